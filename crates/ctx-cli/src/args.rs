@@ -301,8 +301,7 @@ pub(crate) struct ExplainArguments {
     ctx check --explain CTX0200\n\n\
     Exit codes: 0 no errors, 1 errors found, 2 usage error, 3 a file cannot be read.")]
 pub(crate) struct CheckArguments {
-    /// Files, or folders with JSON, JSON Lines, YAML and `ctx.toml` files
-    #[arg(required_unless_present = "explain")]
+    /// Files, or folders with JSON, JSON Lines, YAML and `ctx.toml` files [default: the current folder]
     pub(crate) paths: Vec<PathBuf>,
     /// Apply safe fixes and show the changes
     #[arg(long)]
@@ -322,7 +321,7 @@ pub(crate) struct CheckArguments {
     /// Custom model table, searched before the built-in table
     #[arg(long, value_name = "FILE")]
     pub(crate) models: Option<PathBuf>,
-    /// Format of files that cannot be recognized by content, or API dialect of request bodies
+    /// Format of the files, and of unknown files in folders, or API dialect of request bodies
     #[arg(long = "as", value_name = "FORMAT", value_parser = [
         "agent", "session", "lorebook", "profile",
         "openai", "openai-responses", "anthropic", "gemini", "completion",

@@ -34,7 +34,7 @@ pub(crate) use columns::{cut_middle, left, right, widest};
 pub(crate) use comparison::comparison;
 pub(crate) use diff::{diff, failed, plain_diff};
 pub(crate) use explanation::{explanation, size, timings};
-pub(crate) use findings::{failure, findings, plain, plain_told};
+pub(crate) use findings::{colon, failure, findings, plain, plain_told};
 pub(crate) use life::{life, via, what};
 pub(crate) use progress::Progress;
 pub(crate) use table::{context, fitted, listing, messages};
@@ -74,16 +74,22 @@ fn write_result(text: &str) -> Result<()> {
     }
 }
 
-/// Writes bytes to standard output. Cleans them only for a terminal.
+/// Writes bytes to standard output. For a terminal, cleans them and ends the last line.
 pub(crate) fn bytes(bytes: &[u8]) -> Result<()> {
     if std::io::stdout().is_terminal() {
-        return result(&String::from_utf8_lossy(bytes));
+        return result(&lines_of(bytes));
     }
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(|error| unwritten(&error).into()),
     }
+}
+
+/// Decodes a text, and ends its last line.
+fn lines_of(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
 }
 
 fn unwritten(error: &std::io::Error) -> Told {
@@ -195,4 +201,14 @@ pub(crate) fn width() -> usize {
 /// Returns the width of standard error in columns.
 fn stderr_width() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(WIDTH, |(width, _)| usize::from(width.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_last_line_for_terminal() {
+        assert_eq!([lines_of(b"{}"), lines_of(b"{}\n"), lines_of(b"")], ["{}\n", "{}\n", ""]);
+    }
 }

@@ -1,5 +1,6 @@
 //! Entry point of this crate: serves a folder on a listener.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -204,6 +205,21 @@ impl Gateway {
         }
     }
 
+    /// Checks that only clients with an API key can reach an address from other machines.
+    ///
+    /// # Errors
+    ///
+    /// There are no keys, and other machines can reach the address.
+    pub fn check_address(&self, address: SocketAddr) -> Result<(), GatewayError> {
+        if self.0.keys.is_open() && !address.ip().is_loopback() {
+            return Err(GatewayError::Unusable(phrase!(
+                "other machines can reach `{address}`; create an API key with `ctx serve key add NAME`",
+                address = address.to_string()
+            )));
+        }
+        Ok(())
+    }
+
     /// Serves requests until a signal. Then stops accepting connections, and gives running turns some time before
     /// canceling them. Partial replies are stored.
     ///
@@ -221,12 +237,7 @@ impl Gateway {
                 error = files::reason(&error)
             ))
         })?;
-        if self.0.keys.is_open() && !address.ip().is_loopback() {
-            return Err(GatewayError::Unusable(phrase!(
-                "other machines can reach `{address}`; create an API key with `ctx serve key add NAME`",
-                address = address.to_string()
-            )));
-        }
+        self.check_address(address)?;
         let exporter = self.0.exporter.clone();
         let reloading = tokio::spawn(reload_keys(self.0.clone()));
         serve::serve(self.0, listener, end).await;

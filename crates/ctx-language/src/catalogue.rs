@@ -57,6 +57,11 @@ impl Catalogue {
             let text = phrase.to_string();
             return self.word(&text).map_or(text, str::to_owned);
         }
+        if phrase.is_original()
+            && let Some(word) = self.word(&phrase.to_string())
+        {
+            return word.to_owned();
+        }
         let Some(template) = self.template(phrase.template()) else { return phrase.to_string() };
         let (mut text, mut quote) = (String::new(), Quote::default());
         for part in phrase.parts(template) {
@@ -216,6 +221,13 @@ mod tests {
         check(&typed("it's {text}"), "it's 我的");
         let values = Argument::list(["mine"], Divider::Or);
         check(&phrase!("one of {names}", names = values), "mine 之一");
+    }
+
+    #[test]
+    fn quotes_unknown_messages_of_other_programs() {
+        let invalid = |message| phrase!("invalid JSON: {message}", message = Phrase::original(message));
+        check(&invalid("trailing comma"), "JSON 无效：多余的逗号");
+        check(&invalid("some new message"), "JSON 无效：原文为“some new message”");
     }
 
     #[test]

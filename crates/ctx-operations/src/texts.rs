@@ -86,9 +86,6 @@ impl Texts {
             finding.message = message;
         }
         let source = self.get(name);
-        if matches!(error, ImportError::NotText { .. }) && source.is_some_and(SourceText::is_picture) {
-            return finding.with_help(phrase!("this is an image; import a character card with `ctx import`"));
-        }
         match source.and_then(|source| source.place(error)) {
             Some(span) => finding.at_span(span),
             None => finding,
@@ -130,10 +127,6 @@ impl SourceText {
     }
 
     /// Returns whether it is a PNG, in which character cards are shared.
-    fn is_picture(&self) -> bool {
-        self.text.starts_with("\u{fffd}PNG\r\n")
-    }
-
     fn is_toml(&self) -> bool {
         Path::new(&*self.name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
     }
@@ -189,8 +182,12 @@ impl SourceText {
 /// Describes what an error says, where its line and column are shown beside it.
 fn without_place(error: &ImportError) -> Option<Phrase> {
     match error {
-        ImportError::Json { message, .. } => Some(phrase!("invalid JSON: {message}", message)),
-        ImportError::Yaml { message, .. } => Some(phrase!("invalid YAML: {message}", message)),
+        ImportError::Json { message, .. } => {
+            Some(phrase!("invalid JSON: {message}", message = Phrase::original(message)))
+        }
+        ImportError::Yaml { message, .. } => {
+            Some(phrase!("invalid YAML: {message}", message = Phrase::original(message)))
+        }
         ImportError::TooDeep { limit, .. } => {
             Some(phrase!("lists and objects are nested more than {limit} levels deep", limit))
         }

@@ -44,6 +44,15 @@ impl Origin {
             Self::CommandLine => "command-line",
         }
     }
+
+    /// Names the origin in a message.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::BuiltIn => "default",
+            Self::CommandLine => "the command line",
+            origin => origin.as_str(),
+        }
+    }
 }
 
 impl fmt::Display for Origin {

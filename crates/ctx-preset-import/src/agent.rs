@@ -16,6 +16,7 @@ use crate::imported::{Imported, Moved, Moves, relocate};
 use crate::kept;
 use crate::limits::Limits;
 use crate::migrate::migrate_with_moves;
+use crate::parameters;
 
 /// Reads an agent from any form that people have one in, and brings it up to date.
 ///
@@ -49,8 +50,10 @@ pub fn agent_of(
     name: &str,
     anchors: &AnchorRegistry,
 ) -> Result<Imported<Agent>, ImportError> {
-    let guess = format::weakly_told(&document.value, is_agent);
-    let (mut imported, _) = read_value(document.value, anchors)?;
+    let guess = format::weakly_told(&document.value, is_agent)
+        .or_else(|| format::messages_as_preset(&document.value));
+    let (mut imported, _) =
+        read_value(document.value, anchors).map_err(|error| error.or_invalid_json(document.json_error))?;
     imported.diagnostics.splice(..0, document.diagnostics.into_iter().chain(guess));
     Ok(imported.named(name))
 }
@@ -73,6 +76,7 @@ pub(crate) fn read_value(
     let mut agent = Agent::read(form.agent, &mut reader);
     let mut found = reader.finish();
     found.extend(misspelt_in_agent(&agent));
+    found.extend(agent.parameters.iter().flat_map(parameters::check_types));
     let (changes, moves) = migrate_with_moves(&mut agent, anchors);
     found.extend(changes);
     found.extend(groups::check(&agent));

@@ -110,7 +110,9 @@ pub(crate) fn read_document(
                 imported
             }
         },
-        (shape, value) => return Err(unknown_shape(shape, &value)),
+        (shape, value) => {
+            return Err(unknown_shape(shape, &value).or_invalid_json(document.json_error));
+        }
     };
     document.diagnostics.append(&mut imported.diagnostics);
     imported.diagnostics = document.diagnostics;

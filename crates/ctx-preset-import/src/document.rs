@@ -44,6 +44,8 @@ pub struct Document {
     pub bad_lines: Vec<BadLine>,
     /// What was odd, with pointers into `value`.
     pub diagnostics: Vec<Diagnostic>,
+    /// The syntax error of invalid JSON that is read as YAML, unless the file is named as YAML.
+    pub json_error: Option<ImportError>,
 }
 
 /// A line of a JSON Lines document that is no object.
@@ -100,7 +102,7 @@ impl Document {
             return Err(ImportError::TooManyNodes { limit: limits.json_nodes });
         }
         let (bad_lines, diagnostics) = (Vec::new(), Vec::new());
-        Ok(Self { value, syntax: Syntax::Json, bad_lines, diagnostics })
+        Ok(Self { value, syntax: Syntax::Json, bad_lines, diagnostics, json_error: None })
     }
 
     /// Reads a document that is decoded already.
@@ -126,7 +128,10 @@ impl Document {
             return Err(error);
         }
         match yaml::read(text, limits) {
-            Ok(document) if !yaml::has_comment_key(&document.value) => Ok(document.noting(&error)),
+            Ok(document) if !yaml::has_comment_key(&document.value) => {
+                let json_error = Some(error.clone()).filter(|_| !is_named_yaml);
+                Ok(Self { json_error, ..document.noting(&error) })
+            }
             Err(yaml) if is_named_yaml => Err(yaml),
             _ => Err(error),
         }
@@ -134,9 +139,13 @@ impl Document {
 
     /// Notes that the document is YAML although it begins like JSON.
     fn noting(mut self, error: &ImportError) -> Self {
-        let message =
-            phrase!("the document starts like JSON but is read as YAML: {error}", error = error.to_string());
-        self.diagnostics.insert(0, Diagnostic::warning(codes::READ_AS_YAML, message));
+        let message = phrase!("{error}; the file is read as YAML", error = error.phrase());
+        let found = Diagnostic::warning(codes::READ_AS_YAML, message);
+        let found = match error.help() {
+            Some(help) => found.with_help(help),
+            None => found,
+        };
+        self.diagnostics.insert(0, found);
         self
     }
 }

@@ -27,6 +27,9 @@ pub enum ImportError {
         /// The place of the first such byte.
         offset: usize,
     },
+    /// The file is an image.
+    #[error("{}", self.phrase())]
+    Image,
     /// The document is not valid JSON.
     #[error("{}", self.phrase())]
     Json {
@@ -113,11 +116,22 @@ impl ImportError {
             Self::NotText { offset, .. } => {
                 phrase!("the document is not text: invalid byte at {offset}", offset)
             }
+            Self::Image => phrase!("the file is an image, not a text"),
             Self::Json { line, column, message, .. } => {
-                phrase!("invalid JSON at line {line} column {column}: {message}", line, column, message)
+                phrase!(
+                    "invalid JSON at line {line} column {column}: {message}",
+                    line,
+                    column,
+                    message = Phrase::original(message)
+                )
             }
             Self::Yaml { line, column, message, .. } => {
-                phrase!("invalid YAML at line {line} column {column}: {message}", line, column, message)
+                phrase!(
+                    "invalid YAML at line {line} column {column}: {message}",
+                    line,
+                    column,
+                    message = Phrase::original(message)
+                )
             }
             Self::TooDeep { limit, line, column, .. } => phrase!(
                 "nested deeper than {limit} levels at line {line} column {column}",
@@ -142,11 +156,19 @@ impl ImportError {
 }
 
 impl ImportError {
+    /// Replaces the error of an unknown file type by the syntax error that probably causes it.
+    pub(crate) fn or_invalid_json(self, json_error: Option<Self>) -> Self {
+        match (self, json_error) {
+            (Self::UnknownShape { .. }, Some(json_error)) => json_error,
+            (error, _) => error,
+        }
+    }
+
     /// Returns the stable code of this kind of error.
     pub const fn code(&self) -> Code {
         match self {
             Self::TooLarge { .. } => codes::TOO_LARGE,
-            Self::NotText { .. } => codes::NOT_TEXT,
+            Self::NotText { .. } | Self::Image => codes::NOT_TEXT,
             Self::Json { .. } => codes::JSON_SYNTAX,
             Self::Yaml { .. } => codes::YAML_SYNTAX,
             Self::TooDeep { .. } => codes::TOO_DEEP,
@@ -166,6 +188,7 @@ impl ImportError {
                 help.clone()
             }
             Self::NotText { .. } => Some(phrase!("save the file as UTF-8")),
+            Self::Image => Some(phrase!("import the PNG file of a character card with `ctx import`")),
             Self::TooDeep { .. } => {
                 Some(phrase!("reduce the nesting; so many levels are probably a mistake"))
             }

@@ -239,7 +239,8 @@ pub fn detect(bytes: &[u8], name: &str, limits: &Limits) -> Result<Format, Impor
             expected: "an agent, a preset, a worldbook, a conversation, a request body or a user profile",
             found: describe_keys(&document.value),
             help: Some(help_unknown(&nearest)),
-        }),
+        }
+        .or_invalid_json(document.json_error)),
     }
 }
 
@@ -271,6 +272,22 @@ pub(crate) fn weakly_told(value: &Value, is_asked: fn(Format) -> bool) -> Option
     let (format, what) = evidence::weak_evidence(value, is_asked)?;
     let help = phrase!("if this is wrong, choose another file");
     Some(guessed(format, what).with_help(help).at_pointer(""))
+}
+
+/// Returns a warning about messages of a user that are read as preset entries: the file may be a conversation.
+pub(crate) fn messages_as_preset(value: &Value) -> Option<Diagnostic> {
+    let is_told = |item: &Value| ["id", "isEnabled", "type"].iter().any(|key| item.get(*key).is_some());
+    let is_said = |item: &Value| item.get("role").and_then(Value::as_str) == Some("user");
+    let items = value.as_array().or_else(|| value.get("messages")?.as_array())?;
+    let is_named = value.get("name").is_some() || value.get("version").is_some();
+    if is_named || shape(value) != Some(Format::ChatMessages) || items.iter().any(is_told) {
+        return None;
+    }
+    items.iter().any(is_said).then(|| {
+        let message = phrase!("the chat messages in this file are read as preset entries");
+        let help = phrase!("if the file is a conversation, pass it as one, for example with `--session`");
+        Diagnostic::warning(codes::GUESSED_FORMAT, message).with_help(help).at_pointer("")
+    })
 }
 
 /// Describes by what a format was guessed.

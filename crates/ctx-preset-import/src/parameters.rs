@@ -2,10 +2,47 @@
 
 use std::collections::BTreeSet;
 
+use ctx_types::codes::WRONG_TYPE;
 use ctx_types::{Diagnostic, canonical_id, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
+
+/// Parameters that are sent to the model as they are, and the types that providers accept.
+const SAMPLING: [(&str, ParameterType); 11] = [
+    ("temperature", ParameterType::Number),
+    ("topP", ParameterType::Number),
+    ("top_p", ParameterType::Number),
+    ("topK", ParameterType::Number),
+    ("top_k", ParameterType::Number),
+    ("maxTokens", ParameterType::Number),
+    ("max_tokens", ParameterType::Number),
+    ("frequencyPenalty", ParameterType::Number),
+    ("presencePenalty", ParameterType::Number),
+    ("seed", ParameterType::Number),
+    ("stop", ParameterType::TextOrList),
+];
+
+#[derive(Clone, Copy)]
+enum ParameterType {
+    Number,
+    TextOrList,
+}
+
+/// Reports parameters that providers reject because of their type.
+pub(crate) fn check_types(parameters: &Value) -> Vec<Diagnostic> {
+    let wrong = |(name, expected): &(&str, ParameterType)| {
+        let value = parameters.get(*name).filter(|value| !value.is_null())?;
+        let (is_right, expected) = match expected {
+            ParameterType::Number => (value.is_number(), "a number"),
+            ParameterType::TextOrList => (value.is_string() || value.is_array(), "a text or a list"),
+        };
+        let message = phrase!("parameter `{name}` must be {expected}", name = *name, expected);
+        let found = Diagnostic::warning(WRONG_TYPE, message).at_pointer(format!("/parameters/{name}"));
+        (!is_right).then(|| found.with_help(phrase!("correct the value; providers reject it")))
+    };
+    SAMPLING.iter().filter_map(wrong).collect()
+}
 
 /// Brings parameters up to date; also tells which processor each formatter rule became.
 pub(crate) fn migrate(parameters: &mut Value) -> (Vec<Diagnostic>, Vec<Option<usize>>) {

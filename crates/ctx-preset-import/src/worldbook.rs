@@ -53,7 +53,8 @@ pub fn read_worldbook_with_origin(
 ) -> Result<(Imported<Worldbook>, WorldbookOrigin), ImportError> {
     let document = Document::read(bytes, name, limits)?;
     let guess = format::weakly_told(&document.value, Format::is_worldbook);
-    let (mut imported, origin) = read_form(Form::of(document.value)?);
+    let (mut imported, origin) =
+        read_form(Form::of(document.value).map_err(|error| error.or_invalid_json(document.json_error))?);
     imported.diagnostics.splice(..0, document.diagnostics.into_iter().chain(guess));
     Ok((imported.named(name), origin))
 }

@@ -118,14 +118,16 @@ impl ChatSetup {
     ) -> Result<(Self, ChatNotes)> {
         let config = config.for_requests();
         let given = &options.endpoint;
-        let mut endpoint = config.endpoint(given)?.endpoint(given, options.sends)?;
+        let (endpoint, transcription) = (config.endpoint(given)?.clone(), config.transcription().clone());
         let tools = open_tools(&options.tools, &config)?;
         let rules = config.tools(options.tools.folder.is_some())?.0;
         let policy = rules.map_or_else(ToolPolicy::default, ToolPolicy::read);
-        let transcriber = config.transcription().transcriber(options.sends)?;
         let of_config = config.compression.clone();
         let further = options.data.iter().map(|path| data(path, sources)).collect::<Result<_>>()?;
         let (mut turn, at, added_files) = read_turn((engine, options.turn), config, sources)?;
+        // A missing key is reported after a missing file.
+        let mut endpoint = endpoint.endpoint(given, options.sends)?;
+        let transcriber = transcription.transcriber(options.sends)?;
         let found = turn.settings().1;
         let assets = turn.take_assets();
         let (file, engine, with, input, books) = turn.into_parts();

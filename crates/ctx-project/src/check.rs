@@ -77,7 +77,8 @@ impl Checker {
         Ok(found)
     }
 
-    /// Reads files as this format if they cannot be recognized, or as request bodies of this API dialect.
+    /// Reads files as this format, or as request bodies of this API dialect. In folders, the format applies only to
+    /// files that cannot be recognized.
     #[must_use]
     pub fn naming(mut self, format: Option<NamedKind>) -> Self {
         self.format = format;
@@ -89,12 +90,14 @@ impl Checker {
     pub fn check(&self, paths: &[PathBuf], fixes: &mut Option<Fixes>, each: &mut dyn FnMut(Checked)) {
         let mut seen = Once::default();
         for path in paths {
-            let is_folder = path.is_dir();
-            let found = if is_folder { folder::files(path) } else { vec![FolderEntry::File(path.clone())] };
+            let (origin, found) = match path.is_dir() {
+                true => (Origin::Folder, folder::files(path)),
+                false => (Origin::Named, vec![FolderEntry::File(path.clone())]),
+            };
             let checked = found.into_iter().filter_map(|found| match found {
                 // A file that is named in two ways is checked once.
                 FolderEntry::File(file) if !seen.is_new(&file) => None,
-                FolderEntry::File(file) => self.check_file(&file, is_folder, fixes),
+                FolderEntry::File(file) => self.check_file(&file, origin, fixes),
                 FolderEntry::Closed(folder, reason) => Some(Checked::closed(&folder, reason)),
             });
             checked.for_each(&mut *each);
@@ -105,7 +108,7 @@ impl Checker {
     pub fn check_bytes(&self, path: &Path, bytes: &[u8]) -> Checked {
         let name = files::name(path);
         let mut sources = Sources::default();
-        let read = self.read(path, bytes, &mut sources).map_err(|error| match error {
+        let read = self.read(path, bytes, Origin::Named, &mut sources).map_err(|error| match error {
             Unread::Known(found) => *found,
             Unread::Odd(error) => sources.explained(&name, &error),
         });
@@ -120,7 +123,7 @@ impl Checker {
         is_wanted: &dyn Fn(&Diagnostic) -> bool,
     ) -> Result<FixedDocument, ImportError> {
         let look = |bytes: &[u8]| {
-            let mut found = findings(bytes, path, self)?;
+            let mut found = findings(bytes, path, self, Origin::Named)?;
             for finding in found.iter_mut().filter(|finding| !is_wanted(finding)) {
                 finding.fix = None;
             }
@@ -133,6 +136,7 @@ impl Checker {
         &self,
         path: &Path,
         bytes: &[u8],
+        origin: Origin,
         sources: &mut Sources,
     ) -> Result<(Kind, Vec<Diagnostic>), Unread> {
         if config::is_config(path) {
@@ -140,10 +144,10 @@ impl Checker {
             return Ok((Kind::Config, found));
         }
         sources.add(&files::name(path), bytes);
-        look(bytes, path, self).map_err(Unread::Odd)
+        look(bytes, path, self, origin).map_err(Unread::Odd)
     }
 
-    fn check_file(&self, path: &Path, is_of_folder: bool, fixes: &mut Option<Fixes>) -> Option<Checked> {
+    fn check_file(&self, path: &Path, origin: Origin, fixes: &mut Option<Fixes>) -> Option<Checked> {
         let name = files::name(path);
         let mut sources = Sources::default();
         let is_link_out =
@@ -153,13 +157,15 @@ impl Checker {
             Err(error) => Err(Diagnostic::error(codes::UNREADABLE_FILE, error.phrase()).in_document(&*name)),
             Ok(mut bytes) => {
                 if let Some(fixes) = fixes.as_mut().filter(|_| !config::is_config(path)) {
-                    bytes = fixes.fix(path, &name, bytes, &|bytes| findings(bytes, path, self));
+                    bytes = fixes.fix(path, &name, bytes, &|bytes| findings(bytes, path, self, origin));
                 }
-                match self.read(path, &bytes, &mut sources) {
+                match self.read(path, &bytes, origin, &mut sources) {
                     Ok((Kind::Config, found)) => Ok((Kind::Config, without_fixes(path, found, fixes))),
                     Ok(read) => Ok(read),
                     Err(Unread::Known(found)) => Err(*found),
-                    Err(Unread::Odd(ImportError::UnknownShape { .. })) if is_of_folder => return None,
+                    Err(Unread::Odd(ImportError::UnknownShape { .. })) if origin == Origin::Folder => {
+                        return None;
+                    }
                     Err(Unread::Odd(error)) => Err(sources.explained(&name, &error)),
                 }
             }
@@ -172,6 +178,15 @@ impl Checker {
 fn link_out(name: &str) -> Diagnostic {
     let message = phrase!("`{name}` is a link to a path outside its folder", name);
     Diagnostic::error(codes::UNREADABLE_FILE, message).in_document(name)
+}
+
+/// How a file was selected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// The user named the file.
+    Named,
+    /// The file is in a folder that the user named.
+    Folder,
 }
 
 /// Why a file is not read as what it is.
@@ -237,7 +252,12 @@ fn without_fixes(path: &Path, mut found: Vec<Diagnostic>, fixes: &mut Option<Fix
 }
 
 /// Reads a file as what it is, and says what that is.
-fn look(bytes: &[u8], path: &Path, checker: &Checker) -> Result<(Kind, Vec<Diagnostic>), ImportError> {
+fn look(
+    bytes: &[u8],
+    path: &Path,
+    checker: &Checker,
+    origin: Origin,
+) -> Result<(Kind, Vec<Diagnostic>), ImportError> {
     let (name, limits) = (&*files::name(path), Limits::default());
     let detected = detect(bytes, name, &limits);
     // Parts of a case look like an agent without entries.
@@ -245,6 +265,14 @@ fn look(bytes: &[u8], path: &Path, checker: &Checker) -> Result<(Kind, Vec<Diagn
     if is_part && case::is_case(path) {
         return Ok((Kind::Case, case::check(bytes, path, &checker.engine)?));
     }
+    let detected = match (checker.format, detected) {
+        (Some(NamedKind::Format(named)), Ok(found))
+            if origin == Origin::Named && !is_same_kind(named, found) =>
+        {
+            Ok(named)
+        }
+        (_, detected) => detected,
+    };
     let of_agent = || of_agent(bytes, path, checker);
     let (kind, found) = ctx_operations::check::look(
         (bytes, name),
@@ -257,8 +285,24 @@ fn look(bytes: &[u8], path: &Path, checker: &Checker) -> Result<(Kind, Vec<Diagn
 }
 
 /// Reads a file as what it is.
-fn findings(bytes: &[u8], path: &Path, checker: &Checker) -> Result<Vec<Diagnostic>, ImportError> {
-    look(bytes, path, checker).map(|(_, findings)| findings)
+fn findings(
+    bytes: &[u8],
+    path: &Path,
+    checker: &Checker,
+    origin: Origin,
+) -> Result<Vec<Diagnostic>, ImportError> {
+    look(bytes, path, checker, origin).map(|(_, findings)| findings)
+}
+
+/// Returns whether both formats are agents, conversations, worldbooks or user profiles.
+fn is_same_kind(one: Format, other: Format) -> bool {
+    let kind = |format: Format| match format {
+        format if format.is_conversation() => 0,
+        format if format.is_worldbook() => 1,
+        Format::Profile | Format::PlainText => 2,
+        _ => 3,
+    };
+    kind(one) == kind(other)
 }
 
 /// Reads an agent, compiles it, and looks at what it costs in a cache.
@@ -280,4 +324,34 @@ fn of_agent(bytes: &[u8], path: &Path, checker: &Checker) -> Result<Vec<Diagnost
     books.lead_back(&mut of_books);
     found.append(&mut of_books);
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AGENT: &[u8] = b"presetMessages: [{ role: system, content: Be kind. }]";
+    const CHAT: &[u8] = br#"[{ "role": "user", "content": "Hi" }]"#;
+
+    /// Checks how a named file is read with `--as`.
+    #[track_caller]
+    fn check(bytes: &[u8], format: &str, expected: Result<Format, &str>) {
+        let checker = Checker::new(&[]).unwrap().naming(NamedKind::parse(format));
+        let checked = checker.check_bytes(Path::new("a.yaml"), bytes);
+        let messages: String = checked.findings.iter().map(|found| found.message.to_string()).collect();
+        match expected {
+            Ok(format) => assert_eq!(checked.kind, Some(Kind::Format(format)), "{messages}"),
+            Err(expected) => assert!(messages.ends_with(expected), "{messages}"),
+        }
+    }
+
+    #[test]
+    fn reads_named_file_as_given_format() {
+        check(AGENT, "session", Err("found an agent"));
+        check(AGENT, "lorebook", Err("found an agent"));
+        check(AGENT, "agent", Ok(Format::Agent));
+        check(CHAT, "agent", Ok(Format::Agent));
+        // A list of messages is a conversation too.
+        check(CHAT, "session", Ok(Format::ChatMessages));
+    }
 }

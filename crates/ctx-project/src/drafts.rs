@@ -111,7 +111,13 @@ impl Draft {
         };
         let is_one = matches!(syntax, Syntax::Json | Syntax::Yaml);
         let (value, diagnostics) = (value.clone(), found.clone());
-        is_one.then(|| Document { value, syntax: *syntax, bad_lines: Vec::new(), diagnostics })
+        is_one.then(|| Document {
+            value,
+            syntax: *syntax,
+            bad_lines: Vec::new(),
+            diagnostics,
+            json_error: None,
+        })
     }
 
     /// Returns how many times the text has changed; undo and redo count.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Result, unusable};
 use ctx_chat::files::{NOT_REGULAR, open_input};
 use ctx_chat::redact_text;
-use ctx_types::closest;
+use ctx_types::{Phrase, closest};
 
 pub use identity::FilesRead;
 pub(crate) use json_edit::numbers;
@@ -65,18 +65,18 @@ pub fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
 }
 
 /// Explains an I/O error, without error codes and temporary names.
-pub fn reason(error: &std::io::Error) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => "no such file or folder".to_owned(),
-        ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        ErrorKind::AlreadyExists => "it exists".to_owned(),
-        ErrorKind::IsADirectory => "it is a folder".to_owned(),
-        ErrorKind::NotADirectory => "a part of the path is a file".to_owned(),
+pub fn reason(error: &std::io::Error) -> Phrase {
+    Phrase::original(match error.kind() {
+        ErrorKind::NotFound => "no such file or folder",
+        ErrorKind::PermissionDenied => "permission denied",
+        ErrorKind::AlreadyExists => "it exists",
+        ErrorKind::IsADirectory => "it is a folder",
+        ErrorKind::NotADirectory => "a part of the path is a file",
         _ => {
             let text = error.to_string();
-            text.split(" (os error").next().unwrap_or_default().to_owned()
+            return Phrase::original(text.split(" (os error").next().unwrap_or_default());
         }
-    }
+    })
 }
 
 /// Returns the existing file that a missing path probably means.

@@ -23,6 +23,12 @@ pub use rules::report_broken as report_broken_rules;
 /// The name of the agent's file.
 pub const AGENT: &str = "agent.yaml";
 
+/// The name of the user profile's file.
+pub const PROFILE: &str = "profile.yaml";
+
+/// The name of the folder of conversations.
+pub const CONVERSATIONS: &str = "conversations";
+
 /// A file that is written.
 pub type Output<'a> = (PathBuf, Cow<'a, [u8]>);
 
@@ -40,6 +46,18 @@ pub fn refuse_twice(report: &Path, written: &[Output<'_>], out: &Path) -> Result
         report,
         what
     )))
+}
+
+/// Returns the existing files that an import would change, without generated schemas.
+///
+/// Ignores links and folders: [`write`] rejects both.
+pub fn changed_files<'a>(written: &'a [Output<'_>]) -> Vec<&'a Path> {
+    let is_changed = |path: &Path, bytes: &[u8]| {
+        let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
+        is_file && !files::read(path).is_ok_and(|existing| existing == bytes)
+    };
+    let own = written.iter().filter(|(path, _)| !schemas::is_generated(path));
+    own.filter(|(path, bytes)| is_changed(path, bytes)).map(|(path, _)| path.as_path()).collect()
 }
 
 /// Writes all files or none, the agent last: where it is, all is there that it asks for.
@@ -77,7 +95,7 @@ pub fn of<'a>(made: &'a Import, given: &[SourceFile<'a>], out: &Path) -> Vec<Out
     }
     if let Some(profile) = &made.profile {
         let text = write_document(&profile.write());
-        add(names.of(&["profile.yaml"]), schemas::with_line("profile", &text).into_bytes().into());
+        add(names.of(&[PROFILE]), schemas::with_line("profile", &text).into_bytes().into());
     }
     if let Some(template) = &made.template {
         add(names.of(&["template.yaml"]), write_document(template).into_bytes().into());
@@ -88,7 +106,7 @@ pub fn of<'a>(made: &'a Import, given: &[SourceFile<'a>], out: &Path) -> Vec<Out
     }
     for chat in &made.conversations {
         let file = format!("{}.json", chat.name);
-        add(names.of(&["conversations", &file]), files::pretty_json(&chat.session).into());
+        add(names.of(&[CONVERSATIONS, &file]), files::pretty_json(&chat.session).into());
     }
     for asset in &made.assets {
         let steps: Vec<&str> = std::iter::once("assets").chain(asset.path.split('/')).collect();
@@ -143,4 +161,27 @@ fn make_folders(out: &Path, written: &[Output<'_>], made: &mut Vec<PathBuf>) -> 
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_files_with_other_content() {
+        let out = tempfile::tempdir().unwrap();
+        let path = |name: &str| out.path().join(name);
+        std::fs::create_dir(path(".ctx")).unwrap();
+        for name in ["edited.yaml", "same.yaml", ".ctx/agent.schema.json"] {
+            std::fs::write(path(name), name).unwrap();
+        }
+        let output = |name: &str, text: &'static str| (path(name), text.as_bytes().into());
+        let written: [Output<'_>; 4] = [
+            output("edited.yaml", "imported"),
+            output("same.yaml", "same.yaml"),
+            output("new.yaml", "new"),
+            output(".ctx/agent.schema.json", "newer"),
+        ];
+        assert_eq!(changed_files(&written), [path("edited.yaml")]);
+    }
 }

@@ -63,6 +63,11 @@ pub fn beside(names: &[&str]) -> Vec<(PathBuf, String)> {
     schemas.map(|schema| (Path::new(FOLDER).join(file_name(&schema)), text(&schema, &engine))).collect()
 }
 
+/// Returns whether a path is a schema that [`beside`] generates.
+pub fn is_generated(path: &Path) -> bool {
+    path.parent().is_some_and(|folder| folder.ends_with(FOLDER))
+}
+
 /// Returns where schemas stand below a folder; a link could lead elsewhere and is refused.
 pub fn folder_beside(folder: &Path) -> Result<PathBuf> {
     let hidden = folder.join(FOLDER);

@@ -18,11 +18,12 @@ pub fn open(given: Option<&Path>, config: &Config) -> Result<(SqliteStore, Spill
     open_file(&path)
 }
 
-/// Opens the same store if it exists.
+/// Opens the same store if it exists. Returns an error if the command line names a missing store.
 pub fn open_existing(given: Option<&Path>, config: &Config) -> Result<Option<(SqliteStore, SpillFolder)>> {
     let path = path(given, config)?;
     match path.exists() {
         true => open_file(&path).map(Some),
+        false if given.is_some() => Err(unusable!("no store `{name}`", name = files::name(&path))),
         false => Ok(None),
     }
 }
@@ -75,6 +76,15 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+
+    #[test]
+    fn reports_missing_named_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("none.db");
+        let error = open_existing(Some(&path), &Config::default()).map(drop).unwrap_err();
+        assert_eq!(error.to_string(), format!("no store `{}`", files::name(&path)));
+        assert!(!path.exists());
+    }
 
     #[test]
     fn creates_private_store_and_folder() {

@@ -28,8 +28,15 @@ const OTHER_WORDS: [&str; 12] = [
     "types",
 ];
 
-/// The same switch has one name in entries and another in groups and rules.
-const SWITCHES: [(&str, &str); 2] = [("enabled", "isEnabled"), ("isEnabled", "enabled")];
+/// Other words for known keys. The same switch has one name in entries and another in groups and rules.
+const SYNONYMS: [(&str, &str); 6] = [
+    ("enabled", "isEnabled"),
+    ("isEnabled", "enabled"),
+    ("enable", "isEnabled"),
+    ("text", "content"),
+    ("prompt", "content"),
+    ("depth", "injectionStrategy"),
+];
 
 impl Reader {
     /// Reports the keys of the object being read that are none of the known ones, and of which one is certainly
@@ -58,8 +65,8 @@ impl Reader {
         }
         self.comparisons += known.len();
         let is_known = |name: &&(&str, &str)| name.0 == key && known.contains(&name.1);
-        let switch = SWITCHES.iter().find(is_known).map(|(_, meant)| *meant);
-        switch.or_else(|| nearest_key(key, known.iter().copied()))
+        let synonym = SYNONYMS.iter().find(is_known).map(|(_, meant)| *meant);
+        synonym.or_else(|| nearest_key(key, known.iter().copied()))
     }
 
     /// Reports the misspelt keys of what a noun keeps.
@@ -88,20 +95,27 @@ impl Reader {
 
 fn misspelt(key: &str, meant: &str) -> Diagnostic {
     let message = phrase!("unknown key `{key}`", key = excerpt(key));
-    Diagnostic::warning(codes::MISSPELT_KEY, message).suggesting(meant).with_fix(Fix::key(meant))
+    let found = Diagnostic::warning(codes::MISSPELT_KEY, message).about_key();
+    match meant {
+        // The value of the known key has another form.
+        "injectionStrategy" if key == "depth" => {
+            found.with_help(phrase!("move the value to `injectionStrategy.depth`"))
+        }
+        _ => found.suggesting(meant).with_fix(Fix::key(meant)),
+    }
 }
 
 /// Reports a misspelt key beside the right one: which value is meant, nobody can say.
 fn doubled(key: &str, meant: &str) -> Diagnostic {
     let message = phrase!("unknown key `{key}`", key = excerpt(key));
     let help = phrase!("remove one of the two: `{meant}` is set too", meant = excerpt(meant));
-    Diagnostic::warning(codes::MISSPELT_KEY, message).with_help(help)
+    Diagnostic::warning(codes::MISSPELT_KEY, message).about_key().with_help(help)
 }
 
-/// Returns whether applications write both keys: the same switch under both its names, or one thing and several.
+/// Returns whether applications write both keys: a key and its synonym, or one thing and several.
 fn may_stand_beside(key: &str, known: &str) -> bool {
     let is_plural = |many: &str, one: &str| many.strip_suffix('s') == Some(one);
-    SWITCHES.contains(&(key, known)) || is_plural(key, known) || is_plural(known, key)
+    SYNONYMS.contains(&(key, known)) || is_plural(key, known) || is_plural(known, key)
 }
 
 /// Finds misspelt keys in an agent as it was read: in itself, its character, entries, groups, greetings and

@@ -45,6 +45,16 @@ impl Phrase {
         Self::new(VERBATIM, vec![("text", Argument::Text(text.into()))])
     }
 
+    /// Takes over an error message of another program. A translation marks it as a quotation, unless it knows the text.
+    pub fn original(text: impl ToArgument) -> Self {
+        crate::phrase!("{original}", original = text)
+    }
+
+    /// Returns whether this is an error message of another program.
+    pub fn is_original(&self) -> bool {
+        self.template == ORIGINAL
+    }
+
     /// Returns the template, by which translations are found.
     pub fn template(&self) -> &'static str {
         self.template
@@ -85,6 +95,9 @@ pub enum PhrasePart<'a> {
 
 /// The template of a text that is not translated.
 const VERBATIM: &str = "{text}";
+
+/// The template of an error message of another program.
+const ORIGINAL: &str = "{original}";
 
 impl fmt::Display for Phrase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

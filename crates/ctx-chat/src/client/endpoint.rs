@@ -151,11 +151,13 @@ impl Endpoint {
 
     /// Returns a URL below the base URL.
     pub(super) fn address(&self, verb: &str) -> Result<Url, ClientError> {
-        let mut url: Url = self
-            .base_url
-            .trim()
-            .parse()
-            .map_err(|_| ClientError::Config(phrase!("the base URL is not valid")))?;
+        let mut url: Url = self.base_url.trim().parse().map_err(|_| {
+            let url = redact_url(self.base_url.trim());
+            ClientError::Config(phrase!(
+                "the base URL `{url}` is not valid; use a URL such as `http://localhost:8080/v1`",
+                url
+            ))
+        })?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
             return Err(ClientError::Config(phrase!("the base URL must start with `http://` or `https://`")));
         }

@@ -56,7 +56,7 @@ pub(crate) struct ChatArguments {
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) mode: Option<ModeName>,
     /// Greeting number for a new conversation; 0 for no greeting
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "once")]
     pub(crate) greeting: Option<usize>,
     /// File to send with the first message, cut to 64 KiB, repeatable
     #[arg(long, value_name = "FILE")]

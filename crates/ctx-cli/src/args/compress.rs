@@ -18,14 +18,29 @@ pub(crate) struct CompressArguments {
     pub(crate) command: CompressCommand,
 }
 
+/// Text below the examples of `enable` and `disable`.
+macro_rules! switch_help {
+    () => {
+        "`ctx session show chat.json` lists the summaries. `ctx session undo chat.json` undoes the change.\n\n\
+        Exit codes: 0 success, 2 no such summary, 3 a file cannot be read or written."
+    };
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum CompressCommand {
     Plan(PlanArguments),
     Run(RunArguments),
     Budget(BudgetArguments),
     /// Enable a summary and hide its messages
+    #[command(after_help = concat!("Examples:\n  \
+        ctx compress enable compression_4f1c --session chat.json\n  \
+        ctx compress enable compression_4f1c --session chat.json --write\n\n", switch_help!()))]
     Enable(SwitchSummaryArguments),
     /// Disable a summary and restore its messages
+    #[command(after_help = concat!("Examples:\n  \
+        ctx compress disable compression_4f1c --session chat.json\n  \
+        ctx compress disable compression_4f1c --session chat.json --write\n  \
+        ctx compress disable compression_4f1c --session chat.json --appendix --write\n\n", switch_help!()))]
     Disable(SwitchSummaryArguments),
     /// Delete a summary and restore its messages
     Delete(DeleteSummaryArguments),
@@ -237,12 +252,6 @@ pub(crate) struct OutputArguments {
 
 /// Arguments of `enable` and `disable`
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    ctx compress disable compression_4f1c --session chat.json\n  \
-    ctx compress disable compression_4f1c --session chat.json --write\n  \
-    ctx compress disable compression_4f1c --session chat.json --appendix --write\n\n\
-    `ctx session show chat.json` lists the summaries. `ctx session undo chat.json` undoes the change.\n\n\
-    Exit codes: 0 success, 2 no such summary, 3 a file cannot be read or written.")]
 pub(crate) struct SwitchSummaryArguments {
     #[command(flatten)]
     pub(crate) summary: SummaryArguments,

@@ -24,9 +24,12 @@ pub(crate) struct AgentImportArguments {
     /// Files to import
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Output folder; replaces files with the same names
+    /// Output folder; files with other content are kept (exit code 2)
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Replace files in the output folder that have other content
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
     /// Format of files that cannot be recognized by content
     #[arg(long = "as", value_name = "FORMAT", value_parser = formats())]
     pub(crate) format: Option<String>,

@@ -30,7 +30,7 @@ pub(crate) struct ServeArguments {
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
     /// Port
-    #[arg(long, value_name = "N", default_value_t = 4180)]
+    #[arg(long, value_name = "N", default_value_t = 4180, value_parser = turn::port)]
     pub(crate) port: u16,
     /// Address to listen on; a public address requires client keys
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::args::turn;
+
 /// Edit a folder in the browser, with a live preview
 ///
 /// Shows the exact request as you edit, and explains each message. Needs no API key or network. The page is available
@@ -19,7 +21,7 @@ pub(crate) struct StudioArguments {
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
     /// Port [default: 4179, or the next free port]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = turn::port)]
     pub(crate) port: Option<u16>,
     /// Print the link without opening a browser
     #[arg(long)]

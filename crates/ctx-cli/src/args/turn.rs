@@ -102,6 +102,11 @@ pub(super) fn seed(text: &str) -> Result<u64, Told> {
     text.parse().map_err(|_| Told(expected()))
 }
 
+pub(super) fn port(text: &str) -> Result<u16, Told> {
+    let expected = || phrase!("expected a whole number from 0 to {last}", last = u64::from(u16::MAX));
+    text.parse().map_err(|_| Told(expected()))
+}
+
 pub(super) fn context_tokens(text: &str) -> Result<u32, Told> {
     tokens(text).map_err(|Told(error)| Told(phrase!("{error}; use 0 for the model's context window", error)))
 }
@@ -145,4 +150,18 @@ pub(crate) enum Kind {
     Impersonate,
     /// Text that is hidden from the user
     Quiet,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_range_of_ports() {
+        assert_eq!(port("65535"), Ok(65535));
+        for text in ["65536", "-1", "abc"] {
+            let error = port(text).unwrap_err();
+            assert_eq!(error.to_string(), "expected a whole number from 0 to 65535");
+        }
+    }
 }

@@ -51,6 +51,12 @@ pub(crate) fn run(language: Language, arguments: &AssembleArguments) -> Result<E
             show::json(&body)?;
         }
     }
+    if context.messages.is_empty() {
+        let hint = phrase!(
+            "to create an example, use `ctx init demo`; then `ctx assemble demo/agent.yaml --input \"Hello\"`"
+        );
+        show::remark(language, &hint);
+    }
     if arguments.turn.timings {
         show::timings(language, &context.timings);
     }

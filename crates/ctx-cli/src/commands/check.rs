@@ -1,6 +1,7 @@
 //! `ctx check`: what is wrong with files.
 
 use ctx_language::Language;
+use std::path::PathBuf;
 
 use anyhow::Result;
 use ctx_types::{Severity, count_of, phrase};
@@ -34,7 +35,9 @@ pub(crate) fn run(language: Language, arguments: &CheckArguments) -> Result<Exit
     }
     let mut fixes = arguments.fix.then(|| Fixes::new(arguments.dry_run));
     let mut totals = Totals::default();
-    checker.check(&arguments.paths, &mut fixes, &mut |checked| {
+    let here = [PathBuf::from(".")];
+    let paths = if arguments.paths.is_empty() { &here } else { arguments.paths.as_slice() };
+    checker.check(paths, &mut fixes, &mut |checked| {
         // Programs have the findings in the result; that a file is unreadable people want to know too.
         if !arguments.json || checked.is_unreadable {
             show::findings(language, &checked.sources, &checked.findings);

@@ -119,8 +119,12 @@ fn plan(language: Language, arguments: &PassArguments) -> Result<Exit> {
         let plan = pass.pipeline.plan(&messages, pass.protection(&messages)?);
         found.extend(in_conversation(&plan.diagnostics, path));
         let report = plan.report(&plan.apply(), pass.pipeline.meter());
-        let mut done =
-            done(&plan.outcome, plan::drawn(language, &plan, messages.len()), plan.to_json(), found);
+        // The error is enough.
+        let text = match plan.outcome {
+            PassOutcome::Infeasible(_) => String::new(),
+            _ => plan::drawn(language, &plan, messages.len()),
+        };
+        let mut done = done(&plan.outcome, text, plan.to_json(), found);
         done.messages = (report.input_count, report.output_count);
         done.tokens = (report.input_tokens, report.output_tokens);
         if let PassOutcome::Infeasible(overflow) = &plan.outcome {

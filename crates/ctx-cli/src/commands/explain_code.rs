@@ -80,5 +80,9 @@ fn drawn(language: Language, explanation: &Explanation) -> String {
     };
     let shown = shown.map(|line| lang::say(language, &line) + "\n").unwrap_or_default();
     let (heading, way_out) = (lang::say(language, &heading), phrase!("Fix: {way_out}", way_out));
-    format!("{code}: {title}\n\n{cause}\n\n{heading}\n{example}{shown}\n{}\n", lang::say(language, &way_out))
+    let colon = show::colon(language);
+    format!(
+        "{code}{colon}{title}\n\n{cause}\n\n{heading}\n{example}{shown}\n{}\n",
+        lang::say(language, &way_out)
+    )
 }

@@ -11,7 +11,7 @@ use ctx_preset_import::{
     export_regex_scripts, write_document,
 };
 use ctx_processors::codes::MISSING_WORLDBOOK;
-use ctx_types::{Agent, Diagnostic, excerpt, phrase};
+use ctx_types::{Agent, Argument, Diagnostic, Divider, excerpt, phrase};
 use serde_json::{Value, json};
 
 use crate::args::{AgentExportArguments, ExportForm};
@@ -116,7 +116,7 @@ fn scripts(agent: &Agent, arguments: &AgentExportArguments) -> Result<Value> {
 
 /// Returns the one that is asked for, or the only one.
 fn one<'a, T>(named: &[(&str, &'a T)], kind: &str, arguments: &AgentExportArguments) -> Result<&'a T> {
-    let names = || named.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let names = || Argument::names(named.iter().map(|(name, _)| *name), Divider::Comma);
     match (&arguments.only, named) {
         (_, []) => Err(Told(phrase!("the agent has no {kind}", kind)).into()),
         (None, [(_, only)]) => Ok(only),

@@ -17,7 +17,7 @@ use crate::lang::{self, Told};
 use crate::show::{self, Bar};
 use ctx_project::Sources;
 use ctx_project::files;
-use ctx_project::imported::{self, AGENT, Output};
+use ctx_project::imported::{self, AGENT, CONVERSATIONS, Output, PROFILE};
 use ctx_project::inputs;
 
 /// Imports files, all at once.
@@ -52,6 +52,7 @@ pub(crate) fn run(language: Language, arguments: &AgentImportArguments) -> Resul
         written.push((path.clone(), files::pretty_json(&made.report).into()));
     }
     imported::write(arguments.out.as_deref(), &written, &sources)?;
+    let made_files = made_files(out, &written);
     let names: Vec<String> = written.iter().map(|(path, _)| files::name(path)).collect();
     match arguments.json {
         true => show::json(&Answer { report: &made.report, written: &names })?,
@@ -62,7 +63,7 @@ pub(crate) fn run(language: Language, arguments: &AgentImportArguments) -> Resul
         return Ok(refusal.exit);
     }
     if !arguments.json || left > 0 {
-        show::note(language, &next(arguments, left, &made));
+        show::remark(language, &next(arguments, left, made_files.as_deref()));
     }
     Ok(if unread(&made.report).next().is_some() { Exit::Unreadable } else { Exit::Success })
 }
@@ -127,16 +128,32 @@ impl Refusal {
         }
         let out = arguments.out.as_deref()?;
         let is_there = out.join(AGENT).symlink_metadata().is_ok();
-        let name = unread(report).next().filter(|_| is_there)?;
-        let out = files::name(out);
-        let why = phrase!(
-            "nothing written: `{out}` has an `{agent}`, and `{name}` is unreadable; omit it or use another \
-            folder",
-            out,
-            agent = AGENT,
-            name
-        );
-        Some(Self { exit: Exit::Unreadable, why })
+        if let Some(name) = unread(report).next().filter(|_| is_there) {
+            let out = files::name(out);
+            let why = phrase!(
+                "nothing written: `{out}` has an `{agent}`, and `{name}` is unreadable; omit it or use another \
+                folder",
+                out,
+                agent = AGENT,
+                name
+            );
+            return Some(Self { exit: Exit::Unreadable, why });
+        }
+        let changed = if arguments.force { Vec::new() } else { imported::changed_files(written) };
+        let file = files::name(changed.first()?);
+        let why = match changed.len() {
+            1 => phrase!(
+                "nothing written: `{file}` exists and differs; use another folder, or add `--force`",
+                file
+            ),
+            count => phrase!(
+                "nothing written: {count} files exist and differ, such as `{file}`; use another folder, or add \
+                `--force`",
+                count,
+                file
+            ),
+        };
+        Some(Self { exit: Exit::Usage, why })
     }
 }
 
@@ -171,20 +188,30 @@ fn summary(language: Language, made: &Import, names: &[String], arguments: &Agen
 }
 
 /// Describes the next step: write the files, or preview the context.
-fn next(arguments: &AgentImportArguments, left: usize, made: &Import) -> Phrase {
+fn next(arguments: &AgentImportArguments, left: usize, made_files: Option<&str>) -> Phrase {
     match &arguments.out {
         None => {
             phrase!("nothing written; add `--out DIR` to write {files}", files = count_of!(left, "file"))
         }
-        Some(out) if made.agent.is_some() => {
-            let agent = files::shell_word(&out.join(AGENT));
-            phrase!(
-                "next: `ctx assemble {agent} --input \"Hello\"` shows the messages that a model receives",
-                agent
-            )
-        }
-        Some(out) => {
-            phrase!("next: `ctx check {out}` checks the files", out = files::shell_word(out))
-        }
+        Some(out) => match made_files {
+            Some(files) => phrase!(
+                "next: `ctx assemble {files} --input \"Hello\"` shows the messages that a model receives",
+                files
+            ),
+            None => phrase!("next: `ctx check {out}` checks the files", out = files::shell_word(out)),
+        },
     }
+}
+
+/// Returns the arguments that assemble a turn of the written agent, user profile and first conversation. Returns
+/// `None` without an agent.
+fn made_files(out: &Path, written: &[Output<'_>]) -> Option<String> {
+    let find = |is_wanted: &dyn Fn(&Path) -> bool| {
+        written.iter().map(|(path, _)| path).find(|path| is_wanted(path)).map(|path| files::shell_word(path))
+    };
+    let agent = find(&|path| path == out.join(AGENT))?;
+    let profile = find(&|path| path == out.join(PROFILE)).map(|file| format!(" --profile {file}"));
+    let chat = find(&|path| path.parent() == Some(&out.join(CONVERSATIONS)));
+    let chat = chat.map(|file| format!(" --session {file}"));
+    Some([Some(agent), profile, chat].into_iter().flatten().collect())
 }

@@ -69,10 +69,11 @@ fn to_cells(language: Language, (descriptor, setting): (&Descriptor, &EffectiveS
         origin: setting.enabled.origin,
     };
     let values = setting.config.values().iter();
-    let values = values.map(|value| format!("{} = {}", value.key, marked(&value.setting)));
+    let marked_value = |setting| marked(language, setting);
+    let values = values.map(|value| format!("{} = {}", value.key, marked_value(&value.setting)));
     let core =
         if descriptor.is_core { format!(" {}", lang::word(language, "(core)")) } else { String::new() };
-    let priority = match marked(&setting.priority) {
+    let priority = match marked(language, &setting.priority) {
         moved if setting.priority.value != descriptor.priority => {
             let built_in = phrase!("default: {priority}", priority = descriptor.priority.to_string());
             format!("{moved}\n{}", lang::say(language, &built_in))
@@ -82,17 +83,24 @@ fn to_cells(language: Language, (descriptor, setting): (&Descriptor, &EffectiveS
     let deciding = setting.decided_by.iter().chain(&setting.overrules).map(|origin| origin.as_str());
     let deciding: Vec<&str> = deciding.collect();
     let state = match deciding.as_slice() {
-        [] | [_] => marked(&state),
-        _ => format!("{}\n{}", marked(&state), deciding.join(&format!(" {} ", lang::word(language, "over")))),
+        [] | [_] => marked(language, &state),
+        _ => format!(
+            "{}\n{}",
+            marked(language, &state),
+            deciding.join(&format!(" {} ", lang::word(language, "over")))
+        ),
     };
     [priority, format!("{}{core}", setting.id), state, values.collect::<Vec<_>>().join("\n")]
 }
 
 /// Writes a value, with who set it unless that is the processor itself.
-fn marked<T: std::fmt::Display>(value: &Sourced<T>) -> String {
+fn marked<T: std::fmt::Display>(language: Language, value: &Sourced<T>) -> String {
     match value.origin {
         Origin::BuiltIn => value.value.to_string(),
-        origin => format!("{} ({origin})", value.value),
+        origin => {
+            let origin = lang::word(language, origin.as_str());
+            format!("{}{}", value.value, lang::say(language, &phrase!(" ({counter})", counter = &*origin)))
+        }
     }
 }
 

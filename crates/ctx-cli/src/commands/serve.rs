@@ -41,6 +41,7 @@ pub(crate) fn run(language: Language, arguments: &ServeArguments) -> Result<Exit
 async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
     let gateway = Gateway::open(options(language, arguments)).await.map_err(|error| told(&error))?;
     let address = SocketAddr::new(arguments.host, arguments.port);
+    gateway.check_address(address).map_err(|error| told(&error))?;
     let listener = TcpListener::bind(address).await.map_err(|error| {
         let (address, reason) = (address.to_string(), ctx_project::files::reason(&error));
         Told(phrase!("cannot listen on `{address}`: {reason}", address, reason))

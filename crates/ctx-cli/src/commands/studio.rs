@@ -89,9 +89,11 @@ async fn listen(named: Option<u16>) -> Result<TcpListener> {
             Err(error) => taken = Some((port, error)),
         }
     }
-    let (port, reason) =
-        taken.map(|(port, error)| (port, ctx_project::files::reason(&error))).unwrap_or_default();
-    Err(Told(phrase!("cannot listen on port {port}: {reason}", port, reason)).into())
+    let failed = taken.map(|(port, error)| {
+        let reason = ctx_project::files::reason(&error);
+        phrase!("cannot listen on port {port}: {reason}", port, reason)
+    });
+    Err(Told(failed.unwrap_or_else(|| phrase!("cannot start"))).into())
 }
 
 fn told(error: &StudioError) -> anyhow::Error {

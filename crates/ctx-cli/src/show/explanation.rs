@@ -188,6 +188,6 @@ pub(super) fn decision(language: Language, decision: &Decision) -> String {
 /// What a decision is about, in bytes and tokens, as far as they are known.
 pub(crate) fn size(language: Language, decision: &Decision) -> Vec<String> {
     let bytes = decision.bytes.map(|bytes| lang::say(language, &count_of!(bytes, "byte")));
-    let tokens = decision.tokens.map(|tokens| tokens.to_string());
+    let tokens = decision.tokens.map(|tokens| lang::say(language, &tokens.phrase()));
     bytes.into_iter().chain(tokens).collect()
 }

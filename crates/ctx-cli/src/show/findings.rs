@@ -70,7 +70,10 @@ fn told(language: Language, error: &anyhow::Error) -> String {
     // What the command puts before an error of somebody else is found by the whole of it alone.
     let own = error.downcast_ref::<Told>().map(|told| lang::say(language, &told.0));
     let causes = error.chain().skip(usize::from(own.is_some()));
-    own.into_iter().chain(causes.map(|cause| words(language, cause))).collect::<Vec<_>>().join(": ")
+    own.into_iter()
+        .chain(causes.map(|cause| words(language, cause)))
+        .collect::<Vec<_>>()
+        .join(colon(language))
 }
 
 /// Writes an error without its causes: by its phrase, or, if it is of nobody who makes phrases, as it is.
@@ -144,7 +147,15 @@ pub(super) fn draw(language: Language, finding: &Diagnostic, mark: Option<&Mark>
         Some((mark, excerpt)) => draw_excerpt(language, group, finding, (mark, excerpt)),
         None if finding.location.is_empty() => render(language, group, finding),
         None => {
-            render(language, group.element(Origin::path(clean_line(&finding.location.to_string()))), finding)
+            let place = finding.location.to_string();
+            // A document that is not a file has a translated name.
+            let place = match finding.location.document.as_deref() {
+                Some(document @ ("request body" | "the text")) => {
+                    place.replacen(document, &lang::word(language, document), 1)
+                }
+                _ => place,
+            };
+            render(language, group.element(Origin::path(clean_line(&place))), finding)
         }
     }
 }
@@ -186,7 +197,7 @@ fn render(language: Language, mut group: Group<'_>, finding: &Diagnostic) -> Str
 }
 
 /// Returns the colon of a language, with the space behind it.
-const fn colon(language: Language) -> &'static str {
+pub(crate) const fn colon(language: Language) -> &'static str {
     match language {
         Language::Zh => "：",
         _ => ": ",

@@ -460,7 +460,7 @@ fn a_request_without_a_model_says_how_to_name_one() {
     let (_, errors) = chinese.split_once("=== errors\n").unwrap();
     assert_snapshot!(errors, @"
     警告[CTX0501]：请求没有指定模型
-    --> request body
+    --> 请求体
      = 修复建议：请用 `--model` 指定，或在 `ctx.toml` 中设置 `model`
     ");
 }

@@ -412,9 +412,9 @@ fn a_picture_is_told_from_a_damaged_text() {
     === output
     1 file checked: 1 error, 0 warnings
     === errors
-    error[CTX0601]: the document is not text: invalid byte at 0
+    error[CTX0601]: the file is an image, not a text
     --> card.png
-     = help: this is an image; import a character card with `ctx import`
+     = help: import the PNG file of a character card with `ctx import`
     ");
 }
 
@@ -698,4 +698,11 @@ fn follows_request_rules_of_custom_models() {
     assert!(ctx("check request.json", &files).starts_with("exit code 0"));
     let found = ctx("check request.json --models models.json", &files);
     assert!(found.contains("error[CTX0536]: the model does not accept parameter `temperature`"), "{found}");
+}
+
+#[test]
+fn checks_current_folder_without_arguments() {
+    let output = ctx("check", &[("agent.yaml", "presetMessages: []"), ("notes.md", "none")]);
+    assert!(output.ends_with("1 file checked: 0 errors, 0 warnings\n"), "{output}");
+    assert!(output.starts_with("exit code 0") && output.contains("agent.yaml"), "{output}");
 }

@@ -222,7 +222,8 @@ fn help_of_check() {
     Usage: ctx check [OPTIONS] [PATHS]...
 
     Arguments:
-      [PATHS]...  Files, or folders with JSON, JSON Lines, YAML and `ctx.toml` files
+      [PATHS]...  Files, or folders with JSON, JSON Lines, YAML and `ctx.toml` files [default: the
+                  current folder]
 
     Options:
           --fix               Apply safe fixes and show the changes
@@ -231,7 +232,7 @@ fn help_of_check() {
           --explain <CODE>    Explain a diagnostic code, such as CTX0200
           --worldbook <FILE>  Worldbook file for the agents, repeatable
           --models <FILE>     Custom model table, searched before the built-in table
-          --as <FORMAT>       Format of files that cannot be recognized by content, or API dialect of
+          --as <FORMAT>       Format of the files, and of unknown files in folders, or API dialect of
                               request bodies [possible values: agent, session, lorebook, profile,
                               openai, openai-responses, anthropic, gemini, completion]
           --json              Print JSON

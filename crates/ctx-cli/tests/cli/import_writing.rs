@@ -159,10 +159,54 @@ fn other_files_of_the_folder_stay() {
         ("out/mine.txt", "mine"),
         ("out/agent.yaml", "old: 1\n"),
     ]);
-    assert_eq!(import(&folder, "card.json --out out").0, 0);
+    assert_eq!(import(&folder, "card.json --out out --force").0, 0);
     let read = |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap();
     assert_eq!(read("mine.txt"), "mine");
     assert!(read("agent.yaml").contains("Ada"));
+}
+
+#[test]
+fn keeps_edited_files_without_force() {
+    let folder = Folder::with(&[
+        ("card.json", card().to_string().as_str()),
+        ("book.json", book("Sky").to_string().as_str()),
+    ]);
+    let import_all = |options: &str| import(&folder, &format!("card.json book.json --out out{options}"));
+    assert_eq!(import_all("").0, 0);
+    // The same content is not a change.
+    assert_eq!(import_all("").0, 0);
+    folder.write("out/agent.yaml", b"name: Edited\n");
+    let (code, errors) = import_all("");
+    let expected =
+        "nothing written: `out/agent.yaml` exists and differs; use another folder, or add `--force`\n";
+    assert!(code == 2 && errors.ends_with(expected), "{code} {errors}");
+    folder.write("out/worldbooks/Sky.json", b"{}");
+    let (code, errors) = import_all("");
+    assert!(
+        code == 2 && errors.contains("2 files exist and differ, such as `out/agent.yaml`"),
+        "{code} {errors}"
+    );
+    assert_eq!(std::fs::read(folder.path().join("out/agent.yaml")).unwrap(), b"name: Edited\n");
+    assert_eq!(import_all(" --force").0, 0);
+    assert!(std::fs::read_to_string(folder.path().join("out/agent.yaml")).unwrap().contains("Ada"));
+}
+
+#[test]
+fn hint_names_imported_profile_and_conversation() {
+    let folder = Folder::with(&[("card.json", card().to_string().as_str())]);
+    folder.write("personas.json", br#"{"personas":{"a.png":"Kim"},"default_persona":"a.png","persona_descriptions":{"a.png":{"description":"A sailor."}}}"#);
+    folder.write("chat.json", br#"[{"role":"user","content":"Hi"}]"#);
+    let hint = |files: &str| {
+        let (code, errors) = import(&folder, &format!("{files} --out out --force"));
+        assert_eq!(code, 0, "{errors}");
+        errors.lines().last().unwrap_or_default().to_owned()
+    };
+    let told = |files: &str| {
+        format!("next: `ctx assemble {files} --input \"Hello\"` shows the messages that a model receives")
+    };
+    assert_eq!(hint("card.json"), told("out/agent.yaml"));
+    let all = "out/agent.yaml --profile out/profile.yaml --session out/conversations/chat.json";
+    assert_eq!(hint("card.json personas.json chat.json"), told(all));
 }
 
 #[test]
@@ -207,7 +251,7 @@ fn a_report_is_not_written_onto_the_agent_of_another_import() {
 /// Runs an import on a system that lets no file have more than some hundred kilobytes, as one whose disk is full.
 #[cfg(unix)]
 fn import_on_a_full_disk(folder: &Folder) -> (Option<i32>, String) {
-    let script = "trap '' XFSZ; ulimit -f 1000; exec \"$0\" import card.json book.json --out out";
+    let script = "trap '' XFSZ; ulimit -f 1000; exec \"$0\" import card.json book.json --out out --force";
     let mut command = std::process::Command::new("sh");
     command.current_dir(folder.path()).env_clear().args(["-c", script, env!("CARGO_BIN_EXE_ctx")]);
     let output = command.output().unwrap();

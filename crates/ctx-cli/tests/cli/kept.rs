@@ -40,9 +40,9 @@ fn store(files: &[(&str, &str)]) -> Folder {
 fn what_is_kept_is_listed() {
     let folder = Folder::with(&[]);
     assert_snapshot!(folder.ctx("session list --store s.db"), @"
-    exit code 0
+    exit code 3
     === errors
-    no conversations yet
+    error: no store `s.db`
     ");
     assert!(folder.names().is_empty(), "a list makes no store");
     let folder = store(&[("plan.json", STORED)]);
@@ -174,15 +174,11 @@ fn deletion_leaves_nothing_behind() {
     === errors
     error: no conversation `plan`
     ");
-    assert_snapshot!(folder.ctx("session delete plan --store none.db --json"), @r#"
-    exit code 2
-    === output
-    {
-      "deleted": []
-    }
+    assert_snapshot!(folder.ctx("session delete plan --store none.db --json"), @"
+    exit code 3
     === errors
-    error: no conversation `plan`
-    "#);
+    error: no store `none.db`
+    ");
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn the_help_of_a_verb_is_chinese() {
     用法：ctx check [OPTIONS] [PATHS]...
 
     参数：
-      [PATHS]...  文件，或含 JSON、JSON Lines、YAML 和 `ctx.toml` 的文件夹
+      [PATHS]...  文件，或含 JSON、JSON Lines、YAML 和 `ctx.toml` 的文件夹 [默认：当前文件夹]
 
     选项：
           --fix               应用有把握的修复，并显示改动
@@ -100,7 +100,7 @@ fn the_help_of_a_verb_is_chinese() {
           --explain <CODE>    说明诊断代码，如 CTX0200
           --worldbook <FILE>  供智能体使用的世界书文件，可重复
           --models <FILE>     自定义模型表，优先于内置表
-          --as <FORMAT>       无法按内容识别的文件的格式，或请求正文的接口格式 [可选值：agent, session, lorebook, profile, openai, openai-responses, anthropic, gemini, completion]
+          --as <FORMAT>       文件的格式（文件夹中仅用于无法识别的文件），或请求体的接口格式 [可选值：agent, session, lorebook, profile, openai, openai-responses, anthropic, gemini, completion]
           --json              输出 JSON
           --lang <LANG>       输出语言，也可用 `CTX_LANG` 设置 [默认：en] [可选值：en, zh]
       -h, --help              显示帮助（`--help` 更详细）
@@ -188,7 +188,7 @@ fn an_explanation_is_chinese_but_for_its_example() {
     assert_snapshot!(folder().ctx("check --explain 200 --lang zh"), @"
     exit code 0
     === output
-    CTX0200: 缺少锚点目标
+    CTX0200：缺少锚点目标
 
     条目的目标锚点没有在预设中声明。该条目留在列表中的原位。
 
@@ -514,4 +514,23 @@ fn what_programs_read_of_the_front_doors_is_the_same() {
         };
         assert_eq!(output(&format!("{arguments} --lang zh")), output(arguments), "{arguments}");
     }
+}
+
+#[test]
+fn chinese_results_have_full_width_punctuation() {
+    let folder = Folder::with(&[
+        (
+            "card.json",
+            r#"{"spec":"chara_card_v2","data":{"name":"Ada","character_book":{"name":"Sky","entries":[{"keys":["a"],"content":"b"}]}}}"#,
+        ),
+        ("ctx.toml", "a = [1,\nb = }"),
+    ]);
+    let output = folder.ctx("--lang zh import card.json");
+    assert!(output.contains("Sky（1 个条目）"), "{output}");
+    assert!(!output.contains(": ") && !output.contains(" ("), "{output}");
+    let output = folder.ctx("--lang zh check ctx.toml");
+    assert!(output.contains("TOML 无效：原文为“"), "{output}");
+    let output = folder.ctx("--lang zh assemble --no-config --input Hi --format openai");
+    assert!(output.contains("--> 请求体"), "{output}");
+    assert!(folder.ctx("--lang zh check --explain 103").contains("CTX0103：键名拼写错误"));
 }

@@ -225,8 +225,8 @@ fn names_of_processors_in_a_case_are_checked() {
         "case.yaml",
         case,
         &[
-            "CTX0452 /disable/0: unknown processor `merge-system-to-hed` (set by command-line) (did you mean `merge-system-to-head`?) -> \"merge-system-to-head\"",
-            "CTX0452 /enable/0: unknown processor `reqest-compressor` (set by command-line) (did you mean `request-compressor`?) -> \"request-compressor\"",
+            "CTX0452 /disable/0: unknown processor `merge-system-to-hed` (set by the command line) (did you mean `merge-system-to-head`?) -> \"merge-system-to-head\"",
+            "CTX0452 /enable/0: unknown processor `reqest-compressor` (set by the command line) (did you mean `request-compressor`?) -> \"request-compressor\"",
         ],
     );
 }

@@ -256,6 +256,7 @@ fn what_cannot_be_served_is_told() {
     let local = "--base-url http://127.0.0.1:9 --key-file key --port 0";
     let open = folder.ctx(&format!("serve --host 0.0.0.0 {local}"));
     assert!(open.starts_with("exit code 3") && open.contains("ctx serve key add"), "{open}");
+    assert!(!open.contains("=== output"), "{open}");
     let empty = folder.ctx(&format!("serve empty {local}"));
     assert!(empty.starts_with("exit code 3") && empty.contains("no agent"), "{empty}");
     let missing = folder.ctx(&format!("serve missing {local}"));

@@ -105,11 +105,11 @@ fn unknown_processors_are_named_and_the_run_goes_on() {
 
     1 message, about 4 tokens
     === errors
-    warning[CTX0452]: unknown processor `token-limitr` (set by command-line)
+    warning[CTX0452]: unknown processor `token-limitr` (set by the command line)
      |
      = help: did you mean `token-limiter`?
 
-    warning[CTX0452]: unknown processor `post:nothing` (set by command-line)
+    warning[CTX0452]: unknown processor `post:nothing` (set by the command line)
      |
      = help: list all processors with `ctx processors list`
     ");
@@ -204,7 +204,7 @@ fn the_last_answer_can_be_continued() {
 
 #[test]
 fn nothing_to_send_is_said() {
-    assert_snapshot!(ctx("assemble", &[]), @"
+    assert_snapshot!(ctx("assemble", &[]), @r#"
     exit code 0
     === output
     no messages
@@ -212,7 +212,9 @@ fn nothing_to_send_is_said() {
     warning[CTX0702]: there is nothing to send: the context has no messages
      |
      = help: add a conversation, an input, or a preset with messages
-    ");
+
+    to create an example, use `ctx init demo`; then `ctx assemble demo/agent.yaml --input "Hello"`
+    "#);
 }
 
 #[test]

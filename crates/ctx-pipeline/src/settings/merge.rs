@@ -147,7 +147,7 @@ fn checked(
         key,
         id,
         value = shown(value),
-        origin = origin.to_string(),
+        origin = origin.name(),
         expected
     );
     let default = shown(&field.default);

@@ -27,7 +27,7 @@ pub(super) fn read(text: &str, limits: &Limits) -> Result<Document, ImportError>
         first => first?,
     };
     let diagnostics = builder.finish();
-    Ok(Document { value, syntax: Syntax::Json, bad_lines: Vec::new(), diagnostics })
+    Ok(Document { value, syntax: Syntax::Json, bad_lines: Vec::new(), diagnostics, json_error: None })
 }
 
 /// Refuses a text that is larger than its limit.

@@ -52,7 +52,13 @@ pub(super) fn read(text: &str, limits: &Limits) -> Result<Document, ImportError>
         values.push(value.unwrap_or(Value::Null));
     }
     let diagnostics = builder.finish();
-    Ok(Document { value: Value::Array(values), syntax: Syntax::JsonLines, bad_lines, diagnostics })
+    Ok(Document {
+        value: Value::Array(values),
+        syntax: Syntax::JsonLines,
+        bad_lines,
+        diagnostics,
+        json_error: None,
+    })
 }
 
 /// Reads one line; none if it is blank or no object.

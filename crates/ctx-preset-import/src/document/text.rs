@@ -24,6 +24,9 @@ pub fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, str>, Impo
     if bytes.len() > limit {
         return Err(ImportError::TooLarge { bytes: bytes.len(), limit, syntax: Syntax::Json });
     }
+    if is_image(bytes) {
+        return Err(ImportError::Image);
+    }
     let text = match bytes {
         [0xFF, 0xFE, rest @ ..] => Cow::Owned(utf16(rest, u16::from_le_bytes)?),
         [0xFE, 0xFF, rest @ ..] => Cow::Owned(utf16(rest, u16::from_be_bytes)?),
@@ -31,6 +34,13 @@ pub fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, str>, Impo
         _ => Cow::Borrowed(utf8(bytes, 0)?),
     };
     Ok(text)
+}
+
+/// Returns whether a file is a PNG, JPEG, GIF or WebP image.
+fn is_image(bytes: &[u8]) -> bool {
+    let starts: [&[u8]; 4] = [b"\x89PNG\r\n", b"\xFF\xD8\xFF", b"GIF87a", b"GIF89a"];
+    let is_webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
+    is_webp || starts.iter().any(|start| bytes.starts_with(start))
 }
 
 /// Reads UTF-8 that begins `before` bytes into the document.

@@ -20,7 +20,7 @@ pub(super) fn read(text: &str, limits: &Limits) -> Result<Document, ImportError>
         false => explain(&error, text, limits),
     })?;
     let diagnostics = builder.finish();
-    Ok(Document { value, syntax: Syntax::Yaml, bad_lines: Vec::new(), diagnostics })
+    Ok(Document { value, syntax: Syntax::Yaml, bad_lines: Vec::new(), diagnostics, json_error: None })
 }
 
 /// Returns whether a key begins like a comment of JavaScript, which YAML takes for text.

@@ -183,7 +183,8 @@ impl Gathered {
     ) -> Outcome {
         let Written { syntax, bad_lines } = written;
         // What was odd about the document is told already.
-        let document = Document { value: value.clone(), syntax, bad_lines, diagnostics: Vec::new() };
+        let document =
+            Document { value: value.clone(), syntax, bad_lines, diagnostics: Vec::new(), json_error: None };
         match conversation::read_document(document, on.file.name) {
             Ok((imported, placed)) => {
                 let name = stem(on.file.name).to_owned();

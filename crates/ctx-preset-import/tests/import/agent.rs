@@ -235,3 +235,38 @@ fn real_presets_are_read_without_errors() {
         assert!(!agent.value.preset_messages.is_empty(), "{}", path.display());
     }
 }
+
+#[test]
+fn warns_about_conversation_read_as_agent() {
+    let guesses = |file: Value| {
+        let found = read(&file.to_string()).diagnostics;
+        found.iter().filter(|found| found.code == codes::GUESSED_FORMAT).count()
+    };
+    let said = json!([{ "role": "user", "content": "Hi" }, { "role": "assistant", "content": "Hello" }]);
+    assert_eq!(guesses(said.clone()), 1);
+    assert_eq!(guesses(json!({ "model": "m", "messages": said })), 1);
+    // These are presets.
+    assert_eq!(guesses(json!([{ "role": "system", "content": "Be kind." }])), 0);
+    assert_eq!(guesses(json!({ "name": "Ada", "messages": said })), 0);
+    assert_eq!(guesses(json!([{ "role": "user", "content": "Hi" }, { "type": "chat_history" }])), 0);
+}
+
+#[test]
+fn warns_about_parameters_of_wrong_type() {
+    let found = |parameters: Value| {
+        let agent = read(&json!({ "presetMessages": [], "parameters": parameters }).to_string());
+        let found = agent.diagnostics.iter();
+        found
+            .map(|found| (found.location.pointer.clone().unwrap(), found.message.to_string()))
+            .collect::<Vec<_>>()
+    };
+    let wrong = json!({ "temperature": "hot", "maxTokens": [1], "stop": 5, "seed": null, "other": "x" });
+    let told = |name: &str, expected: &str| {
+        (format!("/parameters/{name}"), format!("parameter `{name}` must be {expected}"))
+    };
+    assert_eq!(
+        found(wrong),
+        [told("temperature", "a number"), told("maxTokens", "a number"), told("stop", "a text or a list")]
+    );
+    assert_eq!(found(json!({ "temperature": 0.7, "top_p": 1, "stop": ["a"] })), []);
+}

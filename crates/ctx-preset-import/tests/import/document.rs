@@ -1,6 +1,10 @@
 //! Bytes to one JSON value: syntaxes, limits, and what is odd.
 
-use ctx_preset_import::{Document, ImportError, Limits, Syntax, codes};
+use ctx_anchors::AnchorRegistry;
+use ctx_preset_import::{
+    Document, Format, ImportError, Limits, Syntax, codes, detect, read_agent, read_conversation,
+    read_worldbook,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -35,6 +39,58 @@ fn content_decides_the_syntax() {
     check("{a: 1}", json!({ "a": 1 }), &[(codes::READ_AS_YAML, "-")]);
     check("{\"a\": 1,}", json!({ "a": 1 }), &[(codes::READ_AS_YAML, "-")]);
     check("{\"a\":1}\n\n{\"b\":2}\n", json!([{ "a": 1 }, null, { "b": 2 }]), &[]);
+}
+
+#[test]
+fn reports_invalid_json_before_yaml() {
+    let document = Document::read(b"{\"a\": [1,],\n}", "a.json", &Limits::default()).unwrap();
+    let warning = &document.diagnostics[0];
+    assert_eq!(
+        warning.message.to_string(),
+        "invalid JSON at line 1 column 10: trailing comma; the file is read as YAML"
+    );
+    assert_eq!(warning.help.as_ref().unwrap().to_string(), "remove the comma before the closing bracket");
+}
+
+#[test]
+fn reports_invalid_json_instead_of_unknown_type() {
+    let found =
+        |name: &str| detect(b"{\n \"compilerOptions\": {},\n}", name, &Limits::default()).unwrap_err();
+    assert_eq!(found("a.json").to_string(), "invalid JSON at line 3 column 1: trailing comma");
+    // In a YAML file, the comma is no mistake.
+    assert_eq!(found("a.yaml").code(), codes::UNKNOWN_SHAPE);
+    let read = |bytes: &[u8]| {
+        let of_agent = read_agent(bytes, "a.json", &Limits::default(), &AnchorRegistry::system()).map(drop);
+        let of_book = read_worldbook(bytes, "a.json", &Limits::default()).map(drop);
+        let of_chat = read_conversation(bytes, "a.json", &Limits::default()).map(drop);
+        [of_agent, of_book, of_chat].map(|read| read.unwrap_err().code())
+    };
+    assert_eq!(read(b"{\"a\": 1,}"), [codes::JSON_SYNTAX; 3]);
+    assert_eq!(read(b"{\"a\": 1}"), [codes::UNKNOWN_SHAPE; 3]);
+}
+
+#[test]
+fn reads_messages_with_misspelled_role() {
+    let found = |text: &str| detect(text.as_bytes(), "a.json", &Limits::default()).ok();
+    assert_eq!(found(r#"[{"role": "usr", "content": "Hi"}]"#), Some(Format::ChatMessages));
+    assert_eq!(
+        found(r#"{"messages": [{"role": "assisstant", "content": "Hi"}]}"#),
+        Some(Format::ChatMessages)
+    );
+    assert_eq!(found(r#"[{"role": "admin", "content": "Hi"}]"#), None);
+}
+
+#[test]
+fn names_images() {
+    for image in ["\u{89}PNG\r\n\u{1a}\n", "\u{ff}\u{d8}\u{ff}\u{e0}", "GIF89a", "RIFF1234WEBP"] {
+        let bytes: Vec<u8> = image.chars().map(|unit| u8::try_from(u32::from(unit)).unwrap()).collect();
+        refuse(
+            bytes,
+            "the file is an image, not a text",
+            Some("import the PNG file of a character card with `ctx import`"),
+        );
+    }
+    check("GIF: 1", json!({ "GIF": 1 }), &[]);
 }
 
 #[test]

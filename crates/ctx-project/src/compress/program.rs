@@ -76,7 +76,7 @@ impl SummaryProgram {
             let (kind, reason) = match error.kind() {
                 ErrorKind::NotFound => (PortErrorKind::NotFound, phrase!("no such program")),
                 ErrorKind::PermissionDenied => (PortErrorKind::Denied, phrase!("permission denied")),
-                _ => (PortErrorKind::Unavailable, Phrase::verbatim(crate::files::reason(&error))),
+                _ => (PortErrorKind::Unavailable, crate::files::reason(&error)),
             };
             PortError::new(kind, phrase!("`{name}`: {reason}", name = self.name(), reason))
         })?;

@@ -98,7 +98,10 @@ pub(super) fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value
         sources.explained(name, &error)
     })?;
     toml_document::read(text).map_err(|(message, range)| {
-        let finding = Diagnostic::error(codes::TOML_SYNTAX, phrase!("invalid TOML: {message}", message));
+        let finding = Diagnostic::error(
+            codes::TOML_SYNTAX,
+            phrase!("invalid TOML: {message}", message = Phrase::original(message)),
+        );
         Box::new(finding.in_document(name).at_span(Span::new(range.start, range.end)))
     })
 }

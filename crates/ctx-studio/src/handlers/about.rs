@@ -180,3 +180,31 @@ fn dialect_of(server: &Server, id: &str) -> Result<MacroDialect, Refusal> {
     let name = file.and_then(|file| file.agent.dialect.map(|name| name.to_string()));
     Ok(name.and_then(|name| MacroDialect::from_name(&name)).unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use ctx_compress::mask::MaskConfig;
+    use ctx_engine::Engine;
+
+    use super::*;
+
+    #[test]
+    fn translates_all_texts_of_settings() {
+        let engine = Engine::new();
+        let chinese = Language::Zh.catalogue().unwrap();
+        let processors = engine.processors();
+        let own = processors.descriptors().flat_map(|own| own.config_fields.clone());
+        let fields: Vec<ConfigField> = own.chain(MaskConfig::fields().iter().cloned()).collect();
+        let texts = fields.iter().flat_map(|field| {
+            let options = field.options.iter().map(|option| &option.label);
+            [&field.label].into_iter().chain(&field.description).chain(options)
+        });
+        let names = processors.descriptors().flat_map(|own| [own.name.clone(), own.description.clone()]);
+        let all: BTreeSet<String> =
+            texts.map(ToString::to_string).chain(names.map(|text| text.to_string())).collect();
+        let missing: Vec<&String> = all.iter().filter(|text| chinese.word(text).is_none()).collect();
+        assert_eq!(missing, [""; 0]);
+    }
+}

@@ -93,6 +93,29 @@ fn a_switch_has_another_name_elsewhere() {
 }
 
 #[test]
+fn suggests_key_for_synonym() {
+    let file = json!({ "presetMessages": [
+        { "role": "system", "text": "x", "depth": 4, "enable": false },
+        // Other applications write these in addition to our keys.
+        { "content": "x", "text": "x", "injectionStrategy": {}, "depth": 4, "isEnabled": true, "enable": true },
+    ]});
+    check(
+        &in_agent(file),
+        &[
+            ("/presetMessages/0/text", "content"),
+            ("/presetMessages/0/depth", "move the value to `injectionStrategy.depth`"),
+            ("/presetMessages/0/enable", "isEnabled"),
+        ],
+    );
+}
+
+#[test]
+fn points_to_key_with_and_without_fix() {
+    let file = json!({ "presetMessages": [{ "rol": "user" }, { "rol": "user", "role": "user" }] });
+    assert!(in_agent(file).iter().all(|found| found.location.is_key));
+}
+
+#[test]
 fn a_profile_with_a_misspelt_key_is_told() {
     check(&in_profile(json!({ "name": "Robin", "contnt": "" })), &[("/contnt", "content")]);
     check(&in_profile(json!({ "name": "Robin", "content": "", "tags": [] })), &[]);
@@ -132,7 +155,7 @@ fn keys_that_other_applications_write_are_theirs() {
     agent["presetMessages"] = json!([object(
         "parentId childrenIds lastSelectedChildId status timestamp createdAt updatedAt metadata children
         identifier system_prompt marker injection_position injection_depth injection_order forbid_overrides
-        injection_trigger comment title text note tags position depth date tool_calls tool_call_id context rule
+        injection_trigger comment title note tags position date tool_calls tool_call_id context rule
         sourceType sourceIndex reasoningContent translation runId partType model"
     )]);
     agent["presetGroups"] = json!([object("order icon collapsed color isExpanded sortOrder version")]);

@@ -90,8 +90,8 @@ impl Talk<'_> {
         }
         let greetings = greeting::all(self.setup);
         let number = match (wanted, greetings.len()) {
-            (_, 0) => return Ok(()),
-            (Some(number), _) => number,
+            (Some(number), count) => greeting::check_number(number, count)?,
+            (None, 0) => return Ok(()),
             (None, 1) => 1,
             (None, _) => self.choose(&greetings).await,
         };
@@ -115,11 +115,15 @@ impl Talk<'_> {
             let line = format!("{:>4}  {}", index + 1, greeting.title());
             show::note(self.setup.language, &Phrase::verbatim(line));
         }
-        let answer = self
-            .line(&(lang::word(self.setup.language, "choose a greeting (0 for none):") + " "))
-            .await
-            .unwrap_or_default();
-        answer.trim().parse().unwrap_or(1)
+        let prompt = lang::word(self.setup.language, "choose a greeting (0 for none):") + " ";
+        loop {
+            let answer = self.line(&prompt).await.unwrap_or_default();
+            let number = answer.trim().parse().unwrap_or(1);
+            match greeting::check_number(number, greetings.len()) {
+                Ok(number) => return number,
+                Err(error) => show::note(self.setup.language, &error.phrase()),
+            }
+        }
     }
 
     /// Runs a turn and prints it.

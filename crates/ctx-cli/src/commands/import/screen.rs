@@ -99,7 +99,7 @@ pub(super) fn fields(language: Language, report: &ImportReport) -> String {
         let line = |field: FieldReport<'_>| {
             let to = field.to.map(|to| format!(" → {to}")).unwrap_or_default();
             let why = note(language, field.note, empty(field.is_empty, 1));
-            let why = if why.is_empty() { why } else { format!("  ({why})") };
+            let why = if why.is_empty() { why } else { " ".to_owned() + &in_brackets(language, &why) };
             show::clean_line(&format!("{} {}{to}{why}", field.status, field.pointer))
         };
         file.fields.iter().map(line).collect::<Vec<_>>().join("\n")
@@ -118,7 +118,8 @@ fn files(language: Language, report: &ImportReport) -> Vec<String> {
     let line = |file: &FileReport| {
         let format =
             file.format.map_or_else(|| lang::word(language, nameless(file)), |format| format.id().into());
-        let inside = file.container.as_ref().map(|container| format!(" ({container})")).unwrap_or_default();
+        let inside =
+            file.container.as_ref().map(|container| in_brackets(language, container)).unwrap_or_default();
         cut(&format!("{:widest$}  {format}{inside}", name(file)))
     };
     report.files.iter().map(line).collect()
@@ -178,9 +179,11 @@ fn book(language: Language, book: &NamedBook) -> String {
     let entries = book.book.entries.len();
     let is_off = |disable: &ctx_types::WorldbookEntry| disable.disable.is_some_and(|flag| flag.0);
     let off = book.book.entries.iter().filter(|(_, entry)| is_off(entry)).count();
-    let off = if off > 0 { format!(", {off} {}", lang::word(language, "off")) } else { String::new() };
     let entries = if entries == 1 { phrase!("1 entry") } else { phrase!("{count} entries", count = entries) };
-    format!("{} ({}{off})", book.name, lang::say(language, &entries))
+    let entries = lang::say(language, &entries);
+    let off = (off > 0).then(|| format!("{off} {}", lang::word(language, "off")));
+    let about: Vec<String> = [entries].into_iter().chain(off).collect();
+    book.name.clone() + &in_brackets(language, &language.list(&about))
 }
 
 /// Names the regex rules, with those that are off marked.
@@ -190,15 +193,24 @@ fn scripts(language: Language, agent: &Agent) -> Vec<String> {
     let name = |(preset, rule): (&ctx_types::RegexPreset, &ctx_types::RegexRule)| {
         let name = rule.name.as_deref().or(rule.id.as_deref()).unwrap_or("?").to_owned();
         let is_off = rule.enabled == Some(false) || preset.enabled == Some(false);
-        if is_off { format!("{name} ({})", lang::word(language, "off")) } else { name }
+        if is_off { name + &in_brackets(language, &lang::word(language, "off")) } else { name }
     };
     rules.map(name).collect()
+}
+
+/// Formats a remark in brackets.
+fn in_brackets(language: Language, text: &str) -> String {
+    lang::say(language, &phrase!(" ({counter})", counter = text))
 }
 
 /// Writes names behind a title, as far as some lines hold them.
 fn list(language: Language, title: &str, names: &[String]) -> Vec<String> {
     let width = show::width().saturating_sub(INDENT + TITLE + 2).max(24);
     let names: Vec<String> = names.iter().map(|name| show::cut_line(name, width / 2)).collect();
+    let comma = match language {
+        Language::Zh => "、",
+        _ => ", ",
+    };
     let mut lines = vec![String::new()];
     for (index, name) in names.iter().enumerate() {
         let last = lines.len() - 1;
@@ -214,7 +226,7 @@ fn list(language: Language, title: &str, names: &[String]) -> Vec<String> {
         let last = lines.len() - 1;
         lines[last] += name;
         if index + 1 < names.len() {
-            lines[last] += ", ";
+            lines[last] += comma;
         }
     }
     let line = |(index, line): (usize, String)| {
@@ -280,7 +292,7 @@ impl<'a> Reason<'a> {
         let is_unread = self.status == FieldStatus::Kept && !self.are_empty;
         let reason = self.note.or_else(|| is_unread.then_some(UNREAD));
         let why = note(language, reason, empty(self.are_empty, self.count));
-        let why = if why.is_empty() { why } else { format!(": {why}") };
+        let why = if why.is_empty() { why } else { show::colon(language).to_owned() + &why };
         let name = Path::new(self.file).file_name().map(std::ffi::OsStr::to_string_lossy);
         let name = name.unwrap_or(Cow::Borrowed(self.file));
         let of = if is_only { String::new() } else { show::cut_middle(&name, FILE) + "  " };
@@ -299,7 +311,10 @@ fn empty(is_empty: bool, count: usize) -> Option<&'static str> {
 fn note(language: Language, note: Option<&'static str>, empty: Option<&str>) -> String {
     let note = note.map(|note| lang::word(language, note).into_owned());
     let empty = empty.map(|empty| lang::word(language, empty).into_owned());
-    note.into_iter().chain(empty).collect::<Vec<_>>().join("; ")
+    note.into_iter().chain(empty).collect::<Vec<_>>().join(match language {
+        Language::Zh => "；",
+        _ => "; ",
+    })
 }
 
 fn cut(line: &str) -> String {

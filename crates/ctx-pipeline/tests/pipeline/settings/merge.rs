@@ -162,7 +162,7 @@ fn a_switch_that_replaces_more_than_a_switch_is_told() {
         json!({ "processors": [{ "id": "alpha", "priority": 5, "config": { "limit": 7, "loud": true } }] });
     let user = json!({ "processors": [{ "id": "alpha", "config": { "mark": "*" } }] });
     let switch = |enabled: bool| json!({ "processors": [{ "id": "alpha", "enabled": enabled }] });
-    let told = "info /parameters/processors/0: enabling `alpha` (command-line) replaces its whole entry (agent), including `priority`, `limit`, `loud`";
+    let told = "info /parameters/processors/0: enabling `alpha` (the command line) replaces its whole entry (agent), including `priority`, `limit`, `loud`";
     let on = &["alpha: enabled=true (command-line)"];
     check(json!([["agent", agent], ["user", user], ["command-line", switch(true)]]), on, &[told]);
     let off = &["alpha: enabled=false (command-line)"];

@@ -1,5 +1,6 @@
 //! What a list is, by what stands in it; messages and entries of presets above all.
 
+use ctx_types::closest;
 use serde_json::{Map, Value};
 
 use crate::conversation::provider_messages::is_gemini;
@@ -44,11 +45,11 @@ pub(super) fn is_message(map: &Map<String, Value>) -> bool {
 pub(super) fn has_known_role(map: &Map<String, Value>) -> bool {
     let role = get(map, "role").and_then(Value::as_str);
     let is_of_model = role == Some("model") && is_gemini(map);
-    is_of_model
-        || role.is_some_and(|role| {
-            ["system", "developer", "user", "assistant", "tool", "function"].contains(&role)
-        })
+    // The reader reports a misspelled role.
+    is_of_model || role.is_some_and(|role| closest(role, ROLES).is_some())
 }
+
+const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
 
 pub(super) fn message_shape(map: &Map<String, Value>) -> Format {
     let is_stored = STORED_KEYS.iter().any(|key| has(map, key));

@@ -4,13 +4,14 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::super::{Checker, findings};
+use super::super::{Checker, Origin, findings};
 use super::*;
 
 /// Fixes a document as `ctx check --fix` does.
 fn fixed(bytes: &[u8], name: &str) -> (Vec<u8>, FixedDocument) {
     let checker = Checker::new(&[]).unwrap();
-    let document = fix(bytes, name, &|bytes| findings(bytes, Path::new(name), &checker)).unwrap();
+    let document =
+        fix(bytes, name, &|bytes| findings(bytes, Path::new(name), &checker, Origin::Named)).unwrap();
     (document.bytes.clone().unwrap_or_else(|| bytes.to_vec()), document)
 }
 
@@ -18,7 +19,7 @@ fn fixed(bytes: &[u8], name: &str) -> (Vec<u8>, FixedDocument) {
 #[track_caller]
 fn check(text: &str, name: &str) {
     let checker = Checker::new(&[]).unwrap();
-    let look = |bytes: &[u8]| findings(bytes, Path::new(name), &checker).unwrap();
+    let look = |bytes: &[u8]| findings(bytes, Path::new(name), &checker, Origin::Named).unwrap();
     let (after, document) = self::fixed(text.as_bytes(), name);
     let (before, left) = (look(text.as_bytes()), look(&after));
     assert!(before.len() >= left.len() + document.fixed.len(), "{text}\n{left:#?}");

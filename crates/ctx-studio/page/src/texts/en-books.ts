@@ -111,7 +111,7 @@ export const books = {
     cooldown: "cooldown",
     recursion: "recursion",
     decorator: "decorator",
-    "no key": "no match",
+    "no key": "no key",
     "given up": "search stopped",
     probability: "probability",
     group: "inclusion group",
