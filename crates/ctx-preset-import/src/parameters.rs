@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::codes;
 
-/// Parameters that are sent to the model as they are, and the types that providers accept.
+/// Parameters that are sent to the model unchanged, and the types that providers accept.
 const SAMPLING: [(&str, ParameterType); 11] = [
     ("temperature", ParameterType::Number),
     ("topP", ParameterType::Number),

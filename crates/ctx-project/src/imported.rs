@@ -50,7 +50,7 @@ pub fn refuse_twice(report: &Path, written: &[Output<'_>], out: &Path) -> Result
 
 /// Returns the existing files that an import would change, without generated schemas.
 ///
-/// Ignores links and folders: [`write`] rejects both.
+/// Ignores links and folders: [`write()`] rejects both.
 pub fn changed_files<'a>(written: &'a [Output<'_>]) -> Vec<&'a Path> {
     let is_changed = |path: &Path, bytes: &[u8]| {
         let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());

@@ -57,7 +57,7 @@ fn reports_invalid_json_instead_of_unknown_type() {
     let found =
         |name: &str| detect(b"{\n \"compilerOptions\": {},\n}", name, &Limits::default()).unwrap_err();
     assert_eq!(found("a.json").to_string(), "invalid JSON at line 3 column 1: trailing comma");
-    // In a YAML file, the comma is no mistake.
+    // In a YAML file, the comma is correct.
     assert_eq!(found("a.yaml").code(), codes::UNKNOWN_SHAPE);
     let read = |bytes: &[u8]| {
         let of_agent = read_agent(bytes, "a.json", &Limits::default(), &AnchorRegistry::system()).map(drop);

@@ -27,7 +27,7 @@ pub(super) fn all(setup: &Setup) -> Vec<Greeting> {
     greetings.filter(|greeting| !greeting.text.trim().is_empty()).collect()
 }
 
-/// Checks the number of a greeting; 0 is none. Returns a usage error if there are fewer greetings.
+/// Checks the number of a greeting. 0 means without a greeting. Returns a usage error if there are fewer greetings.
 pub(super) fn check_number(number: usize, count: usize) -> Result<usize, ProjectError> {
     if number <= count {
         return Ok(number);
