@@ -636,7 +636,7 @@ fn uses_prompt_order_of_given_character() {
         let is_missing = found(&made).iter().any(|found| found.contains("[CTX0641]"));
         let entries = made.agent.unwrap().preset_messages;
         let sent = entries.iter().filter(|entry| entry.is_enabled());
-        let texts = sent.filter_map(|entry| entry.content.as_ref()).map(ToString::to_string);
+        let texts = sent.filter_map(|entry| entry.content.as_ref()).map(|text| text.text().into_owned());
         (texts.collect::<Vec<String>>(), is_missing)
     };
     assert_eq!(texts(None), (vec!["Main.".to_owned()], false));
