@@ -122,7 +122,7 @@ impl ChatSetup {
         let tools = open_tools(&options.tools, &config)?;
         let rules = config.tools(options.tools.folder.is_some())?.0;
         let policy = rules.map_or_else(ToolPolicy::default, ToolPolicy::read);
-        let of_config = config.compression.clone();
+        let of_config = config.compression().cloned();
         let further = options.data.iter().map(|path| data(path, sources)).collect::<Result<_>>()?;
         let (mut turn, at, added_files) = read_turn((engine, options.turn), config, sources)?;
         // A missing key is reported after a missing file.

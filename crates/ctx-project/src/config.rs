@@ -80,7 +80,7 @@ pub struct Config {
     /// Folder that tools can read.
     tools_folder: Option<PathBuf>,
     /// Settings of compaction.
-    pub compression: Option<Value>,
+    compression: Option<Value>,
     /// Folder of attachments.
     assets: Option<PathBuf>,
     /// Model of requests.
@@ -259,6 +259,12 @@ impl Config {
     pub fn model(&self) -> Option<&String> {
         self.guard.ignore(|pointer| pointer == "/model");
         self.effective().model.as_ref()
+    }
+
+    /// Returns the settings of compaction. Reports withheld settings and ignores them.
+    pub fn compression(&self) -> Option<&Value> {
+        self.guard.ignore(|pointer| pointer == "/compression");
+        self.effective().compression.as_ref()
     }
 
     /// Returns the model of the endpoint.

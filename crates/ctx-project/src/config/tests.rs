@@ -34,7 +34,7 @@ fn decided(config: &Config) -> String {
     let tools = config.tools(false).unwrap();
     let given = config.tools(true).unwrap();
     config.complete(&mut turn, &sources).unwrap();
-    let rest = (&config.user_parameters, &config.compression, config.endpoint_model());
+    let rest = (&config.user_parameters, config.compression(), config.endpoint_model());
     format!(
         "{endpoint:?}\n{fallbacks:?}\n{transcription:?}\n{store:?}\n{tools:?}\n{given:?}\n{turn:?}\n{rest:?}"
     )

@@ -104,7 +104,7 @@ pub(super) fn settings_for(
     id: Option<&str>,
 ) -> Result<MaskSettings, Refusal> {
     let agent = agent(server, id)?.map(|file| file.agent).unwrap_or_default();
-    Ok(settings_of(config.compression.as_ref(), &agent))
+    Ok(settings_of(config.compression(), &agent))
 }
 
 /// Tells the settings that hold, and in which files they can be set.
@@ -126,7 +126,7 @@ pub(crate) fn settings(server: &Server, call: &Call) -> Result<CompressionSettin
         file,
         base: "/compression".to_owned(),
     });
-    let settings = settings_of(config.compression.as_ref(), &file.map(|file| file.agent).unwrap_or_default());
+    let settings = settings_of(config.compression(), &file.map(|file| file.agent).unwrap_or_default());
     let values = settings.values.into_iter().map(|held| ConfigValue {
         key: held.key.to_string(),
         setting: Sourced { value: held.value, origin: origin(held.level) },
