@@ -50,7 +50,10 @@ fn each_dialect_has_an_address_of_its_own() {
 
 #[test]
 fn what_is_no_address_is_refused() {
-    check_url("localhost", Err("the base URL `localhost` is not valid; use a URL such as `http://localhost:8080/v1`"));
+    check_url(
+        "localhost",
+        Err("the base URL `localhost` is not valid; use a URL such as `http://localhost:8080/v1`"),
+    );
     check_url("file:///etc/passwd", Err("the base URL must start with `http://` or `https://`"));
     let password = "the base URL contains a password; use an API key or a header instead";
     check_url("https://me:secret@example.org", Err(password));
