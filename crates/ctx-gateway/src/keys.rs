@@ -117,7 +117,7 @@ impl KeyFile {
         let keys = list.iter().map(KeyEntry::read).collect::<Option<Vec<_>>>();
         Ok(Self {
             keys: keys.ok_or_else(|| {
-                odd(phrase!("an API key has no `name` or `hash`, or its `agents` or limits are not valid"))
+                odd(phrase!("an API key has no `hash`, or its `name`, `agents` or limits are not valid"))
             })?,
         })
     }
@@ -168,9 +168,7 @@ impl KeyFile {
     ///
     /// The name exists already, the name is invalid, or the system has no random bytes.
     pub fn add(&mut self, name: &str, agents: Option<Vec<String>>, limits: KeyLimits) -> Result<NewKey> {
-        let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
-        // `LOCAL` is reserved for requests without a key.
-        if name.is_empty() || name == LOCAL || name.len() > 64 || !name.chars().all(is_fine) {
+        if !is_name(name) {
             return Err(ProjectError::Usage(phrase!(
                 "`{name}` is not a valid API key name; use up to 64 letters, digits, `-`, `_`, and `.`",
                 name = excerpt(name)
@@ -226,7 +224,8 @@ impl KeyEntry {
             }
             Some(_) => return None,
         };
-        Some(Self { name: text("name")?, hash: text("hash")?, agents, limits })
+        let name = text("name").filter(|name| is_name(name))?;
+        Some(Self { name, hash: text("hash")?, agents, limits })
     }
 
     fn to_json(&self) -> Value {
@@ -404,6 +403,13 @@ impl Keys {
     }
 }
 
+/// Returns whether a text is a valid name of a key. Conversations are stored under `NAME/ID`.
+fn is_name(text: &str) -> bool {
+    let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+    // `LOCAL` is reserved for requests without a key.
+    !text.is_empty() && text != LOCAL && text.len() <= 64 && text.chars().all(is_fine)
+}
+
 fn shared(file: KeyFile) -> Vec<Arc<KeyEntry>> {
     file.keys.into_iter().map(Arc::new).collect()
 }
@@ -504,5 +510,7 @@ mod tests {
         check(&json!({ "agents": ["ada", 5] }), false);
         check(&json!({ "turns": "2" }), false);
         check(&json!({ "bytes": -1 }), false);
+        // The owner of a stored conversation is the name before `/`.
+        check(&json!({ "name": "alice/bob" }), false);
     }
 }

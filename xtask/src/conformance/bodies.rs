@@ -26,6 +26,8 @@ pub(super) struct Typed {
     type_name: &'static str,
     /// Fields below which anything may stand, so that nobody can misspell what is there.
     pub(super) free: &'static [&'static str],
+    /// Fields that the types lack: those of other providers with this API, or of other versions of the API.
+    untyped: &'static [&'static str],
 }
 
 pub(super) const TYPED: &[Typed] = &[
@@ -34,18 +36,23 @@ pub(super) const TYPED: &[Typed] = &[
         import: "import type OpenAI from \"openai\";",
         type_name: "OpenAI.Chat.ChatCompletionCreateParamsNonStreaming",
         free: &["parameters"],
+        // DeepSeek, GLM and Kimi; OpenRouter; Gemini.
+        untyped: &["reasoning_content", "thinking", "reasoning_details", "extra_content"],
     },
     Typed {
         name: "openai-responses",
         import: "import type OpenAI from \"openai\";",
         type_name: "OpenAI.Responses.ResponseCreateParamsNonStreaming",
         free: &["parameters"],
+        untyped: &[],
     },
     Typed {
         name: "anthropic",
         import: "import type Anthropic from \"@anthropic-ai/sdk\";",
         type_name: "Anthropic.MessageCreateParamsNonStreaming",
         free: &["input", "input_schema"],
+        // The package describes version 2026-10-21; version 2023-06-01 has them.
+        untyped: &["temperature", "top_p", "top_k"],
     },
     Typed {
         name: "gemini",
@@ -56,12 +63,14 @@ pub(super) const TYPED: &[Typed] = &[
                  cachedContent?: string;\n};",
         type_name: "Request",
         free: &["args", "response", "parametersJsonSchema"],
+        untyped: &[],
     },
     Typed {
         name: "completion",
         import: "import type OpenAI from \"openai\";",
         type_name: "OpenAI.CompletionCreateParamsNonStreaming",
         free: &[],
+        untyped: &[],
     },
 ];
 
@@ -96,10 +105,24 @@ fn of_snapshot(case: &str, text: &str) -> Result<Vec<Body>> {
     for (heading, body) in sections.filter_map(|section| section.split_once('\n')) {
         let name = heading.strip_prefix("body ").unwrap_or(heading);
         let Some(dialect) = TYPED.iter().find(|typed| typed.name == name) else { continue };
-        let value = serde_json::from_str(body).with_context(|| format!("`{heading}` is no JSON"))?;
+        let mut value = serde_json::from_str(body).with_context(|| format!("`{heading}` is no JSON"))?;
+        remove(&mut value, dialect);
         bodies.push(Body { name: format!("{}__{name}", case.replace('/', "__")), dialect, value });
     }
     Ok(bodies)
+}
+
+/// Removes the fields that the types lack.
+fn remove(value: &mut Value, dialect: &Typed) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|key, _| !dialect.untyped.contains(&key.as_str()));
+            let typed = fields.iter_mut().filter(|(key, _)| !dialect.free.contains(&key.as_str()));
+            typed.for_each(|(_, value)| remove(value, dialect));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| remove(item, dialect)),
+        _ => {}
+    }
 }
 
 #[cfg(test)]
