@@ -104,10 +104,14 @@ impl Guard {
         let (mut unreported, withheld): (Vec<_>, Vec<_>) =
             items.iter().cloned().partition(|withheld| withheld.is_optional(own));
         // Without an endpoint of the user's own, the model selects the tokenizer and the context window of local
-        // work. Requests ignore it, because they may carry a key from the environment or the command line.
+        // work, and compaction is previewed. Requests ignore both, because they may carry a key from the environment
+        // or the command line.
         let is_local = own.get("endpoint").is_none() && own.get("model").is_none();
-        let request_keys =
-            unreported.extract_if(.., |withheld| is_local && withheld.pointer == "/model").collect();
+        let is_for_requests = |withheld: &mut Withheld| {
+            let is_one = ["/model", "/compression"].contains(&withheld.pointer.as_str());
+            is_local && is_one && own.pointer(&withheld.pointer).is_none()
+        };
+        let request_keys = unreported.extract_if(.., is_for_requests).collect();
         Self {
             document: found.clone(),
             targets,
