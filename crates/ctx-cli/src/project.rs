@@ -5,7 +5,7 @@ use std::io::{BufRead as _, IsTerminal as _};
 
 use anyhow::Result;
 use ctx_engine::{Context, Engine, Switches};
-use ctx_project::config::{AddedFiles, Answer, Ask, Config, Untrusted, Withheld, by_reach, count_outside};
+use ctx_project::config::{AddedFiles, Answer, Ask, Config, Untrusted, Withheld, by_reach};
 use ctx_project::options::{
     ConfigOptions, CountingOptions, EndpointOptions, SummarizerOptions, SummaryOptions, TurnOptions,
 };
@@ -14,6 +14,7 @@ use ctx_project::sources::Sources;
 use ctx_project::turn::{Turn, TurnFiles};
 use ctx_types::{Argument, Divider, GenerationKind, Phrase, phrase};
 use ctx_wire::Dialect;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::args::{
     ConfigArguments, Counting, CountingArguments, DialectName, EndpointArguments, Kind, MaskSettingArguments,
@@ -70,7 +71,7 @@ pub(crate) fn report_added_files(language: Language, added_files: Option<&AddedF
 const MAX_OTHER_LINES: usize = 10;
 
 /// Describes the withheld keys of an untrusted file, one line for each item. The items that reach outside the folder
-/// are complete and come last, so that others cannot move them off the screen.
+/// are complete and come last: others cannot move them off the screen.
 pub(crate) fn tell_withheld(language: Language, name: &str, withheld: &[Withheld]) {
     for line in withheld_lines(name, withheld) {
         show::remark(language, &line);
@@ -80,9 +81,8 @@ pub(crate) fn tell_withheld(language: Language, name: &str, withheld: &[Withheld
 fn withheld_lines(name: &str, withheld: &[Withheld]) -> Vec<Phrase> {
     let (outside, mut others): (Vec<_>, Vec<_>) =
         by_reach(withheld).into_iter().partition(|item| item.reaches_outside());
-    let folded = others.len().saturating_sub(MAX_OTHER_LINES);
+    let count = others.len().saturating_sub(MAX_OTHER_LINES);
     others.truncate(MAX_OTHER_LINES);
-    let count = folded;
     let more = (count > 0)
         .then(|| phrase!("`{name}` has {count} more keys that stay inside its folder", name, count));
     let lines = others.into_iter().chain(outside).map(|item| {
@@ -104,8 +104,13 @@ fn withheld_lines(name: &str, withheld: &[Withheld]) -> Vec<Phrase> {
     more.into_iter().chain(lines).collect()
 }
 
-/// Maximum characters of the lines before a question. They fit on a screen with 24 rows of 80 characters.
-const MAX_QUESTION: usize = 1_600;
+/// Maximum rows of 80 columns before a question. They fit on a screen with 24 rows.
+const MAX_ROWS: usize = 20;
+
+/// Returns the rows that lines take on a terminal with 80 columns.
+fn rows(language: Language, lines: &[Phrase]) -> usize {
+    lines.iter().map(|line| lang::say(language, line).width().div_ceil(80).max(1)).sum()
+}
 
 /// Asks the user whether to trust a file, if there is a terminal.
 fn ask(language: Language, untrusted: &Untrusted<'_>) -> Answer {
@@ -115,16 +120,8 @@ fn ask(language: Language, untrusted: &Untrusted<'_>) -> Answer {
         return Answer::NotAsked;
     }
     let lines = withheld_lines(name, untrusted.withheld);
-    let is_long =
-        lines.iter().map(|line| line.to_string().chars().count().next_multiple_of(80)).sum::<usize>()
-            > MAX_QUESTION;
-    let count = count_outside(untrusted.withheld);
-    if untrusted.too_many().is_some() || is_long {
-        let line = phrase!(
-            "`{name}` reaches outside its folder in {count} places, too many to list; read the file",
-            name,
-            count
-        );
+    if untrusted.too_many().is_some() || rows(language, &lines) > MAX_ROWS {
+        let line = phrase!("`{name}` needs more trust than fits in a question; read the file", name);
         show::remark(language, &line);
         return Answer::NotAsked;
     }

@@ -100,7 +100,8 @@ impl Shared {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let all = used.all + bytes;
         let of_key = used.by_key.get(key).copied().unwrap_or_default() + bytes;
-        let is_free = all <= self.max && (of_key <= self.share || all <= self.max - self.share);
+        let has_room = all <= self.max && (of_key <= self.share || all <= self.max - self.share);
+        let is_free = has_room || bytes == 0;
         if is_free {
             used.all = all;
             used.by_key.insert(key.to_owned(), of_key);
@@ -138,6 +139,7 @@ mod tests {
         // A request of more than a key may have gets what a key may have.
         let first = memory.reserve("a", 100 * MIB).await.unwrap();
         assert_eq!(memory.reserve("a", 1).await.unwrap_err().status, 503);
+        assert!(memory.try_reserve("a", 0).is_ok());
         let second = memory.reserve("b", 3 * MIB).await.unwrap();
         assert_eq!(memory.reserve("b", 2 * MIB).await.unwrap_err().status, 503);
         drop(first);

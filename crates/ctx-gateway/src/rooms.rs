@@ -132,7 +132,8 @@ fn size_of_json(node: &Node) -> u64 {
         }
     }
     let mut counter = Counter(0);
-    serde_json::to_writer(&mut counter, node).expect("a message is always JSON, and counting never fails");
+    // What was counted before an error is a lower bound.
+    drop(serde_json::to_writer(&mut counter, node));
     counter.0
 }
 

@@ -126,7 +126,6 @@ impl SourceText {
         Self { name: name.into(), text: text.into(), skipped, is_hidden: false }
     }
 
-    /// Returns whether it is a PNG, in which character cards are shared.
     fn is_toml(&self) -> bool {
         Path::new(&*self.name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
     }

@@ -125,10 +125,8 @@ fn drop_silent(cx: &mut PipelineContext<'_>) {
                 let stored = message.source.id.as_deref().and_then(|id| cx.inputs.session.node(id));
                 let is_stored_blank =
                     stored.is_some_and(|node| node.content.as_ref().is_none_or(ctx_types::Content::is_blank));
-                let reason = match is_stored_blank {
-                    true => phrase!("blank"),
-                    false => phrase!("empty after the regex rules"),
-                };
+                let reason =
+                    if is_stored_blank { phrase!("blank") } else { phrase!("empty after the regex rules") };
                 dropped.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
             }
         } else if follows_silent {

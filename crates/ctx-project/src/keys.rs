@@ -136,23 +136,20 @@ pub fn tokens_expected() -> Phrase {
     phrase!("a whole number from 0 to {most}", most = MAX_TOKENS)
 }
 
-/// Reports a table or list, which may contain secrets, in the place of another value.
-fn mismatch(expected: impl ToArgument, found: &Phrase) -> Diagnostic {
-    Diagnostic::error(codes::BAD_VALUE, phrase!("expected {expected}, found {found}", expected, found))
-}
-
 fn wrong(expected: impl ToArgument, found: &Value, is_secret: bool) -> Diagnostic {
     if is_secret {
         return Diagnostic::error(codes::BAD_VALUE, phrase!("expected {expected}", expected));
     }
-    let found = match found {
-        Value::Object(_) => return mismatch(expected, &phrase!("a table")),
-        Value::Array(_) => return mismatch(expected, &phrase!("a list")),
-        found => found,
+    // A table or list may contain secrets.
+    let message = match found {
+        Value::Object(_) => {
+            phrase!("expected {expected}, found {found}", expected, found = phrase!("a table"))
+        }
+        Value::Array(_) => phrase!("expected {expected}, found {found}", expected, found = phrase!("a list")),
+        found => {
+            let shown = redact_value(found).to_string();
+            phrase!("expected {expected}, found `{value}`", expected, value = excerpt(&shown))
+        }
     };
-    let shown = redact_value(found).to_string();
-    Diagnostic::error(
-        codes::BAD_VALUE,
-        phrase!("expected {expected}, found `{value}`", expected, value = excerpt(&shown)),
-    )
+    Diagnostic::error(codes::BAD_VALUE, message)
 }

@@ -244,15 +244,14 @@ impl Secrets<'_> {
             let setting = comment.unwrap_or(line);
             let begin = all.end - setting.len();
             if comment.is_none()
-                && let Some((_, comment)) = line.split_once('#')
+                && let Some((_, rest)) = line.split_once('#')
             {
-                // In invalid TOML, the mark may be part of a value.
-                match DeTable::parse(comment) {
-                    Ok(table) if syntax == Syntax::Valid => {
-                        self.add_table(table.get_ref(), all.end - comment.len(), region);
-                    }
-                    _ if syntax == Syntax::Invalid => self.hide(all.end - comment.len()..all.end),
-                    _ => {}
+                let begin = all.end - rest.len();
+                match DeTable::parse(rest) {
+                    // In invalid TOML, the mark may be part of a value.
+                    _ if syntax == Syntax::Invalid => self.hide(begin..all.end),
+                    Ok(table) => self.add_table(table.get_ref(), begin, region),
+                    Err(_) => {}
                 }
             }
             match DeTable::parse(setting) {
@@ -276,13 +275,14 @@ impl Secrets<'_> {
     }
 }
 
-/// Returns whether an unknown key may name a secret.
+/// Returns whether a key below a known key may name a secret.
 fn names_secret(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    // `maxTokens` is a number.
-    ["api-key", "apikey", "api_key", "secret", "password", "token", "authorization"]
-        .iter()
-        .any(|word| key.contains(word) && !key.ends_with("tokens"))
+    // `tokenThreshold` and `maxTokens` are settings.
+    key.ends_with("token")
+        || ["api-key", "apikey", "api_key", "secret", "password", "authorization"]
+            .iter()
+            .any(|word| key.contains(word))
 }
 
 /// Returns the ranges of words in a line that look like a key: at least 16 letters and digits of both kinds.
@@ -411,6 +411,9 @@ mod tests {
             "[tools]\nfoldr = '**'\nallow = { tools = ['a'] }\n",
         );
         check("[compression]\napi-key = 'sk'\n", "[compression]\napi-key = '**'\n");
+        check("[[processors]]\napiToken = 'sk'\n", "[[processors]]\napiToken = '**'\n");
+        let settings = "[compression]\ntokenThreshold = 4000\nsummaryMaxTokens = 500\n";
+        check(settings, settings);
         check("[store]\npassword = 'sk'\n", "[store]\npassword = '**'\n");
         check("worldbooks = { a = 'sk' }\n", "worldbooks = { a = '**' }\n");
         check("tools = 'sk'\n", "tools = '**'\n");

@@ -9,9 +9,12 @@ use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::client::key::{ApiKey, redact};
+use crate::client::key::{ApiKey, REDACTED, redact};
 use crate::error::ClientError;
 use crate::url::{redact_url, url_secrets};
+
+/// Minimum length of a secret in a URL, in bytes.
+const MIN_SECRET: usize = 6;
 
 /// Version of Anthropic's API that the dialect implements.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
@@ -233,12 +236,9 @@ impl Endpoint {
         // A short parameter, such as a version, is not a secret, and occurs in other words.
         in_url
             .filter(|secret| secret.len() >= MIN_SECRET)
-            .fold(text, |text, secret| text.replace(secret, "[redacted]"))
+            .fold(text, |text, secret| text.replace(secret, REDACTED))
     }
 }
-
-/// Minimum length of a secret in a URL, in bytes.
-const MIN_SECRET: usize = 6;
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

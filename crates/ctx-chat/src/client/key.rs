@@ -17,7 +17,7 @@ const MAX_BYTES: u64 = 8 << 10;
 const SHORTEST_SEARCHED: usize = 6;
 
 /// Replacement of a key in a text.
-const REDACTED: &str = "[redacted]";
+pub(super) const REDACTED: &str = "[redacted]";
 
 /// Mark at the end of a truncated text.
 const CUT_OFF: char = '…';

@@ -16,7 +16,7 @@ pub(super) fn create(path: &Path) {
     }
 }
 
-/// Rejects files beside a store that `SQLite` would open and that are not regular files: opening a pipe waits forever.
+/// Rejects journals of a store that are not regular files. `SQLite` would wait forever for a pipe.
 pub(super) fn check_beside(path: &Path) -> Result<(), StoreError> {
     for end in ["-journal", "-wal", "-shm"] {
         let other = beside(path, end);
@@ -29,7 +29,7 @@ pub(super) fn check_beside(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Returns the path of a file that `SQLite` puts beside a store.
+/// Returns the path of a file that `SQLite` adds to a store.
 fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
     name.push(end);

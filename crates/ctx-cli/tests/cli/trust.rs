@@ -493,7 +493,7 @@ fn too_many_items_are_not_trusted_by_answer() {
     assert!(printed.starts_with("exit code 2"), "{printed}");
     assert!(printed.contains("in 41 places; read the file, then add `--many`"), "{printed}");
     let printed = folder.ctx("assemble agent.yaml --input hi");
-    assert!(printed.contains("in 41 places, too many to list; read the file"), "{printed}");
+    assert!(printed.contains("needs more trust than fits in a question; read the file"), "{printed}");
     assert!(
         printed.contains("read it, then run `ctx trust .`") && !printed.contains("../7.json"),
         "{printed}"

@@ -35,7 +35,7 @@ pub enum Part {
     Summary,
     /// What is being answered, see [`Protection`]; where nobody is answered, the newest group.
     Current,
-    /// Settled history, which may be changed; and older tool rounds of a running turn that is more than the budget.
+    /// Settled history, which may be changed; and older tool rounds of a running turn that exceeds the budget.
     History,
 }
 
@@ -145,7 +145,7 @@ impl LaidGroup {
 /// The newest tool rounds of a running turn, which no digest replaces.
 const NEWEST_ROUNDS: usize = 2;
 
-/// Returns the messages of a running turn that a digest may replace where the turn is more than the budget.
+/// Returns the messages of a running turn that a digest may replace if the turn exceeds the budget.
 ///
 /// These are the messages between the last user message and the newest 2 tool rounds. O(messages).
 pub fn older_rounds(messages: &[Message]) -> Range<usize> {

@@ -1,4 +1,4 @@
-//! When what must stay is more than the budget: it is shortened, and a digest may replace older tool rounds.
+//! Shortens required messages that exceed the budget. A digest may replace older tool rounds.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +13,21 @@ use crate::request::preview::{gist, preview, without_middle};
 /// How many characters of a result or text stay, from the gentlest step to the hardest.
 const STEPS: [usize; 4] = [600, 240, 80, 0];
 
-/// How many characters stay of a result in an older round before a digest replaces the round.
+/// Characters kept of a result in an older round, before a digest replaces the round.
 const PREVIEW_STEPS: [usize; 3] = [600, 240, 80];
 
 /// How many characters of the last user message stay at the least.
 const LAST_WORDS: usize = 16;
 
-/// Shortens what is being answered until everything that must stay has at most `budget` tokens; what fits stays whole.
+/// Shortens the running turn until all required messages have at most `budget` tokens. Does nothing if they fit.
 ///
-/// Tool results of all rounds but the newest 2 become previews, the oldest first. If that is not enough, these rounds
-/// become history, which a digest may replace. After that the other results become previews, and if that is not
-/// enough shorter ones; then long texts lose their middle, oldest first, and then more of it; the last user message
-/// comes last. Calls, ids and roles stay, and what is left of a text is never nothing where there was something.
-/// Returns the new messages by index.
+/// 1. Tool results of all rounds but the newest 2 become previews, the oldest first.
+/// 2. These rounds become history, which a digest may replace.
+/// 3. The other results become previews, then shorter ones.
+/// 4. Long texts lose their middle, the oldest first and the last user message last.
+///
+/// Stops as soon as everything fits. Calls, ids and roles stay, and no text becomes empty. Returns the new messages by
+/// index.
 pub(crate) fn relieve(
     messages: &[Message],
     layout: &mut Layout,

@@ -125,7 +125,7 @@ impl Lorebook {
         file.insert(self.entries.to_owned(), entries.collect());
     }
 
-    /// Writes what differs between an entry and what it was when it was read.
+    /// Writes the fields of an entry that changed since it was read.
     fn written(&self, mut entry: Object, before: &Value) -> Value {
         let original = entry.shift_remove(IMPORTED).filter(Value::is_object).unwrap_or_else(|| json!({}));
         let mut written = original;
@@ -234,13 +234,16 @@ pub(super) fn form(lorebook: &'static Lorebook, list: Source<'_>, rest: Object) 
     Form { format: Format::OtherLorebook, book: Value::Object(book), origin, diagnostics }
 }
 
-/// Links each child entry of `RisuAI` with the first earlier entry of its id. Returns how many have none.
+/// Maximum size of the texts that child entries of a book repeat, in bytes.
+const MAX_REPEATED: usize = 8 << 20;
+
+/// Links each child entry of `RisuAI` with the first earlier entry of its id. Returns the number of other children.
 ///
 /// A child has the text of that entry and is active unless that entry is: both are in one inclusion group, which
-/// that entry wins. A child without an entry is disabled, and so is one that is never searched.
+/// that entry wins. A child is disabled if there is no such entry, if it has no key, or above [`MAX_REPEATED`].
 fn link_children(entries: &mut [Value]) -> usize {
     let mut first_of_id: HashMap<String, usize> = HashMap::new();
-    let mut unlinked = 0;
+    let (mut unlinked, mut repeated) = (0, 0);
     for index in 0..entries.len() {
         let original = |key: &str| entries[index].get(IMPORTED)?.get(key).cloned();
         let id = original("id").and_then(|id| Some(id.as_str()?.to_owned()));
@@ -254,7 +257,12 @@ fn link_children(entries: &mut [Value]) -> usize {
         }
         let has_key = original("key").is_some_and(|key| key.as_str().is_some_and(|key| !key.is_empty()));
         let is_searched = has_key || original("alwaysActive") == Some(Value::Bool(true));
-        let Some(parent) = parent.filter(|_| is_searched) else {
+        let size = |parent: usize| {
+            let text = |key: &str| entries[parent].get(key).and_then(Value::as_str).map_or(0, str::len);
+            text("content") + text("comment")
+        };
+        repeated += parent.filter(|_| is_searched).map_or(0, size);
+        let Some(parent) = parent.filter(|_| is_searched && repeated <= MAX_REPEATED) else {
             entries[index]["disable"] = true.into();
             unlinked += 1;
             continue;

@@ -150,6 +150,21 @@ fn reads_regexes_and_linked_entries_of_risuai() {
 }
 
 #[test]
+fn child_entries_repeat_a_limited_size_of_text() {
+    let mut entries =
+        vec![json!({ "key": "k", "content": "x".repeat(1 << 20), "mode": "normal", "id": "a" })];
+    entries.resize(50, json!({ "key": "k", "content": "", "mode": "child", "id": "a" }));
+    let file = json!({ "type": "risu", "data": entries }).to_string();
+    let read = read_worldbook(file.as_bytes(), "", &Limits::default()).unwrap();
+    assert!(read.value.write().to_string().len() < 16 << 20);
+    assert!(
+        read.diagnostics
+            .iter()
+            .any(|found| found.to_string().contains("41 linked entries of RisuAI are disabled"))
+    );
+}
+
+#[test]
 fn nothing_of_a_foreign_book_is_lost() {
     let entry = json!({ "keys": ["moon"], "content": "x", "priority": 5, "extensions": { "mine": [1] } });
     let file =

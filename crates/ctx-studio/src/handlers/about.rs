@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ctx_language::{Explanation, Language, Shown};
 use ctx_macros::{Definition, Dialect as MacroDialect};
+use ctx_processors::macro_dialect;
 use ctx_project::endpoint::EndpointConfig;
 use ctx_project::files;
 use ctx_project::inputs::AgentFile;
@@ -177,8 +178,7 @@ fn dialect_of(server: &Server, id: &str) -> Result<MacroDialect, Refusal> {
     let bytes = server.desk.bytes(id)?;
     // An agent that cannot be read has the macros that all have.
     let file = AgentFile::parse(&bytes, &path, &server.engine).ok();
-    let name = file.and_then(|file| file.agent.dialect.map(|name| name.to_string()));
-    Ok(name.and_then(|name| MacroDialect::from_name(&name)).unwrap_or_default())
+    Ok(file.map(|file| macro_dialect(&file.agent).0).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -45,12 +45,10 @@ pub(super) fn efforts(model: &str) -> Option<Vec<&'static str>> {
 
 /// Returns the lowest and the highest thinking budget of a model of Gemini; `None` if they are not known.
 pub(super) fn thinking_budgets(model: &str) -> Option<(i64, i64)> {
-    let is_of = |part: &str| model.contains(part);
-    match () {
-        () if !is_of("gemini-2.5") => None,
-        () if is_of("pro") => Some((128, 32_768)),
-        () => Some((0, 24_576)),
+    if !model.contains("gemini-2.5") {
+        return None;
     }
+    Some(if model.contains("pro") { (128, 32_768) } else { (0, 24_576) })
 }
 
 /// Returns the thinking levels that a model of Gemini accepts; `None` if they are not known.

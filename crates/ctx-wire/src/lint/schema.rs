@@ -14,6 +14,12 @@ const MAPS: [&str; 3] = ["properties", "$defs", "definitions"];
 /// Keywords whose values are a schema or a list of schemas.
 const CHILDREN: [&str; 6] = ["items", "prefixItems", "anyOf", "oneOf", "allOf", "additionalProperties"];
 
+/// Bytes of the longest place that is visited: a long name costs its length for each schema below it.
+const MAX_PLACE: usize = 2_000;
+
+/// Maximum number of findings of one schema.
+const MAX_FINDINGS: usize = 100;
+
 /// Keywords of Gemini's schemas.
 const GEMINI: [&str; 23] = [
     "anyOf",
@@ -43,7 +49,11 @@ const GEMINI: [&str; 23] = [
 
 /// Reports objects of a strict schema that are open, or have optional properties.
 pub(super) fn check_strict(schema: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
+    let most = found.len() + MAX_FINDINGS;
     each_schema(schema, place, &mut |schema, place| {
+        if found.len() >= most {
+            return;
+        }
         let Some(properties) = schema.get("properties").and_then(Json::as_object) else { return };
         if schema.get("additionalProperties") != Some(&Json::Bool(false)) {
             let text = phrase!("an object of a strict schema needs `additionalProperties: false`");
@@ -60,9 +70,11 @@ pub(super) fn check_strict(schema: &Json<'_>, place: &str, found: &mut Vec<Diagn
 
 /// Reports keywords that Gemini's schemas do not have.
 pub(super) fn check_gemini(schema: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
+    let most = found.len() + MAX_FINDINGS;
     each_schema(schema, place, &mut |schema, place| {
         let keys = schema.as_object().into_iter().flat_map(|object| object.iter().map(|(key, _)| &**key));
-        for key in keys.filter(|key| !GEMINI.contains(key)) {
+        let room = most.saturating_sub(found.len());
+        for key in keys.filter(|key| !GEMINI.contains(key)).take(room) {
             let text = phrase!("Gemini's schemas do not have the keyword `{key}`", key = excerpt(key));
             let place = format!("{place}/{}", pointer_step(key));
             found.push(refused(codes::TOOL_DEFINITION, text).at_pointer(place));
@@ -70,26 +82,77 @@ pub(super) fn check_gemini(schema: &Json<'_>, place: &str, found: &mut Vec<Diagn
     });
 }
 
-/// Visits a schema and the schemas in it, outer ones first.
+/// Visits a schema and the schemas in it, outer ones first, but not those whose place is longer
+/// than [`MAX_PLACE`].
 fn each_schema<'a>(schema: &'a Json<'a>, place: &str, visit: &mut impl FnMut(&'a Json<'a>, &str)) {
-    let mut open = vec![(schema, place.to_owned())];
-    while let Some((schema, place)) = open.pop() {
-        visit(schema, &place);
-        let start = open.len();
-        for key in MAPS {
-            let named = schema.get(key).and_then(Json::as_object).into_iter().flat_map(Object::iter);
-            open.extend(named.map(|(name, child)| (child, format!("{place}/{key}/{}", pointer_step(name)))));
+    let mut place = place.to_owned();
+    visit_below(schema, &mut place, visit);
+}
+
+/// Visits a schema and those in it. `place` is the same before and after.
+fn visit_below<'a>(schema: &'a Json<'a>, place: &mut String, visit: &mut impl FnMut(&'a Json<'a>, &str)) {
+    visit(schema, place);
+    let outer = place.len();
+    let mut descend = |child: &'a Json<'a>, key: &str, step: &str| {
+        if outer + key.len() + step.len() > MAX_PLACE {
+            return;
         }
-        for key in CHILDREN {
-            match schema.get(key) {
-                Some(Json::List(children)) => {
-                    let children = children.iter().enumerate();
-                    open.extend(children.map(|(at, child)| (child, format!("{place}/{key}/{at}"))));
+        place.push('/');
+        place.push_str(key);
+        if !step.is_empty() {
+            place.push('/');
+            place.push_str(&pointer_step(step));
+        }
+        visit_below(child, place, visit);
+        place.truncate(outer);
+    };
+    for key in MAPS {
+        for (name, child) in schema.get(key).and_then(Json::as_object).into_iter().flat_map(Object::iter) {
+            descend(child, key, name);
+        }
+    }
+    for key in CHILDREN {
+        match schema.get(key) {
+            Some(Json::List(children)) => {
+                for (at, child) in children.iter().enumerate() {
+                    descend(child, key, &at.to_string());
                 }
-                Some(child) if child.is_object() => open.push((child, format!("{place}/{key}"))),
-                _ => {}
             }
+            Some(child) if child.is_object() => descend(child, key, ""),
+            _ => {}
         }
-        open[start..].reverse();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Gives the places of what Gemini refuses in a schema.
+    fn refused_by_gemini(schema: &serde_json::Value) -> Vec<String> {
+        let mut found = Vec::new();
+        check_gemini(&Json::from(schema), "/s", &mut found);
+        found.iter().map(|one| one.location.pointer.clone().unwrap_or_default()).collect()
+    }
+
+    #[test]
+    fn names_the_place_of_each_keyword() {
+        let schema = json!({
+            "properties": { "a/b": { "items": { "$id": 1 } }, "c": { "anyOf": [{}, { "const": 2 }] } },
+            "not": {},
+        });
+        let places = ["/s/not", "/s/properties/a~1b/items/$id", "/s/properties/c/anyOf/1/const"];
+        assert_eq!(refused_by_gemini(&schema), places);
+    }
+
+    #[test]
+    fn limits_places_and_findings() {
+        let children = vec![json!({ "const": 1 }); 1_000];
+        let long = "n".repeat(MAX_PLACE);
+        let schema = json!({ "properties": { (long): { "anyOf": children.clone() } } });
+        assert!(refused_by_gemini(&schema).is_empty());
+        assert_eq!(refused_by_gemini(&json!({ "anyOf": children })).len(), MAX_FINDINGS);
     }
 }

@@ -98,7 +98,7 @@ pub(super) fn rule(name: &str, value: &str) -> Read {
             .map(Rule::Role),
         "scan_depth" => value.parse().ok().map(Rule::ScanDepth),
         "position" => position(value).map(Rule::Position),
-        // The next five are additions of RisuAI; the last of its additions only changes its log.
+        // Additions of RisuAI. `no_recursive_search` only changes its log.
         "probability" => value.parse().ok().map(Rule::Probability),
         "match_full_word" => Some(Rule::WholeWords(true)),
         "match_partial_word" => Some(Rule::WholeWords(false)),

@@ -46,7 +46,7 @@ pub(super) fn has_known_role(map: &Map<String, Value>) -> bool {
     let role = get(map, "role").and_then(Value::as_str);
     let is_of_model = role == Some("model") && is_gemini(map);
     // The reader reports a misspelled role.
-    is_of_model || role.is_some_and(|role| closest(role, ROLES).is_some())
+    is_of_model || role.is_some_and(|role| ROLES.contains(&role) || closest(role, ROLES).is_some())
 }
 
 const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
