@@ -214,6 +214,7 @@ impl PartialFacts {
         let [per_message, per_name, per_reply, per_tool, with_tools] = self.overheads;
         let (may, adds) = (unknown.capabilities, unknown.overheads);
         let encoding = self.encoding.unwrap_or(unknown.encoding);
+        let is_known = self.name.is_some();
         ModelFacts {
             name: self.name,
             encoding,
@@ -237,7 +238,11 @@ impl PartialFacts {
                 with_tools: with_tools.unwrap_or(adds.with_tools),
             },
             media: self.media.unwrap_or(unknown.media),
-            request: RequestRules { max_output: self.max_output, ..self.request.complete() },
+            request: RequestRules {
+                max_output: self.max_output,
+                late_system: is_known.then(|| mid_system.unwrap_or(may.mid_system)),
+                ..self.request.complete()
+            },
             ..unknown
         }
     }
@@ -299,6 +304,7 @@ impl PartialRules {
             reasoning_state: self.reasoning_state.unwrap_or_default(),
             call_ids: self.call_ids.unwrap_or_default(),
             max_output: None,
+            late_system: None,
         }
     }
 }

@@ -56,6 +56,8 @@ pub struct RequestRules {
     pub call_ids: CallIdRule,
     /// Most tokens of a response, if they are known.
     pub max_output: Option<u32>,
+    /// Whether the model accepts system messages in the conversation; `None` if the model is unknown.
+    pub late_system: Option<bool>,
 }
 
 words! {

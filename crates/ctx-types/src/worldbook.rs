@@ -37,9 +37,9 @@ noun! {
         description: Option<Text> => "description",
         /// The entries.
         entries: WorldbookEntries => "entries",
-        /// Whose rules hold for what applications read differently: `sillytavern` (default) or `ccv3`, by which
-        /// all decorators count, and the three fields below.
-        dialect: Option<Arc<str>> => "dialect" [such_as ["sillytavern", "ccv3"]],
+        /// Whose rules apply: `sillytavern` (default); `ccv3`, with all decorators and the three fields below;
+        /// or `risuai`, with the same, but its decorators count all messages.
+        dialect: Option<Arc<str>> => "dialect" [such_as ["sillytavern", "ccv3", "risuai"]],
         /// How many messages are looked at, as character cards say it.
         scan_depth: Option<Numeric> => "scan_depth",
         /// How many tokens its entries may have together, as character cards say it.

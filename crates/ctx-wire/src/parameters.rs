@@ -20,6 +20,9 @@ pub(crate) const SAMPLERS: &[&str] = &[
     "top_logprobs",
 ];
 
+/// Lowest `top_p` that Anthropic accepts while the model thinks.
+pub(crate) const MIN_TOP_P: f64 = 0.95;
+
 /// The parameters of a request, and the rules of its model.
 #[derive(Clone, Copy)]
 pub(crate) struct ModelParameters<'a> {
@@ -64,7 +67,12 @@ impl<'a> ModelParameters<'a> {
     /// Returns the parameters of a body that its model rejects, as the provider reports them.
     pub(crate) fn rejected(self) -> Vec<Diagnostic> {
         let problems = self.parameters.iter().filter_map(|(name, value)| {
-            let text = match self.problem(name, value)? {
+            let problem = self.problem(name, value)?;
+            if matches!(problem, Problem::Rejected | Problem::WhileReasoning) && self.is_default(name, value)
+            {
+                return None;
+            }
+            let text = match problem {
                 Problem::Rejected => phrase!("the model does not accept parameter `{name}`", name),
                 Problem::WhileReasoning => {
                     phrase!("the model does not accept parameter `{name}` while it reasons", name)
@@ -77,6 +85,20 @@ impl<'a> ModelParameters<'a> {
             Some(Diagnostic::error(codes::REJECTED_PARAMETER, text).at_pointer(format!("/{name}")))
         });
         problems.collect()
+    }
+
+    /// Returns whether a sampler has the one value that providers accept where they reject the sampler: 1, and
+    /// beside Anthropic's thinking a `top_p` of 0.95 or more.
+    fn is_default(self, name: &str, value: &Value) -> bool {
+        let Some(number) = value.as_f64() else { return false };
+        let is_one = (number - 1.0).abs() < f64::EPSILON;
+        let is_anthropic = self.rules.thinking != ThinkingRule::Unknown;
+        match name {
+            "temperature" => is_one,
+            "top_p" if self.rules.samplers == SamplerRule::None => is_one && is_anthropic,
+            "top_p" => self.thinks() && number >= MIN_TOP_P,
+            _ => false,
+        }
     }
 
     /// Returns why a parameter is not sent.

@@ -43,10 +43,13 @@ pub(crate) enum Dialect {
     Plain,
     /// The rules of character cards, version 3.
     CharacterCard3,
+    /// Those rules as `RisuAI` reads them: its decorators count all messages.
+    RisuAi,
 }
 
 /// The names of the dialects in files.
-const DIALECTS: [(&str, Dialect); 2] = [("sillytavern", Dialect::Plain), ("ccv3", Dialect::CharacterCard3)];
+const DIALECTS: [(&str, Dialect); 3] =
+    [("sillytavern", Dialect::Plain), ("ccv3", Dialect::CharacterCard3), ("risuai", Dialect::RisuAi)];
 
 impl Book {
     /// Reads a book; what is odd in it is reported at its JSON pointer. O(size of the book).
@@ -62,7 +65,7 @@ impl Book {
                 book.entries.push(entry);
             }
         }
-        if dialect == Dialect::CharacterCard3 {
+        if dialect != Dialect::Plain {
             for finding in meaningless::in_book(noun) {
                 findings.add(finding);
             }
@@ -177,7 +180,7 @@ fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
     let unknown = Diagnostic::warning(codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
     findings.add(match nearest(name, DIALECTS.iter().map(|(known, _)| *known)) {
         Some(near) => unknown.guessing(near, Fix::text),
-        None => unknown.with_help(phrase!("write `sillytavern` or `ccv3`")),
+        None => unknown.with_help(phrase!("write `sillytavern`, `ccv3` or `risuai`")),
     });
     Dialect::Plain
 }

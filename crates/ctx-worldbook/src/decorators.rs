@@ -50,6 +50,10 @@ pub enum Condition {
     AnswersReach(u64),
     /// The number of messages that the agent has said can be divided by this.
     AnswersDivideBy(u64),
+    /// The conversation has so many messages.
+    MessagesReach(u64),
+    /// The number of messages of the conversation can be divided by this.
+    MessagesDivideBy(u64),
     /// The conversation began with the greeting of that number, from 0.
     Greeting(u64),
     /// The user shows the picture of that name.
@@ -102,7 +106,7 @@ impl Decorated {
         decorated.note(waiting);
         decorated.content = match dialect {
             Dialect::Plain => Text::from(rest),
-            Dialect::CharacterCard3 => Text::from(rest.trim_start_matches(['\n', '\r'])),
+            Dialect::CharacterCard3 | Dialect::RisuAi => Text::from(rest.trim_start_matches(['\n', '\r'])),
         };
         decorated
     }
@@ -112,7 +116,7 @@ impl Decorated {
         let line = line.trim_end_matches('\r');
         match dialect {
             Dialect::Plain => self.push_plain(line),
-            Dialect::CharacterCard3 => self.push_card(line.trim()),
+            Dialect::CharacterCard3 | Dialect::RisuAi => self.push_card(line.trim(), dialect),
         }
     }
 
@@ -134,9 +138,9 @@ impl Decorated {
         Waiting::No
     }
 
-    fn push_card(&mut self, line: &str) -> Waiting {
+    fn push_card(&mut self, line: &str, dialect: Dialect) -> Waiting {
         let (name, value) = split(line);
-        match rule(name, value) {
+        match rule(name, value, dialect) {
             Read::Rule(rule) => {
                 self.rules.push(rule);
                 Waiting::No
@@ -381,7 +385,11 @@ mod tests {
     #[test]
     fn names_are_those_that_are_understood() {
         for name in NAMES.into_iter().chain(["foo"]) {
-            assert_eq!(matches!(rule(name, "1"), Read::Unknown), name == "foo", "{name}");
+            assert_eq!(
+                matches!(rule(name, "1", Dialect::CharacterCard3), Read::Unknown),
+                name == "foo",
+                "{name}"
+            );
         }
     }
 

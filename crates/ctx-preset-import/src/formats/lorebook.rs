@@ -43,7 +43,7 @@ pub(super) enum Kind {
     /// The opposite of ours.
     Switched,
     Texts,
-    /// Texts in one, with commas between them.
+    /// Keys of `RisuAI` in one text, with commas between them.
     Divided,
 }
 
@@ -85,8 +85,13 @@ impl Lorebook {
                     None => continue,
                 },
                 Kind::Divided => {
-                    let divide = if has_regexes(entry) { patterns } else { divided };
-                    field.text().into(*ours).and_then(divide).unwrap_or_else(|| value.clone())
+                    let keys = field.text().into(*ours);
+                    let keys = if has_regexes(entry) {
+                        keys.and_then(patterns)
+                    } else {
+                        keys.and_then(divided).map(without_patterns)
+                    };
+                    keys.unwrap_or_else(|| value.clone())
                 }
                 // Whoever reads the book tells of a value of another type.
                 Kind::Text => field.text().into(*ours).map_or_else(|| value.clone(), Value::from),
@@ -169,13 +174,24 @@ fn has_regexes(entry: Source<'_>) -> bool {
     entry.at("useRegex").flag().into("key") == Some(true)
 }
 
-/// Divides regular expressions that stand in one text: at commas between two of them.
+/// Writes keys that look like regular expressions, but are texts, as expressions that match these texts.
+fn without_patterns(keys: Value) -> Value {
+    let Value::Array(keys) = keys else { return keys };
+    let keys = keys.into_iter().map(|key| match key.as_str().filter(|key| is_pattern(key)) {
+        Some(key) => format!("/{}/i", ctx_regex::escape(key)).into(),
+        None => key,
+    });
+    keys.collect()
+}
+
+/// Divides regular expressions in one text: at commas between two of them. A key without slashes never matches.
 fn patterns(keys: &str) -> Option<Value> {
     let is_short = keys.matches(',').count() < KeyList::MOST_IN_TEXT;
     let mut patterns: Vec<String> = Vec::new();
     for piece in keys.split(',').filter(|_| is_short) {
-        let is_open = patterns.last().is_some_and(|pattern| !is_pattern(pattern));
-        match patterns.last_mut().filter(|_| is_open || !piece.trim_start().starts_with('/')) {
+        let is_open =
+            patterns.last().is_some_and(|last| last.trim_start().starts_with('/') && !is_pattern(last));
+        match patterns.last_mut().filter(|_| is_open) {
             Some(pattern) => {
                 pattern.push(',');
                 pattern.push_str(piece);
@@ -183,7 +199,7 @@ fn patterns(keys: &str) -> Option<Value> {
             None => patterns.push(piece.to_owned()),
         }
     }
-    let patterns = patterns.iter().map(|pattern| pattern.trim()).filter(|pattern| !pattern.is_empty());
+    let patterns = patterns.iter().map(|pattern| pattern.trim()).filter(|pattern| is_pattern(pattern));
     is_short.then(|| patterns.collect())
 }
 

@@ -40,8 +40,7 @@ pub(super) const LOREBOOK: Lorebook = Lorebook {
         known("key", "key", Divided),
         known("secondkey", "keysecondary", Divided),
     ],
-    // RisuAI reads the decorators of character cards, version 3.
-    dialect: Some("ccv3"),
+    dialect: Some("risuai"),
     theirs: |ours| LOREBOOK.theirs(ours),
 };
 

@@ -127,7 +127,7 @@ fn lorebooks_of_other_applications_are_read() {
             "insertorder": 2, "activationPercent": 50,
         }] }),
         Format::OtherLorebook,
-        json!({ "dialect": "ccv3", "entries": [{
+        json!({ "dialect": "risuai", "entries": [{
             "key": ["moon", "luna"], "keysecondary": [], "content": "x", "comment": "Moon", "constant": true, "order": 2,
             "probability": 50,
         }] }),
@@ -142,10 +142,27 @@ fn reads_regexes_and_linked_entries_of_risuai() {
     check(
         json!({ "type": "risu", "data": [entry("/a{1,2}b/i, /c/", "normal"), entry("/d/", "child")] }),
         Format::OtherLorebook,
-        json!({ "dialect": "ccv3", "entries": [
+        json!({ "dialect": "risuai", "entries": [
             { "key": ["/a{1,2}b/i", "/c/"], "content": "x" }, { "key": ["/d/"], "content": "x", "disable": true },
         ] }),
         &["info[CTX0643]: 1 linked entry of RisuAI is disabled"],
+    );
+}
+
+#[test]
+fn keys_of_risuai_are_regexes_only_with_their_switch() {
+    let entry = |keys: &str, switch: Option<bool>| json!({ "key": keys, "content": "x", "useRegex": switch });
+    check(
+        json!({ "type": "risu", "data": [
+            entry("moon, /fo+/i", Some(false)), entry("/fo+/i", None), entry("moon, /fo+/i", Some(true)),
+        ] }),
+        Format::OtherLorebook,
+        json!({ "dialect": "risuai", "entries": [
+            { "key": ["moon", r"/\/fo\+\/i/i"], "content": "x" },
+            { "key": [r"/\/fo\+\/i/i"], "content": "x" },
+            { "key": ["/fo+/i"], "content": "x" },
+        ] }),
+        &[],
     );
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
         );
     }
     let messages = messages(body, &mut found);
-    check_order(messages, &mut found);
+    check_order(messages, rules, &mut found);
     for (index, message) in messages.iter().enumerate() {
         check_content(index, message, index + 1 == messages.len(), &mut found);
     }
@@ -63,7 +63,7 @@ pub(super) fn role<'a>(message: &'a Json<'_>) -> &'a str {
     message.get("role").and_then(Json::as_str).unwrap_or_default()
 }
 
-fn check_order(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
+fn check_order(messages: &[Json<'_>], rules: RequestRules, found: &mut Vec<Diagnostic>) {
     for (index, message) in messages.iter().enumerate() {
         let place = || format!("/messages/{index}/role");
         match role(message) {
@@ -74,8 +74,18 @@ fn check_order(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
                 found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
             }
             "system" => {
-                let text = phrase!("only the newest models accept system messages in the conversation");
-                found.push(Diagnostic::warning(codes::ROLE_ORDER, text).at_pointer(place()));
+                let finding = match rules.late_system {
+                    Some(true) => None,
+                    Some(false) => Some(refused(
+                        codes::ROLE_ORDER,
+                        phrase!("the model does not accept system messages in the conversation"),
+                    )),
+                    None => Some(Diagnostic::warning(
+                        codes::ROLE_ORDER,
+                        phrase!("only the newest models accept system messages in the conversation"),
+                    )),
+                };
+                found.extend(finding.map(|finding| finding.at_pointer(place())));
                 if let Some(text) = misplaced(messages, index) {
                     found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
                 }
@@ -222,8 +232,13 @@ fn cache_marks<'a>(body: &'a Json<'a>) -> Vec<(String, &'a Json<'a>)> {
     });
     let messages = body.get("messages").and_then(Json::as_list).unwrap_or_default();
     let contents = messages.iter().enumerate().flat_map(|(index, message)| {
-        let blocks = blocks(message).iter().enumerate();
-        blocks.map(move |(position, block)| (format!("/messages/{index}/content/{position}"), block))
+        blocks(message).iter().enumerate().flat_map(move |(position, block)| {
+            let place = format!("/messages/{index}/content/{position}");
+            // Those of a result come before the mark of the result.
+            let of_result = blocks(block).iter().enumerate();
+            let inner = of_result.map(|(position, block)| (format!("{place}/content/{position}"), block));
+            inner.chain([(place.clone(), block)]).collect::<Vec<_>>()
+        })
     });
     let is_marked = |block: &Json<'_>| block.get("cache_control").is_some_and(Json::is_object);
     lists.chain(contents).filter(|(_, block)| is_marked(block)).collect()

@@ -16,7 +16,16 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
         let finding = refused(codes::NO_MESSAGES, phrase!("the request has no `contents`"));
         found.push(finding.at_pointer("/contents"));
     }
-    if contents.first().is_some_and(|content| role(content) == "model") {
+    let has_call =
+        |content: &Json<'_>| parts(content).iter().any(|part| field(part, "functionCall").is_some());
+    for (index, _) in contents.iter().enumerate().filter(|(_, content)| has_call(content)) {
+        let before = index.checked_sub(1).map(|before| role(&contents[before]));
+        if matches!(before, None | Some("model")) {
+            let text = phrase!("a function call must follow a user turn or a function response");
+            found.push(refused(codes::ROLE_ORDER, text).at_pointer(format!("/contents/{index}")));
+        }
+    }
+    if contents.first().is_some_and(|content| role(content) == "model" && !has_call(content)) {
         let text = phrase!("the request starts with the model; some models require a user turn first");
         found.push(Diagnostic::warning(codes::ROLE_ORDER, text).at_pointer("/contents/0/role"));
     }
@@ -25,9 +34,9 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     }
     check_pairs(contents, &mut found);
     check_thinking(body, &mut found);
-    let limit = body.at(["generationConfig", "maxOutputTokens"]);
+    let limit = field_at(body, ["generationConfig", "maxOutputTokens"]);
     check_output_limit(limit, "/generationConfig/maxOutputTokens", rules, &mut found);
-    if let Some(schema) = body.at(["generationConfig", "responseSchema"]) {
+    if let Some(schema) = field_at(body, ["generationConfig", "responseSchema"]) {
         schema::check_gemini(schema, "/generationConfig/responseSchema", &mut found);
     }
     if rules.reasoning_state == ReasoningState::SignatureRequired {
@@ -35,6 +44,17 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     }
     check_tools(body, &mut found);
     found
+}
+
+/// Returns a field under its name, or under the same name in snake case: Gemini accepts both.
+fn field<'a>(value: &'a Json<'a>, name: &str) -> Option<&'a Json<'a>> {
+    let is_name = |key: &str| key.replace('_', "").eq_ignore_ascii_case(name);
+    let object = value.as_object()?;
+    object.get(name).or_else(|| Some(&object.iter().find(|(key, _)| is_name(key))?.1))
+}
+
+fn field_at<'a, const N: usize>(value: &'a Json<'a>, names: [&str; N]) -> Option<&'a Json<'a>> {
+    names.into_iter().try_fold(value, field)
 }
 
 fn role<'a>(content: &'a Json<'_>) -> &'a str {
@@ -68,7 +88,7 @@ fn check_pairs(contents: &[Json<'_>], found: &mut Vec<Diagnostic>) {
     let mut open = OpenCalls::default();
     for (index, content) in contents.iter().enumerate() {
         for (position, part) in parts(content).iter().enumerate() {
-            let Some(result) = part.get("functionResponse") else { continue };
+            let Some(result) = field(part, "functionResponse") else { continue };
             if let Err((code, text)) = open.answer(result) {
                 let place = format!("/contents/{index}/parts/{position}/functionResponse");
                 found.push(refused(code, text).at_pointer(place));
@@ -107,7 +127,7 @@ struct OpenCall<'a> {
 impl<'a> OpenCalls<'a> {
     fn new(parts: &'a [Json<'a>]) -> Self {
         let mut open = Self::default();
-        for call in parts.iter().filter_map(|part| part.get("functionCall")) {
+        for call in parts.iter().filter_map(|part| field(part, "functionCall")) {
             let (name, id) = (text(call, "name"), text(call, "id"));
             if !id.is_empty() {
                 open.by_id.entry(id).or_default().push_back(open.calls.len());
@@ -167,14 +187,14 @@ fn text<'a>(value: &'a Json<'_>, key: &str) -> &'a str {
 
 /// The model thinks by a level or by a budget.
 fn check_thinking(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
-    let config = body.at(["generationConfig", "thinkingConfig"]);
-    let has = |key: &str| config.is_some_and(|config| config.get(key).is_some());
+    let config = field_at(body, ["generationConfig", "thinkingConfig"]);
+    let has = |key: &str| config.is_some_and(|config| field(config, key).is_some());
     if has("thinkingLevel") && has("thinkingBudget") {
         let text = phrase!("`thinkingLevel` cannot be used with `thinkingBudget`");
         found.push(refused(codes::THINKING, text).at_pointer("/generationConfig/thinkingConfig"));
     }
     let model = model_words::model(body);
-    let budget = match config.and_then(|config| config.get("thinkingBudget")) {
+    let budget = match config.and_then(|config| field(config, "thinkingBudget")) {
         Some(Json::Number(budget)) => budget.as_i64().filter(|budget| *budget != DYNAMIC_BUDGET),
         _ => None,
     };
@@ -191,7 +211,7 @@ fn check_thinking(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
             refused(codes::THINKING, text).at_pointer("/generationConfig/thinkingConfig/thinkingBudget"),
         );
     }
-    let level = config.and_then(|config| config.get("thinkingLevel")?.as_str());
+    let level = config.and_then(|config| field(config, "thinkingLevel")?.as_str());
     if let Some((level, known)) = level.zip(model_words::thinking_levels(model))
         && !known.contains(&level.to_ascii_lowercase().as_str())
     {
@@ -208,13 +228,13 @@ const DYNAMIC_BUDGET: i64 = -1;
 /// The first call of each step of the running turn has a thought signature.
 fn check_signatures(contents: &[Json<'_>], found: &mut Vec<Diagnostic>) {
     let is_question = |content: &Json<'_>| {
-        role(content) == "user" && parts(content).iter().any(|part| part.get("functionResponse").is_none())
+        role(content) == "user" && parts(content).iter().any(|part| field(part, "functionResponse").is_none())
     };
     let start = contents.iter().rposition(is_question).map_or(0, |question| question + 1);
     for (index, content) in contents.iter().enumerate().skip(start) {
         let mut calls = parts(content).iter().enumerate();
-        let first = calls.find(|(_, part)| part.get("functionCall").is_some());
-        if let Some((position, _)) = first.filter(|(_, part)| part.get("thoughtSignature").is_none()) {
+        let first = calls.find(|(_, part)| field(part, "functionCall").is_some());
+        if let Some((position, _)) = first.filter(|(_, part)| field(part, "thoughtSignature").is_none()) {
             let text = phrase!("the first call of a step has no thought signature");
             let place = format!("/contents/{index}/parts/{position}");
             found.push(refused(codes::THINKING, text).at_pointer(place));
@@ -225,7 +245,7 @@ fn check_signatures(contents: &[Json<'_>], found: &mut Vec<Diagnostic>) {
 fn check_tools(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let mut names = Vec::new();
     for (index, tool) in tools::list(body, found).iter().enumerate() {
-        let functions = tool.get("functionDeclarations").and_then(Json::as_list);
+        let functions = field(tool, "functionDeclarations").and_then(Json::as_list);
         for (position, function) in functions.into_iter().flatten().enumerate() {
             let place = format!("/tools/{index}/functionDeclarations/{position}");
             for key in ["parameters", "response"] {

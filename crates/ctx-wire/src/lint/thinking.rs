@@ -6,12 +6,10 @@ use super::anthropic::{blocks, role};
 use super::{model_words, refused};
 use crate::codes;
 use crate::json::Json;
+use crate::parameters::MIN_TOP_P;
 
 /// The least budget of thinking, in tokens.
 const MIN_BUDGET: u64 = 1_024;
-
-/// The lowest `top_p` beside thinking.
-const MIN_TOP_P: f64 = 0.95;
 
 /// Checks a body.
 pub(super) fn check(

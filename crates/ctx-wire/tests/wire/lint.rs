@@ -222,6 +222,7 @@ const CLAUDE: RequestRules = RequestRules {
     reasoning_state: ReasoningState::Thinking,
     call_ids: ctx_types::CallIdRule::Any,
     max_output: None,
+    late_system: None,
 };
 
 /// Checks a body by the rules of a model; `changes` are set in a sound body of Anthropic whose model thinks.
@@ -600,4 +601,69 @@ fn accepts_longer_tool_names_at_anthropic() {
     let tool = |length: usize| json!({ "tools": [{ "name": "t".repeat(length), "input_schema": { "type": "object" } }] });
     assert_eq!(claude("claude-opus-5", &tool(128)), "");
     assert_eq!(claude("claude-opus-5", &tool(129)).lines().count(), 1);
+}
+
+#[test]
+fn accepts_default_samplers() {
+    let gpt5 = RequestRules { samplers: SamplerRule::None, ..RequestRules::default() };
+    let chat = |name: &str, value: f64| {
+        let mut body = json!({ "model": "gpt-5", "messages": [{ "role": "user", "content": "u" }] });
+        body[name] = value.into();
+        findings(&body, Dialect::OpenaiChat, gpt5)
+    };
+    assert_eq!(chat("temperature", 1.0), "");
+    assert_snapshot!(chat("temperature", 0.9), @"error[CTX0536]: the model does not accept parameter `temperature` (at /temperature)");
+    assert_snapshot!(chat("top_p", 1.0), @"error[CTX0536]: the model does not accept parameter `top_p` (at /top_p)");
+    check_claude(CLAUDE, &json!({ "temperature": 1, "top_p": 0.96 }), &[]);
+    let refused = "error[CTX0536]: the model does not accept parameter `top_p` while it reasons (at /top_p)";
+    check_claude(CLAUDE, &json!({ "top_p": 0.9 }), &[refused]);
+    let newest = RequestRules { samplers: SamplerRule::None, thinking: ThinkingRule::Always, ..CLAUDE };
+    let thinking = json!({ "type": "adaptive" });
+    check_claude(newest, &json!({ "thinking": thinking, "temperature": 1, "top_p": 1 }), &[]);
+}
+
+#[test]
+fn checks_system_messages_in_conversations() {
+    let messages = json!([
+        { "role": "user", "content": "u" }, { "role": "system", "content": "s" },
+    ]);
+    let with = |late_system| RequestRules { late_system, ..CLAUDE };
+    let body = json!({ "messages": messages });
+    check_claude(with(Some(true)), &body, &[]);
+    let place = "(at /messages/1/role)";
+    check_claude(
+        with(Some(false)),
+        &body,
+        &[&format!("error[CTX0531]: the model does not accept system messages in the conversation {place}")],
+    );
+}
+
+#[test]
+fn checks_cache_marks_in_results() {
+    let call = json!({ "type": "tool_use", "id": "a", "name": "f", "input": {} });
+    let text = json!({ "type": "text", "text": "", "cache_control": { "type": "ephemeral" } });
+    let result = json!({ "type": "tool_result", "tool_use_id": "a", "content": [text] });
+    check_anthropic(
+        &json!([
+            { "role": "user", "content": "u" },
+            { "role": "assistant", "content": [call] },
+            { "role": "user", "content": [result] },
+        ]),
+        &[
+            "error[CTX0532]: an empty text block cannot have a cache mark (at /messages/2/content/0/content/0)",
+        ],
+    );
+}
+
+#[test]
+fn checks_place_of_gemini_calls_in_both_spellings() {
+    let question = json!({ "role": "user", "parts": [{ "text": "u" }] });
+    let answer = json!({ "role": "model", "parts": [{ "text": "m" }] });
+    let call = json!({ "role": "model", "parts": [{ "function_call": { "name": "f", "args": {} } }] });
+    let result =
+        json!({ "role": "user", "parts": [{ "functionResponse": { "name": "f", "response": {} } }] });
+    let body = json!({ "contents": [question, call, result, answer, call, result] });
+    assert_snapshot!(findings(&body, Dialect::Gemini, RequestRules::default()), @"error[CTX0531]: a function call must follow a user turn or a function response (at /contents/4)");
+    let body = json!({ "contents": [call, result] });
+    assert_snapshot!(findings(&body, Dialect::Gemini, RequestRules::default()), @"error[CTX0531]: a function call must follow a user turn or a function response (at /contents/0)");
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ctx_types::Role;
 
 use super::Condition;
+use crate::book::Dialect;
 use crate::entry::Destination;
 
 /// What a decorator asks for.
@@ -68,7 +69,8 @@ pub(super) const NAMES: [&str; 24] = [
 pub(super) const ELSEWHERE: [&str; 3] = ["instruct_depth", "reverse_instruct_depth", "instruct_scan_depth"];
 
 /// Reads a decorator of character cards, version 3.
-pub(super) fn rule(name: &str, value: &str) -> Read {
+pub(super) fn rule(name: &str, value: &str, dialect: Dialect) -> Read {
+    let counts_all = dialect == Dialect::RisuAi;
     let number = |rule: fn(u64) -> Rule| value.parse().ok().map(rule);
     let keys = || -> Vec<Arc<str>> {
         value.split(',').map(str::trim).filter(|key| !key.is_empty()).map(Arc::from).collect()
@@ -79,7 +81,13 @@ pub(super) fn rule(name: &str, value: &str) -> Read {
     let rule = match name {
         "activate" => Some(Rule::Force(true)),
         "dont_activate" => Some(Rule::Force(false)),
+        "activate_only_after" if counts_all => {
+            number(|count| Rule::Condition(Condition::MessagesReach(count)))
+        }
         "activate_only_after" => number(|count| Rule::Condition(Condition::AnswersReach(count))),
+        "activate_only_every" if counts_all => {
+            number(|count| Rule::Condition(Condition::MessagesDivideBy(count))).filter(|_| value != "0")
+        }
         "activate_only_every" => {
             number(|count| Rule::Condition(Condition::AnswersDivideBy(count))).filter(|_| value != "0")
         }

@@ -153,6 +153,7 @@ impl<'r> Run<'r, '_> {
         view: View,
     ) -> Option<Phrase> {
         let ScanInput { answers, greeting, user_icon, .. } = *self.input;
+        let length = self.input.length.unwrap_or_default().max(self.input.messages.len() as u64);
         match condition {
             Condition::AnswersReach(needed) => (answers < *needed).then(|| {
                 phrase!("waits until the agent has sent {messages}", messages = count_of!(*needed, "message"))
@@ -160,6 +161,14 @@ impl<'r> Run<'r, '_> {
             Condition::AnswersDivideBy(every) => (!answers.is_multiple_of(*every)).then(|| {
                 phrase!("active only every {messages} of the agent", messages = count_of!(*every, "message"))
             }),
+            Condition::MessagesReach(needed) => (length < *needed).then(|| {
+                phrase!(
+                    "waits until the conversation has {messages}",
+                    messages = count_of!(*needed, "message")
+                )
+            }),
+            Condition::MessagesDivideBy(every) => (!length.is_multiple_of(*every))
+                .then(|| phrase!("active only every {messages}", messages = count_of!(*every, "message"))),
             Condition::Greeting(wanted) => greeting
                 .is_some_and(|greeting| greeting != *wanted)
                 .then(|| phrase!("only for greeting {wanted}", wanted)),

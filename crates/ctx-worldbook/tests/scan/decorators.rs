@@ -51,6 +51,19 @@ fn cards_count_what_the_agent_said() {
 }
 
 #[test]
+fn risuai_counts_all_messages() {
+    let risuai = |decorator: &str, expected: &str| {
+        let entry = json!({ "constant": true, "content": format!("{decorator}\nx") });
+        let books = json!({ "Lore": { "dialect": "risuai", "entries": [entry] } });
+        check(json!({ "books": books, "answers": 1, "chat": ["a", "b", "c"] }), &[expected]);
+    };
+    risuai("@@activate_only_after 3", ACTIVE);
+    risuai("@@activate_only_after 4", "0: no, waits until the conversation has 4 messages");
+    risuai("@@activate_only_every 3", ACTIVE);
+    risuai("@@activate_only_every 2", "0: no, active only every 2 messages");
+}
+
+#[test]
 fn cards_know_greetings_and_pictures() {
     card("@@is_greeting 1", ACTIVE);
     card("@@is_greeting 0", "0: no, only for greeting 0");
