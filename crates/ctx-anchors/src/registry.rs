@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{CHAT_HISTORY, Content, PresetMessage, Role, Text, anchor_id};
+use ctx_types::{CHAT_HISTORY, Text, anchor_id};
 
 /// What is known about an anchor, independent of any preset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,20 +120,6 @@ impl AnchorRegistry {
             return Err(RegistryError::System { id: Arc::from(id) });
         }
         Ok(self.definitions.remove(index))
-    }
-
-    /// Makes the entry that an editor adds for an anchor: a system message with the default template.
-    ///
-    /// An anchor that is not registered gives none.
-    pub fn new_entry(&self, id: &str) -> Option<PresetMessage> {
-        let definition = self.get(id)?;
-        let content = definition.default_template.clone().unwrap_or_default();
-        Some(PresetMessage {
-            role: Some(Role::System),
-            content: Some(Content::Text(content)),
-            kind: Some(definition.id.clone()),
-            ..PresetMessage::default()
-        })
     }
 }
 

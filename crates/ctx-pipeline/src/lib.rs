@@ -39,11 +39,9 @@ mod pipeline;
 mod processor;
 mod provenance;
 mod registry;
-mod reorder;
 mod run;
 mod settings;
 mod spelling;
-mod stored;
 mod trace;
 
 pub use async_trait::async_trait;
@@ -56,11 +54,9 @@ pub use error::{ProcessorError, RunError};
 pub use pipeline::Pipeline;
 pub use processor::{ContextProcessor, Descriptor, PrepareContext, Prepared, Surroundings};
 pub use registry::{ProcessorRegistry, RegistryError};
-pub use reorder::rising;
 pub use run::Run;
 pub use settings::{
     Config, ConfigValue, EffectiveSetting, MAX_PRIORITY, Origin, ProcessorSetting, SettingPlace,
     SettingsLayer, Sourced,
 };
 pub use spelling::{canonical_id, group_members};
-pub use stored::StoredSettings;

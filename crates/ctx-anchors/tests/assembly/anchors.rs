@@ -3,8 +3,7 @@
 use crate::case;
 use crate::case::{Case, check};
 use ctx_anchors::{AnchorDefinition, AnchorRegistry, Preset, Rendered, Target, assemble};
-use ctx_types::{Persist as _, Role, Window};
-use serde_json::{Value, json};
+use ctx_types::{Role, Window};
 
 /// Checks the help of every diagnostic of a preset.
 #[track_caller]
@@ -508,23 +507,6 @@ fn the_built_in_anchors_are_those_of_the_design() {
     let templates = registry.definitions().iter().filter(|definition| definition.has_template);
     let templates: Vec<&str> = templates.map(|definition| &*definition.id).collect();
     assert_eq!(templates, ["user_profile", "char_description", "char_personality", "scenario"]);
-}
-
-/// Compares the entry that an editor adds for an anchor, as a file has it.
-#[track_caller]
-fn check_new_entry(id: &str, expected: &Value) {
-    let entry = AnchorRegistry::system().new_entry(id).map(|entry| entry.write());
-    assert_eq!(&entry.unwrap_or_default(), expected);
-}
-
-#[test]
-fn a_new_entry_begins_with_the_default_template_of_its_anchor() {
-    check_new_entry(
-        "user_profile",
-        &json!({ "type": "user_profile", "role": "system", "content": "### {{user}}的档案\n\n{{persona}}" }),
-    );
-    check_new_entry("chat_history", &json!({ "type": "chat_history", "role": "system", "content": "" }));
-    check_new_entry("nothing", &json!(null));
 }
 
 fn definition(id: &str) -> AnchorDefinition {

@@ -7,5 +7,4 @@ mod merge;
 mod old;
 mod order;
 mod registry;
-mod stored;
 mod values;

@@ -6,6 +6,5 @@ mod agreement;
 mod budget;
 mod cost;
 mod counting;
-mod fit;
 mod media;
 mod models;

@@ -12,6 +12,5 @@ mod misspelt;
 mod persist;
 mod persist_property;
 mod placement;
-mod preset_op;
 mod session;
 mod worldbook;

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use ctx_pipeline::rising;
 use ctx_types::{Message, SourceKind};
 
 use crate::inspect::life::origins;
@@ -129,4 +128,35 @@ fn moved(parents: &[Vec<usize>]) -> BTreeSet<usize> {
         moved.remove(&places[stayed]);
     }
     moved
+}
+
+/// Returns the indexes of a longest increasing subsequence. O(n log n).
+fn rising(numbers: &[usize]) -> Vec<usize> {
+    // `ends[n]` is the index of the smallest end of an increasing subsequence of n + 1 numbers.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(numbers.len());
+    for (index, number) in numbers.iter().enumerate() {
+        let length = ends.partition_point(|end| numbers[*end] < *number);
+        before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
+        ends.truncate(ends.len().max(length));
+        match ends.get_mut(length) {
+            Some(end) => *end = index,
+            None => ends.push(index),
+        }
+    }
+    let mut run: Vec<usize> = std::iter::successors(ends.last().copied(), |index| before[*index]).collect();
+    run.reverse();
+    run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_a_longest_increasing_subsequence() {
+        assert_eq!(rising(&[3, 0, 1, 2]), [1, 2, 3]);
+        assert_eq!(rising(&[0, 8, 4, 12, 2, 10, 6]), [0, 4, 6]);
+        assert!(rising(&[]).is_empty());
+    }
 }

@@ -1,6 +1,6 @@
 //! Many processors and many settings.
 
-use ctx_pipeline::{Origin, Pipeline, ProcessorRegistry, SettingsLayer, StoredSettings, codes};
+use ctx_pipeline::{Origin, Pipeline, ProcessorRegistry, SettingsLayer, codes};
 use ctx_types::Agent;
 use serde_json::{Value, json};
 
@@ -31,16 +31,10 @@ fn ten_thousand_processors_and_settings_are_merged() {
 }
 
 #[test]
-fn ten_thousand_processors_are_reordered_and_taken_out() {
+fn many_processors_are_taken_out() {
     let mut registry = many_processors();
-    let ids: Vec<String> = (0..MANY).rev().map(|index| format!("processor-{index}")).collect();
-    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let mut stored = StoredSettings::default();
-    stored.reorder(&registry, &ids);
-    let pipeline = Pipeline::compile(&registry, &Agent::default(), &[stored.layer()]);
-    assert_eq!(pipeline.order().collect::<Vec<_>>(), ids);
-    for id in ids.into_iter().take(100) {
-        registry.unregister(id).unwrap();
+    for index in 0..100 {
+        registry.unregister(&format!("processor-{index}")).unwrap();
     }
     assert_eq!(registry.descriptors().count(), MANY - 100);
 }
