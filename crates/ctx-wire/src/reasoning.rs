@@ -123,7 +123,7 @@ pub(crate) fn of<'a>(
 
 /// Returns whose state something is; `None` if that cannot be told.
 pub(crate) fn origin(artifact: &Value) -> Option<Origin> {
-    if signature(artifact).is_some() {
+    if signature(artifact).is_some() || artifact.get("thought") == Some(&Value::Bool(true)) {
         return Some(Origin::Gemini);
     }
     if artifact.get("extra_content").is_some() {
@@ -145,7 +145,16 @@ pub(crate) fn signature(artifact: &Value) -> Option<&str> {
 
 /// Returns the call of a message that an artifact belongs to, by its position.
 pub(crate) fn call_of(artifact: &Value) -> Option<usize> {
-    artifact.get("call").and_then(Value::as_u64).and_then(|call| usize::try_from(call).ok())
+    position(artifact, "call")
+}
+
+/// Returns the part of a message's content that an artifact belongs to, by its position.
+pub(crate) fn part_of(artifact: &Value) -> Option<usize> {
+    position(artifact, "part")
+}
+
+fn position(artifact: &Value, key: &str) -> Option<usize> {
+    artifact.get(key).and_then(Value::as_u64).and_then(|position| usize::try_from(position).ok())
 }
 
 /// Returns artifacts by the position of their call. The first one of a call counts.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::agent::StoredAttachment;
 use crate::attachment::Attachment;
+use crate::block::BlockOrder;
 use crate::message::{Message, MessageExtras, Reasoning, Role, ToolCall};
 use crate::note::Note;
 use crate::session::{Node, NodeId, StoredToolCall, SummaryAppendix};
@@ -17,10 +18,10 @@ use crate::text::Text;
 const PROVIDER_FIELDS: &str = "providerFields";
 
 /// The key in a node's metadata for a tool that failed.
-const IS_ERROR: &str = "isError";
+pub(super) const IS_ERROR: &str = "isError";
 
 /// The key in a node's metadata for the model that wrote a reply.
-const MODEL: &str = "modelId";
+pub(super) const MODEL: &str = "modelId";
 
 /// The key of a stored tool call for state that chat completions keep beside it, such as Gemini's thought signature.
 const EXTRA_CONTENT: &str = "extra_content";
@@ -63,6 +64,9 @@ impl Node {
                 .cloned()
                 .map(Arc::new),
             is_error: role == Role::Tool && self.is_tool_error(),
+            block_order: metadata
+                .and_then(|metadata| metadata.kept.get(BlockOrder::KEY))
+                .and_then(BlockOrder::from_value),
             ..MessageExtras::default()
         };
         let mut message = Message::new(role, Text::default(), source).with_extras(extras);
