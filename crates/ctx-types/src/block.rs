@@ -1,5 +1,7 @@
 //! Blocks: reasoning, content and tool calls of a reply, in the order in which the model wrote them.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 /// What a block of a reply is.
@@ -79,6 +81,17 @@ impl BlockOrder {
         arranged.extend(reasoning.chain(content).chain(calls));
         arranged
     }
+}
+
+/// Fields of a block that one provider has and others have not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockFields {
+    /// What the block is.
+    pub kind: BlockKind,
+    /// Its position among the blocks of its kind.
+    pub index: usize,
+    /// The fields, by the name of the API dialect: `{"anthropic": {"cache_control": {"type": "ephemeral"}}}`.
+    pub fields: Arc<Value>,
 }
 
 #[cfg(test)]

@@ -91,6 +91,8 @@ pub(crate) enum Loss {
     Provider,
     /// It is of another model.
     Model,
+    /// It is text without state, which the model does not get back.
+    Text,
 }
 
 impl Loss {
@@ -98,6 +100,7 @@ impl Loss {
         let text = match self {
             Self::Provider => phrase!("reasoning state of another provider is not sent"),
             Self::Model => phrase!("reasoning state of another model is not sent"),
+            Self::Text => phrase!("its reasoning is not sent: this model does not get it back"),
         };
         Diagnostic::info(codes::REASONING_NOT_SENT, text)
     }
@@ -117,6 +120,10 @@ pub(crate) fn of<'a>(
             Some(_) => loss = loss.or(Some(Loss::Model)),
             None => loss = Some(Loss::Provider),
         }
+    }
+    let has_text = message.reasoning.as_ref().is_some_and(|reasoning| reasoning.text.is_some());
+    if own.is_empty() && loss.is_none() && has_text && message.role == Role::Assistant {
+        loss = Some(Loss::Text);
     }
     (own, loss)
 }

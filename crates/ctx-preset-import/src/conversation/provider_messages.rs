@@ -1,4 +1,6 @@
-//! Messages as Anthropic and Gemini take them, turned into those of chat completions.
+//! Messages as Anthropic, Gemini and OpenAI's responses take them, turned into those of chat completions.
+
+mod responses_items;
 
 use ctx_types::{BlockKind, BlockOrder};
 use serde_json::{Map, Value, json};
@@ -6,21 +8,32 @@ use serde_json::{Map, Value, json};
 /// The types of blocks that only Anthropic has.
 const BLOCKS: [&str; 4] = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
 
-/// Turns messages of Anthropic or Gemini into those of chat completions; other messages stay.
+/// Turns messages of Anthropic, Gemini or `OpenAI`'s responses into those of chat completions; other messages stay.
 ///
 /// Each result keeps the index of the message that it comes from. Tool results become messages of their own, before
 /// the rest of their message. Thinking and thought signatures go to the metadata. O(size).
 pub(super) fn convert(items: Vec<(usize, Value)>) -> Vec<(usize, Value)> {
     let mut converted = Vec::with_capacity(items.len());
     let mut open = OpenCalls::default();
+    let mut reply: Option<responses_items::Reply> = None;
     for (index, item) in items {
+        let item = match item {
+            Value::Object(item) if responses_items::is_output(&item) => {
+                reply.get_or_insert_with(|| responses_items::Reply::new(index)).add(item);
+                continue;
+            }
+            other => other,
+        };
+        converted.extend(reply.take().map(responses_items::Reply::into_message));
         let messages = match item {
             Value::Object(message) if is_anthropic(&message) => anthropic(message),
             Value::Object(message) if is_gemini(&message) => gemini(message, index, &mut open),
+            Value::Object(item) if responses_items::is_input(&item) => vec![responses_items::input(item)],
             other => vec![other],
         };
         converted.extend(messages.into_iter().map(|message| (index, message)));
     }
+    converted.extend(reply.map(responses_items::Reply::into_message));
     converted
 }
 
@@ -60,7 +73,9 @@ fn anthropic(mut message: Map<String, Value>) -> Vec<Value> {
         match block.get("type").and_then(Value::as_str) {
             Some("tool_use") => {
                 let field = |key: &str| block.get(key).unwrap_or(&Value::Null);
-                read.add_call(call(field("id"), field("name"), block.get("input")));
+                let mut call = call(field("id"), field("name"), block.get("input"));
+                put_rest(&mut call, "anthropic", &block, &["type", "id", "name", "input"]);
+                read.add_call(call);
             }
             Some("tool_result") => {
                 let mut result = json!({
@@ -71,6 +86,7 @@ fn anthropic(mut message: Map<String, Value>) -> Vec<Value> {
                 if block.get("is_error") == Some(&Value::Bool(true)) {
                     result["metadata"] = json!({ "isError": true });
                 }
+                put_rest(&mut result, "anthropic", &block, &["type", "tool_use_id", "content", "is_error"]);
                 read.results.push(result);
             }
             Some("thinking" | "redacted_thinking") => {
@@ -81,6 +97,11 @@ fn anthropic(mut message: Map<String, Value>) -> Vec<Value> {
                 if is_signed("signature") || is_signed("data") {
                     read.add_thought(block);
                 }
+            }
+            Some("text") if block.get("text").is_some_and(Value::is_string) => {
+                let mut part = json!({ "type": "text", "text": block["text"] });
+                put_rest(&mut part, "anthropic", &block, &["type", "text"]);
+                read.add_part(part);
             }
             _ => read.add_part(block),
         }
@@ -112,10 +133,14 @@ fn gemini(mut message: Map<String, Value>, index: usize, open: &mut OpenCalls) -
             let name = function.get("name").cloned().unwrap_or_default();
             let id = function.get("id").filter(|id| id.is_string()).cloned();
             let id = id.unwrap_or_else(|| json!(format!("call-{index}-{position}")));
-            read.add_call(call(&id, &name, function.get("args")));
+            let mut call = call(&id, &name, function.get("args"));
+            put_rest(&mut call, "gemini", &part, &["functionCall", "function_call"]);
+            read.add_call(call);
             open.0.push((name, id));
         } else if let Some(response) = either(&part, "functionResponse", "function_response") {
-            read.results.push(result(response, open));
+            let mut result = result(response, open);
+            put_rest(&mut result, "gemini", &part, &["functionResponse", "function_response"]);
+            read.results.push(result);
         } else if let Some(text) = text.as_deref().filter(|text| is_thought || text.is_empty()) {
             // A thought or a signature alone goes back as it is.
             read.reasoning += text;
@@ -127,7 +152,9 @@ fn gemini(mut message: Map<String, Value>, index: usize, open: &mut OpenCalls) -
             }
         } else if let Some(text) = text {
             signed = Some(("part", read.parts.len()));
-            read.add_part(json!({ "type": "text", "text": text }));
+            let mut words = json!({ "type": "text", "text": text });
+            put_rest(&mut words, "gemini", &part, &["text", "thought"]);
+            read.add_part(words);
         } else {
             signed = Some(("part", read.parts.len()));
             read.add_part(part);
@@ -274,6 +301,16 @@ fn call(id: &Value, name: &Value, arguments: Option<&Value>) -> Value {
     let arguments = arguments.filter(|arguments| !arguments.is_null()).map(Value::to_string);
     let function = json!({ "name": name, "arguments": arguments.unwrap_or_else(|| "{}".to_owned()) });
     json!({ "id": id, "type": "function", "function": function })
+}
+
+/// Gives a part, a call or a result the other fields of the block that it comes from, for its API dialect alone.
+fn put_rest(target: &mut Value, dialect: &str, block: &Value, known: &[&str]) {
+    let fields = block.as_object().into_iter().flatten();
+    let rest = fields.filter(|(key, value)| !known.contains(&key.as_str()) && !value.is_null());
+    let rest: Map<String, Value> = rest.map(|(key, value)| (key.clone(), value.clone())).collect();
+    if !rest.is_empty() {
+        target["providerFields"] = json!({ dialect: rest });
+    }
 }
 
 fn either<'a>(value: &'a Value, one: &str, other: &str) -> Option<&'a Value> {

@@ -1,20 +1,22 @@
 //! The content blocks of one message.
 
-use ctx_types::{Content, ContentPart, Diagnostic, MediaKind, Message, Role, ToolCall, excerpt, phrase};
+use ctx_types::{BlockKind, Content, ContentPart, Diagnostic, MediaKind, Message, Role, ToolCall, excerpt, phrase};
 use serde_json::Value;
 
 use super::{is_of, whole};
 use crate::Dialect;
-use crate::blocks::arrange;
+use crate::blocks::{arrange, fields, lost_fields, put_fields, result_fields};
 use crate::call_ids::CallIds;
 use crate::codes;
-use crate::json::{Json, object};
+use crate::json::{Field, Json, object};
 use crate::media::{Data, Media, takes};
 use crate::reasoning::{self, Origin, Reader};
 use crate::request::nothing_loaded;
 
 /// What the messages of a request have in common.
 pub(super) struct Context<'f> {
+    /// The first message whose blocks keep their own cache marks: a request has few.
+    pub(super) marked_from: usize,
     pub(super) ids: CallIds,
     pub(super) reader: Reader<'f>,
 }
@@ -36,6 +38,9 @@ impl<'a, 'f> Blocks<'a, 'f> {
 
     /// Adds what a message of the user, the assistant or a tool says and calls.
     pub(super) fn add(&mut self, message: &'a Message) {
+        if let Some(lost) = lost_fields(message, Dialect::Anthropic) {
+            self.report(lost);
+        }
         if message.role == Role::Tool {
             self.add_result(message);
         } else {
@@ -103,7 +108,12 @@ impl<'a, 'f> Blocks<'a, 'f> {
     fn calls(&mut self, message: &'a Message) -> Vec<Option<Json<'a>>> {
         if message.role == Role::Assistant {
             let calls = message.tool_calls.iter().enumerate();
-            return calls.map(|(position, call)| Some(self.call(position, call))).collect();
+            let write = |(position, call): (usize, &'a ToolCall)| {
+                let block = self.call(position, call);
+                let fields = fields(message, BlockKind::Call, position, Dialect::Anthropic);
+                Some(self.with_fields(block, fields))
+            };
+            return calls.map(write).collect();
         }
         if !message.tool_calls.is_empty() {
             let text = phrase!(
@@ -141,7 +151,13 @@ impl<'a, 'f> Blocks<'a, 'f> {
         if message.is_error {
             block.set("is_error", true);
         }
+        let block = self.with_fields(block, result_fields(message, Dialect::Anthropic));
         self.written.push(block);
+    }
+
+    fn with_fields(&self, block: Json<'a>, fields: impl Iterator<Item = Field<'a>>) -> Json<'a> {
+        let keeps_mark = self.index >= self.context.marked_from;
+        with_fields(block, fields.filter(|(key, _)| keeps_mark || key != "cache_control"))
     }
 
     /// The media of a message, from its parts and its files.
@@ -171,8 +187,12 @@ impl<'a, 'f> Blocks<'a, 'f> {
             Content::Text(words) => vec![text(words)],
             Content::Parts(parts) => parts
                 .iter()
-                .map(|part| match part {
-                    ContentPart::Text(words) => text(words),
+                .enumerate()
+                .map(|(index, part)| match part {
+                    ContentPart::Text(words) => {
+                        let fields = fields(message, BlockKind::Content, index, Dialect::Anthropic);
+                        text(words).map(|block| self.with_fields(block, fields))
+                    }
                     ContentPart::Other(part) => self.part(part),
                 })
                 .collect(),
@@ -241,6 +261,19 @@ impl<'a, 'f> Blocks<'a, 'f> {
     fn report(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic.at_pointer(format!("/messages/{}", self.index)));
     }
+}
+
+/// Adds fields to a block.
+pub(super) fn with_fields<'a>(block: Json<'a>, fields: impl Iterator<Item = Field<'a>>) -> Json<'a> {
+    let mut fields = fields.peekable();
+    if fields.peek().is_none() {
+        return block;
+    }
+    let mut block = whole(block);
+    if let Some(block) = block.as_object_mut() {
+        put_fields(block, fields);
+    }
+    block
 }
 
 /// Returns whether only this provider has blocks of a type: its own tools, and what they found.

@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use ctx_types::{Content, ContentPart, Diagnostic, Message, ReasoningState, Role, ToolCall, excerpt, phrase};
+use ctx_types::{BlockKind, Content, ContentPart, Diagnostic, Message, ReasoningState, Role, ToolCall, excerpt, phrase};
 use serde_json::Value;
 
 use super::part;
-use crate::blocks::arrange;
+use crate::blocks::{arrange, fields, lost_fields, put_fields, result_fields};
 use crate::call_ids::CallIds;
 use crate::codes;
 use crate::dialect::Dialect;
-use crate::json::{Json, Object, object};
+use crate::json::{Field, Json, Object, object};
 use crate::media::Media;
 use crate::reasoning::{self, Origin, Reader};
 use crate::request::{Options, SystemPlacement, nothing_loaded};
@@ -174,7 +174,9 @@ impl<'a, 'f> Contents<'a, 'f> {
         for (position, call) in message.tool_calls.iter().enumerate() {
             let id = self.ids.call(self.index, position, &call.id);
             self.names.insert(id.clone(), &call.name);
-            let mut part = self.call(call, id);
+            let part = self.call(call, id);
+            let fields = fields(message, BlockKind::Call, position, Dialect::Gemini);
+            let mut part = with_fields(part, fields);
             let signature = signatures.get(&PartPlace::Call(position)).copied();
             let is_skipped = self.reader.state == ReasoningState::SignatureRequired
                 && self.index >= self.turn
@@ -275,7 +277,8 @@ impl<'a, 'f> Contents<'a, 'f> {
         if !media.is_empty() {
             function.push("parts", media);
         }
-        object([("functionResponse", function.into())])
+        let part = object([("functionResponse", function.into())]);
+        with_fields(part, result_fields(message, Dialect::Gemini))
     }
 
     /// The words and media of a message.
@@ -292,8 +295,12 @@ impl<'a, 'f> Contents<'a, 'f> {
             Content::Text(words) => vec![text(words)],
             Content::Parts(parts) => parts
                 .iter()
-                .map(|part| match part {
-                    ContentPart::Text(words) => text(words),
+                .enumerate()
+                .map(|(index, part)| match part {
+                    ContentPart::Text(words) => {
+                        let fields = fields(message, BlockKind::Content, index, Dialect::Gemini);
+                        text(words).map(|part| with_fields(part, fields))
+                    }
                     ContentPart::Other(part) => self.part(part),
                 })
                 .collect(),
@@ -337,6 +344,9 @@ impl<'a, 'f> Contents<'a, 'f> {
     }
 
     fn check_rest(&mut self, message: &Message) {
+        if let Some(lost) = lost_fields(message, Dialect::Gemini) {
+            self.report(lost);
+        }
         if message.role != Role::Assistant && !message.tool_calls.is_empty() {
             let text = phrase!(
                 "its tool calls are not sent: role `{role}` cannot have any",
@@ -392,6 +402,13 @@ impl<'a> Side<'a> {
 
 fn text_part<'a>(text: impl Into<Json<'a>>) -> Json<'a> {
     object([("text", text.into())])
+}
+
+fn with_fields<'a>(mut part: Json<'a>, fields: impl Iterator<Item = Field<'a>>) -> Json<'a> {
+    if let Some(part) = part.as_object_mut() {
+        put_fields(part, fields);
+    }
+    part
 }
 
 fn put_signature<'a>(part: &mut Json<'a>, signature: &'a str) {

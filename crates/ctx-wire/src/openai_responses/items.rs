@@ -1,10 +1,10 @@
 //! Items: messages, calls, results and reasoning, one after the other.
 
-use ctx_types::{CacheMark, Content, Diagnostic, Message, RequestRules, Role, phrase};
+use ctx_types::{BlockKind, CacheMark, Content, Diagnostic, Message, RequestRules, Role, phrase};
 use serde_json::{Map, Value};
 
 use super::content::{Parts, Side, output_text};
-use crate::blocks::arrange;
+use crate::blocks::{arrange, fields, lost_fields, put_fields};
 use crate::call_ids::CallIds;
 use crate::codes;
 use crate::dialect::Dialect;
@@ -76,11 +76,12 @@ impl<'a, 'f> Items<'a, 'f> {
         }
         let (content, homeless) = Parts::of(message, Side::Output, self.index, self.found).into_lists();
         let has_words = !content.is_empty() || message.tool_calls.is_empty();
-        // In an order of its own, each part is an item.
-        let items = match message.block_order {
-            Some(_) if has_words => content.into_iter().map(|part| vec![part]).collect(),
-            _ if has_words => vec![content],
-            _ => Vec::new(),
+        // In an order of its own, or with as many known items, each part is an item.
+        let is_split = message.block_order.is_some() || known.len() > 1 && known.len() == content.len();
+        let items = match (has_words, is_split) {
+            (true, true) => content.into_iter().map(|part| vec![part]).collect(),
+            (true, false) => vec![content],
+            (false, _) => Vec::new(),
         };
         let is_single = items.len() == 1;
         let items = items.into_iter().enumerate().map(|(number, content)| {
@@ -89,12 +90,16 @@ impl<'a, 'f> Items<'a, 'f> {
         });
         let items = items.collect();
         let calls = message.tool_calls.iter().enumerate().map(|(position, call)| {
-            Some(object([
+            let mut item = object([
                 ("type", "function_call".into()),
                 ("call_id", self.ids.call(self.index, position, &call.id).into()),
                 ("name", (&*call.name).into()),
                 ("arguments", call.arguments.as_str().into()),
-            ]))
+            ]);
+            if let Some(item) = item.as_object_mut() {
+                put_fields(item, fields(message, BlockKind::Call, position, Dialect::OpenaiResponses));
+            }
+            Some(item)
         });
         let reasoning = reasoning.into_iter().map(|item| Some(item.into())).collect();
         self.written.append(&mut arrange(message, reasoning, items, calls.collect()));
@@ -155,6 +160,9 @@ impl<'a, 'f> Items<'a, 'f> {
 
     /// Reports what a message has beside its words and calls, for all of which the dialect has no field.
     fn check_rest(&mut self, message: &Message, mark: Option<CacheMark>) {
+        if let Some(lost) = lost_fields(message, Dialect::OpenaiResponses) {
+            self.report(lost);
+        }
         if message.role != Role::Assistant && !message.tool_calls.is_empty() {
             let text = phrase!(
                 "its tool calls are not sent: role `{role}` cannot have any",
