@@ -78,8 +78,9 @@ pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: us
 /// Returns whether the user speaks in the oldest `skipped` messages, which are not loaded.
 fn has_question(cx: &PipelineContext<'_>, skipped: usize) -> bool {
     let session = cx.inputs.session;
-    let mut nodes = (0..skipped.min(session.sent_len())).rev().filter_map(|position| session.sent_node(position));
-    nodes.any(|(_, node)| node.role.unwrap_or_default() == Role::User)
+    let role = |position: usize| session.sent_node(position).map(|(_, node)| node.role.unwrap_or_default());
+    let pinned = (0..session.sent_len()).take_while(|position| role(*position).is_some_and(Role::is_instruction)).count();
+    (pinned..pinned + skipped).rev().any(|position| role(position) == Some(Role::User))
 }
 
 /// The kept messages under way, and what becomes of injections.

@@ -101,3 +101,43 @@ fn responses_items_go_back_in_order() {
     ]);
     assert_eq!(send(&items, "gpt-5", Dialect::OpenaiResponses)["input"], items);
 }
+
+#[test]
+fn keeps_fields_of_blocks_for_their_provider() {
+    let mark = json!({ "type": "ephemeral" });
+    let messages = json!([
+        { "role": "user", "content": [{ "type": "text", "text": "hi", "cache_control": mark }] },
+        { "role": "assistant", "content": [
+            { "type": "text", "text": "so", "citations": [{ "type": "char_location", "cited_text": "z" }] },
+            { "type": "tool_use", "id": "c1", "name": "look", "input": {}, "caller": { "type": "direct" } },
+        ] },
+        { "role": "user", "content": [
+            { "type": "tool_result", "tool_use_id": "c1", "content": "seen", "cache_control": mark },
+        ] },
+    ]);
+    assert_eq!(send(&messages, "claude-opus-4-5", Dialect::Anthropic)["messages"], messages);
+
+    let session = read_conversation(messages.to_string().as_bytes(), "", &Limits::default()).unwrap().value;
+    let context = AGENT.assemble_blocking(&session, &TurnInput::default()).unwrap();
+    for dialect in [Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini, Dialect::Completion] {
+        let encoded = dialect.encode(&context.messages, &Request::new("m"));
+        let lost = encoded.diagnostics.iter().filter(|found| found.code.to_string() == "CTX0528");
+        assert_eq!(lost.count(), 3, "{dialect}: {:#?}", encoded.diagnostics);
+        assert!(!encoded.to_string().contains("cache_control"), "{dialect}");
+    }
+}
+
+#[test]
+fn sends_the_newest_four_cache_marks() {
+    let message = |number: u32| {
+        let role = if number % 2 == 0 { "user" } else { "assistant" };
+        json!({ "role": role, "content": [
+            { "type": "text", "text": number.to_string(), "cache_control": { "type": "ephemeral" } },
+        ] })
+    };
+    let messages: Value = (0..7).map(message).collect();
+    let body = send(&messages, "claude-opus-4-5", Dialect::Anthropic);
+    let is_marked = |message: &Value| message.pointer("/content/0/cache_control").is_some();
+    let marked: Vec<bool> = body["messages"].as_array().unwrap().iter().map(is_marked).collect();
+    assert_eq!(marked, [false, false, false, true, true, true, true]);
+}

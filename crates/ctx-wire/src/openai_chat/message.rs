@@ -211,13 +211,14 @@ impl<'a, 'f> Writer<'a, 'f> {
         if let Some(extra) = self.extras(message).remove(&None) {
             map.push("extra_content", extra);
         }
+        let is_blank = message.content.is_blank() && message.tool_calls.is_empty();
         let is_lost = |artifact: &&Value| {
             artifact.get("thoughtSignature").is_some() && !self.reader.state.is_signature()
         };
         match own.iter().any(is_lost).then_some(Loss::Provider).or(loss) {
             None => {}
-            // These models need it with tool calls only.
-            Some(Loss::Text) if self.reader.state.is_content() => {}
+            // These models need it with tool calls only; of a message of nothing else it is said below.
+            Some(Loss::Text) if self.reader.state.is_content() || is_blank => {}
             Some(loss @ (Loss::Model | Loss::Text)) => self.report(loss.diagnostic()),
             Some(Loss::Provider) if self.echo.with_calls && reasoning.text.is_some() => {}
             Some(Loss::Provider) => {
@@ -225,7 +226,7 @@ impl<'a, 'f> Writer<'a, 'f> {
                 self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
             }
         }
-        if message.content.is_blank() && message.tool_calls.is_empty() {
+        if is_blank {
             let text = phrase!("it is sent without text: this API dialect cannot carry its reasoning");
             let help = phrase!("disable the message or add text; some servers reject empty messages");
             self.report(Diagnostic::warning(codes::REASONING_NOT_SENT, text).with_help(help));

@@ -39,9 +39,9 @@ fn tool_rounds_go_with_the_question_of_their_turn() {
     check_chat(60, "u a c:x t:x a u a u", "a4 u5 a6 u7");
     // A conversation without a question keeps what fits.
     check_chat(24, "c:x t:x c:y t:y", ":y t3:y");
-    check_chat(34, "a=100 c:x t:x a u", ":x t2:x a3 u4");
+    check_chat(36, "a=100 c:x t:x a u", ":x t2:x a3 u4");
     // A question that is not loaded is not sent either.
-    let unloaded = Case { budget: Some(34), window: Some(40), ..Case::of("u c:x t:x c:y t:y c:z t:z a u") };
+    let unloaded = Case { budget: Some(36), window: Some(40), ..Case::of("u c:x t:x c:y t:y c:z t:z a u") };
     check(unloaded, "a7 u8");
     // A shortened question keeps its rounds.
     let config = json!({ "retainedCharacters": 2, "truncationMarker": "" });
