@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Content, ContentPart, Message, Node, Note, Place, Session, Text, ToolCall, ToolDefinition};
+use ctx_types::{BlockOrder, Content, ContentPart, Message, Node, Note, Place, Session, Text, ToolCall, ToolDefinition};
 use ctx_wire::openai_chat::ReplyState;
 use serde_json::{Map, Value, json};
 
@@ -45,8 +45,15 @@ pub fn message_to_json(message: &Message) -> Value {
     }
     let details = [("reasoning_details", state.details), ("extra_content", state.extras.remove(&None))];
     map.extend(details.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+    let mut metadata = Map::new();
     if message.is_error {
-        map.insert("metadata".to_owned(), json!({ "isError": true }));
+        metadata.insert("isError".to_owned(), Value::Bool(true));
+    }
+    if let Some(order) = &message.block_order {
+        metadata.insert(BlockOrder::KEY.to_owned(), order.to_value());
+    }
+    if !metadata.is_empty() {
+        map.insert("metadata".to_owned(), Value::Object(metadata));
     }
     if !message.attachments.is_empty() {
         let files = message.attachments.iter().map(|file| (*file.kept).clone());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ctx_pipeline::PipelineContext;
 use ctx_tokens::Budget;
 use ctx_types::{
-    Content, Decision, Message, Outcome, Phrase, Place, Segment, Source, SourceKind, Span, Text, TokenFigure,
+    Content, Decision, Message, Outcome, Phrase, Place, Role, Segment, Source, SourceKind, Span, Text, TokenFigure,
     Trust, count_of, phrase,
 };
 
@@ -21,19 +21,30 @@ pub(crate) struct Dropped {
     pub(crate) messages: usize,
     /// The tokens of what is kept of a unit that was shortened.
     pub(crate) kept_of_shortened: u64,
+    /// The tokens of tool rounds that fit and went with the question of their turn.
+    pub(crate) rounds: u64,
 }
 
-/// Takes the oldest `count` units out, shortens the newest of them if that is wanted and fits what is `left`,
-/// and records all of it.
+/// Takes the oldest `count` units out, with the tool rounds of a question that goes, shortens the newest of them if
+/// that is wanted and fits what is `left`, and records all of it.
 ///
 /// A single injection that stood among what is gone now stands at the front of what is kept, in its order
 /// there. O(messages).
 pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: usize, left: u64) -> Dropped {
     let newest: Vec<usize> = count.checked_sub(1).map_or_else(Vec::new, |unit| units.members(unit).collect());
-    let shortened = shorten(cx, &newest, left);
-    let end = units.end(count - usize::from(shortened.is_some()));
     let window = cx.blackboard.get::<LoadedWindow>().cloned().unwrap_or_default();
     let skipped = window.skipped;
+    let mut shortened = shorten(cx, &newest, left);
+    let mut all = count;
+    if shortened.as_ref().is_none_or(|cut| cut.message.role != Role::User) {
+        all = units.with_rounds(cx.draft.messages(), count, has_question(cx, skipped));
+        shortened = shortened.filter(|_| all == count);
+    }
+    let end = units.end(all - usize::from(shortened.is_some()));
+    let limits = Costing::of(cx).as_limiter(Some(cx.config));
+    let rounds = (count..all).flat_map(|unit| units.members(unit));
+    let rounds = rounds.filter_map(|index| cx.draft.messages().get(index)).map(|message| limits.cost(message));
+    let rounds = rounds.sum();
     let mut run = DroppedRun::new(window, shown(cx.inputs.budget), shortened.is_some());
     let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
     let mut sifted = Sifted::default();
@@ -54,6 +65,7 @@ pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: us
     let dropped = Dropped {
         messages: run.loaded + usize::from(shortened.is_some()),
         kept_of_shortened: shortened.as_ref().map_or(0, |cut| cut.tokens),
+        rounds,
     };
     cx.draft.decide_all(shortened.map(|cut| cut.decision));
     cx.draft.decide_all(run.decision());
@@ -61,6 +73,14 @@ pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: us
     cx.draft.set_messages(messages);
     cx.draft.decide_all(decisions);
     dropped
+}
+
+/// Returns whether the user speaks in the oldest `skipped` messages, which are not loaded.
+fn has_question(cx: &PipelineContext<'_>, skipped: usize) -> bool {
+    let session = cx.inputs.session;
+    let role = |position: usize| session.sent_node(position).map(|(_, node)| node.role.unwrap_or_default());
+    let pinned = (0..session.sent_len()).take_while(|position| role(*position).is_some_and(Role::is_instruction)).count();
+    (pinned..pinned + skipped).rev().any(|position| role(position) == Some(Role::User))
 }
 
 /// The kept messages under way, and what becomes of injections.

@@ -68,12 +68,13 @@ impl Joining<'_> {
 }
 
 /// Returns whether a message may be a part of another: no call or result of a tool, no reasoning that must be
-/// replayed, and no answer that is to be continued.
+/// replayed, no answer that is to be continued, and no fields of parts, which would lose their part.
 pub(crate) fn is_joinable(message: &Message) -> bool {
     message.role != Role::Tool
         && message.tool_calls.is_empty()
         && message.tool_call_id.is_none()
         && message.reasoning.is_none()
+        && message.block_fields.is_empty()
         && !message.is_continuation_prefix
 }
 

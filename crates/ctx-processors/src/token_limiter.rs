@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use ctx_compress::request::older_rounds;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
-    Decision, LogLine, Message, Outcome, Place, SourceKind, TokenFigure, count_of, each_group, pending_start,
+    Decision, LogLine, Message, Outcome, Place, Role, SourceKind, TokenFigure, count_of, each_group, pending_start,
     phrase,
 };
 use serde_json::json;
@@ -17,7 +17,8 @@ use crate::request_compressor::compact_running_turn;
 /// Drops the oldest groups of the conversation until the request fits the budget, and all silent messages.
 ///
 /// The pending turn, an unfinished answer, leading instructions, the preset and injections are safe; only an
-/// injection with several points goes with the part of the conversation that it stands in. Where the pending turn does
+/// injection with several points goes with the part of the conversation that it stands in. Tool rounds go with the
+/// question of their turn: providers reject a conversation that begins with a call. Where the pending turn does
 /// not fit, its older tool rounds become previews or a digest. If the bytes of everything fit, nothing is
 /// counted; otherwise what is safe is counted, then groups from the newest to the first that does not fit. The
 /// cost depends on the budget, not on the length of the conversation.
@@ -93,7 +94,8 @@ impl ContextProcessor for TokenLimiter {
             0 => Dropped::default(),
             count => drop_oldest(cx, &units, count, fit.left),
         };
-        let used = u64::from(available).saturating_sub(fit.left).saturating_add(dropped.kept_of_shortened);
+        let used = u64::from(available).saturating_sub(fit.left + dropped.rounds);
+        let used = used.saturating_add(dropped.kept_of_shortened);
         let kept = Some(TokenFigure::Exact(used));
         cx.blackboard.insert(LimiterResult { dropped: dropped.messages, kept });
         let line = match dropped.messages {
@@ -193,6 +195,23 @@ impl Units {
     /// Returns the indexes of a unit's messages.
     pub(crate) fn members(&self, unit: usize) -> impl Iterator<Item = usize> {
         (self.end(unit)..self.end(unit + 1)).filter(|index| self.has(*index))
+    }
+
+    /// Returns how many of the oldest units go if `count` do not fit: tool rounds go with the question of their turn.
+    ///
+    /// `has_older_question` says whether there is a question before all units.
+    pub(crate) fn with_rounds(&self, messages: &[Message], count: usize, has_older_question: bool) -> usize {
+        let own = |unit: usize| {
+            let members = self.members(unit).filter_map(|index| messages.get(index));
+            members.filter(|message| is_droppable(message))
+        };
+        let is_question = |unit: &usize| own(*unit).any(|message| message.role == Role::User);
+        let has_calls = |unit: &usize| own(*unit).any(|message| !message.tool_calls.is_empty());
+        if !has_older_question && !(0..count).any(|unit| is_question(&unit)) {
+            return count;
+        }
+        let turn_end = (count..self.len()).find(is_question).unwrap_or(self.len());
+        (count..turn_end).rfind(has_calls).map_or(count, |round| round + 1)
     }
 
     /// Keeps units from the newest to the first that does not fit.

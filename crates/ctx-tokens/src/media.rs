@@ -235,10 +235,13 @@ fn image_data(part: &Value) -> Option<&str> {
     let image = part.get("image_url").map(|image| image.get("url").unwrap_or(image));
     let source = part.get("source").and_then(|source| source.get("data"));
     let data = image.or(source).or_else(|| part.get("imageBase64"))?.as_str()?;
-    match data.strip_prefix("data:") {
-        Some(url) => url.split_once(";base64,").map(|(_, data)| data),
-        None => (!data.contains("://")).then_some(data),
+    // Names of schemes and the word `base64` have no case.
+    let is_start = |part: &str, word: &str| part.get(..word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word));
+    if !is_start(data, "data:") {
+        return (!data.contains("://")).then_some(data);
     }
+    let (head, data) = data.split_once(',')?;
+    head.rsplit_once(';').filter(|(_, word)| word.eq_ignore_ascii_case("base64")).map(|_| data)
 }
 
 /// Reads the size of a picture from its header. Nothing is decoded but the first bytes.

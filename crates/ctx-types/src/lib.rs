@@ -16,6 +16,7 @@
 
 mod agent;
 mod attachment;
+mod block;
 mod cache_mark;
 pub mod codes;
 mod config_field;
@@ -57,6 +58,7 @@ mod worldbook;
 
 pub use agent::*;
 pub use attachment::*;
+pub use block::*;
 pub use cache_mark::*;
 pub use config_field::{ConfigField, FieldKind, FieldOption};
 pub use content::*;

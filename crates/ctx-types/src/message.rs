@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::attachment::Attachment;
+use crate::block::{BlockFields, BlockOrder};
 use crate::cache_mark::CacheMark;
 use crate::content::Content;
 use crate::note::Note;
@@ -145,6 +146,10 @@ pub struct MessageExtras {
     pub is_apart: bool,
     /// Whether the tool failed whose result the message is.
     pub is_error: bool,
+    /// The order of reasoning, content and calls, if it is not this one.
+    pub block_order: Option<BlockOrder>,
+    /// Fields of text parts and calls that one provider has and others have not.
+    pub block_fields: Vec<BlockFields>,
 }
 
 impl MessageExtras {
@@ -283,6 +288,8 @@ impl Extras {
             is_silent: false,
             is_apart: false,
             is_error: false,
+            block_order: None,
+            block_fields: Vec::new(),
         };
         self.0.as_deref().unwrap_or(&NOTHING)
     }

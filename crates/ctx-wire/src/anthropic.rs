@@ -53,6 +53,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     marks::off_trailing_instructions(&mut marks, messages);
     let leading = messages.iter().take_while(|message| message.role.is_instruction()).count();
     let context = Context {
+        marked_from: marks::first_with_own(messages, &marks, request.tools, &mut found),
         ids: CallIds::new(messages, Dialect::Anthropic, options.rules.call_ids, &mut found),
         reader: Reader { model: request.model, state: options.rules.reasoning_state },
     };
@@ -63,7 +64,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     turns.add_files_of_instructions(messages.get(..leading).unwrap_or_default());
     let (written, hoisted) = turns.finish();
     let system = messages.iter().zip(marks.iter().copied()).take(leading);
-    if let Some(system) = system::field(system, hoisted) {
+    if let Some(system) = system::field(system, hoisted, context.marked_from) {
         body.push("system", system);
     }
     body.push("messages", written);

@@ -58,6 +58,8 @@ pub const SEPARATED_RESULT: Code = Code::new(525, "separated tool result");
 pub const CALL_ID_CHANGED: Code = Code::new(526, "tool call id changed");
 /// The failure of a tool is sent as text.
 pub const ERROR_AS_TEXT: Code = Code::new(527, "tool error sent as text");
+/// A block has fields that only another dialect has.
+pub const BLOCK_FIELDS: Code = Code::new(528, "fields of a block not sent");
 /// A request body, or a message in it, has another shape than its dialect.
 pub const SHAPE: Code = Code::new(530, "invalid request structure");
 /// The messages stand in an order of roles that the provider does not take, or not gladly.

@@ -19,6 +19,7 @@
 #![warn(clippy::disallowed_methods)]
 
 pub mod anthropic;
+mod blocks;
 mod call_ids;
 pub mod codes;
 pub mod completion;

@@ -1,7 +1,9 @@
 //! Which cache marks of a list of messages are written.
 
 use ctx_types::{CacheMark, Diagnostic, Message, Role, phrase};
+use serde_json::Value;
 
+use crate::blocks::count_cache_marks;
 use crate::codes;
 
 /// The most marks in one request; Anthropic and OpenAI set the same limit.
@@ -41,6 +43,30 @@ pub(crate) fn written(messages: &[Message], found: &mut Vec<Diagnostic>) -> Vec<
         }
     }
     marks
+}
+
+/// Returns the first message whose blocks keep cache marks of their own, so that the request has four at most.
+pub(crate) fn first_with_own(
+    messages: &[Message],
+    marks: &[Option<CacheMark>],
+    tools: &[Value],
+    found: &mut Vec<Diagnostic>,
+) -> usize {
+    let of_tools = tools.iter().filter(|tool| tool.get("cache_control").is_some()).count();
+    let mut left = MAX_MARKS.saturating_sub(marks.iter().flatten().count() + of_tools);
+    for (index, message) in messages.iter().enumerate().rev() {
+        let own = count_cache_marks(message);
+        if own > left {
+            let text = phrase!(
+                "cache marks of messages are not sent: a request can have {limit}",
+                limit = MAX_MARKS
+            );
+            found.push(Diagnostic::info(codes::CACHE_MARK, text).at_pointer(format!("/messages/{index}")));
+            return index + 1;
+        }
+        left -= own;
+    }
+    0
 }
 
 /// Moves marks off a trailing run of system messages: what is cached up to there is not found again next turn.

@@ -91,6 +91,8 @@ pub(crate) enum Loss {
     Provider,
     /// It is of another model.
     Model,
+    /// It is text without state, which the model does not get back.
+    Text,
 }
 
 impl Loss {
@@ -98,6 +100,7 @@ impl Loss {
         let text = match self {
             Self::Provider => phrase!("reasoning state of another provider is not sent"),
             Self::Model => phrase!("reasoning state of another model is not sent"),
+            Self::Text => phrase!("its reasoning is not sent: this model does not get it back"),
         };
         Diagnostic::info(codes::REASONING_NOT_SENT, text)
     }
@@ -118,12 +121,16 @@ pub(crate) fn of<'a>(
             None => loss = Some(Loss::Provider),
         }
     }
+    let has_text = message.reasoning.as_ref().is_some_and(|reasoning| reasoning.text.is_some());
+    if own.is_empty() && loss.is_none() && has_text && message.role == Role::Assistant {
+        loss = Some(Loss::Text);
+    }
     (own, loss)
 }
 
 /// Returns whose state something is; `None` if that cannot be told.
 pub(crate) fn origin(artifact: &Value) -> Option<Origin> {
-    if signature(artifact).is_some() {
+    if signature(artifact).is_some() || artifact.get("thought") == Some(&Value::Bool(true)) {
         return Some(Origin::Gemini);
     }
     if artifact.get("extra_content").is_some() {
@@ -145,7 +152,16 @@ pub(crate) fn signature(artifact: &Value) -> Option<&str> {
 
 /// Returns the call of a message that an artifact belongs to, by its position.
 pub(crate) fn call_of(artifact: &Value) -> Option<usize> {
-    artifact.get("call").and_then(Value::as_u64).and_then(|call| usize::try_from(call).ok())
+    position(artifact, "call")
+}
+
+/// Returns the part of a message's content that an artifact belongs to, by its position.
+pub(crate) fn part_of(artifact: &Value) -> Option<usize> {
+    position(artifact, "part")
+}
+
+fn position(artifact: &Value, key: &str) -> Option<usize> {
+    artifact.get(key).and_then(Value::as_u64).and_then(|position| usize::try_from(position).ok())
 }
 
 /// Returns artifacts by the position of their call. The first one of a call counts.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ctx_types::{
-    Content, Diagnostic, Message, MessageExtras, Reasoning, Role, Source, Text, ToolCall, phrase,
+    BlockOrder, Content, ContentPart, Diagnostic, Message, MessageExtras, Reasoning, Role, Source, Text, ToolCall, phrase,
 };
 
 use crate::codes;
@@ -17,6 +17,10 @@ pub struct Reply {
     pub model: Option<String>,
     /// The words; empty if there were only calls.
     pub text: Text,
+    /// The words of each block of text, if there are several with something in between.
+    pub text_blocks: Vec<Text>,
+    /// The order of reasoning, text and calls, if it is not this one.
+    pub block_order: Option<BlockOrder>,
     /// What the model thought, as far as the provider shows or signs it.
     pub reasoning: Option<Reasoning>,
     /// The calls that the model asks for, in order; ids are neither blank nor twice the same.
@@ -32,12 +36,29 @@ pub struct Reply {
 impl Reply {
     /// Returns the assistant message that says the same; usage and findings are not part of it.
     pub fn to_message(&self, source: Source) -> Message {
-        let mut message = Message::new(Role::Assistant, self.text.clone(), source);
-        message.content = Content::Text(self.text.clone());
+        let mut message = Message::new(Role::Assistant, "", source);
+        message.content = self.content();
         message.with_extras(MessageExtras::default().with(|extras| {
             extras.tool_calls = self.tool_calls.clone();
             extras.reasoning = self.reasoning.clone();
+            extras.block_order = self.block_order.clone();
         }))
+    }
+
+    /// Returns the words: a part for each block of text, if there are several and their words are unchanged.
+    pub fn content(&self) -> Content {
+        let mut rest = self.text.as_str();
+        let is_next = |block: &Text| match rest.strip_prefix(block.as_str()) {
+            Some(after) => {
+                rest = after;
+                true
+            }
+            None => false,
+        };
+        if self.text_blocks.is_empty() || !self.text_blocks.iter().all(is_next) || !rest.is_empty() {
+            return Content::Text(self.text.clone());
+        }
+        Content::Parts(self.text_blocks.iter().cloned().map(ContentPart::Text).collect())
     }
 
     /// Returns whether there is nothing: no word and no call.

@@ -5,7 +5,7 @@ mod halves;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Phrase, Reasoning, Text, ToolCall, excerpt, phrase};
+use ctx_types::{BlockKind, BlockOrder, Diagnostic, Phrase, Reasoning, Text, ToolCall, excerpt, phrase};
 use serde_json::{Value, json};
 
 use crate::codes;
@@ -249,6 +249,10 @@ pub(crate) struct Building {
     /// Why the provider broke off, if the last piece says so.
     pub(crate) failure: Option<Failure>,
     text: String,
+    /// Where in the text each block of text begins.
+    text_starts: Vec<usize>,
+    /// What each block is, where the dialect has blocks.
+    kinds: Vec<BlockKind>,
     reasoning: String,
     /// Signed reasoning by the place of its block.
     thoughts: BTreeMap<u64, Thought>,
@@ -287,6 +291,17 @@ struct Thought {
 }
 
 impl Building {
+    /// Begins a block. A text that follows a text belongs to the same block.
+    pub(crate) fn begin_block(&mut self, kind: BlockKind) {
+        if kind == BlockKind::Content {
+            if self.kinds.last() == Some(&kind) {
+                return;
+            }
+            self.text_starts.push(self.text.len());
+        }
+        self.kinds.push(kind);
+    }
+
     pub(crate) fn add_text(&mut self, text: &str, deltas: &mut Vec<Delta>) {
         if !text.is_empty() {
             self.bytes += text.len();
@@ -455,9 +470,16 @@ impl Building {
         let details = (!self.details.is_empty())
             .then(|| json!({ "type": "reasoning_details", "details": self.details }));
         let artifacts = thoughts.chain(self.artifacts).chain(details).map(Arc::new).collect();
+        let block_order = BlockOrder::new(self.kinds);
+        let ends = self.text_starts.iter().skip(1).copied().chain([self.text.len()]);
+        let blocks = self.text_starts.iter().zip(ends).filter_map(|(start, end)| self.text.get(*start..end));
+        let is_split = block_order.is_some() && self.text_starts.len() > 1;
+        let text_blocks = if is_split { blocks.map(Text::from).collect() } else { Vec::new() };
         let mut reply = Reply {
             id: self.id,
             model: self.model,
+            text_blocks,
+            block_order,
             text: self.text.into(),
             reasoning: reasoning(&self.reasoning, artifacts),
             finish: self.finish.unwrap_or_default(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_types::{Node, NodeMetadata, Role, StoredToolCall, Text, ToolCall};
+use ctx_types::{BlockOrder, Node, NodeMetadata, Role, StoredToolCall, Text, ToolCall};
 use ctx_wire::Reply;
 use serde_json::{Value, json};
 
@@ -44,6 +44,9 @@ impl MessageTags {
             metadata.reasoning_content.clone_from(&reasoning.text);
             metadata.reasoning_artifacts.clone_from(&reasoning.artifacts);
         }
+        if let Some(order) = &reply.block_order {
+            metadata.kept.set(BlockOrder::KEY, order.to_value());
+        }
         metadata.kept.set("finishReason", Value::from(reply.finish.as_str()));
         if let Some(model) = &reply.model {
             metadata.kept.set("modelId", Value::from(model.as_str()));
@@ -54,7 +57,8 @@ impl MessageTags {
                 "totalTokens": total, "cachedTokens": usage.cached });
             metadata.kept.set("usage", usage);
         }
-        let mut node = with(Node::new(Role::Assistant, reply.text.clone()), metadata);
+        let mut node = with(Node::new(Role::Assistant, ""), metadata);
+        node.content = Some(reply.content());
         node.tool_calls = reply.tool_calls.iter().map(stored).collect();
         node
     }

@@ -4,6 +4,7 @@
 
 mod appended;
 mod attachments;
+mod block_order;
 mod catastrophic_patterns;
 mod determinism;
 mod generate;

@@ -1,25 +1,39 @@
-//! Messages as Anthropic and Gemini take them, turned into those of chat completions.
+//! Messages as Anthropic, Gemini and OpenAI's responses take them, turned into those of chat completions.
 
+mod responses_items;
+
+use ctx_types::{BlockKind, BlockOrder};
 use serde_json::{Map, Value, json};
 
 /// The types of blocks that only Anthropic has.
 const BLOCKS: [&str; 4] = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
 
-/// Turns messages of Anthropic or Gemini into those of chat completions; other messages stay.
+/// Turns messages of Anthropic, Gemini or `OpenAI`'s responses into those of chat completions; other messages stay.
 ///
 /// Each result keeps the index of the message that it comes from. Tool results become messages of their own, before
 /// the rest of their message. Thinking and thought signatures go to the metadata. O(size).
 pub(super) fn convert(items: Vec<(usize, Value)>) -> Vec<(usize, Value)> {
     let mut converted = Vec::with_capacity(items.len());
     let mut open = OpenCalls::default();
+    let mut reply: Option<responses_items::Reply> = None;
     for (index, item) in items {
+        let item = match item {
+            Value::Object(item) if responses_items::is_output(&item) => {
+                reply.get_or_insert_with(|| responses_items::Reply::new(index)).add(item);
+                continue;
+            }
+            other => other,
+        };
+        converted.extend(reply.take().map(responses_items::Reply::into_message));
         let messages = match item {
             Value::Object(message) if is_anthropic(&message) => anthropic(message),
             Value::Object(message) if is_gemini(&message) => gemini(message, index, &mut open),
+            Value::Object(item) if responses_items::is_input(&item) => vec![responses_items::input(item)],
             other => vec![other],
         };
         converted.extend(messages.into_iter().map(|message| (index, message)));
     }
+    converted.extend(reply.map(responses_items::Reply::into_message));
     converted
 }
 
@@ -59,7 +73,9 @@ fn anthropic(mut message: Map<String, Value>) -> Vec<Value> {
         match block.get("type").and_then(Value::as_str) {
             Some("tool_use") => {
                 let field = |key: &str| block.get(key).unwrap_or(&Value::Null);
-                read.calls.push(call(field("id"), field("name"), block.get("input")));
+                let mut call = call(field("id"), field("name"), block.get("input"));
+                put_rest(&mut call, "anthropic", &block, &["type", "id", "name", "input"]);
+                read.add_call(call);
             }
             Some("tool_result") => {
                 let mut result = json!({
@@ -70,6 +86,7 @@ fn anthropic(mut message: Map<String, Value>) -> Vec<Value> {
                 if block.get("is_error") == Some(&Value::Bool(true)) {
                     result["metadata"] = json!({ "isError": true });
                 }
+                put_rest(&mut result, "anthropic", &block, &["type", "tool_use_id", "content", "is_error"]);
                 read.results.push(result);
             }
             Some("thinking" | "redacted_thinking") => {
@@ -78,10 +95,15 @@ fn anthropic(mut message: Map<String, Value>) -> Vec<Value> {
                     |key: &str| block.get(key).and_then(Value::as_str).is_some_and(|key| !key.is_empty());
                 // Without a signature the provider rejects it.
                 if is_signed("signature") || is_signed("data") {
-                    read.artifacts.push(block);
+                    read.add_thought(block);
                 }
             }
-            _ => read.parts.push(block),
+            Some("text") if block.get("text").is_some_and(Value::is_string) => {
+                let mut part = json!({ "type": "text", "text": block["text"] });
+                put_rest(&mut part, "anthropic", &block, &["type", "text"]);
+                read.add_part(part);
+            }
+            _ => read.add_part(block),
         }
     }
     read.into_messages(message)
@@ -100,34 +122,47 @@ fn gemini(mut message: Map<String, Value>, index: usize, open: &mut OpenCalls) -
         open.0.clear();
     }
     let mut read = ReadParts::default();
-    for part in parts {
-        let is_thought = part.get("thought") == Some(&Value::Bool(true));
+    for mut part in parts {
         let text = part.get("text").and_then(Value::as_str).map(str::to_owned);
-        let signature = either(&part, "thoughtSignature", "thought_signature").cloned();
-        let mut signed_call = None;
+        let mut signature = take_either(&mut part, "thoughtSignature", "thought_signature");
+        let is_thought = part.get("thought") == Some(&Value::Bool(true));
+        let mut signed = None;
         if let Some(function) = either(&part, "functionCall", "function_call") {
             let position = read.calls.len();
-            signed_call = Some(position);
+            signed = Some(("call", position));
             let name = function.get("name").cloned().unwrap_or_default();
             let id = function.get("id").filter(|id| id.is_string()).cloned();
             let id = id.unwrap_or_else(|| json!(format!("call-{index}-{position}")));
-            read.calls.push(call(&id, &name, function.get("args")));
+            let mut call = call(&id, &name, function.get("args"));
+            put_rest(&mut call, "gemini", &part, &["functionCall", "function_call"]);
+            read.add_call(call);
             open.0.push((name, id));
         } else if let Some(response) = either(&part, "functionResponse", "function_response") {
-            read.results.push(result(response, open));
-        } else if let Some(text) = text {
-            if is_thought {
-                read.reasoning += &text;
-            } else if !text.is_empty() {
-                read.parts.push(json!({ "type": "text", "text": text }));
+            let mut result = result(response, open);
+            put_rest(&mut result, "gemini", &part, &["functionResponse", "function_response"]);
+            read.results.push(result);
+        } else if let Some(text) = text.as_deref().filter(|text| is_thought || text.is_empty()) {
+            // A thought or a signature alone goes back as it is.
+            read.reasoning += text;
+            if let Some(signature) = signature.take() {
+                part["thoughtSignature"] = signature;
+                read.add_thought(part);
+            } else if is_thought {
+                read.add_thought(part);
             }
+        } else if let Some(text) = text {
+            signed = Some(("part", read.parts.len()));
+            let mut words = json!({ "type": "text", "text": text });
+            put_rest(&mut words, "gemini", &part, &["text", "thought"]);
+            read.add_part(words);
         } else {
-            read.parts.push(part);
+            signed = Some(("part", read.parts.len()));
+            read.add_part(part);
         }
         if let Some(signature) = signature {
             let mut artifact = json!({ "thoughtSignature": signature });
-            if let Some(call) = signed_call {
-                artifact["call"] = call.into();
+            if let Some((key, position)) = signed {
+                artifact[key] = position.into();
             }
             read.artifacts.push(artifact);
         }
@@ -181,9 +216,27 @@ struct ReadParts {
     results: Vec<Value>,
     reasoning: String,
     artifacts: Vec<Value>,
+    /// What each block is.
+    kinds: Vec<BlockKind>,
 }
 
 impl ReadParts {
+    fn add_part(&mut self, part: Value) {
+        self.kinds.push(BlockKind::Content);
+        self.parts.push(part);
+    }
+
+    fn add_call(&mut self, call: Value) {
+        self.kinds.push(BlockKind::Call);
+        self.calls.push(call);
+    }
+
+    /// Adds reasoning state that is a block of its own.
+    fn add_thought(&mut self, thought: Value) {
+        self.kinds.push(BlockKind::Reasoning);
+        self.artifacts.push(thought);
+    }
+
     /// Returns the results, then what is left of the message, if anything is.
     fn into_messages(self, mut message: Map<String, Value>) -> Vec<Value> {
         let mut messages = self.results;
@@ -202,9 +255,13 @@ impl ReadParts {
         if !self.calls.is_empty() {
             message.insert("tool_calls".to_owned(), Value::Array(self.calls));
         }
-        if has_state {
+        let order = BlockOrder::new(self.kinds);
+        if has_state || order.is_some() {
             let metadata = message.entry("metadata").or_insert_with(|| json!({}));
             if let Some(metadata) = metadata.as_object_mut() {
+                if let Some(order) = order {
+                    metadata.entry(BlockOrder::KEY).or_insert(order.to_value());
+                }
                 if !self.reasoning.is_empty() {
                     metadata.entry("reasoningContent").or_insert(self.reasoning.into());
                 }
@@ -246,6 +303,21 @@ fn call(id: &Value, name: &Value, arguments: Option<&Value>) -> Value {
     json!({ "id": id, "type": "function", "function": function })
 }
 
+/// Gives a part, a call or a result the other fields of the block that it comes from, for its API dialect alone.
+fn put_rest(target: &mut Value, dialect: &str, block: &Value, known: &[&str]) {
+    let fields = block.as_object().into_iter().flatten();
+    let rest = fields.filter(|(key, value)| !known.contains(&key.as_str()) && !value.is_null());
+    let rest: Map<String, Value> = rest.map(|(key, value)| (key.clone(), value.clone())).collect();
+    if !rest.is_empty() {
+        target["providerFields"] = json!({ dialect: rest });
+    }
+}
+
 fn either<'a>(value: &'a Value, one: &str, other: &str) -> Option<&'a Value> {
     value.get(one).or_else(|| value.get(other))
+}
+
+fn take_either(value: &mut Value, one: &str, other: &str) -> Option<Value> {
+    let map = value.as_object_mut()?;
+    map.shift_remove(one).or_else(|| map.shift_remove(other))
 }

@@ -51,6 +51,7 @@ fn measures_inline_pictures_by_their_header() {
     for part in [
         json!({ "type": "image_url", "image_url": { "url": url } }),
         json!({ "type": "image_url", "image_url": url }),
+        json!({ "type": "image_url", "image_url": format!("DATA:image/png;BASE64,{data}") }),
         json!({ "type": "input_image", "image_url": url }),
         json!({ "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": data } }),
         json!({ "inlineData": { "mimeType": "image/png", "data": data } }),

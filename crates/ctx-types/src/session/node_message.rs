@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::agent::StoredAttachment;
 use crate::attachment::Attachment;
+use crate::block::{BlockFields, BlockKind, BlockOrder};
+use crate::content::{Content, ContentPart};
 use crate::message::{Message, MessageExtras, Reasoning, Role, ToolCall};
 use crate::note::Note;
 use crate::session::{Node, NodeId, StoredToolCall, SummaryAppendix};
@@ -17,10 +19,10 @@ use crate::text::Text;
 const PROVIDER_FIELDS: &str = "providerFields";
 
 /// The key in a node's metadata for a tool that failed.
-const IS_ERROR: &str = "isError";
+pub(super) const IS_ERROR: &str = "isError";
 
 /// The key in a node's metadata for the model that wrote a reply.
-const MODEL: &str = "modelId";
+pub(super) const MODEL: &str = "modelId";
 
 /// The key of a stored tool call for state that chat completions keep beside it, such as Gemini's thought signature.
 const EXTRA_CONTENT: &str = "extra_content";
@@ -63,6 +65,10 @@ impl Node {
                 .cloned()
                 .map(Arc::new),
             is_error: role == Role::Tool && self.is_tool_error(),
+            block_order: metadata
+                .and_then(|metadata| metadata.kept.get(BlockOrder::KEY))
+                .and_then(BlockOrder::from_value),
+            block_fields: self.message_block_fields(),
             ..MessageExtras::default()
         };
         let mut message = Message::new(role, Text::default(), source).with_extras(extras);
@@ -76,6 +82,30 @@ impl Node {
         // SillyTavern counts such messages for depths and does not send them.
         message.is_silent = self.is_of_silly_tavern() && role != Role::Tool && message.is_blank();
         message
+    }
+
+    /// Returns what the file says about text parts beside their text, and about calls for one provider.
+    fn message_block_fields(&self) -> Vec<BlockFields> {
+        let mut found = Vec::new();
+        if let (Some(Content::Parts(parts)), Some(Value::Array(slots))) =
+            (&self.content, self.kept.get("content"))
+        {
+            let sound = parts.iter().zip(slots).filter(|(part, _)| part.is_sound());
+            for (index, (part, slot)) in sound.enumerate() {
+                let fields = slot.as_object().filter(|_| matches!(part, ContentPart::Text(_)));
+                if let Some(fields) = fields.and_then(text_fields) {
+                    found.push(BlockFields { kind: BlockKind::Content, index, fields: Arc::new(fields) });
+                }
+            }
+        }
+        let sound = self.tool_calls.iter().filter(|call| !call.kept.is_malformed());
+        for (index, call) in sound.enumerate() {
+            if let Some(fields) = call.kept.get(PROVIDER_FIELDS).filter(|fields| fields.is_object()) {
+                let fields = Arc::new(fields.clone());
+                found.push(BlockFields { kind: BlockKind::Call, index, fields });
+            }
+        }
+        found
     }
 
     fn message_tool_calls(&self, role: Role) -> Vec<ToolCall> {
@@ -145,6 +175,22 @@ impl StoredToolCall {
             arguments: self.arguments.clone().unwrap_or_else(|| arguments(function.get("arguments"))),
         }
     }
+}
+
+/// Returns the fields of a text part that a provider has, by the name of its API dialect.
+fn text_fields(slot: &Map<String, Value>) -> Option<Value> {
+    const OWNERS: [(&str, &str); 3] =
+        [("cache_control", "anthropic"), ("citations", "anthropic"), ("prompt_cache_breakpoint", "openai")];
+    let mut fields = slot.get(PROVIDER_FIELDS).and_then(Value::as_object).cloned().unwrap_or_default();
+    for (key, owner) in OWNERS {
+        if let Some(value) = slot.get(key).filter(|value| !value.is_null()) {
+            let own = fields.entry(owner).or_insert_with(|| json!({}));
+            if let Some(own) = own.as_object_mut() {
+                own.entry(key).or_insert_with(|| value.clone());
+            }
+        }
+    }
+    (!fields.is_empty()).then_some(Value::Object(fields))
 }
 
 fn requested_call(call: &Value) -> ToolCall {

@@ -4,11 +4,12 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
+use crate::block::BlockOrder;
 use crate::content::Content;
 use crate::message::{Message, Role};
 use crate::persist::Kept;
 use crate::session::hidden::{DisplayState, display_path};
-use crate::session::node_message::ANSWERED_CALLS;
+use crate::session::node_message::{ANSWERED_CALLS, IS_ERROR, MODEL};
 use crate::session::nodes::Slot;
 use crate::session::totals::Totals;
 use crate::session::{
@@ -164,12 +165,12 @@ impl Session {
     }
 }
 
-/// What a message's notes say that this crate understands: the facts beside a summary are sent with it, and the call
-/// that a result answers may stand there.
-fn known_notes(node: &Node) -> (NodeMetadata, Option<SummaryAppendix>, Option<Value>) {
+/// What a message's notes say that this crate understands: the facts beside a summary are sent with it, and some of
+/// what a message has beside its text stands there.
+fn known_notes(node: &Node) -> (NodeMetadata, Option<SummaryAppendix>, [Option<Value>; 4]) {
     let notes = node.metadata.as_deref().cloned().unwrap_or_default();
-    let calls = notes.kept.get(ANSWERED_CALLS).cloned();
-    (NodeMetadata { kept: Kept::default(), ..notes }, SummaryAppendix::of(node), calls)
+    let known = [ANSWERED_CALLS, IS_ERROR, MODEL, BlockOrder::KEY].map(|key| notes.kept.get(key).cloned());
+    (NodeMetadata { kept: Kept::default(), ..notes }, SummaryAppendix::of(node), known)
 }
 
 impl Sent {

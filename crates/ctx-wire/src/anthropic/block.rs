@@ -1,19 +1,22 @@
 //! The content blocks of one message.
 
-use ctx_types::{Content, ContentPart, Diagnostic, MediaKind, Message, Role, ToolCall, excerpt, phrase};
+use ctx_types::{BlockKind, Content, ContentPart, Diagnostic, MediaKind, Message, Role, ToolCall, excerpt, phrase};
 use serde_json::Value;
 
 use super::{is_of, whole};
 use crate::Dialect;
+use crate::blocks::{arrange, fields, lost_fields, put_fields, result_fields};
 use crate::call_ids::CallIds;
 use crate::codes;
-use crate::json::{Json, object};
+use crate::json::{Field, Json, object};
 use crate::media::{Data, Media, takes};
 use crate::reasoning::{self, Origin, Reader};
 use crate::request::nothing_loaded;
 
 /// What the messages of a request have in common.
 pub(super) struct Context<'f> {
+    /// The first message whose blocks keep their own cache marks: a request has few.
+    pub(super) marked_from: usize,
     pub(super) ids: CallIds,
     pub(super) reader: Reader<'f>,
 }
@@ -35,6 +38,9 @@ impl<'a, 'f> Blocks<'a, 'f> {
 
     /// Adds what a message of the user, the assistant or a tool says and calls.
     pub(super) fn add(&mut self, message: &'a Message) {
+        if let Some(lost) = lost_fields(message, Dialect::Anthropic) {
+            self.report(lost);
+        }
         if message.role == Role::Tool {
             self.add_result(message);
         } else {
@@ -79,55 +85,58 @@ impl<'a, 'f> Blocks<'a, 'f> {
     }
 
     fn add_words(&mut self, message: &'a Message) {
-        self.add_reasoning(message);
-        let mut blocks = self.content(message);
+        let reasoning = self.reasoning(message);
+        let mut content = self.content(message);
         let files = self.attachments(message);
         if message.role == Role::Assistant {
             // The assistant has words alone.
             let is_medium = |block: &mut Json<'_>| is_of(block, "image") || is_of(block, "document");
-            let media: Vec<Json<'_>> = blocks.extract_if(.., is_medium).chain(files).collect();
+            let media = content.iter_mut().filter_map(|block| block.take_if(is_medium));
+            let media = media.chain(files).collect();
             self.put_aside(message.role, media);
         } else {
-            blocks.extend(files);
+            content.extend(files.into_iter().map(Some));
         }
-        match self.written.is_empty() {
-            true => self.written = blocks,
-            false => self.written.append(&mut blocks),
-        }
-        self.add_calls(message);
+        let calls = self.calls(message);
+        self.written.append(&mut arrange(message, reasoning, content, calls));
         if message.name.is_some() {
             let text = phrase!("its name is not sent: this API dialect does not support names");
             self.report(Diagnostic::info(codes::NAME_NOT_SENT, text));
         }
     }
 
-    fn add_calls(&mut self, message: &'a Message) {
-        let is_calling = message.role == Role::Assistant;
-        for (position, call) in message.tool_calls.iter().enumerate().filter(|_| is_calling) {
-            let block = self.call(position, call);
-            self.written.push(block);
+    fn calls(&mut self, message: &'a Message) -> Vec<Option<Json<'a>>> {
+        if message.role == Role::Assistant {
+            let calls = message.tool_calls.iter().enumerate();
+            let write = |(position, call): (usize, &'a ToolCall)| {
+                let block = self.call(position, call);
+                let fields = fields(message, BlockKind::Call, position, Dialect::Anthropic);
+                Some(self.with_fields(block, fields))
+            };
+            return calls.map(write).collect();
         }
-        if !is_calling && !message.tool_calls.is_empty() {
+        if !message.tool_calls.is_empty() {
             let text = phrase!(
                 "its tool calls are not sent: role `{role}` cannot have any",
                 role = message.role.to_string()
             );
             self.report(Diagnostic::error(codes::CALLS_NOT_SENT, text));
         }
+        Vec::new()
     }
 
     /// Signed reasoning is replayed as it came; all else has no place.
-    fn add_reasoning(&mut self, message: &'a Message) {
+    fn reasoning(&mut self, message: &'a Message) -> Vec<Option<Json<'a>>> {
         let (own, loss) = reasoning::of(message, &[Origin::Anthropic], self.context.reader);
-        self.written.extend(own.into_iter().map(Json::from));
         if let Some(loss) = loss {
             self.report(loss.diagnostic());
         }
+        own.into_iter().map(|block| Some(block.into())).collect()
     }
 
     fn add_result(&mut self, message: &'a Message) {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
-        let mut blocks = self.content(message);
+        let mut blocks: Vec<Json<'_>> = self.content(message).into_iter().flatten().collect();
         blocks.extend(self.attachments(message));
         let content = match blocks.as_mut_slice() {
             [] => "".into(),
@@ -142,12 +151,18 @@ impl<'a, 'f> Blocks<'a, 'f> {
         if message.is_error {
             block.set("is_error", true);
         }
+        let block = self.with_fields(block, result_fields(message, Dialect::Anthropic));
         self.written.push(block);
+    }
+
+    fn with_fields(&self, block: Json<'a>, fields: impl Iterator<Item = Field<'a>>) -> Json<'a> {
+        let keeps_mark = self.index >= self.context.marked_from;
+        with_fields(block, fields.filter(|(key, _)| keeps_mark || key != "cache_control"))
     }
 
     /// The media of a message, from its parts and its files.
     fn media_of(&mut self, message: &'a Message) -> Vec<Json<'a>> {
-        let mut blocks = self.content(message);
+        let mut blocks: Vec<Json<'_>> = self.content(message).into_iter().flatten().collect();
         blocks.retain(|block| !is_of(block, "text"));
         blocks.extend(self.attachments(message));
         blocks
@@ -165,14 +180,19 @@ impl<'a, 'f> Blocks<'a, 'f> {
         blocks.collect()
     }
 
-    fn content(&mut self, message: &'a Message) -> Vec<Json<'a>> {
+    /// Writes each part; `None` for one that is blank or not accepted.
+    fn content(&mut self, message: &'a Message) -> Vec<Option<Json<'a>>> {
         let text = |text: &'a str| (!text.trim().is_empty()).then(|| Json::from(text));
         match &message.content {
-            Content::Text(words) => text(words).into_iter().collect(),
+            Content::Text(words) => vec![text(words)],
             Content::Parts(parts) => parts
                 .iter()
-                .filter_map(|part| match part {
-                    ContentPart::Text(words) => text(words),
+                .enumerate()
+                .map(|(index, part)| match part {
+                    ContentPart::Text(words) => {
+                        let fields = fields(message, BlockKind::Content, index, Dialect::Anthropic);
+                        text(words).map(|block| self.with_fields(block, fields))
+                    }
                     ContentPart::Other(part) => self.part(part),
                 })
                 .collect(),
@@ -241,6 +261,19 @@ impl<'a, 'f> Blocks<'a, 'f> {
     fn report(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic.at_pointer(format!("/messages/{}", self.index)));
     }
+}
+
+/// Adds fields to a block.
+pub(super) fn with_fields<'a>(block: Json<'a>, fields: impl Iterator<Item = Field<'a>>) -> Json<'a> {
+    let mut fields = fields.peekable();
+    if fields.peek().is_none() {
+        return block;
+    }
+    let mut block = whole(block);
+    if let Some(block) = block.as_object_mut() {
+        put_fields(block, fields);
+    }
+    block
 }
 
 /// Returns whether only this provider has blocks of a type: its own tools, and what they found.

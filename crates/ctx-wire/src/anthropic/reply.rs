@@ -1,14 +1,12 @@
 //! Reading a whole message of Anthropic's.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
 use crate::anthropic::stream;
 use crate::failure::Failure;
 use crate::openai_chat::stream::text_of;
 use crate::reply::Reply;
-use crate::stream::{check_count, push_call, reasoning};
+use crate::stream::{Building, check_count};
 
 /// Reads a message.
 ///
@@ -22,30 +20,16 @@ pub fn decode(body: &Value) -> Result<Reply, Failure> {
     let Some(blocks) = body.get("content").and_then(Value::as_array) else {
         return Err(Failure::unreadable("the response has no list of content blocks"));
     };
-    let mut reply = Reply { id: text_of(body, "id"), model: text_of(body, "model"), ..Reply::default() };
     check_count(
         blocks.iter().filter(|block| block.get("type").is_some_and(|kind| kind == "tool_use")).count(),
     )?;
-    let (mut text, mut thinking, mut artifacts) = (String::new(), String::new(), Vec::new());
-    for block in blocks {
-        let field = |key: &str| block.get(key).and_then(Value::as_str).unwrap_or_default();
-        match field("type") {
-            "text" => text += field("text"),
-            "thinking" | "redacted_thinking" => {
-                thinking += field("thinking");
-                artifacts.push(Arc::new(block.clone()));
-            }
-            "tool_use" => {
-                let input = block.get("input").map(Value::to_string).unwrap_or_default();
-                push_call(&mut reply, field("id"), field("name"), input);
-            }
-            _ => {}
-        }
+    let mut building = Building::default();
+    building.id = text_of(body, "id");
+    building.model = text_of(body, "model");
+    for (number, block) in blocks.iter().enumerate() {
+        stream::open_block(number as u64, block, &mut building, &mut Vec::new());
     }
-    reply.text = text.into();
-    reply.reasoning = reasoning(&thinking, artifacts);
-    reply.usage = stream::usage(body.get("usage"), None);
-    reply.finish = body.get("stop_reason").and_then(Value::as_str).map(stream::finish).unwrap_or_default();
-    reply.repair_ids();
-    Ok(reply)
+    building.usage = stream::usage(body.get("usage"), None);
+    building.finish = body.get("stop_reason").and_then(Value::as_str).map(stream::finish);
+    Ok(building.into_reply())
 }

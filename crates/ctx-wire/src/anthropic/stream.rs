@@ -1,5 +1,6 @@
 //! Reading the events of a streamed message of Anthropic's.
 
+use ctx_types::BlockKind;
 use serde_json::Value;
 
 use crate::openai_chat::stream::text_of;
@@ -40,11 +41,15 @@ pub(crate) fn read(event: &Value, building: &mut Building) -> Vec<Delta> {
     deltas
 }
 
-fn open_block(number: u64, block: &Value, building: &mut Building, deltas: &mut Vec<Delta>) {
+pub(super) fn open_block(number: u64, block: &Value, building: &mut Building, deltas: &mut Vec<Delta>) {
     let field = |key: &str| block.get(key).and_then(Value::as_str).unwrap_or_default();
     match field("type") {
-        "text" => building.add_text(field("text"), deltas),
+        "text" => {
+            building.begin_block(BlockKind::Content);
+            building.add_text(field("text"), deltas);
+        }
         "tool_use" => {
+            building.begin_block(BlockKind::Call);
             building.open_call(number, field("id"), field("name"), deltas);
             // Filled already by servers that do not cut the arguments into pieces.
             if let Some(input) =
@@ -54,6 +59,7 @@ fn open_block(number: u64, block: &Value, building: &mut Building, deltas: &mut 
             }
         }
         "thinking" | "redacted_thinking" => {
+            building.begin_block(BlockKind::Reasoning);
             building.add_reasoning(field("thinking"), deltas);
             building.open_thought(number, block);
         }

@@ -1,21 +1,35 @@
 //! Instructions: the field `system`, and system messages inside the conversation.
 
-use ctx_types::{CacheMark, Message, Role};
+use ctx_types::{BlockKind, CacheMark, Content, Message, Role};
 
+use super::block::with_fields;
 use super::turns::put_mark;
 use super::whole;
+use crate::blocks::fields;
+use crate::dialect::Dialect;
 use crate::json::Json;
 
 /// Writes the field: one text is a string, several are blocks, so that none runs into the next.
 pub(super) fn field<'a>(
     messages: impl Iterator<Item = (&'a Message, Option<CacheMark>)>,
     hoisted: Vec<Json<'a>>,
+    marked_from: usize,
 ) -> Option<Json<'a>> {
     let mut blocks: Vec<Json<'_>> = Vec::new();
-    for (message, mark) in messages {
+    for (index, (message, mark)) in messages.enumerate() {
         let text = message.text();
-        if !text.trim().is_empty() {
-            blocks.push(text.into());
+        match &message.content {
+            Content::Parts(parts) if !message.block_fields.is_empty() => {
+                let texts = parts.iter().enumerate();
+                let texts = texts.filter_map(|(position, part)| Some((position, part.as_text()?)));
+                blocks.extend(texts.filter(|(_, text)| !text.trim().is_empty()).map(|(position, text)| {
+                    let fields = fields(message, BlockKind::Content, position, Dialect::Anthropic);
+                    let keeps_mark = index >= marked_from;
+                    with_fields(text.into(), fields.filter(|(key, _)| keeps_mark || key != "cache_control"))
+                }));
+            }
+            _ if !text.trim().is_empty() => blocks.push(text.into()),
+            _ => {}
         }
         if let Some(mark) = mark {
             put_mark(&mut blocks, mark);

@@ -8,7 +8,9 @@ use serde_json::Value;
 use super::calls;
 use super::escape::escape;
 use super::template::{Frame, Template};
+use crate::blocks::lost_fields;
 use crate::codes;
+use crate::dialect::Dialect;
 use crate::media::Media;
 use crate::request::nothing_loaded;
 
@@ -163,7 +165,10 @@ impl<'a> Prompt<'a> {
             let text = phrase!("its name is not sent: this API dialect does not support names");
             self.report(index, Diagnostic::info(codes::NAME_NOT_SENT, text));
         }
-        if message.reasoning.as_ref().is_some_and(|reasoning| !reasoning.artifacts.is_empty()) {
+        if let Some(lost) = lost_fields(message, Dialect::Completion) {
+            self.report(index, lost);
+        }
+        if message.reasoning.is_some() {
             let text = phrase!("its reasoning state is not sent: this API dialect does not support it");
             self.report(index, Diagnostic::info(codes::REASONING_NOT_SENT, text));
         }

@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use ctx_types::{Content, ContentPart, Diagnostic, Message, ReasoningState, Role, ToolCall, excerpt, phrase};
+use ctx_types::{BlockKind, Content, ContentPart, Diagnostic, Message, ReasoningState, Role, ToolCall, excerpt, phrase};
 use serde_json::Value;
 
 use super::part;
+use crate::blocks::{arrange, fields, lost_fields, put_fields, result_fields};
 use crate::call_ids::CallIds;
 use crate::codes;
 use crate::dialect::Dialect;
-use crate::json::{Json, Object, object};
+use crate::json::{Field, Json, Object, object};
 use crate::media::Media;
 use crate::reasoning::{self, Origin, Reader};
 use crate::request::{Options, SystemPlacement, nothing_loaded};
@@ -147,31 +148,36 @@ impl<'a, 'f> Contents<'a, 'f> {
         }
     }
 
-    /// An answer: words, then calls, each with the signature of the thought that led to it.
+    /// An answer: its parts in the order of the model, each with the signature of the thought that led to it.
     fn answer(&mut self, message: &'a Message) -> Vec<Json<'a>> {
-        let signatures = self.signatures(message);
-        let mut words = self.content(message);
-        let media: Vec<Json<'_>> = words.extract_if(.., |part| part.get("text").is_none()).collect();
-        if !media.is_empty() {
-            let text =
-                phrase!("assistant messages cannot have media; they are sent with the next user message");
-            self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
-            self.homeless.extend(media);
-        }
-        if let Some(signature) = signatures.get(&None).copied() {
-            if words.is_empty() {
-                // A signature may come with an empty text, and goes back so.
-                words.push(text_part(""));
+        let Thoughts { whole, signatures } = self.thoughts(message);
+        let mut content = self.parts(message);
+        let mut files = self.attachments(message);
+        self.put_media_aside(message, &mut content, &mut files);
+        for (index, part) in content.iter_mut().enumerate() {
+            if let (Some(part), Some(signature)) = (part, signatures.get(&PartPlace::Content(index))) {
+                put_signature(part, signature);
             }
-            if let Some(last) = words.last_mut() {
+        }
+        if let Some(signature) = signatures.get(&PartPlace::Unknown) {
+            let is_text = |part: &&mut Json<'_>| part.get("text").is_some();
+            if let Some(last) = content.iter_mut().flatten().rfind(is_text) {
                 put_signature(last, signature);
+            } else {
+                // A signature may come with an empty text, and goes back so.
+                let mut empty = text_part("");
+                put_signature(&mut empty, signature);
+                content.push(Some(empty));
             }
         }
+        let mut calls = Vec::with_capacity(message.tool_calls.len());
         for (position, call) in message.tool_calls.iter().enumerate() {
             let id = self.ids.call(self.index, position, &call.id);
             self.names.insert(id.clone(), &call.name);
-            let mut part = self.call(call, id);
-            let signature = signatures.get(&Some(position)).copied();
+            let part = self.call(call, id);
+            let fields = fields(message, BlockKind::Call, position, Dialect::Gemini);
+            let mut part = with_fields(part, fields);
+            let signature = signatures.get(&PartPlace::Call(position)).copied();
             let is_skipped = self.reader.state == ReasoningState::SignatureRequired
                 && self.index >= self.turn
                 && position == 0
@@ -182,20 +188,49 @@ impl<'a, 'f> Contents<'a, 'f> {
             if let Some(signature) = signature.or(is_skipped.then_some(reasoning::SKIPPED_SIGNATURE)) {
                 put_signature(&mut part, signature);
             }
-            words.push(part);
+            calls.push(Some(part));
         }
-        words
+        arrange(message, whole, content, calls)
     }
 
-    /// Returns the signatures of a response's thoughts, by the position of their tool call. The first signature of a
-    /// call is used.
-    fn signatures(&mut self, message: &'a Message) -> BTreeMap<Option<usize>, &'a str> {
+    /// Moves media out of an answer, except those that Gemini's own answers have.
+    fn put_media_aside(
+        &mut self,
+        message: &Message,
+        content: &mut [Option<Json<'a>>],
+        files: &mut Vec<Json<'a>>,
+    ) {
+        let given = if let Content::Parts(parts) = &message.content { parts.as_slice() } else { &[] };
+        let is_own = |index: usize| match given.get(index) {
+            Some(ContentPart::Other(part)) => part::is_own(part),
+            _ => false,
+        };
+        let foreign = content.iter_mut().enumerate().filter(|(index, _)| !is_own(*index));
+        let foreign = foreign.filter_map(|(_, part)| part.take_if(|part| part.get("text").is_none()));
+        let media: Vec<Json<'_>> = foreign.chain(files.drain(..)).collect();
+        if !media.is_empty() {
+            let text =
+                phrase!("assistant messages cannot have media; they are sent with the next user message");
+            self.report(Diagnostic::info(codes::MESSAGE_MOVED, text));
+            self.homeless.extend(media);
+        }
+    }
+
+    /// Returns a response's thoughts. The first signature of each part is used.
+    fn thoughts(&mut self, message: &'a Message) -> Thoughts<'a> {
         let (own, loss) = reasoning::of(message, &[Origin::Gemini], self.reader);
         if let Some(loss) = loss {
             self.report(loss.diagnostic());
         }
-        let by_call = reasoning::by_call(own).into_iter();
-        by_call.filter_map(|(call, artifact)| Some((call, reasoning::signature(artifact)?))).collect()
+        let mut thoughts = Thoughts::default();
+        for artifact in own {
+            if artifact.get("text").is_some() {
+                thoughts.whole.push(Some(artifact.into()));
+            } else if let Some(signature) = reasoning::signature(artifact) {
+                thoughts.signatures.entry(PartPlace::new(artifact)).or_insert(signature);
+            }
+        }
+        thoughts
     }
 
     fn call(&mut self, call: &'a ToolCall, id: Cow<'a, str>) -> Json<'a> {
@@ -242,22 +277,38 @@ impl<'a, 'f> Contents<'a, 'f> {
         if !media.is_empty() {
             function.push("parts", media);
         }
-        object([("functionResponse", function.into())])
+        let part = object([("functionResponse", function.into())]);
+        with_fields(part, result_fields(message, Dialect::Gemini))
     }
 
     /// The words and media of a message.
     fn content(&mut self, message: &'a Message) -> Vec<Json<'a>> {
+        let mut written: Vec<Json<'_>> = self.parts(message).into_iter().flatten().collect();
+        written.extend(self.attachments(message));
+        written
+    }
+
+    /// Writes each part of the content; `None` for one that is blank or not accepted.
+    fn parts(&mut self, message: &'a Message) -> Vec<Option<Json<'a>>> {
         let text = |text: &'a str| (!text.trim().is_empty()).then(|| text_part(text));
-        let mut written: Vec<Json<'_>> = match &message.content {
-            Content::Text(words) => text(words).into_iter().collect(),
+        match &message.content {
+            Content::Text(words) => vec![text(words)],
             Content::Parts(parts) => parts
                 .iter()
-                .filter_map(|part| match part {
-                    ContentPart::Text(words) => text(words),
+                .enumerate()
+                .map(|(index, part)| match part {
+                    ContentPart::Text(words) => {
+                        let fields = fields(message, BlockKind::Content, index, Dialect::Gemini);
+                        text(words).map(|part| with_fields(part, fields))
+                    }
                     ContentPart::Other(part) => self.part(part),
                 })
                 .collect(),
-        };
+        }
+    }
+
+    fn attachments(&mut self, message: &'a Message) -> Vec<Json<'a>> {
+        let mut written = Vec::new();
         for file in &message.attachments {
             match Media::of_attachment(file) {
                 Some(media) => written.extend(self.medium(&media)),
@@ -293,6 +344,9 @@ impl<'a, 'f> Contents<'a, 'f> {
     }
 
     fn check_rest(&mut self, message: &Message) {
+        if let Some(lost) = lost_fields(message, Dialect::Gemini) {
+            self.report(lost);
+        }
         if message.role != Role::Assistant && !message.tool_calls.is_empty() {
             let text = phrase!(
                 "its tool calls are not sent: role `{role}` cannot have any",
@@ -311,6 +365,30 @@ impl<'a, 'f> Contents<'a, 'f> {
     }
 }
 
+/// State of the thoughts of an answer.
+#[derive(Default)]
+struct Thoughts<'a> {
+    /// Parts of their own.
+    whole: Vec<Option<Json<'a>>>,
+    /// Signatures by the part that they belong to.
+    signatures: BTreeMap<PartPlace, &'a str>,
+}
+
+/// The part that a signature belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum PartPlace {
+    Call(usize),
+    Content(usize),
+    Unknown,
+}
+
+impl PartPlace {
+    fn new(artifact: &Value) -> Self {
+        let call = reasoning::call_of(artifact).map(Self::Call);
+        call.or_else(|| reasoning::part_of(artifact).map(Self::Content)).unwrap_or(Self::Unknown)
+    }
+}
+
 impl<'a> Side<'a> {
     /// Results come before anything else: they answer what the model has just called.
     fn into_json(mut self) -> Json<'a> {
@@ -324,6 +402,13 @@ impl<'a> Side<'a> {
 
 fn text_part<'a>(text: impl Into<Json<'a>>) -> Json<'a> {
     object([("text", text.into())])
+}
+
+fn with_fields<'a>(mut part: Json<'a>, fields: impl Iterator<Item = Field<'a>>) -> Json<'a> {
+    if let Some(part) = part.as_object_mut() {
+        put_fields(part, fields);
+    }
+    part
 }
 
 fn put_signature<'a>(part: &mut Json<'a>, signature: &'a str) {

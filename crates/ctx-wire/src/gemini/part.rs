@@ -9,7 +9,18 @@ use crate::media::{Data, Media, takes};
 
 /// Returns whether a part is written as this dialect has it already.
 pub(super) fn is_own(part: &Value) -> bool {
-    const KEYS: &[&str] = &["inlineData", "fileData", "executableCode", "codeExecutionResult"];
+    const KEYS: &[&str] = &[
+        "inlineData",
+        "inline_data",
+        "fileData",
+        "file_data",
+        "executableCode",
+        "executable_code",
+        "codeExecutionResult",
+        "code_execution_result",
+        "toolCall",
+        "toolResponse",
+    ];
     part.get("type").is_none() && KEYS.iter().any(|key| part.get(key).is_some())
 }
 

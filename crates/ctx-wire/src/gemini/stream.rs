@@ -1,5 +1,6 @@
 //! Reading the chunks of a streamed answer; each has the shape of a whole one.
 
+use ctx_types::BlockKind;
 use serde_json::{Map, Value};
 
 use crate::openai_chat::stream::text_of;
@@ -36,6 +37,7 @@ fn read_part(part: &Value, building: &mut Building, deltas: &mut Vec<Delta>) {
     let mut call = None;
     if let Some(function) = part.get("functionCall") {
         let number = building.call_count();
+        building.begin_block(BlockKind::Call);
         let field = |key: &str| function.get(key).and_then(Value::as_str).unwrap_or_default();
         let id = match field("id") {
             "" => own_id(building.id.as_deref(), number),
@@ -47,7 +49,12 @@ fn read_part(part: &Value, building: &mut Building, deltas: &mut Vec<Delta>) {
     }
     match text {
         Some(text) if is_thought => building.add_reasoning(text, deltas),
-        Some(text) => building.add_text(text, deltas),
+        Some(text) => {
+            if !text.is_empty() || part.get("thoughtSignature").is_some() {
+                building.begin_block(BlockKind::Content);
+            }
+            building.add_text(text, deltas);
+        }
         None => {}
     }
     if let Some(artifact) = signature(part, call) {

@@ -118,12 +118,19 @@ fn gemini(part: &Value) -> Option<Media<'_>> {
     Some(media(mime_type(file), Data::Url(uri), part))
 }
 
+/// The scheme of an address that contains its data, in any case.
+const DATA: &str = "data:";
+
 /// Reads a `data:` address in base64, or takes an address as one.
 fn at<'a>(url: &'a str, assumed: &'static str, part: &'a Value) -> Option<Media<'a>> {
-    let Some(inline) = url.strip_prefix("data:") else {
+    let Some(inline) = url.get(..DATA.len()).filter(|start| start.eq_ignore_ascii_case(DATA)) else {
         let is_web = url.starts_with("https://") || url.starts_with("http://") || url.starts_with("gs://");
         return is_web.then(|| media(Cow::Borrowed(assumed), Data::Url(url), part));
     };
-    let (mime_type, data) = inline.split_once(";base64,")?;
+    let (head, data) = url.get(inline.len()..)?.split_once(',')?;
+    let (mime_type, word) = head.rsplit_once(';')?;
+    if !word.eq_ignore_ascii_case("base64") {
+        return None;
+    }
     Some(media(canonical(mime_type), Data::Base64(data), part))
 }

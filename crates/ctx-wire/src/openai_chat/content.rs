@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{CacheMark, Content, ContentPart, Diagnostic, Message, Role, excerpt, phrase};
+use ctx_types::{BlockKind, CacheMark, Content, ContentPart, Diagnostic, Message, Role, excerpt, phrase};
 use serde_json::Value;
 
+use crate::blocks::{fields, put_fields};
 use crate::codes;
+use crate::dialect::Dialect;
 use crate::json::{Json, object};
 use crate::media::{Data, Media};
 use crate::request::nothing_loaded;
@@ -30,7 +32,11 @@ impl<'a, 'f> Parts<'a, 'f> {
         match &self.message.content {
             // Written whole at the end, unless something stands beside it.
             Content::Text(_) => {}
-            Content::Parts(parts) => parts.iter().for_each(|part| self.add_part(part)),
+            Content::Parts(parts) => {
+                for (index, part) in parts.iter().enumerate() {
+                    self.add_part(index, part);
+                }
+            }
         }
         for file in &self.message.attachments {
             match Media::of_attachment(file) {
@@ -64,15 +70,21 @@ impl<'a, 'f> Parts<'a, 'f> {
         let content = match self.written.as_mut_slice() {
             parts if only_calls && parts.iter().all(is_empty_text) => Json::Null,
             [] => "".into(),
-            [part] if mark.is_none() && is_text(part) => part.take_field("text"),
+            [part] if mark.is_none() && is_plain_text(part) => part.take_field("text"),
             _ => self.written.into(),
         };
         (content, self.homeless)
     }
 
-    fn add_part(&mut self, part: &'a ContentPart) {
+    fn add_part(&mut self, index: usize, part: &'a ContentPart) {
         let value = match part {
-            ContentPart::Text(text) => return self.written.push(text_part(text.as_str())),
+            ContentPart::Text(text) => {
+                let mut part = text_part(text.as_str());
+                if let Some(part) = part.as_object_mut() {
+                    put_fields(part, fields(self.message, BlockKind::Content, index, Dialect::OpenaiChat));
+                }
+                return self.written.push(part);
+            }
             ContentPart::Other(value) => &**value,
         };
         let kind = value.get("type").and_then(Value::as_str);
@@ -174,6 +186,11 @@ fn text_part<'a>(text: impl Into<Json<'a>>) -> Json<'a> {
 
 fn is_text(part: &Json<'_>) -> bool {
     part.get("type").and_then(Json::as_str) == Some("text") && part.get("text").is_some()
+}
+
+/// Returns whether a part has nothing but a text, so that it can be a string.
+fn is_plain_text(part: &Json<'_>) -> bool {
+    is_text(part) && part.as_object().is_some_and(|part| part.len() == 2)
 }
 
 fn is_empty_text(part: &Json<'_>) -> bool {

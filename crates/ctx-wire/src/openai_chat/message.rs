@@ -4,16 +4,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use ctx_types::{
-    CacheMark, Diagnostic, Message, ReasoningState, RequestRules, Role, ToolCall, excerpt, phrase,
+    BlockKind, CacheMark, Diagnostic, Message, ReasoningState, RequestRules, Role, ToolCall, excerpt, phrase,
 };
 use serde_json::Value;
 
 use super::content::Parts;
 use super::homeless::Homeless;
+use crate::blocks::{fields, lost_fields, put_fields, result_fields};
 use crate::call_ids::CallIds;
 use crate::codes;
 use crate::dialect::Dialect;
-use crate::json::{self, Json, Object, object};
+use crate::json::{Json, Object, object};
 use crate::reasoning::{self, Echo, Loss, Origin, Reader};
 use crate::request::{Options, Request, mark_error};
 
@@ -22,9 +23,6 @@ const MAX_NAME: usize = 64;
 
 /// How many fields most messages have.
 const USUAL_FIELDS: usize = 3;
-
-/// The name under which messages keep fields for this dialect.
-const DIALECT: &str = "openai";
 
 /// The reasoning state that chat completions have fields for.
 const ORIGINS: [Origin; 3] = [Origin::Details, Origin::Extra, Origin::Gemini];
@@ -81,6 +79,9 @@ impl<'a, 'f> Writer<'a, 'f> {
         self.put_calls(message, &mut map);
         put_own_fields(message, &mut map);
         self.check_continuation(message);
+        if let Some(lost) = lost_fields(message, Dialect::OpenaiChat) {
+            self.report(lost);
+        }
         self.written.push(map.into());
         // What follows calls are their results, between which nothing may stand.
         if message.role != Role::Tool && message.tool_calls.is_empty() {
@@ -172,6 +173,9 @@ impl<'a, 'f> Writer<'a, 'f> {
             if let Some(extra) = extras.get(&Some(position)) {
                 written.set("extra_content", extra.clone());
             }
+            if let Some(written) = written.as_object_mut() {
+                put_fields(written, fields(message, BlockKind::Call, position, Dialect::OpenaiChat));
+            }
             calls.push(written);
         }
         let is_unsigned = self.reader.state == ReasoningState::SignatureRequired
@@ -207,19 +211,22 @@ impl<'a, 'f> Writer<'a, 'f> {
         if let Some(extra) = self.extras(message).remove(&None) {
             map.push("extra_content", extra);
         }
+        let is_blank = message.content.is_blank() && message.tool_calls.is_empty();
         let is_lost = |artifact: &&Value| {
             artifact.get("thoughtSignature").is_some() && !self.reader.state.is_signature()
         };
         match own.iter().any(is_lost).then_some(Loss::Provider).or(loss) {
             None => {}
-            Some(Loss::Model) => self.report(Loss::Model.diagnostic()),
+            // These models need it with tool calls only; of a message of nothing else it is said below.
+            Some(Loss::Text) if self.reader.state.is_content() || is_blank => {}
+            Some(loss @ (Loss::Model | Loss::Text)) => self.report(loss.diagnostic()),
             Some(Loss::Provider) if self.echo.with_calls && reasoning.text.is_some() => {}
             Some(Loss::Provider) => {
                 let text = phrase!("its reasoning state is not sent: this API dialect does not support it");
                 self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
             }
         }
-        if message.content.is_blank() && message.tool_calls.is_empty() {
+        if is_blank {
             let text = phrase!("it is sent without text: this API dialect cannot carry its reasoning");
             let help = phrase!("disable the message or add text; some servers reject empty messages");
             self.report(Diagnostic::warning(codes::REASONING_NOT_SENT, text).with_help(help));
@@ -279,13 +286,7 @@ fn signed(signature: &str) -> Json<'_> {
 
 /// Adds what the message has for this dialect alone, unless a field of that name is written already.
 fn put_own_fields<'a>(message: &'a Message, map: &mut Object<'a>) {
-    let fields = message.provider_fields.as_ref().and_then(|fields| fields.get(DIALECT)?.as_object());
-    let written = map.len();
-    for (key, value) in fields.into_iter().flat_map(json::fields) {
-        if !map.has_within(written, &key) {
-            map.push(key, value);
-        }
-    }
+    put_fields(map, result_fields(message, Dialect::OpenaiChat));
 }
 
 fn is_valid_name(name: &str) -> bool {

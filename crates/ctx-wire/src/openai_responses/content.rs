@@ -1,9 +1,10 @@
 //! The content of one message.
 
-use ctx_types::{CacheMark, Content, ContentPart, Diagnostic, MediaKind, Message, excerpt, phrase};
+use ctx_types::{BlockKind, CacheMark, Content, ContentPart, Diagnostic, MediaKind, Message, excerpt, phrase};
 use serde_json::Value;
 
 use crate::Dialect;
+use crate::blocks::{fields, put_fields};
 use crate::codes;
 use crate::json::{Json, object};
 use crate::media::{Data, Media, takes};
@@ -32,10 +33,17 @@ impl<'a, 'f> Parts<'a, 'f> {
         match &message.content {
             Content::Text(text) if text.is_empty() => {}
             Content::Text(text) => parts.add_text(text),
-            Content::Parts(list) => list.iter().for_each(|part| match part {
-                ContentPart::Text(text) => parts.add_text(text),
-                ContentPart::Other(value) => parts.add_part(value),
-            }),
+            Content::Parts(list) => {
+                for (index, part) in list.iter().enumerate() {
+                    match part {
+                        ContentPart::Text(text) => {
+                            parts.add_text(text);
+                            parts.put_fields(message, index);
+                        }
+                        ContentPart::Other(value) => parts.add_part(value),
+                    }
+                }
+            }
         }
         for file in &message.attachments {
             match Media::of_attachment(file) {
@@ -53,9 +61,7 @@ impl<'a, 'f> Parts<'a, 'f> {
         }
         match self.written.as_mut_slice() {
             [] => "".into(),
-            [part] if mark.is_none() && part.get("type").and_then(Json::as_str) == Some("input_text") => {
-                part.take_field("text")
-            }
+            [part] if mark.is_none() && is_plain_text(part) => part.take_field("text"),
             _ => self.written.into(),
         }
     }
@@ -70,6 +76,13 @@ impl<'a, 'f> Parts<'a, 'f> {
             Side::Input => object([("type", "input_text".into()), ("text", text.into())]),
             Side::Output => output_text(text),
         });
+    }
+
+    /// Adds the fields that the text has in this dialect; those of an answer have none.
+    fn put_fields(&mut self, message: &'a Message, index: usize) {
+        if let (Side::Input, Some(part)) = (self.side, self.written.last_mut().and_then(Json::as_object_mut)) {
+            put_fields(part, fields(message, BlockKind::Content, index, Dialect::OpenaiResponses));
+        }
     }
 
     fn add_part(&mut self, part: &'a Value) {
@@ -108,6 +121,12 @@ impl<'a, 'f> Parts<'a, 'f> {
         let text = phrase!("message {index}: {message}", index = self.index, message = diagnostic.message);
         self.found.push(Diagnostic { message: text, ..diagnostic }.at_pointer("/input"));
     }
+}
+
+/// Returns whether a part has nothing but a text, so that it can be a string.
+fn is_plain_text(part: &Json<'_>) -> bool {
+    let is_text = part.get("type").and_then(Json::as_str) == Some("input_text");
+    is_text && part.as_object().is_some_and(|part| part.len() == 2)
 }
 
 /// A text of an answer, as the API returned it.

@@ -1,9 +1,10 @@
 //! Items: messages, calls, results and reasoning, one after the other.
 
-use ctx_types::{CacheMark, Content, Diagnostic, Message, RequestRules, Role, phrase};
+use ctx_types::{BlockKind, CacheMark, Content, Diagnostic, Message, RequestRules, Role, phrase};
 use serde_json::{Map, Value};
 
 use super::content::{Parts, Side, output_text};
+use crate::blocks::{arrange, fields, lost_fields, put_fields};
 use crate::call_ids::CallIds;
 use crate::codes;
 use crate::dialect::Dialect;
@@ -64,33 +65,44 @@ impl<'a, 'f> Items<'a, 'f> {
         }
     }
 
-    /// Reasoning first, then the words, then the calls, in the order in which the model made them.
+    /// Reasoning, words and calls in the order in which the model made them.
     fn add_answer(&mut self, message: &'a Message) {
         let (own, loss) = reasoning::of(message, &[Origin::Responses], self.reader);
-        let mut known = None;
-        for artifact in own {
-            match artifact.get("type").and_then(Value::as_str) {
-                Some("message") => known = artifact.as_object(),
-                _ => self.written.push(artifact.into()),
-            }
-        }
+        let is_message = |artifact: &&Value| artifact.get("type").is_some_and(|kind| kind == "message");
+        let (known, reasoning): (Vec<&Value>, Vec<&Value>) = own.into_iter().partition(is_message);
         if let Some(loss) = loss {
             // About what is written next.
             self.found.push(loss.diagnostic().at_pointer(format!("/input/{}", self.written.len())));
         }
         let (content, homeless) = Parts::of(message, Side::Output, self.index, self.found).into_lists();
-        if !content.is_empty() || message.tool_calls.is_empty() {
-            let item = self.output(known, content);
-            self.written.push(item);
-        }
-        for (position, call) in message.tool_calls.iter().enumerate() {
-            self.written.push(object([
+        let has_words = !content.is_empty() || message.tool_calls.is_empty();
+        // In an order of its own, or with as many known items, each part is an item.
+        let is_split = message.block_order.is_some() || known.len() > 1 && known.len() == content.len();
+        let items = match (has_words, is_split) {
+            (true, true) => content.into_iter().map(|part| vec![part]).collect(),
+            (true, false) => vec![content],
+            (false, _) => Vec::new(),
+        };
+        let is_single = items.len() == 1;
+        let items = items.into_iter().enumerate().map(|(number, content)| {
+            let known = if is_single { known.last() } else { known.get(number) };
+            Some(self.output(known.and_then(|item| item.as_object()), number, content))
+        });
+        let items = items.collect();
+        let calls = message.tool_calls.iter().enumerate().map(|(position, call)| {
+            let mut item = object([
                 ("type", "function_call".into()),
                 ("call_id", self.ids.call(self.index, position, &call.id).into()),
                 ("name", (&*call.name).into()),
                 ("arguments", call.arguments.as_str().into()),
-            ]));
-        }
+            ]);
+            if let Some(item) = item.as_object_mut() {
+                put_fields(item, fields(message, BlockKind::Call, position, Dialect::OpenaiResponses));
+            }
+            Some(item)
+        });
+        let reasoning = reasoning.into_iter().map(|item| Some(item.into())).collect();
+        self.written.append(&mut arrange(message, reasoning, items, calls.collect()));
         if !homeless.is_empty() {
             let text =
                 phrase!("assistant messages cannot have media; they are sent in the following user message");
@@ -104,12 +116,21 @@ impl<'a, 'f> Items<'a, 'f> {
     }
 
     /// An earlier answer: an item as the API returned it, with its own id if that is known.
-    fn output(&self, known: Option<&'a Map<String, Value>>, mut content: Vec<Json<'a>>) -> Json<'a> {
+    fn output(
+        &self,
+        known: Option<&'a Map<String, Value>>,
+        number: usize,
+        mut content: Vec<Json<'a>>,
+    ) -> Json<'a> {
         if content.is_empty() {
             content.push(output_text(""));
         }
         let id = known.and_then(|item| item.get("id")).map(Json::from);
-        let id = id.unwrap_or_else(|| format!("msg_{}", self.index).into());
+        let own = || match number {
+            0 => format!("msg_{}", self.index),
+            number => format!("msg_{}_{number}", self.index),
+        };
+        let id = id.unwrap_or_else(|| own().into());
         let mut item = object([
             ("type", "message".into()),
             ("id", id),
@@ -139,6 +160,9 @@ impl<'a, 'f> Items<'a, 'f> {
 
     /// Reports what a message has beside its words and calls, for all of which the dialect has no field.
     fn check_rest(&mut self, message: &Message, mark: Option<CacheMark>) {
+        if let Some(lost) = lost_fields(message, Dialect::OpenaiResponses) {
+            self.report(lost);
+        }
         if message.role != Role::Assistant && !message.tool_calls.is_empty() {
             let text = phrase!(
                 "its tool calls are not sent: role `{role}` cannot have any",

@@ -24,7 +24,7 @@ pub fn decode(body: &Value) -> Result<Reply, Failure> {
         for part in parts(item, "content") {
             let text = part.get("text").or_else(|| part.get("refusal")).and_then(Value::as_str);
             match item.get("type").and_then(Value::as_str) {
-                Some("message") => building.add_text(text.unwrap_or_default(), &mut deltas),
+                Some("message") => stream::add_text(text.unwrap_or_default(), &mut building, &mut deltas),
                 Some("reasoning") => building.add_reasoning(text.unwrap_or_default(), &mut deltas),
                 _ => {}
             }

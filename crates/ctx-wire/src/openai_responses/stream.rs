@@ -1,5 +1,6 @@
 //! Reading the events of a streamed response.
 
+use ctx_types::BlockKind;
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
@@ -20,7 +21,7 @@ pub(crate) fn read(event: &Value, building: &mut Building) -> Vec<Delta> {
                 begin(response, building);
             }
         }
-        "response.output_text.delta" | "response.refusal.delta" => building.add_text(delta(), &mut deltas),
+        "response.output_text.delta" | "response.refusal.delta" => add_text(delta(), building, &mut deltas),
         "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
             building.add_reasoning(delta(), &mut deltas);
         }
@@ -71,10 +72,22 @@ fn open_item(event: &Value, building: &mut Building, deltas: &mut Vec<Delta>) {
     }
 }
 
+/// Adds words to a message.
+pub(super) fn add_text(text: &str, building: &mut Building, deltas: &mut Vec<Delta>) {
+    if !text.is_empty() {
+        building.begin_block(BlockKind::Content);
+        building.add_text(text, deltas);
+    }
+}
+
 fn open_call(number: u64, item: &Value, building: &mut Building, deltas: &mut Vec<Delta>) {
     let field = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
     let id = if field("call_id").is_empty() { field("id") } else { field("call_id") };
+    let count = building.call_count();
     building.open_call(number, id, field("name"), deltas);
+    if building.call_count() > count {
+        building.begin_block(BlockKind::Call);
+    }
 }
 
 /// Takes a whole item over, as far as its pieces have not brought it.
@@ -87,7 +100,10 @@ pub(super) fn close_item(number: u64, item: &Value, building: &mut Building, del
                 building.add_arguments(number, arguments, deltas);
             }
         }
-        "reasoning" => building.add_artifact(without_status(item)),
+        "reasoning" => {
+            building.begin_block(BlockKind::Reasoning);
+            building.add_artifact(without_status(item));
+        }
         "message" => {
             if let Some(known) = known_of_message(item) {
                 building.add_artifact(known);

@@ -285,12 +285,12 @@ fn a_message_of_nothing_but_reasoning_is_reported() {
 }
 
 #[test]
-fn visible_reasoning_is_left_out_without_a_word() {
+fn reports_visible_reasoning_that_is_not_sent() {
     let reasoning = Reasoning { text: Some("hm".into()), artifacts: Vec::new(), model: None };
     check(
         &[message(Role::Assistant, "a").with(|message| message.reasoning = Some(reasoning))],
         r#"[{"role":"assistant","content":"a"}]"#,
-        &[],
+        &["info[CTX0512]: its reasoning is not sent: this model does not get it back (at /messages/0)"],
     );
 }
 

@@ -84,7 +84,7 @@ fn a_point_costs_what_its_message_costs() {
 #[test]
 fn a_point_beside_a_group_goes_with_the_group() {
     let preset = depths(&["0,5"]);
-    let case = Case { preset, ..Case::of("u c:x t:x a u u") };
+    let case = Case { preset, ..Case::of("a c:x t:x a u u") };
     check(Case { budget: Some(50), ..case.clone() }, "A :x t2:x a3 u4 u5 A");
     check(Case { budget: Some(48), ..case }, "a3 u4 u5 A");
 }

@@ -27,9 +27,27 @@ fn what_is_older_than_the_first_that_does_not_fit_is_dropped_too() {
 
 #[test]
 fn tool_calls_and_their_results_go_together() {
-    check_chat(44, "u c:x t:x a u", ":x t2:x a3 u4");
+    check_chat(54, "u c:x t:x a u", "u0 :x t2:x a3 u4");
     check_chat(34, "u c:x t:x a u", "a3 u4");
     check_chat(24, "u c:x,y t:x t:y a u", "a4 u5");
+}
+
+#[test]
+fn tool_rounds_go_with_the_question_of_their_turn() {
+    check_chat(44, "u c:x t:x a u", "a3 u4");
+    check_chat(34, "u c:x t:x c:y t:y u", "u5");
+    check_chat(60, "u a c:x t:x a u a u", "a4 u5 a6 u7");
+    // A conversation without a question keeps what fits.
+    check_chat(24, "c:x t:x c:y t:y", ":y t3:y");
+    check_chat(36, "a=100 c:x t:x a u", ":x t2:x a3 u4");
+    // A question that is not loaded is not sent either.
+    let unloaded = Case { budget: Some(36), window: Some(40), ..Case::of("u c:x t:x c:y t:y c:z t:z a u") };
+    check(unloaded, "a7 u8");
+    // A shortened question keeps its rounds.
+    let config = json!({ "retainedCharacters": 2, "truncationMarker": "" });
+    check(Case { budget: Some(40), config, ..Case::of("u=30 c:x t:x a u") }, "u0 :x t2:x a3 u4");
+    let run = Case { budget: Some(44), ..Case::of("u c:x t:x a u") }.run().unwrap();
+    assert_eq!(limited(&run).kept, Some(TokenFigure::Exact(20)));
 }
 
 #[test]

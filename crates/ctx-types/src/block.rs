@@ -1,0 +1,120 @@
+//! Blocks: reasoning, content and tool calls of a reply, in the order in which the model wrote them.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+/// What a block of a reply is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum BlockKind {
+    /// A piece of reasoning state that is a block of its own.
+    Reasoning,
+    /// A part of the content.
+    Content,
+    /// A tool call.
+    Call,
+}
+
+impl BlockKind {
+    const ALL: [Self; 3] = [Self::Reasoning, Self::Content, Self::Call];
+
+    /// Returns the spelling used in files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Reasoning => "reasoning",
+            Self::Content => "content",
+            Self::Call => "call",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+/// The kinds of a reply's blocks in order, where it is not the usual one: reasoning, content, calls.
+///
+/// Providers that tie reasoning to what follows it want the order back.
+///
+/// ```
+/// use ctx_types::{BlockKind, BlockOrder};
+///
+/// let order = BlockOrder::new([BlockKind::Call, BlockKind::Content]).expect("not the usual order");
+/// assert_eq!(order.to_value(), serde_json::json!(["call", "content"]));
+/// assert_eq!(BlockOrder::new([BlockKind::Content, BlockKind::Call]), None);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockOrder(Vec<BlockKind>);
+
+impl BlockOrder {
+    /// The key in a node's metadata.
+    pub const KEY: &'static str = "blockOrder";
+
+    /// Creates the order of these blocks; `None` if it is the usual one.
+    pub fn new(kinds: impl IntoIterator<Item = BlockKind>) -> Option<Self> {
+        let kinds: Vec<BlockKind> = kinds.into_iter().collect();
+        (!kinds.is_sorted()).then_some(Self(kinds))
+    }
+
+    /// Reads the order from a node's metadata; `None` if it is the usual one, or no list of kinds.
+    pub fn from_value(value: &Value) -> Option<Self> {
+        let kinds = value.as_array()?.iter().map(|kind| BlockKind::parse(kind.as_str()?));
+        Self::new(kinds.collect::<Option<Vec<_>>>()?)
+    }
+
+    /// Returns the order as a node's metadata has it.
+    pub fn to_value(&self) -> Value {
+        self.0.iter().map(|kind| kind.as_str()).collect()
+    }
+
+    /// Puts blocks in this order. Blocks that it does not have follow at the end; missing ones are skipped.
+    pub fn arrange<T>(&self, reasoning: Vec<T>, content: Vec<T>, calls: Vec<T>) -> Vec<T> {
+        let mut arranged = Vec::with_capacity(reasoning.len() + content.len() + calls.len());
+        let (mut reasoning, mut content, mut calls) =
+            (reasoning.into_iter(), content.into_iter(), calls.into_iter());
+        arranged.extend(self.0.iter().filter_map(|kind| match kind {
+            BlockKind::Reasoning => reasoning.next(),
+            BlockKind::Content => content.next(),
+            BlockKind::Call => calls.next(),
+        }));
+        arranged.extend(reasoning.chain(content).chain(calls));
+        arranged
+    }
+}
+
+/// Fields of a block that one provider has and others have not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockFields {
+    /// What the block is.
+    pub kind: BlockKind,
+    /// Its position among the blocks of its kind.
+    pub index: usize,
+    /// The fields, by the name of the API dialect: `{"anthropic": {"cache_control": {"type": "ephemeral"}}}`.
+    pub fields: Arc<Value>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn arranges_blocks_and_keeps_all() {
+        let order = BlockOrder::from_value(&json!(["reasoning", "call", "reasoning", "content"])).unwrap();
+        let arrange = |reasoning: &[char], content: &[char], calls: &[char]| -> String {
+            order.arrange(reasoning.to_vec(), content.to_vec(), calls.to_vec()).into_iter().collect()
+        };
+        assert_eq!(arrange(&['a', 'b'], &['x'], &['p']), "apbx");
+        assert_eq!(arrange(&['a'], &['x', 'y'], &['p', 'q']), "apxyq");
+        assert_eq!(arrange(&[], &['x'], &['p']), "px");
+    }
+
+    #[test]
+    fn ignores_what_is_no_order() {
+        for value in [json!("call"), json!(["call", "word"]), json!([1]), json!([]), json!(["content", "call"])] {
+            assert_eq!(BlockOrder::from_value(&value), None, "{value}");
+        }
+    }
+}
