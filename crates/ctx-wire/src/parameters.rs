@@ -64,17 +64,23 @@ impl<'a> ModelParameters<'a> {
     /// Returns the parameters of a body that its model rejects, as the provider reports them.
     pub(crate) fn rejected(self) -> Vec<Diagnostic> {
         let problems = self.parameters.iter().filter_map(|(name, value)| {
-            let text = match self.problem(name, value)? {
-                Problem::Rejected => phrase!("the model does not accept parameter `{name}`", name),
-                Problem::WhileReasoning => {
-                    phrase!("the model does not accept parameter `{name}` while it reasons", name)
-                }
-                Problem::Beside(other) => {
-                    phrase!("the model does not accept parameter `{name}` with `{other}`", name, other)
-                }
+            let (text, fix) = match self.problem(name, value)? {
+                Problem::Rejected => (
+                    phrase!("the model does not accept parameter `{name}`", name),
+                    phrase!("remove `{name}`", name),
+                ),
+                Problem::WhileReasoning => (
+                    phrase!("the model does not accept parameter `{name}` while it reasons", name),
+                    phrase!("remove `{name}`, or disable reasoning", name),
+                ),
+                Problem::Beside(other) => (
+                    phrase!("the model does not accept parameter `{name}` with `{other}`", name, other),
+                    phrase!("remove `{name}` or `{other}`", name, other),
+                ),
                 Problem::Zero => return None,
             };
-            Some(Diagnostic::error(codes::REJECTED_PARAMETER, text).at_pointer(format!("/{name}")))
+            let rejected = Diagnostic::error(codes::REJECTED_PARAMETER, text).with_help(fix);
+            Some(rejected.at_pointer(format!("/{name}")))
         });
         problems.collect()
     }

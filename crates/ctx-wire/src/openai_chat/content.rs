@@ -91,7 +91,8 @@ impl<'a, 'f> Parts<'a, 'f> {
     }
 
     fn report_refused(&mut self, kind: Option<&str>) {
-        let kind = kind.map_or_else(|| "without a type".to_owned(), |kind| format!("`{}`", excerpt(kind)));
+        let kind =
+            kind.map_or_else(|| phrase!("without a type"), |kind| phrase!("`{kind}`", kind = excerpt(kind)));
         let text =
             phrase!("role `{role}` cannot have part {kind}", role = self.message.role.to_string(), kind);
         let found = Diagnostic::error(codes::PART_NOT_ACCEPTED, text)

@@ -142,7 +142,7 @@ fn tell(language: Language, rows: &[StoredConversation], is_json: bool) -> Resul
     }
     let line = |taken: &StoredConversation| {
         let told = phrase!(
-            "imported: {id} ({messages}, {name}: {format})",
+            "imported: `{id}` ({messages}, {name}: {format})",
             id = taken.id,
             messages = count_of!(taken.messages, "message"),
             name = files::name(&taken.path),
