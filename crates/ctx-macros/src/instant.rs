@@ -1,6 +1,6 @@
 //! Reads a date, perhaps with a time, in the forms that people and macros write.
 
-use ctx_types::{Phrase, phrase};
+use ctx_types::Phrase;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, ISOWeekDate, Time, Weekday};
 use jiff::fmt::temporal::Pieces;
@@ -59,8 +59,8 @@ impl NoInstant {
     /// Writes it in one phrase.
     pub fn phrase(self) -> Phrase {
         match self {
-            Self::NotADate => phrase!("not a date and time"),
-            Self::OutOfRange => phrase!("out of range (the last date is 9999-12-30T22:00Z)"),
+            Self::NotADate => Phrase::from("not a date and time"),
+            Self::OutOfRange => Phrase::from("out of range (the last date is 9999-12-30T22:00Z)"),
         }
     }
 }

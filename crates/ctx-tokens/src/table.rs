@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use ctx_types::{Diagnostic, Reader, Span, closest, excerpt, phrase};
+use ctx_types::{Diagnostic, Phrase, Reader, Span, closest, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -179,9 +179,9 @@ fn read_user(value: &Value, families: &Families, reader: &mut Reader) -> Vec<Row
         Value::Object(map) if map.contains_key("models") => read_models(map, families, Origin::User, reader),
         other => {
             let kind = if other.is_object() {
-                phrase!("an object without `models`")
+                Phrase::from("an object without `models`")
             } else {
-                phrase!("any other value")
+                Phrase::from("any other value")
             };
             let message =
                 phrase!("a model table must be a list of rows or an object with `models`, not {kind}", kind);

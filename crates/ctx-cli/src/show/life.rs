@@ -105,7 +105,7 @@ fn pieces(language: Language, message: &SentMessage) -> String {
         let bytes = if span.is_empty() { String::new() } else { format!("{}..{}", span.start, span.end) };
         let own = match (piece.segment.source.kind, piece.segment.source.id.as_deref()) {
             // Only these have names that are words of the program.
-            (SourceKind::Overhead, Some(part)) => {
+            (SourceKind::Overhead, Some(part)) if language != Language::En => {
                 format!(
                     "{}{}{}",
                     lang::page(language, "overhead"),

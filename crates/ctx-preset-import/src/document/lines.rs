@@ -74,7 +74,7 @@ fn read_line(line: &str, index: usize, builder: &mut Builder) -> Option<Value> {
     });
     let problem = match read {
         Ok(value @ Value::Object(_)) => return Some(value),
-        Ok(_) => phrase!("it is not an object"),
+        Ok(_) => Phrase::from("it is not an object"),
         Err(error) => {
             Phrase::original(place::without_place(&error.to_string(), error.line(), error.column()))
         }
