@@ -252,7 +252,7 @@ impl Assembly {
         if !self.has_history {
             let reason = phrase!(
                 "{placement} is a position in the history, and no history is sent",
-                placement = placement.to_string()
+                placement = placement.phrase()
             );
             self.decisions.push(Decision::new(Outcome::Dropped, ranked.message.source.clone(), reason));
             return;

@@ -13,6 +13,18 @@ use ctx_wire::{Failure, FailureKind, StreamError};
 pub enum ClientError {
     /// The endpoint makes no sense, or its key cannot be had.
     Config(Phrase),
+    /// The file with the API key cannot be read.
+    KeyFile {
+        /// The file.
+        path: String,
+        /// What happened.
+        reason: Phrase,
+    },
+    /// The host name of the provider has no address.
+    UnknownHost {
+        /// The host.
+        host: String,
+    },
     /// The provider cannot be reached.
     Unreachable {
         /// The host.
@@ -70,18 +82,28 @@ impl ClientError {
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Config(phrase) => phrase.clone(),
-            Self::Unreachable { host, detail } => phrase!("cannot reach `{host}`: {detail}", host, detail),
+            Self::KeyFile { path, reason } => {
+                phrase!("cannot read the API key from `{path}`: {reason}", path, reason)
+            }
+            Self::UnknownHost { host } => phrase!("cannot find the host `{host}`; check the base URL", host),
+            Self::Unreachable { host, detail } => {
+                phrase!("cannot reach `{host}`: {detail}", host, detail = Phrase::original(detail))
+            }
             Self::ConnectionRefused { host } => phrase!("connection refused by `{host}`", host),
             Self::Untrusted { host, detail } => {
-                phrase!("cannot verify the certificate of `{host}`: {detail}", host, detail)
+                phrase!(
+                    "cannot verify the certificate of `{host}`: {detail}",
+                    host,
+                    detail = Phrase::original(detail)
+                )
             }
             Self::Disconnected { host, detail } => {
-                phrase!("lost the connection to `{host}`: {detail}", host, detail)
+                phrase!("lost the connection to `{host}`: {detail}", host, detail = Phrase::original(detail))
             }
             Self::TimedOut { phase, limit } => {
                 phrase!(
                     "{phase} took longer than {limit} s",
-                    phase = phase.as_str(),
+                    phase = Phrase::from(phase.as_str()),
                     limit = limit.as_secs_f32()
                 )
             }
@@ -143,10 +165,15 @@ impl ClientError {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::Disconnected { .. } | Self::TimedOut { .. } => true,
-            // A server that is not running does not start while a user waits.
-            Self::ConnectionRefused { .. } => false,
+            // A server that is not running does not start while a user waits, and a name is resolved again by the
+            // system.
+            Self::ConnectionRefused { .. } | Self::UnknownHost { .. } => false,
             Self::Stream(StreamError::Truncated | StreamError::Malformed { .. }) => true,
-            Self::Config(_) | Self::Untrusted { .. } | Self::TooLarge { .. } | Self::Cancelled => false,
+            Self::Config(_)
+            | Self::KeyFile { .. }
+            | Self::Untrusted { .. }
+            | Self::TooLarge { .. }
+            | Self::Cancelled => false,
             Self::Provider { .. } | Self::Stream(_) => self.failure().is_some_and(|failure| {
                 matches!(failure.kind, FailureKind::RateLimited | FailureKind::Unavailable)
             }),
@@ -156,8 +183,10 @@ impl ClientError {
     /// Returns a short code for logs and stored messages, such as `LLM_RATE_LIMITED`.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Config(_) => "LLM_CONFIG",
-            Self::Unreachable { .. } | Self::ConnectionRefused { .. } => "LLM_UNREACHABLE",
+            Self::Config(_) | Self::KeyFile { .. } => "LLM_CONFIG",
+            Self::Unreachable { .. } | Self::ConnectionRefused { .. } | Self::UnknownHost { .. } => {
+                "LLM_UNREACHABLE"
+            }
             Self::Untrusted { .. } => "LLM_UNTRUSTED",
             Self::Disconnected { .. } => "LLM_DISCONNECTED",
             Self::TimedOut { .. } => "LLM_TIMEOUT",

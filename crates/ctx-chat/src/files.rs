@@ -4,13 +4,30 @@
 //! name.
 
 use std::fs::File;
-use std::io::{Error, Read as _, Result};
+use std::io::{Error, ErrorKind, Read as _, Result};
 use std::path::Path;
 
 use cap_std::fs::Dir;
+use ctx_types::Phrase;
 
 /// Reason for rejecting a pipe, a device, or a socket.
 pub const NOT_REGULAR: &str = "it is not a regular file";
+
+/// Explains an I/O error, without error codes and temporary names.
+pub fn reason(error: &Error) -> Phrase {
+    Phrase::original(match error.kind() {
+        ErrorKind::NotFound => "no such file or folder",
+        ErrorKind::PermissionDenied => "permission denied",
+        ErrorKind::AlreadyExists => "it exists",
+        ErrorKind::IsADirectory => "it is a folder",
+        ErrorKind::NotADirectory => "a part of the path is a file",
+        ErrorKind::InvalidData => "it is not text",
+        _ => {
+            let text = error.to_string();
+            return Phrase::original(text.split(" (os error").next().unwrap_or_default());
+        }
+    })
+}
 
 /// Opens a regular file for reading. Checks the type of the open file, because the target of the path may change.
 ///

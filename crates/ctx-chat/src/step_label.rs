@@ -1,6 +1,6 @@
 //! How the log of a conversation names the steps of a turn.
 
-use ctx_types::Role;
+use ctx_types::{Phrase, Role, count_of, phrase};
 
 /// The names of steps that turns consist of, in the log of a conversation.
 #[derive(Clone, Copy, Debug)]
@@ -12,11 +12,74 @@ impl StepLabel {
     /// A call that has no result got one that says so.
     pub const NOTE_INTERRUPTION: &'static str = "note an interruption";
 
+    /// Another branch becomes the active one.
+    pub const SWITCH_BRANCH: &'static str = "switch the branch";
+    /// A summary replaces messages.
+    pub const SUMMARIZE: &'static str = "summarise";
+    /// The last reply grows.
+    pub const CONTINUE: &'static str = "continue the reply";
+
     const ADD: &'static str = "add ";
 
     /// Returns the name of the step that adds a message.
     pub fn add(role: Role) -> String {
         format!("{}{role}", Self::ADD)
+    }
+
+    /// Returns the name of the step that makes a summary of so many messages and summaries.
+    pub fn compress(messages: usize, summaries: usize) -> String {
+        Self::compressing(messages, summaries).to_string()
+    }
+
+    fn compressing(messages: usize, summaries: usize) -> Phrase {
+        let named = match summaries {
+            1 => phrase!("1 summary"),
+            count => phrase!("{count} summaries", count),
+        };
+        let counted = count_of!(messages, "message");
+        match (messages, summaries) {
+            (_, 0) => phrase!("compress {messages}", messages = counted),
+            (0, _) => phrase!("join {summaries}", summaries = named),
+            _ => phrase!("compress {messages} and {summaries}", messages = counted, summaries = named),
+        }
+    }
+
+    /// Reads a name from a log. It becomes a phrase that has a translation, if a step of this workspace has it.
+    pub fn phrase(label: &str) -> Phrase {
+        match label {
+            Self::KEEP_VARIABLES => return Phrase::from(Self::KEEP_VARIABLES),
+            Self::NOTE_INTERRUPTION => return Phrase::from(Self::NOTE_INTERRUPTION),
+            Self::SWITCH_BRANCH => return Phrase::from(Self::SWITCH_BRANCH),
+            Self::SUMMARIZE => return Phrase::from(Self::SUMMARIZE),
+            Self::CONTINUE => return Phrase::from(Self::CONTINUE),
+            _ => {}
+        }
+        let (verb, rest) = label.split_once(' ').unwrap_or_default();
+        let numbers = rest.split(' ').filter_map(|word| word.parse().ok()).collect::<Vec<usize>>();
+        let compressed = match numbers.as_slice() {
+            [count] => [(*count, 0), (0, *count)].into(),
+            [messages, summaries] => vec![(*messages, *summaries)],
+            _ => Vec::new(),
+        };
+        let compressed =
+            compressed.into_iter().map(|(messages, summaries)| Self::compressing(messages, summaries));
+        if let Some(phrase) = compressed.into_iter().find(|phrase| *phrase == label) {
+            return phrase;
+        }
+        let facts = rest.strip_prefix("facts of ");
+        match (verb, facts) {
+            ("add", _) if Role::parse(rest).is_some() => phrase!("add {role}", role = rest),
+            ("enable", Some(id)) => phrase!("enable facts of {id}", id),
+            ("disable", Some(id)) => phrase!("disable facts of {id}", id),
+            ("enable", None) => phrase!("enable {id}", id = rest),
+            ("disable", None) => phrase!("disable {id}", id = rest),
+            ("delete", _) => phrase!("delete {id}", id = rest),
+            ("edit", _) => phrase!("edit {id}", id = rest),
+            ("write", _) if rest.ends_with(" again") => {
+                phrase!("write {id} again", id = rest.trim_end_matches(" again"))
+            }
+            _ => Phrase::verbatim(label),
+        }
     }
 
     /// Returns whether a step adds a message of a role.
@@ -29,5 +92,31 @@ impl StepLabel {
         [Self::KEEP_VARIABLES, Self::NOTE_INTERRUPTION].contains(&label)
             || Self::adds(label, Role::Assistant)
             || Self::adds(label, Role::Tool)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_names_of_steps_back() {
+        let made = [StepLabel::add(Role::User), StepLabel::compress(1, 0), StepLabel::compress(0, 2)];
+        let made = made.into_iter().chain([StepLabel::compress(3, 1), StepLabel::SWITCH_BRANCH.to_owned()]);
+        let others =
+            ["enable s1", "disable facts of s 1", "delete s1", "edit agent", "write s1 again", "summarise"];
+        for label in made.chain(others.map(str::to_owned)) {
+            let phrase = StepLabel::phrase(&label);
+            assert_eq!(phrase, label);
+            assert!(!phrase.is_verbatim(), "{label}");
+        }
+    }
+
+    #[test]
+    fn leaves_names_of_other_programs() {
+        for label in ["", "add", "add agent", "compress 3 files", "write s1", "error", "输入 文字"] {
+            let phrase = StepLabel::phrase(label);
+            assert!(phrase == label && phrase.is_verbatim(), "{label}");
+        }
     }
 }

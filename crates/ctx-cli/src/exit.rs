@@ -40,18 +40,29 @@ impl Exit {
         match error.downcast_ref() {
             Some(error) => Self::of_project(error),
             None if error.is::<Overflow>() => Self::Impossible,
-            None if error.is::<ClientError>() => Self::Usage,
             None if error.is::<HistoryError>() => Self::Findings,
             None => match error.downcast_ref() {
                 Some(error) => Self::of_assembly(error),
-                None => error.downcast_ref().map_or(Self::Unreadable, Self::of_summary),
+                None => match error.downcast_ref() {
+                    Some(error) => Self::of_endpoint(error),
+                    None => error.downcast_ref().map_or(Self::Unreadable, Self::of_summary),
+                },
             },
+        }
+    }
+
+    /// Returns the exit of an endpoint that cannot be used, before a request is sent.
+    const fn of_endpoint(error: &ClientError) -> Self {
+        match error {
+            ClientError::KeyFile { .. } => Self::Unreadable,
+            _ => Self::Usage,
         }
     }
 
     const fn of_project(error: &ProjectError) -> Self {
         match error {
-            ProjectError::Usage(_) | ProjectError::Endpoint(_) => Self::Usage,
+            ProjectError::Usage(_) => Self::Usage,
+            ProjectError::Endpoint(error) => Self::of_endpoint(error),
             ProjectError::Assemble(error) => Self::of_assembly(error),
             ProjectError::History(_) => Self::Findings,
             _ => Self::Unreadable,

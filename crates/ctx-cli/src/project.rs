@@ -59,7 +59,7 @@ pub(crate) fn config(
 /// Lists the files that `ctx.toml` adds to the files of the command line.
 pub(crate) fn report_added_files(language: Language, added_files: Option<&AddedFiles>) {
     let Some(AddedFiles { config, files }) = added_files else { return };
-    let named = files.iter().map(|(key, name)| phrase!("{key} `{name}`", key, name));
+    let named = files.iter().map(|(key, name)| phrase!("{key} `{name}`", key = Phrase::from(*key), name));
     let files = Argument::list(named, Divider::Comma);
     show::remark(
         language,

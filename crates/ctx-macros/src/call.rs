@@ -131,10 +131,10 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the first argument, and reports that it is empty.
-    pub(crate) fn argument_that_is_not_empty(&mut self, what: &str) -> &'a str {
+    pub(crate) fn argument_that_is_not_empty(&mut self, what: &'static str) -> &'a str {
         let argument = self.argument(0);
         if argument.is_empty() {
-            self.warn(codes::BAD_ARGUMENT, phrase!("{what} is empty", what));
+            self.warn(codes::BAD_ARGUMENT, phrase!("{what} is empty", what = Phrase::from(what)));
         }
         argument
     }

@@ -1,5 +1,6 @@
 //! Reads a date, perhaps with a time, in the forms that people and macros write.
 
+use ctx_types::Phrase;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, ISOWeekDate, Time, Weekday};
 use jiff::fmt::temporal::Pieces;
@@ -45,14 +46,23 @@ pub fn read_instant(text: &str, zone: Option<&str>) -> Result<i64, NoInstant> {
 
 /// Why a text stands for no moment; written, it says what the text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum NoInstant {
     /// It is not a date.
-    #[error("not a date and time")]
     NotADate,
     /// It is a date that exists, beyond those that are counted.
-    #[error("out of range (the last date is 9999-12-30T22:00Z)")]
     OutOfRange,
+}
+
+impl NoInstant {
+    /// Writes it in one phrase.
+    pub fn phrase(self) -> Phrase {
+        match self {
+            Self::NotADate => Phrase::from("not a date and time"),
+            Self::OutOfRange => Phrase::from("out of range (the last date is 9999-12-30T22:00Z)"),
+        }
+    }
 }
 
 /// Returns the milliseconds since the Unix epoch that a text stands for, in `zone` where it names none.

@@ -321,7 +321,7 @@ impl Reader {
         match read {
             Ok(millis) => Some(millis),
             Err(problem) => {
-                self.report(at, phrase!("ignored: this is {problem}", problem = problem.to_string()));
+                self.report(at, phrase!("ignored: this is {problem}", problem = problem.phrase()));
                 None
             }
         }
@@ -344,8 +344,8 @@ impl Reader {
         });
     }
 
-    fn wrong<T>(&mut self, at: &str, expected: &str) -> Option<T> {
-        self.report(at, phrase!("ignored: this is not {expected}", expected));
+    fn wrong<T>(&mut self, at: &str, expected: &'static str) -> Option<T> {
+        self.report(at, phrase!("ignored: this is not {expected}", expected = Phrase::from(expected)));
         None
     }
 

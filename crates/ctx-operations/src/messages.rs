@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use ctx_types::{BlockOrder, Content, ContentPart, Message, Node, Note, Place, Session, Text, ToolCall, ToolDefinition};
+use ctx_types::{
+    BlockOrder, Content, ContentPart, Message, Node, Note, Place, Session, Text, ToolCall, ToolDefinition,
+};
 use ctx_wire::openai_chat::ReplyState;
 use serde_json::{Map, Value, json};
 

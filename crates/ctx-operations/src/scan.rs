@@ -70,14 +70,8 @@ impl ObservedScan {
         let (set, message) = (&self.scan.set, |newest| self.scan.message(newest));
         let active = entry.active.map(|(activation, _)| set.describe_with(activation, &message));
         active.or_else(|| {
-            Some(match entry.reason? {
-                Reason::NoKeyFound => {
-                    let newest = self.newest_hits.get(entry.number).and_then(Option::as_ref);
-                    let message = |_| newest.map_or_else(|| phrase!("a message"), |hit| hit.message.clone());
-                    set.describe_missing_key(entry.number, newest.map(|newest| &newest.hit), &message)
-                }
-                reason => set.describe_reason(reason, &message),
-            })
+            let newest = self.newest_hits.get(entry.number).and_then(Option::as_ref);
+            Some(self.scan.describe_inactive(entry.number, entry.reason?, newest))
         })
     }
 

@@ -77,6 +77,7 @@ pub(crate) fn read_value(
     let mut found = reader.finish();
     found.extend(misspelt_in_agent(&agent));
     found.extend(agent.parameters.iter().flat_map(parameters::check_types));
+    found.extend(agent.parameters.iter().flat_map(parameters::misspelt));
     let (changes, moves) = migrate_with_moves(&mut agent, anchors);
     found.extend(changes);
     found.extend(groups::check(&agent));

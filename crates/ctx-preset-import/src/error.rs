@@ -149,7 +149,7 @@ impl ImportError {
             Self::Empty => phrase!("the document is empty"),
             Self::Container { message, .. } => phrase!("cannot unpack the file: {message}", message),
             Self::UnknownShape { expected, found, .. } => {
-                phrase!("expected {expected}, found {found}", expected, found)
+                phrase!("expected {expected}, found {found}", expected = Phrase::from(*expected), found)
             }
         }
     }

@@ -87,7 +87,14 @@ pub enum Format {
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Format {
+    /// Returns what people call a file of the format, such as `a user profile`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
             Self::Agent => "an agent",
             Self::AgentExport => "an AIO Hub agent export",
             Self::PresetList => "a list of preset entries",
@@ -117,11 +124,9 @@ impl fmt::Display for Format {
             Self::RisuModule => "a RisuAI module",
             Self::SessionBackup => "a backup of conversations",
             Self::PlainText => "a plain text",
-        })
+        }
     }
-}
 
-impl Format {
     /// The formats that can be named by hand, by their ids in reports.
     pub const NAMED: [Self; 24] = [
         Self::CardV1,
@@ -291,9 +296,12 @@ pub(crate) fn messages_as_preset(value: &Value) -> Option<Diagnostic> {
 }
 
 /// Describes by what a format was guessed.
-pub(crate) fn guessed(format: Format, what: &str) -> Diagnostic {
-    let message =
-        phrase!("the file is read as {format} because of {what}", format = format.to_string(), what);
+pub(crate) fn guessed(format: Format, what: &'static str) -> Diagnostic {
+    let message = phrase!(
+        "the file is read as {format} because of {what}",
+        format = Phrase::from(format.as_str()),
+        what = Phrase::from(what)
+    );
     Diagnostic::warning(codes::GUESSED_FORMAT, message)
 }
 
@@ -306,9 +314,7 @@ pub(crate) fn stem(name: &str) -> &str {
 /// Names a value that is not what was asked for, by what it is or by its keys.
 pub(crate) fn describe(value: &Value) -> Phrase {
     let foreign = || foreign(value);
-    shape(value)
-        .or_else(foreign)
-        .map_or_else(|| describe_keys(value), |format| Phrase::verbatim(format.to_string()))
+    shape(value).or_else(foreign).map_or_else(|| describe_keys(value), |format| Phrase::from(format.as_str()))
 }
 
 /// Returns whether another application wrote a value, for certain.

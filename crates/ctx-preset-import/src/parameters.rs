@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::codes::WRONG_TYPE;
-use ctx_types::{Diagnostic, canonical_id, phrase};
+use ctx_types::codes::{MISSPELT_KEY, WRONG_TYPE};
+use ctx_types::{Diagnostic, Fix, Phrase, canonical_id, excerpt, nearest_key, phrase, pointer_step};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -23,6 +23,56 @@ const SAMPLING: [(&str, ParameterType); 11] = [
     ("stop", ParameterType::TextOrList),
 ];
 
+/// Other parameters that something reads or that providers accept.
+const OTHER_PARAMETERS: [&str; 24] = [
+    "contextCompression",
+    "contextManagement",
+    "contextPostProcessing",
+    "custom",
+    "frequency_penalty",
+    "logprobs",
+    "maxContextTokens",
+    "maxOutputTokens",
+    "max_completion_tokens",
+    "minP",
+    "min_p",
+    "model",
+    "presence_penalty",
+    "processors",
+    "reasoningEffort",
+    "reasoning_effort",
+    "repetitionPenalty",
+    "repetition_penalty",
+    "response_format",
+    "stopSequences",
+    "stop_sequences",
+    "thinking",
+    "thinkingBudget",
+    "topA",
+];
+
+/// Reports parameters that are nearly a known one, which is not set.
+pub(crate) fn misspelt(parameters: &Value) -> Vec<Diagnostic> {
+    let known = || SAMPLING.iter().map(|(name, _)| *name).chain(OTHER_PARAMETERS);
+    let Some(parameters) = parameters.as_object() else { return Vec::new() };
+    let finding = |name: &String| {
+        let near = nearest_key(name, known()).filter(|near| !parameters.contains_key(*near))?;
+        let message = phrase!("unknown parameter `{name}`", name = excerpt(name));
+        let found = Diagnostic::warning(MISSPELT_KEY, message).about_key();
+        let pointer = format!("/parameters/{}", pointer_step(name));
+        Some(found.suggesting(near).with_fix(Fix::key(near)).at_pointer(pointer))
+    };
+    parameters
+        .keys()
+        .filter(|name| !known().any(|known| known == *name))
+        .take(MAX_NAMES)
+        .filter_map(finding)
+        .collect()
+}
+
+/// How many names are compared with known ones.
+const MAX_NAMES: usize = 100;
+
 #[derive(Clone, Copy)]
 enum ParameterType {
     Number,
@@ -37,7 +87,8 @@ pub(crate) fn check_types(parameters: &Value) -> Vec<Diagnostic> {
             ParameterType::Number => (value.is_number(), "a number"),
             ParameterType::TextOrList => (value.is_string() || value.is_array(), "a text or a list"),
         };
-        let message = phrase!("parameter `{name}` must be {expected}", name = *name, expected);
+        let message =
+            phrase!("parameter `{name}` must be {expected}", name = *name, expected = Phrase::from(expected));
         let found = Diagnostic::warning(WRONG_TYPE, message).at_pointer(format!("/parameters/{name}"));
         (!is_right).then(|| found.with_help(phrase!("correct the value; providers reject it")))
     };

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use ctx_pipeline::PipelineContext;
 use ctx_tokens::Budget;
 use ctx_types::{
-    Content, Decision, Message, Outcome, Phrase, Place, Role, Segment, Source, SourceKind, Span, Text, TokenFigure,
-    Trust, count_of, phrase,
+    Content, Decision, Message, Outcome, Phrase, Place, Role, Segment, Source, SourceKind, Span, Text,
+    TokenFigure, Trust, count_of, phrase,
 };
 
 use crate::costing::Costing;
@@ -43,7 +43,8 @@ pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: us
     let end = units.end(all - usize::from(shortened.is_some()));
     let limits = Costing::of(cx).as_limiter(Some(cx.config));
     let rounds = (count..all).flat_map(|unit| units.members(unit));
-    let rounds = rounds.filter_map(|index| cx.draft.messages().get(index)).map(|message| limits.cost(message));
+    let rounds =
+        rounds.filter_map(|index| cx.draft.messages().get(index)).map(|message| limits.cost(message));
     let rounds = rounds.sum();
     let mut run = DroppedRun::new(window, shown(cx.inputs.budget), shortened.is_some());
     let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
@@ -79,7 +80,9 @@ pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: us
 fn has_question(cx: &PipelineContext<'_>, skipped: usize) -> bool {
     let session = cx.inputs.session;
     let role = |position: usize| session.sent_node(position).map(|(_, node)| node.role.unwrap_or_default());
-    let pinned = (0..session.sent_len()).take_while(|position| role(*position).is_some_and(Role::is_instruction)).count();
+    let pinned = (0..session.sent_len())
+        .take_while(|position| role(*position).is_some_and(Role::is_instruction))
+        .count();
     (pinned..pinned + skipped).rev().any(|position| role(position) == Some(Role::User))
 }
 

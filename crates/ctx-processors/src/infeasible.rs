@@ -231,7 +231,7 @@ impl Infeasible {
             Cause::SwitchedOff { by } => phrase!(
                 "the messages have {needed}, and `token-limiter` is disabled ({by})",
                 needed,
-                by = by.as_str()
+                by = Phrase::from(by.as_str())
             ),
             Cause::TooEarly { limiter, loader } => phrase!(
                 "the messages have {needed}: `token-limiter` (at {limiter}) runs before `session-loader` (at {loader})",
@@ -252,7 +252,7 @@ impl fmt::Display for Infeasible {
 impl Part {
     /// Names the part with its tokens, and the largest of what it is made of.
     pub fn phrase(&self) -> Phrase {
-        let part = phrase!("{kind} {tokens}", kind = self.kind.as_str(), tokens = self.tokens);
+        let part = phrase!("{kind} {tokens}", kind = Phrase::from(self.kind.as_str()), tokens = self.tokens);
         if let ([(name, _)], 0) = (self.largest.as_slice(), self.more) {
             return phrase!("{part} ({largest})", part, largest = Phrase::verbatim(name.as_str()));
         }

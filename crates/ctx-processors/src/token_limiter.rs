@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use ctx_compress::request::older_rounds;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
-    Decision, LogLine, Message, Outcome, Place, Role, SourceKind, TokenFigure, count_of, each_group, pending_start,
-    phrase,
+    Decision, LogLine, Message, Outcome, Place, Role, SourceKind, TokenFigure, count_of, each_group,
+    pending_start, phrase,
 };
 use serde_json::json;
 

@@ -12,7 +12,7 @@ use ctx_types::{
     phrase,
 };
 use ctx_worldbook::{
-    BookSet, Destination, KeyHit, KeyPlace, Ports, Scan, ScanInput, ScanSources, SeededDraws,
+    BookSet, Destination, KeyHit, KeyPlace, Ports, Reason, Scan, ScanInput, ScanSources, SeededDraws,
     Source as ScanSource, TimedState,
 };
 use serde_json::json;
@@ -22,8 +22,8 @@ use crate::macro_values::{MacroValues, macro_dialect};
 use crate::regex_processor::ActiveRules;
 use crate::regex_rules::{RuleRun, Stage, Subject, Target};
 use crate::worldbooks::{
-    Expanding, Gathering, Outlets, Selection, Shelf, Shelves, Transcript, at_gap, effect, entry_source,
-    fields, injection, message_name, settings, stored_state, tell,
+    Expanding, Gathering, Outlets, Selection, Shelf, Shelves, Transcript, at_gap, describe_inactive, effect,
+    entry_source, fields, injection, message_name, settings, stored_state, tell,
 };
 
 /// Activates entries of worldbooks and hands them over as injections; where they go is the assembler's work.
@@ -64,13 +64,12 @@ impl WorldbookScan {
     ///
     /// For explanations, in a processor that runs before one that changes messages.
     pub fn newest_hits(&self, cx: &PipelineContext<'_>) -> Vec<Option<NewestHit>> {
-        let mut transcript = Transcript::of(cx, self.set.limits().messages, None);
-        transcript.remove_inserted();
-        let named = |hit: KeyHit| {
-            let KeyPlace::Message(newest) = hit.place else { return None };
-            Some(NewestHit { message: transcript.name(newest), hit })
-        };
-        self.set.newest_hits(&transcript.messages).into_iter().map(|hit| hit.and_then(named)).collect()
+        newest_hits(&self.set, cx)
+    }
+
+    /// Explains why an entry is not active, with its newest hit if that is known.
+    pub fn describe_inactive(&self, entry: usize, reason: &Reason, newest: Option<&NewestHit>) -> Phrase {
+        describe_inactive(&self.set, entry, reason, newest, &self.messages)
     }
 
     /// Names the message that is so many before the newest, as reports name it.
@@ -162,7 +161,9 @@ impl ContextProcessor for WorldbookProcessor {
         let transcript = Transcript::of(cx, shelf.set.depth(), names);
         let mut scan = compiled.scan(cx, &shelf, &transcript, (&env, &mut state));
         cx.checkpoint()?;
-        let decisions = tell(&shelf.set, &scan, &transcript);
+        // Only people read why an entry is not active.
+        let newest = if cx.inputs.turn.preview { newest_hits(&shelf.set, cx) } else { Vec::new() };
+        let decisions = tell(&shelf.set, &scan, &transcript, &newest);
         cx.draft.decide_all(decisions);
         apply_rules(cx, &shelf, &mut scan, (&env, &mut state));
         hand_over(cx, &shelf.set, &scan, compiled.gathering.as_ref().map(|texts| (texts, &env, &mut state)));
@@ -236,6 +237,17 @@ impl Compiled {
             ..ScanInput::default()
         }
     }
+}
+
+/// Returns the newest message with a key of each entry, whatever the scan depth, and its name in reports.
+fn newest_hits(set: &BookSet, cx: &PipelineContext<'_>) -> Vec<Option<NewestHit>> {
+    let mut transcript = Transcript::of(cx, set.limits().messages, None);
+    transcript.remove_inserted();
+    let named = |hit: KeyHit| {
+        let KeyPlace::Message(newest) = hit.place else { return None };
+        Some(NewestHit { message: transcript.name(newest), hit })
+    };
+    set.newest_hits(&transcript.messages).into_iter().map(|hit| hit.and_then(named)).collect()
 }
 
 /// Reports what is wrong with books of a conversation; the rest was reported when the agent was compiled.

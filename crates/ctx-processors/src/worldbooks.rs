@@ -20,5 +20,5 @@ pub(crate) use selection::Selection;
 pub(crate) use shelf::{Shelf, Shelves};
 pub(crate) use state::{effect, stored_state};
 pub use state::{keep_worldbook_state, worldbook_state};
-pub(crate) use telling::tell;
+pub(crate) use telling::{describe_inactive, tell};
 pub(crate) use transcript::{Transcript, message_name};

@@ -6,7 +6,7 @@ use crate::error::{ProjectError, Result};
 use ctx_compress::request::Meter;
 use ctx_engine::Engine;
 use ctx_tokens::{Counter, ModelFacts, message_cost};
-use ctx_types::{Diagnostic, Node, NodeId, phrase};
+use ctx_types::{Diagnostic, Node, NodeId, Phrase, phrase};
 
 use crate::config::Config;
 use crate::inputs::{self, InputFile};
@@ -66,10 +66,10 @@ impl TokenCounting {
     }
 
     /// Describes the counter.
-    pub fn name(&self) -> String {
+    pub fn name(&self) -> Phrase {
         match self.counter.is_exact() {
-            true => self.counter.kind().name().to_owned(),
-            false => "estimate".to_owned(),
+            true => Phrase::verbatim(self.counter.kind().name()),
+            false => Phrase::from("estimate"),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::error::Result;
 use ctx_chat::{ApiKey, AudioTranscriber, ClientError, Endpoint, redact_url, url_origin};
-use ctx_types::{Argument, Diagnostic, Divider, nearest, phrase, pointer_step};
+use ctx_types::{Argument, Diagnostic, Divider, Phrase, nearest, phrase, pointer_step};
 use ctx_wire::Dialect;
 use schemars::Schema;
 use serde_json::Value;
@@ -141,10 +141,7 @@ impl EndpointConfig {
     /// Reports an invalid base URL, if one is set.
     pub fn address_fault(&self) -> Option<Diagnostic> {
         let address = self.base_url.as_deref()?;
-        let mut endpoint = Endpoint::new(self.dialect.unwrap_or_default(), address);
-        // Some dialects put the model in the URL.
-        endpoint.model = Some("model".to_owned());
-        let fault = endpoint.url().err()?;
+        let fault = check_address(Endpoint::new(self.dialect.unwrap_or_default(), address)).err()?;
         Some(Diagnostic::error(codes::BAD_VALUE, fault.phrase()))
     }
 
@@ -185,6 +182,7 @@ impl EndpointConfig {
         let this = other.as_ref().unwrap_or(self);
         let base_url = base_url.unwrap_or_else(|| Endpoint::default_base_url(dialect).to_owned());
         let mut endpoint = Endpoint::new(dialect, base_url);
+        check_address(endpoint.clone())?;
         if needs_key {
             endpoint.key = this.key(arguments, dialect, is_own)?;
         }
@@ -240,10 +238,18 @@ impl EndpointConfig {
     }
 }
 
+/// Checks the base URL of an endpoint.
+fn check_address(mut endpoint: Endpoint) -> Result<(), ClientError> {
+    // Some dialects put the model in the URL.
+    endpoint.model = Some("model".to_owned());
+    endpoint.url().map(drop)
+}
+
 /// Reads headers by name. Reports invalid headers without their values, which may be API keys.
 fn headers(value: Option<&Value>, found: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
-    let wrong = |expected: &str, pointer: String| {
-        Diagnostic::error(codes::BAD_VALUE, phrase!("expected {expected}", expected)).at_pointer(pointer)
+    let wrong = |expected: &'static str, pointer: String| {
+        Diagnostic::error(codes::BAD_VALUE, phrase!("expected {expected}", expected = Phrase::from(expected)))
+            .at_pointer(pointer)
     };
     match value {
         None => Vec::new(),

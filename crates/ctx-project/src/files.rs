@@ -9,13 +9,13 @@ mod once;
 mod shell;
 mod write;
 
-use std::io::{ErrorKind, Read as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, unusable};
 use ctx_chat::files::{NOT_REGULAR, open_input};
 use ctx_chat::redact_text;
-use ctx_types::{Phrase, closest};
+use ctx_types::closest;
 
 pub use identity::FilesRead;
 pub(crate) use json_edit::numbers;
@@ -64,20 +64,7 @@ pub fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
     }
 }
 
-/// Explains an I/O error, without error codes and temporary names.
-pub fn reason(error: &std::io::Error) -> Phrase {
-    Phrase::original(match error.kind() {
-        ErrorKind::NotFound => "no such file or folder",
-        ErrorKind::PermissionDenied => "permission denied",
-        ErrorKind::AlreadyExists => "it exists",
-        ErrorKind::IsADirectory => "it is a folder",
-        ErrorKind::NotADirectory => "a part of the path is a file",
-        _ => {
-            let text = error.to_string();
-            return Phrase::original(text.split(" (os error").next().unwrap_or_default());
-        }
-    })
-}
+pub use ctx_chat::files::reason;
 
 /// Returns the existing file that a missing path probably means.
 ///

@@ -1,7 +1,7 @@
 //! Reads objects in project files key by key.
 
 use ctx_tokens::{MAX_TOKENS, read_tokens};
-use ctx_types::{Diagnostic, Fix, Phrase, ToArgument, excerpt, nearest, phrase, pointer_step};
+use ctx_types::{Diagnostic, Fix, Phrase, excerpt, nearest, phrase, pointer_step};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -44,8 +44,7 @@ impl<'v> Keys<'v> {
         parse: impl Fn(&str) -> Result<T, Meaningless>,
     ) -> Option<T> {
         let text = self.text(key)?;
-        let fault = |fault: Meaningless| fault.finding(text).at_pointer(format!("/{key}"));
-        parse(text).map_err(|error| self.found.push(fault(error))).ok()
+        parse(text).map_err(|error| self.report(key, error.finding(text), None)).ok()
     }
 
     /// Reads a non-empty text.
@@ -53,7 +52,7 @@ impl<'v> Keys<'v> {
         let text = self.text(key)?;
         if text.is_empty() {
             let wrong = wrong("a text that is not empty", &Value::from(text), false);
-            self.found.push(wrong.at_pointer(format!("/{key}")));
+            self.report(key, wrong, Some("a text that is not empty".into()));
         }
         Some(text).filter(|text| !text.is_empty())
     }
@@ -113,19 +112,32 @@ impl<'v> Keys<'v> {
         self.found
     }
 
+    /// Reports the value of a key, by its name. Without another fix, the fix is to write what is expected.
+    fn report(&mut self, key: &'static str, mut finding: Diagnostic, expected: Option<Phrase>) {
+        finding.message = phrase!("`{key}`: {message}", key, message = finding.message);
+        if finding.help.is_none() {
+            finding.help = Some(match expected {
+                Some(expected) => phrase!("write {expected}, or remove `{key}`", expected, key),
+                None => phrase!("correct the value, or remove `{key}`", key),
+            });
+        }
+        self.found.push(finding.at_pointer(format!("/{key}")));
+    }
+
     /// Reads the value of a key. Treats null as missing.
     fn read<T>(
         &mut self,
         key: &'static str,
-        expected: impl ToArgument,
+        expected: impl Into<Phrase>,
         read: impl Fn(&'v Value) -> Option<T>,
     ) -> Option<T> {
         self.known.push(key);
         let value = self.values.get(key).filter(|value| !value.is_null())?;
         let known = read(value);
         if known.is_none() {
-            let is_secret = (self.is_secret)(key);
-            self.found.push(wrong(expected, value, is_secret).at_pointer(format!("/{key}")));
+            let expected = expected.into();
+            let wrong = wrong(expected.clone(), value, (self.is_secret)(key));
+            self.report(key, wrong, Some(expected));
         }
         known
     }
@@ -136,7 +148,8 @@ pub fn tokens_expected() -> Phrase {
     phrase!("a whole number from 0 to {most}", most = MAX_TOKENS)
 }
 
-fn wrong(expected: impl ToArgument, found: &Value, is_secret: bool) -> Diagnostic {
+fn wrong(expected: impl Into<Phrase>, found: &Value, is_secret: bool) -> Diagnostic {
+    let expected = expected.into();
     if is_secret {
         return Diagnostic::error(codes::BAD_VALUE, phrase!("expected {expected}", expected));
     }

@@ -20,7 +20,8 @@ pub fn event(event: &Event) -> Phrase {
             phrase!("merged {from} into {to}: {names}", from, to, names)
         }
         EventKind::Changed => {
-            let changes = Argument::list(&event.changes, Divider::Comma);
+            let changes =
+                Argument::list(event.changes.iter().map(|change| Phrase::from(*change)), Divider::Comma);
             let told = phrase!("changed {changes}: {to}", changes, to);
             if event.is_moved { phrase!("{told}, moved from {from}", told, from) } else { told }
         }

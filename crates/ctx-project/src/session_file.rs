@@ -279,13 +279,16 @@ impl FileOrigin {
                 number = excerpt(&number)
             )
         } else {
-            phrase!("convert it with `ctx session import`, then `ctx session export ID --out FILE`")
+            phrase!(
+                "convert it with `ctx session import {file}`, then `ctx session export ID --out FILE`",
+                file = files::shell_word(Path::new(name))
+            )
         };
         if self.format != Format::Session {
             return refused(phrase!(
                 "cannot store this in `{name}` ({format}); {help}",
                 name,
-                format = self.format.to_string(),
+                format = Phrase::from(self.format.as_str()),
                 help
             ));
         }

@@ -236,7 +236,8 @@ fn image_data(part: &Value) -> Option<&str> {
     let source = part.get("source").and_then(|source| source.get("data"));
     let data = image.or(source).or_else(|| part.get("imageBase64"))?.as_str()?;
     // Names of schemes and the word `base64` have no case.
-    let is_start = |part: &str, word: &str| part.get(..word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word));
+    let is_start =
+        |part: &str, word: &str| part.get(..word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word));
     if !is_start(data, "data:") {
         return (!data.contains("://")).then_some(data);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use ctx_types::{Diagnostic, Reader, Span, closest, excerpt, phrase};
+use ctx_types::{Diagnostic, Phrase, Reader, Span, closest, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -178,7 +178,11 @@ fn read_user(value: &Value, families: &Families, reader: &mut Reader) -> Vec<Row
         Value::Array(_) => read_rows(value, families, Origin::User, reader),
         Value::Object(map) if map.contains_key("models") => read_models(map, families, Origin::User, reader),
         other => {
-            let kind = if other.is_object() { "an object without `models`" } else { "any other value" };
+            let kind = if other.is_object() {
+                Phrase::from("an object without `models`")
+            } else {
+                Phrase::from("any other value")
+            };
             let message =
                 phrase!("a model table must be a list of rows or an object with `models`, not {kind}", kind);
             reader.report(Diagnostic::error(codes::TABLE_SYNTAX, message));

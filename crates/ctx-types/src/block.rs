@@ -113,7 +113,9 @@ mod tests {
 
     #[test]
     fn ignores_what_is_no_order() {
-        for value in [json!("call"), json!(["call", "word"]), json!([1]), json!([]), json!(["content", "call"])] {
+        for value in
+            [json!("call"), json!(["call", "word"]), json!([1]), json!([]), json!(["content", "call"])]
+        {
             assert_eq!(BlockOrder::from_value(&value), None, "{value}");
         }
     }

@@ -10,6 +10,8 @@ pub const MORE_FINDINGS: Code = Code::new(101, "more diagnostics");
 pub const LOOSE_TYPE: Code = Code::new(102, "value converted to another type");
 /// A key that nothing reads is nearly one that is read.
 pub const MISSPELT_KEY: Code = Code::new(103, "misspelled key");
+/// A key of a preset entry that nothing reads and that is near none that is read.
+pub const UNUSED_KEY: Code = Code::new(104, "unused key");
 /// A placement is spelled in a way that says two things, or nothing.
 pub const PLACEMENT_SPELLING: Code = Code::new(110, "ambiguous placement");
 /// A depth is negative, not a number, or its syntax is not understood.

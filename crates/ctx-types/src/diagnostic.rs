@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use crate::codes;
 use crate::fix::{Edit, Fix};
 use crate::phrase;
-use crate::phrasing::{self, Phrase, ToArgument};
+use crate::phrasing::{self, Phrase};
 use crate::suggest::Near;
 use crate::wording::excerpt;
 
@@ -67,7 +67,8 @@ impl Diagnostic {
     }
 
     /// Creates the finding that counts those for which there was no room, in a place such as `this document`.
-    pub fn more(count: usize, place: impl ToArgument) -> Self {
+    pub fn more(count: usize, place: impl Into<Phrase>) -> Self {
+        let place = place.into();
         let message = if count == 1 {
             phrase!("1 more diagnostic in {place} is not shown", place)
         } else {

@@ -191,7 +191,7 @@ impl Field for Vec<Arc<Value>> {
 }
 
 /// Reads a slot that holds nothing, null or a list; moves the list out and leaves `[]`.
-fn take_list(slot: Option<&mut Value>, expected: &str, reader: &mut Reader) -> Vec<Value> {
+fn take_list(slot: Option<&mut Value>, expected: &'static str, reader: &mut Reader) -> Vec<Value> {
     match slot {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(items)) => std::mem::take(items),

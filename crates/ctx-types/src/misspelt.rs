@@ -1,7 +1,8 @@
 //! Keys that nothing reads and that are nearly one that is read: most likely misspelt, and without effect.
 //!
 //! Files hold many keys of other applications, which are kept and no fault. So a key is told only where a known
-//! key is certainly meant; where that one stands beside it, without an edit. What stands below an unknown key is
+//! key is certainly meant; where that one stands beside it, without an edit. Only in preset entries, whose few foreign
+//! keys are known, other keys without effect are told too. What stands below an unknown key is
 //! never looked at.
 
 use crate::phrase;
@@ -20,6 +21,21 @@ use crate::worldbook::{EntryFilter, Worldbook, WorldbookEntry};
 
 /// How many keys of one document may be compared with known ones, since each comparison costs microseconds.
 pub(crate) const MAX_COMPARISONS: usize = 20_000;
+
+/// Keys of preset entries that AIO Hub and importers write, and that nothing here reads.
+const OTHER_ENTRY_KEYS: [&str; 11] = [
+    "childrenIds",
+    "createdAt",
+    "extensions",
+    "icon",
+    "imported",
+    "lastSelectedChildId",
+    "metadata",
+    "parentId",
+    "status",
+    "timestamp",
+    "updatedAt",
+];
 
 /// Words that other applications and people use as keys of their own, and that are near one of ours; `coldown`
 /// is what AIO Hub calls the cooldown of some entries.
@@ -76,6 +92,25 @@ impl Reader {
         }
     }
 
+    /// Reports the keys of a preset entry that nothing reads, but for misspelt ones and those of other applications.
+    fn unused_entry_keys(&mut self, kept: &Kept) {
+        for (key, _) in kept.map().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
+            let is_other = OTHER_ENTRY_KEYS.contains(&key.as_str()) || OTHER_WORDS.contains(&key.as_str());
+            if is_other
+                || PresetMessage::KEYS.contains(&key.as_str())
+                || self.meant(key, PresetMessage::KEYS).is_some()
+            {
+                continue;
+            }
+            let pointer = self.enter_key(key);
+            if !self.suppress(Severity::Info) {
+                let message = phrase!("key `{key}` has no effect; it is kept", key = excerpt(key));
+                self.report(Diagnostic::info(codes::UNUSED_KEY, message).about_key());
+            }
+            self.leave(pointer);
+        }
+    }
+
     /// Looks at each item of a list.
     fn each<T>(&mut self, key: &str, items: &[T], look: impl Fn(&T, &mut Self)) {
         let before = self.enter_key(key);
@@ -126,7 +161,8 @@ fn may_stand_beside(key: &str, known: &str) -> bool {
 ///
 /// let file = serde_json::json!({ "presetMessages": [{ "rol": "system", "tint": "blue" }] });
 /// let found = misspelt_in_agent(&Agent::read(file, &mut Reader::new()));
-/// assert_eq!(found.len(), 1);
+/// assert_eq!(found.len(), 2);
+/// assert_eq!(found[1].message, "key `tint` has no effect; it is kept");
 /// assert_eq!(found[0].help.as_ref().map(ToString::to_string).as_deref(), Some("did you mean `role`?"));
 /// ```
 pub fn misspelt_in_agent(agent: &Agent) -> Vec<Diagnostic> {
@@ -171,6 +207,7 @@ pub fn misspelt_in_worldbook(book: &Worldbook) -> Vec<Diagnostic> {
 
 fn entry(entry: &PresetMessage, reader: &mut Reader) {
     reader.kept_keys(&entry.kept, PresetMessage::KEYS);
+    reader.unused_entry_keys(&entry.kept);
     reader.below("injectionStrategy", entry.injection_strategy.as_ref(), |strategy, reader| {
         reader.kept_keys(&strategy.kept, InjectionStrategy::KEYS);
     });

@@ -116,16 +116,20 @@ impl Reader {
     }
 
     /// Reports that the value being read is not of the type it should have.
-    pub fn wrong_type(&mut self, expected: impl ToArgument, found: &Value) {
+    pub fn wrong_type(&mut self, expected: impl Into<Phrase>, found: &Value) {
         self.wrong_type_for(expected, found, None);
     }
 
     /// Reports a wrong type as [`Reader::wrong_type`], with the value that was certainly meant if it is known.
-    pub fn wrong_type_for(&mut self, expected: impl ToArgument, found: &Value, meant: Option<Value>) {
+    pub fn wrong_type_for(&mut self, expected: impl Into<Phrase>, found: &Value, meant: Option<Value>) {
         if self.suppress(Severity::Error) {
             return;
         }
-        let message = phrase!("expected {expected}, found {found}", expected, found = describe(found));
+        let message = phrase!(
+            "expected {expected}, found {found}",
+            expected = expected.into(),
+            found = describe(found)
+        );
         let help = match &meant {
             Some(Value::String(_)) if found.is_number() => {
                 phrase!("put the value in quotes to make it a string; it is ignored until then")

@@ -40,7 +40,7 @@ impl Phrase {
         Self { template, arguments: arguments.into() }
     }
 
-    /// Takes over a text that somebody else wrote, such as the error of a library; it is not translated.
+    /// Takes over a text that somebody else wrote, such as an id or a file name; it is never translated.
     pub fn verbatim(text: impl Into<Arc<str>>) -> Self {
         Self::new(VERBATIM, vec![("text", Argument::Text(text.into()))])
     }
@@ -122,6 +122,14 @@ impl fmt::Debug for Phrase {
 
 impl Eq for Phrase {}
 
+/// Makes a phrase of a fixed text of a program: a kind, a state. Its translation is looked up, that of a
+/// [`Argument::Text`] never.
+impl From<&'static str> for Phrase {
+    fn from(text: &'static str) -> Self {
+        Self::new(text, Vec::new())
+    }
+}
+
 /// Writes the text in English.
 impl Serialize for Phrase {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -152,7 +160,8 @@ impl PartialEq<String> for Phrase {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Argument {
-    /// A name, an excerpt or a written figure: the same in all languages.
+    /// A name, an excerpt or a written figure: the same in all languages, even if a catalogue has the word. A fixed
+    /// text of a program that should be translated is a phrase: `Phrase::from("a list")`.
     Text(Arc<str>),
     /// A number.
     Number(i64),

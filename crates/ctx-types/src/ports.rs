@@ -337,7 +337,7 @@ impl PortError {
 
     /// Writes it in one phrase.
     pub fn phrase(&self) -> Phrase {
-        phrase!("{kind}: {detail}", kind = self.kind.as_str(), detail = self.detail)
+        phrase!("{kind}: {detail}", kind = Phrase::from(self.kind.as_str()), detail = self.detail)
     }
 
     /// Sets the cause.

@@ -118,7 +118,7 @@ impl<'a> Media<'a> {
         match self.name {
             "" => phrase!(
                 "{kind} of type `{type_name}`",
-                kind = self.kind.to_string(),
+                kind = Phrase::from(self.kind.as_str()),
                 type_name = ctx_types::excerpt(&self.mime_type)
             ),
             name => phrase!(

@@ -72,17 +72,23 @@ impl<'a> ModelParameters<'a> {
             {
                 return None;
             }
-            let text = match problem {
-                Problem::Rejected => phrase!("the model does not accept parameter `{name}`", name),
-                Problem::WhileReasoning => {
-                    phrase!("the model does not accept parameter `{name}` while it reasons", name)
-                }
-                Problem::Beside(other) => {
-                    phrase!("the model does not accept parameter `{name}` with `{other}`", name, other)
-                }
+            let (text, fix) = match problem {
+                Problem::Rejected => (
+                    phrase!("the model does not accept parameter `{name}`", name),
+                    phrase!("remove `{name}`", name),
+                ),
+                Problem::WhileReasoning => (
+                    phrase!("the model does not accept parameter `{name}` while it reasons", name),
+                    phrase!("remove `{name}`, or disable reasoning", name),
+                ),
+                Problem::Beside(other) => (
+                    phrase!("the model does not accept parameter `{name}` with `{other}`", name, other),
+                    phrase!("remove `{name}` or `{other}`", name, other),
+                ),
                 Problem::Zero => return None,
             };
-            Some(Diagnostic::error(codes::REJECTED_PARAMETER, text).at_pointer(format!("/{name}")))
+            let rejected = Diagnostic::error(codes::REJECTED_PARAMETER, text).with_help(fix);
+            Some(rejected.at_pointer(format!("/{name}")))
         });
         problems.collect()
     }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use ctx_types::{
-    BlockOrder, Content, ContentPart, Diagnostic, Message, MessageExtras, Reasoning, Role, Source, Text, ToolCall, phrase,
+    BlockOrder, Content, ContentPart, Diagnostic, Message, MessageExtras, Reasoning, Role, Source, Text,
+    ToolCall, phrase,
 };
 
 use crate::codes;

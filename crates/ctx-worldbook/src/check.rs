@@ -81,7 +81,7 @@ fn dead(set: &BookSet, member: &Member) -> Option<Phrase> {
     if let Some(kind) = unknown_triggers(entry) {
         return Some(phrase!("unknown generation type `{kind}`", kind = excerpt(kind)));
     }
-    if entry.is_constant || entry.is_vectorized { None } else { dead_keys(set, member).map(Phrase::verbatim) }
+    if entry.is_constant || entry.is_vectorized { None } else { dead_keys(set, member).map(Phrase::from) }
 }
 
 /// Explains why the keys of an entry never activate it.

@@ -1,6 +1,6 @@
 //! Values of books that mean nothing, though their types are right.
 
-use ctx_types::{Diagnostic, Fix, Numeric, Worldbook, WorldbookEntry, excerpt, nearest, phrase};
+use ctx_types::{Diagnostic, Fix, Numeric, Phrase, Worldbook, WorldbookEntry, excerpt, nearest, phrase};
 use serde_json::Value;
 
 use crate::book::MAX_FINDINGS;
@@ -42,7 +42,7 @@ pub(crate) fn in_book(noun: &Worldbook) -> Vec<Diagnostic> {
     let bad = bad.map(|(field, number)| {
         let message = phrase!("invalid `{field}` {number}; it is ignored", field, number = number.0);
         let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/{field}"));
-        finding.with_help(phrase!("write {count}, or remove it", count = COUNT))
+        finding.with_help(phrase!("write {count}, or remove it", count = Phrase::from(COUNT)))
     });
     bad.collect()
 }
@@ -56,7 +56,7 @@ fn count(id: &str, field: &str, number: Numeric) -> Option<Diagnostic> {
 }
 
 #[expect(clippy::float_cmp, reason = "a number that is in its range is its nearest to the bit")]
-fn out_of_range(id: &str, field: &str, number: f64, nearest: f64, range: &str) -> Option<Diagnostic> {
+fn out_of_range(id: &str, field: &str, number: f64, nearest: f64, range: &'static str) -> Option<Diagnostic> {
     // Zero has two signs.
     let counts_as = nearest + 0.0;
     (number != nearest).then(|| {
@@ -69,7 +69,7 @@ fn out_of_range(id: &str, field: &str, number: f64, nearest: f64, range: &str) -
         );
         let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/{field}"));
         finding
-            .with_help(phrase!("write {range}, or remove it", range))
+            .with_help(phrase!("write {range}, or remove it", range = Phrase::from(range)))
             .with_fix(Fix::value(written(counts_as)))
     })
 }

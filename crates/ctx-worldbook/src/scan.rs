@@ -97,10 +97,12 @@ impl BookSet {
         self.members().iter().map(newest).collect()
     }
 
-    /// Explains why no key of an entry matches: the searched messages, and `earlier`, a key in an older message.
+    /// Explains why no key of an entry matches: how many messages were searched, and `earlier`, a key in an older
+    /// message.
     pub fn describe_missing_key(
         &self,
         member: usize,
+        searched: usize,
         earlier: Option<&KeyHit>,
         message: &dyn Fn(usize) -> Phrase,
     ) -> Phrase {
@@ -108,6 +110,7 @@ impl BookSet {
         let depth = own.map_or(self.settings().depth, |depth| u64::try_from(depth).unwrap_or(0));
         let searched = match depth {
             0 => phrase!("scan depth is 0, so no key can match"),
+            _ if searched == 0 => return phrase!("no messages to search"),
             1 => phrase!("no key in the last message (scan depth 1)"),
             _ => phrase!("no key in the last {depth} messages (scan depth {depth})", depth),
         };

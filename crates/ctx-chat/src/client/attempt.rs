@@ -8,7 +8,7 @@ use reqwest::header::CONTENT_TYPE;
 
 use crate::client::Client;
 use crate::client::events::Events;
-use crate::client::transport::{is_refused, is_untrusted, words};
+use crate::client::transport::{is_refused, is_unresolved, is_untrusted, words};
 use crate::client::wait::{Until, asked_wait};
 use crate::error::{ClientError, Phase};
 use crate::model::{AskFailure, Progress, Watch};
@@ -181,6 +181,7 @@ impl Client {
                 let port = self.url.port().map(|port| format!(":{port}")).unwrap_or_default();
                 ClientError::ConnectionRefused { host: host + &port }
             }
+            true if is_unresolved(&error) => ClientError::UnknownHost { host },
             true if is_untrusted(&error) => ClientError::Untrusted { host, detail: words(error) },
             true => ClientError::Unreachable { host, detail: words(error) },
             false => ClientError::Disconnected { host, detail: words(error) },

@@ -77,12 +77,9 @@ impl ApiKey {
         let origin = format!("`{}`", path.display());
         let mut key = String::new();
         let read = files::open_input(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut key));
-        read.map_err(|error| {
-            ClientError::Config(phrase!(
-                "cannot read the API key from {origin}: {error}",
-                origin,
-                error = error.to_string()
-            ))
+        read.map_err(|error| ClientError::KeyFile {
+            path: path.display().to_string(),
+            reason: files::reason(&error),
         })?;
         if key.len() as u64 > MAX_BYTES {
             return Err(ClientError::Config(phrase!("{origin} is too large for an API key", origin)));

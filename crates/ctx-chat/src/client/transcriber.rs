@@ -206,7 +206,7 @@ async fn read(mut response: Response) -> Result<Vec<u8>, PortError> {
 }
 
 fn unavailable(detail: String) -> PortError {
-    PortError::new(PortErrorKind::Unavailable, Phrase::verbatim(detail))
+    PortError::new(PortErrorKind::Unavailable, Phrase::original(detail))
 }
 
 fn refused(status: u16, body: &str) -> PortError {

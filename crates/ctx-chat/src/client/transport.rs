@@ -22,7 +22,7 @@ pub(super) fn open(endpoint: &Endpoint, url: &Url) -> Result<reqwest::Client, Cl
         .default_headers(endpoint.header_map()?)
         .user_agent(concat!("ctx/", env!("CARGO_PKG_VERSION")));
     let builder = if is_loopback(url) { builder.no_proxy() } else { builder };
-    builder.build().map_err(|error| ClientError::Config(Phrase::verbatim(words(error))))
+    builder.build().map_err(|error| ClientError::Config(Phrase::original(words(error))))
 }
 
 /// Certificates are only looked for where they are needed: a small machine may have none.
@@ -61,6 +61,12 @@ pub(super) fn is_refused(error: &(dyn Error + 'static)) -> bool {
     let io = error.downcast_ref::<io::Error>();
     io.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
         || error.source().is_some_and(is_refused)
+}
+
+/// Returns whether the name of the host has no address.
+pub(super) fn is_unresolved(error: &(dyn Error + 'static)) -> bool {
+    // The type of this error is private, and its cause is an error of the system without a kind.
+    error.to_string() == "dns error" || error.source().is_some_and(is_unresolved)
 }
 
 /// What an error says, with its causes and without the address, which may hold a secret.

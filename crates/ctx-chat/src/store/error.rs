@@ -160,7 +160,7 @@ impl StoreFault {
 impl StoreFault {
     /// Passes on the message of the database.
     fn phrase(&self) -> Phrase {
-        Phrase::verbatim(self.to_string())
+        Phrase::original(self.to_string())
     }
 }
 

@@ -11,6 +11,7 @@ use futures_util::StreamExt as _;
 
 use crate::model::Progress;
 use crate::spill::Spilled;
+use crate::step_label::StepLabel;
 use crate::tools::{Calling, Ran, Tool, ToolError, ToolHost, ToolLimits};
 use crate::turn::outcome::{Stop, TurnError, TurnFailure};
 use crate::turn::record::stored;
@@ -108,7 +109,7 @@ impl Running<'_, '_> {
             edit.tool_calls = Change::Set(calls.iter().map(stored).collect());
         }
         let op = SessionOp::Edit { id: id.clone(), edit: Box::new(edit) };
-        let applied = self.recorder.apply("continue the reply", op).await;
+        let applied = self.recorder.apply(StepLabel::CONTINUE, op).await;
         applied.map_err(|source| TurnError { source, unstored: text.clone() })?;
         let message = self.recorder.session().node(id).map(|node| node.to_message(id));
         let message = message.map(|message| message.with(|message| message.is_continuation_prefix = false));

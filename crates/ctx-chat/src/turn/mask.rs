@@ -8,6 +8,7 @@ use ctx_tokens::Counter;
 use ctx_types::{Phrase, Session, Text, TurnInput, phrase};
 
 use crate::deadline::TokioDeadline;
+use crate::step_label::StepLabel;
 use crate::store::StoreError;
 use crate::turn::outcome::Stop;
 use crate::turn::recorder::within;
@@ -60,7 +61,7 @@ impl Running<'_, '_> {
             Ok(commit) => commit,
             Err(stale) => return Ok(TurnEvent::NotSummarized(stale.phrase())),
         };
-        match self.recorder.apply("summarise", commit.op).await {
+        match self.recorder.apply(StepLabel::SUMMARIZE, commit.op).await {
             Ok(()) => Ok(TurnEvent::Summarized(commit.notice)),
             // Somebody else changed it meanwhile.
             Err(StoreError::Session(error)) => Ok(TurnEvent::NotSummarized(error.phrase())),
@@ -118,7 +119,7 @@ pub async fn compress_conversation(
         Ok(commit) => commit,
         Err(stale) => return Ok(Err(stale.phrase())),
     };
-    within(cancel, log.conversation.apply(log.store, "summarise", commit.op, Some(at))).await?;
+    within(cancel, log.conversation.apply(log.store, StepLabel::SUMMARIZE, commit.op, Some(at))).await?;
     Ok(Ok(commit.notice))
 }
 

@@ -363,7 +363,7 @@ pub(crate) struct ReportArguments {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CountingArguments {
     /// Method to count tokens
-    #[arg(long, value_enum, default_value_t = Counting::Estimate, value_name = "HOW")]
+    #[arg(long, value_enum, default_value_t = Counting::Estimate, value_name = "METHOD")]
     pub(crate) counter: Counting,
     /// Model to count tokens for [default: from ctx.toml]
     #[arg(long, value_name = "NAME")]

@@ -72,7 +72,7 @@ pub(crate) struct AgentExportArguments {
     #[arg(value_name = "AGENT")]
     pub(crate) agent: PathBuf,
     /// Output format
-    #[arg(long, value_enum, value_name = "FORM")]
+    #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: ExportForm,
     /// Output file (JSON, YAML or PNG), replaced if it exists [default: JSON to standard output]
     #[arg(long, value_name = "FILE")]

@@ -113,7 +113,7 @@ pub(crate) struct ExportArguments {
     #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) id: String,
     /// Output format
-    #[arg(long, value_enum, default_value_t = FormName::Aio, value_name = "FORM")]
+    #[arg(long, value_enum, default_value_t = FormName::Aio, value_name = "FORMAT")]
     pub(crate) to: FormName,
     /// Output file [default: standard output]
     #[arg(long, value_name = "FILE")]

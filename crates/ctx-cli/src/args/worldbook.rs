@@ -32,8 +32,8 @@ pub(crate) enum WorldbookCommand {
     ctx worldbook scan sky.json --session chat.json --state timed.json --write\n\n\
     Exit codes: 0 success, 2 usage error, 3 a file cannot be read or written.")]
 pub(crate) struct WorldbookScanArguments {
-    /// Worldbooks (SillyTavern, AIO Hub, character cards, NovelAI, Agnai, RisuAI)
-    #[arg(required = true, value_name = "BOOK")]
+    /// Worldbooks (SillyTavern, AIO Hub, character cards, NovelAI, Agnai, RisuAI) [default: from the agent and ctx.toml]
+    #[arg(value_name = "BOOK")]
     pub(crate) books: Vec<PathBuf>,
     /// Conversation file (AIO Hub, OpenAI or SillyTavern) [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]

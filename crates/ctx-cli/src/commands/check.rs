@@ -4,7 +4,7 @@ use ctx_language::Language;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use ctx_types::{Severity, count_of, phrase};
+use ctx_types::{Phrase, Severity, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::args::CheckArguments;
@@ -176,7 +176,7 @@ const MAX_NAMED: usize = 20;
 /// Writes what each file was taken for, a line each; of many files the first.
 fn kinds(language: Language, kinds: &[(String, Kind)]) -> String {
     let line = |(file, kind): &(String, Kind)| {
-        let (file, kind) = (show::clean_line(file), kind.to_string());
+        let (file, kind) = (show::clean_line(file), Phrase::from(kind.as_str()));
         lang::say(language, &phrase!("checked `{file}` as {kind}", file, kind)) + "\n"
     };
     let shown: String = kinds.iter().take(MAX_NAMED).map(line).collect();

@@ -11,7 +11,7 @@ use ctx_preset_import::{
     export_regex_scripts, write_document,
 };
 use ctx_processors::codes::MISSING_WORLDBOOK;
-use ctx_types::{Agent, Argument, Diagnostic, Divider, excerpt, phrase};
+use ctx_types::{Agent, Argument, Diagnostic, Divider, Phrase, excerpt, phrase};
 use serde_json::{Value, json};
 
 use crate::args::{AgentExportArguments, ExportForm};
@@ -115,10 +115,14 @@ fn scripts(agent: &Agent, arguments: &AgentExportArguments) -> Result<Value> {
 }
 
 /// Returns the one that is asked for, or the only one.
-fn one<'a, T>(named: &[(&str, &'a T)], kind: &str, arguments: &AgentExportArguments) -> Result<&'a T> {
+fn one<'a, T>(
+    named: &[(&str, &'a T)],
+    kind: &'static str,
+    arguments: &AgentExportArguments,
+) -> Result<&'a T> {
     let names = || Argument::names(named.iter().map(|(name, _)| *name), Divider::Comma);
     match (&arguments.only, named) {
-        (_, []) => Err(Told(phrase!("the agent has no {kind}", kind)).into()),
+        (_, []) => Err(Told(phrase!("the agent has no {kind}", kind = Phrase::from(kind))).into()),
         (None, [(_, only)]) => Ok(only),
         (None, _) => Err(ProjectError::Usage(phrase!(
             "the agent has {named}: {names}; choose one with `--only`",
@@ -131,7 +135,7 @@ fn one<'a, T>(named: &[(&str, &'a T)], kind: &str, arguments: &AgentExportArgume
             found.map(|(_, found)| *found).ok_or_else(|| {
                 ProjectError::Usage(phrase!(
                     "no {kind} named `{wanted}`; available: {names}",
-                    kind,
+                    kind = Phrase::from(kind),
                     wanted,
                     names = names()
                 ))

@@ -4,7 +4,7 @@ use anyhow::Result;
 use ctx_engine::{Compile, Engine};
 use ctx_language::Language;
 use ctx_pipeline::{Descriptor, EffectiveSetting, Origin, Sourced};
-use ctx_types::{TurnInput, phrase};
+use ctx_types::{Phrase, TurnInput, phrase};
 use serde_json::{Value, json};
 
 use crate::args::{ProcessorsArguments, ProcessorsCommand, ProcessorsListArguments};
@@ -71,8 +71,9 @@ fn to_cells(language: Language, (descriptor, setting): (&Descriptor, &EffectiveS
     let values = setting.config.values().iter();
     let marked_value = |setting| marked(language, setting);
     let values = values.map(|value| format!("{} = {}", value.key, marked_value(&value.setting)));
-    let core =
-        if descriptor.is_core { format!(" {}", lang::word(language, "(core)")) } else { String::new() };
+    let core = descriptor
+        .is_core
+        .then(|| lang::say(language, &phrase!(" ({counter})", counter = Phrase::from("core"))));
     let priority = match marked(language, &setting.priority) {
         moved if setting.priority.value != descriptor.priority => {
             let built_in = phrase!("default: {priority}", priority = descriptor.priority.to_string());
@@ -90,7 +91,12 @@ fn to_cells(language: Language, (descriptor, setting): (&Descriptor, &EffectiveS
             deciding.join(&format!(" {} ", lang::word(language, "over")))
         ),
     };
-    [priority, format!("{}{core}", setting.id), state, values.collect::<Vec<_>>().join("\n")]
+    [
+        priority,
+        format!("{}{}", setting.id, core.unwrap_or_default()),
+        state,
+        values.collect::<Vec<_>>().join("\n"),
+    ]
 }
 
 /// Writes a value, with who set it unless that is the processor itself.

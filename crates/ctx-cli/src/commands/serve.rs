@@ -39,9 +39,9 @@ pub(crate) fn run(language: Language, arguments: &ServeArguments) -> Result<Exit
 }
 
 async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
-    let gateway = Gateway::open(options(language, arguments)).await.map_err(|error| told(&error))?;
+    let gateway = Gateway::open(options(language, arguments)).await.map_err(told)?;
     let address = SocketAddr::new(arguments.host, arguments.port);
-    gateway.check_address(address).map_err(|error| told(&error))?;
+    gateway.check_address(address).map_err(told)?;
     let listener = TcpListener::bind(address).await.map_err(|error| {
         let (address, reason) = (address.to_string(), ctx_project::files::reason(&error));
         Told(phrase!("cannot listen on `{address}`: {reason}", address, reason))
@@ -52,7 +52,7 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
     show::result(&format!("http://{address}/v1\n{}\n{access}\n", agents.join("\n")))?;
     let mut interrupts = Interrupts::new().context(Told(phrase!("cannot start")))?;
     let served = gateway.serve_until(listener, async move { interrupts.next().await }).await;
-    served.map_err(|error| told(&error))?;
+    served.map_err(told)?;
     Ok(Exit::Success)
 }
 
@@ -131,6 +131,10 @@ fn key_file(file: &KeyFileArguments) -> std::path::PathBuf {
     Options { folder: file.folder.clone(), keys: file.keys.clone(), ..Options::default() }.key_file()
 }
 
-fn told(error: &GatewayError) -> anyhow::Error {
-    Told(error.phrase()).into()
+/// Passes on an error of the project, which has its own exit code.
+fn told(error: GatewayError) -> anyhow::Error {
+    match error {
+        GatewayError::Project(error) => error.into(),
+        other => Told(other.phrase()).into(),
+    }
 }

@@ -4,9 +4,10 @@ mod kept;
 mod transfer;
 
 use anyhow::Result;
+use ctx_chat::StepLabel;
 use ctx_compress::mask::MaskStatistics;
 use ctx_language::Language;
-use ctx_types::phrase;
+use ctx_types::{Phrase, phrase};
 use serde_json::json;
 
 use crate::args::{CountingArguments, SessionArguments, SessionCommand, SessionFileArguments, StepArguments};
@@ -124,7 +125,8 @@ fn step(language: Language, arguments: &StepArguments, direction: Direction) -> 
         true => phrase!("wrote `{name}`", name = file.name),
         false => phrase!("nothing written (`--dry-run`)"),
     };
-    let (verb, written) = (lang::word(language, verb), lang::say(language, &written));
-    show::result(&format!("{verb}: {label}\n{statistics}\n{written}\n{steps}"))?;
+    let told = phrase!("{verb}: {label}", verb = Phrase::from(verb), label = StepLabel::phrase(&label));
+    let [told, written] = [told, written].map(|line| lang::say(language, &line));
+    show::result(&format!("{told}\n{statistics}\n{written}\n{steps}"))?;
     Ok(Exit::Success)
 }

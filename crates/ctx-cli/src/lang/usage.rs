@@ -73,6 +73,10 @@ fn wrong(error: &Error) -> Option<Phrase> {
     let (argument, value) = (of(ContextKind::InvalidArg), of(ContextKind::InvalidValue));
     let command = of(ContextKind::InvalidSubcommand);
     Some(match error.kind() {
+        // The hole of an option has its own name, and so its own translation.
+        ErrorKind::UnknownArgument if argument.starts_with('-') => {
+            phrase!("unexpected argument '{option}' found", option = argument)
+        }
         ErrorKind::UnknownArgument => phrase!("unexpected argument '{argument}' found", argument),
         ErrorKind::InvalidSubcommand => phrase!("unrecognized subcommand '{command}'", command),
         ErrorKind::MissingSubcommand => {
@@ -133,7 +137,7 @@ fn reason(source: &(dyn std::error::Error + 'static)) -> Phrase {
     let own = own.or_else(|| source.downcast_ref().map(ProjectError::phrase));
     own.unwrap_or_else(|| {
         let message = source.to_string();
-        out_of_range(&message).unwrap_or_else(|| Phrase::verbatim(message))
+        out_of_range(&message).unwrap_or_else(|| Phrase::original(message))
     })
 }
 

@@ -137,7 +137,7 @@ fn item<'a>(
     let sent = life.messages.first()?;
     let (text, missing) = stretches(language, sent, room);
     let part = |cost: &CostPart| {
-        phrase!("{tokens} {part}", tokens = thousands(cost.tokens.into()), part = cost.part)
+        phrase!("{tokens} {part}", tokens = thousands(cost.tokens.into()), part = Phrase::from(cost.part))
     };
     let parts: Vec<Phrase> = sent.cost.iter().map(part).collect();
     let cost: Vec<String> = parts.iter().map(|part| lang::say(language, part)).collect();

@@ -14,9 +14,6 @@ use crate::show::what;
 /// How many lines of a log are shown before the rest is counted.
 const MAX_LOG: usize = 50;
 
-/// How many characters of the details of a line are shown.
-const MAX_DETAILS: usize = 400;
-
 /// One stage.
 #[derive(Debug, Serialize)]
 pub(super) struct Stage {
@@ -74,15 +71,6 @@ fn stage(language: Language, report: &StageReport) -> Stage {
 }
 
 fn line(language: Language, line: &ctx_types::LogLine) -> String {
-    let details = line.details.as_ref().map(|details| {
-        let text = details.to_string();
-        let end = text.char_indices().nth(MAX_DETAILS).map(|(end, _)| end);
-        match end.and_then(|end| text.get(..end)) {
-            Some(start) => format!(" {start}…"),
-            None => format!(" {text}"),
-        }
-    });
     let told = lang::say(language, &line.message);
-    let message = ctx_types::LogLine { details: None, message: Phrase::verbatim(told), ..line.clone() };
-    shown(&format!("{message}{}", details.unwrap_or_default()))
+    shown(&ctx_types::LogLine { details: None, message: Phrase::verbatim(told), ..line.clone() }.to_string())
 }

@@ -4,9 +4,10 @@ use ctx_language::Language;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use ctx_chat::StepLabel;
 use ctx_compress::mask::MaskStatistics;
 use ctx_types::{
-    Argument, DisplayNode, DisplayState, Divider, HistoryEntry, Node, NodeId, Session, count_of,
+    Argument, DisplayNode, DisplayState, Divider, HistoryEntry, Node, NodeId, Phrase, Session, count_of,
     display_path, phrase, thousands,
 };
 use serde_json::{Value, json};
@@ -161,13 +162,14 @@ fn stands_for(language: Language, session: &Session, id: &NodeId, node: &Node) -
 
 /// Names which steps can be taken back and done again.
 pub(crate) fn steps(language: Language, file: &SessionFile) -> String {
-    let line = |verb: &str, entries: &[Arc<HistoryEntry>]| {
+    let line = |verb: &'static str, entries: &[Arc<HistoryEntry>]| {
         let Some(latest) = entries.last() else { return String::new() };
         let others = entries.len() - 1;
         let more = phrase!(", and {steps}", steps = count_of!(others, "more operation"));
         let more = (others > 0).then(|| lang::say(language, &more));
-        let label = super::clean::clean_line(&latest.label);
-        format!("{}: {label}{}\n", lang::word(language, verb), more.unwrap_or_default())
+        let label = StepLabel::phrase(&super::clean::clean_line(&latest.label));
+        let told = phrase!("{verb}: {label}", verb = Phrase::from(verb), label);
+        format!("{}{}\n", lang::say(language, &told), more.unwrap_or_default())
     };
     line("undo", file.history.undoable()) + &line("redo", file.history.redoable())
 }

@@ -28,8 +28,8 @@ pub(crate) struct ScanFigures {
     pub(crate) lists_others: bool,
     /// A line for each timed effect.
     pub(crate) timed: Vec<String>,
-    /// Where timed effects are kept, if there is something to say about it.
-    pub(crate) kept: Option<Phrase>,
+    /// What to do next, a line each.
+    pub(crate) hints: Vec<Phrase>,
 }
 
 /// What is told of an entry.
@@ -82,7 +82,7 @@ pub(crate) fn scan_table(language: Language, found: &ScanFigures) -> String {
             found.timed.join("\n  ")
         )]);
     }
-    text.extend(found.kept.iter().map(|kept| format!("\n{}\n", lang::say(language, kept))));
+    text.extend(found.hints.iter().map(|hint| format!("\n{}\n", lang::say(language, hint))));
     text
 }
 
@@ -104,7 +104,7 @@ fn row(language: Language, entry: &EntryRow) -> [String; 6] {
     let number = |number: Option<String>| number.unwrap_or_else(|| "–".to_owned());
     [
         name,
-        lang::word(language, entry.state).into_owned(),
+        lang::word(language, if entry.state == "budget" { "over budget" } else { entry.state }).into_owned(),
         number(entry.pass.map(|pass| pass.to_string())),
         number(entry.tokens.map(|tokens| tokens.to_string())),
         lang::say(language, &entry.place),
@@ -114,11 +114,14 @@ fn row(language: Language, entry: &EntryRow) -> [String; 6] {
 
 /// Counts equal words, the most frequent first.
 fn counts(words: &[&'static str]) -> Argument {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     for word in words {
         *counts.entry(word).or_default() += 1;
     }
-    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+    let mut counts: Vec<(&'static str, usize)> = counts.into_iter().collect();
     counts.sort_by_key(|(word, count)| (std::cmp::Reverse(*count), *word));
-    Argument::list(counts.iter().map(|(word, count)| phrase!("{count} {word}", count, word)), Divider::Comma)
+    Argument::list(
+        counts.iter().map(|(word, count)| phrase!("{count} {word}", count, word = Phrase::from(*word))),
+        Divider::Comma,
+    )
 }

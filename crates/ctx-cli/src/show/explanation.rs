@@ -18,9 +18,6 @@ const MAX_DECISIONS: usize = 1_000;
 /// How many lines a stage may say before the rest is counted.
 const MAX_LOG: usize = 20;
 
-/// How many characters of the details of a line are shown; `--json` has all.
-const MAX_DETAILS: usize = 100;
-
 /// Writes what each stage did, how the budget came about, and what became of everything.
 pub(crate) fn explanation(language: Language, context: &Context, with_timings: bool) -> String {
     let report = &context.report;
@@ -67,28 +64,17 @@ fn cells(language: Language, stage: &StageReport) -> [String; 3] {
     let changes = [("+", stage.added), ("-", stage.removed), ("~", stage.changed)];
     let changes = changes.into_iter().filter(|(_, count)| *count > 0);
     let changes: Vec<String> = changes.map(|(sign, count)| format!("{sign}{count}")).collect();
-    let mut log: Vec<String> =
-        stage.log.iter().take(MAX_LOG).flat_map(|line| log_lines(language, line)).collect();
+    let mut log: Vec<String> = stage.log.iter().take(MAX_LOG).map(|line| log_line(language, line)).collect();
     if let Some(more) = stage.log.len().checked_sub(MAX_LOG).filter(|more| *more > 0) {
         log.push(lang::say(language, &phrase!("and {more}", more = count_of!(more, "more line"))));
     }
     [messages, changes.join(" "), log.join("\n")]
 }
 
-/// The level of a line unless all is as usual, its message, and below it the details.
-fn log_lines(language: Language, line: &LogLine) -> impl Iterator<Item = String> {
+/// The level of a line unless all is as usual, and its message; `--json` has the details.
+fn log_line(language: Language, line: &LogLine) -> String {
     let told = lang::say(language, &line.message);
-    let message = LogLine { details: None, message: Phrase::verbatim(told), ..line.clone() };
-    let details = line.details.as_ref().map(|details| {
-        let text = details.to_string();
-        match text.char_indices().nth(MAX_DETAILS) {
-            Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-            None => text,
-        }
-    });
-    [clean_line(&message.to_string())]
-        .into_iter()
-        .chain(details.map(|text| format!("  {}", clean_line(&text))))
+    clean_line(&LogLine { details: None, message: Phrase::verbatim(told), ..line.clone() }.to_string())
 }
 
 /// Adds up the times of each stage, in the order of their first runs; some run again after the recount.

@@ -1,5 +1,7 @@
 //! Diagnostics as people read them: with the line of the file that they are about.
 
+use std::borrow::Cow;
+
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use ctx_chat::{ClientError, StoreError, TurnFailure};
 use ctx_compress::mask::{NoRange, StaleMask, SummaryError, SummaryFailure};
@@ -148,16 +150,18 @@ pub(super) fn draw(language: Language, finding: &Diagnostic, mark: Option<&Mark>
         None if finding.location.is_empty() => render(language, group, finding),
         None => {
             let place = finding.location.to_string();
-            // A document that is not a file has a translated name.
             let place = match finding.location.document.as_deref() {
-                Some(document @ ("request body" | "the text")) => {
-                    place.replacen(document, &lang::word(language, document), 1)
-                }
-                _ => place,
+                Some(document) => place.replacen(document, &document_name(language, document), 1),
+                None => place,
             };
             render(language, group.element(Origin::path(clean_line(&place))), finding)
         }
     }
+}
+
+/// Translates the name of a document that is not a file.
+fn document_name(language: Language, name: &str) -> Cow<'_, str> {
+    if matches!(name, "request body" | "the text") { lang::word(language, name) } else { Cow::Borrowed(name) }
 }
 
 fn draw_excerpt(
@@ -166,7 +170,7 @@ fn draw_excerpt(
     finding: &Diagnostic,
     (mark, excerpt): (&Mark, Excerpt),
 ) -> String {
-    let file = clean_line(&mark.file);
+    let file = clean_line(&document_name(language, &mark.file));
     let place = |column| format!("{file}:{}:{column}", mark.line);
     // The renderer counts columns in the excerpt, which of a very long line begins later than the line.
     let (shown, meant) = (place(excerpt.column()), place(mark.column));

@@ -3,12 +3,13 @@
 use ctx_engine::inspect::{CacheStanding, CostPart, Event, Life, Piece, SentMessage, Step};
 use ctx_language::Language;
 use ctx_project::life;
-use ctx_types::{Argument, Decision, Divider, Phrase, Source, count_of, phrase};
+use ctx_types::{Argument, Decision, Divider, Phrase, Source, SourceKind, count_of, phrase};
 
 use crate::lang;
 use crate::show::clean::{clean, clean_line};
 use crate::show::diff::diff;
 use crate::show::explanation::decision;
+use crate::show::findings::colon;
 use crate::show::table::{first_line, fitted, share};
 use crate::show::{cut_line, width};
 
@@ -77,7 +78,7 @@ fn sent(language: Language, life: &Life, message: &SentMessage) -> String {
 }
 
 fn cost_part(cost: &CostPart) -> Phrase {
-    phrase!("{tokens} {part}", tokens = cost.tokens, part = cost.part)
+    phrase!("{tokens} {part}", tokens = cost.tokens, part = Phrase::from(cost.part))
 }
 
 /// A text with each line indented.
@@ -102,7 +103,19 @@ fn pieces(language: Language, message: &SentMessage) -> String {
     let row = |piece: &Piece| {
         let span = piece.segment.span;
         let bytes = if span.is_empty() { String::new() } else { format!("{}..{}", span.start, span.end) };
-        let source = format!("{}{}", piece.segment.source, via(language, piece));
+        let own = match (piece.segment.source.kind, piece.segment.source.id.as_deref()) {
+            // Only these have names that are words of the program.
+            (SourceKind::Overhead, Some(part)) if language != Language::En => {
+                format!(
+                    "{}{}{}",
+                    lang::page(language, "overhead"),
+                    colon(language),
+                    lang::word(language, part)
+                )
+            }
+            _ => piece.segment.source.to_string(),
+        };
+        let source = format!("{own}{}", via(language, piece));
         let text = first_line(message.text.get(span.start..span.end).unwrap_or_default());
         [bytes, share(piece.tokens, !span.is_empty()), cut_line(&source, width() / 2), text]
     };

@@ -132,7 +132,7 @@ fn rows(language: Language, context: &Context, all: bool, width: usize) -> Strin
             Some(_) => {}
             None => {
                 let (index, role) = (index.to_string(), message.role.to_string());
-                let cells = [index, role, tokens.to_string(), cut(&source(message), source_width)];
+                let cells = [index, role, tokens.to_string(), cut(&source(language, message), source_width)];
                 heads.push(Head { cells, of: Rows::Message(message, joined) });
             }
         }
@@ -287,9 +287,12 @@ fn decisions(language: Language, changes: &[&Decision]) -> String {
     format!("\n{}\n  {}\n", lang::word(language, "moved, merged, or dropped:"), lines.join("\n  "))
 }
 
-fn source(message: &Message) -> String {
+fn source(language: Language, message: &Message) -> String {
     let source = match &message.placement {
-        Some(placement) => format!("{} ({placement})", message.source),
+        Some(placement) => {
+            let placed = lang::say(language, &phrase!(" ({counter})", counter = placement.phrase()));
+            format!("{}{placed}", message.source)
+        }
         None => message.source.to_string(),
     };
     clean_line(&source)

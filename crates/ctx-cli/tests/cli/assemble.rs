@@ -242,7 +242,7 @@ fn long_ids_and_wide_letters_keep_the_table_in_shape() {
     moved, merged, or dropped:
       degraded preset#4: a placeholder replaces `photo.png`: cannot load it: not found: the attachment has no path
     === errors
-    warning[CTX0790]: a placeholder replaces `photo.png`: cannot load it: not found: the attachment has no path (in preset#4)
+    warning[CTX0790]: a placeholder replaces `photo.png`: cannot load it: not found: the attachment has no path (in `preset#4`)
     ");
 }
 

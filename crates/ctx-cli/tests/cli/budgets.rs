@@ -47,8 +47,10 @@ fn in_ctx_toml_it_is_an_error_in_the_same_words() {
     for key in ["context-tokens", "reserve"] {
         for number in BAD {
             let answer = ctx("assemble --input Hi", &[("ctx.toml", &format!("{key} = {number}"))]);
-            let start = "exit code 3\n=== errors\nerror[CTX0902]: expected a whole number from 0 to 1000000000, found `";
-            assert!(answer.starts_with(start), "{answer}");
+            let start = format!(
+                "exit code 3\n=== errors\nerror[CTX0902]: `{key}`: expected a whole number from 0 to 1000000000, found `"
+            );
+            assert!(answer.starts_with(&start), "{answer}");
         }
     }
     assert_snapshot!(ctx("assemble --input Hi", &[("ctx.toml", "context-tokens = 18446744073709551615")]), @"
@@ -69,11 +71,13 @@ fn in_a_case_it_is_an_error_in_the_same_words() {
     exit code 3
     === output
     FAILED tests: cannot read the case
-    error[CTX0902]: expected a whole number from 0 to 1000000000, found `-1`
+    error[CTX0902]: `context_tokens`: expected a whole number from 0 to 1000000000, found `-1`
      --> case.yaml:2:17
       |
     2 | context_tokens: -1
       |                 ^^
+      |
+      = help: write a whole number from 0 to 1000000000, or remove `context_tokens`
 
     1 case: 0 passed, 1 failed
     ");

@@ -346,7 +346,7 @@ fn what_is_wrong_about_an_endpoint_is_told_in_its_line() {
     assert_snapshot!(folder.ctx("chat agent.yaml --once Hi"), @"
     exit code 3
     === errors
-    error[CTX0902]: `mumble` is not an API dialect
+    error[CTX0902]: `dialect`: `mumble` is not an API dialect
      --> ctx.toml:3:11
       |
     3 | dialect = 'mumble'

@@ -198,25 +198,29 @@ fn values_of_wrong_types_are_errors() {
     assert_snapshot!(faults("context-tokens = -1"), @"
     exit code 3
     === errors
-    error[CTX0902]: expected a whole number from 0 to 1000000000, found `-1`
+    error[CTX0902]: `context-tokens`: expected a whole number from 0 to 1000000000, found `-1`
      --> ctx.toml:1:18
       |
     1 | context-tokens = -1
       |                  ^^
+      |
+      = help: write a whole number from 0 to 1000000000, or remove `context-tokens`
     ");
     assert_snapshot!(faults("agent = 5"), @"
     exit code 3
     === errors
-    error[CTX0902]: expected a text, found `5`
+    error[CTX0902]: `agent`: expected a text, found `5`
      --> ctx.toml:1:9
       |
     1 | agent = 5
       |         ^
+      |
+      = help: write a text, or remove `agent`
     ");
     assert_snapshot!(faults("tz = 'Mars/Base'"), @"
     exit code 3
     === errors
-    error[CTX0902]: `Mars/Base` is not a time zone
+    error[CTX0902]: `tz`: `Mars/Base` is not a time zone
      --> ctx.toml:1:6
       |
     1 | tz = 'Mars/Base'

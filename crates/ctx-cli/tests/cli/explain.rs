@@ -27,13 +27,12 @@ fn a_conversation_over_budget_lists_the_dropped_run_as_one_decision() {
     let files = [("a.yaml", AGENT), ("c.json", chat.as_str())];
     let answer =
         ctx("explain a.yaml --session c.json --context-tokens 100 --at 2026-01-31T12:00:00Z", &files);
-    assert_snapshot!(answer, @r#"
+    assert_snapshot!(answer, @"
     exit code 0
     === output
      processor                 messages   changes   log
     ─────────────────────────────────────────────────────────────────────────────────────────────────
      session-loader            0 → 10     +10       10 messages loaded, 31 older messages not loaded
-                                                      {"windowTokens":97,"skippedBytes":796}
      regex-processor           10 → 10
      transcription-processor   10 → 10
      worldbook-processor       10 → 10
@@ -56,7 +55,7 @@ fn a_conversation_over_budget_lists_the_dropped_run_as_one_decision() {
     decisions
       hidden preset:off: disabled
       dropped history:n1 and 33 more: does not fit the budget of 97 tokens (874 bytes, at most 817 tokens)
-    "#);
+    ");
 }
 
 #[test]

@@ -519,10 +519,11 @@ fn help_of_worldbook_scan() {
     === output
     Show active entries with the matched key, message and pass
 
-    Usage: ctx worldbook scan [OPTIONS] <BOOK>...
+    Usage: ctx worldbook scan [OPTIONS] [BOOK]...
 
     Arguments:
-      <BOOK>...  Worldbooks (SillyTavern, AIO Hub, character cards, NovelAI, Agnai, RisuAI)
+      [BOOK]...  Worldbooks (SillyTavern, AIO Hub, character cards, NovelAI, Agnai, RisuAI) [default:
+                 from the agent and ctx.toml]
 
     Options:
           --session <FILE>      Conversation file (AIO Hub, OpenAI or SillyTavern) [default: from

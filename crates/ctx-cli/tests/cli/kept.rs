@@ -76,7 +76,7 @@ fn a_session_comes_out_with_branches_summaries_and_undo() {
     assert_snapshot!(folder.ctx("session import chat.json --id room --store s.db"), @"
     exit code 0
     === output
-    imported: room (16 messages, chat.json: a session)
+    imported: `room` (16 messages, chat.json: a session)
     ");
     folder.ctx("session export room --store s.db --out back.json");
     let read = |name: &str| {
@@ -117,7 +117,7 @@ fn what_cannot_be_imported_is_told_and_the_rest_is_there() {
     assert_snapshot!(folder.ctx("session import plan.json broken.json plan.json --store s.db"), @"
     exit code 3
     === output
-    imported: plan (4 messages, plan.json: a list of stored messages)
+    imported: `plan` (4 messages, plan.json: a list of stored messages)
     === errors
     error[CTX0602]: invalid JSON: the document ends too early
      --> broken.json:1:1
@@ -159,8 +159,8 @@ fn deletion_leaves_nothing_behind() {
     assert_snapshot!(folder.ctx("session delete plan none other --store s.db"), @"
     exit code 2
     === output
-    deleted: plan
-    deleted: other
+    deleted: `plan`
+    deleted: `other`
     === errors
     error: no conversation `none`
     ");

@@ -207,7 +207,7 @@ fn errors_are_chinese() {
     assert_snapshot!(folder().ctx("check none.yaml --lang zh --jsno"), @"
     exit code 2
     === errors
-    错误：多余的参数 '--jsno'
+    错误：未知的参数 '--jsno'
 
       提示：有相近的参数 '--json'
 
@@ -533,4 +533,27 @@ fn chinese_results_have_full_width_punctuation() {
     let output = folder.ctx("--lang zh assemble --no-config --input Hi --format openai");
     assert!(output.contains("--> 请求体"), "{output}");
     assert!(folder.ctx("--lang zh check --explain 103").contains("CTX0103：键名拼写错误"));
+}
+
+#[test]
+fn ids_and_file_names_stay_as_typed_in_chinese() {
+    let chat = r#"[{ "role": "user", "content": "error" }]"#;
+    for word in ["agent", "error", "source", "message", "file", "undo", "budget"] {
+        let file = format!("{word}.json");
+        let folder = Folder::with(&[(file.as_str(), chat)]);
+        let imported = folder.ctx(&format!("session import {file} --store s.db --id {word} --lang zh"));
+        assert!(imported.contains(&format!("已导入：`{word}`（1 条消息，{file}：")), "{imported}");
+        let deleted = folder.ctx(&format!("session delete {word} --store s.db --lang zh"));
+        assert!(deleted.contains(&format!("已删除：`{word}`")), "{deleted}");
+    }
+}
+
+#[test]
+fn names_nothing_to_undo_in_chinese() {
+    let chat = r#"{ "id": "c", "rootNodeId": "r", "activeLeafId": "r", "nodes": { "r": { "id": "r", "role": "system", "content": "" } } }"#;
+    let folder = Folder::with(&[("c.json", chat)]);
+    for (verb, expected) in [("undo", "没有可撤销的操作"), ("redo", "没有可重做的操作")] {
+        let told = folder.ctx(&format!("session {verb} c.json --lang zh"));
+        assert!(told.contains(expected), "{told}");
+    }
 }

@@ -31,7 +31,7 @@ fn a_case_is_checked_as_ctx_test_reads_it() {
       |
       = help: did you mean `../chat.json`?
 
-    error[CTX0902]: `contine` is not a generation kind
+    error[CTX0902]: `kind`: `contine` is not a generation kind
      --> c/case.yaml:3:7
       |
     3 | kind: contine
@@ -127,11 +127,13 @@ fn defaults_are_checked_as_each_verb_reads_them() {
       |
       = help: did you mean `chat.json`?
 
-    error[CTX0902]: expected a whole number from 0 to 1000000000, found `"many"`
+    error[CTX0902]: `context-tokens`: expected a whole number from 0 to 1000000000, found `"many"`
      --> ./ctx.toml:3:18
       |
     3 | context-tokens = 'many'
       |                  ^^^^^^
+      |
+      = help: write a whole number from 0 to 1000000000, or remove `context-tokens`
 
     warning[CTX0452]: unknown processor `token-limitr` (set by user)
      --> ./ctx.toml:4:1
@@ -272,7 +274,13 @@ fn files_that_a_case_names_are_read_as_what_they_should_be() {
         &["CTX0902 /tools: `profile.yaml` is not a list of tool definitions"],
     );
     check("case.yaml", "agent: a", &["CTX0900 /agent: `a` is a folder, not a file"]);
-    check("case.yaml", "agent: ''", &["CTX0902 /agent: expected a text that is not empty, found `\"\"`"]);
+    check(
+        "case.yaml",
+        "agent: ''",
+        &[
+            "CTX0902 /agent: `agent`: expected a text that is not empty, found `\"\"` (write a text that is not empty, or remove `agent`)",
+        ],
+    );
     check("case.yaml", "agent: a/agent.yaml\nprofile: profile.yaml\nsession: conversation.json", &[]);
 }
 
@@ -286,7 +294,13 @@ fn what_defaults_name_is_looked_at() {
         ],
     );
     check("ctx.toml", "agent = 'a/'", &["CTX0900 /agent: `a/` is a folder, not a file"]);
-    check("ctx.toml", "agent = ''", &["CTX0902 /agent: expected a text that is not empty, found `\"\"`"]);
+    check(
+        "ctx.toml",
+        "agent = ''",
+        &[
+            "CTX0902 /agent: `agent`: expected a text that is not empty, found `\"\"` (write a text that is not empty, or remove `agent`)",
+        ],
+    );
     check(
         "ctx.toml",
         "[endpoint]\nbase-url = 'ftp://x'",
@@ -295,7 +309,9 @@ fn what_defaults_name_is_looked_at() {
     check(
         "ctx.toml",
         "[endpoint]\nkey-env = ''",
-        &["CTX0902 /endpoint/key-env: expected a text that is not empty, found `\"\"`"],
+        &[
+            "CTX0902 /endpoint/key-env: `key-env`: expected a text that is not empty, found `\"\"` (write a text that is not empty, or remove `key-env`)",
+        ],
     );
     check(
         "ctx.toml",
@@ -420,31 +436,31 @@ fn a_near_name_is_the_way_out_and_in_a_case_the_edit() {
     check(
         "case.yaml",
         "kind: quite",
-        &["CTX0902 /kind: `quite` is not a generation kind (did you mean `quiet`?) -> \"quiet\""],
+        &["CTX0902 /kind: `kind`: `quite` is not a generation kind (did you mean `quiet`?) -> \"quiet\""],
     );
     check(
         "case.yaml",
         "kind: foo",
         &[
-            "CTX0902 /kind: `foo` is not a generation kind (use one of `normal`, `continue`, `impersonate`, `quiet`)",
+            "CTX0902 /kind: `kind`: `foo` is not a generation kind (use one of `normal`, `continue`, `impersonate`, `quiet`)",
         ],
     );
     check(
         "case.yaml",
         "tz: Europe/Berln",
         &[
-            "CTX0902 /tz: `Europe/Berln` is not a time zone (did you mean `Europe/Berlin`?) -> \"Europe/Berlin\"",
+            "CTX0902 /tz: `tz`: `Europe/Berln` is not a time zone (did you mean `Europe/Berlin`?) -> \"Europe/Berlin\"",
         ],
     );
     check(
         "case.yaml",
         "tz: Mars",
-        &["CTX0902 /tz: `Mars` is not a time zone (use a name such as Asia/Shanghai or UTC)"],
+        &["CTX0902 /tz: `tz`: `Mars` is not a time zone (use a name such as Asia/Shanghai or UTC)"],
     );
     check(
         "ctx.toml",
         "[endpoint]\ndialect = 'opnai'",
-        &["CTX0902 /endpoint/dialect: `opnai` is not an API dialect (did you mean `openai`?)"],
+        &["CTX0902 /endpoint/dialect: `dialect`: `opnai` is not an API dialect (did you mean `openai`?)"],
     );
     check(
         "case.yaml",

@@ -75,7 +75,7 @@ fn a_pass_can_be_reported_on_too() {
     assert_snapshot!(ctx("compress report --session n.json --budget 50 --strategy magic", &files), @"
     exit code 2
     === errors
-    error: unknown strategy `magic`
+    error: unknown strategy `magic`; use one of `telegraphic`, `sentences`, `key-message`, `last-rounds`
     ");
     assert_snapshot!(ctx("compress report --session n.json --budget 5", &files), @"
     exit code 5

@@ -306,3 +306,20 @@ fn check_killed(database: Option<&str>) {
     assert_eq!(sent.iter().filter(|(_, text)| text.contains("wordsOfTheUser")).count(), 1, "{sent:?}");
     assert!(sent.last().unwrap().1.matches("wordsOfTheUser").count() == 2, "{sent:?}");
 }
+
+#[test]
+fn one_cause_has_one_exit_code_in_every_command() {
+    let folder = Folder::with(&[("ada.yaml", AGENT)]);
+    for (endpoint, code) in [
+        ("", 2),
+        ("--key-env NO_SUCH_KEY", 2),
+        ("--key-file nope", 3),
+        ("--base-url x", 2),
+        ("--base-url http://127.0.0.1:9 --key-file nope", 3),
+    ] {
+        for command in ["chat ada.yaml --once Hello --model m", "serve --port 0 --model m"] {
+            let told = folder.ctx(&format!("{command} {endpoint}"));
+            assert!(told.starts_with(&format!("exit code {code}\n")), "{command} {endpoint}: {told}");
+        }
+    }
+}

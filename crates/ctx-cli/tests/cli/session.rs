@@ -289,7 +289,7 @@ fn other_forms_are_shown_and_not_written() {
     assert_snapshot!(folder.ctx("session undo list.json"), @"
     exit code 2
     === errors
-    error: cannot store this in `list.json` (a list of chat messages); convert it with `ctx session import`, then `ctx session export ID --out FILE`
+    error: cannot store this in `list.json` (a list of chat messages); convert it with `ctx session import list.json`, then `ctx session export ID --out FILE`
     ");
     let halves = json!({ "index": { "id": "s" }, "detail": hotel() });
     folder.write("halves.json", halves.to_string().as_bytes());

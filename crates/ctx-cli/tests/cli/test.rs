@@ -356,7 +356,7 @@ fn what_a_case_says_wrongly_is_an_error() {
         ("t/g/case.yaml", "- input"),
         ("t/h/case.yaml", "context_tokens: -1"),
     ];
-    assert_snapshot!(ctx("test t", &files), @r#"
+    assert_snapshot!(ctx("test t", &files), @"
     exit code 3
     === output
     FAILED t/a: cannot read the case
@@ -369,14 +369,16 @@ fn what_a_case_says_wrongly_is_an_error() {
       = help: did you mean `input`?
 
     FAILED t/b: cannot read the case
-    error[CTX0902]: `noon` is not an RFC 3339 time such as 2026-01-31T12:00:00Z
+    error[CTX0902]: `at`: `noon` is not an RFC 3339 time such as 2026-01-31T12:00:00Z
      --> case.yaml:1:5
       |
     1 | at: noon
       |     ^^^^
+      |
+      = help: correct the value, or remove `at`
 
     FAILED t/c: cannot read the case
-    error[CTX0902]: `quite` is not a generation kind
+    error[CTX0902]: `kind`: `quite` is not a generation kind
      --> case.yaml:1:7
       |
     1 | kind: quite
@@ -411,14 +413,16 @@ fn what_a_case_says_wrongly_is_an_error() {
       | ^^^^^^^
 
     FAILED t/h: cannot read the case
-    error[CTX0902]: expected a whole number from 0 to 1000000000, found `-1`
+    error[CTX0902]: `context_tokens`: expected a whole number from 0 to 1000000000, found `-1`
      --> case.yaml:1:17
       |
     1 | context_tokens: -1
       |                 ^^
+      |
+      = help: write a whole number from 0 to 1000000000, or remove `context_tokens`
 
     8 cases: 0 passed, 8 failed
-    "#);
+    ");
 }
 
 #[test]

@@ -151,6 +151,8 @@ fn settings_are_those_of_applications() {
     0 of 11 entries in 1 worldbook active; about 0 tokens, no budget; 1 pass
 
     not active: 8 no key, 1 delay, 1 filter, 1 off; use `--all` to list these
+
+    no messages to search; pass `--session` or `--input`
     === errors
     warning[CTX0956]: unknown setting `depht`
      --> set.json:1:82
@@ -503,4 +505,35 @@ fn only_what_is_in_every_request_breaks_the_cache() {
     ] {
         assert!(!told(more), "{more}");
     }
+}
+
+#[test]
+fn scans_worldbooks_of_the_agent_without_a_book() {
+    let agent = format!("worldbookIds: [Sky]\n{AGENT}");
+    let files = [
+        ("agent.yaml", agent.as_str()),
+        ("worldbooks/sky.json", SKY),
+        ("ctx.toml", "agent = 'agent.yaml'\n"),
+    ];
+    let own = Folder::with(&files);
+    let scanned = own.ctx("worldbook scan --input moon");
+    assert!(scanned.contains("of 11 entries in 1 worldbook active"), "{scanned}");
+    let without =
+        Folder::with(&[("agent.yaml", AGENT)]).ctx("worldbook scan --agent agent.yaml --input moon");
+    assert!(without.starts_with("exit code 2") && without.contains("no worldbook given"), "{without}");
+}
+
+#[test]
+fn explanations_say_where_a_key_last_occurred() {
+    let book = r#"{ "entries": { "1": { "uid": 1, "key": ["hello"], "content": "x", "scanDepth": 1 } } }"#;
+    let folder = Folder::with(&[("book.json", book), ("chat.json", CHAT), ("agent.yaml", AGENT)]);
+    let why = "no key in the last message (scan depth 1); `hello` is in history:n1, 3 messages back";
+    let report =
+        output(&folder.ctx("assemble agent.yaml --session chat.json --worldbook book.json --format json"));
+    let decisions = report["report"]["decisions"].as_array().unwrap();
+    assert!(decisions.iter().any(|decision| decision["reason"] == why), "{decisions:#?}");
+    let scan = output(&folder.ctx("worldbook scan book.json --session chat.json --all --json"));
+    assert_eq!(scan["entries"][0]["why"], why);
+    let without = folder.ctx("worldbook scan book.json --all");
+    assert!(without.contains("no messages to search; pass `--session` or `--input`"), "{without}");
 }

@@ -69,8 +69,11 @@ fn check_listed(session: &Session, id: &NodeId, node: &Node, spans: &Spans<'_>) 
     let mut found = Vec::new();
     if let Some((index, first)) = foreign.first().and_then(|index| Some((*index, ids.get(*index)?))) {
         let shown = excerpt(first);
-        let why =
-            if session.node(first).is_none() { "which is not a node" } else { "which is not on its branch" };
+        let why = Phrase::from(if session.node(first).is_none() {
+            "which is not a node"
+        } else {
+            "which is not on its branch"
+        });
         let message = match foreign.len() {
             1 => phrase!("summary `{name}` lists `{shown}`, {why}; it is ignored", name, shown, why),
             count => phrase!(

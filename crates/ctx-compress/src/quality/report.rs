@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use ctx_types::{Diagnostic, Message, Role, Source, SourceKind, Text, Trust, phrase, plural};
+use ctx_types::{Diagnostic, Message, Phrase, Role, Source, SourceKind, Text, Trust, phrase, plural};
 use serde::Serialize;
 
 use crate::codes;
@@ -89,12 +89,12 @@ impl QualityReport {
     }
 }
 
-fn limits(side: &Side<'_>, name: &str) -> Vec<Diagnostic> {
+fn limits(side: &Side<'_>, name: &'static str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if side.unread > 0 {
         let message = phrase!(
             "{name} exceeds {bytes} bytes; {unread} bytes are not compared",
-            name,
+            name = Phrase::from(name),
             bytes = MOST_BYTES,
             unread = side.unread
         );

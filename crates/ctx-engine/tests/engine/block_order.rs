@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use ctx_engine::{CompiledAgent, Compile, Dialect, Engine, Limits, Request, read_conversation};
+use ctx_engine::{Compile, CompiledAgent, Dialect, Engine, Limits, Request, read_conversation};
 use ctx_types::{Agent, TurnInput};
 use proptest::collection::vec;
 use proptest::prelude::*;

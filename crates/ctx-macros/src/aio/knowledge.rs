@@ -1,6 +1,6 @@
 //! What only a host can fill in: knowledge bases, and colours of its window.
 
-use ctx_types::{excerpt, phrase};
+use ctx_types::{Phrase, excerpt, phrase};
 
 use crate::call::{Call, Value};
 use crate::codes;
@@ -49,7 +49,11 @@ fn check_kb(call: &mut Call<'_>) {
         if !(argument.is_empty() || is_good) {
             call.warn(
                 codes::BAD_ARGUMENT,
-                phrase!("`{argument}` is {problem}", argument = excerpt(argument), problem),
+                phrase!(
+                    "`{argument}` is {problem}",
+                    argument = excerpt(argument),
+                    problem = Phrase::from(problem)
+                ),
             );
         }
     }

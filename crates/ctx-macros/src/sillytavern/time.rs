@@ -129,7 +129,7 @@ fn difference(call: &mut Call<'_>) -> Value {
     };
     call.warn(
         codes::BAD_ARGUMENT,
-        phrase!("`{wrong}` is {problem}", wrong = excerpt(wrong), problem = problem.to_string()),
+        phrase!("`{wrong}` is {problem}", wrong = excerpt(wrong), problem = problem.phrase()),
     );
     // What SillyTavern writes.
     "Invalid date".into()

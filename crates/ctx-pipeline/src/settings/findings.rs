@@ -70,8 +70,8 @@ impl Findings {
         let message = phrase!(
             "enabling `{id}` ({origin}) replaces its whole entry ({replaced}), including {keys}",
             id,
-            origin = winner.origin.name(),
-            replaced = next.origin.name(),
+            origin = Phrase::from(winner.origin.name()),
+            replaced = Phrase::from(next.origin.name()),
             keys
         );
         let help = phrase!("to keep those settings, set `enabled` in that entry instead");
@@ -82,7 +82,7 @@ impl Findings {
         let message = phrase!(
             "unknown processor `{setting}` (set by {origin})",
             setting = excerpt(&winner.setting.id),
-            origin = winner.origin.name()
+            origin = Phrase::from(winner.origin.name())
         );
         let unknown = Diagnostic::warning(codes::UNKNOWN_PROCESSOR, message);
         let known = registry.descriptors().map(|descriptor| &*descriptor.id);

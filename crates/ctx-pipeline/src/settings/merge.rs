@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::{ConfigField, Diagnostic, Fix, excerpt, phrase};
+use ctx_types::{ConfigField, Diagnostic, Fix, Phrase, excerpt, phrase};
 use serde_json::Value;
 
 use super::findings::Findings;
@@ -95,7 +95,7 @@ fn take<'a>(entries: &mut Vec<Winner<'a>>, id: &'a str, new: Winner<'a>, finding
         let message = phrase!(
             "processor `{id}` is set twice by {origin}; the second one is used",
             id = excerpt(id),
-            origin = new.origin.to_string()
+            origin = Phrase::from(new.origin.name())
         );
         findings.push(Diagnostic::warning(codes::DUPLICATE_SETTING, message), known.setting, None);
     }
@@ -147,7 +147,7 @@ fn checked(
         key,
         id,
         value = shown(value),
-        origin = origin.name(),
+        origin = Phrase::from(origin.name()),
         expected
     );
     let default = shown(&field.default);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Argument, Diagnostic, Divider, Fix, Reader, excerpt, nearest, phrase};
+use ctx_types::{Argument, Diagnostic, Divider, Fix, Phrase, Reader, excerpt, nearest, phrase};
 use serde_json::{Map, Value};
 
 use super::{Origin, ProcessorSetting, SettingPlace, SettingsLayer, old};
@@ -141,7 +141,7 @@ fn entry(item: &Value, reader: &mut Reader) -> Option<ProcessorSetting> {
 pub(super) fn field<T>(
     object: &Map<String, Value>,
     key: &str,
-    expected: &str,
+    expected: &'static str,
     reader: &mut Reader,
     read: impl Fn(&Value) -> Option<T>,
 ) -> Option<T> {
@@ -169,9 +169,12 @@ pub(super) fn object<'v>(value: &'v Value, reader: &mut Reader) -> Option<&'v Ma
     value.as_object()
 }
 
-pub(super) fn wrong_type(expected: &str, found: &Value) -> Diagnostic {
-    let message =
-        phrase!("expected {expected}, found `{found}`; the value is ignored", expected, found = shown(found));
+pub(super) fn wrong_type(expected: &'static str, found: &Value) -> Diagnostic {
+    let message = phrase!(
+        "expected {expected}, found `{found}`; the value is ignored",
+        expected = Phrase::from(expected),
+        found = shown(found)
+    );
     Diagnostic::warning(codes::SETTING_TYPE, message)
 }
 

@@ -1,6 +1,6 @@
 //! Messages as `OpenAI`'s chat completions take them, and as seed 004 stores them.
 
-use ctx_types::{Diagnostic, Fix, Reader, Role, excerpt, nearest, phrase};
+use ctx_types::{Diagnostic, Fix, Phrase, Reader, Role, excerpt, nearest, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -47,8 +47,8 @@ fn id(message: &mut Message, reader: &mut Reader) {
     let problem = match message.map.get("id") {
         None | Some(Value::Null) => return,
         Some(Value::String(id)) if !id.is_empty() => return,
-        Some(Value::String(_)) => "the id is empty",
-        Some(_) => "the id is not a text",
+        Some(Value::String(_)) => Phrase::from("the id is empty"),
+        Some(_) => Phrase::from("the id is not a text"),
     };
     let message_id = Diagnostic::warning(codes::MESSAGE_ID, phrase!("{problem}; a new id is used", problem));
     reader.at_key("id", |reader| reader.report(message_id));
@@ -67,8 +67,8 @@ fn role(message: &mut Message, reader: &mut Reader) -> Role {
     let known = (given == Some("function")).then_some(Role::Tool);
     if known.is_none() {
         let problem = match given {
-            Some(role) => format!("the role `{}` is not known", excerpt(role)),
-            None => "the message has no role".to_owned(),
+            Some(role) => phrase!("unknown role `{role}`", role = excerpt(role)),
+            None => Phrase::from("the message has no role"),
         };
         let unknown =
             Diagnostic::warning(codes::UNKNOWN_ROLE, phrase!("{problem}; role `user` is used", problem));

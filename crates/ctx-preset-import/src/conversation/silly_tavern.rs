@@ -87,7 +87,7 @@ fn repair(mut message: Message, reader: &mut Reader) -> Message {
 fn check_type(
     message: &Map<String, Value>,
     key: &str,
-    expected: &str,
+    expected: &'static str,
     fits: fn(&Value) -> bool,
     reader: &mut Reader,
 ) {

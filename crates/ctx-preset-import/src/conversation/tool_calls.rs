@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ctx_types::{Diagnostic, Reader, excerpt, phrase};
+use ctx_types::{Diagnostic, Phrase, Reader, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -43,7 +43,7 @@ pub(super) fn repair_calls(message: &mut Message, index: usize, calls: &mut Call
                 unread.push((below, call));
                 let bad = Diagnostic::error(
                     codes::TOOL_CALL,
-                    phrase!("the tool call is skipped: {problem}", problem),
+                    phrase!("the tool call is skipped: {problem}", problem = Phrase::from(problem)),
                 );
                 Some(bad.with_help(phrase!("fix the tool call; it is kept under `imported` and not sent")))
             }

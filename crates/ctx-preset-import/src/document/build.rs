@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use ctx_types::{Diagnostic, Reader, excerpt, phrase};
+use ctx_types::{Diagnostic, Phrase, Reader, excerpt, phrase};
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde_json::map::Entry;
@@ -255,8 +255,11 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let mut map = Map::with_capacity(room);
         while let Some(key) = access.next_key_seed(KeySeed)? {
             if let Key::Other(text, kind) = &key {
-                let message =
-                    phrase!("key `{text}` is {kind}; it is read as a string", text = excerpt(text), kind);
+                let message = phrase!(
+                    "key `{text}` is {kind}; it is read as a string",
+                    text = excerpt(text),
+                    kind = Phrase::from(*kind)
+                );
                 builder.note_at(text, Diagnostic::info(codes::KEY_TYPE, message));
             }
             let key = key.into_text();

@@ -1,6 +1,6 @@
 //! JSON Lines documents: one object a line.
 
-use ctx_types::{Diagnostic, phrase};
+use ctx_types::{Diagnostic, Phrase, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -74,8 +74,10 @@ fn read_line(line: &str, index: usize, builder: &mut Builder) -> Option<Value> {
     });
     let problem = match read {
         Ok(value @ Value::Object(_)) => return Some(value),
-        Ok(_) => "it is not an object".to_owned(),
-        Err(error) => place::without_place(&error.to_string(), error.line(), error.column()),
+        Ok(_) => Phrase::from("it is not an object"),
+        Err(error) => {
+            Phrase::original(place::without_place(&error.to_string(), error.line(), error.column()))
+        }
     };
     let message = phrase!("line {index} is skipped: {problem}", index = index + 1, problem);
     let bad =

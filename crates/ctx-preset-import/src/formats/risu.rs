@@ -240,7 +240,11 @@ fn odd_scripts(module: Source<'_>, within: &str) -> Vec<Diagnostic> {
         };
         for (key, expected, fits) in SCRIPT_FIELDS {
             if fields.get(key).is_some_and(|value| !value.is_null() && !fits(value)) {
-                let message = phrase!("`{key}` of the regex script must be {expected}", key, expected);
+                let message = phrase!(
+                    "`{key}` of the regex script must be {expected}",
+                    key,
+                    expected = Phrase::from(expected)
+                );
                 let finding = Diagnostic::warning(codes::SCRIPT_VALUE, message);
                 found.push(finding.at_pointer(format!("{at}/{key}")));
             }

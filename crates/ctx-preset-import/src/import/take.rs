@@ -1,6 +1,6 @@
 //! Documents of each format, as they are taken into what the files hold.
 
-use ctx_types::{Diagnostic, RegexPreset, Worldbook, phrase};
+use ctx_types::{Diagnostic, Phrase, RegexPreset, Worldbook, phrase};
 use serde_json::Value;
 
 use super::gathered::{Gathered, SourceObject, unused};
@@ -350,9 +350,10 @@ fn unknown(nearest: &[Format]) -> Diagnostic {
 }
 
 /// Keeps the first of a kind; a further one is reported.
-fn first<T>(place: &mut Option<T>, value: T, kind: &str) -> Outcome {
+fn first<T>(place: &mut Option<T>, value: T, kind: &'static str) -> Outcome {
     if place.is_some() {
-        let message = phrase!("this file is ignored: another {kind} is imported already", kind);
+        let message =
+            phrase!("this file is ignored: another {kind} is imported already", kind = Phrase::from(kind));
         let found =
             Diagnostic::warning(codes::ANOTHER_OF_KIND, message).with_help(phrase!("import it separately"));
         return Outcome { used: Use::Superseded, ..Outcome::whole(vec![found]) };

@@ -117,10 +117,8 @@ fn preset_file(mut file: Map<String, Value>, anchors: &AnchorRegistry) -> (Value
 fn unknown(value: &Value) -> ImportError {
     ImportError::UnknownShape {
         expected: "an agent, an export of agents, a preset or a session of AIO Hub",
-        found: format::source_format(value).map_or_else(
-            || format::describe(value),
-            |format| ctx_types::Phrase::verbatim(format.to_string()),
-        ),
+        found: format::source_format(value)
+            .map_or_else(|| format::describe(value), |format| ctx_types::Phrase::from(format.as_str())),
         help: Some(phrase!("use `ctx import` for files of other applications; they cannot be migrated")),
     }
 }

@@ -270,3 +270,17 @@ fn warns_about_parameters_of_wrong_type() {
     );
     assert_eq!(found(json!({ "temperature": 0.7, "top_p": 1, "stop": ["a"] })), []);
 }
+
+#[test]
+fn reports_misspelled_parameters() {
+    let found = |parameters: Value| {
+        let agent = read(&json!({ "presetMessages": [], "parameters": parameters }).to_string());
+        let found = agent.diagnostics.iter().filter(|found| found.code == ctx_types::codes::MISSPELT_KEY);
+        found.map(|found| format!("{}, {}", found.message, found.help.as_ref().unwrap())).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        found(json!({ "temperatur": 0.7, "top_q": 1, "weather": 1 })),
+        ["unknown parameter `temperatur`, did you mean `temperature`?"]
+    );
+    assert_eq!(found(json!({ "temperature": 0.7, "temperatur": 0.7, "presence_penalty": 1 })), [""; 0]);
+}

@@ -250,7 +250,7 @@ impl<'a> Settler<'a> {
                     phrase!(
                         "{job} is sent as {kind}: {why}",
                         job = job.name(),
-                        kind = job.kind_of_text(),
+                        kind = Phrase::from(job.kind_of_text()),
                         why
                     ),
                 );
@@ -435,7 +435,7 @@ impl<'a> Settler<'a> {
 
     fn report(&mut self, job: Job<'_>, mut finding: Diagnostic) {
         finding.message =
-            phrase!("{message} (in {source})", message = finding.message, source = job.source.to_string());
+            phrase!("{message} (in `{source}`)", message = finding.message, source = job.source.to_string());
         self.found.push(finding);
     }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ctx_macros::{Dialect, Registry, Template};
 use ctx_regex::Error;
 use ctx_types::{
-    Argument, Diagnostic, Divider, Fix, Listed, RegexRule, Source, SourceKind, Text, Trust, excerpt, nearest,
-    phrase,
+    Argument, Diagnostic, Divider, Fix, Listed, Phrase, RegexRule, Source, SourceKind, Text, Trust, excerpt,
+    nearest, phrase,
 };
 
 use super::find::{Find, Reading};
@@ -221,8 +221,8 @@ fn scripts_never_run(rule: &RegexRule) -> Diagnostic {
 const TARGETS: [&str; 7] = ["system", "developer", "user", "assistant", "tool", "worldbook", "reasoning"];
 
 /// The finding about a word that means nothing where it stands.
-pub(super) fn unknown_value(what: &str, value: &str, known: &[&str]) -> Diagnostic {
-    let message = phrase!("unknown {what} `{value}`", what, value = excerpt(value));
+pub(super) fn unknown_value(what: &'static str, value: &str, known: &[&str]) -> Diagnostic {
+    let message = phrase!("unknown {what} `{value}`", what = Phrase::from(what), value = excerpt(value));
     let unknown = Diagnostic::warning(codes::RULE_VALUE, message);
     match nearest(value, known.iter().copied()) {
         Some(near) => unknown.guessing(near, Fix::text),

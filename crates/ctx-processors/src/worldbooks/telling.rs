@@ -2,22 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::{Decision, Outcome, phrase};
-use ctx_worldbook::{BookSet, Scan, Status};
+use ctx_types::{Decision, Outcome, Phrase, Source, phrase};
+use ctx_worldbook::{BookSet, Reason, Scan, Status};
 
 use super::expanding::entry_source;
-use super::transcript::Transcript;
+use super::transcript::{Transcript, message_name};
+use crate::worldbook_processor::NewestHit;
 
 /// How many decisions are made for entries that are not active, at most; what is left is one more.
 const MAX_DECISIONS: usize = 1_000;
 
 /// Records for each entry what became of it: of active ones why, of the others why not; those of one book with one and
 /// the same reason are one decision.
-pub(crate) fn tell(set: &BookSet, scan: &Scan, transcript: &Transcript) -> Vec<Decision> {
+pub(crate) fn tell(
+    set: &BookSet,
+    scan: &Scan,
+    transcript: &Transcript,
+    newest: &[Option<NewestHit>],
+) -> Vec<Decision> {
     let mut decisions = Vec::new();
     let mut known: BTreeMap<(usize, String), usize> = BTreeMap::new();
     let mut books: BTreeMap<&str, usize> = BTreeMap::new();
-    for (member, status) in set.members().iter().zip(&scan.statuses) {
+    for (number, (member, status)) in set.members().iter().zip(&scan.statuses).enumerate() {
         let next = books.len();
         let book = *books.entry(&member.book).or_insert(next);
         match status {
@@ -30,7 +36,8 @@ pub(crate) fn tell(set: &BookSet, scan: &Scan, transcript: &Transcript) -> Vec<D
                 decisions.push(Decision::new(Outcome::Kept, entry_source(member), reason));
             }
             Status::NotActivated(reason) => {
-                let mut reason = set.describe_reason(reason, &|newest| transcript.name(newest));
+                let newest = newest.get(number).and_then(Option::as_ref);
+                let mut reason = describe_inactive(set, number, reason, newest, &transcript.sources);
                 if known.len() >= MAX_DECISIONS && !known.contains_key(&(book, reason.to_string())) {
                     reason = phrase!("several other reasons");
                 }
@@ -44,4 +51,19 @@ pub(crate) fn tell(set: &BookSet, scan: &Scan, transcript: &Transcript) -> Vec<D
         }
     }
     decisions
+}
+
+/// Explains why an entry is not active. `sources` are the searched messages, the oldest first.
+pub(crate) fn describe_inactive(
+    set: &BookSet,
+    entry: usize,
+    reason: &Reason,
+    newest: Option<&NewestHit>,
+    sources: &[Source],
+) -> Phrase {
+    if !matches!(reason, Reason::NoKeyFound) {
+        return set.describe_reason(reason, &|newest| message_name(sources, newest));
+    }
+    let message = |_| newest.map_or_else(|| phrase!("a message"), |hit| hit.message.clone());
+    set.describe_missing_key(entry, sources.len(), newest.map(|newest| &newest.hit), &message)
 }

@@ -1,7 +1,5 @@
 //! What a file is taken for, which decides how it is checked.
 
-use std::fmt;
-
 use ctx_engine::Format;
 use ctx_operations::check::DocumentKind;
 
@@ -37,15 +35,14 @@ impl Kind {
             Self::Config => "config",
         }
     }
-}
 
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Returns the words for people, such as `a request body`.
+    pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Format(format) => format.fmt(f),
-            Self::RequestBody => f.write_str("a request body"),
-            Self::Case => f.write_str("a case of `ctx test`"),
-            Self::Config => f.write_str("defaults for the command line"),
+            Self::Format(format) => format.as_str(),
+            Self::RequestBody => "a request body",
+            Self::Case => "a case of `ctx test`",
+            Self::Config => "defaults for the command line",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How the messages of a conversation are fitted into a number of tokens.
 
 use ctx_compress::request::{self, Protection, STRATEGIES, Strategy};
-use ctx_types::{Message, closest, phrase};
+use ctx_types::{Argument, Divider, Message, closest, phrase};
 
 use crate::error::{ProjectError, Result};
 
@@ -10,7 +10,11 @@ pub fn strategy(name: &str) -> Result<Box<dyn Strategy>> {
     request::strategy(name).ok_or_else(|| {
         ProjectError::Usage(match closest(name, STRATEGIES) {
             Some(near) => phrase!("unknown strategy `{name}`; did you mean `{near}`?", name, near),
-            None => phrase!("unknown strategy `{name}`", name),
+            None => phrase!(
+                "unknown strategy `{name}`; use one of {known}",
+                name,
+                known = Argument::names(STRATEGIES, Divider::Comma)
+            ),
         })
     })
 }

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use ctx_chat::StepLabel;
 use ctx_compress::mask::{
     MaskCommit, MaskDraft, MaskNotice, MaskPlan, MaskSelection, MaskSettings, MaskTotals, MaskTrigger,
     StaleMask, SummaryFailure,
 };
-use ctx_types::{NodeId, Phrase, Session, phrase, plural};
+use ctx_types::{NodeId, Phrase, Session, phrase};
 use serde_json::Value;
 
 use crate::compress::SummaryWriter;
@@ -177,23 +178,10 @@ impl Masking {
     ) -> Result<Masked> {
         let MaskCommit { op, id, notice } = commit;
         let before = MaskTotals::of(&file.session, &self.counting.counter);
-        file.apply(&label(notice.messages, notice.summaries), self.at_millis, &op)?;
+        file.apply(&StepLabel::compress(notice.messages, notice.summaries), self.at_millis, &op)?;
         let is_written = file.save(&self.target, &sources.files_read)?;
         let summary = NewSummary { draft, id, notice, before, is_written };
         Ok(Masked { file, outcome: MaskOutcome::Summarized(Box::new(summary)) })
-    }
-}
-
-/// Names the step that a new summary is.
-fn label(messages: usize, summaries: usize) -> String {
-    let named = match summaries {
-        1 => "1 summary".to_owned(),
-        _ => format!("{summaries} summaries"),
-    };
-    match (messages, summaries) {
-        (messages, 0) => format!("compress {}", plural(messages, "message")),
-        (0, _) => format!("join {named}"),
-        (messages, _) => format!("compress {} and {named}", plural(messages, "message")),
     }
 }
 

@@ -106,7 +106,7 @@ impl<'a> Spelling<'a> {
             let message = phrase!(
                 "the entry has {given} placements; `{placement}` is used",
                 given,
-                placement = placement.to_string()
+                placement = placement.phrase()
             );
             let help = phrase!(
                 "keep one of depth, `insertionPoint`, and `anchorTarget`, or set `injectionStrategy.type`"
@@ -143,7 +143,7 @@ impl<'a> Spelling<'a> {
     fn plain_depth(&mut self) -> Placement {
         let Some(placement) = self.depth() else { return self.without("depthConfig") };
         let message =
-            phrase!("`depthConfig` has no depth; {placement} is used", placement = placement.to_string());
+            phrase!("`depthConfig` has no depth; {placement} is used", placement = placement.phrase());
         self.unclear("/injectionStrategy/type", message, phrase!("add `depthConfig`, or use type `depth`"));
         placement
     }

@@ -86,9 +86,13 @@ impl HistoryError {
     /// Writes it in one phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
-            Self::Empty { direction } => phrase!("nothing to {direction}", direction),
-            Self::Conflict { direction, label, reason } => {
-                phrase!("cannot {direction} `{label}`: {reason}", direction, label, reason)
+            Self::Empty { direction: "redo" } => phrase!("nothing to redo"),
+            Self::Empty { .. } => phrase!("nothing to undo"),
+            Self::Conflict { direction: "redo", label, reason } => {
+                phrase!("cannot redo `{label}`: {reason}", label, reason)
+            }
+            Self::Conflict { label, reason, .. } => {
+                phrase!("cannot undo `{label}`: {reason}", label, reason)
             }
             Self::Session(error) => error.phrase(),
         }

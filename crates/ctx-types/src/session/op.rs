@@ -172,7 +172,11 @@ impl SessionError {
             }
             Self::BelowItself { id } => phrase!("`{id}` cannot go below itself", id = id.to_string()),
             Self::BadPatch { id, fault } => {
-                phrase!("the patch does not fit node `{id}`: {fault}", id = id.to_string(), fault)
+                phrase!(
+                    "the patch does not fit node `{id}`: {fault}",
+                    id = id.to_string(),
+                    fault = Phrase::from(*fault)
+                )
             }
         }
     }

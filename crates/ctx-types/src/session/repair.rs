@@ -78,7 +78,7 @@ impl Repair<'_> {
             }
             if let Some(own) = own {
                 let is_used = self.nodes.index(&own).is_some();
-                let whose = if is_used { ", which belongs to another node" } else { "" };
+                let whose = Phrase::from(if is_used { ", which belongs to another node" } else { "" });
                 let message = phrase!(
                     "node `{key}` has the field `id` set to `{own}`{whose}; the key is used",
                     key = excerpt(&key),
@@ -115,7 +115,7 @@ impl Repair<'_> {
         } else {
             phrase!("the session has no root")
         };
-        let remedy = if found.is_some() { "is used" } else { "is created in memory" };
+        let remedy = Phrase::from(if found.is_some() { "is used" } else { "is created in memory" });
         let message = phrase!("{fault}; `{used}` {remedy}", fault, used, remedy);
         let mut diagnostic = Diagnostic::error(codes::NO_ROOT, message);
         diagnostic.fix = found.map(|root| Box::new(Fix::value(&*self.id(root))));

@@ -1,6 +1,8 @@
 //! The content blocks of one message.
 
-use ctx_types::{BlockKind, Content, ContentPart, Diagnostic, MediaKind, Message, Role, ToolCall, excerpt, phrase};
+use ctx_types::{
+    BlockKind, Content, ContentPart, Diagnostic, MediaKind, Message, Role, ToolCall, excerpt, phrase,
+};
 use serde_json::Value;
 
 use super::{is_of, whole};

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use ctx_types::{BlockKind, Content, ContentPart, Diagnostic, Message, ReasoningState, Role, ToolCall, excerpt, phrase};
+use ctx_types::{
+    BlockKind, Content, ContentPart, Diagnostic, Message, ReasoningState, Role, ToolCall, excerpt, phrase,
+};
 use serde_json::Value;
 
 use super::part;

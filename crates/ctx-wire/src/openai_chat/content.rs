@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{BlockKind, CacheMark, Content, ContentPart, Diagnostic, Message, Role, excerpt, phrase};
+use ctx_types::{
+    BlockKind, CacheMark, Content, ContentPart, Diagnostic, Message, Phrase, Role, excerpt, phrase,
+};
 use serde_json::Value;
 
 use crate::blocks::{fields, put_fields};
@@ -103,7 +105,8 @@ impl<'a, 'f> Parts<'a, 'f> {
     }
 
     fn report_refused(&mut self, kind: Option<&str>) {
-        let kind = kind.map_or_else(|| "without a type".to_owned(), |kind| format!("`{}`", excerpt(kind)));
+        let kind = kind
+            .map_or_else(|| Phrase::from("without a type"), |kind| phrase!("`{kind}`", kind = excerpt(kind)));
         let text =
             phrase!("role `{role}` cannot have part {kind}", role = self.message.role.to_string(), kind);
         let found = Diagnostic::error(codes::PART_NOT_ACCEPTED, text)

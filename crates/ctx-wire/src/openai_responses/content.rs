@@ -1,6 +1,8 @@
 //! The content of one message.
 
-use ctx_types::{BlockKind, CacheMark, Content, ContentPart, Diagnostic, MediaKind, Message, excerpt, phrase};
+use ctx_types::{
+    BlockKind, CacheMark, Content, ContentPart, Diagnostic, MediaKind, Message, excerpt, phrase,
+};
 use serde_json::Value;
 
 use crate::Dialect;
@@ -80,7 +82,8 @@ impl<'a, 'f> Parts<'a, 'f> {
 
     /// Adds the fields that the text has in this dialect; those of an answer have none.
     fn put_fields(&mut self, message: &'a Message, index: usize) {
-        if let (Side::Input, Some(part)) = (self.side, self.written.last_mut().and_then(Json::as_object_mut)) {
+        if let (Side::Input, Some(part)) = (self.side, self.written.last_mut().and_then(Json::as_object_mut))
+        {
             put_fields(part, fields(message, BlockKind::Content, index, Dialect::OpenaiResponses));
         }
     }

@@ -79,7 +79,7 @@ pub(super) fn ends_in_answer(session: &Session) -> bool {
 }
 
 /// The label of the step by which another branch becomes the active one.
-pub(super) const SWITCH: &str = "switch the branch";
+pub(super) const SWITCH: &str = StepLabel::SWITCH_BRANCH;
 
 /// Counts the steps that are taken back together: a whole turn with the step to its branch, or one change.
 pub(super) fn undo_steps(history: &History) -> usize {

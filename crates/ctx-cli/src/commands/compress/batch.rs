@@ -194,7 +194,9 @@ impl Totals {
     /// Writes how many conversations came to what, and what is saved in all.
     fn told(&self, language: Language) -> String {
         let all = self.counts.iter().map(|(_, count)| count).sum();
-        let count = |(word, count): &(&'static str, usize)| phrase!("{count} {word}", count, word);
+        let count = |(word, count): &(&'static str, usize)| {
+            phrase!("{count} {word}", count, word = Phrase::from(*word))
+        };
         let told = phrase!(
             "{conversations}: {counts}; {tokens} less",
             conversations = count_of!(all, "conversation"),

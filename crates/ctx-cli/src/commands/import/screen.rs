@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ctx_preset_import::codes::GUESSED_FORMAT;
 use ctx_preset_import::{FieldGroup, FieldReport, FieldStatus, FileReport, Import, ImportReport, NamedBook};
-use ctx_types::{Agent, PresetMessage, count_of, phrase};
+use ctx_types::{Agent, Phrase, PresetMessage, count_of, phrase};
 
 use crate::lang;
 use crate::show;
@@ -181,7 +181,8 @@ fn book(language: Language, book: &NamedBook) -> String {
     let off = book.book.entries.iter().filter(|(_, entry)| is_off(entry)).count();
     let entries = if entries == 1 { phrase!("1 entry") } else { phrase!("{count} entries", count = entries) };
     let entries = lang::say(language, &entries);
-    let off = (off > 0).then(|| format!("{off} {}", lang::word(language, "off")));
+    let off = (off > 0).then(|| phrase!("{count} {word}", count = off, word = Phrase::from("off")));
+    let off = off.map(|off| lang::say(language, &off));
     let about: Vec<String> = [entries].into_iter().chain(off).collect();
     book.name.clone() + &in_brackets(language, &language.list(&about))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use ctx_chat::{Conversation, SpillFolder, SqliteStore, StoreError};
 use ctx_preset_import::write_conversation;
-use ctx_types::{Diagnostic, Session, count_of, phrase};
+use ctx_types::{Diagnostic, Phrase, Session, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::args::{ExportArguments, ImportArguments, KeptArguments};
@@ -81,7 +81,7 @@ pub(super) fn import(language: Language, arguments: &ImportArguments) -> Result<
 struct StoredConversation {
     path: PathBuf,
     id: String,
-    format: String,
+    format: &'static str,
     messages: usize,
 }
 
@@ -109,12 +109,9 @@ fn take(
     let now = jiff::Timestamp::now().as_millisecond();
     let stored = store::wait(Conversation::import(store, &id, session, Some(now)))?;
     match stored {
-        Ok(_) => Ok(StoredConversation {
-            path: path.to_owned(),
-            id,
-            format: imported.format.to_string(),
-            messages,
-        }),
+        Ok(_) => {
+            Ok(StoredConversation { path: path.to_owned(), id, format: imported.format.as_str(), messages })
+        }
         Err(error @ StoreError::Exists { .. }) => Err(ProjectError::Usage(phrase!(
             "`{name}`: {error}; set another id with `--id`",
             name,
@@ -142,11 +139,11 @@ fn tell(language: Language, rows: &[StoredConversation], is_json: bool) -> Resul
     }
     let line = |taken: &StoredConversation| {
         let told = phrase!(
-            "imported: {id} ({messages}, {name}: {format})",
+            "imported: `{id}` ({messages}, {name}: {format})",
             id = taken.id,
             messages = count_of!(taken.messages, "message"),
             name = files::name(&taken.path),
-            format = taken.format
+            format = Phrase::from(taken.format)
         );
         lang::say(language, &told) + "\n"
     };

@@ -4,7 +4,7 @@ use ctx_language::Language;
 
 use anyhow::Result;
 use ctx_types::{Diagnostic, SessionOp, phrase};
-use ctx_worldbook::{Cause, KeyHit, KeyPlace, Status, TimedState};
+use ctx_worldbook::{Cause, KeyHit, KeyPlace, Reason, Status, TimedState};
 use serde_json::{Value, json};
 
 use crate::args::WorldbookScanArguments;
@@ -16,6 +16,7 @@ use crate::show::entries::{EntryRow, ScanFigures, scan_table};
 use ctx_project::Sources;
 use ctx_project::check::{finding_json, placed};
 use ctx_project::codes;
+use ctx_project::error::ProjectError;
 use ctx_project::inputs::InputFile;
 use ctx_project::scan::{self, ObservedScan, Probe, SeenEntry};
 use ctx_project::sources::Position;
@@ -34,6 +35,10 @@ pub(crate) fn run(language: Language, arguments: &WorldbookScanArguments) -> Res
     let settings = arguments.settings.file.as_ref().map(InputFile::from);
     let change = |files: &mut turn::TurnFiles| files.worldbook_settings = settings;
     let mut turn = project::turn_on(language, (probe.engine(), config), &given, change, &mut sources)?;
+    if turn.books().list().next().is_none() {
+        let message = phrase!("no worldbook given, and the agent uses none; use `ctx worldbook scan BOOK`");
+        return Err(ProjectError::Usage(message).into());
+    }
     if let Some(state) = &state {
         worldbook_state::begin_with(state, &mut turn)?;
     }
@@ -127,6 +132,10 @@ impl Scanned<'_> {
             }
             _ => None,
         };
+        let is_without_messages = self.seen.scan.messages.is_empty()
+            && scan.statuses.contains(&Status::NotActivated(Reason::NoKeyFound));
+        let input =
+            is_without_messages.then(|| phrase!("no messages to search; pass `--session` or `--input`"));
         scan_table(
             language,
             &ScanFigures {
@@ -145,7 +154,7 @@ impl Scanned<'_> {
                     .iter()
                     .map(|line| lang::say(language, line))
                     .collect(),
-                kept,
+                hints: input.into_iter().chain(kept).collect(),
             },
         )
     }

@@ -30,9 +30,12 @@ pub(super) fn input(mut item: Map<String, Value>) -> Value {
         let mut result = json!({
             "role": "tool", "tool_call_id": item.get("call_id"), "content": parts_of(output),
         });
-        put_rest(&mut result, "openai-responses", &Value::Object(item), &[
-            "type", "call_id", "output", "id", "status",
-        ]);
+        put_rest(
+            &mut result,
+            "openai-responses",
+            &Value::Object(item),
+            &["type", "call_id", "output", "id", "status"],
+        );
         return result;
     }
     item.shift_remove("type");
@@ -73,9 +76,12 @@ impl Reply {
                 if let Some(arguments) = item.get("arguments").filter(|arguments| arguments.is_string()) {
                     call["function"]["arguments"] = arguments.clone();
                 }
-                put_rest(&mut call, "openai-responses", &Value::Object(item), &[
-                    "type", "id", "call_id", "name", "arguments", "status",
-                ]);
+                put_rest(
+                    &mut call,
+                    "openai-responses",
+                    &Value::Object(item),
+                    &["type", "id", "call_id", "name", "arguments", "status"],
+                );
                 self.read.add_call(call);
             }
             _ => {

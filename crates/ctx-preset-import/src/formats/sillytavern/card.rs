@@ -1,6 +1,6 @@
 //! Character cards: versions 1 to 3, Pygmalion's, and the YAML of text-generation-webui.
 
-use ctx_types::{Diagnostic, Reader};
+use ctx_types::{Diagnostic, Reader, phrase};
 use serde_json::{Value, json};
 
 use super::regex_scripts::TakenScripts;
@@ -134,7 +134,8 @@ impl<'v> Card<'v> {
         let check = |reader: &mut Reader| {
             let tags = self.fields.at("tags").value();
             if let Some(tags) = tags.filter(|tags| tags.as_str().is_some_and(are_too_many)) {
-                reader.wrong_type(format!("a list, or text with at most {MOST_TAGS} tags"), tags);
+                reader
+                    .wrong_type(phrase!("a list, or text with at most {most} tags", most = MOST_TAGS), tags);
             }
         };
         match self.is_layered {

@@ -1,7 +1,7 @@
 //! `SillyTavern`'s regex scripts, as regex rules.
 
 use ctx_types::{
-    Diagnostic, Persist as _, Reader, RegexDepths, RegexPreset, RegexRule, RegexStages, Role, phrase,
+    Diagnostic, Persist as _, Phrase, Reader, RegexDepths, RegexPreset, RegexRule, RegexStages, Role, phrase,
 };
 use serde_json::Value;
 
@@ -255,9 +255,13 @@ impl Script<'_> {
     }
 
     /// Reports a value that could not be read; null means that it is missing.
-    fn expect(&mut self, key: &str, expected: &str, is_read: bool) {
+    fn expect(&mut self, key: &str, expected: &'static str, is_read: bool) {
         if !is_read && self.source.at(key).value().is_some_and(|value| !value.is_null()) {
-            let message = phrase!("`{key}` of the regex script must be {expected}", key, expected);
+            let message = phrase!(
+                "`{key}` of the regex script must be {expected}",
+                key,
+                expected = Phrase::from(expected)
+            );
             self.report(key, Diagnostic::warning(codes::SCRIPT_VALUE, message));
         }
     }
