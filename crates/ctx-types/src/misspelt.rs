@@ -22,18 +22,42 @@ use crate::worldbook::{EntryFilter, Worldbook, WorldbookEntry};
 /// How many keys of one document may be compared with known ones, since each comparison costs microseconds.
 pub(crate) const MAX_COMPARISONS: usize = 20_000;
 
-/// Keys of preset entries that AIO Hub and importers write, and that nothing here reads.
-const OTHER_ENTRY_KEYS: [&str; 11] = [
+/// Keys of preset entries that AIO Hub, SillyTavern and importers write, and that nothing here reads.
+const OTHER_ENTRY_KEYS: [&str; 35] = [
+    "children",
     "childrenIds",
+    "comment",
     "createdAt",
+    "date",
     "extensions",
+    "forbid_overrides",
     "icon",
+    "identifier",
     "imported",
+    "injection_depth",
+    "injection_order",
+    "injection_position",
+    "injection_trigger",
     "lastSelectedChildId",
+    "marker",
     "metadata",
+    "model",
+    "note",
     "parentId",
+    "partType",
+    "position",
+    "reasoningContent",
+    "runId",
+    "sourceIndex",
+    "sourceType",
     "status",
+    "system_prompt",
+    "tags",
     "timestamp",
+    "title",
+    "tool_call_id",
+    "tool_calls",
+    "translation",
     "updatedAt",
 ];
 

@@ -68,7 +68,7 @@ pub(crate) fn scan_table(language: Language, found: &ScanFigures) -> String {
         text.push_str(&listing(language, HEADER, found.rows.iter().map(|entry| row(language, entry))));
     }
     if !found.others.is_empty() {
-        let counts = counts(&found.others);
+        let counts = counts(language, &found.others);
         let others = match found.lists_others {
             true => phrase!("not active: {counts}", counts),
             false => phrase!("not active: {counts}; use `--all` to list these", counts),
@@ -104,7 +104,7 @@ fn row(language: Language, entry: &EntryRow) -> [String; 6] {
     let number = |number: Option<String>| number.unwrap_or_else(|| "–".to_owned());
     [
         name,
-        lang::word(language, if entry.state == "budget" { "over budget" } else { entry.state }).into_owned(),
+        lang::word(language, state(language, entry.state)).into_owned(),
         number(entry.pass.map(|pass| pass.to_string())),
         number(entry.tokens.map(|tokens| tokens.to_string())),
         lang::say(language, &entry.place),
@@ -112,11 +112,16 @@ fn row(language: Language, entry: &EntryRow) -> [String; 6] {
     ]
 }
 
+/// Returns the text by which the translation of a state is found. In English, a column and a state have one word.
+fn state(language: Language, own: &'static str) -> &'static str {
+    if language != Language::En && own == "budget" { "over budget" } else { own }
+}
+
 /// Counts equal words, the most frequent first.
-fn counts(words: &[&'static str]) -> Argument {
+fn counts(language: Language, words: &[&'static str]) -> Argument {
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     for word in words {
-        *counts.entry(word).or_default() += 1;
+        *counts.entry(state(language, word)).or_default() += 1;
     }
     let mut counts: Vec<(&'static str, usize)> = counts.into_iter().collect();
     counts.sort_by_key(|(word, count)| (std::cmp::Reverse(*count), *word));

@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 fn check(found: &[Diagnostic], expected: &[(&str, &str)]) {
     let told = found.iter().map(|finding| {
         let pointer = finding.location.pointer.as_deref().unwrap();
-        let Some(fix) = &finding.fix else { return (pointer, finding.help.as_ref().unwrap().to_string()) };
+        let told = finding.help.as_ref().unwrap_or(&finding.message);
+        let Some(fix) = &finding.fix else { return (pointer, told.to_string()) };
         let key = match &fix.edit {
             Edit::Key(key) => key,
             edit => unreachable!("{edit:?}"),
@@ -69,7 +70,10 @@ fn a_key_beside_the_right_one_is_told_without_an_edit() {
     ]});
     check(
         &in_agent(file),
-        &[("/presetMessages/0/isEnable", "remove one of the two: `isEnabled` is set too")],
+        &[
+            ("/presetMessages/0/isEnable", "remove one of the two: `isEnabled` is set too"),
+            ("/presetMessages/1/ids", "key `ids` has no effect; it is kept"),
+        ],
     );
 }
 
