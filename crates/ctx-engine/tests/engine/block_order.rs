@@ -130,7 +130,7 @@ fn keeps_fields_of_blocks_for_their_provider() {
 #[test]
 fn sends_the_newest_four_cache_marks() {
     let message = |number: u32| {
-        let role = if number % 2 == 0 { "user" } else { "assistant" };
+        let role = if number.is_multiple_of(2) { "user" } else { "assistant" };
         json!({ "role": role, "content": [
             { "type": "text", "text": number.to_string(), "cache_control": { "type": "ephemeral" } },
         ] })
