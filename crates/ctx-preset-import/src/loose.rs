@@ -45,6 +45,11 @@ pub(crate) fn whole_of(value: &Value) -> Option<i64> {
     number_of(value).filter(|number| number.fract() == 0.0).map(|number| number as i64)
 }
 
+/// Reads a number, rounded down, also one in quotes.
+pub(crate) fn floor_of(value: &Value) -> Option<i64> {
+    whole_of(&Value::from(number_of(value)?.floor()))
+}
+
 /// Returns a switch.
 pub(crate) fn flag(map: &Object, key: &str) -> Option<bool> {
     map.get(key).and_then(Value::as_bool)

@@ -348,7 +348,7 @@ fn unsent(given: &SourceObject) -> Option<Diagnostic> {
     let found = Diagnostic::info(codes::PROMPT_NOT_SENT, message).at_pointer(format!("{}/prompts", given.at));
     Some(
         found.with_help(phrase!(
-            "to send a prompt, set its `system_prompt` to false; at a depth, set its `role`"
+            "to send a prompt, set its `system_prompt` to false; at a depth, set its `role` and `injection_depth`"
         )),
     )
 }

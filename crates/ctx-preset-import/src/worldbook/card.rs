@@ -73,7 +73,7 @@ impl CardBook {
         book.at("recursive_scanning").switch().into("/recursive_scanning");
         book.at("entries").list().into("/entries");
         let entries = listed(book.at("entries"));
-        let (keys, is_list) = entry_keys(&entries);
+        let EntryKeys { keys, is_list, is_replaced } = EntryKeys::of(&entries);
         let mut converter = Converter::new(is_v3);
         let take = |(key, (_, entry)): (&String, &(String, Source<'_>))| {
             let place = format!("{place}/entries/{}", pointer_step(key));
@@ -83,7 +83,13 @@ impl CardBook {
             }
             converter.unified(entry.lead_to(place).keep_below(ORIGINAL).for_sure())
         };
-        Self { entries: keys.iter().zip(&entries).map(take).collect(), keys, is_list, is_v3 }
+        let mut unified: Vec<_> = keys.iter().zip(&entries).map(take).collect();
+        for (entry, _) in unified.iter_mut().zip(is_replaced).filter(|(_, is_replaced)| *is_replaced) {
+            if let Some(entry) = entry {
+                entry.insert("disable".to_owned(), Value::Bool(true));
+            }
+        }
+        Self { entries: unified, keys, is_list, is_v3 }
     }
 
     /// Puts what moves out of its document, where the book stands at a pointer, into the unified form.
@@ -137,9 +143,28 @@ pub(super) fn listed(entries: Source<'_>) -> Vec<(String, Source<'_>)> {
     items.chain(entries.fields().map(|(key, entry)| (key.to_owned(), entry))).collect()
 }
 
-/// Returns the keys under which entries of a card are put: their ids, as applications do. Those that share one stay
-/// a list, so that none is lost, under their places; then the other value is true.
-fn entry_keys(entries: &[(String, Source<'_>)]) -> (Vec<String>, bool) {
+/// The keys under which entries of a card are put: their ids, as applications do.
+struct EntryKeys {
+    keys: Vec<String>,
+    /// Whether entries share an id: then they stay a list, so that none is lost, under their places.
+    is_list: bool,
+    /// Whether a later entry has the same id. `SillyTavern` has only the last one of an id (`convertCharacterBook`).
+    is_replaced: Vec<bool>,
+}
+
+impl EntryKeys {
+    fn of(entries: &[(String, Source<'_>)]) -> Self {
+        let ids = entry_ids(entries);
+        let mut later = BTreeSet::new();
+        let mut is_replaced: Vec<bool> = ids.iter().rev().map(|id| !later.insert(id)).collect();
+        is_replaced.reverse();
+        let is_list = is_replaced.contains(&true);
+        let places = || (0..entries.len()).map(|index| index.to_string()).collect();
+        Self { keys: if is_list { places() } else { ids }, is_list, is_replaced }
+    }
+}
+
+fn entry_ids(entries: &[(String, Source<'_>)]) -> Vec<String> {
     let id = |(index, (_, entry)): (usize, &(String, Source<'_>))| {
         let name = |entry| {
             let [key, id, uid] = find_each(entry, &["key", "id", "uid"], |name| name);
@@ -151,10 +176,5 @@ fn entry_keys(entries: &[(String, Source<'_>)]) -> (Vec<String>, bool) {
             _ => index.to_string(),
         }
     };
-    let ids: Vec<String> = entries.iter().enumerate().map(id).collect();
-    let is_list = ids.iter().collect::<BTreeSet<_>>().len() < ids.len();
-    match is_list {
-        true => ((0..entries.len()).map(|index| index.to_string()).collect(), true),
-        false => (ids, false),
-    }
+    entries.iter().enumerate().map(id).collect()
 }

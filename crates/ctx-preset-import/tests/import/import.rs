@@ -54,6 +54,32 @@ fn order(identifiers: &[&str]) -> Value {
 }
 
 #[test]
+fn places_prompts_at_the_depths_that_sillytavern_finds() {
+    let prompt = |identifier: &str, depth: Value, order: Value| {
+        json!({ "identifier": identifier, "role": "user", "content": "x", "injection_position": 1,
+            "injection_depth": depth, "injection_order": order })
+    };
+    let preset = json!({
+        "prompts": [
+            prompt("a", json!(2), json!(99.5)), prompt("b", json!(null), json!(50)),
+            prompt("c", json!("3"), json!(50)), prompt("d", json!(2.5), json!(50)), prompt("e", json!(0), json!(50)),
+        ],
+        "prompt_order": order(&["a", "b", "c", "d", "e"]),
+    });
+    let made = import_all(&[("preset.json", preset.clone())]);
+    let unsent = made.report.files[0].diagnostics.iter().filter(|found| found.code == codes::PROMPT_NOT_SENT);
+    let unsent: Vec<String> = unsent.map(|found| found.message.to_string()).collect();
+    assert_eq!(unsent, ["SillyTavern does not send 3 prompts, such as `b`, `c`, `d`"]);
+    let entries = made.agent.unwrap().write();
+    let placed = entries["presetMessages"].as_array().unwrap().iter().filter_map(|entry| {
+        let strategy = entry.get("injectionStrategy").filter(|strategy| strategy["type"] == "depth")?;
+        Some((entry["id"].clone(), strategy["depth"].clone(), strategy["order"].clone()))
+    });
+    let expected = [(json!("a"), json!(2), json!(99)), (json!("e"), json!(0), json!(50))];
+    assert_eq!(placed.collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn a_comma_list_of_more_tags_than_may_be_stays_in_its_card() {
     let check = |count: usize, fields: fn(Value) -> Value, pointer: &str, read: usize| {
         let tags = vec!["t"; count].join(",");

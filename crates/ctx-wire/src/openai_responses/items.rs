@@ -72,7 +72,8 @@ impl<'a, 'f> Items<'a, 'f> {
         let (known, reasoning): (Vec<&Value>, Vec<&Value>) = own.into_iter().partition(is_message);
         if let Some(loss) = loss {
             // About what is written next.
-            self.found.push(loss.diagnostic().at_pointer(format!("/input/{}", self.written.len())));
+            let next = self.written.len() + reasoning.len();
+            self.found.push(loss.diagnostic().at_pointer(format!("/input/{next}")));
         }
         let (content, homeless) = Parts::of(message, Side::Output, self.index, self.found).into_lists();
         let has_words = !content.is_empty() || message.tool_calls.is_empty();

@@ -37,7 +37,7 @@ struct MainInChat<'v> {
 
 impl<'v> MainInChat<'v> {
     fn of(preset: ChatPreset<'v>, prompts: &BTreeMap<&'v str, Prompt<'v>>) -> Option<Self> {
-        let place = prompts.get(MAIN).copied()?.in_chat()?;
+        let place = prompts.get(MAIN).copied().filter(|main| main.is_sent())?.in_chat()?;
         let order = preset.order();
         let at = order.iter().position(|ordered| ordered.identifier == MAIN && ordered.is_enabled)?;
         let above = order.iter().take(at).map(|ordered| ordered.identifier).collect();
@@ -281,7 +281,8 @@ impl<'v> Arrangement<'v> {
         let is_world_info = marker.anchor.starts_with("world_info");
         let content = marker.content.map(|name| self.formatted(marker, name)).unwrap_or_default();
         let is_elsewhere = marker.identifier == PERSONA && self.persona != PersonaPlace::Marker;
-        let is_wanted = is_enabled && !is_elsewhere;
+        let has_place = prompt.is_none_or(Prompt::has_place) || marker.content.is_none() && !is_world_info;
+        let is_wanted = is_enabled && !is_elsewhere && has_place;
         let take = |form: Form, number: usize| {
             let form = if prompt.is_some() { form } else { Form::Unordered };
             if let Some(named) = named {

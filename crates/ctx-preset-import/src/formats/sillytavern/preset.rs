@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::loose::{Object, object};
+use crate::loose::{floor_of, Object, object};
 use crate::source::Source;
 
 pub(crate) use fields::Form;
@@ -254,12 +254,12 @@ impl<'v> Prompt<'v> {
     /// Returns whether the prompt is sent where an order enables it.
     ///
     /// In the list, `SillyTavern` sends custom prompts only if `system_prompt` is exactly `false`. At a depth it sends
-    /// prompts of the three roles only. `marker` has no effect.
+    /// prompts of the three roles only, and only if the depth is a number. `marker` has no effect.
     pub(crate) fn is_sent(self) -> bool {
         match self.in_chat() {
             Some(_) => {
                 let role = self.source.at("role").as_str();
-                role.is_some_and(|role| matches!(role, "system" | "user" | "assistant"))
+                role.is_some_and(|role| matches!(role, "system" | "user" | "assistant")) && self.has_place()
             }
             None => is_built_in(self.id) || self.source.at("system_prompt").as_bool() == Some(false),
         }
@@ -281,13 +281,26 @@ impl<'v> Prompt<'v> {
         }
         Some(InChat {
             depth: self.depth().unwrap_or(4),
-            order: self.source.at("injection_order").as_whole().unwrap_or(100),
+            order: self.order().unwrap_or(100),
         })
+    }
+
+    /// Returns whether the prompt stands in the list, or at a depth that `SillyTavern` 1.18 finds: it compares the
+    /// value with each number from 0 to 10,000.
+    pub(crate) fn has_place(self) -> bool {
+        let depth = self.source.at("injection_depth").value().and_then(Value::as_f64);
+        let is_found = depth.is_some_and(|depth| depth.fract() == 0.0 && (0.0..=10_000.0).contains(&depth));
+        is_found || self.in_chat().is_none()
+    }
+
+    /// Returns the order at a depth, rounded down.
+    fn order(self) -> Option<i64> {
+        self.source.at("injection_order").value().and_then(floor_of)
     }
 
     /// Returns the depth and the order that the prompt would have in the conversation, as far as it says them.
     pub(crate) fn unused_depth(self) -> (Option<i64>, Option<i64>) {
-        (self.depth(), self.source.at("injection_order").as_whole())
+        (self.depth(), self.order())
     }
 
     fn depth(self) -> Option<i64> {

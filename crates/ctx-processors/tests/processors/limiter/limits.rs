@@ -5,7 +5,7 @@ use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError
 use ctx_types::{Content, GenerationKind, Message, Place, Role, Source, SourceKind, TokenFigure, Trust};
 use serde_json::json;
 
-use crate::limiter::case::{Case, Plugins, check, check_decisions, check_error, limited};
+use crate::limiter::case::{Case, Plugins, check, check_decisions, check_error, limited, words};
 
 /// What fits a budget, everything loaded; each message has ten tokens.
 #[track_caller]
@@ -48,6 +48,13 @@ fn tool_rounds_go_with_the_question_of_their_turn() {
     check(Case { budget: Some(40), config, ..Case::of("u=30 c:x t:x a u") }, "u0 :x t2:x a3 u4");
     let run = Case { budget: Some(44), ..Case::of("u c:x t:x a u") }.run().unwrap();
     assert_eq!(limited(&run).kept, Some(TokenFigure::Exact(20)));
+}
+
+#[test]
+fn reports_no_placeholder_that_is_not_sent() {
+    let chat = "u c:a t:a=50 c:b t:b=50 c:d t:d c:e t:e c:f";
+    let run = Case { budget: Some(160), ..Case::of(chat) }.run().unwrap();
+    assert!(words(&run).len() < 100 && run.diagnostics.iter().all(|found| found.code.number() != 800));
 }
 
 #[test]
