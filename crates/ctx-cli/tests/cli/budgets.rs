@@ -56,11 +56,13 @@ fn in_ctx_toml_it_is_an_error_in_the_same_words() {
     assert_snapshot!(ctx("assemble --input Hi", &[("ctx.toml", "context-tokens = 18446744073709551615")]), @"
     exit code 3
     === errors
-    error[CTX0902]: expected a whole number from 0 to 1000000000, found `18446744073709551615`
+    error[CTX0902]: `context-tokens`: expected a whole number from 0 to 1000000000, found `18446744073709551615`
      --> ctx.toml:1:18
       |
     1 | context-tokens = 18446744073709551615
       |                  ^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: write a whole number from 0 to 1000000000, or remove `context-tokens`
     ");
 }
 

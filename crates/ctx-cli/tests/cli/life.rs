@@ -56,7 +56,7 @@ fn a_message_that_was_changed_shows_how() {
       0..33        8   history:n3                    When does the moon rise? …
      33..39        2   rule:polite from history:n3   PLEASE
      39..40       <1   history:n3                    .
-                   3   overhead: per message
+                   3   overhead:per message
 
     processors
       session-loader
@@ -99,7 +99,7 @@ fn a_message_that_was_joined_shows_of_what_and_by_whom() {
      29..30       <1   preset:identity                   .
      30..37        2   separator                         ---
      37..45        3   preset:rules                      Be kind.
-                   3   overhead: per message
+                   3   overhead:per message
 
     processors
       injection-assembler
