@@ -75,21 +75,22 @@ impl CardBook {
         let entries = listed(book.at("entries"));
         let EntryKeys { keys, is_list, is_replaced } = EntryKeys::of(&entries);
         let mut converter = Converter::new(is_v3);
-        let take = |(key, (_, entry)): (&String, &(String, Source<'_>))| {
+        let take = |((key, (_, entry)), is_replaced): ((&String, &(String, Source<'_>)), bool)| {
             let place = format!("{place}/entries/{}", pointer_step(key));
             if entry.object().is_none() {
                 entry.keep_at(place);
                 return None;
             }
-            converter.unified(entry.lead_to(place).keep_below(ORIGINAL).for_sure())
-        };
-        let mut unified: Vec<_> = keys.iter().zip(&entries).map(take).collect();
-        for (entry, _) in unified.iter_mut().zip(is_replaced).filter(|(_, is_replaced)| *is_replaced) {
-            if let Some(entry) = entry {
-                entry.insert("disable".to_owned(), Value::Bool(true));
+            let entry = entry.lead_to(place).keep_below(ORIGINAL).for_sure();
+            let mut unified = converter.unified(entry)?;
+            if is_replaced {
+                entry.at("enabled").any().nearly("a later entry has the same id").into("/disable");
+                unified.insert("disable".to_owned(), Value::Bool(true));
             }
-        }
-        Self { entries: unified, keys, is_list, is_v3 }
+            Some(unified)
+        };
+        let entries = keys.iter().zip(&entries).zip(is_replaced).map(take).collect();
+        Self { entries, keys, is_list, is_v3 }
     }
 
     /// Puts what moves out of its document, where the book stands at a pointer, into the unified form.
