@@ -692,7 +692,7 @@ fn a_request_body_is_looked_at_as_its_provider_does() {
 
 #[test]
 fn follows_request_rules_of_custom_models() {
-    let body = r#"{"model":"mine","temperature":1,"messages":[{"role":"user","content":"Hi"}]}"#;
+    let body = r#"{"model":"mine","temperature":0.5,"messages":[{"role":"user","content":"Hi"}]}"#;
     let models = r#"{"models": [{"pattern": "^mine$", "request": {"samplers": "none"}}]}"#;
     let files = [("request.json", body), ("models.json", models)];
     assert!(ctx("check request.json", &files).starts_with("exit code 0"));
