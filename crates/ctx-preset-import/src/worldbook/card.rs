@@ -73,24 +73,17 @@ impl CardBook {
         book.at("recursive_scanning").switch().into("/recursive_scanning");
         book.at("entries").list().into("/entries");
         let entries = listed(book.at("entries"));
-        let EntryKeys { keys, is_list, is_replaced } = EntryKeys::of(&entries);
+        let (keys, is_list) = entry_keys(&entries);
         let mut converter = Converter::new(is_v3);
-        let take = |((key, (_, entry)), is_replaced): ((&String, &(String, Source<'_>)), bool)| {
+        let take = |(key, (_, entry)): (&String, &(String, Source<'_>))| {
             let place = format!("{place}/entries/{}", pointer_step(key));
             if entry.object().is_none() {
                 entry.keep_at(place);
                 return None;
             }
-            let entry = entry.lead_to(place).keep_below(ORIGINAL).for_sure();
-            let mut unified = converter.unified(entry)?;
-            if is_replaced {
-                entry.at("enabled").any().nearly("a later entry has the same id").into("/disable");
-                unified.insert("disable".to_owned(), Value::Bool(true));
-            }
-            Some(unified)
+            converter.unified(entry.lead_to(place).keep_below(ORIGINAL).for_sure())
         };
-        let entries = keys.iter().zip(&entries).zip(is_replaced).map(take).collect();
-        Self { entries, keys, is_list, is_v3 }
+        Self { entries: keys.iter().zip(&entries).map(take).collect(), keys, is_list, is_v3 }
     }
 
     /// Puts what moves out of its document, where the book stands at a pointer, into the unified form.
@@ -144,28 +137,9 @@ pub(super) fn listed(entries: Source<'_>) -> Vec<(String, Source<'_>)> {
     items.chain(entries.fields().map(|(key, entry)| (key.to_owned(), entry))).collect()
 }
 
-/// The keys under which entries of a card are put: their ids, as applications do.
-struct EntryKeys {
-    keys: Vec<String>,
-    /// Whether entries share an id: then they stay a list, so that none is lost, under their places.
-    is_list: bool,
-    /// Whether a later entry has the same id. `SillyTavern` has only the last one of an id (`convertCharacterBook`).
-    is_replaced: Vec<bool>,
-}
-
-impl EntryKeys {
-    fn of(entries: &[(String, Source<'_>)]) -> Self {
-        let ids = entry_ids(entries);
-        let mut later = BTreeSet::new();
-        let mut is_replaced: Vec<bool> = ids.iter().rev().map(|id| !later.insert(id)).collect();
-        is_replaced.reverse();
-        let is_list = is_replaced.contains(&true);
-        let places = || (0..entries.len()).map(|index| index.to_string()).collect();
-        Self { keys: if is_list { places() } else { ids }, is_list, is_replaced }
-    }
-}
-
-fn entry_ids(entries: &[(String, Source<'_>)]) -> Vec<String> {
+/// Returns the keys under which entries of a card are put: their ids, as applications do. Those that share one stay
+/// a list, so that none is lost, under their places; then the other value is true.
+fn entry_keys(entries: &[(String, Source<'_>)]) -> (Vec<String>, bool) {
     let id = |(index, (_, entry)): (usize, &(String, Source<'_>))| {
         let name = |entry| {
             let [key, id, uid] = find_each(entry, &["key", "id", "uid"], |name| name);
@@ -177,5 +151,10 @@ fn entry_ids(entries: &[(String, Source<'_>)]) -> Vec<String> {
             _ => index.to_string(),
         }
     };
-    entries.iter().enumerate().map(id).collect()
+    let ids: Vec<String> = entries.iter().enumerate().map(id).collect();
+    let is_list = ids.iter().collect::<BTreeSet<_>>().len() < ids.len();
+    match is_list {
+        true => ((0..entries.len()).map(|index| index.to_string()).collect(), true),
+        false => (ids, false),
+    }
 }

@@ -87,16 +87,14 @@ fn books_of_version_3_follow_its_rules() {
 }
 
 #[test]
-fn the_last_entry_of_an_id_is_active() {
+fn entries_that_share_an_id_stay_apart() {
     let entry = |content: &str| json!({ "id": 1, "keys": [], "content": content });
     let expected =
         |content: &str| json!({ "uid": 1, "key": [], "content": content, "selective": false, "position": 1 });
-    let mut replaced = expected("a");
-    replaced["disable"] = json!(true);
     check(
         json!({ "entries": [entry("a"), entry("b")] }),
         Format::CardBook,
-        json!({ "entries": [replaced, expected("b")] }),
+        json!({ "entries": [expected("a"), expected("b")] }),
         &[],
     );
 }
