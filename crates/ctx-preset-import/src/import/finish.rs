@@ -346,11 +346,9 @@ fn unsent(given: &SourceObject) -> Option<Diagnostic> {
         _ => phrase!("SillyTavern does not send {count} prompts, such as {names}", count, names),
     };
     let found = Diagnostic::info(codes::PROMPT_NOT_SENT, message).at_pointer(format!("{}/prompts", given.at));
-    Some(
-        found.with_help(phrase!(
-            "to send a prompt, set its `system_prompt` to false; at a depth, set its `role` and `injection_depth`"
-        )),
-    )
+    Some(found.with_help(phrase!(
+        "to send a prompt, set its `system_prompt` to false; at a depth, set its `role` and `injection_depth`"
+    )))
 }
 
 /// How many prompts that are not sent are named.

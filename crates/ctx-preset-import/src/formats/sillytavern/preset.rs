@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::loose::{floor_of, Object, object};
+use crate::loose::{Object, floor_of, object};
 use crate::source::Source;
 
 pub(crate) use fields::Form;
@@ -279,10 +279,7 @@ impl<'v> Prompt<'v> {
         if self.source.at("injection_position").as_whole() != Some(1) {
             return None;
         }
-        Some(InChat {
-            depth: self.depth().unwrap_or(4),
-            order: self.order().unwrap_or(100),
-        })
+        Some(InChat { depth: self.depth().unwrap_or(4), order: self.order().unwrap_or(100) })
     }
 
     /// Returns whether the prompt stands in the list, or at a depth that `SillyTavern` 1.18 finds: it compares the

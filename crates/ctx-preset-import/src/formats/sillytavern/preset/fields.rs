@@ -89,7 +89,8 @@ impl Prompt<'_> {
             Form::Unordered => [depth, order].iter().for_each(|field| field.keep(UNORDERED)),
             _ => {
                 depth.whole(0).into("/injectionStrategy/depth");
-                let is_fraction = order.value().and_then(Value::as_f64).is_some_and(|order| order.fract() != 0.0);
+                let is_fraction =
+                    order.value().and_then(Value::as_f64).is_some_and(|order| order.fract() != 0.0);
                 if is_fraction {
                     order.any().nearly("rounded down").into("/injectionStrategy/order");
                 } else {
