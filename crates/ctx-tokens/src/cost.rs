@@ -32,7 +32,7 @@ impl MessageCost {
         self.parts().fold(0, |sum, (_, tokens)| sum.saturating_add(tokens))
     }
 
-    /// Returns everything but the text: what [`fit_newest`](crate::fit_newest) takes beside it.
+    /// Returns everything but the text.
     pub fn overhead(&self) -> u32 {
         self.parts().skip(1).fold(0, |sum, (_, tokens)| sum.saturating_add(tokens))
     }
