@@ -133,8 +133,8 @@ fn entries(file: &'static str) -> impl Iterator<Item = (&'static str, &'static s
     })
 }
 
-/// Puts a text behind another, with a blank where Chinese and what is none would touch outside of backticks, and none
-/// within Chinese.
+/// Appends a text. Outside of backticks, a space separates Chinese from other letters, and none separates Chinese from
+/// Chinese.
 pub fn spaced(mut text: String, mut behind: &str) -> String {
     let is_chinese = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
     let is_other = |c: char| c == '`' || c.is_ascii_alphanumeric();

@@ -147,7 +147,9 @@ impl ImportError {
                 phrase!("the field names are too long: all paths together exceed {limit} bytes", limit)
             }
             Self::Empty => phrase!("the document is empty"),
-            Self::Container { message, .. } => phrase!("cannot unpack the file: {message}", message),
+            Self::Container { message, .. } => {
+                phrase!("cannot unpack the file: {message}", message = Phrase::original(message.as_str()))
+            }
             Self::UnknownShape { expected, found, .. } => {
                 phrase!("expected {expected}, found {found}", expected = Phrase::from(*expected), found)
             }

@@ -25,8 +25,8 @@ pub(crate) struct Dropped {
     pub(crate) rounds: u64,
 }
 
-/// Takes the oldest `count` units out, with the tool rounds of a question that goes, shortens the newest of them if
-/// that is wanted and fits what is `left`, and records all of it.
+/// Drops the oldest `count` units and the tool rounds of a dropped question, and records why. The newest of these
+/// units is shortened instead if the settings allow it and it fits into the tokens `left`.
 ///
 /// A single injection that stood among what is gone now stands at the front of what is kept, in its order
 /// there. O(messages).

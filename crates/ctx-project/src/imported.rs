@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use ctx_preset_import::{Import, SourceFile, write_document};
-use ctx_types::{Persist, phrase};
+use ctx_types::{Persist, Phrase, phrase};
 
 use crate::Sources;
 use crate::digits;
@@ -44,7 +44,7 @@ pub fn refuse_twice(report: &Path, written: &[Output<'_>], out: &Path) -> Result
     Err(ProjectError::Usage(phrase!(
         "cannot write the report to `{report}`, {what}; use another file",
         report,
-        what
+        what = Phrase::from(what)
     )))
 }
 

@@ -33,14 +33,14 @@ impl BlockKind {
     }
 }
 
-/// The kinds of a reply's blocks in order, where it is not the usual one: reasoning, content, calls.
+/// The kinds of a reply's blocks, in an order other than the default: reasoning, content, calls.
 ///
 /// Providers that tie reasoning to what follows it want the order back.
 ///
 /// ```
 /// use ctx_types::{BlockKind, BlockOrder};
 ///
-/// let order = BlockOrder::new([BlockKind::Call, BlockKind::Content]).expect("not the usual order");
+/// let order = BlockOrder::new([BlockKind::Call, BlockKind::Content]).expect("not the default order");
 /// assert_eq!(order.to_value(), serde_json::json!(["call", "content"]));
 /// assert_eq!(BlockOrder::new([BlockKind::Content, BlockKind::Call]), None);
 /// ```
@@ -51,13 +51,13 @@ impl BlockOrder {
     /// The key in a node's metadata.
     pub const KEY: &'static str = "blockOrder";
 
-    /// Creates the order of these blocks; `None` if it is the usual one.
+    /// Creates the order of these blocks; `None` for the default order.
     pub fn new(kinds: impl IntoIterator<Item = BlockKind>) -> Option<Self> {
         let kinds: Vec<BlockKind> = kinds.into_iter().collect();
         (!kinds.is_sorted()).then_some(Self(kinds))
     }
 
-    /// Reads the order from a node's metadata; `None` if it is the usual one, or no list of kinds.
+    /// Reads the order from a node's metadata; `None` for the default order or an invalid value.
     pub fn from_value(value: &Value) -> Option<Self> {
         let kinds = value.as_array()?.iter().map(|kind| BlockKind::parse(kind.as_str()?));
         Self::new(kinds.collect::<Option<Vec<_>>>()?)
@@ -68,7 +68,7 @@ impl BlockOrder {
         self.0.iter().map(|kind| kind.as_str()).collect()
     }
 
-    /// Puts blocks in this order. Blocks that it does not have follow at the end; missing ones are skipped.
+    /// Arranges blocks in this order. Additional blocks come last; missing blocks are skipped.
     pub fn arrange<T>(&self, reasoning: Vec<T>, content: Vec<T>, calls: Vec<T>) -> Vec<T> {
         let mut arranged = Vec::with_capacity(reasoning.len() + content.len() + calls.len());
         let (mut reasoning, mut content, mut calls) =
@@ -83,7 +83,7 @@ impl BlockOrder {
     }
 }
 
-/// Fields of a block that one provider has and others have not.
+/// Fields of a block that only one provider has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockFields {
     /// What the block is.
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn ignores_what_is_no_order() {
+    fn ignores_invalid_orders() {
         for value in
             [json!("call"), json!(["call", "word"]), json!([1]), json!([]), json!(["content", "call"])]
         {

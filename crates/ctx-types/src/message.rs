@@ -148,7 +148,7 @@ pub struct MessageExtras {
     pub is_error: bool,
     /// The order of reasoning, content and calls, if it is not this one.
     pub block_order: Option<BlockOrder>,
-    /// Fields of text parts and calls that one provider has and others have not.
+    /// Fields of text parts and calls that only one provider has, sorted by kind and position.
     pub block_fields: Vec<BlockFields>,
 }
 

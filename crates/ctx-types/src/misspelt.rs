@@ -1,9 +1,8 @@
 //! Keys that nothing reads and that are nearly one that is read: most likely misspelt, and without effect.
 //!
 //! Files hold many keys of other applications, which are kept and no fault. So a key is told only where a known
-//! key is certainly meant; where that one stands beside it, without an edit. Only in preset entries, whose few foreign
-//! keys are known, other keys without effect are told too. What stands below an unknown key is
-//! never looked at.
+//! key is certainly meant; where that one stands beside it, without an edit. In preset entries, whose few
+//! foreign keys are known, all other keys without effect are reported too. Values of unknown keys are not checked.
 
 use crate::phrase;
 use serde_json::{Map, Value};

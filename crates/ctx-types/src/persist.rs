@@ -13,7 +13,7 @@ pub use kept::Kept;
 pub(crate) use kept::Sharing;
 
 use crate::phrase;
-use crate::{Argument, Divider, Phrase, ToArgument};
+use crate::{Argument, Divider, Phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -169,13 +169,13 @@ impl Reader {
     /// Reports that the value being read is not of the type it should have, and is understood all the same.
     ///
     /// `meant` is the value of the type that it is read as.
-    pub fn loose_type(&mut self, expected: impl ToArgument, found: &Value, meant: Value) {
+    pub fn loose_type(&mut self, expected: impl Into<Phrase>, found: &Value, meant: Value) {
         if self.suppress(Severity::Warning) {
             return;
         }
         let message = phrase!(
             "expected {expected}, found {found}, which is converted",
-            expected,
+            expected = expected.into(),
             found = describe(found)
         );
         self.report(Diagnostic::warning(codes::LOOSE_TYPE, message).with_fix(Fix::value(meant)));

@@ -42,7 +42,8 @@ pub(crate) fn fields(
     index: usize,
     dialect: Dialect,
 ) -> impl Iterator<Item = Field<'_>> {
-    let given = message.block_fields.iter().find(|given| (given.kind, given.index) == (kind, index));
+    let found = message.block_fields.binary_search_by_key(&(kind, index), |given| (given.kind, given.index));
+    let given = found.ok().and_then(|place| message.block_fields.get(place));
     given.into_iter().flat_map(move |given| own_fields(&given.fields, dialect))
 }
 

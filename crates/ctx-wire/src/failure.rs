@@ -122,6 +122,8 @@ impl Failure {
         let message = self.message.as_str();
         match self.status {
             Some(status) => phrase!("status {status}: {message}", status, message),
+            // Most are texts of this crate.
+            None if self.kind == FailureKind::Unreadable => Phrase::original(message),
             None => Phrase::verbatim(message),
         }
     }

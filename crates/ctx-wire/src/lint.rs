@@ -54,7 +54,7 @@ pub fn check(body: &Value, dialect: Dialect) -> Vec<Diagnostic> {
 /// use serde_json::json;
 ///
 /// let rules = RequestRules { samplers: SamplerRule::None, ..RequestRules::default() };
-/// let body = json!({ "model": "m", "temperature": 1, "messages": [{ "role": "user", "content": "Hi" }] });
+/// let body = json!({ "model": "m", "temperature": 0.5, "messages": [{ "role": "user", "content": "Hi" }] });
 /// let found = lint::check_for(&body, Dialect::OpenaiChat, rules);
 /// assert_eq!(found[0].to_string(), "error[CTX0536]: the model does not accept parameter `temperature` (at /temperature)");
 /// ```

@@ -93,8 +93,8 @@ impl<'a> ModelParameters<'a> {
         problems.collect()
     }
 
-    /// Returns whether a sampler has the one value that providers accept where they reject the sampler: 1, and
-    /// beside Anthropic's thinking a `top_p` of 0.95 or more.
+    /// Returns whether providers accept this value of a sampler that they otherwise reject: the default, 1, or with
+    /// Anthropic's thinking a `top_p` from [`MIN_TOP_P`].
     fn is_default(self, name: &str, value: &Value) -> bool {
         let Some(number) = value.as_f64() else { return false };
         let is_one = (number - 1.0).abs() < f64::EPSILON;

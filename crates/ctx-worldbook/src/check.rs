@@ -47,7 +47,11 @@ fn entry_findings(set: &BookSet, member: &Member) -> Vec<Found> {
         let finding = Diagnostic::warning(codes::DEAD_ENTRY, message);
         findings.push(("".into(), finding.with_help(phrase!("fix the entry, or disable it with `disable`"))));
     } else if let Some(reason) = unreachable(set, &member.entry) {
-        let message = phrase!("`{id}` waits for recursion that never happens: {reason}", id, reason);
+        let message = phrase!(
+            "`{id}` waits for recursion that never happens: {reason}",
+            id,
+            reason = Phrase::from(reason)
+        );
         let finding = Diagnostic::warning(codes::UNREACHABLE, message);
         let help = phrase!("remove `delayUntilRecursion`, or change the settings");
         findings.push(("/delayUntilRecursion".into(), finding.with_help(help)));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, count_of, excerpt, phrase};
+use ctx_types::{Diagnostic, Phrase, count_of, excerpt, phrase};
 
 use crate::automaton::Automaton;
 use crate::book::{Book, Level};
@@ -362,7 +362,7 @@ pub(crate) fn bad_pattern(
         "invalid key `{key}` of `{id}`: {error}",
         key = excerpt(key),
         id = excerpt(id),
-        error = error.to_string()
+        error = Phrase::original(error.to_string())
     );
     let bad = Diagnostic::warning(codes::BAD_PATTERN, message).in_document(book.clone());
     bad.at_pointer(pointer)

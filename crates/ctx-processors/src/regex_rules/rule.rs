@@ -203,8 +203,11 @@ fn escaping(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> Optio
 
 /// The finding about an expression that cannot run.
 pub(super) fn bad_pattern(text: &str, error: &Error) -> Diagnostic {
-    let message =
-        phrase!("invalid regex pattern `{text}`: {error}", text = excerpt(text), error = error.to_string());
+    let message = phrase!(
+        "invalid regex pattern `{text}`: {error}",
+        text = excerpt(text),
+        error = Phrase::original(error.to_string())
+    );
     Diagnostic::warning(codes::RULE_PATTERN, message)
         .with_help(phrase!("fix the pattern; the rule is ignored until then"))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ctx_macros::Template;
 use ctx_regex::{Error, Regex, Steps};
-use ctx_types::{Diagnostic, Text, count_of, excerpt, phrase};
+use ctx_types::{Diagnostic, Phrase, Text, count_of, excerpt, phrase};
 
 use super::find::{Find, expanded};
 use super::memory::{Remembered, Resolved};
@@ -228,7 +228,7 @@ impl<'a> RuleRun<'a> {
         let message = phrase!(
             "the regex rule `{title}` stopped: {error}",
             title = excerpt(rule.title()),
-            error = error.to_string()
+            error = Phrase::original(error.to_string())
         );
         let finding = Diagnostic::warning(codes::RULE_GAVE_UP, message)
             .with_help(phrase!("simplify nested quantifiers; the rule is skipped for the remaining texts"));

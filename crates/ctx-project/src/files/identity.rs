@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use ctx_chat::files::read_regular;
-use ctx_types::phrase;
+use ctx_types::{Phrase, phrase};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::ProjectError;
@@ -118,7 +118,7 @@ impl FilesRead {
     pub(super) fn refuse(&self, path: &Path) -> Result<(), ProjectError> {
         let identity = Identity::of(path);
         let shown = name(path);
-        let refused = |reason: &str| {
+        let refused = |reason: Phrase| {
             Err(ProjectError::Usage(phrase!(
                 "cannot write `{shown}`: {reason}; use another file",
                 shown,
@@ -126,10 +126,12 @@ impl FilesRead {
             )))
         };
         match self.0.iter().find(|(_, read, _)| read.is_same(&identity)) {
-            Some((read, ..)) if *read == shown => refused("this run reads it"),
-            Some((read, ..)) => refused(&format!("it is the same file as `{read}`, which this run reads")),
+            Some((read, ..)) if *read == shown => refused(Phrase::from("this run reads it")),
+            Some((read, ..)) => {
+                refused(phrase!("it is the same file as `{read}`, which this run reads", read))
+            }
             None if Identity::of_stdout().is_same(&identity) => {
-                refused("standard output is redirected to it")
+                refused(Phrase::from("standard output is redirected to it"))
             }
             None => Ok(()),
         }

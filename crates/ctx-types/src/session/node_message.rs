@@ -84,7 +84,7 @@ impl Node {
         message
     }
 
-    /// Returns what the file says about text parts beside their text, and about calls for one provider.
+    /// Returns the fields of text parts and calls that only one provider has, sorted by kind and position.
     fn message_block_fields(&self) -> Vec<BlockFields> {
         let mut found = Vec::new();
         if let (Some(Content::Parts(parts)), Some(Value::Array(slots))) =

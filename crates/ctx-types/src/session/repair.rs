@@ -219,8 +219,12 @@ impl Repair<'_> {
                 Ok(child) => sound.push(self.id(child)),
                 Err(fault) => {
                     let (name, child) = (self.name(index), excerpt(id));
-                    let message =
-                        phrase!("node `{name}` lists the child `{child}`, which {fault}", name, child, fault);
+                    let message = phrase!(
+                        "node `{name}` lists the child `{child}`, which {fault}",
+                        name,
+                        child,
+                        fault = Phrase::from(fault)
+                    );
                     self.report(codes::BROKEN_LINK, index, "childrenIds", message);
                 }
             }

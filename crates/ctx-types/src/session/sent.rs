@@ -165,8 +165,8 @@ impl Session {
     }
 }
 
-/// What a message's notes say that this crate understands: the facts beside a summary are sent with it, and some of
-/// what a message has beside its text stands there.
+/// Returns the metadata of a message that decides what is sent: its flags, the facts of a summary, and fields such as
+/// the block order.
 fn known_notes(node: &Node) -> (NodeMetadata, Option<SummaryAppendix>, [Option<Value>; 4]) {
     let notes = node.metadata.as_deref().cloned().unwrap_or_default();
     let known = [ANSWERED_CALLS, IS_ERROR, MODEL, BlockOrder::KEY].map(|key| notes.kept.get(key).cloned());

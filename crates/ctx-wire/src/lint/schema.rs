@@ -93,13 +93,13 @@ fn each_schema<'a>(schema: &'a Json<'a>, place: &str, visit: &mut impl FnMut(&'a
 fn visit_below<'a>(schema: &'a Json<'a>, place: &mut String, visit: &mut impl FnMut(&'a Json<'a>, &str)) {
     visit(schema, place);
     let outer = place.len();
-    let mut descend = |child: &'a Json<'a>, key: &str, step: &str| {
-        if outer + key.len() + step.len() > MAX_PLACE {
+    let mut descend = |child: &'a Json<'a>, key: &str, step: Option<&str>| {
+        if outer + key.len() + step.map_or(0, str::len) > MAX_PLACE {
             return;
         }
         place.push('/');
         place.push_str(key);
-        if !step.is_empty() {
+        if let Some(step) = step {
             place.push('/');
             place.push_str(&pointer_step(step));
         }
@@ -108,17 +108,17 @@ fn visit_below<'a>(schema: &'a Json<'a>, place: &mut String, visit: &mut impl Fn
     };
     for key in MAPS {
         for (name, child) in schema.get(key).and_then(Json::as_object).into_iter().flat_map(Object::iter) {
-            descend(child, key, name);
+            descend(child, key, Some(name));
         }
     }
     for key in CHILDREN {
         match schema.get(key) {
             Some(Json::List(children)) => {
                 for (at, child) in children.iter().enumerate() {
-                    descend(child, key, &at.to_string());
+                    descend(child, key, Some(&at.to_string()));
                 }
             }
-            Some(child) if child.is_object() => descend(child, key, ""),
+            Some(child) if child.is_object() => descend(child, key, None),
             _ => {}
         }
     }
@@ -144,6 +144,10 @@ mod tests {
             "not": {},
         });
         let places = ["/s/not", "/s/properties/a~1b/items/$id", "/s/properties/c/anyOf/1/const"];
+        assert_eq!(
+            refused_by_gemini(&json!({ "properties": { "": { "const": 1 } } })),
+            ["/s/properties//const"]
+        );
         assert_eq!(refused_by_gemini(&schema), places);
     }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ctx_regex::{Reach, Regex, Steps};
-use ctx_types::{Diagnostic, Text, excerpt, phrase};
+use ctx_types::{Diagnostic, Phrase, Text, excerpt, phrase};
 
 use super::Run;
 use crate::codes;
@@ -191,7 +191,7 @@ impl<'r> Run<'r, '_> {
                     "the search for key `{key}` of `{id}` stopped: {error}",
                     key,
                     id,
-                    error = error.to_string()
+                    error = Phrase::original(error.to_string())
                 );
                 Diagnostic::warning(codes::KEY_GAVE_UP, message)
             }
