@@ -238,8 +238,10 @@ impl Assembly {
                 return Some(Anchored { target: target.clone(), side: *side, ranked });
             }
             Placement::Anchor { target, .. } => {
-                let reason =
-                    phrase!("unknown anchor `{target}`; kept at its list position", target = excerpt(target));
+                let reason = phrase!(
+                    "the preset has no anchor `{target}`; kept at its list position",
+                    target = excerpt(target)
+                );
                 self.decisions.push(Decision::new(Outcome::Moved, entry.source.clone(), reason));
                 message.placement = None;
                 self.slots.push(None, Own::Message(message));
@@ -295,7 +297,7 @@ impl Assembly {
                         let source = ranked.message.source.clone();
                         return self.decisions.push(Decision::new(Outcome::Dropped, source, reason));
                     }
-                    let missing = phrase!("unknown anchor `{name}`", name = excerpt(target));
+                    let missing = phrase!("the preset has no anchor `{name}`", name = excerpt(target));
                     return self.inject_elsewhere(target, &missing, ranked);
                 };
                 self.slots.place(spot, ranked);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_regex::{Flags, Limits, Regex};
-use ctx_types::{Diagnostic, ModelMatch, excerpt, phrase};
+use ctx_types::{Diagnostic, ModelMatch, Phrase, excerpt, phrase};
 
 use crate::codes;
 
@@ -134,7 +134,11 @@ fn positions(rule: &ModelMatch, key: &str) -> Vec<usize> {
 }
 
 fn bad_pattern(pattern: &str, key: &str, index: usize, error: &str) -> Diagnostic {
-    let message = phrase!("invalid model pattern `{pattern}`: {error}", pattern = excerpt(pattern), error);
+    let message = phrase!(
+        "invalid model pattern `{pattern}`: {error}",
+        pattern = excerpt(pattern),
+        error = Phrase::original(error)
+    );
     Diagnostic::warning(codes::MODEL_PATTERN, message)
         .at_pointer(format!("/modelMatch/{key}/{index}"))
         .with_help(phrase!("fix the pattern; it matches no model until then"))

@@ -244,8 +244,11 @@ pub(super) fn cleaned(phrase: Phrase, clean: &dyn Fn(String) -> String) -> Phras
     if text == cleaned { phrase } else { Phrase::verbatim(cleaned) }
 }
 
-/// Describes what a provider refused, and what people can do about it.
+/// Describes a failed request, and what the user can do.
 fn refused(failure: &Failure, retry_after: Option<Duration>) -> Phrase {
+    if failure.kind == FailureKind::Unreadable {
+        return phrase!("cannot read the response of the provider: {failure}", failure = failure.phrase());
+    }
     let refused = phrase!("the provider rejected the request: {failure}", failure = failure.phrase());
     let refused = match retry_after {
         Some(wait) => phrase!("{refused}; retry after {seconds} s", refused, seconds = wait.as_secs()),

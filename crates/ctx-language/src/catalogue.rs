@@ -2,7 +2,7 @@
 //!
 //! Its files are pairs of lines, English above the other language, divided by blank ones; `#` begins a comment. A
 //! line such as `[templates]` begins a section: `templates` has templates of phrases, whose holes have the same names in
-//! both lines; `words` has fixed texts; `codes` has `CODE: title` above the way out; `causes` has a code above its
+//! both lines; `words` has fixed texts; `originals` has templates of error messages of other programs; `codes` has `CODE: title` above the way out; `causes` has a code above its
 //! cause.
 
 use std::borrow::Cow;
@@ -12,11 +12,19 @@ use ctx_types::{Argument, Divider, Phrase, PhrasePart};
 
 use crate::CodeText;
 
+/// Longest error message of another program that is matched with templates.
+const MAX_ORIGINAL_BYTES: usize = 500;
+
+/// How many messages within messages of other programs are translated.
+const MAX_ORIGINAL_DEPTH: usize = 3;
+
 /// The texts of one language. A host that has phrases of its own puts them above those of the libraries.
 #[derive(Debug, Default)]
 pub struct Catalogue {
     templates: BTreeMap<&'static str, &'static str>,
     words: BTreeMap<&'static str, &'static str>,
+    /// Templates of error messages of other programs.
+    originals: Vec<(&'static str, &'static str)>,
     /// Titles and ways out, by codes.
     codes: BTreeMap<&'static str, CodeText>,
     causes: BTreeMap<&'static str, &'static str>,
@@ -32,6 +40,7 @@ impl Catalogue {
             match section {
                 "templates" => drop(catalogue.templates.insert(english, other)),
                 "words" => drop(catalogue.words.insert(english, other)),
+                "originals" => catalogue.originals.push((english, other)),
                 "causes" => drop(catalogue.causes.insert(english, other)),
                 "codes" => {
                     let named = english.split_once(": ");
@@ -54,9 +63,9 @@ impl Catalogue {
     /// Writes a phrase by its template, and what stands in it by theirs; in English where there is no translation.
     pub fn say(&self, phrase: &Phrase) -> String {
         if phrase.is_original()
-            && let Some(word) = self.word(&phrase.to_string())
+            && let Some(text) = self.original(&phrase.to_string(), MAX_ORIGINAL_DEPTH)
         {
-            return word.to_owned();
+            return text;
         }
         let own = phrase.template();
         let word = || phrase.arguments().is_empty().then(|| self.word(own)).flatten();
@@ -90,6 +99,29 @@ impl Catalogue {
         self.found(|own| own.causes.get(code).copied())
     }
 
+    /// Translates an error message of another program, and its parts if they are known too.
+    fn original(&self, text: &str, depth: usize) -> Option<String> {
+        if let Some(word) = self.word(text) {
+            return Some(word.to_owned());
+        }
+        if depth == 0 || text.len() > MAX_ORIGINAL_BYTES {
+            return None;
+        }
+        self.found(|own| {
+            own.originals.iter().find_map(|(english, other)| {
+                let values = match_template(english, text)?;
+                // A message within a message must be known: half a sentence in each language helps nobody.
+                let filled = values.into_iter().map(|(name, value)| {
+                    let translated = self.original(value, depth - 1);
+                    let is_free = !matches!(name, "message" | "thing" | "reason" | "found");
+                    Some((name, translated.or_else(|| is_free.then(|| value.to_owned()))?))
+                });
+                let filled: Vec<(&str, String)> = filled.collect::<Option<_>>()?;
+                Some(fill_template(other, &filled))
+            })
+        })
+    }
+
     fn found<T>(&self, find: impl Fn(&Self) -> Option<T>) -> Option<T> {
         find(self).or_else(|| find(self.below?))
     }
@@ -117,6 +149,30 @@ impl Catalogue {
             _ => items.concat(),
         }
     }
+}
+
+/// Returns the values of the holes of a template that matches the whole text; each is as short as possible.
+fn match_template<'a>(template: &'static str, text: &'a str) -> Option<Vec<(&'static str, &'a str)>> {
+    let (prefix, holes) = template.split_once('{')?;
+    let mut rest = text.strip_prefix(prefix)?;
+    let mut values = Vec::new();
+    for hole in holes.split('{') {
+        let (name, literal) = hole.split_once('}')?;
+        let end = if literal.is_empty() { rest.len() } else { rest.find(literal)? };
+        values.push((name, &rest[..end]));
+        rest = &rest[end + literal.len()..];
+    }
+    rest.is_empty().then_some(values)
+}
+
+fn fill_template(template: &str, values: &[(&str, String)]) -> String {
+    let mut holes = template.split('{');
+    let prefix = holes.next().unwrap_or_default().to_owned();
+    holes.fold(prefix, |text, hole| {
+        let (name, literal) = hole.split_once('}').unwrap_or((hole, ""));
+        let value = values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value);
+        spaced(spaced(text, value), literal)
+    })
 }
 
 /// Returns the texts of a file: the section of each, the English, and the translation.
@@ -176,7 +232,7 @@ mod tests {
     #[test]
     fn a_host_says_its_own_phrases_and_those_of_libraries() {
         check(&phrase!("{count} things", count = 2), "2 个东西");
-        check(&phrase!("unknown anchor `{name}`", name = "mine"), "未知的锚点 `mine`");
+        check(&phrase!("the preset has no anchor `{name}`", name = "mine"), "预设没有锚点 `mine`");
         check(&phrase!("nobody translated {what}", what = "mine"), "nobody translated mine");
     }
 
@@ -217,6 +273,14 @@ mod tests {
         let invalid = |message| phrase!("invalid JSON: {message}", message = Phrase::original(message));
         check(&invalid("trailing comma"), "JSON 无效：多余的逗号");
         check(&invalid("some new message"), "JSON 无效：原文为“some new message”");
+        check(&invalid("a.b[0]: some new message"), "JSON 无效：原文为“a.b[0]: some new message”");
+        let nested = "presetMessages[0].content: invalid type: map, where a key should be a string";
+        let translated = "`presetMessages[0].content`：类型无效：得到映射，而此处应为字符串键";
+        check(&invalid(nested), &format!("JSON 无效：{translated}"));
+        check(
+            &invalid("invalid pattern at byte 4: unterminated group"),
+            "JSON 无效：字节 4 处的正则表达式无效：分组未结束",
+        );
     }
 
     #[test]

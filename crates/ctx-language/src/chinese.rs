@@ -10,8 +10,9 @@ pub(crate) fn catalogue() -> &'static Catalogue {
     CHINESE.get_or_init(|| Catalogue::read(&FILES))
 }
 
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     include_str!("zh/library.txt"),
+    include_str!("zh/errors.txt"),
     include_str!("zh/words.txt"),
     include_str!("zh/macros.txt"),
     include_str!("zh/codes.txt"),

@@ -7,9 +7,9 @@
 //! use ctx_language::Language;
 //! use ctx_types::phrase;
 //!
-//! let missing = phrase!("unknown anchor `{name}`", name = "lore");
-//! assert_eq!(Language::En.say(&missing), "unknown anchor `lore`");
-//! assert_eq!(Language::Zh.say(&missing), "未知的锚点 `lore`");
+//! let missing = phrase!("the preset has no anchor `{name}`", name = "lore");
+//! assert_eq!(Language::En.say(&missing), "the preset has no anchor `lore`");
+//! assert_eq!(Language::Zh.say(&missing), "预设没有锚点 `lore`");
 //! assert_eq!(Language::of_name("zh_CN.UTF-8"), Some(Language::Zh));
 //! assert_eq!(Language::En.code("CTX0100").unwrap().title, "wrong type");
 //! assert_eq!(Language::Zh.code("CTX0100").unwrap().title, "类型错误");

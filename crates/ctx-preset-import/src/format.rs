@@ -264,11 +264,13 @@ pub(crate) fn detected_in(document: &Document, name: &str) -> Detected {
 
 /// Says what to do about a file that nothing tells.
 pub(crate) fn help_unknown(nearest: &[Format]) -> Phrase {
-    let nearest: Vec<String> = nearest.iter().map(|format| format!("`{}`", format.id())).collect();
-    match nearest.is_empty() {
-        true => phrase!("check the file: it has none of the known keys"),
-        false => phrase!("name the format with `--as`, for example {nearest}", nearest = nearest.join(", ")),
+    if nearest.is_empty() {
+        return phrase!(
+            "check the keys: agents have `presetMessages`, worldbooks `entries`, conversations and requests `messages`"
+        );
     }
+    let nearest = Argument::names(nearest.iter().map(|format| format.id()), Divider::Comma);
+    phrase!("name the format with `--as`, for example {nearest}", nearest)
 }
 
 /// Returns a warning that names the evidence by which a document is read as what was asked for, where other files have

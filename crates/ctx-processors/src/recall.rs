@@ -10,7 +10,10 @@ use ctx_compress::recall::{Noted, RecallAnswer, RecallRequest, RecalledPiece, Se
 use ctx_compress::request::Meter;
 use ctx_pipeline::{Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_tokens::MAX_TOKENS;
-use ctx_types::{Decision, LogLine, Message, Outcome, Phrase, Place, Role, TokenFigure, count_of, phrase};
+use ctx_types::{
+    Argument, Decision, Divider, LogLine, Message, Outcome, Phrase, Place, Role, TokenFigure, count_of,
+    phrase,
+};
 
 use crate::compression::CompressionRoom;
 pub use crate::recall::kept::KeptRecall;
@@ -167,16 +170,16 @@ fn place(messages: &[Message], config: &Config) -> usize {
 
 /// Says why a line was recalled.
 fn decision(piece: &RecalledPiece) -> Decision {
-    let words = piece.words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let words = || Argument::names(&*piece.words, Divider::Comma);
     let reason: Phrase = match (piece.ago, piece.words.is_empty()) {
         (Some(ago), true) => {
             phrase!("recalled: similar to the question, {ago} ago", ago = count_of!(ago, "message"))
         }
         (Some(ago), false) => {
-            phrase!("recalled: contains {words}, {ago} ago", words, ago = count_of!(ago, "message"))
+            phrase!("recalled: contains {words}, {ago} ago", words = words(), ago = count_of!(ago, "message"))
         }
         (None, true) => phrase!("recalled: similar to the question, on another branch"),
-        (None, false) => phrase!("recalled: contains {words}, on another branch", words),
+        (None, false) => phrase!("recalled: contains {words}, on another branch", words = words()),
     };
     Decision::new(Outcome::Kept, piece.source.clone(), reason)
 }

@@ -248,8 +248,10 @@ fn check_address(mut endpoint: Endpoint) -> Result<(), ClientError> {
 /// Reads headers by name. Reports invalid headers without their values, which may be API keys.
 fn headers(value: Option<&Value>, found: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
     let wrong = |expected: &'static str, pointer: String| {
-        Diagnostic::error(codes::BAD_VALUE, phrase!("expected {expected}", expected = Phrase::from(expected)))
+        let message = phrase!("`headers` must be {expected}", expected = Phrase::from(expected));
+        Diagnostic::error(codes::BAD_VALUE, message)
             .at_pointer(pointer)
+            .with_help(phrase!("write each header as `name = \"value\"`"))
     };
     match value {
         None => Vec::new(),
@@ -258,7 +260,7 @@ fn headers(value: Option<&Value>, found: &mut Vec<Diagnostic>) -> Vec<(String, S
                 let text = value.as_str().map(|text| (name.clone(), text.to_owned()));
                 let pointer = format!("/headers/{}", pointer_step(name));
                 text.or_else(|| {
-                    found.push(wrong("a string as the header value", pointer));
+                    found.push(wrong("a table whose values are strings", pointer));
                     None
                 })
             };

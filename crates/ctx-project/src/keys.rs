@@ -1,7 +1,7 @@
 //! Reads objects in project files key by key.
 
 use ctx_tokens::{MAX_TOKENS, read_tokens};
-use ctx_types::{Diagnostic, Fix, Phrase, excerpt, nearest, phrase, pointer_step};
+use ctx_types::{Argument, Diagnostic, Divider, Fix, Phrase, excerpt, nearest, phrase, pointer_step};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -99,12 +99,14 @@ impl<'v> Keys<'v> {
             let unknown =
                 Diagnostic::warning(codes::UNKNOWN_KEY, phrase!("unknown key `{key}`", key = excerpt(key)))
                     .about_key();
-            let known = self.known.join("`, `");
             let unknown = match nearest(key, self.known.iter().copied()) {
                 Some(near) if self.values.contains_key(near.name) => unknown
                     .with_help(phrase!("remove this key or `{near}`, which is also set", near = near.name)),
                 Some(near) => unknown.guessing(near, Fix::key),
-                None => unknown.with_help(phrase!("use one of `{known}`", known)),
+                None => {
+                    let known = Argument::names(&self.known, Divider::Comma);
+                    unknown.with_help(phrase!("use one of {known}", known))
+                }
             };
             let pointer = format!("/{}", pointer_step(key));
             self.found.push(unknown.at_pointer(pointer));

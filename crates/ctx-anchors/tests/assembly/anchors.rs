@@ -168,12 +168,12 @@ fn an_entry_without_its_anchor_stays_where_the_list_has_it() {
     check(
         r#"[{"content": "A"}, {"content": "x", "anchorTarget": "lore"}, {"type": "chat_history"}, {"content": "B"}]"#,
         "u",
-        "A x u1 B\n        moved preset#1: unknown anchor `lore`; kept at its list position\n        error CTX0200 /1/anchorTarget: unknown anchor `lore`; the entry stays at its list position",
+        "A x u1 B\n        moved preset#1: the preset has no anchor `lore`; kept at its list position\n        error CTX0200 /1/anchorTarget: unknown anchor `lore`; the entry stays at its list position",
     );
     check(
         r#"[{"content": "A"}, {"content": "x", "injectionStrategy": {"anchorTarget": "user_profile"}}]"#,
         "u",
-        "A x u1\n        moved preset#1: unknown anchor `user_profile`; kept at its list position\n        error CTX0200 /1/injectionStrategy/anchorTarget: no entry of type `user_profile`; this entry stays at its list position",
+        "A x u1\n        moved preset#1: the preset has no anchor `user_profile`; kept at its list position\n        error CTX0200 /1/injectionStrategy/anchorTarget: no entry of type `user_profile`; this entry stays at its list position",
     );
 }
 
@@ -184,7 +184,7 @@ fn an_entry_at_a_history_that_is_not_sent_stays_where_the_list_has_it() {
             {"content": "x", "anchorTarget": "chat_history"}, {"content": "A"}
         ]}"#,
         "",
-        "x A\n        moved preset#0: unknown anchor `chat_history`; kept at its list position\n        error CTX0200 /0/anchorTarget: no entry of type `chat_history`; this entry stays at its list position",
+        "x A\n        moved preset#0: the preset has no anchor `chat_history`; kept at its list position\n        error CTX0200 /0/anchorTarget: no entry of type `chat_history`; this entry stays at its list position",
     );
 }
 
@@ -197,7 +197,7 @@ fn an_entry_whose_anchor_is_switched_off_stays_where_the_list_has_it() {
             {"content": "x", "anchorTarget": "lore", "anchorPoint": "before"}
         ]"#,
         "u",
-        "A x u1\n        moved preset#2: unknown anchor `lore`; kept at its list position\n        error CTX0201 /2/anchorTarget: anchor `lore` is disabled; the entry stays at its list position",
+        "A x u1\n        moved preset#2: the preset has no anchor `lore`; kept at its list position\n        error CTX0201 /2/anchorTarget: anchor `lore` is disabled; the entry stays at its list position",
     );
 }
 
@@ -206,7 +206,7 @@ fn the_id_of_a_message_is_not_an_anchor() {
     check(
         r#"[{"id": "lore", "content": "A"}, {"id": "x", "content": "X", "anchorTarget": "lore"}]"#,
         "",
-        "A X\n        moved preset:x: unknown anchor `lore`; kept at its list position\n        error CTX0200 /1/anchorTarget: unknown anchor `lore`; the entry stays at its list position",
+        "A X\n        moved preset:x: the preset has no anchor `lore`; kept at its list position\n        error CTX0200 /1/anchorTarget: unknown anchor `lore`; the entry stays at its list position",
     );
 }
 
@@ -263,7 +263,7 @@ fn an_unregistered_type_is_an_ordinary_message() {
             {"content": "z", "anchorTarget": "lore"}
         ]"#,
         "u",
-        "A x z y u1\n        moved preset#3: unknown anchor `lore`; kept at its list position\n        warning CTX0202 /1/type: unknown anchor type `lore`; the entry is a normal message\n        warning CTX0202 /2/type: unknown anchor type `lore`; the entry is a normal message\n        error CTX0200 /3/anchorTarget: unknown anchor `lore`; the entry stays at its list position",
+        "A x z y u1\n        moved preset#3: the preset has no anchor `lore`; kept at its list position\n        warning CTX0202 /1/type: unknown anchor type `lore`; the entry is a normal message\n        warning CTX0202 /2/type: unknown anchor type `lore`; the entry is a normal message\n        error CTX0200 /3/anchorTarget: unknown anchor `lore`; the entry stays at its list position",
     );
 }
 
@@ -428,7 +428,7 @@ fn a_group_of_the_preset_switches_its_entries() {
             ]
         }"#,
         "",
-        "B C D x\n        hidden preset#0: group `Style` is disabled\n        moved preset#5: unknown anchor `lore`; kept at its list position\n        info CTX0209 /3/groupId: unknown group `opne`; the entry is ungrouped\n        error CTX0201 /5/anchorTarget: anchor `lore` is disabled; the entry stays at its list position",
+        "B C D x\n        hidden preset#0: group `Style` is disabled\n        moved preset#5: the preset has no anchor `lore`; kept at its list position\n        info CTX0209 /3/groupId: unknown group `opne`; the entry is ungrouped\n        error CTX0201 /5/anchorTarget: anchor `lore` is disabled; the entry stays at its list position",
     );
 }
 
@@ -446,7 +446,7 @@ fn an_anchor_exists_for_the_models_that_it_is_meant_for() {
     Case { target: model("gpt-5"), ..Case::new(FOR_MODELS, "") }
         .check("gpt x y\n        not_activated preset#1: `modelMatch` excludes this model");
     Case { target: model("claude"), ..Case::new(FOR_MODELS, "") }.check(
-        "other x y\n        not_activated preset#0: `modelMatch` excludes this model\n        moved preset#4: unknown anchor `code`; kept at its list position",
+        "other x y\n        not_activated preset#0: `modelMatch` excludes this model\n        moved preset#4: the preset has no anchor `code`; kept at its list position",
     );
 }
 
@@ -628,6 +628,6 @@ fn what_goes_to_the_history_has_its_place_where_any_history_is_sent() {
             {"content": "x", "injectionStrategy": {"type": "anchor"}}
         ]}"#,
         "u",
-        "x\n        moved preset#0: unknown anchor `chat_history`; kept at its list position\n        dropped history:u1: the preset has no `chat_history`, and `historyWhenUnplaced` is `omit`\n        error CTX0200 /0: no entry of type `chat_history`; this entry stays at its list position",
+        "x\n        moved preset#0: the preset has no anchor `chat_history`; kept at its list position\n        dropped history:u1: the preset has no `chat_history`, and `historyWhenUnplaced` is `omit`\n        error CTX0200 /0: no entry of type `chat_history`; this entry stays at its list position",
     );
 }

@@ -70,7 +70,7 @@ fn world_info_before_goes_before_the_description() {
     check(
         r#"[{"role": "system", "content": "A"}, {"type": "char_description", "role": "system", "content": "D"}]"#,
         r#"[{"content": "w", "anchorTarget": "world_info_before", "order": 7}]"#,
-        "A(s) w D(s) u1 a2 u3\n        moved plugin:w: unknown anchor `world_info_before`; placed before `char_description`",
+        "A(s) w D(s) u1 a2 u3\n        moved plugin:w: the preset has no anchor `world_info_before`; placed before `char_description`",
     );
 }
 
@@ -82,7 +82,7 @@ fn world_info_before_goes_before_the_first_system_entry_otherwise() {
             {"content": "w2", "anchorTarget": "world_info_before"},
             {"content": "w1", "anchorTarget": "world_info_before", "order": 1}
         ]"#,
-        "U w1 w2 A(s) B(s) u1 a2 u3\n        moved plugin:w2: unknown anchor `world_info_before`; placed before the first system entry\n        moved plugin:w1: unknown anchor `world_info_before`; placed before the first system entry",
+        "U w1 w2 A(s) B(s) u1 a2 u3\n        moved plugin:w2: the preset has no anchor `world_info_before`; placed before the first system entry\n        moved plugin:w1: the preset has no anchor `world_info_before`; placed before the first system entry",
     );
 }
 
@@ -94,7 +94,7 @@ fn world_info_before_goes_to_the_top_at_last() {
             {"role": "system", "content": "w1", "anchorTarget": "world_info_before"},
             {"role": "system", "content": "w2", "anchorTarget": "world_info_before"}
         ]"#,
-        "w1(s) w2(s) x U u1 a2 u3\n        moved plugin:w1: unknown anchor `world_info_before`; placed at the top\n        moved plugin:w2: unknown anchor `world_info_before`; placed at the top",
+        "w1(s) w2(s) x U u1 a2 u3\n        moved plugin:w1: the preset has no anchor `world_info_before`; placed at the top\n        moved plugin:w2: the preset has no anchor `world_info_before`; placed at the top",
     );
 }
 
@@ -103,7 +103,7 @@ fn world_info_after_goes_after_the_description() {
     check(
         r#"[{"type": "char_description", "content": ""}, {"role": "system", "content": "A"}]"#,
         r#"[{"content": "w", "anchorTarget": "world_info_after"}]"#,
-        "w A(s) u1 a2 u3\n        dropped preset#0: blank content\n        moved plugin:w: unknown anchor `world_info_after`; placed after `char_description`",
+        "w A(s) u1 a2 u3\n        dropped preset#0: blank content\n        moved plugin:w: the preset has no anchor `world_info_after`; placed after `char_description`",
     );
 }
 
@@ -118,7 +118,7 @@ fn world_info_after_goes_after_the_last_system_entry_before_the_history_otherwis
             {"role": "system", "content": "C"}
         ]"#,
         r#"[{"content": "w", "anchorTarget": "world_info_after"}]"#,
-        "A(s) B(s) w U u1 a2 u3 C(s)\n        moved plugin:w: unknown anchor `world_info_after`; placed after the last system entry before the history",
+        "A(s) B(s) w U u1 a2 u3 C(s)\n        moved plugin:w: the preset has no anchor `world_info_after`; placed after the last system entry before the history",
     );
 }
 
@@ -127,7 +127,7 @@ fn world_info_after_goes_before_the_history_at_last() {
     check(
         r#"[{"content": "U"}, {"type": "chat_history"}, {"role": "system", "content": "C"}]"#,
         r#"[{"content": "w", "anchorTarget": "world_info_after"}]"#,
-        "U w u1 a2 u3 C(s)\n        moved plugin:w: unknown anchor `world_info_after`; placed before the history",
+        "U w u1 a2 u3 C(s)\n        moved plugin:w: the preset has no anchor `world_info_after`; placed before the history",
     );
 }
 
@@ -136,7 +136,7 @@ fn dialogue_examples_go_before_the_history() {
     check(
         r#"[{"content": "U"}, {"type": "chat_history"}]"#,
         r#"[{"content": "e", "anchorTarget": "dialogue_examples"}]"#,
-        "U e u1 a2 u3\n        moved plugin:e: unknown anchor `dialogue_examples`; placed before the history",
+        "U e u1 a2 u3\n        moved plugin:e: the preset has no anchor `dialogue_examples`; placed before the history",
     );
 }
 
@@ -145,10 +145,10 @@ fn an_authors_note_goes_to_depth_four_as_a_system_message() {
     let preset = r#"[{"type": "chat_history"}]"#;
     let injections = r#"[{"role": "user", "content": "n", "anchorTarget": "author_note"}]"#;
     Case { injections, ..Case::new(preset, "uauau") }.check(
-        "u1 n(s) a2 u3 a4 u5\n        moved plugin:n: unknown anchor `author_note`; placed at depth 4 as a system message",
+        "u1 n(s) a2 u3 a4 u5\n        moved plugin:n: the preset has no anchor `author_note`; placed at depth 4 as a system message",
     );
     Case { injections, ..Case::new(preset, "uau") }.check(
-        "n(s) u1 a2 u3\n        moved plugin:n: unknown anchor `author_note`; placed at depth 4 as a system message\n        moved plugin:n: depth 4 exceeds 3 messages; placed before the oldest",
+        "n(s) u1 a2 u3\n        moved plugin:n: the preset has no anchor `author_note`; placed at depth 4 as a system message\n        moved plugin:n: depth 4 exceeds 3 messages; placed before the oldest",
     );
 }
 
@@ -161,7 +161,7 @@ fn any_other_injection_without_its_anchor_goes_before_the_history() {
             {"content": "y", "anchorTarget": "code", "order": 1},
             {"content": "z"}
         ]"#,
-        "U y x z u1 a2 u3\n        moved plugin:x: unknown anchor `lore`; placed before the history\n        moved plugin:y: unknown anchor `code`; placed before the history\n        moved plugin:z: no target position; placed before the history",
+        "U y x z u1 a2 u3\n        moved plugin:x: the preset has no anchor `lore`; placed before the history\n        moved plugin:y: the preset has no anchor `code`; placed before the history\n        moved plugin:z: no target position; placed before the history",
     );
 }
 
@@ -187,7 +187,7 @@ fn without_a_history_injections_that_would_stand_before_it_end_the_list() {
             {"content": "t", "anchorTarget": "world_info_before"},
             {"content": "d", "injectionStrategy": {"depth": 0}}
         ]"#,
-        "t U a(s) b(s)\n        moved plugin:b: unknown anchor `lore`; placed at the end of the list\n        moved plugin:a: unknown anchor `author_note`; placed at the end of the list\n        moved plugin:t: unknown anchor `world_info_before`; placed at the top\n        dropped plugin:d: depth 0 is a position in the history, and no history is sent\n        dropped history:u1 and 2 more: the preset has no `chat_history`, and `historyWhenUnplaced` is `omit`",
+        "t U a(s) b(s)\n        moved plugin:b: the preset has no anchor `lore`; placed at the end of the list\n        moved plugin:a: the preset has no anchor `author_note`; placed at the end of the list\n        moved plugin:t: the preset has no anchor `world_info_before`; placed at the top\n        dropped plugin:d: depth 0 is a position in the history, and no history is sent\n        dropped history:u1 and 2 more: the preset has no `chat_history`, and `historyWhenUnplaced` is `omit`",
     );
 }
 
@@ -204,7 +204,7 @@ fn injections_are_placed_in_history_that_is_not_loaded_as_entries_are() {
         {"content": "m", "injectionStrategy": {"depthConfig": "1, 5"}}
     ]"#;
     Case { injections, ..Case::new("[]", "uau|au") }.check(
-        "i n(s) a4 m u5\n        moved plugin:i: its position is in history that is not loaded; placed before the loaded messages\n        moved plugin:n: unknown anchor `author_note`; placed at depth 4 as a system message\n        moved plugin:n: its position is in history that is not loaded; placed before the loaded messages\n        not_loaded plugin:m: its depths are in history that is not loaded",
+        "i n(s) a4 m u5\n        moved plugin:i: its position is in history that is not loaded; placed before the loaded messages\n        moved plugin:n: the preset has no anchor `author_note`; placed at depth 4 as a system message\n        moved plugin:n: its position is in history that is not loaded; placed before the loaded messages\n        not_loaded plugin:m: its depths are in history that is not loaded",
     );
 }
 
@@ -264,9 +264,9 @@ fn an_injection_is_left_out_with_its_anchor_where_that_is_wanted() {
     ]"#;
     let setting = |preset: Preset| preset.omitting_at_switched_off_anchors(true);
     Case { injections, setting, ..Case::new(preset, "u") }.check(
-        "rain on none u1 all\n        hidden preset#1: disabled\n        dropped plugin:off: anchor `code` is disabled\n        moved plugin:none: unknown anchor `lore`; placed before the history",
+        "rain on none u1 all\n        hidden preset#1: disabled\n        dropped plugin:off: anchor `code` is disabled\n        moved plugin:none: the preset has no anchor `lore`; placed before the history",
     );
     Case { injections, ..Case::new(preset, "u") }.check(
-        "rain on off none u1 all\n        hidden preset#1: disabled\n        moved plugin:off: unknown anchor `code`; placed before the history\n        moved plugin:none: unknown anchor `lore`; placed before the history",
+        "rain on off none u1 all\n        hidden preset#1: disabled\n        moved plugin:off: the preset has no anchor `code`; placed before the history\n        moved plugin:none: the preset has no anchor `lore`; placed before the history",
     );
 }

@@ -7,7 +7,7 @@ use ctx_compress::recall::{RecallAnswer, RecallQuery, RecalledPiece};
 use ctx_engine::Limits;
 use ctx_language::Language;
 use ctx_preset_import::decode;
-use ctx_types::{Phrase, count_of, phrase};
+use ctx_types::{Argument, Divider, Phrase, count_of, phrase};
 
 use crate::args::RecallArguments;
 use crate::exit::Exit;
@@ -94,6 +94,6 @@ fn reason(piece: &RecalledPiece) -> Phrase {
     };
     match piece.words.is_empty() {
         true => phrase!("{place}, next to a match", place),
-        false => phrase!("{place}: {words}", place, words = piece.words.join(", ")),
+        false => phrase!("{place}: {words}", place, words = Argument::list(&*piece.words, Divider::Comma)),
     }
 }

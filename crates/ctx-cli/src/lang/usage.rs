@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ctx_language::Language;
-use ctx_types::{Phrase, phrase};
+use ctx_types::{Argument, Divider, Phrase, phrase};
 
 use crate::lang::{self, Told};
 use crate::show::clean;
@@ -19,8 +19,8 @@ pub(crate) fn told(language: Language, error: &Error) -> String {
         return lang::help::laid_out(&clean(&error.render().to_string()));
     };
     let values = several(error, ContextKind::ValidValue);
-    let values =
-        (!values.is_empty()).then(|| phrase!("possible values: {values}", values = values.join(", ")));
+    let values = (!values.is_empty())
+        .then(|| phrase!("possible values: {values}", values = Argument::list(values, Divider::Comma)));
     let values = values.map(|values| format!("[{}]", say(&values)));
     let head = [say(&phrase!("error: {error}", error = wrong))].into_iter();
     let head: Vec<String> = head.chain(arguments(error).iter().cloned()).chain(values).collect();

@@ -3,7 +3,7 @@
 use ctx_engine::Context;
 use ctx_engine::inspect::Piece;
 use ctx_language::Language;
-use ctx_types::SourceKind;
+use ctx_types::{Phrase, SourceKind, phrase};
 use serde::Serialize;
 
 use crate::lang;
@@ -50,10 +50,12 @@ fn bar(language: Language, totals: &[(SourceKind, u64)], of: u64) -> Bar {
     let part = |(kind, tokens): &(SourceKind, u64)| {
         let at = scaled(before);
         before += tokens;
-        let title = format!("{}: {}", kind.as_str(), lang::say(language, &show::tokens(*tokens)));
+        let name = Phrase::from(kind.as_str());
+        let title = phrase!("{name}: {tokens}", name, tokens = show::tokens(*tokens));
+        let title = lang::say(language, &title);
         Part { kind: kind.as_str(), at, width: scaled(before) - at, title }
     };
     let parts: Vec<Part> = totals.iter().filter(|(_, tokens)| *tokens > 0).map(part).collect();
     let titles: Vec<&str> = parts.iter().map(|part| part.title.as_str()).collect();
-    Bar { label: titles.join(", "), parts }
+    Bar { label: language.list(&titles), parts }
 }

@@ -80,19 +80,19 @@ fn an_answer_that_fails_is_told_and_changes_nothing() {
     assert_snapshot!(told.concat(), @"
     exit code 4
     === errors
-    error: the summarizer failed: not available: the provider rejected the request: status 500: we have trouble; `chat.json` is unchanged
+    error: the summarizer failed (not available): the provider rejected the request: status 500: we have trouble; `chat.json` is unchanged
     exit code 4
     === errors
-    error: the summarizer failed: not allowed: the provider rejected the request: status 401: no such key: [redacted]; check the API key; `chat.json` is unchanged
+    error: the summarizer failed (not allowed): the provider rejected the request: status 401: no such key: [redacted]; check the API key; `chat.json` is unchanged
     exit code 4
     === errors
-    error: the summarizer failed: not found: the provider rejected the request: status 404: there is no model `writer-1`; check the model and the base URL; `chat.json` is unchanged
+    error: the summarizer failed (not found): the provider rejected the request: status 404: there is no model `writer-1`; check the model and the base URL; `chat.json` is unchanged
     exit code 4
     === errors
     error: invalid summary: the reply is truncated; `chat.json` is unchanged
     exit code 4
     === errors
-    error: the summarizer failed: not readable: the provider rejected the request: the response has no choice with a message; `chat.json` is unchanged
+    error: the summarizer failed (not readable): cannot read the response of the provider: the response has no choice with a message; `chat.json` is unchanged
     exit code 4
     === errors
     error: invalid summary: the reply is empty; `chat.json` is unchanged
@@ -105,7 +105,7 @@ fn a_failure_is_data_too() {
     let json = output.split_once("=== output\n").unwrap().1.split_once("=== errors").unwrap().0;
     let json: Value = serde_json::from_str(json).unwrap();
     assert_snapshot!(json["outcome"], @r#"
-    {"kind":"failed","reason":"unavailable","detail":"the summarizer failed: not available: the provider rejected the request: status 500: trouble"}
+    {"kind":"failed","reason":"unavailable","detail":"the summarizer failed (not available): the provider rejected the request: status 500: trouble"}
     "#);
     assert_eq!(json["written"], false);
 }

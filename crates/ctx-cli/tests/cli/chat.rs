@@ -109,6 +109,9 @@ fn a_failure_of_the_provider_has_an_exit_code() {
     === errors
     error: the provider rejected the request: status 400: no such thing
     ");
+    let place = Place::new([Answer::error(400, "invalid_request_error", "no such thing")]);
+    let piped = place.chat("", "Hello\n");
+    assert!(piped.starts_with("exit code 4\n"), "{piped}");
     let place = Place::new([]);
     let output = place.chat("--once Hello --context-tokens 10", "");
     assert!(output.starts_with("exit code 5\n=== errors\nerror: no context fits the budget"), "{output}");
@@ -365,8 +368,8 @@ fn a_key_in_ctx_toml_is_not_shown_whatever_is_wrong_about_it() {
         assert!(output.contains(expected) && !output.contains("CANARY"), "{output}");
     };
     check("[endpoint]\nkey = 'KEY'\n", "unknown key `key`");
-    check("[endpoint]\nheaders = 'KEY'\n", "expected a table of headers");
-    check("[endpoint.headers]\nx-team = ['KEY']\n", "expected a string as the header value");
+    check("[endpoint]\nheaders = 'KEY'\n", "`headers` must be a table of headers");
+    check("[endpoint.headers]\nx-team = ['KEY']\n", "must be a table whose values are strings");
     check("[endpoint.headers]\nx-team = 'KEY\n", "invalid TOML");
 }
 

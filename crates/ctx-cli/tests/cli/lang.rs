@@ -161,7 +161,7 @@ fn the_table_of_a_context_is_chinese_and_its_columns_stand() {
     2 条消息，约 15 Token
 
     移动、合并或丢弃：
-      移动 preset:lost：未知的锚点 `chat_histroy`；保持列表中的位置
+      移动 preset:lost：预设没有锚点 `chat_histroy`；保持列表中的位置
       合并 preset:lost：与相邻的同角色消息合并
       合并 history:n1：与相邻的同角色消息合并
     === errors

@@ -149,11 +149,13 @@ fn defaults_are_checked_as_each_verb_reads_them() {
     7 | key-file = 'key'
       |            ^^^^^
 
-    error[CTX0902]: expected a string as the header value
+    error[CTX0902]: `headers` must be a table whose values are strings
       --> ./ctx.toml:10:7
        |
     10 | x-b = 3
        |       ^
+       |
+       = help: write each header as `name = "value"`
 
     warning[CTX0825]: compression setting `minHistoryCount` is `"x"`; expected a whole number from 0 to 1000000000000
       --> ./ctx.toml:12:19

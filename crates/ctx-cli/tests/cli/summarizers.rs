@@ -50,9 +50,9 @@ fn what_is_no_summary_is_refused() {
     ];
     assert_snapshot!(all.map(|script| run(script, "--set summaryRetries=0")).concat(), @"
     exit code 4
-    error: the summarizer failed: not available: `/bin/sh` exited with code 3; `chat.json` is unchanged
+    error: the summarizer failed (not available): `/bin/sh` exited with code 3; `chat.json` is unchanged
     exit code 4
-    error: the summarizer failed: not available: `/bin/sh` exited with code 1: no key; `chat.json` is unchanged
+    error: the summarizer failed (not available): `/bin/sh` exited with code 1: no key; `chat.json` is unchanged
     exit code 4
     error: invalid summary: the reply is empty; `chat.json` is unchanged
     exit code 4
@@ -62,11 +62,11 @@ fn what_is_no_summary_is_refused() {
     exit code 4
     error: invalid summary: the reply is truncated; `chat.json` is unchanged
     exit code 4
-    error: the summarizer failed: not readable: `/bin/sh` wrote invalid UTF-8; `chat.json` is unchanged
+    error: the summarizer failed (not readable): `/bin/sh` wrote invalid UTF-8; `chat.json` is unchanged
     exit code 4
-    error: the summarizer failed: not available: `/bin/sh` was terminated by a signal; `chat.json` is unchanged
+    error: the summarizer failed (not available): `/bin/sh` was terminated by a signal; `chat.json` is unchanged
     exit code 4
-    error: the summarizer failed: not readable: `/bin/sh` wrote more than 1 MiB; `chat.json` is unchanged
+    error: the summarizer failed (not readable): `/bin/sh` wrote more than 1 MiB; `chat.json` is unchanged
     ");
 }
 
@@ -90,7 +90,7 @@ fn a_failure_is_data_too() {
       "outcome": {
         "kind": "failed",
         "reason": "notFound",
-        "detail": "the summarizer failed: not found: `/nowhere/llm`: no such program"
+        "detail": "the summarizer failed (not found): `/nowhere/llm`: no such program"
       },
       "plan": {
         "target": null,
@@ -114,7 +114,7 @@ fn a_failure_is_data_too() {
       "written": false
     }
     === errors
-    error: the summarizer failed: not found: `/nowhere/llm`: no such program; `chat.json` is unchanged
+    error: the summarizer failed (not found): `/nowhere/llm`: no such program; `chat.json` is unchanged
     "#);
 }
 

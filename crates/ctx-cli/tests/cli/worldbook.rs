@@ -520,7 +520,7 @@ fn scans_worldbooks_of_the_agent_without_a_book() {
     assert!(scanned.contains("of 11 entries in 1 worldbook active"), "{scanned}");
     let without =
         Folder::with(&[("agent.yaml", AGENT)]).ctx("worldbook scan --agent agent.yaml --input moon");
-    assert!(without.starts_with("exit code 2") && without.contains("no worldbook given"), "{without}");
+    assert!(without.starts_with("exit code 2") && without.contains("no worldbook is loaded"), "{without}");
 }
 
 #[test]

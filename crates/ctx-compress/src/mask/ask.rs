@@ -65,7 +65,11 @@ impl SummaryFailure {
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Port { kind, detail } => {
-                phrase!("the summarizer failed: {kind}: {detail}", kind = Phrase::from(kind.as_str()), detail)
+                phrase!(
+                    "the summarizer failed ({kind}): {detail}",
+                    kind = Phrase::from(kind.as_str()),
+                    detail
+                )
             }
             Self::TimedOut { seconds } => {
                 phrase!("the summarizer timed out after {seconds} s", seconds)

@@ -103,7 +103,7 @@ fn limits(side: &Side<'_>, name: &'static str) -> Vec<Diagnostic> {
     if side.left_out > 0 {
         let message = phrase!(
             "{name} has more than {facts} facts; {count} are not compared",
-            name,
+            name = Phrase::from(name),
             facts = MOST_FACTS,
             count = side.left_out
         );

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use ctx_types::{Phrase, phrase};
+use ctx_types::{Argument, Divider, Phrase, phrase};
 
 use crate::recall::index::RecallIndex;
 use crate::recall::postings::Word;
@@ -100,7 +100,7 @@ fn not_found(mut common: Vec<AskedWord>, texts: &str) -> Phrase {
         true => phrase!("no matches: no searched message contains these words"),
         false => phrase!(
             "no matches: more than half of the messages contain {words}; use rarer words",
-            words = words.join(", ")
+            words = Argument::list(&words, Divider::Comma)
         ),
     }
 }

@@ -95,7 +95,7 @@ fn a_part_that_fails_falls_back_by_itself() {
     };
     let draft = pollster::block_on(plan.summarize(&with)).unwrap();
     assert_eq!((draft.made_by, &*draft.text), (MadeBy::Both, "Summary 4."));
-    assert_eq!(draft.failure.unwrap().to_string(), "the summarizer failed: not allowed: no");
+    assert_eq!(draft.failure.unwrap().to_string(), "the summarizer failed (not allowed): no");
 }
 
 #[test]

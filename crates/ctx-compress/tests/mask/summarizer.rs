@@ -186,7 +186,7 @@ fn a_failure_falls_back_on_the_messages_own_words() {
     };
     let draft = pollster::block_on(some_plan().summarize(&with)).unwrap();
     assert_eq!((&*draft.text, draft.made_by), ("4 messages, 96", MadeBy::Extract));
-    assert_eq!(draft.failure.unwrap().to_string(), "the summarizer failed: not allowed: no luck");
+    assert_eq!(draft.failure.unwrap().to_string(), "the summarizer failed (not allowed): no luck");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The time of the turn in the words of several languages.
 
-use ctx_types::{Diagnostic, closest, excerpt, phrase};
+use ctx_types::{Argument, Diagnostic, Divider, closest, excerpt, phrase};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
@@ -58,6 +58,8 @@ fn unknown(asked: &str) -> Failure {
     let finding = Diagnostic::error(codes::UNKNOWN_LOCALE, message);
     Failure::new(match closest(asked, known.iter().copied()) {
         Some(near) => finding.suggesting(near),
-        None => finding.with_help(phrase!("use one of {known}", known = known.join(", "))),
+        None => {
+            finding.with_help(phrase!("use one of {known}", known = Argument::list(&known, Divider::Comma)))
+        }
     })
 }

@@ -114,9 +114,10 @@ impl Findings {
             None if fields.is_empty() => {
                 unknown.with_help(phrase!("remove the key; this processor has no settings"))
             }
-            None => {
-                unknown.with_help(phrase!("use one of these settings: {fields}", fields = quoted(fields)))
-            }
+            None => unknown.with_help(phrase!(
+                "use one of these settings: {fields}",
+                fields = Argument::names(fields, Divider::Comma)
+            )),
         };
         self.push(unknown, setting, Some(key));
     }
@@ -138,8 +139,4 @@ impl Findings {
         }
         self.diagnostics
     }
-}
-
-fn quoted(names: &BTreeSet<&str>) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

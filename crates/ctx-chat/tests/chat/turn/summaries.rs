@@ -68,7 +68,7 @@ fn a_summary_that_fails_changes_nothing_and_the_turn_goes_on() {
     let end =
         room.turn("Red?", |chat| chat.masks = Some(Masks { config: config(), summarizer: &summarizer }));
     assert_eq!(ending(&end), "answered");
-    let notice = "not summarized: the summarizer failed: not allowed: by the script";
+    let notice = "not summarized: the summarizer failed (not allowed): by the script";
     assert!(room.told.contains(&notice.to_owned()), "{:?}", room.told);
     assert_eq!(room.stored()[..30], before);
     assert_eq!(room.server.requests()[0].messages().len(), 1 + 30 + 1);

@@ -4,7 +4,9 @@ use ctx_language::Language;
 use std::io::IsTerminal as _;
 
 use anyhow::Result;
-use ctx_chat::{ChatLog, Conversation, Hold, Mode, StoreError, TurnRequest, compress_conversation};
+use ctx_chat::{
+    ChatLog, Conversation, Hold, Mode, StoreError, TurnOutcome, TurnRequest, compress_conversation,
+};
 use ctx_compress::mask::MaskSelection;
 use ctx_engine::Ports;
 use ctx_pipeline::Cancel;
@@ -31,8 +33,14 @@ fn nothing_said() -> Phrase {
 pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<usize>) -> Result<Exit> {
     let lines = Lines::start();
     let conversation = setup.open().await?;
-    let mut talk =
-        Talk { setup, conversation, lease: None, asking: Asking::new(language, lines.clone()), lines };
+    let mut talk = Talk {
+        setup,
+        conversation,
+        lease: None,
+        asking: Asking::new(language, lines.clone()),
+        lines,
+        last: Exit::Success,
+    };
     talk.greet(greeting).await?;
     while let Some(line) = talk.line("> ").await {
         let slash = slash::parse(&line);
@@ -61,7 +69,12 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
         // Other processes can now run a turn.
         talk.lease = None;
     }
-    Ok(if talk.setup.stops.is_ended() { Exit::Stopped } else { Exit::Success })
+    Ok(match talk.setup.stops.is_ended() {
+        true => Exit::Stopped,
+        // A user at a terminal saw the failure and ended the chat; a script needs the exit code.
+        false if std::io::stdin().is_terminal() => Exit::Success,
+        false => talk.last,
+    })
 }
 
 /// A running chat.
@@ -72,6 +85,8 @@ struct Talk<'a> {
     lease: Option<Hold>,
     lines: Lines,
     asking: Asking,
+    /// Exit code of the last turn.
+    last: Exit,
 }
 
 impl Talk<'_> {
@@ -134,6 +149,11 @@ impl Talk<'_> {
         let log = TurnLog { conversation: &mut self.conversation, lease: self.lease.as_ref() };
         let end = once::turn(self.setup, asking, log, request, &mut screen).await?;
         screen.end(&end)?;
+        // The chat goes on after an interrupted reply.
+        self.last = match end.outcome {
+            TurnOutcome::Aborted => Exit::Success,
+            _ => once::exit(&end),
+        };
         if let Some(usage) = end.usage.filter(|_| std::io::stderr().is_terminal()) {
             let bar = show::usage_bar(usage.used_tokens, usage.total_budget);
             show::note(self.setup.language, &Phrase::verbatim(bar));

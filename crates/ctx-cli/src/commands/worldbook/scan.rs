@@ -36,7 +36,9 @@ pub(crate) fn run(language: Language, arguments: &WorldbookScanArguments) -> Res
     let change = |files: &mut turn::TurnFiles| files.worldbook_settings = settings;
     let mut turn = project::turn_on(language, (probe.engine(), config), &given, change, &mut sources)?;
     if turn.books().list().next().is_none() {
-        let message = phrase!("no worldbook given, and the agent uses none; use `ctx worldbook scan BOOK`");
+        let message = phrase!(
+            "no worldbook is loaded; use `ctx worldbook scan BOOK`, or add its id to `worldbookIds` of the agent"
+        );
         return Err(ProjectError::Usage(message).into());
     }
     if let Some(state) = &state {
