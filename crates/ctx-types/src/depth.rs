@@ -1,4 +1,4 @@
-//! Depths: distances from the end of the history, also several at once (`3, 10~5`).
+//! Depths: distances from the end of the history.
 
 use crate::phrase;
 use std::fmt;
@@ -7,13 +7,12 @@ use crate::codes;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::wording::excerpt;
 
-/// How many points one placement may have in a history; the rest is not placed.
+/// Maximum number of points of one placement. The farthest points are dropped.
 pub const MAX_POINTS: usize = 10_000;
 
-/// How many terms one depth syntax may have.
 const MAX_TERMS: usize = 100;
 
-/// The depths of one placement.
+/// The depths of a placement.
 ///
 /// ```
 /// use ctx_types::DepthPoints;
@@ -25,11 +24,10 @@ const MAX_TERMS: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepthPoints {
     terms: Vec<DepthTerm>,
-    /// It is written as a list (`depthConfig`), be it of one.
+    /// Written as a list (`depthConfig`), even with one item.
     is_list: bool,
 }
 
-/// One term of a depth syntax: a start, and a step if it repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct DepthTerm {
     start: u64,
@@ -38,17 +36,18 @@ struct DepthTerm {
 }
 
 impl DepthPoints {
-    /// One depth, in messages from the end.
+    /// Creates one depth, in messages from the end.
     pub fn single(depth: u64) -> Self {
         Self { terms: vec![DepthTerm { start: depth, step: None }], is_list: false }
     }
 
-    /// Reads AIO Hub's advanced depth syntax.
+    /// Parses AIO Hub's advanced depth syntax: terms separated by commas.
     ///
-    /// Terms are separated by commas. `S` is the depth S; `S~I` and `S:I` are S, S+I, S+2I and so on to the
-    /// length of the history, or just S where I is 0. As there, digits followed by other characters are read
-    /// as far as they go; that and a negative or empty number is a diagnostic here. A term that is written
-    /// twice is one.
+    /// `S` is the depth S. `S~I` and `S:I` repeat from S in steps of I up to the length of the history; a
+    /// step of 0 does not repeat. Duplicate terms are ignored.
+    ///
+    /// Like AIO Hub, reads the leading digits of a term and ignores the rest, with a diagnostic. Negative and
+    /// empty numbers are also reported. At most 100 terms.
     pub fn parse(text: &str) -> (Self, Vec<Diagnostic>) {
         let mut diagnostics = Vec::new();
         let mut terms = Vec::new();
@@ -87,18 +86,18 @@ impl DepthPoints {
         (Self { terms, is_list: true }, diagnostics)
     }
 
-    /// Returns whether there is no depth at all.
+    /// Returns whether there is no depth.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Returns whether it is written as a list, as [`DepthPoints::parse`] reads it: of a list no point beyond the
-    /// history is placed, as in AIO Hub, also where it is the only one.
+    /// Returns whether the depths came from [`DepthPoints::parse`]. As in AIO Hub, points of a list beyond
+    /// the history are dropped, even a single one.
     pub const fn is_list(&self) -> bool {
         self.is_list
     }
 
-    /// Returns the depth if there is exactly one that does not repeat.
+    /// Returns the depth if there is exactly one, without a step.
     pub fn as_single(&self) -> Option<u64> {
         match self.terms.as_slice() {
             [DepthTerm { start, step: None }] => Some(*start),
@@ -106,15 +105,14 @@ impl DepthPoints {
         }
     }
 
-    /// Returns the points that a history of `len` messages has, ascending, each once.
+    /// Returns the unique points within a history of `len` messages, ascending: the nearest [`MAX_POINTS`].
     ///
-    /// A single depth beyond the history is clamped to its front, unless it is written as a list. At most the nearest
-    /// [`MAX_POINTS`].
+    /// A depth from [`DepthPoints::single`] is clamped to `len`.
     pub fn within(&self, len: u64) -> Vec<u64> {
         self.nearest(len, MAX_POINTS)
     }
 
-    /// Returns the nearest `max` of the points that a history of `len` messages has, ascending, each once.
+    /// Like [`DepthPoints::within`], with at most `max` points.
     ///
     /// O(terms · max · log(terms · max)).
     pub fn nearest(&self, len: u64, max: usize) -> Vec<u64> {
@@ -128,7 +126,7 @@ impl DepthPoints {
         points
     }
 
-    /// Returns the depths that lie beyond a history of `len` messages: the start of each such term.
+    /// Returns the start of each term that is beyond a history of `len` messages.
     pub fn beyond(&self, len: u64) -> Vec<u64> {
         self.terms.iter().map(|term| term.start).filter(|start| *start > len).collect()
     }
@@ -188,18 +186,16 @@ fn push_once(terms: &mut Vec<DepthTerm>, term: DepthTerm) {
 }
 
 enum Parsed {
-    /// Exactly a term.
     Clean(DepthTerm),
-    /// A term followed by something else.
     Leading(DepthTerm),
     Nothing,
 }
 
-/// Reads the digits at the start; tells whether they are all of the text.
+/// Returns the leading number, and whether it is the whole text.
 fn leading_number(text: &str) -> Option<(u64, bool)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let number = text.get(..digits).filter(|digits| !digits.is_empty())?;
-    // Beyond u64 a depth is beyond every history; the largest number says the same.
+    // A number above `u64::MAX` is beyond every history.
     Some((number.parse().unwrap_or(u64::MAX), digits == text.len()))
 }
 

@@ -1,8 +1,6 @@
-//! Ids of processors as files spell them.
+//! Processor ids.
 
-/// Returns the id of a processor that a spelling means.
-///
-/// AIO Hub prefixes ids with `primary:` or `post:`; white space around them does not count.
+/// Returns the id of a processor without AIO Hub's prefix `primary:` or `post:`, trimmed.
 ///
 /// ```
 /// use ctx_types::canonical_id;

@@ -1,4 +1,4 @@
-//! The report that explains a context.
+//! Reports on assembled contexts.
 
 use serde::Serialize;
 
