@@ -1,15 +1,13 @@
-//! Words in findings and reasons: what strangers wrote, quoted harmlessly, and numbers of things.
+//! Helpers for texts in diagnostics.
 
 use std::borrow::Cow;
 
-/// How many characters of a stranger's text a finding quotes.
 const MAX_QUOTED: usize = 64;
 
-/// Returns the beginning of what a stranger wrote, with an ellipsis if it goes on and control characters
-/// escaped.
+/// Returns the first 64 characters of untrusted text, with an ellipsis if it is longer, and escapes control
+/// characters.
 ///
-/// A name can be as long as its file; one that is quoted in full by a thousand findings fills the memory.
-/// O(1): no more than 65 characters are looked at.
+/// Limits memory: a thousand diagnostics may quote a name as long as its file. O(1).
 ///
 /// ```
 /// use ctx_types::excerpt;
@@ -35,7 +33,7 @@ pub fn excerpt(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Writes a number of things: `1 message`, `2 messages`. The thing is named in the singular.
+/// Formats a count: `1 message`, `2 messages`. The noun is singular.
 ///
 /// ```
 /// use ctx_types::plural;
@@ -50,7 +48,7 @@ pub fn plural(count: usize, thing: &str) -> String {
     }
 }
 
-/// Writes a number with commas between thousands.
+/// Formats a number with thousands separators.
 ///
 /// ```
 /// use ctx_types::thousands;

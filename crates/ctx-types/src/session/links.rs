@@ -1,29 +1,28 @@
-//! What ties a node into its tree, and how that differs from what the file says.
+//! Links between nodes.
 
 use serde::{Deserialize, Serialize};
 
 use crate::session::{Node, NodeId};
 
-/// What ties a node into its tree.
+/// The links of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Links {
-    /// The id.
+    /// The node's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<NodeId>,
-    /// The node above.
+    /// The parent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<NodeId>,
-    /// The nodes below, oldest branch first.
+    /// The children, oldest branch first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub children_ids: Vec<NodeId>,
-    /// The branch that was last shown.
+    /// The child that was shown last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_selected_child_id: Option<NodeId>,
 }
 
 impl Links {
-    /// Returns the links of a node.
     pub(super) fn of(node: &Node) -> Self {
         Self {
             id: node.id.clone(),
@@ -33,7 +32,6 @@ impl Links {
         }
     }
 
-    /// Exchanges the links of a node for these.
     pub(super) fn swap(&mut self, node: &mut Node) {
         std::mem::swap(&mut self.id, &mut node.id);
         std::mem::swap(&mut self.parent_id, &mut node.parent_id);
@@ -42,13 +40,13 @@ impl Links {
     }
 }
 
-/// How a node is written.
+/// How the file stores a node.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Filing {
-    /// As it is.
+    /// Unchanged.
     AsIs,
-    /// With the links that its file had: those of the node were repaired, and no operation touched them since.
+    /// With the invalid links of the file; those in memory are repaired.
     Repaired(Box<Links>),
-    /// Not at all: a root that was made for a file without one, and that no operation touched since.
+    /// Not stored: a root that was created for a file without one.
     Unfiled,
 }

@@ -1,9 +1,8 @@
-//! Fields: what a settings page needs.
+//! Fields on a settings page.
 
 use ctx_types::{ConfigField, FieldOption};
 use serde_json::{Value, json};
 
-/// Checks how a field is written for a settings page.
 #[track_caller]
 fn check(field: ConfigField, expected: Value) {
     assert_eq!(serde_json::to_value(field).unwrap(), expected);

@@ -1,4 +1,4 @@
-//! The nouns and their files.
+//! Data types and their files.
 
 #![allow(
     clippy::needless_pass_by_value,

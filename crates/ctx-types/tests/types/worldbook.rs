@@ -1,4 +1,4 @@
-//! Worldbooks are read with everything that applications write in other ways.
+//! Formats of worldbook fields.
 
 use ctx_types::{
     EntryPosition, EntryRole, Flag, Numeric, Persist, Reader, RecursionDelay, Role, SelectiveLogic,
@@ -12,7 +12,7 @@ fn read(entry: Value) -> (WorldbookEntry, Vec<String>) {
     (entry, reader.finish().iter().map(|found| found.code.to_string()).collect())
 }
 
-/// Checks what a field of an entry is read as, and how many findings there are.
+/// Checks the value of a field and the number of diagnostics.
 #[track_caller]
 #[expect(clippy::needless_pass_by_value, reason = "values read better where they are given")]
 fn check<T: PartialEq + std::fmt::Debug>(

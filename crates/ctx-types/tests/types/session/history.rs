@@ -1,4 +1,4 @@
-//! The log of operations: undo and redo, also after the tree was changed by others, and in files.
+//! Undo and redo: after other changes, and from files.
 
 use ctx_types::{Content, History, HistoryError, Node, NodeEdit, NodeMetadata, Role, Session, SessionOp};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn edit(id: &str, text: &str) -> SessionOp {
     SessionOp::Edit { id: id.into(), edit }
 }
 
-/// Carries out operations, lets others change the session, and undoes one; then redoes it.
+/// Applies operations and other changes, then undoes and redoes one.
 #[track_caller]
 fn check(before: &str, ops: &[SessionOp], meanwhile: impl FnOnce(&mut Session), undone: &str, redone: &str) {
     let (mut session, mut history) = (tree(before), History::default());
@@ -47,7 +47,7 @@ fn check(before: &str, ops: &[SessionOp], meanwhile: impl FnOnce(&mut Session), 
     assert_eq!(line(&session), redone, "redone");
 }
 
-/// Writes the log into the session, both into a file, and reads them again.
+/// Saves and reads the log.
 fn stored(history: &History, session: &mut Session) -> History {
     history.write(&mut session.header);
     *session = serde_json::from_str(&bytes(session)).unwrap();

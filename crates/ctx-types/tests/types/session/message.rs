@@ -1,4 +1,4 @@
-//! Nodes as messages.
+//! Conversion of nodes to messages.
 
 use ctx_types::{Content, Message, Node, Persist, Reader, Session, SourceKind, Trust};
 use serde_json::{Value, json};
@@ -7,7 +7,6 @@ fn message(node: Value) -> Message {
     Node::read(node, &mut Reader::new()).to_message(&"n1".into())
 }
 
-/// Checks what a message carries beside its text.
 #[track_caller]
 fn check(node: Value, expected: &str) {
     let message = message(node);

@@ -1,4 +1,4 @@
-//! What each operation makes of a tree; each is undone and stored, too.
+//! Effects of operations; each is also undone and stored.
 
 use ctx_types::{Change, Content, Node, NodeEdit, NodePatch, Patch, Role, Session, SessionError, SessionOp};
 
@@ -21,7 +21,6 @@ fn check(before: &str, op: &SessionOp, after: &str) {
     assert_eq!(bytes(&session), done, "done again");
 }
 
-/// Sends an operation through its stored form.
 #[track_caller]
 fn stored(op: &SessionOp) -> SessionOp {
     let text = serde_json::to_string(op).unwrap();

@@ -1,4 +1,4 @@
-//! Operations in any order on any tree, sound or not.
+//! Random operations on valid and invalid trees.
 
 use ctx_types::{Change, Content, History, Node, NodeEdit, NodeId, NodeMetadata, Role, Session, SessionOp};
 use proptest::prelude::*;
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use crate::session::{assert_sound, bytes, line, load};
 
-/// An operation before it is known which nodes there are: kind, two nodes, a switch.
+/// A random operation before nodes are known: kind, two nodes, a switch.
 type Draw = (u8, usize, usize, bool);
 
 fn draws() -> impl Strategy<Value = Vec<Draw>> {
     proptest::collection::vec((0_u8..9, 0_usize..64, 0_usize..64, any::<bool>()), 0..12)
 }
 
-/// Sound trees: each node names an earlier one as its parent.
+/// Each node names an earlier node as its parent.
 fn sound_file() -> impl Strategy<Value = Value> {
     let node = (any::<usize>(), any::<usize>(), any::<bool>(), any::<bool>());
     (proptest::collection::vec(node, 0..14), any::<usize>(), any::<bool>()).prop_map(
@@ -49,7 +49,7 @@ fn sound_file() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Trees with any links, keys of wrong types and nodes that are none.
+/// Random links, wrong types, and malformed nodes.
 fn broken_file() -> impl Strategy<Value = Value> {
     let id = || prop_oneof![6 => (0_usize..8).prop_map(|n| json!(format!("n{n}"))), 1 => Just(json!(null)), 1 => Just(json!(7))];
     let node = (
@@ -131,7 +131,7 @@ fn stored(op: &SessionOp) -> SessionOp {
     read
 }
 
-/// Carries out operations, each also undone, done again and stored; then undoes all.
+/// Applies, undoes, redoes, and stores each operation, then undoes all.
 fn check(file: &Value, draws: &[Draw], is_file_sound: bool) {
     let (mut session, diagnostics) = load(file);
     assert!(diagnostics.is_empty() || !is_file_sound, "{diagnostics:?}");
@@ -178,7 +178,7 @@ fn check(file: &Value, draws: &[Draw], is_file_sound: bool) {
     assert_eq!(bytes(&session), file.to_string(), "all undone");
 }
 
-/// Carries operations out through the log, undoing and redoing some on the way; then undoes and redoes all.
+/// Applies operations through the log with some undos and redos, then undoes and redoes all.
 fn check_history(file: &Value, draws: &[Draw]) {
     let (mut session, _) = load(file);
     let mut history = History::default();
