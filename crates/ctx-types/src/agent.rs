@@ -1,5 +1,3 @@
-//! Agents and their presets.
-
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -71,7 +69,7 @@ noun! {
 }
 
 impl Agent {
-    /// Returns the treatment of a history that the preset does not place. Default: `append`.
+    /// Returns where an unplaced history goes. Default: `append`.
     pub fn unplaced_history(&self) -> UnplacedHistory {
         match self.history_when_unplaced.as_deref() {
             Some(word) if word == UnplacedHistory::Omit.as_str() => UnplacedHistory::Omit,
@@ -85,7 +83,7 @@ impl Agent {
     }
 }
 
-/// Treatment of the history if the preset has no `chat_history` entry.
+/// Treatment of a history without a `chat_history` entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnplacedHistory {
     /// Placed after all preset entries.
@@ -177,14 +175,12 @@ noun! {
 }
 
 impl PresetMessage {
-    /// Returns whether the entry itself is enabled. Its group or model match may still disable it.
-    ///
-    /// A malformed entry is always disabled.
+    /// Returns whether the entry is enabled and well-formed. Its group or model match may still disable it.
     pub fn is_enabled(&self) -> bool {
         self.is_enabled.unwrap_or(true) && !self.kept.is_malformed()
     }
 
-    /// Returns the anchor that the entry declares: its type, or the id of a `placeholder`.
+    /// Returns the declared anchor: the type, or the id of a `placeholder`.
     pub fn anchor_id(&self) -> Option<&str> {
         match self.kind.as_deref() {
             None | Some("message") => None,
@@ -193,7 +189,7 @@ impl PresetMessage {
         }
     }
 
-    /// Returns whether the entry is an anchor and not a message.
+    /// Returns whether the entry is an anchor.
     pub fn is_anchor(&self) -> bool {
         !matches!(self.kind.as_deref(), None | Some("message"))
     }

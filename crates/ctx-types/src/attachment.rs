@@ -1,5 +1,3 @@
-//! Attachments of messages.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -25,7 +23,7 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// Reads an attachment in AIO Hub's format. A missing id or name is empty.
+    /// Reads AIO Hub's format. A missing id or name is empty.
     pub fn from_value(value: &Value) -> Self {
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(Arc::from);
         Self {
@@ -38,7 +36,7 @@ impl Attachment {
         }
     }
 
-    /// Returns the name, or the id if the name is empty.
+    /// Returns the name, or else the id.
     pub fn label(&self) -> &str {
         if self.name.is_empty() { &self.id } else { &self.name }
     }
@@ -48,9 +46,9 @@ impl Attachment {
         MediaKind::of_mime(self.mime_type.as_deref().unwrap_or_default())
     }
 
-    /// Returns an `http` or `https` URL of the file: its `url`, or its path.
+    /// Returns the web URL: `url`, or the path.
     ///
-    /// No crate fetches the URL; a provider may.
+    /// Only a provider may fetch it.
     pub fn url(&self) -> Option<&str> {
         let is_web = |text: &&str| text.starts_with("https://") || text.starts_with("http://");
         let said = self.kept.get("url").and_then(Value::as_str);

@@ -8,7 +8,7 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum BlockKind {
-    /// A reasoning artifact in a block of its own.
+    /// A separate reasoning artifact.
     Reasoning,
     /// A content part.
     Content,
@@ -33,9 +33,9 @@ impl BlockKind {
     }
 }
 
-/// The block kinds of a reply in the model's order, if it is not the default: reasoning, content, calls.
+/// The order of a reply's blocks, unless it is the default: reasoning, content, calls.
 ///
-/// Some providers tie reasoning to the next block and require the original order.
+/// Providers that tie reasoning to the next block require the model's order.
 ///
 /// ```
 /// use ctx_types::{BlockKind, BlockOrder};
@@ -57,7 +57,7 @@ impl BlockOrder {
         (!kinds.is_sorted()).then_some(Self(kinds))
     }
 
-    /// Reads the order from a node's metadata; `None` for the default order or an invalid value.
+    /// Reads the order from metadata; `None` if it is the default or invalid.
     pub fn from_value(value: &Value) -> Option<Self> {
         let kinds = value.as_array()?.iter().map(|kind| BlockKind::parse(kind.as_str()?));
         Self::new(kinds.collect::<Option<Vec<_>>>()?)
@@ -68,7 +68,7 @@ impl BlockOrder {
         self.0.iter().map(|kind| kind.as_str()).collect()
     }
 
-    /// Arranges blocks in this order. Additional blocks come last; missing blocks are skipped.
+    /// Arranges blocks. Additional blocks come last; missing blocks are skipped.
     pub fn arrange<T>(&self, reasoning: Vec<T>, content: Vec<T>, calls: Vec<T>) -> Vec<T> {
         let mut arranged = Vec::with_capacity(reasoning.len() + content.len() + calls.len());
         let (mut reasoning, mut content, mut calls) =

@@ -1,8 +1,8 @@
 //! Prompt cache marks.
 
-/// Asks the provider to cache the request up to the end of a message.
+/// Asks the provider to cache the request up to a message.
 ///
-/// API dialects without cache marks ignore it. It changes neither text nor token counts.
+/// Ignored by API dialects without cache marks. Does not affect text or tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum CacheMark {
@@ -26,10 +26,10 @@ impl CacheMark {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CachePolicy {
-    /// No marks. Servers with automatic prefix caching need none of them.
+    /// No marks, for servers with automatic prefix caching.
     #[default]
     Off,
-    /// At the end of the prefix that the next turn repeats, and after the leading system messages in it.
+    /// After the prefix that the next turn repeats, and after its leading system messages.
     Stable,
 }
 

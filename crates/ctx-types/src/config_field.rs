@@ -1,5 +1,3 @@
-//! Settings of processors and features.
-
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -116,7 +114,7 @@ impl ConfigField {
         Self::new(key, label, FieldKind::Boolean, Value::from(default))
     }
 
-    /// Creates a choice of `(value, label)` pairs. The default is the first value.
+    /// Creates a choice of `(value, label)` pairs. Default: the first.
     pub fn select(key: &str, label: &str, options: &[(&str, &str)]) -> Self {
         Self::choice(
             key,
@@ -125,13 +123,13 @@ impl ConfigField {
         )
     }
 
-    /// Creates a choice of JSON values. The default is the first value.
+    /// Creates a choice of JSON values. Default: the first.
     pub fn choice(key: &str, label: &str, options: Vec<FieldOption>) -> Self {
         let default = options.first().map_or(Value::Null, |option| option.value.clone());
         Self { options, ..Self::new(key, label, FieldKind::Select, default) }
     }
 
-    /// Creates a list field. The default is an empty list.
+    /// Creates a list field. Default: empty.
     pub fn list(key: &str, label: &str) -> Self {
         Self::new(key, label, FieldKind::List, Value::Array(Vec::new()))
     }
@@ -252,8 +250,7 @@ impl ConfigField {
         schema
     }
 
-    /// Returns the correction of an invalid value if there is only one: the value with or without quotes, or
-    /// the only similar option.
+    /// Returns the only possible correction: the value with or without quotes, or the only similar option.
     pub fn meant(&self, value: &Value) -> Option<Value> {
         let meant = match (self.kind, value) {
             (FieldKind::Boolean | FieldKind::Number, Value::String(text)) => {

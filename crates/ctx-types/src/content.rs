@@ -1,5 +1,3 @@
-//! Message content.
-
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -28,9 +26,9 @@ impl Content {
         }
     }
 
-    /// Returns the content without invalid parts: parts that are not objects, and text parts without text.
+    /// Returns the content without parts that are not objects, and without text parts that have no text.
     ///
-    /// The file reader reports these parts and keeps them.
+    /// The file keeps these parts, and its reader reports them.
     #[must_use]
     pub fn sound(&self) -> Self {
         match self {
@@ -52,7 +50,7 @@ impl Content {
         self.len() == 0
     }
 
-    /// Returns whether the content is only white space. Any part other than text makes it non-blank.
+    /// Returns whether the content is white space without other parts.
     pub fn is_blank(&self) -> bool {
         match self {
             Self::Text(text) => text.trim().is_empty(),
@@ -68,7 +66,7 @@ impl Content {
 pub enum ContentPart {
     /// A text part.
     Text(Text),
-    /// Any other part, as in the file, for example an OpenAI `image_url` part.
+    /// Any other part, such as an OpenAI `image_url` part.
     Other(Arc<Value>),
 }
 

@@ -1,5 +1,3 @@
-//! Decisions: reasons why a message is sent, moved, or dropped.
-
 use crate::phrase;
 use std::fmt;
 
@@ -39,7 +37,7 @@ impl Decision {
         Self { outcome, source, reason, count: 1, bytes: None, tokens: None }
     }
 
-    /// Writes the decision like `Display`, with another text for the source.
+    /// Writes like `Display`, with another text for the source.
     pub fn write_with(&self, source: &dyn fmt::Display, out: &mut dyn fmt::Write) -> fmt::Result {
         write!(out, "{} {source}", self.outcome)?;
         if self.count > 1 {
@@ -109,12 +107,12 @@ impl fmt::Display for Outcome {
 pub enum TokenFigure {
     /// An exact count.
     Exact(u64),
-    /// An upper bound, to save the time of counting: a byte-level encoding has at most one token per byte.
+    /// An uncounted upper bound: byte-level encodings have at most one token per byte.
     AtMost(u64),
 }
 
 impl TokenFigure {
-    /// Returns a text such as `1 token` or `at most 20 tokens`.
+    /// Formats the number: `1 token`, `at most 20 tokens`.
     pub fn phrase(self) -> Phrase {
         match self {
             Self::Exact(count) => count_of!(count, "token"),

@@ -7,7 +7,7 @@ use crate::codes;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::wording::excerpt;
 
-/// Maximum number of points of one placement. The farthest points are dropped.
+/// Maximum points of one placement. The farthest are dropped.
 pub const MAX_POINTS: usize = 10_000;
 
 const MAX_TERMS: usize = 100;
@@ -41,13 +41,13 @@ impl DepthPoints {
         Self { terms: vec![DepthTerm { start: depth, step: None }], is_list: false }
     }
 
-    /// Parses AIO Hub's advanced depth syntax: terms separated by commas.
+    /// Parses AIO Hub's advanced depth syntax: up to 100 terms, separated by commas.
     ///
-    /// `S` is the depth S. `S~I` and `S:I` repeat from S in steps of I up to the length of the history; a
-    /// step of 0 does not repeat. Duplicate terms are ignored.
+    /// `S` is one depth. `S~I` and `S:I` repeat from S in steps of I, except with step 0, up to the length of
+    /// the history. Duplicate terms are ignored.
     ///
-    /// Like AIO Hub, reads the leading digits of a term and ignores the rest, with a diagnostic. Negative and
-    /// empty numbers are also reported. At most 100 terms.
+    /// Like AIO Hub, ignores text after the leading digits of a number; this, negative, and empty numbers are
+    /// reported.
     pub fn parse(text: &str) -> (Self, Vec<Diagnostic>) {
         let mut diagnostics = Vec::new();
         let mut terms = Vec::new();
@@ -91,13 +91,13 @@ impl DepthPoints {
         self.terms.is_empty()
     }
 
-    /// Returns whether the depths came from [`DepthPoints::parse`]. As in AIO Hub, points of a list beyond
-    /// the history are dropped, even a single one.
+    /// Returns whether the depths came from [`DepthPoints::parse`]. As in AIO Hub, list points beyond the
+    /// history are dropped.
     pub const fn is_list(&self) -> bool {
         self.is_list
     }
 
-    /// Returns the depth if there is exactly one, without a step.
+    /// Returns the only depth, if it has no step.
     pub fn as_single(&self) -> Option<u64> {
         match self.terms.as_slice() {
             [DepthTerm { start, step: None }] => Some(*start),
@@ -105,16 +105,14 @@ impl DepthPoints {
         }
     }
 
-    /// Returns the unique points within a history of `len` messages, ascending: the nearest [`MAX_POINTS`].
+    /// Returns the nearest [`MAX_POINTS`] unique points in a history of `len` messages, ascending.
     ///
     /// A depth from [`DepthPoints::single`] is clamped to `len`.
     pub fn within(&self, len: u64) -> Vec<u64> {
         self.nearest(len, MAX_POINTS)
     }
 
-    /// Like [`DepthPoints::within`], with at most `max` points.
-    ///
-    /// O(terms · max · log(terms · max)).
+    /// Like [`DepthPoints::within`], with another limit. O(terms · max · log(terms · max)).
     pub fn nearest(&self, len: u64, max: usize) -> Vec<u64> {
         if let Some(depth) = self.as_single().filter(|_| !self.is_list) {
             return vec![depth.min(len)];
@@ -126,7 +124,7 @@ impl DepthPoints {
         points
     }
 
-    /// Returns the start of each term that is beyond a history of `len` messages.
+    /// Returns each term start beyond a history of `len` messages.
     pub fn beyond(&self, len: u64) -> Vec<u64> {
         self.terms.iter().map(|term| term.start).filter(|start| *start > len).collect()
     }

@@ -1,5 +1,3 @@
-//! Diagnostics.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -51,12 +49,12 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Creates an error: the content does not do what its author intended.
+    /// Creates an error: the content does not work as intended.
     pub fn error(code: Code, message: Phrase) -> Self {
         Self::new(code, Severity::Error, message)
     }
 
-    /// Creates a warning: the content works, but probably not as intended.
+    /// Creates a warning: the content probably does not work as intended.
     pub fn warning(code: Code, message: Phrase) -> Self {
         Self::new(code, Severity::Warning, message)
     }
@@ -66,7 +64,7 @@ impl Diagnostic {
         Self::new(code, Severity::Info, message)
     }
 
-    /// Creates the diagnostic that counts suppressed diagnostics in a place such as `this document`.
+    /// Creates a diagnostic about suppressed ones in a place such as `this document`.
     pub fn more(count: usize, place: impl Into<Phrase>) -> Self {
         let place = place.into();
         let message = if count == 1 {
@@ -88,7 +86,7 @@ impl Diagnostic {
         self
     }
 
-    /// Marks the diagnostic as being about the last key of the pointer, not its value.
+    /// Marks the diagnostic as being about the pointer's last key, not its value.
     #[must_use]
     pub fn about_key(mut self) -> Self {
         self.location.is_key = true;
@@ -135,7 +133,7 @@ impl Diagnostic {
         self.help.as_ref().is_some_and(|help| help.template() == DID_YOU_MEAN)
     }
 
-    /// Suggests a similar name. Adds `fix` if the match is certain.
+    /// Suggests a similar name, with `fix` if the match is certain.
     #[must_use]
     pub fn guessing(self, near: Near<'_>, fix: impl FnOnce(&str) -> Fix) -> Self {
         let asked = self.suggesting(near.name);
@@ -159,9 +157,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The stable code of a kind of diagnostic, written `CTX0123`.
-///
-/// Each crate has a `codes` module and its own range.
+/// The stable code of a kind of diagnostic, written `CTX0123`. Each crate has its own range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code {
     number: u16,

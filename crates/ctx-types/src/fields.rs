@@ -30,7 +30,7 @@ fn take_string(slot: Option<&mut Value>, reader: &mut Reader) -> Option<String> 
     }
 }
 
-/// `None` removes a string from the slot and keeps any other value.
+/// `None` removes a string and keeps other values.
 fn put_string(text: Option<&str>, map: &mut Map<String, Value>, key: &str) {
     match text {
         Some(text) => put_value(map, key, Some(Value::from(text))),
@@ -69,7 +69,7 @@ impl Field for Option<Arc<str>> {
     }
 }
 
-/// Implements `Field` for a small JSON value that is copied out of its slot.
+/// Implements `Field` for a small JSON value.
 macro_rules! small_field {
     ($Type:ty, $expected:literal, $schema:expr, $read:expr, $write:expr) => {
         impl Field for Option<$Type> {
@@ -125,7 +125,7 @@ impl Field for Option<Role> {
     }
 }
 
-/// 2^53: the limit of exact integers in JavaScript, the source of these files.
+/// 2^53: JavaScript, the source of these files, has no exact integers above.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Also accepts `10.0`.
@@ -163,7 +163,7 @@ impl Field for Option<Value> {
     }
 }
 
-/// Moves a value out of its slot and leaves an empty value of the same type.
+/// Leaves an empty value of the same type.
 fn move_out(slot: &mut Value) -> Value {
     let empty = match slot {
         Value::String(_) => Value::String(String::new()),
@@ -201,7 +201,7 @@ fn take_list(slot: Option<&mut Value>, expected: &'static str, reader: &mut Read
     }
 }
 
-/// An empty list keeps a slot that is not a list.
+/// An empty list keeps other values.
 fn put_list<T>(items: &[T], write: impl Fn(&T) -> Value, map: &mut Map<String, Value>, key: &str) {
     if !items.is_empty() || map.get(key).is_some_and(Value::is_array) {
         put_value(map, key, Some(Value::Array(items.iter().map(write).collect())));
@@ -210,7 +210,7 @@ fn put_list<T>(items: &[T], write: impl Fn(&T) -> Value, map: &mut Map<String, V
 
 impl Field for Vec<Arc<str>> {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
-        // Keep a list with invalid items in its slot, because `put` could not restore their positions.
+        // Keep invalid items in the slot: `put` could not restore their positions.
         if let Some(Value::Array(items)) = &slot
             && !items.iter().all(Value::is_string)
         {
@@ -347,7 +347,6 @@ impl Field for Option<Content> {
     }
 }
 
-/// Writes the format of files: a text or a list of parts.
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -376,7 +375,7 @@ fn take_part_at(parts: &mut [Value], index: usize, reader: &mut Reader) -> Optio
     Some(part)
 }
 
-/// Moves only the text out of a text part, because the part may have other fields.
+/// Moves only the text, because a part may have other fields.
 fn take_part(part: &mut Value) -> ContentPart {
     match text_of_part(part) {
         Some(text) => ContentPart::Text(Text::from(std::mem::take(text))),

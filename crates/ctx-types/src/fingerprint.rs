@@ -1,11 +1,8 @@
-//! Stable hashes.
-
 use std::fmt;
 
 /// A 64-bit FNV-1a hash of a sequence of values.
 ///
-/// Equal on all machines and in all versions, so it can be stored. Not secure against deliberate collisions.
-/// O(bytes).
+/// Stable between machines and versions, but not collision-resistant against attackers. O(bytes).
 ///
 /// ```
 /// use ctx_types::Fingerprint;

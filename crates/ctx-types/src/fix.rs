@@ -1,10 +1,8 @@
-//! Automatic fixes of diagnostics.
-
 use serde_json::Value;
 
-/// An automatic edit that fixes a diagnostic.
+/// An automatic, unambiguous edit that fixes a diagnostic.
 ///
-/// Only for unambiguous fixes. After applying the edit, check the document again.
+/// Check the document again afterwards.
 ///
 /// ```
 /// use ctx_types::{Edit, Fix};
@@ -16,7 +14,7 @@ use serde_json::Value;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// A JSON pointer relative to the location of the diagnostic; usually empty.
+    /// Relative to the diagnostic's location.
     below: String,
     /// The edit.
     pub edit: Edit,
@@ -29,7 +27,7 @@ pub enum Edit {
     Value(Value),
     /// Renames the last key of the pointer.
     Key(String),
-    /// Replaces the first `old` in the diagnostic's range of the text.
+    /// Replaces the first `old` in the diagnostic's text range.
     Part {
         /// The old text.
         old: String,
@@ -66,7 +64,7 @@ impl Fix {
         self
     }
 
-    /// Returns the JSON pointer of the edit, given the pointer of the diagnostic.
+    /// Returns the JSON pointer of the edit, given the diagnostic's pointer.
     pub fn pointer(&self, of_finding: &str) -> String {
         format!("{of_finding}{}", self.below)
     }

@@ -1,5 +1,3 @@
-//! Message groups: messages that stay together.
-
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,10 +6,9 @@ use crate::message::{Message, Place, Role};
 
 /// Splits messages into groups: one message, or an assistant message with tool calls and its results.
 ///
-/// The ranges are adjacent and cover all messages. A result belongs to the nearest calls above it if its id
-/// matches and only tool messages are between them; a result without an id always matches. Tool messages
-/// between two results of a group join it. Pinned messages stay in their group; messages that a preset or
-/// plug-in placed never join one. O(messages + calls · log calls).
+/// The ranges are adjacent and cover all messages. A result belongs to the calls above it if only tool
+/// messages are between them, its id matches or is missing, and it has the same place; pinned messages count
+/// as history. Tool messages between two results join the group. O(messages + calls · log calls).
 ///
 /// ```
 /// use ctx_types::{Message, Role, Source, ToolCall, groups};
@@ -65,7 +62,7 @@ mod tests {
     use super::*;
     use crate::{Source, ToolCall};
 
-    /// Builds messages from words: `u`, `a`, `s`; `a:x,y` has calls; `t:x` is a result; `t` has no id.
+    /// `u`, `a`, `s` are messages; `a:x,y` has calls; `t:x` is a result; `t` has no id.
     fn messages(words: &str) -> Vec<Message> {
         words.split_whitespace().map(message).collect()
     }

@@ -1,5 +1,3 @@
-//! Injections: messages from sources other than the preset.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -14,7 +12,7 @@ use crate::text::Text;
 pub struct Injection {
     /// Its source, which decides the order in a slot.
     pub rank: Rank,
-    /// Tie-breaker that is compared before [`Rank`], ascending; 0 unless an importer sets it.
+    /// Tie-breaker before [`Rank`], ascending; 0 unless an importer sets it.
     pub lane: i64,
     /// Its placement.
     pub placement: Placement,
@@ -22,7 +20,7 @@ pub struct Injection {
     pub role: Role,
     /// Its text, with expanded macros.
     pub text: Text,
-    /// The source of each byte; empty if `source` wrote the whole text.
+    /// The source of each byte; empty if `source` wrote all.
     pub written: Vec<Segment>,
     /// Its source.
     pub source: Source,
@@ -49,7 +47,7 @@ impl Injection {
     }
 }
 
-/// Order of messages in a slot of the history that have the same order and lane.
+/// Sources in the order of their messages, if slot, order, and lane are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rank {
     /// The preset.

@@ -1,5 +1,3 @@
-//! Log lines of processors.
-
 use std::fmt;
 
 use serde::Serialize;
@@ -42,7 +40,7 @@ impl LogLine {
         Self::new(LogLevel::Info, message)
     }
 
-    /// Creates a line about an unexpected event that did not stop the work.
+    /// Creates a line about an unexpected, non-fatal event.
     pub fn warn(message: Phrase) -> Self {
         Self::new(LogLevel::Warn, message)
     }

@@ -1,5 +1,3 @@
-//! Messages between files and the request body.
-
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -76,10 +74,10 @@ impl fmt::Display for Role {
     }
 }
 
-/// A message for the model, with its source.
+/// A message for the model.
 ///
-/// A shared handle of 8 bytes, like [`Text`]; a clone is O(1). Changing a shared message copies it first.
-/// Fields are those of [`MessageFields`] and [`MessageExtras`]; unset extras use no memory:
+/// A shared handle of 8 bytes, like [`Text`]; a clone is O(1). It dereferences to [`MessageFields`] and
+/// [`MessageExtras`]; unset extras use no memory:
 ///
 /// ```
 /// use ctx_types::{Message, Role, Source};
@@ -103,7 +101,7 @@ pub struct Message(Arc<MessageFields>);
 pub struct MessageFields {
     /// The role.
     pub role: Role,
-    /// Whether this is an incomplete assistant message for the model to continue; always sent last.
+    /// Whether this is an incomplete reply for the model to continue; always sent last.
     pub is_continuation_prefix: bool,
     /// Its place: preset, history, or in between.
     pub place: Place,
@@ -130,7 +128,7 @@ pub struct MessageExtras {
     pub reasoning: Option<Reasoning>,
     /// The placement, if the message was placed.
     pub placement: Option<Arc<Placement>>,
-    /// The source of each byte; empty if the message's source wrote the whole text.
+    /// The source of each byte; empty if `source` wrote all.
     pub written: Vec<Segment>,
     /// Line information of a digest that replaces older messages.
     pub note: Option<Arc<Note>>,
@@ -138,15 +136,15 @@ pub struct MessageExtras {
     pub cache_mark: Option<CacheMark>,
     /// Fields that only one provider supports, by API dialect.
     pub provider_fields: Option<Arc<Value>>,
-    /// Whether this is an empty message that counts for depths and scans but is not sent.
+    /// Whether depths and scans include this empty message, which is not sent.
     pub is_silent: bool,
-    /// Whether the message follows a silent one; squashing never joins it with the previous message.
+    /// Whether squashing must not join it with the previous message, because it follows a silent one.
     pub is_apart: bool,
     /// Whether the tool of this result failed.
     pub is_error: bool,
-    /// The order of blocks, if not the default: reasoning, content, calls.
+    /// The order of blocks, unless it is reasoning, content, calls.
     pub block_order: Option<BlockOrder>,
-    /// Provider fields of text parts and calls, sorted by kind and position.
+    /// Provider fields of text parts and calls, by kind and position.
     pub block_fields: Vec<BlockFields>,
 }
 
@@ -205,9 +203,7 @@ impl Message {
         self.content.text()
     }
 
-    /// Returns adjacent segments that cover the whole text.
-    ///
-    /// An empty text has no segments.
+    /// Returns adjacent segments that cover the text; none for an empty text.
     pub fn segments(&self) -> Cow<'_, [Segment]> {
         if !self.written.is_empty() {
             return Cow::Borrowed(&self.written);
@@ -218,7 +214,8 @@ impl Message {
         }
     }
 
-    /// Returns whether the message has only white space, and no calls, attachments, or reasoning.
+    /// Returns whether the message has neither text other than white space nor calls, attachments, or
+    /// reasoning.
     pub fn is_blank(&self) -> bool {
         self.content.is_blank()
             && self.tool_calls.is_empty()
@@ -226,7 +223,7 @@ impl Message {
             && self.reasoning.is_none()
     }
 
-    /// Returns whether this is a complete assistant message without calls, which ends a turn.
+    /// Returns whether this is a complete reply without calls, which ends a turn.
     pub fn is_finished_answer(&self) -> bool {
         self.role == Role::Assistant && self.tool_calls.is_empty() && !self.is_continuation_prefix
     }
@@ -304,25 +301,25 @@ impl fmt::Debug for Extras {
     }
 }
 
-/// Place of a message, which decides how processors may change it.
+/// Place of a message, which restricts the processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {
     /// The conversation.
     #[default]
     History,
-    /// A pinned or leading system message: never dropped, compressed, or moved.
+    /// A leading system message or a pinned message: never dropped, compressed, or moved.
     Pinned,
     /// The preset.
     Skeleton,
-    /// Beside an anchor other than the history.
+    /// Next to an anchor other than the history.
     Anchored,
     /// Before or after the whole history.
     AroundHistory,
     /// A slot in the history.
     Gap {
-        /// Whether the placement has several points; if so, the message is dropped with the history around
-        /// it.
+        /// Whether the placement has several points; if so, the message is dropped with the surrounding
+        /// history.
         multiple: bool,
     },
 }

@@ -1,7 +1,7 @@
 //! Detection of misspelled keys.
 //!
-//! Files contain keys of other applications, so an unknown key is reported only if it clearly resembles a
-//! known key. In preset entries, whose foreign keys are listed here, every other unknown key is reported too.
+//! Reports an unknown key only if it clearly resembles a known key, because files have keys of other
+//! applications. In preset entries, also reports all keys that are not listed here.
 
 use crate::phrase;
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ use crate::worldbook::{EntryFilter, Worldbook, WorldbookEntry};
 /// Each comparison takes microseconds.
 pub(crate) const MAX_COMPARISONS: usize = 20_000;
 
-/// Keys of preset entries that AIO Hub, SillyTavern, and importers write.
+/// Keys of AIO Hub, SillyTavern, and importers in preset entries.
 const OTHER_ENTRY_KEYS: [&str; 35] = [
     "children",
     "childrenIds",
@@ -59,7 +59,7 @@ const OTHER_ENTRY_KEYS: [&str; 35] = [
     "updatedAt",
 ];
 
-/// Foreign keys that resemble known keys. `coldown` is AIO Hub's spelling of the cooldown of some entries.
+/// Foreign keys that resemble known keys. In AIO Hub, some entries spell the cooldown `coldown`.
 const OTHER_WORDS: [&str; 12] = [
     "code", "coldown", "context", "contexts", "game", "modes", "names", "node", "older", "roles", "rule",
     "types",
@@ -76,10 +76,9 @@ const SYNONYMS: [(&str, &str); 6] = [
 ];
 
 impl Reader {
-    /// Reports misspelled keys of an object. No fix is offered if the correct key is present too. Ignores
-    /// keys with a null value.
+    /// Reports misspelled keys of an object, without a fix if the correct key exists. Ignores null values.
     ///
-    /// Makes at most 20,000 comparisons per document and ignores the remaining keys.
+    /// Makes at most 20,000 comparisons per document and ignores later keys.
     pub fn misspelt_keys(&mut self, object: &Map<String, Value>, known: &[&str]) {
         for (key, _) in object.iter().filter(|(_, value)| !value.is_null()) {
             let Some(meant) = self.meant(key, known) else { continue };
@@ -162,14 +161,13 @@ fn doubled(key: &str, meant: &str) -> Diagnostic {
     Diagnostic::warning(codes::MISSPELT_KEY, message).about_key().with_help(help)
 }
 
-/// Applications write a key with its synonym, and a singular with its plural.
+/// Applications also write synonyms and plurals.
 fn may_stand_beside(key: &str, known: &str) -> bool {
     let is_plural = |many: &str, one: &str| many.strip_suffix('s') == Some(one);
     SYNONYMS.contains(&(key, known)) || is_plural(key, known) || is_plural(known, key)
 }
 
-/// Reports misspelled keys in an agent: in the agent, its character, entries, groups, greetings, and regex
-/// rules. O(keys · known keys).
+/// Reports misspelled keys in an agent and all its parts. O(keys · known keys).
 ///
 /// ```
 /// use ctx_types::{Agent, Persist, Reader, misspelt_in_agent};
@@ -208,8 +206,7 @@ pub fn misspelt_in_profile(profile: &UserProfile) -> Vec<Diagnostic> {
 
 /// Reports misspelled keys in worldbook entries, like [`misspelt_in_agent`].
 ///
-/// Skips entries that have a key with `_`: tools also write the character card format, whose keys are
-/// similar.
+/// Skips entries with `_` in a key: tools also write the similar keys of character cards.
 pub fn misspelt_in_worldbook(book: &Worldbook) -> Vec<Diagnostic> {
     let mut reader = Reader::new();
     let before = reader.enter_key("entries");

@@ -1,5 +1,3 @@
-//! Line information of digests.
-
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -9,8 +7,7 @@ use crate::message::Role;
 
 /// Information about the lines of a digest that replaces older messages.
 ///
-/// The text has `head` explanatory lines, then one line per item of `lines`. Later compression uses this
-/// information; it is not sent.
+/// The text has `head` explanatory lines, then one per item of `lines`. For later compression; never sent.
 ///
 /// ```
 /// use ctx_types::{Note, NoteLine, NoteLineKind};
@@ -38,14 +35,12 @@ impl Note {
     /// The key in files, next to a message's content.
     pub const KEY: &'static str = "note";
 
-    /// Reads the value in a file; `None` if it is invalid.
+    /// Reads a file's value; `None` if invalid.
     pub fn from_value(value: &Value) -> Option<Self> {
         Self::deserialize(value).ok()
     }
 
-    /// Returns the lines of a text with their information.
-    ///
-    /// `None` if the text has another number of lines, because it was edited.
+    /// Returns the lines of a text with their information; `None` if the number of lines was edited.
     pub fn zip<'a>(&'a self, text: &'a str) -> Option<impl Iterator<Item = (&'a NoteLine, &'a str)>> {
         let is_whole = text.split('\n').count() == self.head + self.lines.len();
         is_whole.then(|| self.lines.iter().zip(text.split('\n').skip(self.head)))
@@ -72,7 +67,7 @@ pub struct NoteLine {
     /// Whether later compression must keep the line.
     #[serde(default, rename = "pinned", skip_serializing_if = "std::ops::Not::not")]
     pub is_pinned: bool,
-    /// Start of each unit after the first, in bytes of the line. Later compression keeps or drops units.
+    /// Start of each unit after the first, in bytes of the line. Compression keeps or drops units.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<u32>,
 }

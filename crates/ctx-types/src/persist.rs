@@ -1,10 +1,10 @@
 //! Lossless files: typed fields over the original JSON value.
 //!
-//! A type reads its known keys and keeps all others. A value of the wrong type is kept and reported. Saving
-//! an unchanged file restores the same JSON value, including the key order.
+//! Unknown keys and values of the wrong type are kept. Saving an unchanged file restores the same JSON value,
+//! in the same key order.
 //!
-//! To save memory, reading moves texts and lists out of the original value and leaves an empty value of the
-//! same type as a placeholder.
+//! To save memory, reading moves texts and lists out of the original value and leaves an empty placeholder of
+//! the same type.
 
 mod kept;
 
@@ -24,14 +24,14 @@ use crate::wording::excerpt;
 
 /// A type with a lossless JSON format.
 pub trait Persist: Sized {
-    /// Reads a value. Never fails: invalid parts are kept and reported.
+    /// Reads a value. Invalid parts are kept and reported.
     fn read(value: Value, reader: &mut Reader) -> Self;
 
     /// Writes the value, including unknown keys.
     fn write(&self) -> Value;
 
-    /// Updates the kept placeholders as writing and reading again would, so that later changes are written at
-    /// the same position. By default does nothing.
+    /// Updates the placeholders as writing and reading again would. Later changes are then written at the
+    /// same position. By default does nothing.
     fn settle(&mut self) {}
 }
 
@@ -49,9 +49,9 @@ impl<T: Persist> Persist for Box<T> {
     }
 }
 
-/// Collects diagnostics and tracks the JSON pointer while reading a document.
+/// Collects diagnostics and tracks the JSON pointer while reading.
 ///
-/// Reports at most 1,000 diagnostics and 1 MiB per document, and the number of the others.
+/// Reports at most 1,000 diagnostics and 1 MiB per document, and counts the others.
 #[derive(Debug, Default)]
 pub struct Reader {
     pointer: String,
@@ -65,7 +65,7 @@ pub struct Reader {
 
 const MAX_DIAGNOSTICS: usize = 1_000;
 
-/// Of messages and pointers: keys in a file have any length.
+/// Includes pointers: keys have any length.
 const MAX_DIAGNOSTIC_BYTES: usize = 1 << 20;
 
 impl Reader {
@@ -88,7 +88,7 @@ impl Reader {
         self.pointer.clone()
     }
 
-    /// Adds a diagnostic, at the current pointer unless it has its own.
+    /// Adds a diagnostic, at the current pointer unless it has one.
     pub fn report(&mut self, diagnostic: Diagnostic) {
         if self.suppress(diagnostic.severity) {
             return;
@@ -100,7 +100,7 @@ impl Reader {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Counts a diagnostic if the limit is reached. Returns whether it is.
+    /// Counts a diagnostic and returns true if the limit is reached.
     pub(crate) fn suppress(&mut self, severity: Severity) -> bool {
         if self.is_full() {
             self.suppressed += 1;
@@ -141,7 +141,7 @@ impl Reader {
         self.report(wrong);
     }
 
-    /// Reports an unknown role, with the corrected role as a fix.
+    /// Like [`Reader::wrong_type_for`], for roles.
     pub fn unknown_role(&mut self, found: &Value, meant: Option<&str>) {
         if self.suppress(Severity::Error) {
             return;
@@ -189,7 +189,7 @@ impl Reader {
         result
     }
 
-    /// Moves the pointer to a key. Pass the result to [`Reader::leave`].
+    /// Moves to a key. Pass the result to [`Reader::leave`].
     pub fn enter_key(&mut self, key: &str) -> usize {
         self.enter(&pointer_step(key))
     }
@@ -227,8 +227,8 @@ fn describe(value: &Value) -> Phrase {
     }
 }
 
-/// `take` reads a slot of the original value and may leave an empty placeholder of the same type. `put`
-/// writes the field; an unchanged field leaves the slot unchanged.
+/// `take` reads a slot of the original value and may leave a placeholder. `put` writes the field; an
+/// unchanged field keeps the slot.
 pub(crate) trait Field: Sized {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self;
     fn put(&self, map: &mut Map<String, Value>, key: &str);
@@ -308,9 +308,8 @@ pub(crate) use field_schema;
 
 /// Declares a struct of typed fields over the original JSON value.
 ///
-/// The doc comments are also the descriptions in its JSON Schema. A key may be followed by its values:
-/// `[one_of WORDS]` if others are reported, `[such_as WORDS]` if they are not, or by a minimum: `[at_least
-/// NUMBER]`.
+/// Doc comments are also the descriptions in its JSON Schema. A key may be followed by known values, `[one_of
+/// WORDS]` if others are reported or `[such_as WORDS]`, or by a minimum, `[at_least NUMBER]`.
 macro_rules! noun {
     (
         $(#[doc = $about:literal])*
@@ -339,7 +338,7 @@ macro_rules! noun {
                     reader.wrong_type("an object", &value);
                     return Self { kept: $crate::persist::Kept::new(value), ..Self::default() };
                 };
-                // Files contain few of the keys, and a hash lookup would be slower.
+                // Files contain few of the keys; a hash lookup is slower.
                 $( let mut $field = None; )*
                 for (key, slot) in map.iter_mut() {
                     match key.as_str() {
@@ -369,7 +368,7 @@ macro_rules! noun {
         impl PartialEq for $Name {
             fn eq(&self, other: &Self) -> bool {
                 use $crate::persist::Persist as _;
-                // A field that was read has a placeholder; a field that was set has none.
+                // Fields from a file have placeholders; new fields have none.
                 $( self.$field == other.$field && )*
                     (self.kept == other.kept || self.write() == other.write())
             }

@@ -1,5 +1,3 @@
-//! Translatable texts.
-
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -7,10 +5,10 @@ use std::sync::Arc;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-/// A translatable text: an English template with named arguments. `Display` writes English.
+/// A translatable text: an English template with named arguments.
 ///
-/// Use [`Phrase::template`] to look up a translation and [`Phrase::parts`] to render it. The macro
-/// [`phrase!`](crate::phrase!) checks the arguments at compile time.
+/// `Display` writes English. To translate, look up [`Phrase::template`] and render [`Phrase::parts`].
+/// [`phrase!`](crate::phrase!) checks arguments at compile time.
 ///
 /// ```
 /// use ctx_types::{Argument, phrase};
@@ -34,19 +32,17 @@ pub struct Phrase {
 impl Phrase {
     /// Creates a phrase. In the template, `{name}` is an argument; `{{` and `}}` are braces.
     ///
-    /// Prefer [`phrase!`](crate::phrase!): this function does not check the arguments. A missing argument is
-    /// written as its name.
+    /// Prefer [`phrase!`](crate::phrase!): here, a missing argument is written as its name.
     pub fn new(template: &'static str, arguments: Vec<(&'static str, Argument)>) -> Self {
         Self { template, arguments: arguments.into() }
     }
 
-    /// Creates a text that is never translated, such as an id or a file name.
+    /// Creates a text without translation, such as an id or file name.
     pub fn verbatim(text: impl Into<Arc<str>>) -> Self {
         Self::new(VERBATIM, vec![("text", Argument::Text(text.into()))])
     }
 
-    /// Creates an error message of another program. A translation quotes it, unless the text itself has a
-    /// translation.
+    /// Creates an error message of another program. A translation quotes it, unless its text is known.
     pub fn original(text: impl ToArgument) -> Self {
         crate::phrase!("{original}", original = text)
     }
@@ -76,7 +72,7 @@ impl Phrase {
         self.template == VERBATIM
     }
 
-    /// Splits a template with the same arguments, such as a translation.
+    /// Splits the template or a translation.
     pub fn parts<'a>(&'a self, template: &'a str) -> impl Iterator<Item = PhrasePart<'a>> {
         pieces(template).map(|piece| match piece {
             Piece::Literal(literal) => PhrasePart::Literal(literal),
@@ -121,7 +117,7 @@ impl fmt::Debug for Phrase {
 
 impl Eq for Phrase {}
 
-/// Creates a translatable text without arguments; an [`Argument::Text`] is never translated.
+/// Creates a translatable text without arguments, unlike [`Argument::Text`].
 impl From<&'static str> for Phrase {
     fn from(text: &'static str) -> Self {
         Self::new(text, Vec::new())
@@ -157,8 +153,8 @@ impl PartialEq<String> for Phrase {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Argument {
-    /// Text that is never translated: a name, an excerpt, or a formatted number. For translatable words use a
-    /// phrase: `Phrase::from("a list")`.
+    /// Text without translation: a name, an excerpt, a formatted number. For translatable words use
+    /// `Phrase::from("a list")`.
     Text(Arc<str>),
     /// A number.
     Number(i64),
@@ -235,7 +231,7 @@ impl Serialize for Argument {
     }
 }
 
-/// A value that can be an argument of a [`Phrase`]. Convert other types first: `role = role.to_string()`.
+/// An argument of a [`Phrase`]. Format other types first: `role = role.to_string()`.
 pub trait ToArgument {
     /// Converts to an argument.
     fn to_argument(&self) -> Argument;
@@ -303,7 +299,7 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
 /// Creates a [`Phrase`](crate::Phrase) from a template and arguments: `name`, or `name = value`.
 ///
 /// A value is a text, a number, a phrase, or an [`Argument`](crate::Argument). A missing or unused argument
-/// is a compile error:
+/// does not compile:
 ///
 /// ```compile_fail
 /// let phrase = ctx_types::phrase!("no anchor `{name}`");
@@ -326,7 +322,7 @@ macro_rules! phrase {
     };
 }
 
-/// Creates a phrase with a count: `1 message`, `2 messages`. The noun is a singular literal.
+/// Creates a phrase with a count: `1 message`, `2 messages`. Use a singular literal.
 ///
 /// ```
 /// use ctx_types::count_of;

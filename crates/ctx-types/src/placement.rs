@@ -1,5 +1,3 @@
-//! Placement of preset entries and injections.
-
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
@@ -16,12 +14,11 @@ mod spelling;
 /// The anchor id of the conversation.
 pub const CHAT_HISTORY: &str = "chat_history";
 
-/// The id in the first preset format, which files may use.
+/// From the first preset format.
 const CHAT_HISTORY_ALIAS: &str = "__CHAT_HISTORY__";
 
-/// Normalizes an anchor id of a file.
-///
-/// Trims white space. An empty id and `__CHAT_HISTORY__` mean [`CHAT_HISTORY`].
+/// Normalizes an anchor id of a file: trims it, and maps an empty id and `__CHAT_HISTORY__` to
+/// [`CHAT_HISTORY`].
 ///
 /// ```
 /// use ctx_types::anchor_id;
@@ -43,22 +40,21 @@ pub enum Placement {
     /// Its position in the preset list.
     #[default]
     InOrder,
-    /// A position in the history before the turn: 0 before the oldest message, −1 after the newest, −2 one
-    /// earlier.
+    /// A position in the history before the turn: 0 is before all messages, −1 after all, −2 one earlier.
     Index {
         /// The position, clamped to the history.
         at: i64,
         /// The order among messages in the same slot.
         order: Order,
     },
-    /// Distances from the end of the conversation: 0 is after the newest message.
+    /// Distances from the end of the conversation, where 0 is.
     Depth {
         /// The distances, in messages.
         points: DepthPoints,
         /// The order among messages in the same slot.
         order: Order,
     },
-    /// Beside an anchor.
+    /// Next to an anchor.
     Anchor {
         /// The anchor id.
         target: Arc<str>,
@@ -72,16 +68,16 @@ pub enum Placement {
 impl Placement {
     /// Reads the placement of a preset entry.
     ///
-    /// An explicit `injectionStrategy.type` wins, then a depth, then `insertionPoint`, then an anchor.
-    /// Ambiguous values are reported with a pointer relative to the entry.
+    /// Priority: an explicit `injectionStrategy.type`, a depth, `insertionPoint`, an anchor. Diagnostics have
+    /// pointers relative to the entry.
     pub fn of(entry: &PresetMessage) -> (Self, Vec<Diagnostic>) {
         spelling::read(entry)
     }
 
     /// Replaces the placement of a preset entry, if it differs.
     ///
-    /// An index is written as `insertionPoint`, others as `injectionStrategy`, which AIO Hub reads. Keeps the
-    /// lane and unknown keys.
+    /// Writes an index as `insertionPoint`, others as AIO Hub's `injectionStrategy`. Keeps `lane` and unknown
+    /// keys.
     ///
     /// ```
     /// use ctx_types::{DepthPoints, Order, Placement, PresetMessage};
@@ -126,7 +122,7 @@ impl fmt::Display for Placement {
     }
 }
 
-/// The order among messages at the same place, ascending. −0 equals 0.
+/// The order at the same place, ascending. −0 equals 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Order(pub f64);
 

@@ -1,5 +1,3 @@
-//! JSON pointers.
-
 use std::borrow::Cow;
 
 /// Escapes a key for a JSON pointer (RFC 6901, section 3): `~` becomes `~0`, and `/` becomes `~1`.
@@ -19,7 +17,7 @@ pub fn pointer_step(key: &str) -> Cow<'_, str> {
     }
 }
 
-/// Unescapes a step of a JSON pointer; the inverse of [`pointer_step`].
+/// Unescapes a key; the inverse of [`pointer_step`].
 ///
 /// ```
 /// use ctx_types::pointer_key;

@@ -1,7 +1,7 @@
 //! Services that a host implements.
 //!
-//! Each is optional; without it, the features that need it are disabled and report so. Slow methods return a
-//! [`PortFuture`], which needs no specific runtime. A preview calls only the `cached` methods.
+//! Without a service, the features that need it are disabled and report it. Slow methods return a
+//! [`PortFuture`] for any runtime. A preview calls only `cached` methods.
 
 use crate::{Phrase, phrase};
 use std::error::Error;
@@ -44,17 +44,15 @@ pub type PortFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// assert_eq!(counter.count_till_limit("hello", 4), None);
 /// ```
 pub trait TokenCounter: Send + Sync {
-    /// Returns the encoding id, the cache key of counts in texts.
+    /// Returns the encoding id, which is the cache key of counts.
     ///
-    /// Counters with the same id must return equal counts.
+    /// Counters with equal ids must return equal counts.
     fn encoding(&self) -> EncodingId;
 
-    /// Returns the number of tokens. It must not exceed the number of bytes or [`u32::MAX`].
+    /// Returns the number of tokens, at most [`u32::MAX`] and the number of bytes.
     fn count(&self, text: &str) -> u32;
 
-    /// Returns the number of tokens unless it exceeds `limit`.
-    ///
-    /// Override it if the counter can stop early.
+    /// Returns the number of tokens unless it exceeds `limit`. Override it to stop early.
     fn count_till_limit(&self, text: &str, limit: u32) -> Option<u32> {
         Some(self.count(text)).filter(|count| *count <= limit)
     }
@@ -77,13 +75,13 @@ pub trait AssetStore: Send + Sync {
         max_bytes: u64,
     ) -> PortFuture<'a, Result<Asset, PortError>>;
 
-    /// Returns the result of [`load`](Self::load) if it is available without waiting. By default `None`.
+    /// Returns the result of [`load`](Self::load) if available without waiting. Default: `None`.
     fn cached(&self, _attachment: &Attachment, _max_bytes: u64) -> Option<Result<Asset, PortError>> {
         None
     }
 }
 
-/// The shared bytes of a file. `Debug` prints only their number.
+/// The shared bytes of a file.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Asset {
     /// The bytes.
@@ -121,12 +119,12 @@ impl fmt::Debug for Asset {
 
 /// Converts recordings and images to text.
 pub trait Transcriber: Send + Sync {
-    /// Transcribes or describes an attachment with loaded bytes.
+    /// Transcribes or describes a loaded attachment.
     ///
-    /// Errors: [`PortErrorKind::Unsupported`] for other media, and those of [`AssetStore::load`].
+    /// Errors: [`PortErrorKind::Unsupported`] for other media, and the errors of [`AssetStore::load`].
     fn transcribe<'a>(&'a self, attachment: &'a Attachment) -> PortFuture<'a, Result<Text, PortError>>;
 
-    /// Returns a cached result. By default `None`.
+    /// Returns a cached result. Default: `None`.
     fn cached(&self, _attachment: &Attachment) -> Option<Result<Text, PortError>> {
         None
     }
@@ -134,21 +132,20 @@ pub trait Transcriber: Send + Sync {
 
 /// Extracts text from documents.
 pub trait DocumentText: Send + Sync {
-    /// Extracts the text of a document with loaded bytes.
+    /// Extracts the text of a loaded document.
     ///
     /// Errors: [`PortErrorKind::Unsupported`] for an unknown format, [`PortErrorKind::Invalid`] for a damaged
-    /// file, [`PortErrorKind::Denied`] for a password, and those of [`AssetStore::load`].
+    /// file, [`PortErrorKind::Denied`] for a password, and the errors of [`AssetStore::load`].
     fn extract<'a>(&'a self, attachment: &'a Attachment) -> PortFuture<'a, Result<ExtractedText, PortError>>;
 
-    /// Returns a cached result. By default `None`.
+    /// Returns a cached result. Default: `None`.
     fn cached(&self, _attachment: &Attachment) -> Option<Result<ExtractedText, PortError>> {
         None
     }
 
-    /// Counts the pages of a document with loaded bytes. By default `None`.
+    /// Counts the pages of a loaded document. Default: `None`.
     ///
-    /// Called for every document, also in a preview, to estimate the tokens of a document that is sent as a
-    /// file.
+    /// Called for each document, also in previews, to estimate its tokens as a file.
     fn pages(&self, _attachment: &Attachment) -> Option<u32> {
         None
     }
@@ -159,7 +156,7 @@ pub trait DocumentText: Send + Sync {
 pub struct ExtractedText {
     /// The text.
     pub text: Text,
-    /// The omitted part: a phrase such as `pages after the first 500`.
+    /// The omitted part, such as `pages after the first 500`.
     pub left_out: Option<Arc<str>>,
 }
 
@@ -172,7 +169,7 @@ impl<T: Into<Text>> From<T> for ExtractedText {
 /// Services for attachments; each is optional.
 #[derive(Clone, Copy, Default)]
 pub struct AttachmentPorts<'a> {
-    /// Loads bytes. Without it, attachments stay references and cannot be sent.
+    /// Loads bytes, without which attachments cannot be sent.
     pub assets: Option<&'a dyn AssetStore>,
     /// Extracts text from documents.
     pub documents: Option<&'a dyn DocumentText>,
@@ -192,10 +189,10 @@ impl fmt::Debug for AttachmentPorts<'_> {
 
 /// Computes embedding vectors of texts.
 pub trait Embedder: Send + Sync {
-    /// Returns one vector per text, all of the same length.
+    /// Returns one vector per text, all of equal length.
     ///
-    /// Errors: [`PortErrorKind::TooLarge`] for too long texts, [`PortErrorKind::Denied`],
-    /// [`PortErrorKind::Unavailable`], [`PortErrorKind::TimedOut`], [`PortErrorKind::Cancelled`].
+    /// Errors: [`PortErrorKind::TooLarge`], [`PortErrorKind::Denied`], [`PortErrorKind::Unavailable`],
+    /// [`PortErrorKind::TimedOut`], [`PortErrorKind::Cancelled`].
     fn embed<'a>(&'a self, texts: &'a [Text]) -> PortFuture<'a, Result<Vec<Vec<f32>>, PortError>>;
 }
 
@@ -203,20 +200,20 @@ pub trait Embedder: Send + Sync {
 pub trait Summarizer: Send + Sync {
     /// Returns a summary, which may be blank.
     ///
-    /// Errors: [`PortErrorKind::TooLarge`] for a too long prompt, [`PortErrorKind::Denied`],
+    /// Errors: [`PortErrorKind::TooLarge`] for the prompt, [`PortErrorKind::Denied`],
     /// [`PortErrorKind::Unavailable`], [`PortErrorKind::TimedOut`], [`PortErrorKind::Cancelled`].
     fn summarize<'a>(
         &'a self,
         request: &'a SummaryRequest,
     ) -> PortFuture<'a, Result<SummaryAnswer, PortError>>;
 
-    /// Returns the context window: the maximum tokens of prompt and response together. By default unknown.
+    /// Returns the context window, for prompt and response together. Default: unknown.
     fn window(&self) -> Option<u32> {
         None
     }
 
-    /// Reports progress if the messages do not fit one prompt: the number of the next request, from 1, and
-    /// the total. The last request joins the summaries of the parts. By default does nothing.
+    /// Reports the number of the next request, from 1, and the total, if messages do not fit one prompt. The
+    /// last request joins the partial summaries. By default does nothing.
     fn begins(&self, _request: usize, _of: usize) {}
 }
 
@@ -273,7 +270,7 @@ pub trait ToolCatalog: Send + Sync {
         None
     }
 
-    /// Returns the current state of the named tools for the prompt; of all tools if `names` is empty.
+    /// Returns the state of the named tools for the prompt; of all if `names` is empty.
     fn context(&self, _names: &[&str]) -> Option<Text> {
         None
     }
@@ -292,19 +289,19 @@ pub struct ToolDefinition {
 
 /// Reports facts about the host's machine.
 pub trait SystemInfo: Send + Sync {
-    /// Returns a fact, if known: `os`, `osVersion`, `arch`, `platform`, `hostname`, or `locale`.
+    /// Returns a fact: `os`, `osVersion`, `arch`, `platform`, `hostname`, or `locale`.
     fn fact(&self, name: &str) -> Option<Arc<str>>;
 }
 
 /// A time limit.
 pub trait Deadline: Send + Sync {
-    /// Returns whether the time is over or the work was cancelled. Called in loops, so it must be cheap.
+    /// Returns whether the time is over or the work was cancelled. Must be cheap: loops call it.
     fn is_over(&self) -> bool;
 
     /// Waits until the time is over.
     fn over(&self) -> PortFuture<'_, ()>;
 
-    /// Creates a deadline at `limit` from now, or at this one if it is earlier.
+    /// Creates a deadline at `limit` from now, but not after this one.
     fn within(&self, limit: Duration) -> Box<dyn Deadline>;
 }
 

@@ -1,6 +1,4 @@
-//! Processor ids.
-
-/// Returns the id of a processor without AIO Hub's prefix `primary:` or `post:`, trimmed.
+/// Trims a processor id and removes AIO Hub's prefix `primary:` or `post:`.
 ///
 /// ```
 /// use ctx_types::canonical_id;

@@ -1,5 +1,3 @@
-//! Regex rules in files.
-
 use std::sync::Arc;
 
 #[cfg(feature = "schema")]

@@ -1,5 +1,3 @@
-//! Reports on assembled contexts.
-
 use serde::Serialize;
 
 use crate::decision::{Decision, Outcome, TokenFigure};

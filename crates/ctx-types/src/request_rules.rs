@@ -1,5 +1,3 @@
-//! Model-specific rules for requests.
-
 /// Defines an enum with the names in model tables.
 macro_rules! words {
     (
@@ -35,7 +33,7 @@ macro_rules! words {
     };
 }
 
-/// Model-specific request rules from a model table, in addition to those of the API dialect.
+/// Model-specific request rules from a model table.
 ///
 /// By default, everything is sent unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -83,7 +81,7 @@ words! {
         TemperatureOrTopP = "temperature_or_top_p",
         /// All unless the model reasons; by default it does not.
         WithoutReasoning = "without_reasoning",
-        /// All if the request disables reasoning, which is on by default.
+        /// All if the request disables reasoning; by default it does not.
         IfReasoningDisabled = "if_reasoning_disabled",
         /// None.
         None = "none",
@@ -143,7 +141,7 @@ words! {
         Items = "items",
         /// Gemini's thought signatures, if present.
         Signature = "signature",
-        /// Gemini's thought signatures; required for the first call of each step of the current turn.
+        /// Gemini's thought signatures, required for the first call of each step of the current turn.
         SignatureRequired = "signature_required",
         /// `reasoning_content` of messages with tool calls, if present.
         Content = "reasoning_content",
@@ -165,7 +163,7 @@ impl ReasoningState {
 }
 
 words! {
-    /// Accepted tool call ids, in addition to the limits of the API dialect.
+    /// Accepted tool call ids within the API dialect's limits.
     pub enum CallIdRule {
         /// All.
         Any = "any",

@@ -1,7 +1,7 @@
 //! JSON Schemas of files.
 //!
-//! A schema accepts the values that are read without a diagnostic: unknown keys may have any value, and null
-//! equals a missing key. Descriptions are the doc comments of types and fields.
+//! They accept all values that are read without a diagnostic, any unknown keys, and null for a missing key.
+//! Doc comments become descriptions.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};

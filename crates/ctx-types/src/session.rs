@@ -1,5 +1,3 @@
-//! Sessions: conversation trees.
-
 mod appendix;
 mod commit;
 mod edit;
@@ -40,11 +38,11 @@ pub type NodeId = Arc<str>;
 
 /// A conversation in AIO Hub's format: a tree of nodes with an active leaf.
 ///
-/// Only [`SessionOp`]s change the tree; each returns its exact inverse. All links are valid, and there is
-/// always a root, which is never sent. Errors in a file are reported and repaired in memory; the file keeps
-/// them until an operation changes them.
+/// Only [`SessionOp`]s change the tree; each has an exact inverse. All links are valid, and the root is never
+/// sent. Errors in a file are reported and repaired in memory; the file keeps them until an operation changes
+/// them.
 ///
-/// A clone copies one pointer per node and shares nodes until they change.
+/// A clone copies one pointer per node.
 ///
 /// ```
 /// use ctx_types::{Node, Role, Session, SessionOp};
@@ -66,7 +64,7 @@ pub struct Session {
     nodes: Nodes,
     root_id: NodeId,
     leaf: ActiveLeaf,
-    /// Whether each node above the active leaf selects the active branch.
+    /// Whether the nodes above the active leaf select its branch.
     is_way_known: bool,
     sent: OnceLock<sent::Sent>,
     folds: fold::Folds,
@@ -88,7 +86,7 @@ impl Session {
         self.nodes.sound(id).map(|slot| &slot.node)
     }
 
-    /// Returns the nodes in file order, with the root, without malformed nodes.
+    /// Returns the well-formed nodes in file order, including the root.
     pub fn nodes(&self) -> impl Iterator<Item = (&NodeId, &Node)> {
         let sound = self.nodes.iter().filter(|slot| !slot.node.is_malformed());
         sound.map(|slot| (&slot.id, &slot.node))
@@ -99,12 +97,12 @@ impl Session {
         self.nodes.iter().map(|slot| &slot.id)
     }
 
-    /// Returns the id of the root, which is never sent.
+    /// Returns the root id. The root is never sent.
     pub fn root_id(&self) -> &NodeId {
         &self.root_id
     }
 
-    /// Returns the id of the active leaf; the root if there are no messages.
+    /// Returns the active leaf; the root if there are no messages.
     pub fn active_leaf_id(&self) -> &NodeId {
         &self.leaf.id
     }
@@ -114,26 +112,26 @@ impl Session {
         self.nodes.sound(id).map(|slot| slot.depth)
     }
 
-    /// Returns the active branch without the root, oldest first.
+    /// Returns the active branch without the root, oldest first. O(path).
     ///
-    /// O(path). Includes disabled and hidden messages; see [`visible_path`].
+    /// Includes disabled and hidden messages; see [`visible_path`].
     pub fn path(&self) -> Vec<&Node> {
         self.path_to(&self.leaf.id)
     }
 
-    /// Returns the path to a node without the root; empty for an unknown id.
+    /// Returns the path to a node without the root; empty if unknown.
     pub fn path_to(&self, id: &str) -> Vec<&Node> {
         let mut path: Vec<&Node> = self.ancestors(id).map(|(_, node)| node).collect();
         path.reverse();
         path
     }
 
-    /// Iterates from a node up to the root, excluding the root. O(1) per step.
+    /// Iterates from a node up to the root, exclusive. O(1) per step.
     pub fn ancestors(&self, id: &str) -> impl Iterator<Item = (&NodeId, &Node)> {
         self.slots_above(id).map(|slot| (&slot.id, &slot.node))
     }
 
-    /// Returns the leaf below a node, along the last selected or newest branches.
+    /// Returns the leaf below a node, following selected or else newest children.
     pub fn leaf_below(&self, id: &str) -> Option<&NodeId> {
         self.nodes.sound(id).map(|slot| &self.nodes.leaf_below(slot).id)
     }
@@ -144,7 +142,7 @@ impl Session {
     }
 }
 
-/// Compares the files, including the node order, and the trees in memory.
+/// Compares the files, with their node order, and the trees in memory.
 impl PartialEq for Session {
     fn eq(&self, other: &Self) -> bool {
         let same = |(a, b): (&Slot, &Slot)| a.id == b.id && a.filing == b.filing && a.node == b.node;

@@ -1,5 +1,3 @@
-//! Sources of messages and bytes.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,9 +14,9 @@ pub struct Source {
     pub kind: SourceKind,
     /// Trust in its text as instructions.
     pub trust: Trust,
-    /// The id of the preset entry, node, worldbook entry, rule, or macro.
+    /// The id of the entry, node, rule, or macro.
     pub id: Option<Arc<str>>,
-    /// Position in a list of a file, such as preset entries or rules.
+    /// Position in a list, such as preset entries or rules.
     pub listed: Option<Arc<Listed>>,
 }
 
@@ -53,7 +51,7 @@ impl Source {
         self.listed.as_ref()?.name.as_deref()
     }
 
-    /// Creates the source of a conversation message. The role decides the trust.
+    /// Creates the source of a conversation message, with the role's trust.
     pub fn history(id: impl Into<Arc<str>>, role: Role) -> Self {
         let trust = match role {
             Role::System | Role::Developer => Trust::Preset,
@@ -72,7 +70,7 @@ impl Source {
     }
 }
 
-/// Writes a flat object of `kind`, `id`, `index`, `name`, and `trust`.
+/// Writes a flat object: `kind`, `id`, `index`, `name`, `trust`.
 impl Serialize for Source {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -190,7 +188,7 @@ impl SourceKind {
         }
     }
 
-    /// Returns whether it is part of the conversation, which may be dropped or compressed.
+    /// Returns whether it is part of the conversation, so may be dropped or compressed.
     pub const fn is_history(self) -> bool {
         matches!(self, Self::History | Self::Summary | Self::Input)
     }
@@ -237,9 +235,7 @@ impl Segment {
     }
 }
 
-/// Returns whether segments cover `len` bytes without gaps, overlaps, or empty segments.
-///
-/// O(segments).
+/// Returns whether segments cover `len` bytes without gaps, overlaps, or empty segments. O(segments).
 pub fn is_partition(segments: &[Segment], len: usize) -> bool {
     let mut end = 0;
     for segment in segments {

@@ -37,7 +37,7 @@ pub fn trim_end(text: &str) -> &str {
     }
 }
 
-/// Returns the position of the first character at or after `from` that is not white space.
+/// Returns the position of the next non-space character at or after `from`.
 #[inline]
 pub fn skip(text: &str, from: usize) -> usize {
     let rest = text.get(from..).unwrap_or_default();

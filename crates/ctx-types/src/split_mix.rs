@@ -1,6 +1,4 @@
-//! Seeded random values.
-
-/// The random generator `SplitMix64` (Steele and others, 2014). Deterministic on all machines.
+/// The random generator `SplitMix64` (Steele and others, 2014), deterministic on all machines.
 ///
 /// ```
 /// use ctx_types::SplitMix64;
@@ -28,7 +26,7 @@ impl SplitMix64 {
         bits ^ (bits >> 31)
     }
 
-    /// Returns the next random number from 0 to below 1, with 53 bits.
+    /// Returns a random number from 0 to below 1, with 53 bits.
     #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
     pub const fn fraction(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64

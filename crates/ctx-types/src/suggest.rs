@@ -1,9 +1,7 @@
-//! Suggestions for misspelled names.
-
-/// Returns the most similar candidate, if it is similar enough.
+/// Returns the most similar candidate, if any.
 ///
-/// Allows errors in up to a third of the characters, at least one but not all; ignores case. The first
-/// candidate wins ties. O(candidates × product of both lengths).
+/// At most 1/3 of the characters, at least one but not all, may be wrong. Ignores case. The first candidate
+/// wins ties. O(candidates × product of both lengths).
 ///
 /// ```
 /// use ctx_types::closest;
@@ -21,12 +19,12 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 pub struct Near<'a> {
     /// The known name.
     pub name: &'a str,
-    /// Whether the match is certain: the names differ only in case, or this is the only similar candidate, it
-    /// has at least four characters, and they differ in more than digits.
+    /// Whether only the case differs, or this is the only similar candidate, one name has at least four
+    /// characters, and more than digits differ.
     pub is_certain: bool,
 }
 
-/// Like [`closest`], and tells whether the match is certain.
+/// Like [`closest`], with the certainty of the match.
 ///
 /// ```
 /// use ctx_types::{Near, nearest};
@@ -41,10 +39,9 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     nearest_within(name, candidates, (length / 3).max(1).min(length.saturating_sub(1)))
 }
 
-/// Returns the known key that is a certain match, with at most one error, or two in keys of ten characters or
-/// more.
+/// Returns the certain match of a key, with at most one error, or two from ten characters on.
 ///
-/// Stricter than [`nearest`], because unknown keys may be words of other applications.
+/// Stricter than [`nearest`]: unknown keys may be words of other applications.
 pub fn nearest_key<'a>(key: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = if key.chars().count() < 10 { 1 } else { 2 };
     nearest_within(key, known, limit).filter(|near| near.is_certain).map(|near| near.name)

@@ -1,5 +1,3 @@
-//! Shared text with cached token counts.
-
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -8,9 +6,9 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 /// Cached encodings per text; the first ones win.
 const SLOTS: usize = 2;
 
-/// An immutable, shared text. Cloning is O(1).
+/// An immutable, shared text, with token counts cached for all clones. Cloning is O(1).
 ///
-/// All clones share cached token counts. Lengths are in UTF-8 bytes.
+/// Lengths are in UTF-8 bytes.
 ///
 /// ```
 /// use ctx_types::{EncodingId, Text};
@@ -67,12 +65,12 @@ impl Text {
         })
     }
 
-    /// Markdown between the description and the bytes of an inline image.
+    /// Markdown between an inline image's description and bytes.
     pub const INLINE_PICTURE: &str = "](data:";
 
-    /// Returns whether the text seems to contain a Markdown image with inline data, `![…](data:…;base64,…)`.
+    /// Returns whether the text seems to have an inline Markdown image, `![…](data:…;base64,…)`.
     ///
-    /// O(bytes) once for all clones.
+    /// O(bytes), cached for all clones.
     pub fn has_inline_picture(&self) -> bool {
         let known = match self.0.pictures.load(Ordering::Relaxed) {
             0 if self.contains(Self::INLINE_PICTURE) => PICTURES,

@@ -1,5 +1,3 @@
-//! Token cache for generated texts.
-
 use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -8,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::text::{EncodingId, Text};
 
-/// Shares equal texts between turns, so that their token counts stay cached.
+/// Shares equal texts between turns to keep their cached token counts.
 ///
-/// Never changes results. The cache is cleared when it exceeds [`TextMemory::MAX_TEXTS`],
-/// [`TextMemory::MAX_BYTES`], or [`TextMemory::MAX_PARTS`].
+/// Never changes results. Cleared above [`TextMemory::MAX_TEXTS`], [`TextMemory::MAX_BYTES`], or
+/// [`TextMemory::MAX_PARTS`].
 ///
 /// ```
 /// use ctx_types::{Text, TextMemory};
@@ -33,7 +31,7 @@ struct Remembered {
     parts: Parts,
 }
 
-/// Token counts of parts of texts, such as lines.
+/// Token counts of parts, such as lines.
 ///
 /// The keyed hash prevents deliberate collisions.
 #[derive(Default)]
@@ -70,7 +68,7 @@ impl TextMemory {
         text
     }
 
-    /// Returns the total tokens of parts; counts only uncached ones. O(bytes).
+    /// Returns the total tokens of parts, counting only uncached ones. O(bytes).
     pub fn count_parts<'a>(
         &self,
         encoding: EncodingId,

@@ -1,5 +1,3 @@
-//! Inputs of a turn.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,7 +8,7 @@ use crate::text::Text;
 
 /// The inputs of a turn.
 ///
-/// Equal turn inputs, sessions, and port results give equal bytes.
+/// Equal inputs, sessions, and port results give equal bytes.
 ///
 /// ```
 /// use ctx_types::TurnInput;
@@ -29,7 +27,7 @@ pub struct TurnInput {
     pub seed: u64,
     /// The new user message, not yet in the session.
     pub input: Option<Text>,
-    /// Messages after the input that are never stored, such as the text of a file. Part of the pending turn.
+    /// Messages after the input that are never stored, such as a file's text. Part of the pending turn.
     pub further: Vec<Message>,
     /// The kind of generation.
     pub kind: GenerationKind,
@@ -37,7 +35,7 @@ pub struct TurnInput {
     pub model: Option<Arc<str>>,
     /// The API dialect, such as `openai` or `anthropic`.
     ///
-    /// With the model, it decides the format of attachments.
+    /// It and the model decide the format of attachments.
     pub dialect: Option<Arc<str>>,
     /// The model's display name, only for macros.
     pub model_name: Option<Arc<str>>,
@@ -47,16 +45,15 @@ pub struct TurnInput {
     pub profile: Option<Arc<str>>,
     /// The id of the profile, only for macros.
     pub profile_id: Option<Arc<str>>,
-    /// Maximum tokens of the context; 0 means the model's context window. Valid up to a billion, not
-    /// negative.
+    /// Maximum context tokens; 0 is the model's context window. Valid from 0 to a billion.
     pub context_tokens: Option<i64>,
-    /// Response reserve in tokens. Default: that of the agent or model.
+    /// Response reserve in tokens. Default: the agent's or model's.
     pub reserve: Option<u32>,
     /// The model's tools, whose definitions use the budget.
     pub tools: Vec<ToolDefinition>,
     /// The placement of cache marks.
     pub cache_marks: CachePolicy,
-    /// Whether this is a preview: it drops effects, and ports return only cached results.
+    /// Whether this is a preview: no effects, and only cached port results.
     pub preview: bool,
 }
 

@@ -1,5 +1,3 @@
-//! Loaded messages of a conversation.
-
 use std::borrow::Borrow;
 
 use crate::message::{Message, Role};
@@ -7,19 +5,18 @@ use crate::source::SourceKind;
 
 /// The loaded messages at the end of a conversation.
 ///
-/// Position 0 is the oldest message, loaded or not; `pinned` and `prefix` have no position. A window must
-/// start at a group border, at or before the pending turn. Then [`pending_start`] gives the same result as
-/// for the whole conversation.
+/// Position 0 is the oldest message, loaded or not; `pinned` and `prefix` have no position. A window starts
+/// at a group border, at or before the pending turn. This gives [`pending_start`] the same result as the
+/// whole conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Window {
     /// Leading system and developer messages: never dropped, compressed, moved, or counted.
     pub pinned: Vec<Message>,
-    /// Number of messages between `pinned` and `messages` that are not loaded.
+    /// Number of unloaded messages before `messages`.
     pub skipped: usize,
     /// The loaded messages, oldest first.
     pub messages: Vec<Message>,
-    /// The last message of the request: an incomplete reply to continue, or another message after the
-    /// conversation.
+    /// The last message of the request: an incomplete reply, or another message after the conversation.
     pub prefix: Option<Message>,
 }
 
@@ -36,7 +33,7 @@ impl Window {
         Self { pinned: messages, skipped: 0, messages: rest, prefix }
     }
 
-    /// Returns the length of the conversation, including unloaded messages, without `pinned` and `prefix`.
+    /// Returns the length of the conversation, loaded or not, without `pinned` and `prefix`.
     pub fn total_len(&self) -> usize {
         self.skipped + self.messages.len()
     }
@@ -47,10 +44,10 @@ impl Window {
     }
 }
 
-/// Returns the start of the pending turn; the number of messages if no turn is pending.
+/// Returns the start of the pending turn; the number of messages if there is no such turn.
 ///
-/// The pending turn starts at the last run of user messages, unless a complete reply follows. Summaries are
-/// neither. O(messages of the pending turn).
+/// It starts at the last run of user messages, unless a complete reply follows. Summaries are neither user
+/// messages nor replies. O(messages of the pending turn).
 pub fn pending_start<M: Borrow<Message>>(messages: &[M]) -> usize {
     let is_user = |message: &Message| message.role == Role::User && !is_summary(message);
     for (index, message) in messages.iter().map(Borrow::borrow).enumerate().rev() {
@@ -74,8 +71,8 @@ mod tests {
     use super::*;
     use crate::{Source, ToolCall};
 
-    /// Builds one message per letter: `u`ser, complete `a`nswer, `c`all, `t`ool result, `s`ystem, incomplete
-    /// reply `p`, summary by the user `S` or the model `A`.
+    /// `u`ser, complete `a`nswer, `c`all, `t`ool result, `s`ystem, incomplete reply `p`, summary by the user
+    /// `S` or the model `A`.
     fn messages(letters: &str) -> Vec<Message> {
         let build = |letter| {
             let role = match letter {

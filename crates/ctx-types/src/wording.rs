@@ -1,13 +1,11 @@
-//! Helpers for texts in diagnostics.
-
 use std::borrow::Cow;
 
 const MAX_QUOTED: usize = 64;
 
 /// Returns the first 64 characters of untrusted text, with an ellipsis if it is longer, and escapes control
-/// characters.
+/// characters. O(1).
 ///
-/// Limits memory: a thousand diagnostics may quote a name as long as its file. O(1).
+/// A thousand diagnostics may quote a name as long as its file.
 ///
 /// ```
 /// use ctx_types::excerpt;
@@ -33,7 +31,7 @@ pub fn excerpt(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Formats a count: `1 message`, `2 messages`. The noun is singular.
+/// Formats a count of a singular noun: `1 message`, `2 messages`.
 ///
 /// ```
 /// use ctx_types::plural;

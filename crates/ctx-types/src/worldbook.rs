@@ -1,5 +1,3 @@
-//! Worldbook files.
-
 mod entries;
 mod loose;
 mod values;
@@ -148,12 +146,12 @@ noun! {
 }
 
 impl WorldbookEntry {
-    /// Returns whether the file has a value other than an object here.
+    /// Returns whether the file has a value other than an object.
     pub fn is_malformed(&self) -> bool {
         self.kept.is_malformed()
     }
 
-    /// Returns the entry's id, or else its key in the book.
+    /// Returns the entry's id, or its key in the book.
     pub fn uid_under(&self, key: &str) -> Arc<str> {
         self.uid.as_ref().map_or_else(|| key.into(), |uid| uid.0.clone())
     }
@@ -168,6 +166,6 @@ pub struct LoadedWorldbook {
     pub name: Arc<str>,
     /// The book.
     pub book: Arc<Worldbook>,
-    /// Whether it applies to all agents. Otherwise its id or name must be requested.
+    /// Whether it applies to all agents, without a request by id or name.
     pub is_global: bool,
 }

@@ -1,5 +1,3 @@
-//! Kept JSON of a file.
-
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -17,9 +15,7 @@ impl Kept {
         Self(Some(Arc::new(value)))
     }
 
-    /// Returns the value of an unknown key.
-    ///
-    /// A known key may have an empty placeholder here.
+    /// Returns the value of an unknown key. A known key may have an empty placeholder.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.0.as_ref()?.get(key)
     }
@@ -43,7 +39,7 @@ impl Kept {
         }
     }
 
-    /// Returns whether the file had a value other than an object here.
+    /// Returns whether the file has a value other than an object.
     pub fn is_malformed(&self) -> bool {
         self.malformed().is_some()
     }
@@ -74,12 +70,12 @@ impl PartialEq for Kept {
 
 const MAX_SHARED: usize = 8;
 
-/// Shares equal values, because the nodes of a file usually keep the same keys.
+/// Shares equal values: nodes of a file usually keep the same keys.
 #[derive(Debug, Default)]
 pub(crate) struct Sharing(VecDeque<Kept>);
 
 impl Sharing {
-    /// Replaces a value with a known equal one. Compares with at most [`MAX_SHARED`] values.
+    /// Compares with at most [`MAX_SHARED`] values.
     pub(crate) fn share(&mut self, kept: &mut Kept) {
         if kept.0.is_none() {
             return;

@@ -1,4 +1,4 @@
-//! Reads and writes both formats of a placement: the flat fields, and AIO Hub's `injectionStrategy`.
+//! The formats of a placement: flat fields, and AIO Hub's `injectionStrategy`.
 
 use crate::Phrase;
 use crate::phrase;
@@ -175,9 +175,8 @@ impl<'a> Spelling<'a> {
         nested.or_else(|| Some(("/anchorPoint", self.entry.anchor_point.as_deref()?)))
     }
 
-    /// Reports flat fields that an explicit type overrides.
-    ///
-    /// Does not report unused fields of the strategy itself, because AIO Hub's editor leaves them there.
+    /// Reports flat fields that an explicit type overrides, but not strategy fields: AIO Hub's editor leaves
+    /// those unused.
     fn unused(&mut self, kind: &str) {
         let entry = self.entry;
         let is_anchor = kind == "anchor";

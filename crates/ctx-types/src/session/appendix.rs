@@ -1,5 +1,3 @@
-//! Facts that a summary omitted.
-
 use serde_json::{Value, json};
 
 use crate::content::{Content, ContentPart};
@@ -11,13 +9,13 @@ const KEY: &str = "compressionAppendix";
 /// Heading of facts without a stored heading.
 const HEADING: &str = "Also said, word for word:";
 
-/// Files may contain any number of facts, and each turn reads the summary.
+/// Files may contain any number of facts, and each turn reads them.
 const MAX_SEARCHED: usize = 256;
 
 /// Facts that a summary omitted, word for word.
 ///
-/// They are metadata, so editing or joining summaries keeps them. [`Node::to_message`] appends those that the
-/// summary text does not contain.
+/// As metadata, they survive editing and joining. [`Node::to_message`] appends those that the summary text
+/// does not contain.
 ///
 /// ```
 /// use ctx_types::{AppendedFact, Node, NodeMetadata, Role, SummaryAppendix};
@@ -53,8 +51,7 @@ pub struct AppendedFact {
 }
 
 impl SummaryAppendix {
-    /// Reads the facts of a summary, without invalid ones; `None` if there are no facts or the node is not a
-    /// summary.
+    /// Reads valid facts; `None` if there are none or the node is not a summary.
     pub fn of(node: &Node) -> Option<Self> {
         let metadata = node.metadata.as_ref().filter(|_| node.is_summary())?;
         let value = metadata.kept.get(KEY)?;
@@ -79,8 +76,7 @@ impl SummaryAppendix {
         }
     }
 
-    /// Returns the heading and the facts that `text` does not contain. Empty without such facts, or if facts
-    /// are disabled.
+    /// Returns the heading and the facts that `text` does not contain, or an empty text.
     ///
     /// Searches for the first 256 facts; later ones are always included. O(256 × text + facts).
     pub fn below(&self, text: &str) -> String {

@@ -1,5 +1,3 @@
-//! Application of operations.
-
 use crate::session::nodes::{Position, UNKNOWN_DEPTH};
 use crate::session::plan::{Changes, NodeState, Plan};
 use crate::session::{ActiveLeaf, NodeId, NodePatch, Patch, Session, SessionError, SessionOp};
@@ -7,9 +5,8 @@ use crate::session::{ActiveLeaf, NodeId, NodePatch, Patch, Session, SessionError
 impl Session {
     /// Applies an operation and returns its exact inverse. An error changes nothing.
     ///
-    /// The inverse restores the file byte for byte, including key order and repaired errors. O(changed nodes
-    /// + their links + nodes with a new depth). The first operation may also walk up to the root, if nodes do
-    /// not select the active branch.
+    /// The inverse restores the file byte for byte, including repaired errors. O(changed nodes + their links
+    /// + nodes with a new depth); the first operation may also walk to the root to select the active branch.
     pub fn apply(&mut self, op: &SessionOp) -> Result<SessionOp, SessionError> {
         let mut plan = match op {
             SessionOp::Patch(patch) => Plan::of_patch(self, patch)?,

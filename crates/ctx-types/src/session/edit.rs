@@ -1,5 +1,3 @@
-//! Edits of nodes.
-
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -10,7 +8,7 @@ use crate::content::Content;
 use crate::message::Role;
 use crate::session::{Node, NodeMetadata, StoredToolCall};
 
-/// A change of a node's fields. Unnamed fields stay.
+/// A change of a node's fields. Missing fields stay unchanged.
 ///
 /// ```
 /// use ctx_types::{Change, Content, NodeEdit};
@@ -79,7 +77,7 @@ impl NodeEdit {
     }
 }
 
-/// A change of a field. In JSON, a missing key keeps the field and null clears it.
+/// A change of a field. In JSON, a missing key keeps it and null clears it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Change<T> {
     /// Keeps the value.

@@ -1,5 +1,3 @@
-//! Cached folds over the active branch.
-
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -14,17 +12,16 @@ const SPACING: usize = 1_024;
 /// Newest results at leaves, for fast branch switches.
 const MAX_TIPS: usize = 8;
 
-/// Maximum number of cached folds per state type; each has another key. The least recently extended is
-/// dropped first.
+/// Maximum number of cached folds per state type. The least recently extended is dropped first.
 ///
 /// The code limits the number of types but not of keys: agents with different variables may share a session.
-/// A limit for all types together would be too small as soon as another feature folds.
+/// A limit for all types would break as soon as another feature folds.
 const MAX_KEYS: usize = 4;
 
 #[derive(Default)]
 pub(super) struct Folds(Mutex<Vec<Fold>>);
 
-/// Results are valid as long as no node above them changes.
+/// Valid until a node above changes.
 #[derive(Clone)]
 struct Fold {
     kind: (TypeId, u64),
@@ -35,13 +32,13 @@ struct Fold {
 }
 
 impl Session {
-    /// Folds over the active branch from below the root to the active leaf, and caches results.
+    /// Folds over the active branch, below the root, and caches results.
     ///
-    /// Includes disabled and hidden messages. `step` must be a pure function of the state, the node, and
-    /// `key`, which represents all other inputs. A later call folds only nodes that are new or at or below a
-    /// changed node: O(new messages).
+    /// Includes disabled and hidden messages. `step` must be a pure function of state, node, and `key`, which
+    /// represents all other inputs. A later call folds only new nodes and those at or below a change: O(new
+    /// messages).
     ///
-    /// Cloning the state should be cheap: each cached result has a clone.
+    /// Each cached result clones the state.
     ///
     /// ```
     /// use ctx_types::{Node, Role, Session, SessionOp};
@@ -91,7 +88,7 @@ impl Session {
         result
     }
 
-    /// Returns the nearest cached result, and the nodes below it, newest first.
+    /// Returns the nearest cached result and the nodes below, newest first.
     fn nearest<T: Any + Send + Sync>(&self, kind: (TypeId, u64)) -> (Option<Arc<T>>, Vec<(usize, &Slot)>) {
         let folds = self.folds.lock();
         let fold = folds.iter().find(|fold| fold.kind == kind);
@@ -107,9 +104,9 @@ impl Session {
         (None, new)
     }
 
-    /// Returns the smallest depth at which an operation changes existing paths.
+    /// Returns the smallest depth of a changed existing path.
     ///
-    /// Call it before applying the operation.
+    /// Call it before the operation.
     pub(super) fn depth_of_change(&self, op: &SessionOp) -> Option<usize> {
         let depth = |id: &NodeId| self.nodes.get(id).map(|slot| slot.depth);
         match op {

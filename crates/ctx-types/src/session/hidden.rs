@@ -1,9 +1,8 @@
 //! Messages that summaries hide.
 //!
-//! An enabled summary that is not hidden hides all messages that it lists and, recursively, those that listed
-//! summaries list, even disabled ones. A summary is also hidden if all its messages are. Ids outside the path
-//! have no effect. Disabling or removing a summary restores its messages, because their own switches never
-//! change.
+//! An enabled, visible summary hides all messages that it lists and, recursively, those that listed summaries
+//! list, even disabled ones. A summary is also hidden if all its messages are. Ids outside the path have no
+//! effect. Removing or disabling a summary restores its messages, because their switches never change.
 
 use std::collections::{HashMap, HashSet};
 
@@ -53,8 +52,7 @@ pub fn hidden_set(session: &Session) -> HiddenSet {
     HiddenSet(hidden.collect())
 }
 
-/// Returns the enabled and unhidden messages of the active branch, also blank ones, oldest first. O(path +
-/// listed ids).
+/// Returns the enabled messages that are not hidden, also blank ones, oldest first. O(path + listed ids).
 pub fn visible_path(session: &Session) -> Vec<&Node> {
     let shown = display_path(session, &[]).into_iter();
     shown.filter(|shown| shown.state == DisplayState::Visible).map(|shown| shown.node).collect()
@@ -62,7 +60,7 @@ pub fn visible_path(session: &Session) -> Vec<&Node> {
 
 /// Returns the active branch for display, oldest first.
 ///
-/// `expanded` lists summaries whose messages are shown, without effect on the request. O(path + listed ids +
+/// `expanded` lists summaries with shown messages; it does not affect the request. O(path + listed ids +
 /// expanded).
 pub fn display_path<'a>(session: &'a Session, expanded: &[NodeId]) -> Vec<DisplayNode<'a>> {
     let path = MaskedPath::of(session);
@@ -91,7 +89,7 @@ pub struct DisplayNode<'a> {
     pub node: &'a Node,
     /// Whether it is sent.
     pub state: DisplayState,
-    /// Whether it is shown: visible, disabled, or hidden by an expanded summary.
+    /// False if hidden by a summary that is not expanded.
     pub is_shown: bool,
 }
 
@@ -118,7 +116,7 @@ struct MaskedPath<'a> {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Mask {
-    /// The hiding summary, which a summary nearer to the root may hide later.
+    /// The hiding summary; one nearer to the root may hide it later.
     by: Option<usize>,
     /// Whether the node lists that summary, directly or through other summaries.
     leads_back: bool,
@@ -154,7 +152,7 @@ impl<'a> MaskedPath<'a> {
         }
     }
 
-    /// Skips nodes that another summary already hid with their listed nodes.
+    /// Skips nodes that are already hidden with their listed nodes.
     fn hide_closure(&mut self, summary: usize, mut open: Vec<usize>) {
         let mut hidden = Vec::new();
         let mut is_circle = false;
@@ -205,9 +203,9 @@ impl<'a> MaskedPath<'a> {
         self.slots.get(place).is_some_and(|on_path| on_path.id == slot.id).then_some(place)
     }
 
-    /// Replaces hidden summaries in `by` with the summary that hides them.
+    /// Replaces hidden summaries in `by` with visible ones.
     ///
-    /// Each step of the chain is nearer to the root, so the chain ends.
+    /// Each step is nearer to the root, so the chain ends.
     fn resolve(&mut self) {
         for place in 0..self.masks.len() {
             let mut end = place;

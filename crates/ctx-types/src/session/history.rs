@@ -1,5 +1,3 @@
-//! Undo and redo.
-
 mod entry;
 mod rebase;
 
@@ -18,7 +16,7 @@ pub use entry::HistoryEntry;
 /// The key in the session file; other programs keep or ignore it.
 const KEY: &str = "operationLog";
 
-/// The key of a log in another version, inside the log.
+/// For a log in another version.
 const FOREIGN: &str = "otherVersion";
 
 /// Format version of the log.
@@ -29,9 +27,9 @@ const MAX_BYTES: usize = 4 << 20;
 
 /// The undo and redo log of a session. Clones share entries.
 ///
-/// The session file stores at most 50 operations and 4 MiB. If the affected nodes are unchanged, undo
-/// restores them byte for byte. Otherwise it reverts only the operation and keeps later changes, such as
-/// edits or messages after a summary. If that is impossible, it returns an error and changes nothing.
+/// The file stores at most 50 operations and 4 MiB. If the affected nodes are unchanged, undo restores them
+/// byte for byte. Otherwise it keeps later changes, such as edits, and reverts only the operation. If that is
+/// impossible, it returns an error and changes nothing.
 ///
 /// ```
 /// use ctx_types::{History, Node, Role, Session, SessionOp};
@@ -98,10 +96,10 @@ impl HistoryError {
 }
 
 impl History {
-    /// Maximum number of operations, including undone ones; older operations are dropped.
+    /// Maximum number of operations, including undone ones; the oldest are dropped.
     pub const CAPACITY: usize = 50;
 
-    /// Reads the log of a session. An unreadable operation is reported and dropped with all older operations.
+    /// Reads the log. An unreadable operation is reported and dropped with all older ones.
     pub fn read(header: &SessionHeader) -> (Self, Vec<Diagnostic>) {
         let mut found = Vec::new();
         let Some(log) = header.kept.get(KEY).filter(|log| !log.is_null()) else {
@@ -129,7 +127,7 @@ impl History {
         read
     }
 
-    /// Writes the log to the header. Does not add an empty log.
+    /// Writes the log to the header, unless both are empty.
     pub fn write(&self, header: &mut SessionHeader) {
         let is_empty = self.undo.is_empty() && self.redo.is_empty();
         if let Some(foreign) = self.foreign.as_deref().filter(|_| is_empty) {
@@ -148,9 +146,9 @@ impl History {
         header.kept.set(KEY, log);
     }
 
-    /// Applies an operation and logs it with a name for users. Clears the redo log.
+    /// Applies an operation, logs it with a name for users, and clears the redo log.
     ///
-    /// `at_millis` is the time in milliseconds since 1970-01-01T00:00:00Z.
+    /// `at_millis` is in milliseconds since 1970-01-01T00:00:00Z.
     pub fn apply(
         &mut self,
         session: &mut Session,

@@ -1,5 +1,3 @@
-//! Constructors of sessions.
-
 use crate::phrase;
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -21,11 +19,11 @@ impl Session {
         Self::with_root(id.into(), free_root_id(|_| false))
     }
 
-    /// Creates a session without branches, oldest message first; the last one is the active leaf.
+    /// Creates a session without branches, oldest message first; the last is active.
     ///
-    /// Assigns free ids `n1`, `n2`, … to messages without an id. A duplicate id is replaced too and reported
-    /// with the message's index as pointer. Existing links are replaced. A malformed message stays in the
-    /// file but not in the tree. O(messages).
+    /// Messages without an id get `n1`, `n2`, …, if free. So do duplicates, which are reported with the
+    /// message's index as pointer. Links are replaced. Malformed messages stay in the file but not in the
+    /// tree. O(messages).
     ///
     /// ```
     /// use ctx_types::{Node, Role, Session};
@@ -104,14 +102,14 @@ pub(super) fn root(id: &NodeId) -> Node {
     root
 }
 
-/// Returns `root`, or the first free id of `root-2`, `root-3`, …
+/// Returns `root`, or the first free `root-2`, `root-3`, …
 pub(super) fn free_root_id(is_taken: impl Fn(&str) -> bool) -> NodeId {
     let numbered = (2_usize..).map(|number| format!("root-{number}"));
     let mut names = std::iter::once("root".to_owned()).chain(numbered);
     names.find(|name| !is_taken(name)).unwrap_or_default().into()
 }
 
-/// Returns unique ids, and the set of ids that the nodes had.
+/// Returns unique ids, and the original ids.
 fn assign_ids(nodes: &[Node], reader: &mut Reader) -> (Vec<NodeId>, HashSet<NodeId>) {
     let taken: HashSet<NodeId> = nodes.iter().filter_map(|node| node.id.clone()).collect();
     let mut seen: HashSet<NodeId> = HashSet::with_capacity(taken.len());

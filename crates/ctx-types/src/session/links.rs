@@ -1,5 +1,3 @@
-//! Links between nodes.
-
 use serde::{Deserialize, Serialize};
 
 use crate::session::{Node, NodeId};
@@ -17,7 +15,7 @@ pub struct Links {
     /// The children, oldest branch first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub children_ids: Vec<NodeId>,
-    /// The child that was shown last.
+    /// The last selected child.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_selected_child_id: Option<NodeId>,
 }
@@ -45,8 +43,8 @@ impl Links {
 pub(super) enum Filing {
     /// Unchanged.
     AsIs,
-    /// With the invalid links of the file; those in memory are repaired.
+    /// With the file's invalid links, which are repaired in memory.
     Repaired(Box<Links>),
-    /// Not stored: a root that was created for a file without one.
+    /// Not stored: a root that is missing in the file.
     Unfiled,
 }

@@ -1,5 +1,3 @@
-//! Session files in AIO Hub's format.
-
 mod stream;
 
 use std::sync::OnceLock;
@@ -20,7 +18,7 @@ const ROOT: &str = "rootNodeId";
 const LEAF: &str = "activeLeafId";
 
 impl Persist for Session {
-    /// Reads a session; reports invalid links and repairs them in memory. O(nodes + links).
+    /// Repairs invalid links in memory. O(nodes + links).
     fn read(mut value: Value, reader: &mut Reader) -> Self {
         let stored = take_nodes(&mut value, reader);
         Self::of_parts(value, |reader| reader.at_key(NODES, |reader| read_nodes(stored, reader)), reader)

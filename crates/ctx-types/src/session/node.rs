@@ -1,5 +1,3 @@
-//! Stored messages.
-
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -48,7 +46,7 @@ noun! {
 }
 
 impl Node {
-    /// Creates a complete message without id and links. Adding it to a session sets the links.
+    /// Creates a complete message without id and links.
     ///
     /// ```
     /// use ctx_types::{Node, Role};
@@ -72,7 +70,7 @@ impl Node {
         self
     }
 
-    /// Returns whether the message is enabled and part of the context; a summary may still hide it.
+    /// Returns whether the message is enabled and in the context; a summary may still hide it.
     pub fn is_enabled(&self) -> bool {
         self.is_enabled.unwrap_or(true) && self.include_in_context.unwrap_or(true)
     }
@@ -87,12 +85,12 @@ impl Node {
         self.kept.get("pinned") == Some(&Value::Bool(true))
     }
 
-    /// Returns whether the message is a summary of others.
+    /// Returns whether the message is a summary.
     pub fn is_summary(&self) -> bool {
         self.metadata.as_ref().is_some_and(|metadata| metadata.is_compression_node == Some(true))
     }
 
-    /// Returns the messages that a summary lists; empty for other messages.
+    /// Returns the messages that a summary lists.
     pub fn summarized_ids(&self) -> &[NodeId] {
         match &self.metadata {
             Some(metadata) if self.is_summary() => &metadata.compressed_node_ids,
@@ -105,12 +103,12 @@ impl Node {
         self.last_selected_child_id.as_ref().or(self.children_ids.last())
     }
 
-    /// Returns whether the file has a value other than an object here.
+    /// Returns whether the file has a value other than an object.
     pub fn is_malformed(&self) -> bool {
         self.kept.is_malformed()
     }
 
-    /// Puts id, parent, and children first, as applications do, and removes old placeholders of links.
+    /// Puts id, parent, and children first, as applications do, and removes old link placeholders.
     pub(super) fn begin_links(&mut self) {
         let Some(map) = self.kept.map_mut() else { return };
         let rest = std::mem::take(map);

@@ -1,5 +1,3 @@
-//! Conversion of nodes to messages.
-
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -21,17 +19,17 @@ pub(super) const IS_ERROR: &str = "isError";
 
 pub(super) const MODEL: &str = "modelId";
 
-/// State of a call in chat completions, such as Gemini's thought signature.
+/// State in chat completions, such as Gemini's thought signature.
 const EXTRA_CONTENT: &str = "extra_content";
 
 /// AIO Hub's key for the calls that a tool result answers.
 pub(super) const ANSWERED_CALLS: &str = "toolCalls";
 
 impl Node {
-    /// Converts to a message, sharing texts.
+    /// Converts to a message that shares texts.
     ///
-    /// Reads calls and call ids from the node, or else from AIO Hub's metadata. Appends the omitted facts of
-    /// a summary ([`SummaryAppendix`]).
+    /// Reads calls and call ids from the node, or else from AIO Hub's metadata. Appends the facts that a
+    /// summary omitted ([`SummaryAppendix`]).
     ///
     /// ```
     /// use ctx_types::{Node, Role};
@@ -135,7 +133,7 @@ impl Node {
         metadata.is_some_and(|metadata| metadata.kept.get(IS_ERROR) == Some(&Value::Bool(true)))
     }
 
-    /// Includes the state that chat completions store in each tool call.
+    /// Includes the state that chat completions store in each call.
     fn message_reasoning(&self) -> Option<Reasoning> {
         let metadata = self.metadata.as_deref();
         let text = metadata.and_then(|metadata| metadata.reasoning_content.clone());
@@ -161,8 +159,7 @@ impl Node {
 }
 
 impl StoredToolCall {
-    /// Converts to the call of a message. A missing name or missing arguments come from OpenAI's `function`
-    /// object.
+    /// Converts to a message's call. A missing name or missing arguments come from OpenAI's `function`.
     pub fn to_call(&self) -> ToolCall {
         let function = self.kept.get("function").unwrap_or(&Value::Null);
         ToolCall {

@@ -1,5 +1,3 @@
-//! Node storage.
-
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -8,8 +6,8 @@ use crate::session::{Node, NodeId};
 
 /// Nodes by id and in file order. Every change is O(1).
 ///
-/// A slot keeps its index for the lifetime of its node. A linked list of slots stores the order. Clones share
-/// slots until they change.
+/// A slot keeps its index for the lifetime of its node. A linked list stores the order. Clones share
+/// unchanged slots.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nodes {
     slots: Vec<Option<Arc<Slot>>>,
@@ -79,7 +77,7 @@ impl Nodes {
         slot
     }
 
-    /// Tries the next slot first, because a child usually follows its parent in the file.
+    /// Tries the next slot first: a child usually follows its parent.
     fn sound_after(&self, slot: &Slot, id: &str) -> Option<&Slot> {
         let next = slot.next.and_then(|next| self.slot(next)).filter(|next| *next.id == *id);
         next.or_else(|| self.get(id)).filter(|slot| !slot.node.is_malformed())

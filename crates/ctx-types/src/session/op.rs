@@ -1,5 +1,3 @@
-//! Operations on sessions.
-
 use crate::{Phrase, phrase};
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +5,7 @@ use crate::session::{Links, Node, NodeEdit, NodeId};
 
 /// A change of a session, with an exact inverse.
 ///
-/// In JSON, the key `op` names the variant, and nodes have the file format.
+/// In JSON, `op` names the variant; nodes have the file format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -19,9 +17,9 @@ pub enum SessionOp {
         /// The node, with an id. The operation sets its links.
         node: Box<Node>,
     },
-    /// Adds a node as the only child of `after`, and moves the existing children below it.
+    /// Inserts a node, such as a summary, between `after` and its children.
     ///
-    /// Adds a summary after its messages. If `after` was the active leaf, activates the new node.
+    /// If `after` was active, activates the new node.
     Insert {
         /// The parent.
         after: NodeId,
@@ -42,24 +40,24 @@ pub enum SessionOp {
         /// Whether the node is sent.
         enabled: bool,
     },
-    /// Moves a single node to the end of another parent's children. Its own children take its place.
+    /// Moves a node to the end of another's children. Its own children take its place.
     Move {
         /// The node; not the root.
         id: NodeId,
         /// The new parent; neither the node itself nor a descendant.
         parent: NodeId,
     },
-    /// Moves a branch to the end of another parent's children.
+    /// Moves a branch to the end of another's children.
     Graft {
         /// The top node of the branch; not the root.
         id: NodeId,
         /// The new parent; neither the node itself nor a descendant.
         parent: NodeId,
     },
-    /// Removes a node and its descendants. If the node is a summary, its children take its place instead.
+    /// Removes a node and its descendants; or only a summary, whose children take its place.
     ///
-    /// If this removes the active leaf, activates the leaf of the next sibling's branch, the previous
-    /// sibling's branch, or the parent, in this order. For an active summary, the leaf below it comes first.
+    /// If the active leaf is removed, activates the leaf of the next sibling's branch, the previous sibling's
+    /// branch, or the parent. For an active summary, the leaf below it comes first.
     Remove {
         /// The node; not the root.
         id: NodeId,
@@ -90,14 +88,13 @@ pub struct Patch {
 pub struct NodePatch {
     /// The node.
     pub id: NodeId,
-    /// Position of a new node: the previous node in the file. `None` is the start; an unknown id is the end.
+    /// The previous node in the file, for a new node. `None` is the start; an unknown id is the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<NodeId>,
-    /// The node in the file's format; `None` if the file does not contain it.
+    /// The node in the file; `None` if the file has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<Box<Node>>,
-    /// The repaired links, if those in the file are invalid. Without `node`: a root that the file does not
-    /// contain.
+    /// The repaired links, if the file's are invalid. Without `node`: a root that is missing in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Box<Links>>,
 }
@@ -108,7 +105,7 @@ pub struct NodePatch {
 pub struct ActiveLeaf {
     /// The node.
     pub id: NodeId,
-    /// Whether it replaces an invalid value, which the file keeps until the leaf changes.
+    /// Whether the file keeps an invalid value until the leaf changes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_repair: bool,
 }
@@ -128,7 +125,7 @@ pub enum SessionError {
         /// The id.
         id: NodeId,
     },
-    /// A new node has no id or is not an object.
+    /// A new node has no id or is malformed.
     UnnamedNode {
         /// The parent of the new node.
         parent: NodeId,

@@ -1,5 +1,3 @@
-//! Plans: changes of a session before they are applied.
-
 use indexmap::IndexMap;
 
 use crate::persist::Persist;
@@ -13,7 +11,7 @@ pub(super) type Changes = IndexMap<NodeId, NodeState>;
 
 #[derive(Clone, Debug)]
 pub(super) struct NodeState {
-    /// Position of a new node: the previous node in the file.
+    /// The previous node in the file, for a new node.
     pub(super) after: Option<NodeId>,
     /// The node with valid links; `None` removes it.
     pub(super) node: Option<(Node, Filing)>,
@@ -82,15 +80,15 @@ impl<'a> Plan<'a> {
         self.leaf.as_ref().map_or(&self.session.leaf.id, |leaf| &leaf.id)
     }
 
-    /// Returns the nodes above the active leaf that do not select its branch, each with the child to select.
+    /// Returns the nodes above the active leaf that do not select its branch, with the child to select.
     ///
-    /// O(distance to the unchanged part of the old branch) if the old branch is selected.
+    /// O(distance to the unchanged part of the selected old branch).
     pub(super) fn strays(&self) -> Vec<(NodeId, NodeId)> {
         let top = self.top();
         let mut strays = Vec::new();
         let mut child = self.leaf_id();
         loop {
-            // Above all changes, slots know their parents. Looking up ids would take most of the time.
+            // Faster than id lookups, and correct above all changes.
             if let Some(slot) = self.old(child).filter(|slot| slot.depth < top) {
                 self.add_strays_above(slot, &mut strays);
                 return strays;
@@ -146,8 +144,7 @@ impl NodeState {
         Ok(Self { after: patch.after.clone(), node })
     }
 
-    /// Updates placeholders as saving and reading again would, so that an operation writes the same JSON
-    /// before and after a reload.
+    /// Updates placeholders as a reload would, to write the same JSON before and after one.
     pub(super) fn settle(&mut self) {
         match &mut self.node {
             None | Some((_, Filing::Unfiled)) => {}

@@ -1,5 +1,3 @@
-//! Validation of plans. Unchanged nodes are already valid.
-
 use std::collections::{HashMap, HashSet};
 
 use crate::session::links::Filing;
@@ -8,8 +6,8 @@ use crate::session::plan::{NodeState, Plan, bad_patch};
 use crate::session::{Node, NodeId, SessionError};
 
 impl Plan<'_> {
-    /// Checks that links are mutual and acyclic, and that root and active leaf exist. O(changed nodes + their
-    /// links + the path up to unchanged nodes).
+    /// Checks that links are mutual and acyclic, and that root and active leaf exist. Unchanged nodes are
+    /// valid. O(changed nodes + their links + the path to unchanged nodes).
     pub(super) fn check(&self) -> Result<(), SessionError> {
         let check = Check { plan: self, claims: self.claims()? };
         for (id, state) in &self.changes {

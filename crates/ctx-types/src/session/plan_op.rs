@@ -1,5 +1,3 @@
-//! Plans of operations.
-
 use crate::persist::Persist;
 use crate::session::links::Filing;
 use crate::session::plan::{NodeState, Plan};
@@ -53,7 +51,7 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Adds a node at the end of the file, without adding it to the children of `parent`.
+    /// Adds a node at the end of the file, but not to its parent's children.
     fn create(&mut self, parent: &NodeId, node: &Node) -> Result<NodeId, SessionError> {
         let unnamed = || SessionError::UnnamedNode { parent: parent.clone() };
         let id = node.id.clone().filter(|_| !node.is_malformed()).ok_or_else(unnamed)?;
@@ -131,7 +129,7 @@ impl Plan<'_> {
         if is_root && !edit.is_enabled.is_keep() {
             return Err(SessionError::IsRoot { id: id.clone() });
         }
-        // With new content, the root is no longer detectable, so the file must name it.
+        // With new content, the root may be undetectable, so the file must name it.
         let node = if is_root { self.relink(id)? } else { &mut self.state(id)?.0 };
         edit.apply(node);
         Ok(())
@@ -225,7 +223,7 @@ impl Plan<'_> {
         self.leaf = Some(ActiveLeaf { id, is_repair: false });
     }
 
-    /// Selects the active branch in all its nodes, and lets the file name the leaf.
+    /// Selects the active branch, and stores the leaf in the file.
     fn settle_leaf(&mut self) -> Result<(), SessionError> {
         if self.session.leaf.is_repair && self.leaf.is_none() {
             self.set_leaf(self.session.leaf.id.clone());

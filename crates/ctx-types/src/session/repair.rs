@@ -1,6 +1,6 @@
-//! Repair of invalid links, in memory; each repair is reported.
+//! Repair of invalid links, in memory; each is reported.
 //!
-//! Afterwards, all nodes except malformed ones are below the root. `parentId` wins over lists of children.
+//! Afterwards, all well-formed nodes are below the root. `parentId` takes priority over lists of children.
 
 use crate::Phrase;
 use crate::phrase;
@@ -90,7 +90,7 @@ impl Repair<'_> {
         }
     }
 
-    /// Uses the named root, the first blank node without a parent, or a new root.
+    /// Priority: the named root, the first blank node without a parent, a new root.
     fn settle_root(&mut self, named: Option<&str>) {
         let index = named.and_then(|id| self.nodes.index(id)).filter(|index| is_sound(self.nodes, *index));
         if let Some(index) = index {
@@ -344,7 +344,7 @@ impl Repair<'_> {
     }
 
     fn report_as(&mut self, diagnostic: Diagnostic, index: usize, key: &str) {
-        // Building the pointer costs the length of the id, and a node may have many errors.
+        // A pointer costs the length of the id, and a node may have many errors.
         if self.reader.suppress(diagnostic.severity) {
             return;
         }

@@ -1,5 +1,3 @@
-//! Cache of the sent messages of the active branch.
-
 use std::sync::OnceLock;
 
 use serde_json::Value;
@@ -17,11 +15,10 @@ use crate::session::{
 };
 use crate::text::EncodingId;
 
-/// The sent messages, oldest first, with random access.
+/// The sent messages, oldest first.
 ///
-/// Created when a session is read. Appending at the active leaf extends it in O(1) plus the ids that
-/// summaries list; after any other change, the next access recreates it in O(path). Uses 32 bytes per
-/// message.
+/// Appending at the active leaf extends it in O(1) plus the ids that summaries list; after other changes, the
+/// next access recreates it in O(path). Uses 32 bytes per message.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sent {
     entries: Vec<Entry>,
@@ -42,7 +39,7 @@ struct Entry {
     message: OnceLock<Message>,
 }
 
-/// Adjacent messages of the active branch that are not sent for the same reason.
+/// Adjacent messages of the active branch that are not sent for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
     /// The oldest message.
@@ -65,15 +62,14 @@ pub enum LeftOutReason {
     },
     /// It is disabled.
     Disabled,
-    /// It has no calls, files, or reasoning, and no text except white space.
+    /// It has no calls, files, reasoning, or text except white space.
     Blank,
 }
 
 impl Session {
     /// Returns the number of sent messages.
     ///
-    /// This and the similar methods are O(1), except for the first call after a change other than an append
-    /// at the active leaf: O(path).
+    /// Like the methods below, O(1), or O(path) after a change other than an append at the active leaf.
     pub fn sent_len(&self) -> usize {
         self.sent().entries.len()
     }
@@ -86,7 +82,7 @@ impl Session {
 
     /// Returns a sent message by position; the oldest is 0.
     ///
-    /// Returns the same shared message until the sent messages change.
+    /// It stays shared until the sent messages change.
     pub fn sent_message(&self, position: usize) -> Option<&Message> {
         let entry = self.sent().entries.get(position)?;
         if let Some(message) = entry.message.get() {
@@ -109,8 +105,8 @@ impl Session {
 
     /// Returns the total cost of the sent messages.
     ///
-    /// Cached by `encoding`: equal encodings require equal costs. Calls `cost` only for messages that were
-    /// appended at the active leaf since the last call; after other changes, for all.
+    /// Cached by `encoding`, which must determine the costs. Calls `cost` only for new messages at the active
+    /// leaf; after other changes, for all.
     pub fn sent_tokens(&self, encoding: EncodingId, cost: &dyn Fn(&NodeId, &Node) -> u32) -> u64 {
         let sent = self.sent();
         sent.totals.sum(encoding, sent.entries.len(), &|position| {
@@ -127,7 +123,7 @@ impl Session {
         self.sent.get_or_init(|| Sent::of(self))
     }
 
-    /// Extends the cache after an append at the active leaf; clears it after other changes.
+    /// Keeps the cache after an append at the active leaf or an irrelevant edit.
     pub(super) fn follow_sent(&mut self, op: &SessionOp, leaf_before: &NodeId, undo: &Patch) {
         let Some(mut sent) = self.sent.take() else { return };
         if let SessionOp::Edit { id, edit } = op {
@@ -170,7 +166,7 @@ impl Sent {
     fn of(session: &Session) -> Self {
         let mut sent = Self::default();
         let path = display_path(session, &[]);
-        // Slots know their parents. Looking up ids would take most of the time.
+        // Faster than id lookups.
         let above = |index: &usize| session.nodes.slot(*index)?.parent;
         let leaf = session.nodes.index(&session.leaf.id);
         let mut indexes: Vec<usize> = std::iter::successors(leaf, above).take(path.len()).collect();
@@ -225,8 +221,8 @@ fn bytes(node: &Node) -> u64 {
     (own + SummaryAppendix::of(node).map_or(0, |appendix| appendix.below(&said()).len())) as u64
 }
 
-/// A tool result is never blank, because its call needs a result. Depths count messages of `SillyTavern`
-/// chats, so these stay too. Converts to a message only if there is no text.
+/// A tool result is never blank, because its call needs it. Depths count messages of `SillyTavern` chats.
+/// Converts to a message only without text.
 fn is_blank(slot: &Slot) -> bool {
     if slot.node.role == Some(Role::Tool) || slot.node.is_of_silly_tavern() {
         return false;

@@ -1,5 +1,3 @@
-//! Cached token totals of the sent messages.
-
 use std::sync::{Mutex, PoisonError};
 
 use crate::text::EncodingId;

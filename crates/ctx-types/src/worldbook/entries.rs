@@ -1,5 +1,3 @@
-//! Worldbook entries: an object or a list.
-
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -7,7 +5,7 @@ use serde_json::{Map, Value};
 use super::WorldbookEntry;
 use crate::persist::{Field, Persist, Reader, put_value};
 
-/// Worldbook entries by key. In a list, the keys are positions.
+/// Worldbook entries by key; in a list, by position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorldbookEntries {
     entries: Vec<(Arc<str>, WorldbookEntry)>,
@@ -46,8 +44,8 @@ impl WorldbookEntries {
         self.entries.iter_mut().map(|(_, entry)| entry)
     }
 
-    /// Returns keys and entries in JavaScript's order, which applications use: integer keys come first,
-    /// ascending. O(n log n).
+    /// Returns keys and entries in JavaScript's order, as in applications: integer keys first, ascending. O(n
+    /// log n).
     pub fn in_order(&self) -> impl Iterator<Item = (&Arc<str>, &WorldbookEntry)> {
         let mut order: Vec<&(Arc<str>, WorldbookEntry)> = self.entries.iter().collect();
         if !self.is_list {

@@ -21,7 +21,7 @@ pub struct Flag(pub bool);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyList(pub Vec<Arc<str>>);
 
-/// Declares a field with one standard format and other formats that are reported.
+/// Declares a field that reports all but its standard format.
 macro_rules! loose_field {
     ($Type:ty, $expected:literal, $schema:expr, $strict:expr, $loose:expr, $write:expr) => {
         impl crate::persist::Field for Option<$Type> {
@@ -103,7 +103,7 @@ impl Deref for KeyList {
 }
 
 impl KeyList {
-    /// Maximum number of keys in one text. A text of a few megabytes would become a list of gigabytes.
+    /// Maximum keys in one text: a few megabytes would become a list of gigabytes.
     pub const MOST_IN_TEXT: usize = 1_000;
 }
 
@@ -146,7 +146,7 @@ impl Field for KeyList {
 
     #[cfg(feature = "schema")]
     fn schema(_generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        // Text with keys is reported; text without keys is an empty list.
+        // Text with keys is reported; other text is an empty list.
         schemars::json_schema!({
             "type": ["array", "string", "null"], "items": { "type": "string" }, "pattern": r"^[\s,]*$",
         })

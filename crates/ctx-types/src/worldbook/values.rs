@@ -1,5 +1,3 @@
-//! Values of entry fields.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -54,7 +52,7 @@ pub enum EntryPosition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EntryRole(pub Role);
 
-/// The first recursion level at which an entry can activate; 0 is the initial scan. `true` in a file is 1.
+/// The first recursion level of an entry; 0 is the initial scan, `true` is 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecursionDelay(pub u32);
 

@@ -1,5 +1,3 @@
-//! Fields on a settings page.
-
 use ctx_types::{ConfigField, FieldOption};
 use serde_json::{Value, json};
 

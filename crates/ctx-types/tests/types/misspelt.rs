@@ -1,5 +1,3 @@
-//! Detection of misspelled keys.
-
 use ctx_types::{
     Agent, Diagnostic, Edit, Persist, Reader, UserProfile, Worldbook, misspelt_in_agent, misspelt_in_profile,
     misspelt_in_worldbook,

@@ -1,5 +1,3 @@
-//! Lossless files.
-
 use ctx_types::phrase;
 use ctx_types::{
     Agent, Content, ContentPart, Diagnostic, Kept, Node, Persist, PresetMessage, Reader, Role, Severity,

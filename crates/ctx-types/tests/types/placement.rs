@@ -1,5 +1,3 @@
-//! Placements in files.
-
 use ctx_types::{Diagnostic, Order, Persist as _, Placement, PresetMessage, Reader};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,5 +1,3 @@
-//! Log entries.
-
 use crate::Phrase;
 use crate::phrase;
 use std::sync::Arc;
@@ -21,7 +19,7 @@ pub struct HistoryEntry {
     pub at_millis: Option<i64>,
     /// The requested operation.
     pub op: SessionOp,
-    /// The inverse; for an undone operation, the operation that redoes it.
+    /// The inverse; of an undone operation, its redo.
     way_back: SessionOp,
     /// Fingerprint of the nodes that `way_back` sets, after the operation.
     state: Fingerprint,
@@ -70,7 +68,7 @@ impl HistoryEntry {
         Ok(Self::new(session, &self.label, self.at_millis, self.op.clone(), way_back))
     }
 
-    /// Returns the exact inverse; for an undone operation, the operation that redoes it.
+    /// Returns the exact inverse; of an undone operation, its redo.
     pub fn way_back(&self) -> &SessionOp {
         &self.way_back
     }

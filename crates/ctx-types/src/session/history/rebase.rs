@@ -1,10 +1,8 @@
-//! Undo in a session that has changed since.
-
 use crate::session::history::HistoryEntry;
 use crate::session::{Change, Node, NodeEdit, NodeId, NodePatch, Session, SessionOp};
 use crate::{Phrase, phrase};
 
-/// Returns an operation that reverts an entry and keeps later changes, or the conflict.
+/// Returns an operation that reverts an entry and keeps later changes.
 pub(super) fn inverse(session: &Session, entry: &HistoryEntry) -> Result<SessionOp, Phrase> {
     match &entry.op {
         SessionOp::Insert { node, .. } if node.is_summary() => remove(session, node),

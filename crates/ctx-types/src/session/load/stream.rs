@@ -1,5 +1,4 @@
-//! Streaming deserializer of sessions. The JSON of all nodes at once would take several times their memory,
-//! and 50% more time.
+//! Streaming deserializer: the JSON of all nodes would take several times their memory, and 50% more time.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -63,7 +62,7 @@ impl ReadObject for Nodes {
         while let Some((key, value)) = fields.next_entry()? {
             let mut node = Node::read(value, &mut reader);
             sharing.share(&mut node.kept);
-            // As in any JSON object, a duplicate key replaces the value at the first position.
+            // As in all JSON objects, a duplicate key replaces the first value in place.
             read.insert(key, node);
         }
         let mut nodes = Self::default();

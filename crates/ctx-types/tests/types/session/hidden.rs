@@ -1,5 +1,3 @@
-//! Hidden messages.
-
 use std::collections::BTreeSet;
 
 use ctx_types::{DisplayState, NodeId, Session, SessionOp, display_path, hidden_set, visible_path};

@@ -1,5 +1,3 @@
-//! Sessions without branches.
-
 use ctx_types::{Node, Persist, Reader, Role, Session};
 use serde_json::json;
 

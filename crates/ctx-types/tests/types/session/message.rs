@@ -1,5 +1,3 @@
-//! Conversion of nodes to messages.
-
 use ctx_types::{Content, Message, Node, Persist, Reader, Session, SourceKind, Trust};
 use serde_json::{Value, json};
 
