@@ -1,5 +1,3 @@
-//! Prompt cache marks.
-
 /// Asks the provider to cache the request up to a message.
 ///
 /// Ignored by API dialects without cache marks. Does not affect text or tokens.

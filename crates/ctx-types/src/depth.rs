@@ -1,5 +1,3 @@
-//! Depths: distances from the end of the history.
-
 use crate::phrase;
 use std::fmt;
 
@@ -189,11 +187,10 @@ enum Parsed {
     Nothing,
 }
 
-/// Returns the leading number, and whether it is the whole text.
 fn leading_number(text: &str) -> Option<(u64, bool)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let number = text.get(..digits).filter(|digits| !digits.is_empty())?;
-    // A number above `u64::MAX` is beyond every history.
+    // Beyond every history.
     Some((number.parse().unwrap_or(u64::MAX), digits == text.len()))
 }
 

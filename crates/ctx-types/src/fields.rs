@@ -1,5 +1,3 @@
-//! Readers and writers of each field type; see [`crate::persist`].
-
 use std::sync::Arc;
 
 use serde::de::Error as _;
@@ -17,7 +15,6 @@ use crate::persist::{Described, Field, Persist, Reader, put_if_changed, put_valu
 use crate::suggest::nearest;
 use crate::text::Text;
 
-/// Moves a string out of its slot and leaves `""`.
 fn take_string(slot: Option<&mut Value>, reader: &mut Reader) -> Option<String> {
     match slot {
         None | Some(Value::Null) => None,
@@ -69,7 +66,6 @@ impl Field for Option<Arc<str>> {
     }
 }
 
-/// Implements `Field` for a small JSON value.
 macro_rules! small_field {
     ($Type:ty, $expected:literal, $schema:expr, $read:expr, $write:expr) => {
         impl Field for Option<$Type> {
@@ -133,7 +129,6 @@ fn whole_number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| exact_integer(value.as_f64()?))
 }
 
-/// Writes an integer without a fraction.
 pub(crate) fn write_number(number: f64) -> Value {
     match exact_integer(number) {
         Some(integer) => Value::from(integer),
@@ -163,7 +158,6 @@ impl Field for Option<Value> {
     }
 }
 
-/// Leaves an empty value of the same type.
 fn move_out(slot: &mut Value) -> Value {
     let empty = match slot {
         Value::String(_) => Value::String(String::new()),
@@ -189,7 +183,6 @@ impl Field for Vec<Arc<Value>> {
     }
 }
 
-/// Moves a list out of its slot and leaves `[]`.
 fn take_list(slot: Option<&mut Value>, expected: &'static str, reader: &mut Reader) -> Vec<Value> {
     match slot {
         None | Some(Value::Null) => Vec::new(),

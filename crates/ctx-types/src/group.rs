@@ -51,7 +51,7 @@ fn group_end<M: Borrow<Message>>(messages: &[M], start: usize) -> usize {
     last.map_or(start + 1, |(offset, _)| start + offset + 2)
 }
 
-/// Compares places; `Pinned` equals `History`.
+/// A pin does not change the place.
 fn is_placed_alike(one: &Message, other: &Message) -> bool {
     let is_said = |message: &Message| matches!(message.place, Place::History | Place::Pinned);
     one.place == other.place || (is_said(one) && is_said(other))

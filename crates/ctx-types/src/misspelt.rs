@@ -147,7 +147,6 @@ fn misspelt(key: &str, meant: &str) -> Diagnostic {
     let message = phrase!("unknown key `{key}`", key = excerpt(key));
     let found = Diagnostic::warning(codes::MISSPELT_KEY, message).about_key();
     match meant {
-        // The known key has another format.
         "injectionStrategy" if key == "depth" => {
             found.with_help(phrase!("move the value to `injectionStrategy.depth`"))
         }

@@ -233,11 +233,9 @@ pub(crate) trait Field: Sized {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self;
     fn put(&self, map: &mut Map<String, Value>, key: &str);
 
-    /// Returns the schema of the values that `take` accepts.
     #[cfg(feature = "schema")]
     fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema;
 
-    /// Updates the slot as writing and reading again would.
     fn settle(&mut self, map: &mut Map<String, Value>, key: &str) {
         let slot = map.get_mut(key).map(Value::take);
         let mut written: Map<String, Value> = slot.into_iter().map(|slot| (key.to_owned(), slot)).collect();
@@ -254,7 +252,6 @@ pub(crate) fn take_at<T: Field>(key: &str, slot: Option<&mut Value>, reader: &mu
     }
 }
 
-/// Writes only if reading the slot would return another value.
 pub(crate) fn put_if_changed<T: Field + PartialEq>(
     field: &T,
     map: &mut Map<String, Value>,
@@ -368,7 +365,7 @@ macro_rules! noun {
         impl PartialEq for $Name {
             fn eq(&self, other: &Self) -> bool {
                 use $crate::persist::Persist as _;
-                // Fields from a file have placeholders; new fields have none.
+                // Only fields that came from a file have placeholders.
                 $( self.$field == other.$field && )*
                     (self.kept == other.kept || self.write() == other.write())
             }

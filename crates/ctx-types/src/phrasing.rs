@@ -124,7 +124,6 @@ impl From<&'static str> for Phrase {
     }
 }
 
-/// Writes English.
 impl Serialize for Phrase {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -219,7 +218,6 @@ impl fmt::Display for Argument {
     }
 }
 
-/// Writes phrases and lists in English.
 impl Serialize for Argument {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

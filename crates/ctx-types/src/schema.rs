@@ -6,7 +6,6 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
-/// Key, description, and schema.
 pub(crate) type Property = (&'static str, &'static str, Schema);
 
 pub(crate) fn object(about: &str, properties: impl IntoIterator<Item = Property>) -> Schema {
@@ -35,7 +34,6 @@ pub(crate) fn one_of(words: &[&str], mut slot: Schema) -> Schema {
     json_schema!({ "enum": words.chain([Value::Null]).collect::<Vec<Value>>() })
 }
 
-/// Unlike `one_of`, also accepts other words.
 pub(crate) fn such_as(words: &[&str], mut slot: Schema) -> Schema {
     let known = json!({ "enum": words });
     if let Some(item) = slot.get_mut("items") {
@@ -71,7 +69,6 @@ pub(crate) fn content() -> Schema {
     } })
 }
 
-/// Accepts variant numbers, with the variant's docs as descriptions.
 pub(crate) fn numbered<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     let named = T::json_schema(generator);
     let variants = named.get("oneOf").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();

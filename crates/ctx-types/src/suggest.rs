@@ -85,8 +85,6 @@ fn differs_in_digits_only(one: &str, other: &str) -> bool {
     letters(one) == letters(other)
 }
 
-/// Minimum length of a certain match.
 const MIN_CERTAIN: usize = 4;
 
-/// Maximum length in characters.
 const MAX_NAME: usize = 64;

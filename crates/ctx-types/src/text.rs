@@ -98,7 +98,6 @@ impl Text {
 }
 
 fn unpack(packed: u64) -> (EncodingId, u32) {
-    /// Mask of the count; the upper half is the encoding.
     const LOWER: u64 = 0xffff_ffff;
     let half = |bits: u64| u32::try_from(bits & LOWER).unwrap_or(u32::MAX);
     (EncodingId(half(packed >> 32)), half(packed))

@@ -85,7 +85,6 @@ impl TextMemory {
                 known.saturating_add(tokens.unwrap_or_default())
             })
         };
-        // Count without the lock.
         for (_, part, tokens) in &mut new {
             *tokens = count(part);
         }

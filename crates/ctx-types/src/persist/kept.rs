@@ -75,7 +75,6 @@ const MAX_SHARED: usize = 8;
 pub(crate) struct Sharing(VecDeque<Kept>);
 
 impl Sharing {
-    /// Compares with at most [`MAX_SHARED`] values.
     pub(crate) fn share(&mut self, kept: &mut Kept) {
         if kept.0.is_none() {
             return;
@@ -91,7 +90,6 @@ impl Sharing {
     }
 }
 
-/// Includes the key order.
 fn is_same(one: &Kept, other: &Kept) -> bool {
     if let (Some(one), Some(other)) = (&one.0, &other.0)
         && Arc::ptr_eq(one, other)

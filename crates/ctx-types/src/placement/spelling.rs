@@ -136,7 +136,6 @@ impl<'a> Spelling<'a> {
         Some(Placement::Depth { points: DepthPoints::single(depth), order: self.order })
     }
 
-    /// An `advanced_depth` without `depthConfig` falls back to `depth`.
     fn plain_depth(&mut self) -> Placement {
         let Some(placement) = self.depth() else { return self.without("depthConfig") };
         let message =
@@ -168,7 +167,6 @@ impl<'a> Spelling<'a> {
         nested.or(self.entry.anchor_target.as_deref())
     }
 
-    /// Returns the JSON pointer and the value.
     fn side(&self) -> Option<(&'static str, &'a str)> {
         let nested = self.strategy.and_then(|strategy| strategy.anchor_position.as_deref());
         let nested = nested.map(|side| ("/injectionStrategy/anchorPosition", side));

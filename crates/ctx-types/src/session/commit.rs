@@ -5,8 +5,9 @@ use crate::session::{ActiveLeaf, NodeId, NodePatch, Patch, Session, SessionError
 impl Session {
     /// Applies an operation and returns its exact inverse. An error changes nothing.
     ///
-    /// The inverse restores the file byte for byte, including repaired errors. O(changed nodes + their links
-    /// + nodes with a new depth); the first operation may also walk to the root to select the active branch.
+    /// The inverse restores the file byte for byte, including repaired errors. Linear in the changed nodes, their
+    /// links, and the nodes with a new depth. The first operation may also walk to the root to select the active
+    /// branch.
     pub fn apply(&mut self, op: &SessionOp) -> Result<SessionOp, SessionError> {
         let mut plan = match op {
             SessionOp::Patch(patch) => Plan::of_patch(self, patch)?,

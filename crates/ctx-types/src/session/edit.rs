@@ -124,7 +124,6 @@ impl<T: Clone> Change<Vec<T>> {
 }
 
 impl<T> From<Option<T>> for Change<T> {
-    /// `None` clears the field.
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Clear, Self::Set)
     }

@@ -88,7 +88,6 @@ impl Session {
         result
     }
 
-    /// Returns the nearest cached result and the nodes below, newest first.
     fn nearest<T: Any + Send + Sync>(&self, kind: (TypeId, u64)) -> (Option<Arc<T>>, Vec<(usize, &Slot)>) {
         let folds = self.folds.lock();
         let fold = folds.iter().find(|fold| fold.kind == kind);
@@ -184,7 +183,6 @@ mod tests {
     use super::*;
     use crate::{NodeEdit, Role};
 
-    /// Returns the number of visited nodes.
     fn looked_at(session: &Session, key: u64) -> usize {
         let mut steps = 0;
         let ids = session.fold_path(key, Vec::new, |ids: &mut Vec<NodeId>, id, _| {

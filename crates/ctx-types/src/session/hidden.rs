@@ -173,7 +173,6 @@ impl<'a> MaskedPath<'a> {
         }
     }
 
-    /// Marks hidden nodes that list the summary directly or indirectly.
     fn note_ways_back(&mut self, summary: usize, hidden: &[usize]) {
         let mut listed_by: HashMap<usize, Vec<usize>> = HashMap::new();
         for place in hidden {
@@ -190,7 +189,6 @@ impl<'a> MaskedPath<'a> {
         }
     }
 
-    /// Excludes the node itself and ids outside the path.
     fn listed(&self, place: usize) -> Vec<usize> {
         let Some(node) = self.slots.get(place).map(|slot| &slot.node) else { return Vec::new() };
         let places = node.summarized_ids().iter().filter_map(|id| self.place(id));
@@ -212,7 +210,6 @@ impl<'a> MaskedPath<'a> {
             while let Some(by) = self.mask(end).by {
                 end = by;
             }
-            // Shorten the chain, so that each part is walked once.
             let mut next = place;
             while let Some(by) = self.mask(next).by.filter(|by| *by != end) {
                 self.set_mask(next, Mask { by: Some(end), ..Mask::default() });

@@ -19,10 +19,8 @@ const KEY: &str = "operationLog";
 /// For a log in another version.
 const FOREIGN: &str = "otherVersion";
 
-/// Format version of the log.
 const VERSION: u64 = 1;
 
-/// Maximum JSON size of the log; older operations are dropped.
 const MAX_BYTES: usize = 4 << 20;
 
 /// The undo and redo log of a session. Clones share entries.

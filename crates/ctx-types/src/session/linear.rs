@@ -102,14 +102,12 @@ pub(super) fn root(id: &NodeId) -> Node {
     root
 }
 
-/// Returns `root`, or the first free `root-2`, `root-3`, …
 pub(super) fn free_root_id(is_taken: impl Fn(&str) -> bool) -> NodeId {
     let numbered = (2_usize..).map(|number| format!("root-{number}"));
     let mut names = std::iter::once("root".to_owned()).chain(numbered);
     names.find(|name| !is_taken(name)).unwrap_or_default().into()
 }
 
-/// Returns unique ids, and the original ids.
 fn assign_ids(nodes: &[Node], reader: &mut Reader) -> (Vec<NodeId>, HashSet<NodeId>) {
     let taken: HashSet<NodeId> = nodes.iter().filter_map(|node| node.id.clone()).collect();
     let mut seen: HashSet<NodeId> = HashSet::with_capacity(taken.len());
@@ -132,12 +130,10 @@ fn assign_ids(nodes: &[Node], reader: &mut Reader) -> (Vec<NodeId>, HashSet<Node
     (ids, taken)
 }
 
-/// `written` is a reusable buffer.
 fn fresh_id(number: &mut usize, taken: &HashSet<NodeId>, written: &mut String) -> NodeId {
     loop {
         *number += 1;
         written.clear();
-        // Writing to a string never fails.
         let _ = write!(written, "n{number}");
         if !taken.contains(written.as_str()) {
             return written.as_str().into();

@@ -55,7 +55,6 @@ impl Session {
         session
     }
 
-    /// Writes all keys, with an empty object of nodes.
     pub(super) fn outline(&self) -> Value {
         let mut map = match self.header.write() {
             Value::Object(map) => map,
@@ -128,7 +127,6 @@ fn write_node(slot: &Slot) -> Value {
     }
 }
 
-/// Streams the output of [`Persist::write`] node by node.
 impl Serialize for Session {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Value::Object(outline) = self.outline() else {

@@ -133,7 +133,6 @@ impl Node {
         metadata.is_some_and(|metadata| metadata.kept.get(IS_ERROR) == Some(&Value::Bool(true)))
     }
 
-    /// Includes the state that chat completions store in each call.
     fn message_reasoning(&self) -> Option<Reasoning> {
         let metadata = self.metadata.as_deref();
         let text = metadata.and_then(|metadata| metadata.reasoning_content.clone());
@@ -193,7 +192,6 @@ fn requested_call(call: &Value) -> ToolCall {
     }
 }
 
-/// Missing arguments are `{}`.
 fn arguments(value: Option<&Value>) -> Text {
     match value {
         None | Some(Value::Null) => Text::from("{}"),

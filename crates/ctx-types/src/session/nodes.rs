@@ -19,9 +19,7 @@ pub(super) struct Nodes {
 
 #[derive(Clone, Debug)]
 pub(super) struct Slot {
-    /// The key in the file.
     pub(super) id: NodeId,
-    /// The node, with valid links.
     pub(super) node: Node,
     pub(super) filing: Filing,
     pub(super) parent: Option<usize>,
@@ -31,10 +29,8 @@ pub(super) struct Slot {
     next: Option<usize>,
 }
 
-/// The depth of new and malformed nodes.
 pub(super) const UNKNOWN_DEPTH: usize = usize::MAX;
 
-/// A position in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Position {
     First,
@@ -92,7 +88,6 @@ impl Nodes {
         std::iter::successors(self.first, |index| self.slot(*index)?.next)
     }
 
-    /// Includes malformed nodes.
     pub(super) fn len(&self) -> usize {
         self.by_id.len()
     }
@@ -163,7 +158,6 @@ impl Nodes {
         self.join(Some(index), next);
     }
 
-    /// Links two neighbors; `None` makes the other the first or last.
     fn join(&mut self, previous: Option<usize>, next: Option<usize>) {
         match previous.and_then(|index| self.slot_mut(index)) {
             Some(slot) => slot.next = next,

@@ -6,14 +6,12 @@ use crate::session::links::{Filing, Links};
 use crate::session::nodes::Slot;
 use crate::session::{ActiveLeaf, Node, NodeId, NodePatch, Patch, Session, SessionError};
 
-/// In the order of application.
 pub(super) type Changes = IndexMap<NodeId, NodeState>;
 
 #[derive(Clone, Debug)]
 pub(super) struct NodeState {
     /// The previous node in the file, for a new node.
     pub(super) after: Option<NodeId>,
-    /// The node with valid links; `None` removes it.
     pub(super) node: Option<(Node, Filing)>,
 }
 
@@ -29,7 +27,6 @@ impl<'a> Plan<'a> {
         Self { session, changes: Changes::new(), leaf: None }
     }
 
-    /// The result may be invalid.
     pub(super) fn of_patch(session: &'a Session, patch: &Patch) -> Result<Self, SessionError> {
         let mut plan = Self { leaf: patch.active_leaf.clone(), ..Self::new(session) };
         for patch in &patch.nodes {
@@ -41,7 +38,6 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// Returns the planned state of a node that is not malformed.
     pub(super) fn node(&self, id: &str) -> Option<&Node> {
         match self.changes.get(id) {
             Some(state) => state.node.as_ref().map(|(node, _)| node),

@@ -85,7 +85,6 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that no unchanged child still names `id` as its parent.
     fn former_children(&self, id: &NodeId) -> Result<(), SessionError> {
         let mut former = self.old(id).into_iter().flat_map(|slot| &slot.node.children_ids);
         let stays = |child: &NodeId| !self.plan.changes.contains_key(child);

@@ -162,7 +162,6 @@ impl Plan<'_> {
         }
     }
 
-    /// Selects the neighbor if the parent selected the node.
     fn detach(&mut self, id: &NodeId) -> Result<(), SessionError> {
         let neighbour = self.neighbour(id).cloned();
         let parent = self.parent_of(id)?;
@@ -204,14 +203,12 @@ impl Plan<'_> {
         parent.ok_or_else(|| SessionError::UnknownNode { id: id.clone() })
     }
 
-    /// Returns the next sibling, or the previous one.
     fn neighbour(&self, id: &NodeId) -> Option<&NodeId> {
         let siblings = &self.node(self.node(id)?.parent_id.as_ref()?)?.children_ids;
         let place = siblings.iter().position(|sibling| sibling == id)?;
         siblings.get(place + 1).or_else(|| siblings.get(place.checked_sub(1)?))
     }
 
-    /// Returns the new active leaf after a removal.
     fn heir(&self, id: &NodeId) -> Result<NodeId, SessionError> {
         match self.neighbour(id).and_then(|sibling| self.session.leaf_below(sibling)) {
             Some(leaf) => Ok(leaf.clone()),
@@ -223,7 +220,6 @@ impl Plan<'_> {
         self.leaf = Some(ActiveLeaf { id, is_repair: false });
     }
 
-    /// Selects the active branch, and stores the leaf in the file.
     fn settle_leaf(&mut self) -> Result<(), SessionError> {
         if self.session.leaf.is_repair && self.leaf.is_none() {
             self.set_leaf(self.session.leaf.id.clone());

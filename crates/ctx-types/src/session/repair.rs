@@ -25,7 +25,6 @@ pub(super) struct Tree {
     pub(super) is_way_known: bool,
 }
 
-/// O(nodes + links).
 pub(super) fn repair(nodes: &mut Nodes, root: Option<&str>, leaf: Option<&str>, reader: &mut Reader) -> Tree {
     let order: Vec<usize> = nodes.indexes().filter(|index| is_sound(nodes, *index)).collect();
     let mut repair = Repair { nodes, reader, root: 0, order, hung: BTreeSet::new() };
@@ -58,12 +57,10 @@ struct Repair<'a> {
     root: usize,
     /// Nodes that are not malformed, in file order.
     order: Vec<usize>,
-    /// Nodes that were moved below the root.
     hung: BTreeSet<usize>,
 }
 
 impl Repair<'_> {
-    /// The key in the file is the id.
     fn settle_ids(&mut self) {
         for index in self.order.clone() {
             let Some(slot) = self.nodes.slot(index) else { continue };
@@ -130,7 +127,6 @@ impl Repair<'_> {
         }
     }
 
-    /// Moves nodes without a valid parent below the root.
     fn settle_parents(&mut self) {
         for index in self.order.clone() {
             if index == self.root {
@@ -188,7 +184,6 @@ impl Repair<'_> {
         self.hung.insert(index);
     }
 
-    /// Keeps the order of listed children and appends unlisted ones.
     fn settle_children(&mut self) {
         let mut is_listed = vec![false; self.nodes.capacity()];
         for index in self.with_root() {
@@ -284,7 +279,6 @@ impl Repair<'_> {
         }
     }
 
-    /// Uses the named leaf, or the leaf of the selected branch.
     fn settle_leaf(&mut self, named: Option<&str>) -> ActiveLeaf {
         if let Some(slot) = named.and_then(|id| self.nodes.sound(id)) {
             return ActiveLeaf { id: slot.id.clone(), is_repair: false };
@@ -303,7 +297,6 @@ impl Repair<'_> {
         ActiveLeaf { id, is_repair: true }
     }
 
-    /// Includes a root that was created in memory.
     fn with_root(&self) -> Vec<usize> {
         let made = Some(self.root).filter(|root| !self.order.contains(root));
         made.into_iter().chain(self.order.iter().copied()).collect()

@@ -155,7 +155,6 @@ impl Session {
     }
 }
 
-/// Returns the metadata that affects the sent message.
 fn known_notes(node: &Node) -> (NodeMetadata, Option<SummaryAppendix>, [Option<Value>; 4]) {
     let notes = node.metadata.as_deref().cloned().unwrap_or_default();
     let known = [ANSWERED_CALLS, IS_ERROR, MODEL, BlockOrder::KEY].map(|key| notes.kept.get(key).cloned());
@@ -214,7 +213,6 @@ impl Sent {
     }
 }
 
-/// Includes the appended facts of a summary.
 fn bytes(node: &Node) -> u64 {
     let own = node.content.as_ref().map_or(0, Content::len);
     let said = || node.content.as_ref().map(Content::text).unwrap_or_default();

@@ -16,7 +16,6 @@ struct Total {
 }
 
 impl Totals {
-    /// Calls `cost` only for messages that are not in the total.
     pub(super) fn sum(&self, encoding: EncodingId, len: usize, cost: &dyn Fn(usize) -> u32) -> u64 {
         let known = self.read(encoding).filter(|total| total.counted <= len);
         let mut total = known.unwrap_or(Total { encoding, counted: 0, tokens: 0 });

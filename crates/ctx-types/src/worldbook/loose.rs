@@ -1,5 +1,3 @@
-//! Values with several formats in files.
-
 use crate::phrase;
 use std::ops::Deref;
 use std::sync::Arc;

@@ -1,5 +1,3 @@
-//! Data types and their files.
-
 #![allow(
     clippy::needless_pass_by_value,
     clippy::panic,

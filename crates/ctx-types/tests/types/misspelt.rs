@@ -98,7 +98,6 @@ fn a_switch_has_another_name_elsewhere() {
 fn suggests_key_for_synonym() {
     let file = json!({ "presetMessages": [
         { "role": "system", "text": "x", "depth": 4, "enable": false },
-        // Other applications add these keys.
         { "content": "x", "text": "x", "injectionStrategy": {}, "depth": 4, "isEnabled": true, "enable": true },
     ]});
     check(
@@ -132,7 +131,6 @@ fn an_entry_of_a_book_is_looked_at_unless_it_is_a_cards_too() {
     check(&in_entry(&json!({ "keys": ["a"], "secondary_keys": [], "case_sensitive": true })), &[]);
 }
 
-/// Other applications own kept values.
 #[test]
 fn nothing_below_an_unknown_key_is_looked_at() {
     let wrong = json!({ "presetMesages": [], "rol": "x" });

@@ -11,7 +11,6 @@ fn read<T: Persist>(file: Value) -> (T, Vec<String>) {
     (noun, reader.finish().iter().map(ToString::to_string).collect())
 }
 
-/// Checks the round trip and diagnostics of a node.
 #[track_caller]
 fn check(file: &str, findings: &[&str]) {
     let value: Value = serde_json::from_str(file).unwrap();

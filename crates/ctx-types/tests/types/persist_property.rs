@@ -1,11 +1,8 @@
-//! Round trips of arbitrary JSON.
-
 use ctx_types::{Agent, Node, Persist, PresetMessage, Reader, Session, Worldbook};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// Any JSON value, with some known keys and values.
 fn any_json() -> impl Strategy<Value = Value> {
     let word = || {
         prop_oneof![
@@ -51,7 +48,6 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
     proptest::collection::vec((any::<usize>(), 0_u8..6, any_json()), 0..6)
 }
 
-/// Replaces, removes, adds, or reorders values.
 fn change(document: &mut Value, (place, kind, new): Change) {
     let mut pointers = Vec::new();
     collect_pointers(document, &mut String::new(), &mut pointers);

@@ -106,7 +106,6 @@ fn line(session: &Session) -> String {
     line
 }
 
-/// Checks links and depths.
 #[track_caller]
 fn assert_sound(session: &Session) {
     let mut seen: BTreeSet<NodeId> = BTreeSet::new();
@@ -130,7 +129,6 @@ fn assert_sound(session: &Session) {
     assert_folds(session);
 }
 
-/// Compares a cached fold with a new one.
 #[track_caller]
 fn assert_folds(session: &Session) {
     let said = |node: &Node| (node.id.clone(), node.is_enabled(), node.content.clone());

@@ -1,5 +1,3 @@
-//! Formats of worldbook fields.
-
 use ctx_types::{
     EntryPosition, EntryRole, Flag, Numeric, Persist, Reader, RecursionDelay, Role, SelectiveLogic,
     Worldbook, WorldbookEntry,
@@ -12,7 +10,6 @@ fn read(entry: Value) -> (WorldbookEntry, Vec<String>) {
     (entry, reader.finish().iter().map(|found| found.code.to_string()).collect())
 }
 
-/// Checks the value of a field and the number of diagnostics.
 #[track_caller]
 #[expect(clippy::needless_pass_by_value, reason = "values read better where they are given")]
 fn check<T: PartialEq + std::fmt::Debug>(

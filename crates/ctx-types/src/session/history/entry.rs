@@ -49,7 +49,6 @@ impl HistoryEntry {
         self.turn(session, "redo", |_| Ok(self.op.clone()))
     }
 
-    /// Applies the exact inverse if the nodes are unchanged.
     fn turn(
         &self,
         session: &mut Session,
@@ -101,7 +100,6 @@ impl HistoryEntry {
     }
 }
 
-/// Reads the entries after the last unreadable one.
 pub(super) fn read_list(
     list: Option<&Value>,
     pointer: &str,

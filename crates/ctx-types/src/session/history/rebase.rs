@@ -2,7 +2,6 @@ use crate::session::history::HistoryEntry;
 use crate::session::{Change, Node, NodeEdit, NodeId, NodePatch, Session, SessionOp};
 use crate::{Phrase, phrase};
 
-/// Returns an operation that reverts an entry and keeps later changes.
 pub(super) fn inverse(session: &Session, entry: &HistoryEntry) -> Result<SessionOp, Phrase> {
     match &entry.op {
         SessionOp::Insert { node, .. } if node.is_summary() => remove(session, node),
@@ -80,7 +79,6 @@ fn put_back(session: &Session, former: Option<&Node>) -> Result<SessionOp, Phras
 }
 
 impl NodeEdit {
-    /// Returns the edit that restores the values of `node` in the fields of `edit`.
     fn between(edit: &Self, node: &Node) -> Self {
         fn field<T: Clone, U>(edit: &Change<U>, value: Option<&T>) -> Change<T> {
             if edit.is_keep() { Change::Keep } else { value.cloned().into() }

@@ -146,7 +146,6 @@ impl<'de, T: ReadObject> Visitor<'de> for GivenVisitor<T> {
 mod tests {
     use super::*;
 
-    /// Checks that streaming and reading a value give equal sessions.
     #[track_caller]
     fn check(json: &str, expected: &str) {
         let streamed: Session = serde_json::from_str(json).unwrap();

@@ -1,11 +1,8 @@
-//! Round trips and repairs of session files.
-
 use ctx_types::{Persist, Session, SessionOp};
 use serde_json::{Value, json};
 
 use crate::session::{assert_sound, bytes, line, load, tree};
 
-/// Checks the round trip, the tree, and the diagnostics.
 #[track_caller]
 fn check(file: &Value, expected: &str, findings: &[&str]) {
     let (session, diagnostics) = load(file);

@@ -142,7 +142,6 @@ fn an_expanded_outer_summary_shows_everything_inside() {
     check_display(line, &["s"], "-a:t -b:t -s:t -c:t t !d");
 }
 
-/// Checks hidden nodes after an operation that follows an earlier query.
 #[track_caller]
 fn check_after(line: &str, op: &SessionOp, hidden: &str) {
     let mut session = tree(line);
@@ -173,7 +172,6 @@ fn what_is_hidden_follows_every_operation() {
     check_after("root(a(~sS[a](b*)))", &toggle("s", true), "a:s");
 }
 
-/// A path of summaries that list others; some are disabled.
 fn summaries() -> impl Strategy<Value = Session> {
     let node = (proptest::collection::vec(0_usize..9, 0..4), any::<bool>());
     proptest::collection::vec(node, 1..9).prop_map(|nodes| {
@@ -188,7 +186,6 @@ fn summaries() -> impl Strategy<Value = Session> {
     })
 }
 
-/// Nodes that a summary lists, directly or indirectly, without itself.
 fn closure(session: &Session, id: &NodeId) -> BTreeSet<NodeId> {
     let mut closure = BTreeSet::new();
     let mut open = vec![id.clone()];

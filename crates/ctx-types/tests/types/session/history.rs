@@ -1,5 +1,3 @@
-//! Undo and redo: after other changes, and from files.
-
 use ctx_types::{Content, History, HistoryError, Node, NodeEdit, NodeMetadata, Role, Session, SessionOp};
 use serde_json::{Value, json};
 
@@ -29,7 +27,6 @@ fn edit(id: &str, text: &str) -> SessionOp {
     SessionOp::Edit { id: id.into(), edit }
 }
 
-/// Applies operations and other changes, then undoes and redoes one.
 #[track_caller]
 fn check(before: &str, ops: &[SessionOp], meanwhile: impl FnOnce(&mut Session), undone: &str, redone: &str) {
     let (mut session, mut history) = (tree(before), History::default());
@@ -47,7 +44,6 @@ fn check(before: &str, ops: &[SessionOp], meanwhile: impl FnOnce(&mut Session), 
     assert_eq!(line(&session), redone, "redone");
 }
 
-/// Saves and reads the log.
 fn stored(history: &History, session: &mut Session) -> History {
     history.write(&mut session.header);
     *session = serde_json::from_str(&bytes(session)).unwrap();

@@ -1,5 +1,3 @@
-//! Effects of operations; each is also undone and stored.
-
 use ctx_types::{Change, Content, Node, NodeEdit, NodePatch, Patch, Role, Session, SessionError, SessionOp};
 
 use crate::session::{assert_sound, bytes, line, tree};

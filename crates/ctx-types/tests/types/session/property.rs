@@ -1,5 +1,3 @@
-//! Random operations on valid and invalid trees.
-
 use ctx_types::{Change, Content, History, Node, NodeEdit, NodeId, NodeMetadata, Role, Session, SessionOp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -49,7 +47,6 @@ fn sound_file() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Random links, wrong types, and malformed nodes.
 fn broken_file() -> impl Strategy<Value = Value> {
     let id = || prop_oneof![6 => (0_usize..8).prop_map(|n| json!(format!("n{n}"))), 1 => Just(json!(null)), 1 => Just(json!(7))];
     let node = (
