@@ -1,5 +1,3 @@
-//! Agents: who the model plays, and the preset that arranges what it is sent.
-
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -71,7 +69,7 @@ noun! {
 }
 
 impl Agent {
-    /// Returns what becomes of the history where the preset does not place it; `append` unless said otherwise.
+    /// Returns where an unplaced history goes. Default: `append`.
     pub fn unplaced_history(&self) -> UnplacedHistory {
         match self.history_when_unplaced.as_deref() {
             Some(word) if word == UnplacedHistory::Omit.as_str() => UnplacedHistory::Omit,
@@ -79,27 +77,27 @@ impl Agent {
         }
     }
 
-    /// Returns the group with an id.
+    /// Returns a preset group by id.
     pub fn preset_group(&self, id: &str) -> Option<&PresetGroup> {
         self.preset_groups.iter().find(|group| group.id.as_deref() == Some(id))
     }
 }
 
-/// What becomes of the history where no entry of type `chat_history` says its place.
+/// Treatment of a history without a `chat_history` entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnplacedHistory {
-    /// It follows the whole skeleton.
+    /// Placed after all preset entries.
     #[default]
     Append,
-    /// It is not sent.
+    /// Not sent.
     Omit,
 }
 
 impl UnplacedHistory {
-    /// The spellings used in files.
+    /// The values in files.
     pub const WORDS: [&'static str; 2] = [Self::Append.as_str(), Self::Omit.as_str()];
 
-    /// Returns the spelling used in files.
+    /// Returns the value in files.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Append => "append",
@@ -177,14 +175,12 @@ noun! {
 }
 
 impl PresetMessage {
-    /// Returns whether the entry itself is switched on; its group and model match may still switch it off.
-    ///
-    /// A malformed entry never takes part.
+    /// Returns whether the entry is enabled and well-formed. Its group or model match may still disable it.
     pub fn is_enabled(&self) -> bool {
         self.is_enabled.unwrap_or(true) && !self.kept.is_malformed()
     }
 
-    /// Returns the anchor that the entry declares: its type, or for a `placeholder` its id.
+    /// Returns the declared anchor: the type, or the id of a `placeholder`.
     pub fn anchor_id(&self) -> Option<&str> {
         match self.kind.as_deref() {
             None | Some("message") => None,
@@ -193,12 +189,12 @@ impl PresetMessage {
         }
     }
 
-    /// Returns whether the entry is an anchor of any kind rather than a message.
+    /// Returns whether the entry is an anchor.
     pub fn is_anchor(&self) -> bool {
         !matches!(self.kind.as_deref(), None | Some("message"))
     }
 
-    /// Returns references to the files that travel with the entry.
+    /// Returns the entry's attachments, without malformed ones.
     pub fn all_attachments(&self) -> Vec<Attachment> {
         let stored = self.preset_attachments.iter().chain(&self.attachments);
         let sound = stored.filter(|stored| !stored.kept.is_malformed());
@@ -223,7 +219,7 @@ noun! {
 }
 
 impl StoredAttachment {
-    /// Makes the reference that messages carry.
+    /// Converts to the attachment of a message.
     pub fn to_attachment(&self) -> Attachment {
         Attachment {
             id: self.id.clone().or_else(|| self.asset_id.clone()).unwrap_or_default(),

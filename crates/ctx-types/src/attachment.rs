@@ -1,5 +1,3 @@
-//! Files that travel with messages, as references until something loads their bytes.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,26 +6,24 @@ use serde_json::Value;
 use crate::ports::Asset;
 
 /// A reference to a file that belongs to a message.
-///
-/// The fields are what every stage may need; all else that the file said about it stays in `kept`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attachment {
-    /// The id by which placeholders and reports name it.
+    /// The id in placeholders and reports.
     pub id: Arc<str>,
-    /// The file name shown to people and models.
+    /// File name for users and models.
     pub name: Arc<str>,
-    /// The media type, if known, for example `image/png`.
+    /// Media type, for example `image/png`.
     pub mime_type: Option<Arc<str>>,
-    /// Where the bytes are, in the host's own terms.
+    /// Location of the bytes, in a format of the host.
     pub path: Option<Arc<str>>,
-    /// The reference as its file had it.
+    /// The original JSON reference, with unknown keys.
     pub kept: Arc<Value>,
-    /// The bytes, once something has loaded them.
+    /// The bytes, once loaded.
     pub loaded: Option<Asset>,
 }
 
 impl Attachment {
-    /// Reads an attachment as AIO Hub stores it; missing names are empty.
+    /// Reads AIO Hub's format. A missing id or name is empty.
     pub fn from_value(value: &Value) -> Self {
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(Arc::from);
         Self {
@@ -40,19 +36,19 @@ impl Attachment {
         }
     }
 
-    /// Returns what to call it: the name, else the id.
+    /// Returns the name, or else the id.
     pub fn label(&self) -> &str {
         if self.name.is_empty() { &self.id } else { &self.name }
     }
 
-    /// Returns what kind of medium it is, from its media type; a document where nothing is known.
+    /// Returns the media kind. Default: a document.
     pub fn kind(&self) -> MediaKind {
         MediaKind::of_mime(self.mime_type.as_deref().unwrap_or_default())
     }
 
-    /// Returns the address on the web that stands for its bytes, if it has one: `url`, or its path.
+    /// Returns the web URL: `url`, or the path.
     ///
-    /// Nothing here ever fetches it; a provider may.
+    /// Only a provider may fetch it.
     pub fn url(&self) -> Option<&str> {
         let is_web = |text: &&str| text.starts_with("https://") || text.starts_with("http://");
         let said = self.kept.get("url").and_then(Value::as_str);
@@ -60,24 +56,24 @@ impl Attachment {
     }
 }
 
-/// What a file is to a model.
+/// Media kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MediaKind {
-    /// A picture.
+    /// An image.
     Image,
-    /// A recording of sound.
+    /// An audio recording.
     Audio,
-    /// A film.
+    /// A video.
     Video,
-    /// Everything else: PDF, office files, text, unknown bytes.
+    /// Any other file: PDF, office file, text, or unknown bytes.
     Document,
 }
 
 impl MediaKind {
-    /// Every kind, in the order in which settings list them.
+    /// All kinds, in the order of settings.
     pub const ALL: [Self; 4] = [Self::Image, Self::Audio, Self::Video, Self::Document];
 
-    /// Reports the kind of a media type.
+    /// Returns the kind of a media type.
     ///
     /// ```
     /// use ctx_types::MediaKind;
@@ -94,7 +90,7 @@ impl MediaKind {
         }
     }
 
-    /// Returns the word for it in settings and reports.
+    /// Returns the name in settings and reports.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Image => "image",

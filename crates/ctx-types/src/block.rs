@@ -1,16 +1,16 @@
-//! Blocks: reasoning, content and tool calls of a reply, in the order in which the model wrote them.
+//! Order of reasoning, content, and tool calls in a reply.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-/// What a block of a reply is.
+/// Kind of a block in a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum BlockKind {
-    /// A piece of reasoning state that is a block of its own.
+    /// A separate reasoning artifact.
     Reasoning,
-    /// A part of the content.
+    /// A content part.
     Content,
     /// A tool call.
     Call,
@@ -19,7 +19,7 @@ pub enum BlockKind {
 impl BlockKind {
     const ALL: [Self; 3] = [Self::Reasoning, Self::Content, Self::Call];
 
-    /// Returns the spelling used in files.
+    /// Returns the value in files.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Reasoning => "reasoning",
@@ -33,9 +33,9 @@ impl BlockKind {
     }
 }
 
-/// The kinds of a reply's blocks, in an order other than the default: reasoning, content, calls.
+/// The order of a reply's blocks, unless it is the default: reasoning, content, calls.
 ///
-/// Providers that tie reasoning to what follows it want the order back.
+/// Providers that tie reasoning to the next block require the model's order.
 ///
 /// ```
 /// use ctx_types::{BlockKind, BlockOrder};
@@ -51,24 +51,24 @@ impl BlockOrder {
     /// The key in a node's metadata.
     pub const KEY: &'static str = "blockOrder";
 
-    /// Creates the order of these blocks; `None` for the default order.
+    /// Creates an order; `None` for the default order.
     pub fn new(kinds: impl IntoIterator<Item = BlockKind>) -> Option<Self> {
         let kinds: Vec<BlockKind> = kinds.into_iter().collect();
         (!kinds.is_sorted()).then_some(Self(kinds))
     }
 
-    /// Reads the order from a node's metadata; `None` for the default order or an invalid value.
+    /// Reads the order from metadata; `None` if it is the default or invalid.
     pub fn from_value(value: &Value) -> Option<Self> {
         let kinds = value.as_array()?.iter().map(|kind| BlockKind::parse(kind.as_str()?));
         Self::new(kinds.collect::<Option<Vec<_>>>()?)
     }
 
-    /// Returns the order as a node's metadata has it.
+    /// Returns the order as JSON for a node's metadata.
     pub fn to_value(&self) -> Value {
         self.0.iter().map(|kind| kind.as_str()).collect()
     }
 
-    /// Arranges blocks in this order. Additional blocks come last; missing blocks are skipped.
+    /// Arranges blocks. Additional blocks come last; missing blocks are skipped.
     pub fn arrange<T>(&self, reasoning: Vec<T>, content: Vec<T>, calls: Vec<T>) -> Vec<T> {
         let mut arranged = Vec::with_capacity(reasoning.len() + content.len() + calls.len());
         let (mut reasoning, mut content, mut calls) =
@@ -83,14 +83,14 @@ impl BlockOrder {
     }
 }
 
-/// Fields of a block that only one provider has.
+/// Fields of a block that only one provider supports.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockFields {
-    /// What the block is.
+    /// The kind of the block.
     pub kind: BlockKind,
-    /// Its position among the blocks of its kind.
+    /// The position among blocks of the same kind, from 0.
     pub index: usize,
-    /// The fields, by the name of the API dialect: `{"anthropic": {"cache_control": {"type": "ephemeral"}}}`.
+    /// The fields by API dialect: `{"anthropic": {"cache_control": {"type": "ephemeral"}}}`.
     pub fields: Arc<Value>,
 }
 

@@ -1,19 +1,17 @@
-//! Marks that ask a provider to keep the beginning of a request for the next one.
-
-/// A wish on a message: the provider should keep everything up to the end of it.
+/// Asks the provider to cache the request up to a message.
 ///
-/// Dialects without such marks leave it out; it changes no word and no token.
+/// Ignored by API dialects without cache marks. Does not affect text or tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum CacheMark {
-    /// As long as the provider keeps it by default: some minutes.
+    /// The provider's default lifetime: some minutes.
     Short,
-    /// As long as the provider offers, an hour for instance.
+    /// The provider's longest lifetime, for example an hour.
     Long,
 }
 
 impl CacheMark {
-    /// Returns the word for reports.
+    /// Returns the name in reports.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Short => "short",
@@ -22,22 +20,22 @@ impl CacheMark {
     }
 }
 
-/// Where an assembly puts cache marks.
+/// Placement of cache marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CachePolicy {
-    /// Nowhere; servers that find repetitions by themselves need none.
+    /// No marks, for servers with automatic prefix caching.
     #[default]
     Off,
-    /// At the end of the part that will be the same next turn, and at the end of the leading instructions in it.
+    /// After the prefix that the next turn repeats, and after its leading system messages.
     Stable,
 }
 
 impl CachePolicy {
-    /// Every policy, in the order in which help lists them.
+    /// All policies, in the order of the help text.
     pub const ALL: [Self; 2] = [Self::Off, Self::Stable];
 
-    /// Returns the spelling of settings and command lines.
+    /// Returns the value in settings and on the command line.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -45,7 +43,7 @@ impl CachePolicy {
         }
     }
 
-    /// Reads the spelling; anything else is `None`.
+    /// Parses a policy.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|policy| policy.as_str() == text)
     }

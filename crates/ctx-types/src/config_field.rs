@@ -1,5 +1,3 @@
-//! Configuration fields: what a processor or a feature can be told, and the checks of what it was told.
-
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -84,39 +82,39 @@ pub struct FieldOption {
 }
 
 impl FieldOption {
-    /// Makes a choice from its value and title.
+    /// Creates an option.
     pub fn new(value: impl Into<Value>, label: &str) -> Self {
         Self { label: Arc::from(label), value: value.into() }
     }
 }
 
 impl ConfigField {
-    /// Declares a text.
+    /// Creates a text field.
     pub fn text(key: &str, label: &str, default: &str) -> Self {
         Self::new(key, label, FieldKind::Text, Value::from(default))
     }
 
-    /// Declares a number.
+    /// Creates a number field.
     pub fn number(key: &str, label: &str, default: impl Into<serde_json::Number>) -> Self {
         Self::new(key, label, FieldKind::Number, Value::Number(default.into()))
     }
 
-    /// Declares a whole number; `10.0` is one.
+    /// Creates an integer field; it also accepts `10.0`.
     pub fn whole(key: &str, label: &str, default: impl Into<serde_json::Number>) -> Self {
         Self { is_whole: true, ..Self::number(key, label, default) }
     }
 
-    /// Declares a share of something: a number from 0 to 1.
+    /// Creates a number field from 0 to 1.
     pub fn share(key: &str, label: &str, default: f64) -> Self {
         Self::new(key, label, FieldKind::Number, Value::from(default)).between(0.0, 1.0)
     }
 
-    /// Declares a switch.
+    /// Creates a boolean field.
     pub fn boolean(key: &str, label: &str, default: bool) -> Self {
         Self::new(key, label, FieldKind::Boolean, Value::from(default))
     }
 
-    /// Declares a choice between texts, each with its title; the default is the first.
+    /// Creates a choice of `(value, label)` pairs. Default: the first.
     pub fn select(key: &str, label: &str, options: &[(&str, &str)]) -> Self {
         Self::choice(
             key,
@@ -125,13 +123,13 @@ impl ConfigField {
         )
     }
 
-    /// Declares a choice between values of any type; the default is the first.
+    /// Creates a choice of JSON values. Default: the first.
     pub fn choice(key: &str, label: &str, options: Vec<FieldOption>) -> Self {
         let default = options.first().map_or(Value::Null, |option| option.value.clone());
         Self { options, ..Self::new(key, label, FieldKind::Select, default) }
     }
 
-    /// Declares a list of anything; the default is an empty one.
+    /// Creates a list field. Default: empty.
     pub fn list(key: &str, label: &str) -> Self {
         Self::new(key, label, FieldKind::List, Value::Array(Vec::new()))
     }
@@ -152,28 +150,28 @@ impl ConfigField {
         }
     }
 
-    /// Describes what the setting does.
+    /// Sets the description.
     #[must_use]
     pub fn with_description(mut self, description: &str) -> Self {
         self.description = Some(Arc::from(description));
         self
     }
 
-    /// Describes what an empty input shows.
+    /// Sets the placeholder of an empty input.
     #[must_use]
     pub fn with_placeholder(mut self, placeholder: &str) -> Self {
         self.placeholder = Some(Arc::from(placeholder));
         self
     }
 
-    /// Sets another default than the first option.
+    /// Sets the default value.
     #[must_use]
     pub fn with_default(mut self, default: impl Into<Value>) -> Self {
         self.default = default.into();
         self
     }
 
-    /// Bounds a number, both ends included.
+    /// Limits a number to a range, both ends included.
     #[must_use]
     pub fn between(mut self, minimum: f64, maximum: f64) -> Self {
         self.minimum = Some(minimum);
@@ -181,14 +179,14 @@ impl ConfigField {
         self
     }
 
-    /// Demands a text that has more than white space.
+    /// Rejects blank text.
     #[must_use]
     pub fn required(mut self) -> Self {
         self.is_required = true;
         self
     }
 
-    /// Returns whether the field takes a value; if not, what it would take.
+    /// Checks a value. The error describes the valid values.
     pub fn check(&self, value: &Value) -> Result<(), Phrase> {
         let fits = match self.kind {
             FieldKind::Text => {
@@ -202,7 +200,7 @@ impl ConfigField {
         if fits { Ok(()) } else { Err(self.expectation()) }
     }
 
-    /// Returns what was probably meant by a value that the field does not take.
+    /// Suggests a correction of an invalid value.
     pub fn suggest(&self, value: &Value) -> Option<Phrase> {
         match (self.kind, value) {
             (FieldKind::Boolean | FieldKind::Number, Value::String(text)) => {
@@ -226,7 +224,7 @@ impl ConfigField {
         }
     }
 
-    /// Describes the values that it takes, and null, which is as if nothing were set.
+    /// Returns the JSON Schema of valid values. `null` means unset.
     #[cfg(feature = "schema")]
     pub fn schema(&self) -> schemars::Schema {
         let mut schema = match self.kind {
@@ -252,8 +250,7 @@ impl ConfigField {
         schema
     }
 
-    /// Returns what was certainly meant by a value that the field does not take: the same one without quotes or
-    /// in quotes, or the only option that is near.
+    /// Returns the only possible correction: the value with or without quotes, or the only similar option.
     pub fn meant(&self, value: &Value) -> Option<Value> {
         let meant = match (self.kind, value) {
             (FieldKind::Boolean | FieldKind::Number, Value::String(text)) => {
@@ -310,7 +307,6 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// A text without its quotes, anything else as JSON.
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,5 +1,3 @@
-//! What a message says: one text, or parts in order.
-
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -7,17 +5,17 @@ use serde_json::Value;
 
 use crate::text::Text;
 
-/// The content of a message: one text, or parts in order.
+/// The content of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    /// One text.
+    /// Plain text.
     Text(Text),
-    /// Several parts, as multimodal requests have them.
+    /// Content parts, as in multimodal requests.
     Parts(Vec<ContentPart>),
 }
 
 impl Content {
-    /// Returns the text of all text parts in order, joined without a separator.
+    /// Concatenates all text parts without a separator.
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
@@ -28,9 +26,9 @@ impl Content {
         }
     }
 
-    /// Returns what can be sent: without parts that are no objects, and text parts that have no text.
+    /// Returns the content without parts that are not objects, and without text parts that have no text.
     ///
-    /// Texts are shared. Such parts are reported when their file is read, and stay in it.
+    /// The file keeps these parts, and its reader reports them.
     #[must_use]
     pub fn sound(&self) -> Self {
         match self {
@@ -39,7 +37,7 @@ impl Content {
         }
     }
 
-    /// Returns the number of bytes of text.
+    /// Returns the length of the text in bytes.
     pub fn len(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
@@ -47,12 +45,12 @@ impl Content {
         }
     }
 
-    /// Returns whether there is no byte of text.
+    /// Returns whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns whether there is nothing but white space.
+    /// Returns whether the content is white space without other parts.
     pub fn is_blank(&self) -> bool {
         match self {
             Self::Text(text) => text.trim().is_empty(),
@@ -63,12 +61,12 @@ impl Content {
     }
 }
 
-/// One part of a message's content.
+/// A content part.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ContentPart {
-    /// A text.
+    /// A text part.
     Text(Text),
-    /// A part of another kind, kept as its file had it (for example an `image_url` part of an OpenAI array).
+    /// Any other part, such as an OpenAI `image_url` part.
     Other(Arc<Value>),
 }
 
@@ -81,7 +79,6 @@ impl ContentPart {
         }
     }
 
-    /// Returns whether the part is one at all: an object, and no text part without a text.
     pub(crate) fn is_sound(&self) -> bool {
         match self {
             Self::Text(_) => true,

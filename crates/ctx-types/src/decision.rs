@@ -1,5 +1,3 @@
-//! Why a thing is in the context, elsewhere in it, or not in it.
-
 use crate::phrase;
 use std::fmt;
 
@@ -34,12 +32,12 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Creates a decision about one message, entry or injection.
+    /// Creates a decision about one message, entry, or injection.
     pub fn new(outcome: Outcome, source: Source, reason: Phrase) -> Self {
         Self { outcome, source, reason, count: 1, bytes: None, tokens: None }
     }
 
-    /// Writes the decision as `Display` has it, with its source in another spelling.
+    /// Writes like `Display`, with another text for the source.
     pub fn write_with(&self, source: &dyn fmt::Display, out: &mut dyn fmt::Write) -> fmt::Result {
         write!(out, "{} {source}", self.outcome)?;
         if self.count > 1 {
@@ -82,7 +80,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Returns the spelling used in reports and snapshots.
+    /// Returns the name in reports and snapshots.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Kept => "kept",
@@ -104,17 +102,17 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// A number of tokens: counted, or bounded because counting would have cost more than it tells.
+/// A token count or an upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenFigure {
-    /// Counted.
+    /// An exact count.
     Exact(u64),
-    /// Not counted; no more than this (a byte-level encoding never has more tokens than bytes).
+    /// An uncounted upper bound: byte-level encodings have at most one token per byte.
     AtMost(u64),
 }
 
 impl TokenFigure {
-    /// Writes it for people: `1 token`, `at most 20 tokens`.
+    /// Formats the number: `1 token`, `at most 20 tokens`.
     pub fn phrase(self) -> Phrase {
         match self {
             Self::Exact(count) => count_of!(count, "token"),

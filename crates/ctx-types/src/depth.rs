@@ -1,5 +1,3 @@
-//! Depths: distances from the end of the history, also several at once (`3, 10~5`).
-
 use crate::phrase;
 use std::fmt;
 
@@ -7,13 +5,12 @@ use crate::codes;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::wording::excerpt;
 
-/// How many points one placement may have in a history; the rest is not placed.
+/// Maximum points of one placement. The farthest are dropped.
 pub const MAX_POINTS: usize = 10_000;
 
-/// How many terms one depth syntax may have.
 const MAX_TERMS: usize = 100;
 
-/// The depths of one placement.
+/// The depths of a placement.
 ///
 /// ```
 /// use ctx_types::DepthPoints;
@@ -25,11 +22,10 @@ const MAX_TERMS: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepthPoints {
     terms: Vec<DepthTerm>,
-    /// It is written as a list (`depthConfig`), be it of one.
+    /// Written as a list (`depthConfig`), even with one item.
     is_list: bool,
 }
 
-/// One term of a depth syntax: a start, and a step if it repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct DepthTerm {
     start: u64,
@@ -38,17 +34,18 @@ struct DepthTerm {
 }
 
 impl DepthPoints {
-    /// One depth, in messages from the end.
+    /// Creates one depth, in messages from the end.
     pub fn single(depth: u64) -> Self {
         Self { terms: vec![DepthTerm { start: depth, step: None }], is_list: false }
     }
 
-    /// Reads AIO Hub's advanced depth syntax.
+    /// Parses AIO Hub's advanced depth syntax: up to 100 terms, separated by commas.
     ///
-    /// Terms are separated by commas. `S` is the depth S; `S~I` and `S:I` are S, S+I, S+2I and so on to the
-    /// length of the history, or just S where I is 0. As there, digits followed by other characters are read
-    /// as far as they go; that and a negative or empty number is a diagnostic here. A term that is written
-    /// twice is one.
+    /// `S` is one depth. `S~I` and `S:I` repeat from S in steps of I, except with step 0, up to the length of
+    /// the history. Duplicate terms are ignored.
+    ///
+    /// Like AIO Hub, ignores text after the leading digits of a number; this, negative, and empty numbers are
+    /// reported.
     pub fn parse(text: &str) -> (Self, Vec<Diagnostic>) {
         let mut diagnostics = Vec::new();
         let mut terms = Vec::new();
@@ -87,18 +84,18 @@ impl DepthPoints {
         (Self { terms, is_list: true }, diagnostics)
     }
 
-    /// Returns whether there is no depth at all.
+    /// Returns whether there is no depth.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Returns whether it is written as a list, as [`DepthPoints::parse`] reads it: of a list no point beyond the
-    /// history is placed, as in AIO Hub, also where it is the only one.
+    /// Returns whether the depths came from [`DepthPoints::parse`]. As in AIO Hub, list points beyond the
+    /// history are dropped.
     pub const fn is_list(&self) -> bool {
         self.is_list
     }
 
-    /// Returns the depth if there is exactly one that does not repeat.
+    /// Returns the only depth, if it has no step.
     pub fn as_single(&self) -> Option<u64> {
         match self.terms.as_slice() {
             [DepthTerm { start, step: None }] => Some(*start),
@@ -106,17 +103,14 @@ impl DepthPoints {
         }
     }
 
-    /// Returns the points that a history of `len` messages has, ascending, each once.
+    /// Returns the nearest [`MAX_POINTS`] unique points in a history of `len` messages, ascending.
     ///
-    /// A single depth beyond the history is clamped to its front, unless it is written as a list. At most the nearest
-    /// [`MAX_POINTS`].
+    /// A depth from [`DepthPoints::single`] is clamped to `len`.
     pub fn within(&self, len: u64) -> Vec<u64> {
         self.nearest(len, MAX_POINTS)
     }
 
-    /// Returns the nearest `max` of the points that a history of `len` messages has, ascending, each once.
-    ///
-    /// O(terms · max · log(terms · max)).
+    /// Like [`DepthPoints::within`], with another limit. O(terms · max · log(terms · max)).
     pub fn nearest(&self, len: u64, max: usize) -> Vec<u64> {
         if let Some(depth) = self.as_single().filter(|_| !self.is_list) {
             return vec![depth.min(len)];
@@ -128,7 +122,7 @@ impl DepthPoints {
         points
     }
 
-    /// Returns the depths that lie beyond a history of `len` messages: the start of each such term.
+    /// Returns each term start beyond a history of `len` messages.
     pub fn beyond(&self, len: u64) -> Vec<u64> {
         self.terms.iter().map(|term| term.start).filter(|start| *start > len).collect()
     }
@@ -188,18 +182,15 @@ fn push_once(terms: &mut Vec<DepthTerm>, term: DepthTerm) {
 }
 
 enum Parsed {
-    /// Exactly a term.
     Clean(DepthTerm),
-    /// A term followed by something else.
     Leading(DepthTerm),
     Nothing,
 }
 
-/// Reads the digits at the start; tells whether they are all of the text.
 fn leading_number(text: &str) -> Option<(u64, bool)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let number = text.get(..digits).filter(|digits| !digits.is_empty())?;
-    // Beyond u64 a depth is beyond every history; the largest number says the same.
+    // Beyond every history.
     Some((number.parse().unwrap_or(u64::MAX), digits == text.len()))
 }
 

@@ -1,5 +1,3 @@
-//! What the product says about imperfect content: a code, a place and a way out.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -51,22 +49,22 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Creates a finding of severity [`Severity::Error`]: the content does not do what its author meant.
+    /// Creates an error: the content does not work as intended.
     pub fn error(code: Code, message: Phrase) -> Self {
         Self::new(code, Severity::Error, message)
     }
 
-    /// Creates a finding of severity [`Severity::Warning`]: it works, though probably not as meant.
+    /// Creates a warning: the content probably does not work as intended.
     pub fn warning(code: Code, message: Phrase) -> Self {
         Self::new(code, Severity::Warning, message)
     }
 
-    /// Creates a finding of severity [`Severity::Info`]: something that was done and is worth knowing.
+    /// Creates an info diagnostic: a notable action.
     pub fn info(code: Code, message: Phrase) -> Self {
         Self::new(code, Severity::Info, message)
     }
 
-    /// Creates the finding that counts those for which there was no room, in a place such as `this document`.
+    /// Creates a diagnostic about suppressed ones in a place such as `this document`.
     pub fn more(count: usize, place: impl Into<Phrase>) -> Self {
         let place = place.into();
         let message = if count == 1 {
@@ -81,42 +79,42 @@ impl Diagnostic {
         Self { code, severity, message, location: Location::default(), help: None, fix: None }
     }
 
-    /// Sets the JSON pointer (RFC 6901) of the value that the finding is about.
+    /// Sets the JSON pointer (RFC 6901) of the value.
     #[must_use]
     pub fn at_pointer(mut self, pointer: impl Into<String>) -> Self {
         self.location.pointer = Some(pointer.into());
         self
     }
 
-    /// Reports that the finding is about the key of the pointer's last step, not about its value.
+    /// Marks the diagnostic as being about the pointer's last key, not its value.
     #[must_use]
     pub fn about_key(mut self) -> Self {
         self.location.is_key = true;
         self
     }
 
-    /// Sets the byte range, within the text at the pointer, that the finding is about.
+    /// Sets the byte range in the text at the pointer.
     #[must_use]
     pub fn at_span(mut self, span: Span) -> Self {
         self.location.span = Some(span);
         self
     }
 
-    /// Sets the name of the file or document that the finding is about.
+    /// Sets the file or document name.
     #[must_use]
     pub fn in_document(mut self, document: impl Into<Arc<str>>) -> Self {
         self.location.document = Some(document.into());
         self
     }
 
-    /// Sets the way out.
+    /// Sets the help text.
     #[must_use]
     pub fn with_help(mut self, help: Phrase) -> Self {
         self.help = Some(help);
         self
     }
 
-    /// Sets the edit that does what the way out says, where there is no choice to make.
+    /// Sets the automatic edit. Only for unambiguous fixes.
     #[must_use]
     pub fn with_fix(mut self, fix: Fix) -> Self {
         self.location.is_key |= matches!(fix.edit, Edit::Key(_));
@@ -124,18 +122,18 @@ impl Diagnostic {
         self
     }
 
-    /// Asks whether a known name was meant.
+    /// Suggests a known name as the help text.
     #[must_use]
     pub fn suggesting(self, name: &str) -> Self {
         self.with_help(did_you_mean(name))
     }
 
-    /// Returns whether the way out asks if a known name was meant.
+    /// Returns whether the help text suggests a known name.
     pub fn is_suggesting(&self) -> bool {
         self.help.as_ref().is_some_and(|help| help.template() == DID_YOU_MEAN)
     }
 
-    /// Asks whether a near name was meant; where that is certain, `fix` makes the edit that writes it.
+    /// Suggests a similar name, with `fix` if the match is certain.
     #[must_use]
     pub fn guessing(self, near: Near<'_>, fix: impl FnOnce(&str) -> Fix) -> Self {
         let asked = self.suggesting(near.name);
@@ -145,7 +143,6 @@ impl Diagnostic {
 
 const DID_YOU_MEAN: &str = "did you mean `{name}`?";
 
-/// Asks whether a known name was meant.
 pub(crate) fn did_you_mean(name: &str) -> Phrase {
     phrase!(DID_YOU_MEAN, name = excerpt(name))
 }
@@ -160,9 +157,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The stable identity of a kind of finding, written `CTX0123`.
-///
-/// Each crate keeps its codes in one `codes` module, within its own range of numbers.
+/// The stable code of a kind of diagnostic, written `CTX0123`. Each crate has its own range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code {
     number: u16,
@@ -170,17 +165,17 @@ pub struct Code {
 }
 
 impl Code {
-    /// Creates a code from its number (1 to 9999) and a short title.
+    /// Creates a code from its number (1 to 9999) and title.
     pub const fn new(number: u16, title: &'static str) -> Self {
         Self { number, title }
     }
 
-    /// Returns the number without its `CTX` prefix.
+    /// Returns the number.
     pub const fn number(self) -> u16 {
         self.number
     }
 
-    /// Returns the short title of this kind of finding.
+    /// Returns the title.
     pub const fn title(self) -> &'static str {
         self.title
     }
@@ -253,7 +248,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// Returns whether nothing is known about the place.
+    /// Returns whether the location is unknown.
     pub fn is_empty(&self) -> bool {
         self.document.is_none() && self.pointer.is_none() && self.span.is_none()
     }
@@ -288,12 +283,12 @@ impl Span {
         Self { start, end }
     }
 
-    /// Returns the number of bytes in the range.
+    /// Returns the length in bytes.
     pub const fn len(self) -> usize {
         self.end.saturating_sub(self.start)
     }
 
-    /// Returns whether the range holds no byte.
+    /// Returns whether the range is empty.
     pub const fn is_empty(self) -> bool {
         self.len() == 0
     }

@@ -1,5 +1,3 @@
-//! How each type of field reads and writes its slot; see [`crate::persist`].
-
 use std::sync::Arc;
 
 use serde::de::Error as _;
@@ -17,13 +15,11 @@ use crate::persist::{Described, Field, Persist, Reader, put_if_changed, put_valu
 use crate::suggest::nearest;
 use crate::text::Text;
 
-/// Reads a slot that holds nothing, null or a string; moves the string out and leaves `""`.
 fn take_string(slot: Option<&mut Value>, reader: &mut Reader) -> Option<String> {
     match slot {
         None | Some(Value::Null) => None,
         Some(Value::String(text)) => Some(std::mem::take(text)),
         Some(other) => {
-            // What is no text as a number is one in quotes.
             let meant = other.is_number().then(|| Value::from(other.to_string()));
             reader.wrong_type_for("a text", other, meant);
             None
@@ -31,7 +27,7 @@ fn take_string(slot: Option<&mut Value>, reader: &mut Reader) -> Option<String> 
     }
 }
 
-/// Writes a string; without one, a slot that held a string goes and anything else stays.
+/// `None` removes a string and keeps other values.
 fn put_string(text: Option<&str>, map: &mut Map<String, Value>, key: &str) {
     match text {
         Some(text) => put_value(map, key, Some(Value::from(text))),
@@ -70,7 +66,6 @@ impl Field for Option<Arc<str>> {
     }
 }
 
-/// Declares a field type of one small JSON value that is copied out of its slot.
 macro_rules! small_field {
     ($Type:ty, $expected:literal, $schema:expr, $read:expr, $write:expr) => {
         impl Field for Option<$Type> {
@@ -79,7 +74,7 @@ macro_rules! small_field {
                 let value = slot.filter(|value| !value.is_null())?;
                 let found = read(value);
                 if found.is_none() {
-                    // A value in quotes is none, though nothing else can be meant.
+                    // Suggest the value without quotes.
                     let unquoted = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
                     let meant = unquoted.filter(|meant| !Value::is_null(meant) && read(meant).is_some());
                     reader.wrong_type_for($expected, value, meant);
@@ -126,15 +121,14 @@ impl Field for Option<Role> {
     }
 }
 
-/// 2^53: beyond it JavaScript, from which these files come, has no exact whole numbers.
+/// 2^53: JavaScript, the source of these files, has no exact integers above.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Reads a whole number, also one that is written with a fraction of zero.
+/// Also accepts `10.0`.
 fn whole_number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| exact_integer(value.as_f64()?))
 }
 
-/// Writes a number as people write it: without a fraction of zero.
 pub(crate) fn write_number(number: f64) -> Value {
     match exact_integer(number) {
         Some(integer) => Value::from(integer),
@@ -164,7 +158,6 @@ impl Field for Option<Value> {
     }
 }
 
-/// Moves a value out of its slot and leaves an empty one of the same type.
 fn move_out(slot: &mut Value) -> Value {
     let empty = match slot {
         Value::String(_) => Value::String(String::new()),
@@ -190,7 +183,6 @@ impl Field for Vec<Arc<Value>> {
     }
 }
 
-/// Reads a slot that holds nothing, null or a list; moves the list out and leaves `[]`.
 fn take_list(slot: Option<&mut Value>, expected: &'static str, reader: &mut Reader) -> Vec<Value> {
     match slot {
         None | Some(Value::Null) => Vec::new(),
@@ -202,7 +194,7 @@ fn take_list(slot: Option<&mut Value>, expected: &'static str, reader: &mut Read
     }
 }
 
-/// Writes a list; an empty one leaves a slot that held no list.
+/// An empty list keeps other values.
 fn put_list<T>(items: &[T], write: impl Fn(&T) -> Value, map: &mut Map<String, Value>, key: &str) {
     if !items.is_empty() || map.get(key).is_some_and(Value::is_array) {
         put_value(map, key, Some(Value::Array(items.iter().map(write).collect())));
@@ -211,7 +203,7 @@ fn put_list<T>(items: &[T], write: impl Fn(&T) -> Value, map: &mut Map<String, V
 
 impl Field for Vec<Arc<str>> {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
-        // A list with foreign items stays where it is: moved out, it could not be put together again.
+        // Keep invalid items in the slot: `put` could not restore their positions.
         if let Some(Value::Array(items)) = &slot
             && !items.iter().all(Value::is_string)
         {
@@ -348,7 +340,6 @@ impl Field for Option<Content> {
     }
 }
 
-/// Contents are stored as in files: a text, or a list of parts.
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -377,7 +368,7 @@ fn take_part_at(parts: &mut [Value], index: usize, reader: &mut Reader) -> Optio
     Some(part)
 }
 
-/// Reads a part; of a text part only the text is moved out, since the file may say more about it.
+/// Moves only the text, because a part may have other fields.
 fn take_part(part: &mut Value) -> ContentPart {
     match text_of_part(part) {
         Some(text) => ContentPart::Text(Text::from(std::mem::take(text))),
@@ -393,7 +384,7 @@ fn text_of_part(part: &mut Value) -> Option<&mut String> {
     }
 }
 
-/// Writes parts; what the file said about a text part beside its text comes back if their number is the same.
+/// Keeps other fields of text parts if the number of parts is unchanged.
 fn write_parts(parts: &[ContentPart], slot: Option<&Value>) -> Value {
     let slots = slot.and_then(Value::as_array).filter(|slots| slots.len() == parts.len());
     let write =

@@ -1,11 +1,8 @@
-//! Edits that do what the way out of a finding says.
-
 use serde_json::Value;
 
-/// One edit that does what the way out of a finding says, and is certainly meant or changes no meaning.
+/// An automatic, unambiguous edit that fixes a diagnostic.
 ///
-/// A finding has one only where there is no choice to make. Whoever holds the file applies it and looks again
-/// whether the finding is gone.
+/// Check the document again afterwards.
 ///
 /// ```
 /// use ctx_types::{Edit, Fix};
@@ -17,58 +14,57 @@ use serde_json::Value;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// Where the edit is, as a JSON pointer from the finding's own place; mostly empty.
+    /// Relative to the diagnostic's location.
     below: String,
-    /// What is done there.
+    /// The edit.
     pub edit: Edit,
 }
 
-/// What is done to a document.
+/// A change of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// The value gets another one's place.
+    /// Replaces the value.
     Value(Value),
-    /// The last key of the pointer gets another name; its value stays.
+    /// Renames the last key of the pointer.
     Key(String),
-    /// A part of the text at the pointer, which is the first of its kind in the finding's own range, becomes
-    /// another one.
+    /// Replaces the first `old` in the diagnostic's text range.
     Part {
-        /// What stands there.
+        /// The old text.
         old: String,
-        /// What shall stand there.
+        /// The new text.
         new: String,
     },
 }
 
 impl Fix {
-    /// The value gets another one's place.
+    /// Replaces the value.
     pub fn value(value: impl Into<Value>) -> Self {
         Self { below: String::new(), edit: Edit::Value(value.into()) }
     }
 
-    /// The value becomes a text.
+    /// Replaces the value with a text.
     pub fn text(text: &str) -> Self {
         Self::value(text)
     }
 
-    /// The last key of the pointer gets another name.
+    /// Renames the key.
     pub fn key(name: &str) -> Self {
         Self { below: String::new(), edit: Edit::Key(name.to_owned()) }
     }
 
-    /// The first `old` in the finding's own range becomes `new`.
+    /// Replaces the first `old` in the diagnostic's range with `new`.
     pub fn part(old: &str, new: &str) -> Self {
         Self { below: String::new(), edit: Edit::Part { old: old.to_owned(), new: new.to_owned() } }
     }
 
-    /// Reports that the edit is at a value below the finding's own place.
+    /// Moves the edit to a pointer below the diagnostic's location.
     #[must_use]
     pub fn below(mut self, pointer: &str) -> Self {
         pointer.clone_into(&mut self.below);
         self
     }
 
-    /// Returns the JSON pointer of the edit, for a finding at a pointer.
+    /// Returns the JSON pointer of the edit, given the diagnostic's pointer.
     pub fn pointer(&self, of_finding: &str) -> String {
         format!("{of_finding}{}", self.below)
     }

@@ -1,18 +1,14 @@
-//! Groups: messages that nothing ever separates.
-
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::message::{Message, Place, Role};
 
-/// Splits messages into groups: one message, or an assistant message with tool calls and all its results.
+/// Splits messages into groups: one message, or an assistant message with tool calls and its results.
 ///
-/// The ranges follow each other and cover all messages. A result belongs to the calls above it if only tool
-/// messages stand between and it answers one of them; a tool message that names no call belongs to the calls
-/// it directly follows. Anything between two results of one group is part of the group. A pinned member stays a
-/// member; what a preset or a plug-in placed is never one.
-/// O(messages + calls · log calls).
+/// The ranges are adjacent and cover all messages. A result belongs to the calls above it if only tool
+/// messages are between them, its id matches or is missing, and it has the same place; pinned messages count
+/// as history. Tool messages between two results join the group. O(messages + calls · log calls).
 ///
 /// ```
 /// use ctx_types::{Message, Role, Source, ToolCall, groups};
@@ -28,7 +24,7 @@ pub fn groups<M: Borrow<Message>>(messages: &[M]) -> Vec<Range<usize>> {
     each_group(messages).collect()
 }
 
-/// Gives one of the [`groups`] after the other; for long lists of which few are wanted.
+/// Lazy version of [`groups`], for long lists.
 pub fn each_group<M: Borrow<Message>>(messages: &[M]) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -38,7 +34,6 @@ pub fn each_group<M: Borrow<Message>>(messages: &[M]) -> impl Iterator<Item = Ra
     })
 }
 
-/// Returns the index after the last member of the group that begins at `start`.
 fn group_end<M: Borrow<Message>>(messages: &[M], start: usize) -> usize {
     let Some((first, rest)) = messages.get(start..).and_then(<[M]>::split_first) else {
         return start + 1;
@@ -56,7 +51,7 @@ fn group_end<M: Borrow<Message>>(messages: &[M], start: usize) -> usize {
     last.map_or(start + 1, |(offset, _)| start + offset + 2)
 }
 
-/// Returns whether two messages come from the same place; a pin on one of them changes nothing about that.
+/// A pin does not change the place.
 fn is_placed_alike(one: &Message, other: &Message) -> bool {
     let is_said = |message: &Message| matches!(message.place, Place::History | Place::Pinned);
     one.place == other.place || (is_said(one) && is_said(other))
@@ -67,7 +62,7 @@ mod tests {
     use super::*;
     use crate::{Source, ToolCall};
 
-    /// Builds messages from words: `u`, `a`, `s`; `a:x,y` with calls; `t:x` a result; `t` a result of no call.
+    /// `u`, `a`, `s` are messages; `a:x,y` has calls; `t:x` is a result; `t` has no id.
     fn messages(words: &str) -> Vec<Message> {
         words.split_whitespace().map(message).collect()
     }

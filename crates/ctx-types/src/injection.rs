@@ -1,5 +1,3 @@
-//! Injections: messages that something else than the preset wants in the context.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,31 +7,31 @@ use crate::placement::Placement;
 use crate::source::{Segment, Source};
 use crate::text::Text;
 
-/// A message that a worldbook or a plug-in hands to the assembler, with its place.
+/// A message from a worldbook or plug-in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Injection {
-    /// Who hands it in; decides the rank at a gap.
+    /// Its source, which decides the order in a slot.
     pub rank: Rank,
-    /// The rank before [`Rank`] is compared, ascending; 0 unless an importer sets it.
+    /// Tie-breaker before [`Rank`], ascending; 0 unless an importer sets it.
     pub lane: i64,
-    /// Where it goes.
+    /// Its placement.
     pub placement: Placement,
-    /// Who speaks it.
+    /// Its role.
     pub role: Role,
-    /// The text; macros are expanded already.
+    /// Its text, with expanded macros.
     pub text: Text,
-    /// Where each byte of the text came from; empty when all of it is from `source`.
+    /// The source of each byte; empty if `source` wrote all.
     pub written: Vec<Segment>,
-    /// Where it came from.
+    /// Its source.
     pub source: Source,
-    /// The name of the speaker, if any.
+    /// The speaker's name.
     pub name: Option<Arc<str>>,
-    /// Files that travel with it.
+    /// Its attachments.
     pub attachments: Vec<Attachment>,
 }
 
 impl Injection {
-    /// Creates an injection of a plug-in: a system message.
+    /// Creates a system message of a plug-in.
     pub fn plugin(text: impl Into<Text>, placement: Placement, source: Source) -> Self {
         Self {
             rank: Rank::Plugin,
@@ -49,7 +47,7 @@ impl Injection {
     }
 }
 
-/// Who placed something at a gap of the history; among equal order and lane, ascending.
+/// Sources in the order of their messages, if slot, order, and lane are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rank {
     /// The preset.

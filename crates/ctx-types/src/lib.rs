@@ -1,7 +1,7 @@
-//! The shared data types of the `ctx` crates.
+//! Data types of the `ctx` crates: messages, sessions, presets, worldbooks, and diagnostics.
 //!
-//! Plain data without I/O. Reading and writing a file keeps everything in it ([`Persist`]). Services of the host are
-//! [`ports`].
+//! The crate does no I/O. [`Persist`] reads and writes files without losing unknown keys. A host implements
+//! the traits in [`ports`].
 //!
 //! ```
 //! use ctx_types::{Node, Role, Session, Window, groups};

@@ -1,5 +1,3 @@
-//! Lines of a log: what a stage says about its work.
-
 use std::fmt;
 
 use serde::Serialize;
@@ -37,17 +35,17 @@ pub struct LogLine {
 }
 
 impl LogLine {
-    /// Creates a line about the ordinary course of the work; a phrase alone is one too.
+    /// Creates an info line; `From<Phrase>` does the same.
     pub fn info(message: Phrase) -> Self {
         Self::new(LogLevel::Info, message)
     }
 
-    /// Creates a line about something that went on, though not as expected.
+    /// Creates a line about an unexpected, non-fatal event.
     pub fn warn(message: Phrase) -> Self {
         Self::new(LogLevel::Warn, message)
     }
 
-    /// Creates a line about something that failed.
+    /// Creates a line about a failure.
     pub fn error(message: Phrase) -> Self {
         Self::new(LogLevel::Error, message)
     }
@@ -70,7 +68,7 @@ impl From<Phrase> for LogLine {
     }
 }
 
-/// Writes the level unless it is [`LogLevel::Info`], the message, and the details as compact JSON.
+/// Omits the level [`LogLevel::Info`] and writes details as compact JSON.
 impl fmt::Display for LogLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.level != LogLevel::Info {
@@ -99,7 +97,7 @@ pub enum LogLevel {
 }
 
 impl LogLevel {
-    /// Returns the spelling used in reports and snapshots.
+    /// Returns the name in reports and snapshots.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Info => "info",

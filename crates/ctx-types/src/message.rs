@@ -1,5 +1,3 @@
-//! Messages in flight: what a context is made of between the files and the request body.
-
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -37,7 +35,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The spellings used in files and requests.
+    /// The names in files and requests.
     pub const WORDS: [&'static str; 5] = [
         Self::System.as_str(),
         Self::Developer.as_str(),
@@ -46,7 +44,7 @@ impl Role {
         Self::Tool.as_str(),
     ];
 
-    /// Returns the spelling used in files and requests.
+    /// Returns the name in files and requests.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -57,14 +55,14 @@ impl Role {
         }
     }
 
-    /// Reads the spelling of files and requests; anything else is `None`.
+    /// Parses a name of files and requests.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::System, Self::Developer, Self::User, Self::Assistant, Self::Tool]
             .into_iter()
             .find(|role| role.as_str() == text)
     }
 
-    /// Returns whether the role gives instructions: `system` or `developer`.
+    /// Returns whether the role is `system` or `developer`.
     pub const fn is_instruction(self) -> bool {
         matches!(self, Self::System | Self::Developer)
     }
@@ -76,12 +74,10 @@ impl fmt::Display for Role {
     }
 }
 
-/// A message on its way to the model, with the knowledge of where it came from.
+/// A message for the model.
 ///
-/// A message is a shared handle, as [`Text`] is: a clone is O(1) and takes 8 bytes, so that lists of messages
-/// can be copied and kept. Whoever changes a field of a message that is shared changes a copy of their own.
-/// All fields are used by their names, those that every message has ([`MessageFields`]) and those that few
-/// have and that take no memory elsewhere ([`MessageExtras`]):
+/// A shared handle of 8 bytes, like [`Text`]; a clone is O(1). It dereferences to [`MessageFields`] and
+/// [`MessageExtras`]; unset extras use no memory:
 ///
 /// ```
 /// use ctx_types::{Message, Role, Source};
@@ -95,65 +91,65 @@ impl fmt::Display for Role {
 /// assert_eq!(message.name, None);
 /// ```
 ///
-/// Reading is free; assigning copies what is shared, so assign where something changes.
+/// Mutable access copies a shared message, so assign only to change a value.
 #[derive(Clone, Debug)]
 pub struct Message(Arc<MessageFields>);
 
-/// The fields of a message that every message has; used as fields of [`Message`].
+/// The fields that every message has.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MessageFields {
-    /// Who speaks.
+    /// The role.
     pub role: Role,
-    /// True for an unfinished assistant message that the model is asked to continue; always sent last.
+    /// Whether this is an incomplete reply for the model to continue; always sent last.
     pub is_continuation_prefix: bool,
-    /// What the message is a part of: the skeleton, the history, or something placed in between.
+    /// Its place: preset, history, or in between.
     pub place: Place,
-    /// What is said.
+    /// The content.
     pub content: Content,
-    /// Where the message came from.
+    /// The source.
     pub source: Source,
     extras: Extras,
 }
 
-/// The fields of a message that few messages have; used as fields of [`Message`].
+/// The fields that few messages have.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct MessageExtras {
-    /// The calls that an assistant message makes, in order.
+    /// Tool calls of an assistant message, in order.
     pub tool_calls: Vec<ToolCall>,
-    /// The call that a tool message answers.
+    /// The call id of a tool result.
     pub tool_call_id: Option<Arc<str>>,
-    /// The name of the speaker, as providers accept it beside the role.
+    /// The speaker's name, for providers that accept it.
     pub name: Option<Arc<str>>,
-    /// Files that travel with the message, as references until the last stage.
+    /// Attachments; references until the last processor.
     pub attachments: Vec<Attachment>,
-    /// Reasoning that must be replayed to the provider unchanged.
+    /// Reasoning to replay unchanged.
     pub reasoning: Option<Reasoning>,
-    /// The placement that brought the message there, if it was placed rather than listed.
+    /// The placement, if the message was placed.
     pub placement: Option<Arc<Placement>>,
-    /// Where each byte of the text came from; empty when all of it is from the message's source.
+    /// The source of each byte; empty if `source` wrote all.
     pub written: Vec<Segment>,
-    /// What is known about the lines of a note that a compressor wrote in place of older messages.
+    /// Line information of a digest that replaces older messages.
     pub note: Option<Arc<Note>>,
-    /// The wish that the provider keeps the request up to here.
+    /// Asks the provider to cache the request up to here.
     pub cache_mark: Option<CacheMark>,
-    /// Fields that one provider's messages have and others' have not, by the name of its dialect.
+    /// Fields that only one provider supports, by API dialect.
     pub provider_fields: Option<Arc<Value>>,
-    /// True for an empty message that has a position and is not sent: depths and scans count it.
+    /// Whether depths and scans include this empty message, which is not sent.
     pub is_silent: bool,
-    /// True for a message that follows a silent one: squashing never joins it with the message above.
+    /// Whether squashing must not join it with the previous message, because it follows a silent one.
     pub is_apart: bool,
-    /// Whether the tool failed whose result the message is.
+    /// Whether the tool of this result failed.
     pub is_error: bool,
-    /// The order of reasoning, content and calls, if it is not this one.
+    /// The order of blocks, unless it is reasoning, content, calls.
     pub block_order: Option<BlockOrder>,
-    /// Fields of text parts and calls that only one provider has, sorted by kind and position.
+    /// Provider fields of text parts and calls, by kind and position.
     pub block_fields: Vec<BlockFields>,
 }
 
 impl MessageExtras {
-    /// Returns the extras with fields that `set` has set.
+    /// Changes fields with `set`.
     #[must_use]
     pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
         set(&mut self);
@@ -162,7 +158,7 @@ impl MessageExtras {
 }
 
 impl Message {
-    /// Creates a message of plain text.
+    /// Creates a text message.
     pub fn new(role: Role, text: impl Into<Text>, source: Source) -> Self {
         Self(Arc::new(MessageFields {
             role,
@@ -174,7 +170,7 @@ impl Message {
         }))
     }
 
-    /// Returns the message with fields that `set` has set.
+    /// Changes fields with `set`.
     ///
     /// ```
     /// use ctx_types::{Message, Role, Source};
@@ -189,7 +185,7 @@ impl Message {
         self
     }
 
-    /// Returns the message with these extras in place of its own; they take no memory if nothing is set.
+    /// Replaces the extras. Default extras use no memory.
     #[must_use]
     pub fn with_extras(mut self, extras: MessageExtras) -> Self {
         let is_set = extras != MessageExtras::default();
@@ -197,19 +193,17 @@ impl Message {
         self
     }
 
-    /// Returns whether two messages are the very same shared one.
+    /// Returns whether two messages share memory.
     pub fn is_shared_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Returns the text: that of all text parts in order, joined without a separator.
+    /// Concatenates all text parts without a separator.
     pub fn text(&self) -> Cow<'_, str> {
         self.content.text()
     }
 
-    /// Returns a partition of the text's bytes into segments: adjacent, in order, without gaps.
-    ///
-    /// An empty text has no segments.
+    /// Returns adjacent segments that cover the text; none for an empty text.
     pub fn segments(&self) -> Cow<'_, [Segment]> {
         if !self.written.is_empty() {
             return Cow::Borrowed(&self.written);
@@ -220,7 +214,8 @@ impl Message {
         }
     }
 
-    /// Returns whether there is nothing to send: only white space, no calls, no attachments, no reasoning.
+    /// Returns whether the message has neither text other than white space nor calls, attachments, or
+    /// reasoning.
     pub fn is_blank(&self) -> bool {
         self.content.is_blank()
             && self.tool_calls.is_empty()
@@ -228,7 +223,7 @@ impl Message {
             && self.reasoning.is_none()
     }
 
-    /// Returns whether this is an assistant message that ends a turn: no calls and not to be continued.
+    /// Returns whether this is a complete reply without calls, which ends a turn.
     pub fn is_finished_answer(&self) -> bool {
         self.role == Role::Assistant && self.tool_calls.is_empty() && !self.is_continuation_prefix
     }
@@ -268,7 +263,6 @@ impl DerefMut for MessageFields {
     }
 }
 
-/// What few messages have; nothing until one of the fields is set.
 #[derive(Clone)]
 struct Extras(Option<Box<MessageExtras>>);
 
@@ -307,30 +301,31 @@ impl fmt::Debug for Extras {
     }
 }
 
-/// What a message of a context is a part of; decides what stages may do with it.
+/// Place of a message, which restricts the processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {
     /// The conversation.
     #[default]
     History,
-    /// The leading instructions of the conversation: never dropped, compressed or moved.
+    /// A leading system message or a pinned message: never dropped, compressed, or moved.
     Pinned,
-    /// The preset's own list.
+    /// The preset.
     Skeleton,
-    /// Before or after an anchor of the skeleton other than the history.
+    /// Next to an anchor other than the history.
     Anchored,
     /// Before or after the whole history.
     AroundHistory,
-    /// A gap of the history.
+    /// A slot in the history.
     Gap {
-        /// Whether the placement has several points; then this one goes when the history around it goes.
+        /// Whether the placement has several points; if so, the message is dropped with the surrounding
+        /// history.
         multiple: bool,
     },
 }
 
 impl Place {
-    /// Returns the spelling used in reports and snapshots.
+    /// Returns the name in reports and snapshots.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::History => "history",
@@ -343,25 +338,25 @@ impl Place {
     }
 }
 
-/// A call that the model asks for.
+/// A tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// The id that pairs the call with its result.
+    /// The id that links the call and its result.
     pub id: Arc<str>,
-    /// The name of the tool.
+    /// The tool name.
     pub name: Arc<str>,
-    /// The arguments as the JSON text that the model wrote, byte for byte.
+    /// The model's JSON arguments, unchanged.
     pub arguments: Text,
 }
 
-/// Reasoning of the model that belongs to a message.
+/// Reasoning of a reply.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reasoning {
-    /// The visible reasoning, if the provider showed any.
+    /// Visible reasoning.
     pub text: Option<Text>,
-    /// Provider state that must be replayed unchanged, as the file had it.
+    /// Opaque provider state to replay unchanged.
     pub artifacts: Vec<Arc<Value>>,
-    /// The model that wrote it, if that is known.
+    /// The model that wrote it.
     pub model: Option<Arc<str>>,
 }
 

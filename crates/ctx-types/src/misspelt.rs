@@ -1,8 +1,7 @@
-//! Keys that nothing reads and that are nearly one that is read: most likely misspelt, and without effect.
+//! Detection of misspelled keys.
 //!
-//! Files hold many keys of other applications, which are kept and no fault. So a key is told only where a known
-//! key is certainly meant; where that one stands beside it, without an edit. In preset entries, whose few
-//! foreign keys are known, all other keys without effect are reported too. Values of unknown keys are not checked.
+//! Reports an unknown key only if it clearly resembles a known key, because files have keys of other
+//! applications. In preset entries, also reports all keys that are not listed here.
 
 use crate::phrase;
 use serde_json::{Map, Value};
@@ -18,10 +17,10 @@ use crate::suggest::nearest_key;
 use crate::wording::excerpt;
 use crate::worldbook::{EntryFilter, Worldbook, WorldbookEntry};
 
-/// How many keys of one document may be compared with known ones, since each comparison costs microseconds.
+/// Each comparison takes microseconds.
 pub(crate) const MAX_COMPARISONS: usize = 20_000;
 
-/// Keys of preset entries that AIO Hub, SillyTavern and importers write, and that nothing here reads.
+/// Keys of AIO Hub, SillyTavern, and importers in preset entries.
 const OTHER_ENTRY_KEYS: [&str; 35] = [
     "children",
     "childrenIds",
@@ -60,14 +59,13 @@ const OTHER_ENTRY_KEYS: [&str; 35] = [
     "updatedAt",
 ];
 
-/// Words that other applications and people use as keys of their own, and that are near one of ours; `coldown`
-/// is what AIO Hub calls the cooldown of some entries.
+/// Foreign keys that resemble known keys. In AIO Hub, some entries spell the cooldown `coldown`.
 const OTHER_WORDS: [&str; 12] = [
     "code", "coldown", "context", "contexts", "game", "modes", "names", "node", "older", "roles", "rule",
     "types",
 ];
 
-/// Other words for known keys. The same switch has one name in entries and another in groups and rules.
+/// Entries use `isEnabled`; groups and rules use `enabled`.
 const SYNONYMS: [(&str, &str); 6] = [
     ("enabled", "isEnabled"),
     ("isEnabled", "enabled"),
@@ -78,10 +76,9 @@ const SYNONYMS: [(&str, &str); 6] = [
 ];
 
 impl Reader {
-    /// Reports the keys of the object being read that are none of the known ones, and of which one is certainly
-    /// meant; where that one is there too, without an edit. A key whose value is null says nothing.
+    /// Reports misspelled keys of an object, without a fix if the correct key exists. Ignores null values.
     ///
-    /// One document compares at most 20,000 names, and passes over the keys behind them.
+    /// Makes at most 20,000 comparisons per document and ignores later keys.
     pub fn misspelt_keys(&mut self, object: &Map<String, Value>, known: &[&str]) {
         for (key, _) in object.iter().filter(|(_, value)| !value.is_null()) {
             let Some(meant) = self.meant(key, known) else { continue };
@@ -97,7 +94,6 @@ impl Reader {
         }
     }
 
-    /// Returns the known key that another one certainly means.
     fn meant<'k>(&mut self, key: &str, known: &[&'k str]) -> Option<&'k str> {
         if known.contains(&key) || OTHER_WORDS.contains(&key) || self.comparisons >= MAX_COMPARISONS {
             return None;
@@ -108,14 +104,12 @@ impl Reader {
         synonym.or_else(|| nearest_key(key, known.iter().copied()))
     }
 
-    /// Reports the misspelt keys of what a noun keeps.
     fn kept_keys(&mut self, kept: &Kept, known: &[&str]) {
         if let Some(object) = kept.map() {
             self.misspelt_keys(object, known);
         }
     }
 
-    /// Reports the keys of a preset entry that nothing reads, but for misspelt ones and those of other applications.
     fn unused_entry_keys(&mut self, kept: &Kept) {
         for (key, _) in kept.map().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
             let is_other = OTHER_ENTRY_KEYS.contains(&key.as_str()) || OTHER_WORDS.contains(&key.as_str());
@@ -134,7 +128,6 @@ impl Reader {
         }
     }
 
-    /// Looks at each item of a list.
     fn each<T>(&mut self, key: &str, items: &[T], look: impl Fn(&T, &mut Self)) {
         let before = self.enter_key(key);
         for (index, item) in items.iter().enumerate() {
@@ -143,7 +136,6 @@ impl Reader {
         self.leave(before);
     }
 
-    /// Looks at what stands at a key, if anything does.
     fn below<T>(&mut self, key: &str, value: Option<&T>, look: impl FnOnce(&T, &mut Self)) {
         if let Some(value) = value {
             self.at_key(key, |reader| look(value, reader));
@@ -155,7 +147,6 @@ fn misspelt(key: &str, meant: &str) -> Diagnostic {
     let message = phrase!("unknown key `{key}`", key = excerpt(key));
     let found = Diagnostic::warning(codes::MISSPELT_KEY, message).about_key();
     match meant {
-        // The value of the known key has another form.
         "injectionStrategy" if key == "depth" => {
             found.with_help(phrase!("move the value to `injectionStrategy.depth`"))
         }
@@ -163,21 +154,19 @@ fn misspelt(key: &str, meant: &str) -> Diagnostic {
     }
 }
 
-/// Reports a misspelt key beside the right one: which value is meant, nobody can say.
 fn doubled(key: &str, meant: &str) -> Diagnostic {
     let message = phrase!("unknown key `{key}`", key = excerpt(key));
     let help = phrase!("remove one of the two: `{meant}` is set too", meant = excerpt(meant));
     Diagnostic::warning(codes::MISSPELT_KEY, message).about_key().with_help(help)
 }
 
-/// Returns whether applications write both keys: a key and its synonym, or one thing and several.
+/// Applications also write synonyms and plurals.
 fn may_stand_beside(key: &str, known: &str) -> bool {
     let is_plural = |many: &str, one: &str| many.strip_suffix('s') == Some(one);
     SYNONYMS.contains(&(key, known)) || is_plural(key, known) || is_plural(known, key)
 }
 
-/// Finds misspelt keys in an agent as it was read: in itself, its character, entries, groups, greetings and
-/// regex rules. O(keys · known keys).
+/// Reports misspelled keys in an agent and all its parts. O(keys · known keys).
 ///
 /// ```
 /// use ctx_types::{Agent, Persist, Reader, misspelt_in_agent};
@@ -206,7 +195,7 @@ pub fn misspelt_in_agent(agent: &Agent) -> Vec<Diagnostic> {
     reader.finish()
 }
 
-/// Finds misspelt keys in a user profile as it was read, as [`misspelt_in_agent`].
+/// Reports misspelled keys in a user profile, like [`misspelt_in_agent`].
 pub fn misspelt_in_profile(profile: &UserProfile) -> Vec<Diagnostic> {
     let mut reader = Reader::new();
     reader.kept_keys(&profile.kept, UserProfile::KEYS);
@@ -214,10 +203,9 @@ pub fn misspelt_in_profile(profile: &UserProfile) -> Vec<Diagnostic> {
     reader.finish()
 }
 
-/// Finds misspelt keys in the entries of a worldbook as it was read, as [`misspelt_in_agent`].
+/// Reports misspelled keys in worldbook entries, like [`misspelt_in_agent`].
 ///
-/// An entry with keys that have a `_` is passed over: tools write an entry in the form of character cards too, whose
-/// keys are near those of a worldbook and no mistake.
+/// Skips entries with `_` in a key: tools also write the similar keys of character cards.
 pub fn misspelt_in_worldbook(book: &Worldbook) -> Vec<Diagnostic> {
     let mut reader = Reader::new();
     let before = reader.enter_key("entries");

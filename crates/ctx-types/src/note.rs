@@ -1,5 +1,3 @@
-//! Notes: messages that a compressor wrote in place of older ones, and what it knows about their lines.
-
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -7,10 +5,9 @@ use serde_json::Value;
 
 use crate::message::Role;
 
-/// What the writer of a note knows about its lines beside their text.
+/// Information about the lines of a digest that replaces older messages.
 ///
-/// The text is what the model reads: first `head` lines that explain, then one line for each entry of `lines`.
-/// A later pass reads this to tell pinned lines, speakers and units apart; none of it is sent.
+/// The text has `head` explanatory lines, then one per item of `lines`. For later compression; never sent.
 ///
 /// ```
 /// use ctx_types::{Note, NoteLine, NoteLineKind};
@@ -24,35 +21,33 @@ use crate::message::Role;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Note {
-    /// How many lines at the beginning of the text explain the others.
+    /// Number of explanatory lines at the start.
     #[serde(skip_serializing_if = "is_zero")]
     pub head: usize,
-    /// Names that began the messages of a role and are left out of its lines.
+    /// Speaker names that the lines omit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub speakers: Vec<Speaker>,
-    /// What each line stands for, in the order of the text.
+    /// The other lines, in order.
     pub lines: Vec<NoteLine>,
 }
 
 impl Note {
-    /// The key under which files keep it, beside a message's content.
+    /// The key in files, next to a message's content.
     pub const KEY: &'static str = "note";
 
-    /// Reads what a file kept; `None` if it is something else.
+    /// Reads a file's value; `None` if invalid.
     pub fn from_value(value: &Value) -> Option<Self> {
         Self::deserialize(value).ok()
     }
 
-    /// Returns the lines of a text that the entries of this note are about, each with its entry.
-    ///
-    /// `None` if the text has more or fewer lines: then somebody changed it, and the note says nothing of it.
+    /// Returns the lines of a text with their information; `None` if the number of lines was edited.
     pub fn zip<'a>(&'a self, text: &'a str) -> Option<impl Iterator<Item = (&'a NoteLine, &'a str)>> {
         let is_whole = text.split('\n').count() == self.head + self.lines.len();
         is_whole.then(|| self.lines.iter().zip(text.split('\n').skip(self.head)))
     }
 }
 
-/// A name that stands for a role in a note.
+/// Name of a role in a digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Speaker {
     /// The role.
@@ -61,42 +56,42 @@ pub struct Speaker {
     pub name: Arc<str>,
 }
 
-/// What one line of a note stands for.
+/// Information about a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NoteLine {
-    /// The id of the message that it was made from.
+    /// The id of the original message.
     pub id: Arc<str>,
-    /// Which part of that message.
+    /// The part of that message.
     pub kind: NoteLineKind,
-    /// Whether a later pass must keep it as it is.
+    /// Whether later compression must keep the line.
     #[serde(default, rename = "pinned", skip_serializing_if = "std::ops::Not::not")]
     pub is_pinned: bool,
-    /// Where its units begin after the first, in bytes of the line; a later pass keeps or drops units.
+    /// Start of each unit after the first, in bytes of the line. Compression keeps or drops units.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<u32>,
 }
 
 impl NoteLine {
-    /// Makes a line of one unit that is not pinned.
+    /// Creates an unpinned line of one unit.
     pub fn new(id: impl Into<Arc<str>>, kind: NoteLineKind) -> Self {
         Self { id: id.into(), kind, is_pinned: false, cuts: Vec::new() }
     }
 }
 
-/// Which part of a message a line of a note was made from.
+/// Part of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NoteLineKind {
-    /// What an instruction says.
+    /// A system message.
     System,
-    /// What the user says.
+    /// A user message.
     User,
-    /// What the model says.
+    /// An assistant message.
     Assistant,
     /// A tool call.
     Call,
-    /// The result of a tool call.
+    /// A tool result.
     Result,
 }
 

@@ -1,11 +1,10 @@
-//! Lossless files: typed fields over the JSON value that the file held.
+//! Lossless files: typed fields over the original JSON value.
 //!
-//! A noun reads the keys it knows and keeps all the others. A known key of the wrong type stays as it is,
-//! with a diagnostic at its JSON pointer. On save every key that did not change comes back as it was, in its
-//! place: load followed by save is the identity on JSON values.
+//! Unknown keys and values of the wrong type are kept. Saving an unchanged file restores the same JSON value,
+//! in the same key order.
 //!
-//! Bodies are not held twice: reading moves texts and lists out of the kept value and leaves an empty
-//! placeholder of the same type, which marks the key's place.
+//! To save memory, reading moves texts and lists out of the original value and leaves an empty placeholder of
+//! the same type.
 
 mod kept;
 
@@ -23,17 +22,16 @@ use crate::message::Role;
 use crate::pointer::pointer_step;
 use crate::wording::excerpt;
 
-/// A noun that is stored as a JSON value.
+/// A type with a lossless JSON format.
 pub trait Persist: Sized {
-    /// Reads the noun; what cannot be read is kept and reported, so that reading always succeeds.
+    /// Reads a value. Invalid parts are kept and reported.
     fn read(value: Value, reader: &mut Reader) -> Self;
 
-    /// Writes the noun, with everything that its file held.
+    /// Writes the value, including unknown keys.
     fn write(&self) -> Value;
 
-    /// Makes a noun whose fields were set keep what it would keep had it been written and read again.
-    ///
-    /// From then on a key that is set anew is written in the same place by both. By default nothing is done.
+    /// Updates the placeholders as writing and reading again would. Later changes are then written at the
+    /// same position. By default does nothing.
     fn settle(&mut self) {}
 }
 
@@ -51,25 +49,23 @@ impl<T: Persist> Persist for Box<T> {
     }
 }
 
-/// Collects diagnostics while a document is read, and knows the place in it.
+/// Collects diagnostics and tracks the JSON pointer while reading.
 ///
-/// One document reports at most 1,000 findings of 1 MiB together; the rest is only counted.
+/// Reports at most 1,000 diagnostics and 1 MiB per document, and counts the others.
 #[derive(Debug, Default)]
 pub struct Reader {
     pointer: String,
     diagnostics: Vec<Diagnostic>,
     bytes: usize,
     suppressed: usize,
-    /// The worst of those that were only counted: a file does not become sound by having too many faults.
+    /// Highest severity of the suppressed diagnostics.
     worst: Option<Severity>,
-    /// How many names were compared with known ones.
     pub(crate) comparisons: usize,
 }
 
-/// How many findings one document reports before the rest is only counted.
 const MAX_DIAGNOSTICS: usize = 1_000;
 
-/// How many bytes of messages and pointers they may have, since keys of a file can be of any length.
+/// Includes pointers: keys have any length.
 const MAX_DIAGNOSTIC_BYTES: usize = 1 << 20;
 
 impl Reader {
@@ -78,7 +74,7 @@ impl Reader {
         Self::default()
     }
 
-    /// Returns what was found, in the order of reading.
+    /// Returns the diagnostics, in reading order.
     pub fn finish(mut self) -> Vec<Diagnostic> {
         if let Some(severity) = self.worst {
             let more = Diagnostic::more(self.suppressed, "this document");
@@ -87,12 +83,12 @@ impl Reader {
         self.diagnostics
     }
 
-    /// Returns the JSON pointer of the value being read.
+    /// Returns the current JSON pointer.
     pub fn pointer(&self) -> String {
         self.pointer.clone()
     }
 
-    /// Reports a finding at the value being read, unless it names a place already.
+    /// Adds a diagnostic, at the current pointer unless it has one.
     pub fn report(&mut self, diagnostic: Diagnostic) {
         if self.suppress(diagnostic.severity) {
             return;
@@ -104,9 +100,7 @@ impl Reader {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Counts a finding for which there is no room, so that it need not be made.
-    ///
-    /// False, and nothing is counted, while there is room.
+    /// Counts a diagnostic and returns true if the limit is reached.
     pub(crate) fn suppress(&mut self, severity: Severity) -> bool {
         if self.is_full() {
             self.suppressed += 1;
@@ -115,12 +109,12 @@ impl Reader {
         self.is_full()
     }
 
-    /// Reports that the value being read is not of the type it should have.
+    /// Reports an invalid type.
     pub fn wrong_type(&mut self, expected: impl Into<Phrase>, found: &Value) {
         self.wrong_type_for(expected, found, None);
     }
 
-    /// Reports a wrong type as [`Reader::wrong_type`], with the value that was certainly meant if it is known.
+    /// Like [`Reader::wrong_type`], with the corrected value as a fix.
     pub fn wrong_type_for(&mut self, expected: impl Into<Phrase>, found: &Value, meant: Option<Value>) {
         if self.suppress(Severity::Error) {
             return;
@@ -147,7 +141,7 @@ impl Reader {
         self.report(wrong);
     }
 
-    /// Reports a role that does not exist, with the role that was certainly meant if it is known.
+    /// Like [`Reader::wrong_type_for`], for roles.
     pub fn unknown_role(&mut self, found: &Value, meant: Option<&str>) {
         if self.suppress(Severity::Error) {
             return;
@@ -166,9 +160,7 @@ impl Reader {
         self.report(unknown);
     }
 
-    /// Reports that the value being read is not of the type it should have, and is understood all the same.
-    ///
-    /// `meant` is the value of the type that it is read as.
+    /// Reports an invalid type that was converted to `meant`.
     pub fn loose_type(&mut self, expected: impl Into<Phrase>, found: &Value, meant: Value) {
         if self.suppress(Severity::Warning) {
             return;
@@ -181,7 +173,7 @@ impl Reader {
         self.report(Diagnostic::warning(codes::LOOSE_TYPE, message).with_fix(Fix::value(meant)));
     }
 
-    /// Runs `read` one step down at `key`.
+    /// Runs `read` with the pointer at a key.
     pub fn at_key<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.enter_key(key);
         let result = read(self);
@@ -189,7 +181,7 @@ impl Reader {
         result
     }
 
-    /// Runs `read` one step down at `index`.
+    /// Runs `read` with the pointer at an index.
     pub fn at_index<T>(&mut self, index: usize, read: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.enter_index(index);
         let result = read(self);
@@ -197,17 +189,17 @@ impl Reader {
         result
     }
 
-    /// Goes one step down at `key`, where a closure is in the way; [`Reader::leave`] takes what it returns.
+    /// Moves to a key. Pass the result to [`Reader::leave`].
     pub fn enter_key(&mut self, key: &str) -> usize {
         self.enter(&pointer_step(key))
     }
 
-    /// Goes one step down at `index`, as [`Reader::enter_key`].
+    /// Moves the pointer to an index, like [`Reader::enter_key`].
     pub fn enter_index(&mut self, index: usize) -> usize {
         self.enter(&index.to_string())
     }
 
-    /// Goes back to where the reader was.
+    /// Moves the pointer back.
     pub fn leave(&mut self, before: usize) {
         self.pointer.truncate(before);
     }
@@ -224,7 +216,6 @@ impl Reader {
     }
 }
 
-/// Names a JSON value's type and, if it is a simple one, the value.
 fn describe(value: &Value) -> Phrase {
     match value {
         Value::Null => phrase!("null"),
@@ -236,19 +227,15 @@ fn describe(value: &Value) -> Phrase {
     }
 }
 
-/// A typed field of a noun.
-///
-/// `take` reads the slot of the kept value and may move its body out, leaving an empty value of the same
-/// type; `put` writes the field back. An unchanged field leaves the slot as the file had it.
+/// `take` reads a slot of the original value and may leave a placeholder. `put` writes the field; an
+/// unchanged field keeps the slot.
 pub(crate) trait Field: Sized {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self;
     fn put(&self, map: &mut Map<String, Value>, key: &str);
 
-    /// Describes what `take` reads without a finding.
     #[cfg(feature = "schema")]
     fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema;
 
-    /// Makes the slot what writing and reading the field again would leave.
     fn settle(&mut self, map: &mut Map<String, Value>, key: &str) {
         let slot = map.get_mut(key).map(Value::take);
         let mut written: Map<String, Value> = slot.into_iter().map(|slot| (key.to_owned(), slot)).collect();
@@ -258,7 +245,6 @@ pub(crate) trait Field: Sized {
     }
 }
 
-/// Reads the field at a key, which the reader enters if something is there.
 pub(crate) fn take_at<T: Field>(key: &str, slot: Option<&mut Value>, reader: &mut Reader) -> T {
     match slot {
         None => T::take(None, reader),
@@ -266,7 +252,6 @@ pub(crate) fn take_at<T: Field>(key: &str, slot: Option<&mut Value>, reader: &mu
     }
 }
 
-/// Writes a field of a small type: only if reading the slot again would give another value.
 pub(crate) fn put_if_changed<T: Field + PartialEq>(
     field: &T,
     map: &mut Map<String, Value>,
@@ -280,7 +265,6 @@ pub(crate) fn put_if_changed<T: Field + PartialEq>(
     put_value(map, key, value);
 }
 
-/// Sets or removes a key, keeping the order of the others.
 pub(crate) fn put_value(map: &mut Map<String, Value>, key: &str, value: Option<Value>) {
     match value {
         Some(value) => {
@@ -292,18 +276,15 @@ pub(crate) fn put_value(map: &mut Map<String, Value>, key: &str, value: Option<V
     }
 }
 
-/// What a noun inside a field must have besides.
 #[cfg(feature = "schema")]
 pub(crate) use schemars::JsonSchema as Described;
 
-/// What a noun inside a field must have besides: nothing, without schemas.
 #[cfg(not(feature = "schema"))]
 pub(crate) trait Described {}
 
 #[cfg(not(feature = "schema"))]
 impl<T> Described for T {}
 
-/// Describes a field by its type, or by the words that it may hold.
 #[cfg(feature = "schema")]
 macro_rules! field_schema {
     ($generator:ident, $Type:ty) => {
@@ -322,11 +303,10 @@ macro_rules! field_schema {
 #[cfg(feature = "schema")]
 pub(crate) use field_schema;
 
-/// Declares a noun: a struct of typed fields over the kept value of its file.
+/// Declares a struct of typed fields over the original JSON value.
 ///
-/// The docs of the struct and its fields are the descriptions in its schema, which people see in their editors.
-/// Behind a key may stand which words its texts are: `[one_of WORDS]` where others are findings, `[such_as WORDS]`
-/// where they are none; or `[at_least NUMBER]` where smaller numbers are findings.
+/// Doc comments are also the descriptions in its JSON Schema. A key may be followed by known values, `[one_of
+/// WORDS]` if others are reported or `[such_as WORDS]`, or by a minimum, `[at_least NUMBER]`.
 macro_rules! noun {
     (
         $(#[doc = $about:literal])*
@@ -336,16 +316,16 @@ macro_rules! noun {
     ) => {
         $(#[doc = $about])*
         ///
-        /// Two values are equal if they write equal JSON; the order of keys does not count.
+        /// Two values are equal if they write equal JSON, in any key order.
         #[derive(Clone, Debug, Default)]
         pub struct $Name {
             $( $(#[doc = $field_about])* pub $field: $Type, )*
-            /// Everything else that the file held.
+            /// Unknown keys of the file.
             pub kept: $crate::persist::Kept,
         }
 
         impl $Name {
-            /// The keys that have a typed field.
+            /// The keys with a typed field.
             pub const KEYS: &'static [&'static str] = &[$($key),*];
         }
 
@@ -355,7 +335,7 @@ macro_rules! noun {
                     reader.wrong_type("an object", &value);
                     return Self { kept: $crate::persist::Kept::new(value), ..Self::default() };
                 };
-                // Each key of the file is compared with ours: fewer have a value than could, and hashing costs more.
+                // Files contain few of the keys; a hash lookup is slower.
                 $( let mut $field = None; )*
                 for (key, slot) in map.iter_mut() {
                     match key.as_str() {
@@ -385,7 +365,7 @@ macro_rules! noun {
         impl PartialEq for $Name {
             fn eq(&self, other: &Self) -> bool {
                 use $crate::persist::Persist as _;
-                // What is kept holds placeholders for fields that were read, none for fields that were set.
+                // Only fields that came from a file have placeholders.
                 $( self.$field == other.$field && )*
                     (self.kept == other.kept || self.write() == other.write())
             }

@@ -1,5 +1,3 @@
-//! Texts for people: an English template and its arguments, so that nobody has to read a sentence to translate it.
-
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -7,11 +5,10 @@ use std::sync::Arc;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-/// A text for people: a template in English with named holes, and what stands in them. `Display` writes it in English.
+/// A translatable text: an English template with named arguments.
 ///
-/// Findings, decisions, lines of logs and plans are phrases. A translation is looked up by [`Phrase::template`] and
-/// written with [`Phrase::parts`]. [`phrase!`](crate::phrase!) makes one, and checks while compiling that each hole
-/// has an argument and each argument a hole.
+/// `Display` writes English. To translate, look up [`Phrase::template`] and render [`Phrase::parts`].
+/// [`phrase!`](crate::phrase!) checks arguments at compile time.
 ///
 /// ```
 /// use ctx_types::{Argument, phrase};
@@ -28,24 +25,24 @@ use serde::{Serialize, Serializer};
 #[derive(Clone, PartialEq)]
 pub struct Phrase {
     template: &'static str,
-    /// Boxed, since reports have many phrases.
+    /// Boxed to keep reports small.
     arguments: Box<[(&'static str, Argument)]>,
 }
 
 impl Phrase {
-    /// Creates a phrase from a template, in which `{name}` is a hole, and `{{` and `}}` are braces.
+    /// Creates a phrase. In the template, `{name}` is an argument; `{{` and `}}` are braces.
     ///
-    /// [`phrase!`](crate::phrase!) does it with a check; a hole without an argument is written as its name.
+    /// Prefer [`phrase!`](crate::phrase!): here, a missing argument is written as its name.
     pub fn new(template: &'static str, arguments: Vec<(&'static str, Argument)>) -> Self {
         Self { template, arguments: arguments.into() }
     }
 
-    /// Takes over a text that somebody else wrote, such as an id or a file name; it is never translated.
+    /// Creates a text without translation, such as an id or file name.
     pub fn verbatim(text: impl Into<Arc<str>>) -> Self {
         Self::new(VERBATIM, vec![("text", Argument::Text(text.into()))])
     }
 
-    /// Takes over an error message of another program. A translation marks it as a quotation, unless it knows the text.
+    /// Creates an error message of another program. A translation quotes it, unless its text is known.
     pub fn original(text: impl ToArgument) -> Self {
         crate::phrase!("{original}", original = text)
     }
@@ -55,27 +52,27 @@ impl Phrase {
         self.template == ORIGINAL
     }
 
-    /// Returns the template, by which translations are found.
+    /// Returns the template, the key of its translations.
     pub fn template(&self) -> &'static str {
         self.template
     }
 
-    /// Returns the arguments in the order in which they were given, each with its name.
+    /// Returns the named arguments, in order.
     pub fn arguments(&self) -> &[(&'static str, Argument)] {
         &self.arguments
     }
 
-    /// Returns the argument of a name.
+    /// Returns an argument by name.
     pub fn argument(&self, name: &str) -> Option<&Argument> {
         self.arguments.iter().find(|(known, _)| *known == name).map(|(_, argument)| argument)
     }
 
-    /// Returns whether it is a text that somebody else wrote.
+    /// Returns whether the text is never translated.
     pub fn is_verbatim(&self) -> bool {
         self.template == VERBATIM
     }
 
-    /// Divides a template of the same holes, such as a translation, into literals and what stands in the holes.
+    /// Splits the template or a translation.
     pub fn parts<'a>(&'a self, template: &'a str) -> impl Iterator<Item = PhrasePart<'a>> {
         pieces(template).map(|piece| match piece {
             Piece::Literal(literal) => PhrasePart::Literal(literal),
@@ -87,16 +84,14 @@ impl Phrase {
 /// A part of a [`Phrase`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PhrasePart<'a> {
-    /// A part of the template.
+    /// Literal text.
     Literal(&'a str),
-    /// What stands in a hole.
+    /// An argument.
     Argument(&'a Argument),
 }
 
-/// The template of a text that is not translated.
 const VERBATIM: &str = "{text}";
 
-/// The template of an error message of another program.
 const ORIGINAL: &str = "{original}";
 
 impl fmt::Display for Phrase {
@@ -122,15 +117,13 @@ impl fmt::Debug for Phrase {
 
 impl Eq for Phrase {}
 
-/// Makes a phrase of a fixed text of a program: a kind, a state. Its translation is looked up, that of a
-/// [`Argument::Text`] never.
+/// Creates a translatable text without arguments, unlike [`Argument::Text`].
 impl From<&'static str> for Phrase {
     fn from(text: &'static str) -> Self {
         Self::new(text, Vec::new())
     }
 }
 
-/// Writes the text in English.
 impl Serialize for Phrase {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -139,7 +132,6 @@ impl Serialize for Phrase {
 
 impl PartialEq<str> for Phrase {
     fn eq(&self, other: &str) -> bool {
-        // `PartialEq` of its text is what is defined here.
         *self.to_string() == *other
     }
 }
@@ -156,22 +148,22 @@ impl PartialEq<String> for Phrase {
     }
 }
 
-/// What stands in a hole of a [`Phrase`].
+/// An argument of a [`Phrase`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Argument {
-    /// A name, an excerpt or a written figure: the same in all languages, even if a catalogue has the word. A fixed
-    /// text of a program that should be translated is a phrase: `Phrase::from("a list")`.
+    /// Text without translation: a name, an excerpt, a formatted number. For translatable words use
+    /// `Phrase::from("a list")`.
     Text(Arc<str>),
     /// A number.
     Number(i64),
-    /// A phrase within the phrase, which is translated by itself.
+    /// A nested phrase, translated separately.
     Phrase(Box<Phrase>),
-    /// Things that stand side by side; another language may divide them otherwise.
+    /// A list; the translation decides its separators.
     List(Vec<Argument>, Divider),
 }
 
-/// What stands between the things of a list.
+/// Separator of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Divider {
@@ -186,12 +178,12 @@ pub enum Divider {
 }
 
 impl Argument {
-    /// Makes a list of names in backticks: `` `a`, `b` or `c` ``.
+    /// Creates a list of names in backticks: `` `a`, `b` or `c` ``.
     pub fn names(names: impl IntoIterator<Item = impl fmt::Display>, divider: Divider) -> Self {
         Self::list(names.into_iter().map(|name| format!("`{name}`")), divider)
     }
 
-    /// Makes a list.
+    /// Creates a list.
     pub fn list(items: impl IntoIterator<Item = impl ToArgument>, divider: Divider) -> Self {
         Self::List(items.into_iter().map(|item| item.to_argument()).collect(), divider)
     }
@@ -226,7 +218,6 @@ impl fmt::Display for Argument {
     }
 }
 
-/// Phrases and lists are written in English: programs that speak another language have the arguments of those.
 impl Serialize for Argument {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -238,9 +229,9 @@ impl Serialize for Argument {
     }
 }
 
-/// What can stand in a hole of a [`Phrase`]. Other types are written first: `role = role.to_string()`.
+/// An argument of a [`Phrase`]. Format other types first: `role = role.to_string()`.
 pub trait ToArgument {
-    /// Makes an argument of it.
+    /// Converts to an argument.
     fn to_argument(&self) -> Argument;
 }
 
@@ -274,15 +265,12 @@ to_argument!(|number: &_| Argument::Number(i64::try_from(*number).unwrap_or(i64:
 to_argument!(|phrase: &Phrase| Argument::Phrase(Box::new(phrase.clone())), Phrase);
 to_argument!(|argument: &Argument| argument.clone(), Argument);
 
-/// A part of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece<'t> {
     Literal(&'t str),
-    /// The name of a hole.
     Hole(&'t str),
 }
 
-/// Divides a template into literals and holes. O(bytes).
 fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = template;
     std::iter::from_fn(move || {
@@ -306,10 +294,10 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// Makes a [`Phrase`](crate::Phrase) of a template and its arguments: `name`, or `name = value`.
+/// Creates a [`Phrase`](crate::Phrase) from a template and arguments: `name`, or `name = value`.
 ///
-/// A value is a text, a number, another phrase, or an [`Argument`](crate::Argument). It does not compile if a hole has
-/// no argument, or an argument no hole:
+/// A value is a text, a number, a phrase, or an [`Argument`](crate::Argument). A missing or unused argument
+/// does not compile:
 ///
 /// ```compile_fail
 /// let phrase = ctx_types::phrase!("no anchor `{name}`");
@@ -332,7 +320,7 @@ macro_rules! phrase {
     };
 }
 
-/// Makes a phrase that counts things: `1 message`, `2 messages`. The thing is a literal in the singular.
+/// Creates a phrase with a count: `1 message`, `2 messages`. Use a singular literal.
 ///
 /// ```
 /// use ctx_types::count_of;
@@ -350,7 +338,7 @@ macro_rules! count_of {
     };
 }
 
-/// Returns whether the holes of a template are just those that have arguments; for [`phrase!`](crate::phrase!).
+/// Returns whether template and arguments match; for [`phrase!`](crate::phrase!).
 #[doc(hidden)]
 pub const fn template_fits(template: &str, names: &[&str]) -> bool {
     let bytes = template.as_bytes();
@@ -393,7 +381,6 @@ pub const fn template_fits(template: &str, names: &[&str]) -> bool {
     true
 }
 
-/// Returns whether a name stands in a range of bytes.
 const fn is_at(bytes: &[u8], start: usize, end: usize, name: &[u8]) -> bool {
     if end - start != name.len() {
         return false;
@@ -408,7 +395,6 @@ const fn is_at(bytes: &[u8], start: usize, end: usize, name: &[u8]) -> bool {
     true
 }
 
-/// Writes a phrase as fields of the object that holds it: its text under `key`, and its arguments if it has any.
 fn serialize_as<S: Serializer>(
     phrase: &Phrase,
     keys: [&'static str; 2],
@@ -424,7 +410,6 @@ fn serialize_as<S: Serializer>(
     map.end()
 }
 
-/// Arguments as an object.
 struct Arguments<'a>(&'a [(&'static str, Argument)]);
 
 impl Serialize for Arguments<'_> {
@@ -433,17 +418,14 @@ impl Serialize for Arguments<'_> {
     }
 }
 
-/// Writes `message` and `arguments`.
 pub(crate) fn as_message<S: Serializer>(phrase: &Phrase, serializer: S) -> Result<S::Ok, S::Error> {
     serialize_as(phrase, ["message", "arguments"], serializer)
 }
 
-/// Writes `reason` and `arguments`.
 pub(crate) fn as_reason<S: Serializer>(phrase: &Phrase, serializer: S) -> Result<S::Ok, S::Error> {
     serialize_as(phrase, ["reason", "arguments"], serializer)
 }
 
-/// Writes `help` and `helpArguments`, or nothing.
 #[expect(clippy::ref_option, reason = "serde asks so")]
 pub(crate) fn as_help<S: Serializer>(phrase: &Option<Phrase>, serializer: S) -> Result<S::Ok, S::Error> {
     match phrase {
@@ -467,7 +449,6 @@ impl schemars::JsonSchema for Phrase {
     }
 }
 
-/// What JSON has of phrases, for schemas.
 #[cfg(feature = "schema")]
 pub(crate) mod fields {
     use serde_json::{Map, Value};

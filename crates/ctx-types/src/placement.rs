@@ -1,5 +1,3 @@
-//! Where preset entries and injections go: one enum, and the spellings of it in files.
-
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
@@ -13,15 +11,14 @@ use crate::phrasing::Phrase;
 
 mod spelling;
 
-/// The id of the anchor at which the conversation stands.
+/// The anchor id of the conversation.
 pub const CHAT_HISTORY: &str = "chat_history";
 
-/// How seed 000 names [`CHAT_HISTORY`] inside its algorithm; accepted in files.
+/// From the first preset format.
 const CHAT_HISTORY_ALIAS: &str = "__CHAT_HISTORY__";
 
-/// Returns the id of the anchor that a name in a file means.
-///
-/// White space around it does not count; nothing, and seed 000's `__CHAT_HISTORY__`, mean [`CHAT_HISTORY`].
+/// Normalizes an anchor id of a file: trims it, and maps an empty id and `__CHAT_HISTORY__` to
+/// [`CHAT_HISTORY`].
 ///
 /// ```
 /// use ctx_types::anchor_id;
@@ -37,51 +34,50 @@ pub fn anchor_id(name: &str) -> &str {
     }
 }
 
-/// Where an entry or an injection goes.
+/// Position of an entry or injection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Placement {
-    /// Where the preset list has it.
+    /// Its position in the preset list.
     #[default]
     InOrder,
-    /// At a position of the settled history: 0 before the oldest, −1 after all of it, −2 one earlier.
+    /// A position in the history before the turn: 0 is before all messages, −1 after all, −2 one earlier.
     Index {
-        /// The position; any whole number, clamped to the history.
+        /// The position, clamped to the history.
         at: i64,
-        /// The rank among others at the same gap, ascending.
+        /// The order among messages in the same slot.
         order: Order,
     },
-    /// At distances from the end of all history: 0 after the newest message.
+    /// Distances from the end of the conversation, where 0 is.
     Depth {
         /// The distances, in messages.
         points: DepthPoints,
-        /// The rank among others at the same gap, ascending.
+        /// The order among messages in the same slot.
         order: Order,
     },
-    /// Before or after an anchor.
+    /// Next to an anchor.
     Anchor {
-        /// The id of the anchor.
+        /// The anchor id.
         target: Arc<str>,
-        /// On which side of it.
+        /// The side of the anchor.
         side: Side,
-        /// The rank among others on the same side, ascending.
+        /// The order among messages on the same side.
         order: Order,
     },
 }
 
 impl Placement {
-    /// Reads the placement of a preset entry from whichever spelling it uses.
+    /// Reads the placement of a preset entry.
     ///
-    /// Several given: an explicit `injectionStrategy.type` decides, then a depth, then `insertionPoint`, then
-    /// an anchor. What is unclear is a diagnostic with a pointer relative to the entry, and the entry stays
-    /// where the list has it.
+    /// Priority: an explicit `injectionStrategy.type`, a depth, `insertionPoint`, an anchor. Diagnostics have
+    /// pointers relative to the entry.
     pub fn of(entry: &PresetMessage) -> (Self, Vec<Diagnostic>) {
         spelling::read(entry)
     }
 
-    /// Writes the placement into a preset entry, instead of the one that it has.
+    /// Replaces the placement of a preset entry, if it differs.
     ///
-    /// An index is spelled `insertionPoint`, the others `injectionStrategy`, which AIO Hub reads. The lane and
-    /// unknown keys stay. An entry that has this placement already is left as it is.
+    /// Writes an index as `insertionPoint`, others as AIO Hub's `injectionStrategy`. Keeps `lane` and unknown
+    /// keys.
     ///
     /// ```
     /// use ctx_types::{DepthPoints, Order, Placement, PresetMessage};
@@ -98,7 +94,7 @@ impl Placement {
         spelling::write(self, entry);
     }
 
-    /// Returns the order, which is [`Order::DEFAULT`] for an entry that stays in its list.
+    /// Returns the order; [`Order::DEFAULT`] for a position in the list.
     pub fn order(&self) -> Order {
         match self {
             Self::InOrder => Order::DEFAULT,
@@ -108,7 +104,7 @@ impl Placement {
 }
 
 impl Placement {
-    /// Writes it in one phrase.
+    /// Returns the placement as a phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::InOrder => phrase!("in order"),
@@ -126,12 +122,12 @@ impl fmt::Display for Placement {
     }
 }
 
-/// A rank among things at the same place, ascending; any number. −0 and 0 are the same.
+/// The order at the same place, ascending. −0 equals 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Order(pub f64);
 
 impl Order {
-    /// The order of things that name none.
+    /// The default order.
     pub const DEFAULT: Self = Self(100.0);
 }
 
@@ -157,7 +153,7 @@ impl PartialOrd for Order {
 
 impl Ord for Order {
     fn cmp(&self, other: &Self) -> Ordering {
-        // The sum turns −0 into 0, which `total_cmp` would tell apart.
+        // The sum turns −0 into 0, which `total_cmp` distinguishes.
         (self.0 + 0.0).total_cmp(&(other.0 + 0.0))
     }
 }
@@ -165,18 +161,18 @@ impl Ord for Order {
 /// A side of an anchor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
-    /// Above it.
+    /// Before the anchor.
     Before,
-    /// Below it.
+    /// After the anchor.
     #[default]
     After,
 }
 
 impl Side {
-    /// The spellings used in files.
+    /// The values in files.
     pub const WORDS: [&'static str; 2] = [Self::Before.as_str(), Self::After.as_str()];
 
-    /// Returns the spelling used in files.
+    /// Returns the value in files.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Before => "before",
@@ -213,6 +209,6 @@ noun! {
 }
 
 impl InjectionStrategy {
-    /// What `type` may be.
+    /// The values of `type`.
     pub const TYPES: [&'static str; 4] = ["default", "depth", "advanced_depth", "anchor"];
 }

@@ -1,8 +1,6 @@
-//! JSON pointers, by which findings say where something stands.
-
 use std::borrow::Cow;
 
-/// Writes a key as one step of a JSON pointer (RFC 6901, section 3): `~` becomes `~0`, and `/` becomes `~1`.
+/// Escapes a key for a JSON pointer (RFC 6901, section 3): `~` becomes `~0`, and `/` becomes `~1`.
 ///
 /// ```
 /// use ctx_types::pointer_step;
@@ -12,14 +10,14 @@ use std::borrow::Cow;
 /// ```
 #[inline]
 pub fn pointer_step(key: &str) -> Cow<'_, str> {
-    // All bytes are looked at without a branch, since this is done for every key of a file.
+    // Branch-free, because this runs for every key of a file.
     match key.bytes().fold(false, |is_odd, byte| is_odd | matches!(byte, b'~' | b'/')) {
         true => Cow::Owned(key.replace('~', "~0").replace('/', "~1")),
         false => Cow::Borrowed(key),
     }
 }
 
-/// Reads a step of a JSON pointer as the key that [`pointer_step`] wrote.
+/// Unescapes a key; the inverse of [`pointer_step`].
 ///
 /// ```
 /// use ctx_types::pointer_key;

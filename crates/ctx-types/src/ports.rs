@@ -1,7 +1,7 @@
-//! Ports: what a host implements so that the pure crates can reach the world.
+//! Services that a host implements.
 //!
-//! Each is optional; without it the feature that needs it is off and says so. What has to wait returns a
-//! [`PortFuture`], so that no runtime is required. A preview never waits: it asks the `cached` variants only.
+//! Without a service, the features that need it are disabled and report it. Slow methods return a
+//! [`PortFuture`] for any runtime. A preview calls only `cached` methods.
 
 use crate::{Phrase, phrase};
 use std::error::Error;
@@ -17,10 +17,10 @@ use serde_json::Value;
 use crate::attachment::Attachment;
 use crate::text::{EncodingId, Text};
 
-/// What a port that has to wait returns.
+/// The future of a slow method.
 pub type PortFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Counts the tokens of texts in one encoding.
+/// Counts tokens in one encoding.
 ///
 /// ```
 /// use ctx_types::ports::TokenCounter;
@@ -44,22 +44,20 @@ pub type PortFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// assert_eq!(counter.count_till_limit("hello", 4), None);
 /// ```
 pub trait TokenCounter: Send + Sync {
-    /// Returns the identity of the encoding; texts remember their counts under it.
+    /// Returns the encoding id, which is the cache key of counts.
     ///
-    /// Two counters with the same identity give every text the same count.
+    /// Counters with equal ids must return equal counts.
     fn encoding(&self) -> EncodingId;
 
-    /// Returns the number of tokens of a text, at most [`u32::MAX`]; never more than its bytes.
+    /// Returns the number of tokens, at most [`u32::MAX`] and the number of bytes.
     fn count(&self, text: &str) -> u32;
 
-    /// Returns the number of tokens of a text unless it is above `limit`.
-    ///
-    /// A counter that can stop early overrides this; by default everything is counted.
+    /// Returns the number of tokens unless it exceeds `limit`. Override it to stop early.
     fn count_till_limit(&self, text: &str, limit: u32) -> Option<u32> {
         Some(self.count(text)).filter(|count| *count <= limit)
     }
 
-    /// Returns the number of tokens of a text that remembers it; counts only what was not counted before.
+    /// Returns the number of tokens, cached in the text.
     fn count_text(&self, text: &Text) -> u32 {
         text.tokens_with(self.encoding(), |text| self.count(text))
     }
@@ -67,7 +65,7 @@ pub trait TokenCounter: Send + Sync {
 
 /// Loads the bytes of attachments.
 pub trait AssetStore: Send + Sync {
-    /// Loads the bytes of an attachment if they are at most `max_bytes`.
+    /// Loads an attachment of at most `max_bytes`.
     ///
     /// Errors: [`PortErrorKind::NotFound`], [`PortErrorKind::TooLarge`], [`PortErrorKind::Denied`],
     /// [`PortErrorKind::Unavailable`].
@@ -77,36 +75,36 @@ pub trait AssetStore: Send + Sync {
         max_bytes: u64,
     ) -> PortFuture<'a, Result<Asset, PortError>>;
 
-    /// Returns the answer of [`load`](Self::load) if it is at hand without waiting; by default it never is.
+    /// Returns the result of [`load`](Self::load) if available without waiting. Default: `None`.
     fn cached(&self, _attachment: &Attachment, _max_bytes: u64) -> Option<Result<Asset, PortError>> {
         None
     }
 }
 
-/// The bytes of a file; shared, and shown by their number alone.
+/// The shared bytes of a file.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Asset {
     /// The bytes.
     pub bytes: Arc<[u8]>,
-    /// The media type that the store knows for them, for example `image/png`.
+    /// Media type from the store, for example `image/png`.
     pub mime_type: Option<Arc<str>>,
-    /// How large what they hold is; nothing until somebody has measured it.
+    /// Dimensions of the media; empty until measured.
     pub measures: Measures,
 }
 
-/// How large a picture, recording or document is, as far as its bytes say.
+/// Dimensions of media, from its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
-    /// Width and height of a picture in pixels.
+    /// Width and height of an image in pixels.
     pub size: Option<(NonZeroU32, NonZeroU32)>,
-    /// The length of a recording or film in seconds, rounded up.
+    /// Duration of audio or video in seconds, rounded up.
     pub seconds: Option<u32>,
-    /// The number of pages of a document.
+    /// Number of pages of a document.
     pub pages: Option<u32>,
 }
 
 impl Asset {
-    /// Makes an asset of bytes of which nothing else is known.
+    /// Creates an asset without a media type or dimensions.
     pub fn new(bytes: impl Into<Arc<[u8]>>) -> Self {
         Self { bytes: bytes.into(), mime_type: None, measures: Measures::default() }
     }
@@ -119,66 +117,63 @@ impl fmt::Debug for Asset {
     }
 }
 
-/// Turns recordings and pictures into text.
+/// Converts recordings and images to text.
 pub trait Transcriber: Send + Sync {
-    /// Returns what is said or seen in an attachment, whose bytes are loaded already.
+    /// Transcribes or describes a loaded attachment.
     ///
-    /// Errors: [`PortErrorKind::Unsupported`] for a kind of media that it cannot read, and those of
-    /// [`AssetStore::load`].
+    /// Errors: [`PortErrorKind::Unsupported`] for other media, and the errors of [`AssetStore::load`].
     fn transcribe<'a>(&'a self, attachment: &'a Attachment) -> PortFuture<'a, Result<Text, PortError>>;
 
-    /// Returns the answer if it was made before; by default it never was.
+    /// Returns a cached result. Default: `None`.
     fn cached(&self, _attachment: &Attachment) -> Option<Result<Text, PortError>> {
         None
     }
 }
 
-/// Reads the text of documents.
+/// Extracts text from documents.
 pub trait DocumentText: Send + Sync {
-    /// Returns the text of a document, whose bytes are loaded already.
+    /// Extracts the text of a loaded document.
     ///
-    /// Errors: [`PortErrorKind::Unsupported`] for a format that it cannot read, [`PortErrorKind::Invalid`]
-    /// for a broken file, [`PortErrorKind::Denied`] for one under a password, and those of
-    /// [`AssetStore::load`].
+    /// Errors: [`PortErrorKind::Unsupported`] for an unknown format, [`PortErrorKind::Invalid`] for a damaged
+    /// file, [`PortErrorKind::Denied`] for a password, and the errors of [`AssetStore::load`].
     fn extract<'a>(&'a self, attachment: &'a Attachment) -> PortFuture<'a, Result<ExtractedText, PortError>>;
 
-    /// Returns the answer if it is at hand without waiting; by default it never is.
+    /// Returns a cached result. Default: `None`.
     fn cached(&self, _attachment: &Attachment) -> Option<Result<ExtractedText, PortError>> {
         None
     }
 
-    /// Counts the pages of a document, whose bytes are loaded already; by default their number is unknown.
+    /// Counts the pages of a loaded document. Default: `None`.
     ///
-    /// It is asked for every document, also in a preview, and says what a document costs that is sent as it is.
+    /// Called for each document, also in previews, to estimate its tokens as a file.
     fn pages(&self, _attachment: &Attachment) -> Option<u32> {
         None
     }
 }
 
-/// The text of a document, or as much of it as limits allow.
+/// Text of a document, within the limits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExtractedText {
     /// The text.
     pub text: Text,
-    /// What is not in the text, and why: a phrase such as `pages after the first 500`.
+    /// The omitted part, such as `pages after the first 500`.
     pub left_out: Option<Arc<str>>,
 }
 
 impl<T: Into<Text>> From<T> for ExtractedText {
-    /// A text of which nothing was left out.
     fn from(text: T) -> Self {
         Self { text: text.into(), left_out: None }
     }
 }
 
-/// What a host lends for the files that travel with messages; each is optional.
+/// Services for attachments; each is optional.
 #[derive(Clone, Copy, Default)]
 pub struct AttachmentPorts<'a> {
-    /// Loads their bytes; without it they stay references, which no request can hold.
+    /// Loads bytes, without which attachments cannot be sent.
     pub assets: Option<&'a dyn AssetStore>,
-    /// Reads the text of documents.
+    /// Extracts text from documents.
     pub documents: Option<&'a dyn DocumentText>,
-    /// Turns recordings and pictures into text.
+    /// Converts recordings and images to text.
     pub transcriber: Option<&'a dyn Transcriber>,
 }
 
@@ -192,140 +187,139 @@ impl fmt::Debug for AttachmentPorts<'_> {
     }
 }
 
-/// Gives texts vectors, such that texts of like meaning have like ones.
+/// Computes embedding vectors of texts.
 pub trait Embedder: Send + Sync {
-    /// Returns one vector for each text, all of one length.
+    /// Returns one vector per text, all of equal length.
     ///
-    /// Errors: [`PortErrorKind::TooLarge`] if the texts are too long for the model, [`PortErrorKind::Denied`],
-    /// [`PortErrorKind::Unavailable`], [`PortErrorKind::TimedOut`], [`PortErrorKind::Cancelled`].
+    /// Errors: [`PortErrorKind::TooLarge`], [`PortErrorKind::Denied`], [`PortErrorKind::Unavailable`],
+    /// [`PortErrorKind::TimedOut`], [`PortErrorKind::Cancelled`].
     fn embed<'a>(&'a self, texts: &'a [Text]) -> PortFuture<'a, Result<Vec<Vec<f32>>, PortError>>;
 }
 
-/// Writes summaries, usually by asking a model.
+/// Writes summaries, usually with a model.
 pub trait Summarizer: Send + Sync {
-    /// Returns the text that a prompt asks for; it may be blank, which the caller has to check.
+    /// Returns a summary, which may be blank.
     ///
-    /// Errors: [`PortErrorKind::TooLarge`] if the prompt does not fit the model, [`PortErrorKind::Denied`],
+    /// Errors: [`PortErrorKind::TooLarge`] for the prompt, [`PortErrorKind::Denied`],
     /// [`PortErrorKind::Unavailable`], [`PortErrorKind::TimedOut`], [`PortErrorKind::Cancelled`].
     fn summarize<'a>(
         &'a self,
         request: &'a SummaryRequest,
     ) -> PortFuture<'a, Result<SummaryAnswer, PortError>>;
 
-    /// Returns how many tokens a prompt and its answer may have together; by default that is unknown.
+    /// Returns the context window, for prompt and response together. Default: unknown.
     fn window(&self) -> Option<u32> {
         None
     }
 
-    /// Hears which request of how many, from 1, is made next where messages do not fit one prompt: their parts one by
-    /// one, and last the request that joins the summaries of the parts. By default that is ignored.
+    /// Reports the number of the next request, from 1, and the total, if messages do not fit one prompt. The
+    /// last request joins the partial summaries. By default does nothing.
     fn begins(&self, _request: usize, _of: usize) {}
 }
 
-/// What a summary is made from.
+/// A request for a summary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SummaryRequest {
-    /// The whole prompt, sent as one user message.
+    /// The complete prompt, sent as one user message.
     pub prompt: Text,
-    /// The model to ask, as `profile:model`; the host's choice if absent.
+    /// The model, as `profile:model`. Default: the host's choice.
     pub model: Option<Arc<str>>,
-    /// The sampling temperature; the model's default if absent.
+    /// Sampling temperature. Default: the model's.
     pub temperature: Option<f64>,
-    /// How many tokens the answer may have; the model's default if absent.
+    /// Maximum tokens of the response. Default: the model's.
     pub max_tokens: Option<u32>,
 }
 
-/// What a summarizer answers.
+/// The response of a summarizer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SummaryAnswer {
     /// The text.
     pub text: Text,
-    /// How the answer ended.
+    /// The finish reason.
     pub finish: SummaryFinish,
 }
 
 impl<T: Into<Text>> From<T> for SummaryAnswer {
-    /// An answer that is complete.
     fn from(text: T) -> Self {
         Self { text: text.into(), finish: SummaryFinish::Complete }
     }
 }
 
-/// How an answer ended, as far as the provider says.
+/// Finish reason of a response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SummaryFinish {
-    /// The model was done, or nothing else is known.
+    /// Complete, or unknown.
     #[default]
     Complete,
-    /// The limit of tokens cut it off.
+    /// Stopped at the token limit.
     Length,
-    /// The model called a tool instead.
+    /// A tool call instead of a summary.
     ToolCall,
-    /// The model or the provider refused.
+    /// A refusal of the model or provider.
     Refused,
 }
 
-/// Lists the tools that a model may call.
+/// Lists tools for the model.
 pub trait ToolCatalog: Send + Sync {
-    /// Returns the tools in the order in which they are sent; equal calls give equal lists.
+    /// Returns the tools in a stable order.
     fn tools(&self) -> Vec<ToolDefinition>;
 
-    /// Returns instructions on the use of tools for the prompt, if the host has any.
+    /// Returns instructions for the prompt on how to use tools.
     fn usage(&self) -> Option<Text> {
         None
     }
 
-    /// Returns what the prompt should say of the present state of tools, all of them if none is named.
+    /// Returns the state of the named tools for the prompt; of all if `names` is empty.
     fn context(&self, _names: &[&str]) -> Option<Text> {
         None
     }
 }
 
-/// A tool that a model may call.
+/// A tool that the model may call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolDefinition {
-    /// The name by which it is called.
+    /// The name.
     pub name: Arc<str>,
-    /// What it does, for the model.
+    /// The description for the model.
     pub description: Option<Text>,
-    /// The JSON schema of its arguments.
+    /// The JSON Schema of the arguments.
     pub parameters: Arc<Value>,
 }
 
 /// Reports facts about the host's machine.
 pub trait SystemInfo: Send + Sync {
-    /// Returns a fact: `os`, `osVersion`, `arch`, `platform`, `hostname`, `locale`; none if unknown.
+    /// Returns a fact: `os`, `osVersion`, `arch`, `platform`, `hostname`, or `locale`.
     fn fact(&self, name: &str) -> Option<Arc<str>>;
 }
 
-/// A limit of time that was set when it was made.
+/// A time limit.
 pub trait Deadline: Send + Sync {
-    /// Returns whether the time is over or the work was cancelled. Cheap: it is asked in loops.
+    /// Returns whether the time is over or the work was cancelled. Must be cheap: loops call it.
     fn is_over(&self) -> bool;
 
     /// Waits until the time is over.
     fn over(&self) -> PortFuture<'_, ()>;
 
-    /// Makes a deadline that is over after `limit` from now, or with this one if that comes first.
+    /// Creates a deadline at `limit` from now, but not after this one.
     fn within(&self, limit: Duration) -> Box<dyn Deadline>;
 }
 
-/// Measures how long things take; it never decides anything.
+/// Measures durations for reports; never affects results.
 pub trait Stopwatch: Send + Sync {
-    /// Returns the time since some fixed moment before the first call; it never goes back.
+    /// Returns the time since a fixed moment. Monotonic.
     fn elapsed(&self) -> Duration;
 }
 
-/// Why a port did not do what it was asked for.
+/// Error of a port.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{}", self.phrase())]
 pub struct PortError {
-    /// The kind, by which callers decide.
+    /// The kind, for program logic.
     pub kind: PortErrorKind,
-    /// What happened: lower case, no full stop, things named in backticks, no secrets.
+    /// The message: lower case, no final period, names in backticks, no secrets.
     pub detail: Phrase,
-    /// The cause, if the host tells it.
+    /// The cause.
     pub source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
@@ -335,7 +329,7 @@ impl PortError {
         Self { kind, detail, source: None }
     }
 
-    /// Writes it in one phrase.
+    /// Returns the error as a phrase.
     pub fn phrase(&self) -> Phrase {
         phrase!("{kind}: {detail}", kind = Phrase::from(self.kind.as_str()), detail = self.detail)
     }
@@ -348,21 +342,21 @@ impl PortError {
     }
 }
 
-/// What kind of failure a port reports.
+/// Kind of port error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PortErrorKind {
-    /// The thing asked for does not exist.
+    /// The object does not exist.
     NotFound,
-    /// It is larger than allowed.
+    /// The object exceeds a limit.
     TooLarge,
-    /// Its kind or format is not supported.
+    /// The kind or format is not supported.
     Unsupported,
-    /// It is broken.
+    /// The data is damaged.
     Invalid,
-    /// Access is not allowed.
+    /// Access is denied.
     Denied,
-    /// The service cannot be reached or is overloaded.
+    /// The service is unreachable or overloaded.
     Unavailable,
     /// The time limit was reached.
     TimedOut,
@@ -371,7 +365,7 @@ pub enum PortErrorKind {
 }
 
 impl PortErrorKind {
-    /// Returns the wording used in messages.
+    /// Returns the name in messages.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NotFound => "not found",
@@ -385,7 +379,7 @@ impl PortErrorKind {
         }
     }
 
-    /// Returns whether the same request may succeed later.
+    /// Returns whether a retry may succeed.
     pub const fn is_transient(self) -> bool {
         matches!(self, Self::Unavailable | Self::TimedOut)
     }
@@ -403,7 +397,6 @@ mod tests {
 
     use super::*;
 
-    /// Answers with the prompt in capitals; cannot read a blank one.
     struct Loud;
 
     impl Summarizer for Loud {

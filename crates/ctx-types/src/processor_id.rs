@@ -1,8 +1,4 @@
-//! Ids of processors as files spell them.
-
-/// Returns the id of a processor that a spelling means.
-///
-/// AIO Hub prefixes ids with `primary:` or `post:`; white space around them does not count.
+/// Trims a processor id and removes AIO Hub's prefix `primary:` or `post:`.
 ///
 /// ```
 /// use ctx_types::canonical_id;

@@ -1,5 +1,3 @@
-//! Regex rules as files store them: what is replaced in the messages that are shown or sent.
-
 use std::sync::Arc;
 
 #[cfg(feature = "schema")]
@@ -83,16 +81,16 @@ noun! {
 }
 
 impl RegexRule {
-    /// What `targetTexts` may name.
+    /// The values of `targetTexts`.
     pub const TARGET_TEXTS: [&'static str; 2] = ["worldbook", "reasoning"];
 
-    /// What `replacementType` may be.
+    /// The values of `replacementType`.
     pub const REPLACEMENT_TYPES: [&'static str; 2] = ["regex", "script"];
 
-    /// What `substitutionMode` may be.
+    /// The values of `substitutionMode`.
     pub const SUBSTITUTION_MODES: [&'static str; 3] = ["NONE", "RAW", "ESCAPED"];
 
-    /// What `dialect` may be.
+    /// The values of `dialect`.
     pub const DIALECTS: [&'static str; 2] = ["aio", "sillytavern"];
 }
 

@@ -1,5 +1,3 @@
-//! The report that explains a context.
-
 use serde::Serialize;
 
 use crate::decision::{Decision, Outcome, TokenFigure};

@@ -1,6 +1,4 @@
-//! What a model accepts in a request.
-
-/// Defines an enum whose values have names in model tables.
+/// Defines an enum with the names in model tables.
 macro_rules! words {
     (
         $(#[$outer:meta])*
@@ -23,7 +21,7 @@ macro_rules! words {
             /// The names in model tables.
             pub const WORDS: &'static [&'static str] = &[$first_word, $($word,)*];
 
-            /// Reads the name of model tables; any other text is `None`.
+            /// Parses a name of model tables.
             pub fn parse(word: &str) -> Option<Self> {
                 match word {
                     $first_word => Some(Self::$first),
@@ -35,35 +33,35 @@ macro_rules! words {
     };
 }
 
-/// What a model accepts in a request beyond its API dialect, as a model table says.
+/// Model-specific request rules from a model table.
 ///
-/// The default is a model without known rules: everything is sent as given.
+/// By default, everything is sent unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RequestRules {
     /// Name of the output limit in chat completions.
     pub output_limit: OutputLimit,
     /// Accepted sampling parameters.
     pub samplers: SamplerRule,
-    /// Treatment of `top_k`.
+    /// Handling of `top_k`.
     pub top_k: TopKRule,
-    /// Treatment of stop sequences.
+    /// Handling of stop sequences.
     pub stop: StopRule,
-    /// Settings of Anthropic's thinking.
+    /// Anthropic thinking settings.
     pub thinking: ThinkingRule,
-    /// Reasoning of earlier replies that goes back.
+    /// Reasoning of earlier replies to return.
     pub reasoning_state: ReasoningState,
-    /// Accepted tool call ids, beyond the limits of the API dialect.
+    /// Accepted tool call ids.
     pub call_ids: CallIdRule,
-    /// Most tokens of a response, if they are known.
+    /// Maximum output tokens, if known.
     pub max_output: Option<u32>,
-    /// Whether the model accepts system messages in the conversation; `None` if the model is unknown.
+    /// Whether system messages may follow other messages; `None` if unknown.
     pub late_system: Option<bool>,
 }
 
 words! {
     /// Name of the output limit in chat completions.
     pub enum OutputLimit {
-        /// As given.
+        /// Unchanged.
         Either = "either",
         /// `max_tokens` only.
         MaxTokens = "max_tokens",
@@ -75,15 +73,15 @@ words! {
 words! {
     /// Accepted sampling parameters.
     pub enum SamplerRule {
-        /// Not known; all are sent.
+        /// Unknown; all are sent.
         Unknown = "unknown",
         /// All.
         All = "all",
         /// Either `temperature` or `top_p`.
         TemperatureOrTopP = "temperature_or_top_p",
-        /// All, while the model does not reason; by default it does not.
+        /// All unless the model reasons; by default it does not.
         WithoutReasoning = "without_reasoning",
-        /// All, if the request disables reasoning, which is on by default.
+        /// All if the request disables reasoning; by default it does not.
         IfReasoningDisabled = "if_reasoning_disabled",
         /// None.
         None = "none",
@@ -91,11 +89,11 @@ words! {
 }
 
 words! {
-    /// Treatment of `top_k`.
+    /// Handling of `top_k`.
     pub enum TopKRule {
         /// Sent unless it is 0. SillyTavern's presets write 0 for no limit; most providers reject it.
         Positive = "positive",
-        /// Sent as given; 0 means no limit.
+        /// Sent; 0 means no limit.
         Sent = "sent",
         /// Not accepted.
         Rejected = "rejected",
@@ -103,9 +101,9 @@ words! {
 }
 
 words! {
-    /// Treatment of stop sequences.
+    /// Handling of stop sequences.
     pub enum StopRule {
-        /// Sent as given.
+        /// Sent.
         Sent = "sent",
         /// Not accepted.
         Rejected = "rejected",
@@ -113,11 +111,11 @@ words! {
 }
 
 words! {
-    /// Settings of Anthropic's thinking.
+    /// Anthropic thinking settings.
     pub enum ThinkingRule {
-        /// Not known.
+        /// Unknown.
         Unknown = "unknown",
-        /// The model does not think.
+        /// No thinking.
         Unsupported = "unsupported",
         /// `enabled` with a budget.
         Budget = "budget",
@@ -131,41 +129,41 @@ words! {
 }
 
 words! {
-    /// Reasoning of earlier replies that goes back to the model.
+    /// Reasoning of earlier replies to return to the model.
     pub enum ReasoningState {
-        /// Not known; the API dialect decides.
+        /// Unknown; the API dialect decides.
         Unknown = "unknown",
-        /// Nothing.
+        /// None.
         None = "none",
-        /// Signed `thinking` blocks of Anthropic.
+        /// Anthropic's signed `thinking` blocks.
         Thinking = "thinking",
-        /// Items of OpenAI's responses.
+        /// Items of OpenAI's Responses API.
         Items = "items",
-        /// Gemini's thought signatures, if there are any.
+        /// Gemini's thought signatures, if present.
         Signature = "signature",
-        /// Gemini's thought signatures; the first call of each step of the running turn must have one.
+        /// Gemini's thought signatures, required for the first call of each step of the current turn.
         SignatureRequired = "signature_required",
-        /// `reasoning_content` of messages with tool calls, if there is any.
+        /// `reasoning_content` of messages with tool calls, if present.
         Content = "reasoning_content",
-        /// `reasoning_content` of every message with tool calls.
+        /// `reasoning_content`, required for messages with tool calls.
         ContentRequired = "reasoning_content_required",
     }
 }
 
 impl ReasoningState {
-    /// Returns whether `reasoning_content` goes back with tool calls.
+    /// Returns whether `reasoning_content` is returned with tool calls.
     pub const fn is_content(self) -> bool {
         matches!(self, Self::Content | Self::ContentRequired)
     }
 
-    /// Returns whether thought signatures of Gemini go back.
+    /// Returns whether Gemini's thought signatures are returned.
     pub const fn is_signature(self) -> bool {
         matches!(self, Self::Signature | Self::SignatureRequired)
     }
 }
 
 words! {
-    /// Accepted tool call ids, beyond the limits of the API dialect.
+    /// Accepted tool call ids within the API dialect's limits.
     pub enum CallIdRule {
         /// All.
         Any = "any",

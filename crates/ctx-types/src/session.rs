@@ -1,5 +1,3 @@
-//! Sessions: conversations as trees of nodes with an active leaf.
-
 mod appendix;
 mod commit;
 mod edit;
@@ -35,17 +33,16 @@ pub use sent::{LeftOut, LeftOutReason};
 
 use nodes::{Nodes, Slot};
 
-/// The id of a node, unique within its session.
+/// A node id, unique in its session.
 pub type NodeId = Arc<str>;
 
-/// A conversation: a tree of nodes with an active leaf, in AIO Hub's form.
+/// A conversation in AIO Hub's format: a tree of nodes with an active leaf.
 ///
-/// A linear conversation is a tree without branches. The tree changes only through [`SessionOp`]s, each of
-/// which returns its exact inverse. Its links are always sound, and it always has a root, which is never
-/// sent: what is wrong in a file is reported when it is read and repaired in memory; the file keeps it until
-/// an operation touches it.
+/// Only [`SessionOp`]s change the tree; each has an exact inverse. All links are valid, and the root is never
+/// sent. Errors in a file are reported and repaired in memory; the file keeps them until an operation changes
+/// them.
 ///
-/// A clone shares its nodes with the original until one of the two changes them; it costs a pointer a node.
+/// A clone copies one pointer per node.
 ///
 /// ```
 /// use ctx_types::{Node, Role, Session, SessionOp};
@@ -62,16 +59,14 @@ pub type NodeId = Arc<str>;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// Everything beside the tree.
+    /// Data other than the tree.
     pub header: SessionHeader,
     nodes: Nodes,
     root_id: NodeId,
     leaf: ActiveLeaf,
-    /// Whether every node above the active leaf is known to select the way to it.
+    /// Whether the nodes above the active leaf select its branch.
     is_way_known: bool,
-    /// What is sent of the active path, unless it is to be found again.
     sent: OnceLock<sent::Sent>,
-    /// What folds over the path came to, as far as it is known.
     folds: fold::Folds,
 }
 
@@ -86,71 +81,68 @@ noun! {
 }
 
 impl Session {
-    /// Returns a node; a malformed one is never returned.
+    /// Returns a node that is not malformed.
     pub fn node(&self, id: &str) -> Option<&Node> {
         self.nodes.sound(id).map(|slot| &slot.node)
     }
 
-    /// Returns the nodes in the order of the file, the root among them, malformed ones not.
+    /// Returns the well-formed nodes in file order, including the root.
     pub fn nodes(&self) -> impl Iterator<Item = (&NodeId, &Node)> {
         let sound = self.nodes.iter().filter(|slot| !slot.node.is_malformed());
         sound.map(|slot| (&slot.id, &slot.node))
     }
 
-    /// Returns the ids of all nodes in the order of the file, those of malformed ones too.
+    /// Returns all ids in file order, also of malformed nodes.
     pub fn node_ids(&self) -> impl Iterator<Item = &NodeId> {
         self.nodes.iter().map(|slot| &slot.id)
     }
 
-    /// Returns the id of the root, which is never sent.
+    /// Returns the root id. The root is never sent.
     pub fn root_id(&self) -> &NodeId {
         &self.root_id
     }
 
-    /// Returns the id of the node at which the conversation goes on; the root if there is no message.
+    /// Returns the active leaf; the root if there are no messages.
     pub fn active_leaf_id(&self) -> &NodeId {
         &self.leaf.id
     }
 
-    /// Returns a node's distance from the root, which has 0. O(1).
+    /// Returns the distance from the root. O(1).
     pub fn depth(&self, id: &str) -> Option<usize> {
         self.nodes.sound(id).map(|slot| slot.depth)
     }
 
-    /// Returns the active path: from the root, which is left out, to the active leaf.
+    /// Returns the active branch without the root, oldest first. O(path).
     ///
-    /// O(path). Everything on it takes part, also what is switched off or hidden by a summary; see
-    /// [`visible_path`] for what is sent.
+    /// Includes disabled and hidden messages; see [`visible_path`].
     pub fn path(&self) -> Vec<&Node> {
         self.path_to(&self.leaf.id)
     }
 
-    /// Returns the path from the root, which is left out, to a node; nothing if there is no such node.
+    /// Returns the path to a node without the root; empty if unknown.
     pub fn path_to(&self, id: &str) -> Vec<&Node> {
         let mut path: Vec<&Node> = self.ancestors(id).map(|(_, node)| node).collect();
         path.reverse();
         path
     }
 
-    /// Walks from a node, which comes first, up to the root, which is left out. Each step is O(1).
+    /// Iterates from a node up to the root, exclusive. O(1) per step.
     pub fn ancestors(&self, id: &str) -> impl Iterator<Item = (&NodeId, &Node)> {
         self.slots_above(id).map(|slot| (&slot.id, &slot.node))
     }
 
-    /// Returns the leaf to which a branch leads: from a node down along the branches last shown, else the
-    /// newest.
+    /// Returns the leaf below a node, following selected or else newest children.
     pub fn leaf_below(&self, id: &str) -> Option<&NodeId> {
         self.nodes.sound(id).map(|slot| &self.nodes.leaf_below(slot).id)
     }
 
-    /// Walks the slots from a node up to the root, which is left out.
     fn slots_above(&self, id: &str) -> impl Iterator<Item = &Slot> {
         let slots = std::iter::successors(self.nodes.sound(id), |slot| self.nodes.parent(slot));
         slots.take_while(|slot| slot.parent.is_some())
     }
 }
 
-/// Two sessions are equal if they write equal files, nodes in the same order, and have equal trees in memory.
+/// Compares the files, with their node order, and the trees in memory.
 impl PartialEq for Session {
     fn eq(&self, other: &Self) -> bool {
         let same = |(a, b): (&Slot, &Slot)| a.id == b.id && a.filing == b.filing && a.node == b.node;

@@ -1,5 +1,3 @@
-//! Provenance: where a message, and each byte of it, came from.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,51 +7,51 @@ use serde::{Serialize, Serializer};
 use crate::diagnostic::Span;
 use crate::message::Role;
 
-/// The origin of a message or of a range of its bytes.
+/// The source of a message or byte range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// What kind of thing wrote it.
+    /// Kind of the author.
     pub kind: SourceKind,
-    /// How far its words may be trusted as instructions.
+    /// Trust in its text as instructions.
     pub trust: Trust,
-    /// The id of that thing: preset entry, node, worldbook entry, rule, macro name.
+    /// The id of the entry, node, rule, or macro.
     pub id: Option<Arc<str>>,
-    /// Where it stands, if it comes from a list of a file: entries of a preset, rules.
+    /// Position in a list, such as preset entries or rules.
     pub listed: Option<Arc<Listed>>,
 }
 
-/// The entry of a list that something came from.
+/// An item of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Its position, counted from 0.
+    /// Its position, from 0.
     pub index: usize,
     /// Its display name.
     pub name: Option<Arc<str>>,
 }
 
 impl Source {
-    /// Creates a source without an id that comes from no list.
+    /// Creates a source without an id or position.
     pub const fn new(kind: SourceKind, trust: Trust) -> Self {
         Self { kind, trust, id: None, listed: None }
     }
 
-    /// Creates the source of the preset entry at `index` of its list.
+    /// Creates the source of a preset entry.
     pub fn preset(id: Option<Arc<str>>, index: usize, name: Option<Arc<str>>) -> Self {
         let listed = Some(Arc::new(Listed { index, name }));
         Self { id, listed, ..Self::new(SourceKind::Preset, Trust::Preset) }
     }
 
-    /// Returns its position in the list that it comes from, counted from 0.
+    /// Returns the position in its list, from 0.
     pub fn index(&self) -> Option<usize> {
         self.listed.as_ref().map(|listed| listed.index)
     }
 
-    /// Returns its display name.
+    /// Returns the display name.
     pub fn name(&self) -> Option<&str> {
         self.listed.as_ref()?.name.as_deref()
     }
 
-    /// Creates the source of a message of the conversation; its role decides the trust.
+    /// Creates the source of a conversation message, with the role's trust.
     pub fn history(id: impl Into<Arc<str>>, role: Role) -> Self {
         let trust = match role {
             Role::System | Role::Developer => Trust::Preset,
@@ -72,7 +70,7 @@ impl Source {
     }
 }
 
-/// Written flat, with what there is of `kind`, `id`, `index`, `name` and `trust`.
+/// Writes a flat object: `kind`, `id`, `index`, `name`, `trust`.
 impl Serialize for Source {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -170,7 +168,7 @@ pub enum SourceKind {
 }
 
 impl SourceKind {
-    /// Returns the spelling used in reports and snapshots.
+    /// Returns the name in reports and snapshots.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Preset => "preset",
@@ -190,7 +188,7 @@ impl SourceKind {
         }
     }
 
-    /// Returns whether it is part of the conversation and so may be dropped or compressed.
+    /// Returns whether it is part of the conversation, so may be dropped or compressed.
     pub const fn is_history(self) -> bool {
         matches!(self, Self::History | Self::Summary | Self::Input)
     }
@@ -231,15 +229,13 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Creates the one segment of a text of `len` bytes.
+    /// Creates a segment of a whole text of `len` bytes.
     pub const fn whole(len: usize, source: Source) -> Self {
         Self { span: Span::new(0, len), source, via: Vec::new() }
     }
 }
 
-/// Returns whether segments cover `len` bytes without gaps, overlaps or empty segments.
-///
-/// O(number of segments).
+/// Returns whether segments cover `len` bytes without gaps, overlaps, or empty segments. O(segments).
 pub fn is_partition(segments: &[Segment], len: usize) -> bool {
     let mut end = 0;
     for segment in segments {

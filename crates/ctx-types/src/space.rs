@@ -1,7 +1,7 @@
-//! White space as JavaScript sees it, which decides what trimming removes in the files of other applications.
+//! White space as in JavaScript, whose `trim` other applications use.
 
-/// Returns whether JavaScript's `\s` and `trim` take a character for white space: Unicode's white space and U+FEFF,
-/// without U+0085.
+/// Returns whether JavaScript's `\s` and `trim` match a character: Unicode white space and U+FEFF, without
+/// U+0085.
 ///
 /// ```
 /// use ctx_types::space::{is_space, trim};
@@ -13,22 +13,22 @@ pub fn is_space(c: char) -> bool {
     (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}'
 }
 
-/// Returns a text without the white space at both ends.
+/// Trims both ends.
 pub fn trim(text: &str) -> &str {
     trim_end(trim_start(text))
 }
 
-/// Returns a text without the white space at its beginning.
+/// Trims the start.
 #[inline]
 pub fn trim_start(text: &str) -> &str {
-    // Mostly there is none, which one byte tells.
+    // Fast path: the first byte usually suffices.
     match text.as_bytes().first() {
         Some(byte) if byte.is_ascii_graphic() => text,
         _ => text.trim_start_matches(is_space),
     }
 }
 
-/// Returns a text without the white space at its end.
+/// Trims the end.
 #[inline]
 pub fn trim_end(text: &str) -> &str {
     match text.as_bytes().last() {
@@ -37,7 +37,7 @@ pub fn trim_end(text: &str) -> &str {
     }
 }
 
-/// Returns the place of the first character from `from` on that is not white space.
+/// Returns the position of the next non-space character at or after `from`.
 #[inline]
 pub fn skip(text: &str, from: usize) -> usize {
     let rest = text.get(from..).unwrap_or_default();

@@ -1,6 +1,4 @@
-//! Numbers that follow from a seed.
-
-/// The generator `SplitMix64` (Steele and others, 2014): the same numbers from the same seed, on every machine.
+/// The random generator `SplitMix64` (Steele and others, 2014), deterministic on all machines.
 ///
 /// ```
 /// use ctx_types::SplitMix64;
@@ -15,12 +13,12 @@
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// Begins a stream of numbers.
+    /// Creates a generator.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Returns the next number.
+    /// Returns the next random integer.
     pub const fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let bits = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -28,7 +26,7 @@ impl SplitMix64 {
         bits ^ (bits >> 31)
     }
 
-    /// Returns the next number as one from 0 to below 1, of its upper 53 bits.
+    /// Returns a random number from 0 to below 1, with 53 bits.
     #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
     pub const fn fraction(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64

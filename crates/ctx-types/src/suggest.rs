@@ -1,10 +1,7 @@
-//! "Did you mean": the nearest known name to one that is not known.
-
-/// Returns the candidate that a mistyped name most likely meant, if one is near enough.
+/// Returns the most similar candidate, if any.
 ///
-/// Near enough means a third of the name's characters mistyped at the most (at least one, but not all of
-/// them); capital letters do not count. Ties go to the earlier candidate. Cost: candidates × the product of
-/// both lengths.
+/// At most 1/3 of the characters, at least one but not all, may be wrong. Ignores case. The first candidate
+/// wins ties. O(candidates × product of both lengths).
 ///
 /// ```
 /// use ctx_types::closest;
@@ -17,17 +14,17 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     nearest(name, candidates).map(|near| near.name)
 }
 
-/// A known name that a mistyped one most likely meant.
+/// A similar known name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Near<'a> {
     /// The known name.
     pub name: &'a str,
-    /// Whether nothing else can have been meant: only the case of letters differs; or no other candidate is
-    /// near enough, the name has at least four characters, and more than its digits differs.
+    /// Whether only the case differs, or this is the only similar candidate, one name has at least four
+    /// characters, and more than digits differ.
     pub is_certain: bool,
 }
 
-/// Returns the candidate that a mistyped name most likely meant, as [`closest`] does, and whether that is certain.
+/// Like [`closest`], with the certainty of the match.
 ///
 /// ```
 /// use ctx_types::{Near, nearest};
@@ -42,15 +39,14 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     nearest_within(name, candidates, (length / 3).max(1).min(length.saturating_sub(1)))
 }
 
-/// Returns the known key that a misspelt one certainly means: where one letter is wrong, or two of ten and more.
+/// Returns the certain match of a key, with at most one error, or two from ten characters on.
 ///
-/// Keys of other applications are words too, so that less may be wrong than in a name that must be a known one.
+/// Stricter than [`nearest`]: unknown keys may be words of other applications.
 pub fn nearest_key<'a>(key: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = if key.chars().count() < 10 { 1 } else { 2 };
     nearest_within(key, known, limit).filter(|near| near.is_certain).map(|near| near.name)
 }
 
-/// Returns the nearest candidate of those in which at most so many characters are mistyped.
 fn nearest_within<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -83,14 +79,12 @@ fn nearest_within<'a>(
     Some(Near { name: near, is_certain })
 }
 
-/// Numbered names are near each other, and each is meant.
+/// Numbered names are similar, but all intended.
 fn differs_in_digits_only(one: &str, other: &str) -> bool {
     let letters = |text: &str| text.chars().filter(|c| !c.is_numeric()).collect::<String>();
     letters(one) == letters(other)
 }
 
-/// The fewest characters of a name that is meant for certain where a letter is wrong.
 const MIN_CERTAIN: usize = 4;
 
-/// The longest name, in characters, for which a neighbour is looked for.
 const MAX_NAME: usize = 64;

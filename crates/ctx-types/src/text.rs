@@ -1,17 +1,14 @@
-//! Shared, immutable text that remembers its token counts, and whether it has pictures in it.
-
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// How many encodings a text remembers a count for; the first ones that ask are kept.
+/// Cached encodings per text; the first ones win.
 const SLOTS: usize = 2;
 
-/// An immutable text, shared by reference count; cloning is O(1).
+/// An immutable, shared text, with token counts cached for all clones. Cloning is O(1).
 ///
-/// Token counts are kept beside the body in atomic slots, so that a count is made once per encoding for
-/// all clones, with no cache elsewhere. Lengths are in bytes of UTF-8.
+/// Lengths are in UTF-8 bytes.
 ///
 /// ```
 /// use ctx_types::{EncodingId, Text};
@@ -31,23 +28,23 @@ struct Body {
     pictures: AtomicU8,
 }
 
-/// What a text knows of pictures in it; 0 stands for nothing yet.
+/// 0 is unknown.
 const NO_PICTURE: u8 = 1;
 const PICTURES: u8 = 2;
 
-/// The identity of a token encoding; 0 is reserved and never remembered.
+/// The id of a token encoding. Counts for 0 are not cached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EncodingId(pub u32);
 
 impl Text {
-    /// Returns the body.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0.text
     }
 
-    /// Returns the token count for an encoding, calling `count` only if no clone has counted before.
+    /// Returns the token count; calls `count` only if it is not cached.
     ///
-    /// Two threads that ask at once may both count; they get the same figure.
+    /// Concurrent calls may both count.
     pub fn tokens_with(&self, encoding: EncodingId, count: impl FnOnce(&str) -> u32) -> u32 {
         if let Some(known) = self.known_tokens(encoding) {
             return known;
@@ -59,7 +56,7 @@ impl Text {
         counted
     }
 
-    /// Returns the token count for an encoding if it was made before.
+    /// Returns the cached token count.
     pub fn known_tokens(&self, encoding: EncodingId) -> Option<u32> {
         self.0.counts.iter().find_map(|slot| {
             let packed = slot.load(Ordering::Relaxed);
@@ -68,12 +65,12 @@ impl Text {
         })
     }
 
-    /// What stands in Markdown between a picture's description and its bytes.
+    /// Markdown between an inline image's description and bytes.
     pub const INLINE_PICTURE: &str = "](data:";
 
-    /// Returns whether the body looks as if it had a picture in it as Markdown with its bytes, `![…](data:…;base64,…)`.
+    /// Returns whether the text seems to have an inline Markdown image, `![…](data:…;base64,…)`.
     ///
-    /// O(bytes), once for all clones.
+    /// O(bytes), cached for all clones.
     pub fn has_inline_picture(&self) -> bool {
         let known = match self.0.pictures.load(Ordering::Relaxed) {
             0 if self.contains(Self::INLINE_PICTURE) => PICTURES,
@@ -84,7 +81,7 @@ impl Text {
         known == PICTURES
     }
 
-    /// Returns whether two texts are the very same shared body.
+    /// Returns whether two texts share memory.
     pub fn is_shared_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -101,7 +98,6 @@ impl Text {
 }
 
 fn unpack(packed: u64) -> (EncodingId, u32) {
-    /// The lower half of a slot holds the count, the upper half the encoding.
     const LOWER: u64 = 0xffff_ffff;
     let half = |bits: u64| u32::try_from(bits & LOWER).unwrap_or(u32::MAX);
     (EncodingId(half(packed >> 32)), half(packed))

@@ -1,5 +1,3 @@
-//! Texts that are written anew each turn, shared with those of earlier turns.
-
 use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -8,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::text::{EncodingId, Text};
 
-/// Remembers texts that were written, so that an equal one of a later turn keeps the token counts of the first.
+/// Shares equal texts between turns to keep their cached token counts.
 ///
-/// It changes no result, only what need not be counted again. It is bounded: above [`TextMemory::MAX_TEXTS`]
-/// texts, [`TextMemory::MAX_BYTES`] bytes of them or [`TextMemory::MAX_PARTS`] parts it begins anew.
+/// Never changes results. Cleared above [`TextMemory::MAX_TEXTS`], [`TextMemory::MAX_BYTES`], or
+/// [`TextMemory::MAX_PARTS`].
 ///
 /// ```
 /// use ctx_types::{Text, TextMemory};
@@ -27,34 +25,33 @@ pub struct TextMemory(Mutex<Remembered>);
 
 #[derive(Default)]
 struct Remembered {
-    /// Only looked up, never listed, so that its order shows nowhere.
+    /// Never iterated, so its random order has no effect.
     texts: HashSet<Text>,
     bytes: usize,
     parts: Parts,
 }
 
-/// Parts of texts, such as lines, and how many tokens they have.
+/// Token counts of parts, such as lines.
 ///
-/// A part is known by its length and a hash with a secret key, so that nobody can write two that are taken for the same.
+/// The keyed hash prevents deliberate collisions.
 #[derive(Default)]
 struct Parts {
     hasher: RandomState,
-    /// The length in bytes and the tokens of each hash. Only looked up, as the texts are.
+    /// Length in bytes and tokens by hash.
     counts: HashMap<u64, (u32, u32)>,
 }
 
-/// The hash and the length in bytes.
 type PartKey = (u64, u32);
 
 impl TextMemory {
-    /// How many texts are remembered at the most.
+    /// Maximum number of texts.
     pub const MAX_TEXTS: usize = 1_024;
-    /// How many bytes the remembered texts have at the most.
+    /// Maximum total bytes of texts.
     pub const MAX_BYTES: usize = 4 * 1024 * 1024;
-    /// How many parts are remembered at the most, in some 20 bytes each.
+    /// Maximum number of parts, of about 20 bytes each.
     pub const MAX_PARTS: usize = 100_000;
 
-    /// Returns the remembered text that is equal, or remembers this one. O(bytes of the text).
+    /// Returns the equal cached text, or caches this one. O(bytes).
     pub fn share(&self, text: Text) -> Text {
         if text.len() > Self::MAX_BYTES {
             return text;
@@ -71,7 +68,7 @@ impl TextMemory {
         text
     }
 
-    /// Returns the tokens of parts together, counting those that were not counted in this encoding before. O(bytes).
+    /// Returns the total tokens of parts, counting only uncached ones. O(bytes).
     pub fn count_parts<'a>(
         &self,
         encoding: EncodingId,
@@ -88,7 +85,6 @@ impl TextMemory {
                 known.saturating_add(tokens.unwrap_or_default())
             })
         };
-        // Others need not wait for what is counted.
         for (_, part, tokens) in &mut new {
             *tokens = count(part);
         }

@@ -1,5 +1,3 @@
-//! The inputs of one turn: everything that may differ between two assemblies of the same agent.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,9 +6,9 @@ use crate::message::Message;
 use crate::ports::ToolDefinition;
 use crate::text::Text;
 
-/// Everything that may differ between two turns.
+/// The inputs of a turn.
 ///
-/// Equal turn inputs, sessions and port answers give equal bytes.
+/// Equal inputs, sessions, and port results give equal bytes.
 ///
 /// ```
 /// use ctx_types::TurnInput;
@@ -21,53 +19,51 @@ use crate::text::Text;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TurnInput {
-    /// The time of the turn, in milliseconds since 1970-01-01T00:00:00Z; without it time macros are off.
+    /// The time in milliseconds since 1970-01-01T00:00:00Z. Without it, time macros are disabled.
     pub at_millis: Option<i64>,
-    /// The time zone, as an IANA name such as `Asia/Shanghai`; `UTC` if absent.
+    /// IANA time zone, such as `Asia/Shanghai`. Default: `UTC`.
     pub zone: Option<Arc<str>>,
-    /// The seed of every random draw.
+    /// The seed of all random values.
     pub seed: u64,
-    /// What the user is about to send; it is not in the session yet.
+    /// The new user message, not yet in the session.
     pub input: Option<Text>,
-    /// What is sent after the input and never stored, such as a file's text that comes with it; part of the
-    /// turn that is being answered.
+    /// Messages after the input that are never stored, such as a file's text. Part of the pending turn.
     pub further: Vec<Message>,
-    /// What is to be generated.
+    /// The kind of generation.
     pub kind: GenerationKind,
-    /// The model that the request goes to.
+    /// The model.
     pub model: Option<Arc<str>>,
-    /// The name of the dialect in which the request is written, such as `openai` or `anthropic`, if it is known.
+    /// The API dialect, such as `openai` or `anthropic`.
     ///
-    /// It decides with the model in what form attachments are sent.
+    /// It and the model decide the format of attachments.
     pub dialect: Option<Arc<str>>,
-    /// The name of the model that people see, where it differs; only macros show it.
+    /// The model's display name, only for macros.
     pub model_name: Option<Arc<str>>,
-    /// Who runs the model; only macros show it.
+    /// The provider, only for macros.
     pub provider: Option<Arc<str>>,
-    /// The name of the connection profile that the request goes through.
+    /// The name of the connection profile.
     pub profile: Option<Arc<str>>,
-    /// The id of that profile; only macros show it.
+    /// The id of the profile, only for macros.
     pub profile_id: Option<Arc<str>>,
-    /// How many tokens the context may have in place of the model's window; 0 means the window. A negative number
-    /// and one above a billion are refused.
+    /// Maximum context tokens; 0 is the model's context window. Valid from 0 to a billion.
     pub context_tokens: Option<i64>,
-    /// How many tokens are kept free for the answer; by default what the agent asks for, or the model needs.
+    /// Response reserve in tokens. Default: the agent's or model's.
     pub reserve: Option<u32>,
-    /// The tools that the model may call; their definitions are part of the budget.
+    /// The model's tools, whose definitions use the budget.
     pub tools: Vec<ToolDefinition>,
-    /// Where marks ask the provider to keep the beginning of the request.
+    /// The placement of cache marks.
     pub cache_marks: CachePolicy,
-    /// Whether this is only looked at: effects are dropped and ports answer from their caches.
+    /// Whether this is a preview: no effects, and only cached port results.
     pub preview: bool,
 }
 
 impl TurnInput {
-    /// Creates the turn in which the user says this, with defaults for all else.
+    /// Creates a turn with a user message and defaults.
     pub fn new(input: impl Into<Text>) -> Self {
         Self { input: Some(input.into()), ..Self::default() }
     }
 
-    /// Returns the turn with fields that `set` has set.
+    /// Changes fields with `set`.
     #[must_use]
     pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
         set(&mut self);
@@ -75,18 +71,18 @@ impl TurnInput {
     }
 }
 
-/// What is to be generated.
+/// Kind of generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum GenerationKind {
-    /// An answer.
+    /// A reply.
     #[default]
     Normal,
-    /// The rest of an unfinished answer.
+    /// The rest of an incomplete reply.
     Continue,
-    /// What the user might say.
+    /// A message on behalf of the user.
     Impersonate,
-    /// Something that the user does not see.
+    /// Text that the user does not see.
     Quiet,
 }
 
@@ -94,11 +90,11 @@ impl GenerationKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Normal, Self::Continue, Self::Impersonate, Self::Quiet];
 
-    /// The spellings used in files and on the command line.
+    /// The names in files and on the command line.
     pub const WORDS: [&'static str; 4] =
         [Self::Normal.as_str(), Self::Continue.as_str(), Self::Impersonate.as_str(), Self::Quiet.as_str()];
 
-    /// Returns the spelling used in files and on the command line.
+    /// Returns the name in files and on the command line.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Normal => "normal",

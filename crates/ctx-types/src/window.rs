@@ -1,30 +1,27 @@
-//! The part of a conversation that an assembly looks at.
-
 use std::borrow::Borrow;
 
 use crate::message::{Message, Role};
 use crate::source::SourceKind;
 
-/// The end of a conversation, as far as it was read, with what stands apart from it taken out.
+/// The loaded messages at the end of a conversation.
 ///
-/// Positions count the whole conversation without `pinned` and `prefix`: message 0 is the oldest, read or not.
-/// Whoever makes a window begins it at a group border, at or before the pending turn: what [`pending_start`]
-/// finds is then the same as in the whole conversation.
+/// Position 0 is the oldest message, loaded or not; `pinned` and `prefix` have no position. A window starts
+/// at a group border, at or before the pending turn. This gives [`pending_start`] the same result as the
+/// whole conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Window {
-    /// The leading run of system and developer messages: never dropped, compressed or moved, never counted.
+    /// Leading system and developer messages: never dropped, compressed, moved, or counted.
     pub pinned: Vec<Message>,
-    /// How many messages between `pinned` and `messages` were not read.
+    /// Number of unloaded messages before `messages`.
     pub skipped: usize,
-    /// The messages that were read, oldest first.
+    /// The loaded messages, oldest first.
     pub messages: Vec<Message>,
-    /// An unfinished answer that the model is asked to continue, or another message that stands behind the
-    /// conversation; sent last of all.
+    /// The last message of the request: an incomplete reply, or another message after the conversation.
     pub prefix: Option<Message>,
 }
 
 impl Window {
-    /// Makes a window of a whole conversation. O(messages).
+    /// Creates a window of a whole conversation. O(messages).
     pub fn whole(mut messages: Vec<Message>) -> Self {
         let prefix = match messages.last() {
             Some(last) if last.is_continuation_prefix => messages.pop(),
@@ -36,21 +33,21 @@ impl Window {
         Self { pinned: messages, skipped: 0, messages: rest, prefix }
     }
 
-    /// Returns the length of the conversation, read or not, without `pinned` and `prefix`.
+    /// Returns the length of the conversation, loaded or not, without `pinned` and `prefix`.
     pub fn total_len(&self) -> usize {
         self.skipped + self.messages.len()
     }
 
-    /// Returns the length of the settled history: what precedes the pending turn.
+    /// Returns the length of the history before the pending turn.
     pub fn settled_len(&self) -> usize {
         self.skipped + pending_start(&self.messages)
     }
 }
 
-/// Returns where the pending turn begins; the number of messages if there is none.
+/// Returns the start of the pending turn; the number of messages if there is no such turn.
 ///
-/// The pending turn goes from the last user message, and user messages directly before it, to the end, unless
-/// a finished answer follows. A summary is neither a user message nor an answer. O(messages of the pending turn).
+/// It starts at the last run of user messages, unless a complete reply follows. Summaries are neither user
+/// messages nor replies. O(messages of the pending turn).
 pub fn pending_start<M: Borrow<Message>>(messages: &[M]) -> usize {
     let is_user = |message: &Message| message.role == Role::User && !is_summary(message);
     for (index, message) in messages.iter().map(Borrow::borrow).enumerate().rev() {
@@ -74,8 +71,8 @@ mod tests {
     use super::*;
     use crate::{Source, ToolCall};
 
-    /// Builds one message a letter: `u`ser, finished `a`nswer, `c`all, `t`ool result, `s`ystem, unfinished
-    /// answer `p`, summary spoken by the user `S` or by the model `A`.
+    /// `u`ser, complete `a`nswer, `c`all, `t`ool result, `s`ystem, incomplete reply `p`, summary by the user
+    /// `S` or the model `A`.
     fn messages(letters: &str) -> Vec<Message> {
         let build = |letter| {
             let role = match letter {

@@ -1,15 +1,11 @@
-//! Words in findings and reasons: what strangers wrote, quoted harmlessly, and numbers of things.
-
 use std::borrow::Cow;
 
-/// How many characters of a stranger's text a finding quotes.
 const MAX_QUOTED: usize = 64;
 
-/// Returns the beginning of what a stranger wrote, with an ellipsis if it goes on and control characters
-/// escaped.
+/// Returns the first 64 characters of untrusted text, with an ellipsis if it is longer, and escapes control
+/// characters. O(1).
 ///
-/// A name can be as long as its file; one that is quoted in full by a thousand findings fills the memory.
-/// O(1): no more than 65 characters are looked at.
+/// A thousand diagnostics may quote a name as long as its file.
 ///
 /// ```
 /// use ctx_types::excerpt;
@@ -35,7 +31,7 @@ pub fn excerpt(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Writes a number of things: `1 message`, `2 messages`. The thing is named in the singular.
+/// Formats a count of a singular noun: `1 message`, `2 messages`.
 ///
 /// ```
 /// use ctx_types::plural;
@@ -50,7 +46,7 @@ pub fn plural(count: usize, thing: &str) -> String {
     }
 }
 
-/// Writes a number with commas between thousands.
+/// Formats a number with thousands separators.
 ///
 /// ```
 /// use ctx_types::thousands;

@@ -1,5 +1,3 @@
-//! Worldbooks as files store them: texts that come into a context when the conversation speaks of them.
-
 mod entries;
 mod loose;
 mod values;
@@ -148,26 +146,26 @@ noun! {
 }
 
 impl WorldbookEntry {
-    /// Returns whether the file held something else than an object where the entry should stand.
+    /// Returns whether the file has a value other than an object.
     pub fn is_malformed(&self) -> bool {
         self.kept.is_malformed()
     }
 
-    /// Returns the id of the entry, which stands under a key of its book.
+    /// Returns the entry's id, or its key in the book.
     pub fn uid_under(&self, key: &str) -> Arc<str> {
         self.uid.as_ref().map_or_else(|| key.into(), |uid| uid.0.clone())
     }
 }
 
-/// A worldbook that a host has at hand, and the names by which agents, profiles and conversations ask for it.
+/// A loaded worldbook.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedWorldbook {
-    /// The id, by which `worldbookIds` name it.
+    /// The id in `worldbookIds`.
     pub id: Arc<str>,
-    /// The name, by which reports speak of it and timed effects remember its entries.
+    /// The name in reports and in the state of timed effects.
     pub name: Arc<str>,
     /// The book.
     pub book: Arc<Worldbook>,
-    /// Whether it holds for every agent; otherwise only where its id or name is asked for.
+    /// Whether it applies to all agents, without a request by id or name.
     pub is_global: bool,
 }

@@ -1,16 +1,12 @@
-//! What nouns keep of their files, shared where it is the same.
-
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde_json::{Map, Number, Value};
 
-/// What a noun's file held beside its typed fields.
-///
-/// Clones share it until one of them changes.
+/// The unknown keys of a value. Clones share memory.
 #[derive(Clone, Debug, Default)]
 pub struct Kept(
-    /// None stands for an empty object.
+    /// `None` is an empty object.
     Option<Arc<Value>>,
 );
 
@@ -19,49 +15,44 @@ impl Kept {
         Self(Some(Arc::new(value)))
     }
 
-    /// Returns the value of a key that the noun has no typed field for.
-    ///
-    /// Keys with a typed field may hold an empty placeholder here.
+    /// Returns the value of an unknown key. A known key may have an empty placeholder.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.0.as_ref()?.get(key)
     }
 
-    /// Returns the value of a key that the noun has no typed field for, to be changed in its place.
+    /// Returns the mutable value of an unknown key.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
         self.get(key)?;
         self.map_mut()?.get_mut(key)
     }
 
-    /// Removes a key and returns what it held.
+    /// Removes a key and returns its value.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
         self.get(key)?;
         self.map_mut()?.shift_remove(key)
     }
 
-    /// Sets a key that the noun has no typed field for.
+    /// Sets an unknown key.
     pub fn set(&mut self, key: &str, value: Value) {
         if let Some(map) = self.map_mut() {
             map.insert(key.to_owned(), value);
         }
     }
 
-    /// Returns whether the file held something else than an object where the noun should stand.
+    /// Returns whether the file has a value other than an object.
     pub fn is_malformed(&self) -> bool {
         self.malformed().is_some()
     }
 
-    /// Returns the object; none if the file held something else, or nothing.
     pub(crate) fn map(&self) -> Option<&Map<String, Value>> {
         self.0.as_ref()?.as_object()
     }
 
-    /// The same, to be changed; none if the file held something else.
     pub(crate) fn map_mut(&mut self) -> Option<&mut Map<String, Value>> {
         let value = self.0.get_or_insert_with(|| Arc::new(Value::Object(Map::new())));
         Arc::make_mut(value).as_object_mut()
     }
 
-    /// Returns what the file held where the noun should stand, if it was no object.
     pub(crate) fn malformed(&self) -> Option<&Value> {
         self.0.as_deref().filter(|value| !value.is_object())
     }
@@ -77,15 +68,13 @@ impl PartialEq for Kept {
     }
 }
 
-/// How many different ones [`Sharing`] knows at a time.
 const MAX_SHARED: usize = 8;
 
-/// Lets nouns that keep the same share it: what is kept of the messages of a file hardly differs.
+/// Shares equal values: nodes of a file usually keep the same keys.
 #[derive(Debug, Default)]
 pub(crate) struct Sharing(VecDeque<Kept>);
 
 impl Sharing {
-    /// Puts the one that is known in the place of an equal one. Compares with [`MAX_SHARED`] at the most.
     pub(crate) fn share(&mut self, kept: &mut Kept) {
         if kept.0.is_none() {
             return;
@@ -101,7 +90,6 @@ impl Sharing {
     }
 }
 
-/// Returns whether two hold the same in the same order.
 fn is_same(one: &Kept, other: &Kept) -> bool {
     if let (Some(one), Some(other)) = (&one.0, &other.0)
         && Arc::ptr_eq(one, other)
@@ -119,9 +107,9 @@ fn is_same_entry(one: (&String, &Value), other: (&String, &Value)) -> bool {
                 one.len() == other.len()
                     && one.iter().zip(other).all(|(one, other)| is_same_entry(one, other))
             }
-            // Objects in lists may differ in the order of their keys.
+            // Objects in lists may have another key order.
             (Value::Array(one), Value::Array(other)) => one.is_empty() && other.is_empty(),
-            // 0.0 equals -0.0, and is written in another way.
+            // `0.0 == -0.0`, but their JSON differs.
             (Value::Number(one), Value::Number(other)) => {
                 let bits = |number: &Number| number.as_f64().map(f64::to_bits);
                 one == other && bits(one) == bits(other)
@@ -136,7 +124,6 @@ mod tests {
 
     use super::*;
 
-    /// Shares two, and returns whether they are one value then.
     #[track_caller]
     fn check(one: Value, other: Value, is_shared: bool) {
         let (mut one, mut other, mut sharing) = (Kept::new(one), Kept::new(other), Sharing::default());

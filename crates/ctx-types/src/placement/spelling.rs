@@ -1,4 +1,4 @@
-//! The spellings of a placement: seed 000's flat fields, and AIO Hub's `injectionStrategy`.
+//! The formats of a placement: flat fields, and AIO Hub's `injectionStrategy`.
 
 use crate::Phrase;
 use crate::phrase;
@@ -14,14 +14,12 @@ use crate::persist::Persist as _;
 use crate::suggest::{Near, nearest};
 use crate::wording::excerpt;
 
-/// Reads the placement of an entry from whichever spelling it uses.
 pub(super) fn read(entry: &PresetMessage) -> (Placement, Vec<Diagnostic>) {
     let mut spelling = Spelling::of(entry);
     let placement = spelling.read();
     (placement, spelling.diagnostics)
 }
 
-/// Replaces the placement of an entry, unless it is the same.
 pub(super) fn write(placement: &Placement, entry: &mut PresetMessage) {
     if read(entry).0 == *placement {
         return;
@@ -59,7 +57,6 @@ fn write_depth(points: &DepthPoints, strategy: &mut InjectionStrategy) {
     }
 }
 
-/// All spellings of one entry's placement, and what is unclear about them.
 struct Spelling<'a> {
     entry: &'a PresetMessage,
     strategy: Option<&'a InjectionStrategy>,
@@ -92,7 +89,7 @@ impl<'a> Spelling<'a> {
         placement
     }
 
-    /// Decides by the fields that are given: a depth, then an index, then an anchor.
+    /// Priority: a depth, an index, an anchor.
     fn infer(&mut self) -> Placement {
         let depth = self.advanced_depth().or_else(|| self.depth());
         let index = self.entry.insertion_point.map(|at| Placement::Index { at, order: self.order });
@@ -139,7 +136,6 @@ impl<'a> Spelling<'a> {
         Some(Placement::Depth { points: DepthPoints::single(depth), order: self.order })
     }
 
-    /// What an `advanced_depth` without a depth falls back to.
     fn plain_depth(&mut self) -> Placement {
         let Some(placement) = self.depth() else { return self.without("depthConfig") };
         let message =
@@ -171,16 +167,14 @@ impl<'a> Spelling<'a> {
         nested.or(self.entry.anchor_target.as_deref())
     }
 
-    /// The side of the anchor as it is written, and where.
     fn side(&self) -> Option<(&'static str, &'a str)> {
         let nested = self.strategy.and_then(|strategy| strategy.anchor_position.as_deref());
         let nested = nested.map(|side| ("/injectionStrategy/anchorPosition", side));
         nested.or_else(|| Some(("/anchorPoint", self.entry.anchor_point.as_deref()?)))
     }
 
-    /// Reports the flat fields that an explicit type leaves without effect.
-    ///
-    /// Leftover fields of the strategy itself are not reported: AIO Hub's editor leaves them there.
+    /// Reports flat fields that an explicit type overrides, but not strategy fields: AIO Hub's editor leaves
+    /// those unused.
     fn unused(&mut self, kind: &str) {
         let entry = self.entry;
         let is_anchor = kind == "anchor";
@@ -206,7 +200,6 @@ impl<'a> Spelling<'a> {
         self.unknown("/injectionStrategy/type", message, known, help);
     }
 
-    /// An explicit type without its value: the entry stays in its list.
     fn without(&mut self, field: &str) -> Placement {
         let message =
             phrase!("the injection strategy needs `{field}`; the entry stays at its list position", field);

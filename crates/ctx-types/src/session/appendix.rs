@@ -1,26 +1,21 @@
-//! Facts that a summary lost: kept beside its text as data, and written below it only where it is sent.
-
 use serde_json::{Value, json};
 
 use crate::content::{Content, ContentPart};
 use crate::session::{Node, NodeId, NodeMetadata};
 use crate::text::Text;
 
-/// The key of a node's metadata under which the facts stand.
 const KEY: &str = "compressionAppendix";
 
-/// What stands above facts of which no heading is known.
+/// Heading of facts without a stored heading.
 const HEADING: &str = "Also said, word for word:";
 
-/// Maximum number of facts that are searched for in the text. Later facts are always sent.
-///
-/// Files may contain any number of facts, and each turn reads the summary.
+/// Files may contain any number of facts, and each turn reads them.
 const MAX_SEARCHED: usize = 256;
 
-/// Facts that a summary lost, word for word.
+/// Facts that a summary omitted, word for word.
 ///
-/// They are metadata of the summary and no part of its text: whoever edits or joins summaries keeps them, and they can
-/// be switched off. [`Node::to_message`] writes those below the text that the text does not say already.
+/// As metadata, they survive editing and joining. [`Node::to_message`] appends those that the summary text
+/// does not contain.
 ///
 /// ```
 /// use ctx_types::{AppendedFact, Node, NodeMetadata, Role, SummaryAppendix};
@@ -38,25 +33,25 @@ const MAX_SEARCHED: usize = 256;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryAppendix {
-    /// The line above the facts.
+    /// The heading.
     pub heading: String,
     /// The facts, in the order of the conversation.
     pub facts: Vec<AppendedFact>,
-    /// Whether they are sent with the summary.
+    /// Whether the facts are sent.
     pub is_sent: bool,
 }
 
-/// A fact that a summary lost.
+/// An omitted fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppendedFact {
-    /// Its words.
+    /// The text.
     pub text: String,
-    /// The message that it stands in.
+    /// The id of the original message.
     pub from: NodeId,
 }
 
 impl SummaryAppendix {
-    /// Reads the facts of a summary; `None` for other nodes, and if there are none. What is no fact is left out.
+    /// Reads valid facts; `None` if there are none or the node is not a summary.
     pub fn of(node: &Node) -> Option<Self> {
         let metadata = node.metadata.as_ref().filter(|_| node.is_summary())?;
         let value = metadata.kept.get(KEY)?;
@@ -71,7 +66,7 @@ impl SummaryAppendix {
         (!facts.is_empty()).then_some(Self { heading, facts, is_sent })
     }
 
-    /// Notes the facts in a summary's metadata, in place of others.
+    /// Replaces the facts in a summary's metadata.
     pub fn write(&self, metadata: &mut NodeMetadata) {
         let fact = |fact: &AppendedFact| json!({ "text": fact.text, "from": &*fact.from });
         let facts: Vec<Value> = self.facts.iter().map(fact).collect();
@@ -81,10 +76,9 @@ impl SummaryAppendix {
         }
     }
 
-    /// Returns the text below a summary: the facts that the summary does not contain word for word. The text is empty
-    /// if there are no such facts, or if facts are disabled.
+    /// Returns the heading and the facts that `text` does not contain, or an empty text.
     ///
-    /// Searches for the first 256 facts in the text; later facts are always included. O(256 × text + facts).
+    /// Searches for the first 256 facts; later ones are always included. O(256 × text + facts).
     pub fn below(&self, text: &str) -> String {
         let is_said =
             |(index, fact): &(usize, &AppendedFact)| *index < MAX_SEARCHED && text.contains(&*fact.text);
@@ -93,7 +87,6 @@ impl SummaryAppendix {
         if lines.is_empty() { String::new() } else { format!("\n\n{}{}", self.heading, lines.concat()) }
     }
 
-    /// Returns content with what is sent below it.
     pub(super) fn add_to(&self, content: Content) -> Content {
         let below = self.below(&content.text());
         match content {

@@ -1,16 +1,13 @@
-//! Carrying out operations.
-
 use crate::session::nodes::{Position, UNKNOWN_DEPTH};
 use crate::session::plan::{Changes, NodeState, Plan};
 use crate::session::{ActiveLeaf, NodeId, NodePatch, Patch, Session, SessionError, SessionOp};
 
 impl Session {
-    /// Carries out an operation and returns its exact inverse; one that fails changes nothing.
+    /// Applies an operation and returns its exact inverse. An error changes nothing.
     ///
-    /// Undoing restores the file byte for byte: links, the branches last shown, the active leaf, the order of
-    /// nodes and keys, and what was not sound. O(nodes that change + their links + nodes whose depth changes);
-    /// on a session whose nodes do not all select the way to the active leaf, the first operation also walks
-    /// up to the root.
+    /// The inverse restores the file byte for byte, including repaired errors. Linear in the changed nodes, their
+    /// links, and the nodes with a new depth. The first operation may also walk to the root to select the active
+    /// branch.
     pub fn apply(&mut self, op: &SessionOp) -> Result<SessionOp, SessionError> {
         let mut plan = match op {
             SessionOp::Patch(patch) => Plan::of_patch(self, patch)?,
@@ -35,7 +32,6 @@ impl Session {
         Ok(SessionOp::Patch(undo))
     }
 
-    /// Sets nodes to new states, which are sound, and returns the patch that restores the old ones.
     fn commit(&mut self, changes: Changes, leaf: Option<ActiveLeaf>) -> Patch {
         let changed: Vec<NodeId> = changes.keys().cloned().collect();
         let mut undo = Patch::default();
@@ -51,7 +47,6 @@ impl Session {
         undo
     }
 
-    /// Sets a node to a new state and returns its old one.
     fn exchange(&mut self, id: NodeId, state: NodeState) -> NodePatch {
         let index = self.nodes.index(&id);
         let mut old = NodeState { after: None, node: None };
@@ -87,12 +82,11 @@ impl Session {
         }
     }
 
-    /// Sets the depths of a node and of those below it, as far as they change.
     fn measure_depths(&mut self, id: &NodeId) {
         let Some(slot) = self.nodes.get(id) else { return };
         let depth = match self.nodes.parent(slot) {
             None => 0,
-            // The walk down from the new node above comes here.
+            // The walk from the new parent sets this depth.
             Some(parent) if parent.depth == UNKNOWN_DEPTH => return,
             Some(parent) => parent.depth + 1,
         };

@@ -1,5 +1,3 @@
-//! Changes of what a node says.
-
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -10,7 +8,7 @@ use crate::content::Content;
 use crate::message::Role;
 use crate::session::{Node, NodeMetadata, StoredToolCall};
 
-/// A change of what a node says; what is not named stays.
+/// A change of a node's fields. Missing fields stay unchanged.
 ///
 /// ```
 /// use ctx_types::{Change, Content, NodeEdit};
@@ -21,47 +19,47 @@ use crate::session::{Node, NodeMetadata, StoredToolCall};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeEdit {
-    /// What is said, spelled as in files: a text or a list of parts.
+    /// The content: a text or a list of parts.
     #[serde(skip_serializing_if = "Change::is_keep")]
     pub content: Change<Content>,
-    /// The name of the speaker.
+    /// The speaker's name.
     #[serde(skip_serializing_if = "Change::is_keep")]
     pub name: Change<Arc<str>>,
-    /// Who speaks.
+    /// The role.
     #[serde(skip_serializing_if = "Change::is_keep")]
     pub role: Change<Role>,
-    /// `generating`, `complete` or `error`.
+    /// `generating`, `complete`, or `error`.
     #[serde(skip_serializing_if = "Change::is_keep")]
     pub status: Change<Arc<str>>,
     /// Whether the message is sent; not for the root.
     #[serde(skip_serializing_if = "Change::is_keep")]
     pub is_enabled: Change<bool>,
-    /// When it was written.
+    /// The creation time.
     #[serde(skip_serializing_if = "Change::is_keep")]
     pub timestamp: Change<Arc<str>>,
-    /// Files that travel with the message.
+    /// The attachments.
     #[serde(skip_serializing_if = "Change::is_keep")]
     pub attachments: Change<Vec<StoredAttachment>>,
-    /// The calls that an assistant message makes.
+    /// The calls of an assistant message.
     #[serde(skip_serializing_if = "Change::is_keep")]
     pub tool_calls: Change<Vec<StoredToolCall>>,
-    /// The call that a tool message answers.
+    /// The call id of a tool result.
     #[serde(skip_serializing_if = "Change::is_keep")]
     pub tool_call_id: Change<Arc<str>>,
-    /// Everything else that applications note beside a message, as a whole.
+    /// All metadata of applications.
     #[serde(skip_serializing_if = "Change::is_keep")]
     pub metadata: Change<Box<NodeMetadata>>,
 }
 
 impl NodeEdit {
-    /// Creates an edit of the content alone.
+    /// Creates an edit of the content.
     pub fn content(content: Content) -> Self {
         Self { content: Change::Set(content), ..Self::default() }
     }
 
     pub(super) fn apply(&self, node: &mut Node) {
         if self.content != Change::Keep {
-            // What the file said beside the texts of single parts goes with them.
+            // Other fields of the old text parts are lost.
             if node.kept.get("content").is_some_and(Value::is_array) {
                 node.kept.set("content", Value::Array(Vec::new()));
             }
@@ -79,20 +77,20 @@ impl NodeEdit {
     }
 }
 
-/// What becomes of one field: absent in JSON keeps it, null clears it, a value sets it.
+/// A change of a field. In JSON, a missing key keeps it and null clears it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Change<T> {
-    /// It stays.
+    /// Keeps the value.
     #[default]
     Keep,
-    /// It goes; a list becomes empty.
+    /// Clears the value or list.
     Clear,
-    /// It becomes this.
+    /// Sets the value.
     Set(T),
 }
 
 impl<T> Change<T> {
-    /// Returns whether the field stays.
+    /// Returns whether the field is unchanged.
     pub const fn is_keep(&self) -> bool {
         matches!(self, Self::Keep)
     }
@@ -126,7 +124,6 @@ impl<T: Clone> Change<Vec<T>> {
 }
 
 impl<T> From<Option<T>> for Change<T> {
-    /// None clears.
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Clear, Self::Set)
     }

@@ -1,5 +1,3 @@
-//! Folds over the active path, kept beside the tree so that a turn folds only what is new.
-
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -8,43 +6,39 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::session::nodes::Slot;
 use crate::session::{Node, NodeId, Session, SessionOp};
 
-/// How many nodes lie between two results that are kept for good.
+/// Depth interval of permanently cached results.
 const SPACING: usize = 1_024;
 
-/// How many of the newest results at a leaf are kept, so that turning between branches is cheap.
+/// Newest results at leaves, for fast branch switches.
 const MAX_TIPS: usize = 8;
 
-/// Maximum number of cached folds of one state type, each with another key. The least recently extended fold is
-/// dropped first.
+/// Maximum number of cached folds per state type. The least recently extended is dropped first.
 ///
-/// The code limits the number of types, but not of keys: agents with different variables may share a session. A limit
-/// for all types together would be too small as soon as another feature folds. Each turn would then read the whole
-/// path again.
+/// The code limits the number of types but not of keys: agents with different variables may share a session.
+/// A limit for all types would break as soon as another feature folds.
 const MAX_KEYS: usize = 4;
 
-/// What folds over paths of this session came to, at some nodes.
 #[derive(Default)]
 pub(super) struct Folds(Mutex<Vec<Fold>>);
 
-/// The results of one kind of fold. They are right as long as no node above theirs changes.
+/// Valid until a node above changes.
 #[derive(Clone)]
 struct Fold {
     kind: (TypeId, u64),
     /// By depth and slot of the node.
     results: BTreeMap<(usize, usize), Arc<dyn Any + Send + Sync>>,
-    /// The results that are kept for being new only, oldest first.
+    /// Temporary results, oldest first.
     tips: VecDeque<(usize, usize)>,
 }
 
 impl Session {
-    /// Folds over the active path, from the node below the root to the active leaf, and remembers the result.
+    /// Folds over the active branch, below the root, and caches results.
     ///
-    /// Everything on the path takes part, also what is switched off or hidden. `step` must be a pure function
-    /// of the state, the node and `key`, which stands for everything else that it depends on: then the result
-    /// is that of a fold from the start. A later call folds the nodes only that are new since, or that stand at
-    /// or below a node that was changed; so a turn costs O(new messages), and the first one O(path).
+    /// Includes disabled and hidden messages. `step` must be a pure function of state, node, and `key`, which
+    /// represents all other inputs. A later call folds only new nodes and those at or below a change: O(new
+    /// messages).
     ///
-    /// The state is cloned with each result that is kept, which should be cheap.
+    /// Each cached result clones the state.
     ///
     /// ```
     /// use ctx_types::{Node, Role, Session, SessionOp};
@@ -94,8 +88,6 @@ impl Session {
         result
     }
 
-    /// Walks up from the active leaf to a node whose result is known; returns it and the nodes on the way,
-    /// newest first.
     fn nearest<T: Any + Send + Sync>(&self, kind: (TypeId, u64)) -> (Option<Arc<T>>, Vec<(usize, &Slot)>) {
         let folds = self.folds.lock();
         let fold = folds.iter().find(|fold| fold.kind == kind);
@@ -111,9 +103,9 @@ impl Session {
         (None, new)
     }
 
-    /// Returns the least depth at which an operation changes what paths hold; none if it changes no path.
+    /// Returns the smallest depth of a changed existing path.
     ///
-    /// To be asked before the operation is carried out.
+    /// Call it before the operation.
     pub(super) fn depth_of_change(&self, op: &SessionOp) -> Option<usize> {
         let depth = |id: &NodeId| self.nodes.get(id).map(|slot| slot.depth);
         match op {
@@ -134,7 +126,6 @@ impl Folds {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a kind of fold out, to be put back as the newest.
     fn take(folds: &mut Vec<Fold>, kind: (TypeId, u64)) -> Fold {
         match folds.iter().position(|fold| fold.kind == kind) {
             Some(index) => folds.remove(index),
@@ -142,7 +133,6 @@ impl Folds {
         }
     }
 
-    /// Drops the oldest fold of a state type with more than [`MAX_KEYS`] folds.
     fn drop_oldest(folds: &mut Vec<Fold>, state: TypeId) {
         let is_same = |fold: &Fold| fold.kind.0 == state;
         if folds.iter().filter(|fold| is_same(fold)).count() > MAX_KEYS
@@ -152,7 +142,6 @@ impl Folds {
         }
     }
 
-    /// Forgets the results at a depth and below it.
     pub(super) fn forget_from(&mut self, depth: usize) {
         let folds = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         for fold in folds {
@@ -178,7 +167,6 @@ impl Fold {
 }
 
 impl Clone for Folds {
-    /// Shares the results.
     fn clone(&self) -> Self {
         Self(Mutex::new(self.lock().clone()))
     }
@@ -195,7 +183,6 @@ mod tests {
     use super::*;
     use crate::{NodeEdit, Role};
 
-    /// Folds the ids of a session and returns how many nodes were looked at.
     fn looked_at(session: &Session, key: u64) -> usize {
         let mut steps = 0;
         let ids = session.fold_path(key, Vec::new, |ids: &mut Vec<NodeId>, id, _| {

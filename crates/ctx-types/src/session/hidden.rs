@@ -1,9 +1,8 @@
-//! Which messages of the active path summaries stand for.
+//! Messages that summaries hide.
 //!
-//! The path is walked from the leaf to the root. A summary that is switched on and not hidden hides everything
-//! that it lists, and what listed summaries list in turn, whatever their own switches say. A summary all of
-//! whose messages are hidden is hidden too. Ids off the path count for nothing. Switches are never touched, so
-//! that switching a summary off, or removing it, shows what it hid as it was.
+//! An enabled, visible summary hides all messages that it lists and, recursively, those that listed summaries
+//! list, even disabled ones. A summary is also hidden if all its messages are. Ids outside the path have no
+//! effect. Removing or disabling a summary restores its messages, because their switches never change.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,22 +11,22 @@ use indexmap::IndexMap;
 use crate::session::nodes::Slot;
 use crate::session::{Node, NodeId, Session};
 
-/// The messages of the active path that summaries stand for, in the order of the path.
+/// Hidden messages of the active branch, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HiddenSet(IndexMap<NodeId, NodeId>);
 
 impl HiddenSet {
-    /// Returns whether a summary stands for the node.
+    /// Returns whether a node is hidden.
     pub fn contains(&self, id: &str) -> bool {
         self.0.contains_key(id)
     }
 
-    /// Returns the summary that stands for the node.
+    /// Returns the summary that hides a node.
     pub fn hidden_by(&self, id: &str) -> Option<&NodeId> {
         self.0.get(id)
     }
 
-    /// Returns the hidden nodes, oldest first, each with the summary that stands for it.
+    /// Returns the hidden nodes with their summaries, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (&NodeId, &NodeId)> {
         self.0.iter()
     }
@@ -37,13 +36,13 @@ impl HiddenSet {
         self.0.len()
     }
 
-    /// Returns whether nothing is hidden.
+    /// Returns whether there are no hidden nodes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Finds the messages of the active path that summaries stand for. O(path + listed ids).
+/// Finds the hidden messages of the active branch. O(path + listed ids).
 pub fn hidden_set(session: &Session) -> HiddenSet {
     let path = MaskedPath::of(session);
     let hidden = path.slots.iter().enumerate().filter_map(|(place, slot)| {
@@ -53,18 +52,16 @@ pub fn hidden_set(session: &Session) -> HiddenSet {
     HiddenSet(hidden.collect())
 }
 
-/// Returns what is sent of the active path: neither switched off nor hidden, oldest first.
-///
-/// Whether there is anything to send in a message is not looked at. O(path + listed ids).
+/// Returns the enabled messages that are not hidden, also blank ones, oldest first. O(path + listed ids).
 pub fn visible_path(session: &Session) -> Vec<&Node> {
     let shown = display_path(session, &[]).into_iter();
     shown.filter(|shown| shown.state == DisplayState::Visible).map(|shown| shown.node).collect()
 }
 
-/// Returns the active path as an application shows it, oldest first.
+/// Returns the active branch for display, oldest first.
 ///
-/// `expanded` names summaries whose messages are shown for the time being; what is sent does not change.
-/// O(path + listed ids + expanded).
+/// `expanded` lists summaries with shown messages; it does not affect the request. O(path + listed ids +
+/// expanded).
 pub fn display_path<'a>(session: &'a Session, expanded: &[NodeId]) -> Vec<DisplayNode<'a>> {
     let path = MaskedPath::of(session);
     let expanded: HashSet<&NodeId> = expanded.iter().collect();
@@ -83,49 +80,47 @@ pub fn display_path<'a>(session: &'a Session, expanded: &[NodeId]) -> Vec<Displa
     path.slots.iter().enumerate().map(show).collect()
 }
 
-/// A message of the active path, as an application shows it.
+/// A message of the active branch for display.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DisplayNode<'a> {
     /// The id.
     pub id: &'a NodeId,
     /// The message.
     pub node: &'a Node,
-    /// Whether it is sent, and why not.
+    /// Whether it is sent.
     pub state: DisplayState,
-    /// Whether it is to be shown: it is not hidden, or the summary that hides it is expanded.
+    /// False if hidden by a summary that is not expanded.
     pub is_shown: bool,
 }
 
-/// Whether a message of the active path is sent, and why not.
+/// Whether a message is sent, or the reason against it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DisplayState {
-    /// It is sent.
+    /// The message is sent.
     Visible,
-    /// A summary stands for it, whether or not it is switched on itself.
+    /// A summary hides the message, even if it is enabled.
     Hidden {
-        /// The summary, which is not hidden.
+        /// The summary, not hidden itself.
         by: NodeId,
     },
-    /// It is switched off.
+    /// The message is disabled.
     Disabled,
 }
 
-/// The active path with the summary that stands for each message.
 struct MaskedPath<'a> {
     session: &'a Session,
-    /// Oldest first; the node at place `n` has depth `n + 1`.
+    /// Oldest first; position `n` has depth `n + 1`.
     slots: Vec<&'a Slot>,
     masks: Vec<Mask>,
 }
 
-/// What hides a node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mask {
-    /// The place of the summary that hides the node; that summary may be hidden by another, later.
+    /// The hiding summary; one nearer to the root may hide it later.
     by: Option<usize>,
-    /// Whether the node, by what it lists, leads back to that summary.
+    /// Whether the node lists that summary, directly or through other summaries.
     leads_back: bool,
-    /// Whether no summary lists the node: it is a summary of nothing but hidden messages.
+    /// Whether the node is unlisted, but all its messages are hidden.
     is_redundant: bool,
 }
 
@@ -142,7 +137,6 @@ impl<'a> MaskedPath<'a> {
         path
     }
 
-    /// Hides what the node at a place stands for, if it is a summary that counts.
     fn add_summary(&mut self, place: usize) {
         let Some(node) = self.slots.get(place).map(|slot| &slot.node) else { return };
         if !node.is_summary() || !node.is_enabled() || self.is_masked(place) {
@@ -158,7 +152,7 @@ impl<'a> MaskedPath<'a> {
         }
     }
 
-    /// Hides the listed nodes and what listed summaries list; what a summary hid already is done.
+    /// Skips nodes that are already hidden with their listed nodes.
     fn hide_closure(&mut self, summary: usize, mut open: Vec<usize>) {
         let mut hidden = Vec::new();
         let mut is_circle = false;
@@ -179,7 +173,6 @@ impl<'a> MaskedPath<'a> {
         }
     }
 
-    /// Notes which of the nodes that a summary hides lead back to it.
     fn note_ways_back(&mut self, summary: usize, hidden: &[usize]) {
         let mut listed_by: HashMap<usize, Vec<usize>> = HashMap::new();
         for place in hidden {
@@ -196,31 +189,27 @@ impl<'a> MaskedPath<'a> {
         }
     }
 
-    /// Returns the places of the nodes that a summary lists, itself and ids off the path left out.
     fn listed(&self, place: usize) -> Vec<usize> {
         let Some(node) = self.slots.get(place).map(|slot| &slot.node) else { return Vec::new() };
         let places = node.summarized_ids().iter().filter_map(|id| self.place(id));
         places.filter(|listed| *listed != place).collect()
     }
 
-    /// Returns the place of a node on the path. O(1).
     fn place(&self, id: &NodeId) -> Option<usize> {
         let slot = self.session.nodes.sound(id)?;
         let place = slot.depth.checked_sub(1)?;
         self.slots.get(place).is_some_and(|on_path| on_path.id == slot.id).then_some(place)
     }
 
-    /// Names, for each hidden node, a summary that is not hidden itself.
+    /// Replaces hidden summaries in `by` with visible ones.
     ///
-    /// A summary that hides others and is hidden later, by one nearer to the root, leaves all of it to that
-    /// one; so a chain of masks always leads towards the root, and ends.
+    /// Each step is nearer to the root, so the chain ends.
     fn resolve(&mut self) {
         for place in 0..self.masks.len() {
             let mut end = place;
             while let Some(by) = self.mask(end).by {
                 end = by;
             }
-            // The whole chain leads to the same end, so that no part of it is walked twice.
             let mut next = place;
             while let Some(by) = self.mask(next).by.filter(|by| *by != end) {
                 self.set_mask(next, Mask { by: Some(end), ..Mask::default() });
@@ -243,7 +232,6 @@ impl<'a> MaskedPath<'a> {
         }
     }
 
-    /// Returns the summary that stands for the node at a place.
     fn summary(&self, place: usize) -> Option<&'a Slot> {
         self.mask(place).by.and_then(|by| self.slots.get(by).copied())
     }

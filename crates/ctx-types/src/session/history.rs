@@ -1,5 +1,3 @@
-//! The log of operations that a session's file carries, for undoing and redoing them.
-
 mod entry;
 mod rebase;
 
@@ -15,25 +13,21 @@ use crate::session::{Session, SessionError, SessionHeader, SessionOp};
 
 pub use entry::HistoryEntry;
 
-/// The key of a session's file under which the log stands; other readers keep or ignore it.
+/// The key in the session file; other programs keep or ignore it.
 const KEY: &str = "operationLog";
 
-/// The key inside the log under which a log of another version stands.
+/// For a log in another version.
 const FOREIGN: &str = "otherVersion";
 
-/// The version of the form in which the log is written.
 const VERSION: u64 = 1;
 
-/// How many bytes of JSON a log may have; older operations go.
 const MAX_BYTES: usize = 4 << 20;
 
-/// The latest operations on a session, to be undone and redone. Its entries are shared, so that a copy costs little.
+/// The undo and redo log of a session. Clones share entries.
 ///
-/// Each operation is one step, whatever it does. The log stands in the session's header and so in its file,
-/// capped at 50 operations and 4 MiB. An operation is undone exactly, byte for byte, if nothing has touched
-/// its nodes since. Otherwise only what it did is taken back, and what came later stays, be it messages that
-/// follow a summary or words that somebody edited; where that is not possible, nothing changes and the error
-/// says so.
+/// The file stores at most 50 operations and 4 MiB. If the affected nodes are unchanged, undo restores them
+/// byte for byte. Otherwise it keeps later changes, such as edits, and reverts only the operation. If that is
+/// impossible, it returns an error and changes nothing.
 ///
 /// ```
 /// use ctx_types::{History, Node, Role, Session, SessionOp};
@@ -50,40 +44,40 @@ const MAX_BYTES: usize = 4 << 20;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
-    /// What can be undone, the latest last.
+    /// The latest is last.
     undo: Vec<Arc<HistoryEntry>>,
-    /// What was undone and can be redone, the latest last.
+    /// The latest is last.
     redo: Vec<Arc<HistoryEntry>>,
-    /// A log of another version that the file has; nobody here can use it, and it is written again as it was.
+    /// A log of another version, written back unchanged.
     foreign: Option<Arc<Value>>,
 }
 
-/// Why an operation was not undone or redone; session and log are as they were.
+/// Error of an undo or redo, which changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum HistoryError {
-    /// The log holds nothing more in that direction.
+    /// No operation to undo or redo.
     Empty {
         /// `undo` or `redo`.
         direction: &'static str,
     },
-    /// What the operation changed was changed again by something else.
+    /// The affected content has changed since.
     Conflict {
         /// `undo` or `redo`.
         direction: &'static str,
-        /// What the operation is called.
+        /// The operation's name.
         label: Arc<str>,
-        /// What has changed.
+        /// The conflicting change.
         reason: Phrase,
     },
-    /// The operation itself does not fit the session.
+    /// The operation is invalid for the session.
     #[error(transparent)]
     Session(#[from] SessionError),
 }
 
 impl HistoryError {
-    /// Writes it in one phrase.
+    /// Returns the error as a phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Empty { direction: "redo" } => phrase!("nothing to redo"),
@@ -100,10 +94,10 @@ impl HistoryError {
 }
 
 impl History {
-    /// How many operations a log keeps, those that were undone included; older ones go.
+    /// Maximum number of operations, including undone ones; the oldest are dropped.
     pub const CAPACITY: usize = 50;
 
-    /// Reads the log of a session; an operation that cannot be read, and older ones, are reported and left out.
+    /// Reads the log. An unreadable operation is reported and dropped with all older ones.
     pub fn read(header: &SessionHeader) -> (Self, Vec<Diagnostic>) {
         let mut found = Vec::new();
         let Some(log) = header.kept.get(KEY).filter(|log| !log.is_null()) else {
@@ -124,14 +118,14 @@ impl History {
         (history, found)
     }
 
-    /// Reads the log of a session and takes it out of the header.
+    /// Reads the log and removes it from the header.
     pub fn take(header: &mut SessionHeader) -> (Self, Vec<Diagnostic>) {
         let read = Self::read(header);
         header.kept.remove(KEY);
         read
     }
 
-    /// Writes the log into the header of its session; an empty one where there was none writes nothing.
+    /// Writes the log to the header, unless both are empty.
     pub fn write(&self, header: &mut SessionHeader) {
         let is_empty = self.undo.is_empty() && self.redo.is_empty();
         if let Some(foreign) = self.foreign.as_deref().filter(|_| is_empty) {
@@ -150,9 +144,9 @@ impl History {
         header.kept.set(KEY, log);
     }
 
-    /// Carries out an operation and keeps it under a name for people; what was undone cannot be redone then.
+    /// Applies an operation, logs it with a name for users, and clears the redo log.
     ///
-    /// `at_millis` is the time, in milliseconds since 1970-01-01T00:00:00Z.
+    /// `at_millis` is in milliseconds since 1970-01-01T00:00:00Z.
     pub fn apply(
         &mut self,
         session: &mut Session,
@@ -167,7 +161,7 @@ impl History {
         Ok(())
     }
 
-    /// Takes the latest operation back and returns its name.
+    /// Undoes the latest operation and returns its name.
     pub fn undo(&mut self, session: &mut Session) -> Result<Arc<str>, HistoryError> {
         let entry = self.undo.last().ok_or(HistoryError::Empty { direction: "undo" })?;
         let undone = entry.undone(session)?;
@@ -177,7 +171,7 @@ impl History {
         Ok(label)
     }
 
-    /// Carries out again what was undone last and returns its name.
+    /// Redoes the latest undone operation and returns its name.
     pub fn redo(&mut self, session: &mut Session) -> Result<Arc<str>, HistoryError> {
         let entry = self.redo.last().ok_or(HistoryError::Empty { direction: "redo" })?;
         let redone = entry.redone(session)?;
@@ -187,17 +181,16 @@ impl History {
         Ok(label)
     }
 
-    /// Returns what can be undone, the latest last.
+    /// Returns the operations to undo, latest last.
     pub fn undoable(&self) -> &[Arc<HistoryEntry>] {
         &self.undo
     }
 
-    /// Returns what can be redone, the latest last.
+    /// Returns the operations to redo, latest last.
     pub fn redoable(&self) -> &[Arc<HistoryEntry>] {
         &self.redo
     }
 
-    /// Forgets the oldest operations until the rest is within the limits.
     fn cap(&mut self) {
         let over = (self.undo.len() + self.redo.len()).saturating_sub(Self::CAPACITY);
         self.undo.drain(..over.min(self.undo.len()));

@@ -1,5 +1,3 @@
-//! Building conversations: empty ones, and ones that have no branches.
-
 use crate::phrase;
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -16,16 +14,16 @@ use crate::session::{ActiveLeaf, Node, NodeId, Session, SessionHeader};
 use crate::wording::excerpt;
 
 impl Session {
-    /// Creates a conversation without messages.
+    /// Creates a session without messages.
     pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self::with_root(id.into(), free_root_id(|_| false))
     }
 
-    /// Builds a conversation without branches from messages, oldest first; the last one becomes the leaf.
+    /// Creates a session without branches, oldest message first; the last is active.
     ///
-    /// Messages without an id get `n1`, `n2`, … as far as these are free. An id that comes again is replaced
-    /// in the same way and reported, with the message's index as pointer. Links that the messages bring are
-    /// replaced. A malformed one keeps its place in the file and never takes part. O(messages).
+    /// Messages without an id get `n1`, `n2`, …, if free. So do duplicates, which are reported with the
+    /// message's index as pointer. Links are replaced. Malformed messages stay in the file but not in the
+    /// tree. O(messages).
     ///
     /// ```
     /// use ctx_types::{Node, Role, Session};
@@ -42,7 +40,7 @@ impl Session {
         let mut session = Self::with_root(id.into(), free_root_id(|id| taken.contains(id)));
         session.nodes.reserve(nodes.len());
         session.chain(ids, nodes);
-        // Building walks everything in any case; the first turn then need not.
+        // Cache this now instead of in the first turn.
         session.sent_len();
         (session, reader.finish())
     }
@@ -64,7 +62,6 @@ impl Session {
         }
     }
 
-    /// Adds nodes to a session that has only its root, each below the one before.
     fn chain(&mut self, ids: Vec<NodeId>, nodes: Vec<Node>) {
         let mut above = self.nodes.index(&self.root_id);
         let mut sharing = Sharing::default();
@@ -98,7 +95,6 @@ impl Session {
     }
 }
 
-/// Makes the node of a root, as applications expect it.
 pub(super) fn root(id: &NodeId) -> Node {
     let mut root = Node::new(Role::System, "").with_id(id.clone());
     root.begin_links();
@@ -106,14 +102,12 @@ pub(super) fn root(id: &NodeId) -> Node {
     root
 }
 
-/// Finds an id for a root: `root`, else `root-2`, `root-3`, …
 pub(super) fn free_root_id(is_taken: impl Fn(&str) -> bool) -> NodeId {
     let numbered = (2_usize..).map(|number| format!("root-{number}"));
     let mut names = std::iter::once("root".to_owned()).chain(numbered);
     names.find(|name| !is_taken(name)).unwrap_or_default().into()
 }
 
-/// Gives every node an id of its own; returns them with the set of those that nodes had.
 fn assign_ids(nodes: &[Node], reader: &mut Reader) -> (Vec<NodeId>, HashSet<NodeId>) {
     let taken: HashSet<NodeId> = nodes.iter().filter_map(|node| node.id.clone()).collect();
     let mut seen: HashSet<NodeId> = HashSet::with_capacity(taken.len());
@@ -124,7 +118,6 @@ fn assign_ids(nodes: &[Node], reader: &mut Reader) -> (Vec<NodeId>, HashSet<Node
             ids.push(id.clone());
             continue;
         }
-        // The next one has another number, and a root another name.
         let fresh = fresh_id(&mut number, &taken, &mut written);
         if let Some(id) = &node.id {
             let id = excerpt(id);
@@ -137,12 +130,10 @@ fn assign_ids(nodes: &[Node], reader: &mut Reader) -> (Vec<NodeId>, HashSet<Node
     (ids, taken)
 }
 
-/// Finds the next id that is free; `written` is room to write it.
 fn fresh_id(number: &mut usize, taken: &HashSet<NodeId>, written: &mut String) -> NodeId {
     loop {
         *number += 1;
         written.clear();
-        // Writing to a text does not fail.
         let _ = write!(written, "n{number}");
         if !taken.contains(written.as_str()) {
             return written.as_str().into();

@@ -1,29 +1,26 @@
-//! What ties a node into its tree, and how that differs from what the file says.
-
 use serde::{Deserialize, Serialize};
 
 use crate::session::{Node, NodeId};
 
-/// What ties a node into its tree.
+/// The links of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Links {
-    /// The id.
+    /// The node's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<NodeId>,
-    /// The node above.
+    /// The parent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<NodeId>,
-    /// The nodes below, oldest branch first.
+    /// The children, oldest branch first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub children_ids: Vec<NodeId>,
-    /// The branch that was last shown.
+    /// The last selected child.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_selected_child_id: Option<NodeId>,
 }
 
 impl Links {
-    /// Returns the links of a node.
     pub(super) fn of(node: &Node) -> Self {
         Self {
             id: node.id.clone(),
@@ -33,7 +30,6 @@ impl Links {
         }
     }
 
-    /// Exchanges the links of a node for these.
     pub(super) fn swap(&mut self, node: &mut Node) {
         std::mem::swap(&mut self.id, &mut node.id);
         std::mem::swap(&mut self.parent_id, &mut node.parent_id);
@@ -42,13 +38,13 @@ impl Links {
     }
 }
 
-/// How a node is written.
+/// How the file stores a node.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Filing {
-    /// As it is.
+    /// Unchanged.
     AsIs,
-    /// With the links that its file had: those of the node were repaired, and no operation touched them since.
+    /// With the file's invalid links, which are repaired in memory.
     Repaired(Box<Links>),
-    /// Not at all: a root that was made for a file without one, and that no operation touched since.
+    /// Not stored: a root that is missing in the file.
     Unfiled,
 }

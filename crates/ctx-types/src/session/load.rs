@@ -1,5 +1,3 @@
-//! Sessions in files: one flat object in AIO Hub's form.
-
 mod stream;
 
 use std::sync::OnceLock;
@@ -20,7 +18,7 @@ const ROOT: &str = "rootNodeId";
 const LEAF: &str = "activeLeafId";
 
 impl Persist for Session {
-    /// Reads a session; what is wrong with its links is reported and repaired in memory. O(nodes + links).
+    /// Repairs invalid links in memory. O(nodes + links).
     fn read(mut value: Value, reader: &mut Reader) -> Self {
         let stored = take_nodes(&mut value, reader);
         Self::of_parts(value, |reader| reader.at_key(NODES, |reader| read_nodes(stored, reader)), reader)
@@ -37,7 +35,6 @@ impl Persist for Session {
 }
 
 impl Session {
-    /// Makes a session of what is beside its nodes, and of these.
     fn of_parts(value: Value, nodes: impl FnOnce(&mut Reader) -> Nodes, reader: &mut Reader) -> Self {
         let root = read_id(&value, ROOT, reader);
         let leaf = read_id(&value, LEAF, reader);
@@ -53,12 +50,11 @@ impl Session {
             sent: OnceLock::new(),
             folds: Folds::default(),
         };
-        // Reading walks everything in any case; the first turn then need not.
+        // Cache this now instead of in the first turn.
         session.sent_len();
         session
     }
 
-    /// Writes all but the nodes; their key is in its place.
     pub(super) fn outline(&self) -> Value {
         let mut map = match self.header.write() {
             Value::Object(map) => map,
@@ -86,7 +82,6 @@ impl Session {
     }
 }
 
-/// Moves the nodes out and leaves an empty object.
 fn take_nodes(session: &mut Value, reader: &mut Reader) -> Map<String, Value> {
     match session.get_mut(NODES) {
         Some(Value::Object(nodes)) => std::mem::take(nodes),
@@ -121,7 +116,6 @@ fn read_nodes(stored: Map<String, Value>, reader: &mut Reader) -> Nodes {
     nodes
 }
 
-/// Writes a node as it is filed.
 fn write_node(slot: &Slot) -> Value {
     match &slot.filing {
         Filing::AsIs | Filing::Unfiled => slot.node.write(),
@@ -133,7 +127,6 @@ fn write_node(slot: &Slot) -> Value {
     }
 }
 
-/// Writes the same as [`Persist::write`], one node after the other.
 impl Serialize for Session {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Value::Object(outline) = self.outline() else {

@@ -1,5 +1,3 @@
-//! Nodes: the messages of a conversation as they are stored.
-
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -48,7 +46,7 @@ noun! {
 }
 
 impl Node {
-    /// Creates a finished message without id and links, which a session gives it.
+    /// Creates a complete message without id and links.
     ///
     /// ```
     /// use ctx_types::{Node, Role};
@@ -72,29 +70,27 @@ impl Node {
         self
     }
 
-    /// Returns whether the message is switched on; whether a summary hides it is another question.
-    ///
-    /// What only people are to see never is.
+    /// Returns whether the message is enabled and in the context; a summary may still hide it.
     pub fn is_enabled(&self) -> bool {
         self.is_enabled.unwrap_or(true) && self.include_in_context.unwrap_or(true)
     }
 
-    /// Returns whether it is a message of one of `SillyTavern`'s chats, which have `is_user`.
+    /// Messages of `SillyTavern` chats have `is_user`.
     pub(crate) fn is_of_silly_tavern(&self) -> bool {
         self.kept.get("is_user").is_some_and(Value::is_boolean)
     }
 
-    /// Returns whether the file says that the message is to stay as it is: `"pinned": true`.
+    /// Returns whether the file has `"pinned": true`.
     pub fn is_pinned(&self) -> bool {
         self.kept.get("pinned") == Some(&Value::Bool(true))
     }
 
-    /// Returns whether the message is a summary that stands for others.
+    /// Returns whether the message is a summary.
     pub fn is_summary(&self) -> bool {
         self.metadata.as_ref().is_some_and(|metadata| metadata.is_compression_node == Some(true))
     }
 
-    /// Returns the messages that a summary stands for, as it lists them; none for another message.
+    /// Returns the messages that a summary lists.
     pub fn summarized_ids(&self) -> &[NodeId] {
         match &self.metadata {
             Some(metadata) if self.is_summary() => &metadata.compressed_node_ids,
@@ -102,18 +98,17 @@ impl Node {
         }
     }
 
-    /// Returns the child that was last shown, else the newest.
+    /// Returns the last selected child, or the newest.
     pub fn selected_child_id(&self) -> Option<&NodeId> {
         self.last_selected_child_id.as_ref().or(self.children_ids.last())
     }
 
-    /// Returns whether the file held something else than an object where the node should stand.
+    /// Returns whether the file has a value other than an object.
     pub fn is_malformed(&self) -> bool {
         self.kept.is_malformed()
     }
 
-    /// Puts the keys of id, parent and children first, as applications write them, and forgets what the
-    /// others of a new node's links held.
+    /// Puts id, parent, and children first, as applications do, and removes old link placeholders.
     pub(super) fn begin_links(&mut self) {
         let Some(map) = self.kept.map_mut() else { return };
         let rest = std::mem::take(map);

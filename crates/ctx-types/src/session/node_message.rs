@@ -1,5 +1,3 @@
-//! Nodes as messages in flight.
-
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -14,27 +12,24 @@ use crate::session::{Node, NodeId, StoredToolCall, SummaryAppendix};
 use crate::source::{Source, SourceKind, Trust};
 use crate::text::Text;
 
-/// The key of a node that holds fields for one provider's messages, by the name of its dialect:
-/// `{"openai": {"prefix": true}}`.
+/// Fields for one API dialect: `{"openai": {"prefix": true}}`.
 const PROVIDER_FIELDS: &str = "providerFields";
 
-/// The key in a node's metadata for a tool that failed.
 pub(super) const IS_ERROR: &str = "isError";
 
-/// The key in a node's metadata for the model that wrote a reply.
 pub(super) const MODEL: &str = "modelId";
 
-/// The key of a stored tool call for state that chat completions keep beside it, such as Gemini's thought signature.
+/// State in chat completions, such as Gemini's thought signature.
 const EXTRA_CONTENT: &str = "extra_content";
 
-/// The key in a node's metadata where AIO Hub has the calls that a result answers.
+/// AIO Hub's key for the calls that a tool result answers.
 pub(super) const ANSWERED_CALLS: &str = "toolCalls";
 
 impl Node {
-    /// Makes the message that the node stands for; its texts are shared, not copied.
+    /// Converts to a message that shares texts.
     ///
-    /// Calls and their ids come from the node's own fields, else from AIO Hub's metadata. Below a summary stand the
-    /// facts that it lost and that are kept beside it ([`SummaryAppendix`]).
+    /// Reads calls and call ids from the node, or else from AIO Hub's metadata. Appends the facts that a
+    /// summary omitted ([`SummaryAppendix`]).
     ///
     /// ```
     /// use ctx_types::{Node, Role};
@@ -48,7 +43,7 @@ impl Node {
         let mut source = Source::history(id.clone(), role);
         let note = self.kept.get(Note::KEY).and_then(Note::from_value);
         if self.is_summary() || note.is_some() {
-            // A model wrote it, whoever is made to speak it.
+            // A model wrote the text, even if another role speaks it.
             (source.kind, source.trust) = (SourceKind::Summary, Trust::Model);
         }
         let extras = MessageExtras {
@@ -79,12 +74,11 @@ impl Node {
             message.content = appendix.add_to(message.content.clone());
         }
         message.is_continuation_prefix = metadata.and_then(|data| data.is_continuation_prefix) == Some(true);
-        // SillyTavern counts such messages for depths and does not send them.
+        // SillyTavern counts such messages for depths but does not send them.
         message.is_silent = self.is_of_silly_tavern() && role != Role::Tool && message.is_blank();
         message
     }
 
-    /// Returns the fields of text parts and calls that only one provider has, sorted by kind and position.
     fn message_block_fields(&self) -> Vec<BlockFields> {
         let mut found = Vec::new();
         if let (Some(Content::Parts(parts)), Some(Value::Array(slots))) =
@@ -134,13 +128,11 @@ impl Node {
         answered.into_iter().flatten().find_map(|call| text(call, "requestId"))
     }
 
-    /// Returns whether the node is the result of a tool that failed: `isError` of its metadata.
     fn is_tool_error(&self) -> bool {
         let metadata = self.metadata.as_ref();
         metadata.is_some_and(|metadata| metadata.kept.get(IS_ERROR) == Some(&Value::Bool(true)))
     }
 
-    /// Returns the reasoning of the metadata, and the state that chat completions keep at each tool call.
     fn message_reasoning(&self) -> Option<Reasoning> {
         let metadata = self.metadata.as_deref();
         let text = metadata.and_then(|metadata| metadata.reasoning_content.clone());
@@ -166,7 +158,7 @@ impl Node {
 }
 
 impl StoredToolCall {
-    /// Makes the call that messages carry; a missing name is sought where OpenAI's form has it.
+    /// Converts to a message's call. A missing name or missing arguments come from OpenAI's `function`.
     pub fn to_call(&self) -> ToolCall {
         let function = self.kept.get("function").unwrap_or(&Value::Null);
         ToolCall {
@@ -177,7 +169,6 @@ impl StoredToolCall {
     }
 }
 
-/// Returns the fields of a text part that a provider has, by the name of its API dialect.
 fn text_fields(slot: &Map<String, Value>) -> Option<Value> {
     const OWNERS: [(&str, &str); 3] =
         [("cache_control", "anthropic"), ("citations", "anthropic"), ("prompt_cache_breakpoint", "openai")];
@@ -201,7 +192,6 @@ fn requested_call(call: &Value) -> ToolCall {
     }
 }
 
-/// Returns arguments as JSON text: a text as it is, another value in compact form, none as an empty object.
 fn arguments(value: Option<&Value>) -> Text {
     match value {
         None | Some(Value::Null) => Text::from("{}"),

@@ -1,165 +1,156 @@
-//! Operations on a session, and their exact inverses.
-
 use crate::{Phrase, phrase};
 use serde::{Deserialize, Serialize};
 
 use crate::session::{Links, Node, NodeEdit, NodeId};
 
-/// A change of a session. Undo, redo, the stored log and change notices are lists of these.
+/// A change of a session, with an exact inverse.
 ///
-/// In JSON the key `op` names the variant, and nodes are spelled as in files.
+/// In JSON, `op` names the variant; nodes have the file format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum SessionOp {
-    /// Adds a new node as the last child of `parent` and makes it the active leaf.
+    /// Adds a node as the last child of `parent` and activates it.
     Append {
-        /// The node above the new one.
+        /// The parent.
         parent: NodeId,
-        /// The new node, with an id; its links are set by the operation.
+        /// The node, with an id. The operation sets its links.
         node: Box<Node>,
     },
-    /// Adds a new node as the only child of `after`, whose children it adopts.
+    /// Inserts a node, such as a summary, between `after` and its children.
     ///
-    /// This is how a summary comes to stand behind what it stands for. If `after` was the active leaf, the
-    /// new node is.
+    /// If `after` was active, activates the new node.
     Insert {
-        /// The node above the new one.
+        /// The parent.
         after: NodeId,
-        /// The new node, with an id; its links are set by the operation.
+        /// The node, with an id. The operation sets its links.
         node: Box<Node>,
     },
-    /// Changes what a node says.
+    /// Edits a node.
     Edit {
         /// The node.
         id: NodeId,
-        /// The change.
+        /// The edit.
         edit: Box<NodeEdit>,
     },
-    /// Switches a node on or off; not the root.
+    /// Enables or disables a node other than the root.
     Toggle {
         /// The node.
         id: NodeId,
-        /// Whether it is sent.
+        /// Whether the node is sent.
         enabled: bool,
     },
-    /// Moves one node to the end of another's children; its own children take its old place.
+    /// Moves a node to the end of another's children. Its own children take its place.
     Move {
         /// The node; not the root.
         id: NodeId,
-        /// The node that it goes below; not itself nor one of its descendants.
+        /// The new parent; neither the node itself nor a descendant.
         parent: NodeId,
     },
-    /// Moves a node, with everything below it, to the end of another's children.
+    /// Moves a branch to the end of another's children.
     Graft {
-        /// The topmost node of the branch; not the root.
+        /// The top node of the branch; not the root.
         id: NodeId,
-        /// The node that it goes below; not itself nor one of its descendants.
+        /// The new parent; neither the node itself nor a descendant.
         parent: NodeId,
     },
-    /// Removes a node with everything below it; of a summary only the node itself: its children take its
-    /// place.
+    /// Removes a node and its descendants; or only a summary, whose children take its place.
     ///
-    /// If the active leaf goes, the end of the next sibling's branch becomes active, else that of the
-    /// previous one, else the node above. For a summary that was the active leaf, the end of the branch below
-    /// it comes first.
+    /// If the active leaf is removed, activates the leaf of the next sibling's branch, the previous sibling's
+    /// branch, or the parent. For an active summary, the leaf below it comes first.
     Remove {
         /// The node; not the root.
         id: NodeId,
     },
-    /// Makes a node the active leaf and remembers the way to it.
+    /// Activates a node and selects its branch.
     ActivateLeaf {
         /// The node.
         id: NodeId,
     },
-    /// Sets nodes to given states; the inverse of any operation is one of these.
+    /// Sets the states of nodes. All inverses are patches.
     Patch(Patch),
 }
 
-/// The new states of some nodes.
+/// New states of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Patch {
-    /// The nodes, each at most once; they are set in this order.
+    /// Unique nodes, set in this order.
     pub nodes: Vec<NodePatch>,
     /// The new active leaf, if it changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_leaf: Option<ActiveLeaf>,
 }
 
-/// The new state of one node.
-///
-/// A node without a state is removed.
+/// The new state of a node, or its removal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodePatch {
     /// The node.
     pub id: NodeId,
-    /// For a node that did not exist: the node before it in the file; absent for the first of the file.
-    /// The end of the file, if there is no such node.
+    /// The previous node in the file, for a new node. `None` is the start; an unknown id is the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<NodeId>,
-    /// The node as the file has it; absent if it has none.
+    /// The node in the file; `None` if the file has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<Box<Node>>,
-    /// The links in memory where those of the file are not sound; with them alone, a root that the file
-    /// does not have.
+    /// The repaired links, if the file's are invalid. Without `node`: a root that is missing in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Box<Links>>,
 }
 
-/// The node at which a conversation goes on.
+/// The active leaf.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActiveLeaf {
     /// The node.
     pub id: NodeId,
-    /// Whether it only stands in for what the file says, which is not sound and stays until it is changed.
+    /// Whether the file keeps an invalid value until the leaf changes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_repair: bool,
 }
 
-/// Why an operation cannot be applied; the session is as it was.
+/// Error of an operation, which changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum SessionError {
-    /// A node that the operation names does not exist.
+    /// A node does not exist.
     UnknownNode {
         /// The id.
         id: NodeId,
     },
-    /// The id of a new node is taken.
+    /// The id of a new node already exists.
     DuplicateNode {
         /// The id.
         id: NodeId,
     },
-    /// A new node has no id, or is no object.
+    /// A new node has no id or is malformed.
     UnnamedNode {
-        /// The node above the new one.
+        /// The parent of the new node.
         parent: NodeId,
     },
-    /// The root can be neither removed nor moved nor switched.
+    /// The root cannot be removed, moved, or disabled.
     IsRoot {
         /// The id of the root.
         id: NodeId,
     },
-    /// A node would come to stand below itself.
+    /// A node would become its own descendant.
     BelowItself {
         /// The node.
         id: NodeId,
     },
-    /// A patch does not fit the session: it was made for another state of it.
+    /// The patch is for another state of the session.
     BadPatch {
         /// The node.
         id: NodeId,
-        /// What is wrong.
+        /// The mismatch.
         fault: &'static str,
     },
 }
 
 impl SessionError {
-    /// Writes it in one phrase.
+    /// Returns the error as a phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::UnknownNode { id } => phrase!("no node `{id}`", id = id.to_string()),

@@ -1,5 +1,3 @@
-//! Plans: the new states of some nodes over a session that stands as it is until the plan is carried out.
-
 use indexmap::IndexMap;
 
 use crate::persist::Persist;
@@ -8,19 +6,15 @@ use crate::session::links::{Filing, Links};
 use crate::session::nodes::Slot;
 use crate::session::{ActiveLeaf, Node, NodeId, NodePatch, Patch, Session, SessionError};
 
-/// The new states of some nodes, by id, in the order in which they are set.
 pub(super) type Changes = IndexMap<NodeId, NodeState>;
 
-/// The state of a node that changes.
 #[derive(Clone, Debug)]
 pub(super) struct NodeState {
-    /// The node before it in the file, if the node is new.
+    /// The previous node in the file, for a new node.
     pub(super) after: Option<NodeId>,
-    /// The node with sound links, and how it is written; none removes it.
     pub(super) node: Option<(Node, Filing)>,
 }
 
-/// New states over a session.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
     pub(super) session: &'a Session,
@@ -33,7 +27,6 @@ impl<'a> Plan<'a> {
         Self { session, changes: Changes::new(), leaf: None }
     }
 
-    /// Makes the plan that a patch describes, which may be unsound.
     pub(super) fn of_patch(session: &'a Session, patch: &Patch) -> Result<Self, SessionError> {
         let mut plan = Self { leaf: patch.active_leaf.clone(), ..Self::new(session) };
         for patch in &patch.nodes {
@@ -45,7 +38,6 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// Returns a node as it will be; nothing for a malformed one.
     pub(super) fn node(&self, id: &str) -> Option<&Node> {
         match self.changes.get(id) {
             Some(state) => state.node.as_ref().map(|(node, _)| node),
@@ -53,19 +45,16 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Returns the slot that a node has now.
     pub(super) fn old(&self, id: &str) -> Option<&'a Slot> {
         self.session.nodes.sound(id)
     }
 
-    /// Returns a node whose links will change.
     pub(super) fn relink(&mut self, id: &NodeId) -> Result<&mut Node, SessionError> {
         let (node, filing) = self.state(id)?;
         *filing = Filing::AsIs;
         Ok(node)
     }
 
-    /// Returns a node and how it will be written, to be changed.
     pub(super) fn state(&mut self, id: &NodeId) -> Result<&mut (Node, Filing), SessionError> {
         let unknown = || SessionError::UnknownNode { id: id.clone() };
         if !self.changes.contains_key(id) {
@@ -78,26 +67,24 @@ impl<'a> Plan<'a> {
         self.changes.get_mut(id).and_then(|state| state.node.as_mut()).ok_or_else(unknown)
     }
 
-    /// Returns the smallest depth, before the plan, of a node that changes.
     pub(super) fn top(&self) -> usize {
         let slots = self.changes.keys().filter_map(|id| self.old(id));
         slots.map(|slot| slot.depth).min().unwrap_or(usize::MAX)
     }
 
-    /// Returns the active leaf as it will be.
     pub(super) fn leaf_id(&self) -> &NodeId {
         self.leaf.as_ref().map_or(&self.session.leaf.id, |leaf| &leaf.id)
     }
 
-    /// Finds the nodes above the active leaf that will not select the way to it, with the child on that way.
+    /// Returns the nodes above the active leaf that do not select its branch, with the child to select.
     ///
-    /// O(distance to where nothing changes and the old way is met), if the old way is known to be selected.
+    /// O(distance to the unchanged part of the selected old branch).
     pub(super) fn strays(&self) -> Vec<(NodeId, NodeId)> {
         let top = self.top();
         let mut strays = Vec::new();
         let mut child = self.leaf_id();
         loop {
-            // Above all that changes slots know the way, on which looking ids up would take most of the time.
+            // Faster than id lookups, and correct above all changes.
             if let Some(slot) = self.old(child).filter(|slot| slot.depth < top) {
                 self.add_strays_above(slot, &mut strays);
                 return strays;
@@ -113,7 +100,6 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Adds the strays above a node above which nothing changes.
     fn add_strays_above(&self, mut child: &'a Slot, strays: &mut Vec<(NodeId, NodeId)>) {
         let nodes = &self.session.nodes;
         let mut old_way = nodes.get(&self.session.leaf.id).filter(|_| self.session.is_way_known);
@@ -154,8 +140,7 @@ impl NodeState {
         Ok(Self { after: patch.after.clone(), node })
     }
 
-    /// Makes the node keep what it would keep had it been filed and read again, so that what an operation
-    /// writes does not depend on when the session was loaded.
+    /// Updates placeholders as a reload would, to write the same JSON before and after one.
     pub(super) fn settle(&mut self) {
         match &mut self.node {
             None | Some((_, Filing::Unfiled)) => {}
@@ -168,7 +153,6 @@ impl NodeState {
         }
     }
 
-    /// Describes the state.
     pub(super) fn into_patch(self, id: NodeId) -> NodePatch {
         let (node, links) = match self.node {
             None => (None, None),

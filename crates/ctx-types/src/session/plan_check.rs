@@ -1,5 +1,3 @@
-//! Whether a plan leaves the tree sound. Everything that it does not touch is sound already.
-
 use std::collections::{HashMap, HashSet};
 
 use crate::session::links::Filing;
@@ -8,8 +6,8 @@ use crate::session::plan::{NodeState, Plan, bad_patch};
 use crate::session::{Node, NodeId, SessionError};
 
 impl Plan<'_> {
-    /// Checks that every link will point back, that no node will be above itself, and that root and active
-    /// leaf exist. O(changed nodes + their links + the way up to where nothing changes).
+    /// Checks that links are mutual and acyclic, and that root and active leaf exist. Unchanged nodes are
+    /// valid. O(changed nodes + their links + the path to unchanged nodes).
     pub(super) fn check(&self) -> Result<(), SessionError> {
         let check = Check { plan: self, claims: self.claims()? };
         for (id, state) in &self.changes {
@@ -28,7 +26,6 @@ impl Plan<'_> {
         check.circles()
     }
 
-    /// Collects which changed node lists a node as its child.
     fn claims(&self) -> Result<HashMap<&NodeId, &NodeId>, SessionError> {
         let mut claims = HashMap::new();
         for (id, state) in &self.changes {
@@ -44,7 +41,7 @@ impl Plan<'_> {
 
 struct Check<'a> {
     plan: &'a Plan<'a>,
-    /// The changed node that lists a node as its child.
+    /// Child to changed parent.
     claims: HashMap<&'a NodeId, &'a NodeId>,
 }
 
@@ -88,7 +85,6 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that no node that stays as it is points to `id` without being listed there.
     fn former_children(&self, id: &NodeId) -> Result<(), SessionError> {
         let mut former = self.old(id).into_iter().flat_map(|slot| &slot.node.children_ids);
         let stays = |child: &NodeId| !self.plan.changes.contains_key(child);
@@ -98,7 +94,6 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that the way up from every node that changed its parent ends at the root.
     fn circles(&self) -> Result<(), SessionError> {
         let top = self.plan.top();
         let is_above = |id: &NodeId| self.old(id).is_some_and(|slot| slot.depth < top);
@@ -129,7 +124,7 @@ impl Check<'_> {
         let claim = self.claims.get(id).copied();
         match parent {
             Some(parent) if self.plan.changes.contains_key(parent) => claim == Some(parent),
-            // A parent that stays as it is lists what it listed.
+            // An unchanged parent lists the same children.
             parent => claim.is_none() && self.former_parent(id) == parent,
         }
     }

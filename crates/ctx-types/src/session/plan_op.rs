@@ -1,12 +1,9 @@
-//! What each operation makes of the tree.
-
 use crate::persist::Persist;
 use crate::session::links::Filing;
 use crate::session::plan::{NodeState, Plan};
 use crate::session::{ActiveLeaf, Node, NodeEdit, NodeId, SessionError, SessionOp};
 
 impl Plan<'_> {
-    /// Adds what an operation does; a patch is a plan by itself.
     pub(super) fn add(&mut self, op: &SessionOp) -> Result<(), SessionError> {
         self.add_changes(op)?;
         for state in self.changes.values_mut() {
@@ -54,7 +51,7 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Adds a new node, at the end of the file, that names `parent` as its parent.
+    /// Adds a node at the end of the file, but not to its parent's children.
     fn create(&mut self, parent: &NodeId, node: &Node) -> Result<NodeId, SessionError> {
         let unnamed = || SessionError::UnnamedNode { parent: parent.clone() };
         let id = node.id.clone().filter(|_| !node.is_malformed()).ok_or_else(unnamed)?;
@@ -106,7 +103,6 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Removes a node alone; its children take its place.
     fn remove_summary(&mut self, id: &NodeId) -> Result<(), SessionError> {
         let has_children = self.session.node(id).is_some_and(|node| !node.children_ids.is_empty());
         let below = self.session.leaf_below(id).cloned();
@@ -133,7 +129,7 @@ impl Plan<'_> {
         if is_root && !edit.is_enabled.is_keep() {
             return Err(SessionError::IsRoot { id: id.clone() });
         }
-        // With other words the root might no longer be found again, so that the file has to name it.
+        // With new content, the root may be undetectable, so the file must name it.
         let node = if is_root { self.relink(id)? } else { &mut self.state(id)?.0 };
         edit.apply(node);
         Ok(())
@@ -147,7 +143,6 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Checks that a node exists and is not the root.
     fn check_branch(&self, id: &NodeId) -> Result<(), SessionError> {
         if *id == self.session.root_id {
             return Err(SessionError::IsRoot { id: id.clone() });
@@ -155,7 +150,6 @@ impl Plan<'_> {
         self.old(id).map(|_| ()).ok_or_else(|| SessionError::UnknownNode { id: id.clone() })
     }
 
-    /// Checks that a node can go below another.
     fn check_target(&self, id: &NodeId, parent: &NodeId) -> Result<(), SessionError> {
         self.check_branch(id)?;
         let target = self.old(parent).ok_or_else(|| SessionError::UnknownNode { id: parent.clone() })?;
@@ -168,7 +162,6 @@ impl Plan<'_> {
         }
     }
 
-    /// Takes a node out of its parent's list; the neighbour becomes the branch last shown if it was that.
     fn detach(&mut self, id: &NodeId) -> Result<(), SessionError> {
         let neighbour = self.neighbour(id).cloned();
         let parent = self.parent_of(id)?;
@@ -180,7 +173,6 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Takes a node out of its parent's list and puts its children there.
     fn replace_by_children(&mut self, id: &NodeId) -> Result<(), SessionError> {
         let node = self.session.node(id);
         let children = node.map(|node| node.children_ids.clone()).unwrap_or_default();
@@ -211,14 +203,12 @@ impl Plan<'_> {
         parent.ok_or_else(|| SessionError::UnknownNode { id: id.clone() })
     }
 
-    /// Returns the next sibling, else the previous one.
     fn neighbour(&self, id: &NodeId) -> Option<&NodeId> {
         let siblings = &self.node(self.node(id)?.parent_id.as_ref()?)?.children_ids;
         let place = siblings.iter().position(|sibling| sibling == id)?;
         siblings.get(place + 1).or_else(|| siblings.get(place.checked_sub(1)?))
     }
 
-    /// Returns the leaf that becomes active when a branch goes.
     fn heir(&self, id: &NodeId) -> Result<NodeId, SessionError> {
         match self.neighbour(id).and_then(|sibling| self.session.leaf_below(sibling)) {
             Some(leaf) => Ok(leaf.clone()),
@@ -230,7 +220,6 @@ impl Plan<'_> {
         self.leaf = Some(ActiveLeaf { id, is_repair: false });
     }
 
-    /// Makes every node above the active leaf select the way to it, and the file name the leaf.
     fn settle_leaf(&mut self) -> Result<(), SessionError> {
         if self.session.leaf.is_repair && self.leaf.is_none() {
             self.set_leaf(self.session.leaf.id.clone());

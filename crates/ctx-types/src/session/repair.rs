@@ -1,7 +1,6 @@
-//! Making the links of a file sound, in memory; each repair is reported.
+//! Repair of invalid links, in memory; each is reported.
 //!
-//! Every node but the malformed ones comes to hang below the root, so that each has a depth and no message is
-//! out of reach. The way up decides: a node is a child of the node that its `parentId` names.
+//! Afterwards, all well-formed nodes are below the root. `parentId` takes priority over lists of children.
 
 use crate::Phrase;
 use crate::phrase;
@@ -20,14 +19,12 @@ use crate::session::nodes::{Nodes, Position, Slot, UNKNOWN_DEPTH};
 use crate::session::{ActiveLeaf, Node, NodeId};
 use crate::wording::excerpt;
 
-/// What is known of a tree whose links are sound.
 pub(super) struct Tree {
     pub(super) root_id: NodeId,
     pub(super) leaf: ActiveLeaf,
     pub(super) is_way_known: bool,
 }
 
-/// Makes all links sound, given the root and the active leaf that the file names. O(nodes + links).
 pub(super) fn repair(nodes: &mut Nodes, root: Option<&str>, leaf: Option<&str>, reader: &mut Reader) -> Tree {
     let order: Vec<usize> = nodes.indexes().filter(|index| is_sound(nodes, *index)).collect();
     let mut repair = Repair { nodes, reader, root: 0, order, hung: BTreeSet::new() };
@@ -58,21 +55,19 @@ struct Repair<'a> {
     nodes: &'a mut Nodes,
     reader: &'a mut Reader,
     root: usize,
-    /// The nodes that take part, in the order of the file.
+    /// Nodes that are not malformed, in file order.
     order: Vec<usize>,
-    /// The nodes that were hung below the root.
     hung: BTreeSet<usize>,
 }
 
 impl Repair<'_> {
-    /// Every node is named by its key.
     fn settle_ids(&mut self) {
         for index in self.order.clone() {
             let Some(slot) = self.nodes.slot(index) else { continue };
             let key = slot.id.clone();
             let own = slot.node.id.clone();
             if own.as_ref() == Some(&key) {
-                // One shared text for all places that name the node.
+                // Share one string among all references.
                 self.change(index, |node| node.id = Some(key));
                 continue;
             }
@@ -92,7 +87,7 @@ impl Repair<'_> {
         }
     }
 
-    /// The root is the node that the file names, else the first blank node without a parent, else a new one.
+    /// Priority: the named root, the first blank node without a parent, a new root.
     fn settle_root(&mut self, named: Option<&str>) {
         let index = named.and_then(|id| self.nodes.index(id)).filter(|index| is_sound(self.nodes, *index));
         if let Some(index) = index {
@@ -107,7 +102,7 @@ impl Repair<'_> {
             let id = free_root_id(|id| self.nodes.index(id).is_some());
             self.nodes.insert(id.clone(), root(&id), Filing::Unfiled, Position::First)
         });
-        // Also without a change of links the file's own word for the root has to stay.
+        // Keep the file's value even if no link changes.
         self.repair(self.root, |_| {});
         let used = self.name(self.root);
         let fault = if let Some(id) = named {
@@ -132,7 +127,6 @@ impl Repair<'_> {
         }
     }
 
-    /// Every node has a parent that exists; one without is read as a child of the root.
     fn settle_parents(&mut self) {
         for index in self.order.clone() {
             if index == self.root {
@@ -154,9 +148,9 @@ impl Repair<'_> {
         }
     }
 
-    /// No node is above itself: of each circle the node that comes first in the file goes below the root.
+    /// Moves the first node of each cycle, in file order, below the root.
     fn break_cycles(&mut self) {
-        // 0: not seen; otherwise the number of the walk that saw it.
+        // 0 is unvisited; otherwise the number of the walk.
         let mut seen = vec![0_usize; self.nodes.capacity()];
         for (walk, start) in self.order.clone().into_iter().enumerate() {
             let walk = walk + 1;
@@ -176,7 +170,7 @@ impl Repair<'_> {
 
     fn first_of_circle(&self, start: usize) -> usize {
         let above = |index: &usize| self.nodes.slot(*index)?.parent.filter(|parent| *parent != start);
-        // Slots of a file that was just read are numbered in its order.
+        // After reading a file, slots are numbered in file order.
         std::iter::successors(Some(start), above).min().unwrap_or(start)
     }
 
@@ -190,7 +184,6 @@ impl Repair<'_> {
         self.hung.insert(index);
     }
 
-    /// Every node lists its children, each once: those it listed in their order, then the others.
     fn settle_children(&mut self) {
         let mut is_listed = vec![false; self.nodes.capacity()];
         for index in self.with_root() {
@@ -247,7 +240,6 @@ impl Repair<'_> {
         }
     }
 
-    /// The branch last shown is a child.
     fn settle_selections(&mut self) {
         for index in self.with_root() {
             let selected = self.nodes.slot(index).and_then(|slot| slot.node.last_selected_child_id.clone());
@@ -287,7 +279,6 @@ impl Repair<'_> {
         }
     }
 
-    /// The active leaf is the node that the file names, else the end of the branches last shown.
     fn settle_leaf(&mut self, named: Option<&str>) -> ActiveLeaf {
         if let Some(slot) = named.and_then(|id| self.nodes.sound(id)) {
             return ActiveLeaf { id: slot.id.clone(), is_repair: false };
@@ -306,13 +297,11 @@ impl Repair<'_> {
         ActiveLeaf { id, is_repair: true }
     }
 
-    /// The root and all nodes that take part; a root that was made in memory is none of the file's.
     fn with_root(&self) -> Vec<usize> {
         let made = Some(self.root).filter(|root| !self.order.contains(root));
         made.into_iter().chain(self.order.iter().copied()).collect()
     }
 
-    /// The id of a node, for a message.
     fn name(&self, index: usize) -> String {
         excerpt(&self.id(index)).into_owned()
     }
@@ -327,14 +316,14 @@ impl Repair<'_> {
         }
     }
 
-    /// Changes a node in a way that does not change what it writes.
+    /// For changes that do not affect the written JSON.
     fn change(&mut self, index: usize, change: impl FnOnce(&mut Node)) {
         if let Some(slot) = self.nodes.slot_mut(index) {
             change(&mut slot.node);
         }
     }
 
-    /// Changes a node's links in memory only: it goes on to write those of its file.
+    /// Changes links in memory only; the file keeps its links.
     fn repair(&mut self, index: usize, change: impl FnOnce(&mut Node)) {
         let Some(slot) = self.nodes.slot_mut(index) else { return };
         if slot.filing == Filing::AsIs {
@@ -348,7 +337,7 @@ impl Repair<'_> {
     }
 
     fn report_as(&mut self, diagnostic: Diagnostic, index: usize, key: &str) {
-        // The way to a node costs as much as its id is long, and a node may have many faults.
+        // A pointer costs the length of the id, and a node may have many errors.
         if self.reader.suppress(diagnostic.severity) {
             return;
         }

@@ -1,5 +1,3 @@
-//! What is sent of the active path, kept beside the tree so that a turn need not walk the whole path.
-
 use std::sync::OnceLock;
 
 use serde_json::Value;
@@ -17,80 +15,74 @@ use crate::session::{
 };
 use crate::text::EncodingId;
 
-/// What is sent of the active path, oldest first, with random access.
+/// The sent messages, oldest first.
 ///
-/// Made when a session is read, extended when a message is appended at the
-/// active leaf (O(1), or the ids that summaries list), and made anew
-/// (O(path)) when it is asked for after any other change. It costs 32 bytes a message.
+/// Appending at the active leaf extends it in O(1) plus the ids that summaries list; after other changes, the
+/// next access recreates it in O(path). Uses 32 bytes per message.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sent {
     entries: Vec<Entry>,
     left_out: Vec<LeftOut>,
-    /// The summaries that stand for others, which may list a message before it is there.
+    /// Summaries, which may list a message before it is appended.
     summaries: Vec<usize>,
-    /// The places of the messages that the file says are pinned.
     pinned: Vec<usize>,
-    /// Whether the newest message of the path is one that is left out.
+    /// Whether the newest message is not sent.
     ends_left_out: bool,
-    /// What the entries cost.
     totals: Totals,
 }
 
-/// A message that is sent.
 #[derive(Clone, Debug)]
 struct Entry {
     slot: usize,
-    /// The bytes of text of this message and all before it.
+    /// Bytes of text up to and including this message.
     bytes_through: u64,
-    /// The message in flight, once it was asked for: turns share it.
     message: OnceLock<Message>,
 }
 
-/// Neighbouring messages of the active path that are not sent, for one reason.
+/// Adjacent messages of the active branch that are not sent for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// The oldest of them.
+    /// The oldest message.
     pub first: NodeId,
-    /// Why they are not sent.
+    /// The reason.
     pub reason: LeftOutReason,
-    /// How many they are.
+    /// Number of messages.
     pub count: usize,
-    /// How many bytes of text they have.
+    /// Bytes of text.
     pub bytes: u64,
 }
 
-/// Why a message of the active path is not sent.
+/// Reason why a message is not sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeftOutReason {
-    /// A summary stands for it.
+    /// A summary hides it.
     Hidden {
         /// The summary.
         by: NodeId,
     },
-    /// It is switched off.
+    /// It is disabled.
     Disabled,
-    /// It has nothing to send: no text but white space, no calls, no files, no reasoning.
+    /// It has no calls, files, reasoning, or text except white space.
     Blank,
 }
 
 impl Session {
-    /// Returns how many messages of the active path are sent.
+    /// Returns the number of sent messages.
     ///
-    /// This and its siblings cost O(1), but for the first call after a change other than an append at the
-    /// active leaf, which walks the path.
+    /// Like the methods below, O(1), or O(path) after a change other than an append at the active leaf.
     pub fn sent_len(&self) -> usize {
         self.sent().entries.len()
     }
 
-    /// Returns the message at a position of what is sent, the oldest at 0.
+    /// Returns a sent node by position; the oldest is 0.
     pub fn sent_node(&self, position: usize) -> Option<(&NodeId, &Node)> {
         let slot = self.nodes.slot(self.sent().entries.get(position)?.slot)?;
         Some((&slot.id, &slot.node))
     }
 
-    /// Returns the message in flight at a position of what is sent, the oldest at 0.
+    /// Returns a sent message by position; the oldest is 0.
     ///
-    /// It is made once and is the same shared message as long as nothing of what is sent changes.
+    /// It stays shared until the sent messages change.
     pub fn sent_message(&self, position: usize) -> Option<&Message> {
         let entry = self.sent().entries.get(position)?;
         if let Some(message) = entry.message.get() {
@@ -100,22 +92,21 @@ impl Session {
         Some(entry.message.get_or_init(|| slot.node.to_message(&slot.id)))
     }
 
-    /// Returns the positions of the messages that are pinned in the file, of those that are sent, the oldest first.
+    /// Returns the positions of pinned messages, ascending.
     pub fn sent_pinned(&self) -> &[usize] {
         &self.sent().pinned
     }
 
-    /// Returns how many bytes of text the oldest `count` messages of what is sent have.
+    /// Returns the bytes of text of the oldest `count` messages.
     pub fn sent_bytes(&self, count: usize) -> u64 {
         let last = count.checked_sub(1).map(|last| last.min(self.sent_len().saturating_sub(1)));
         last.and_then(|last| self.sent().entries.get(last)).map_or(0, |entry| entry.bytes_through)
     }
 
-    /// Returns the sum of what the messages that are sent cost.
+    /// Returns the total cost of the sent messages.
     ///
-    /// The sum is remembered under `encoding`: equal encodings must come with equal costs. Only messages that
-    /// came since it was asked for last are asked for their cost, so that an unchanged conversation costs O(1);
-    /// after a change other than an append at the active leaf all of them are.
+    /// Cached by `encoding`, which must determine the costs. Calls `cost` only for new messages at the active
+    /// leaf; after other changes, for all.
     pub fn sent_tokens(&self, encoding: EncodingId, cost: &dyn Fn(&NodeId, &Node) -> u32) -> u64 {
         let sent = self.sent();
         sent.totals.sum(encoding, sent.entries.len(), &|position| {
@@ -123,7 +114,7 @@ impl Session {
         })
     }
 
-    /// Returns what of the active path is not sent and why, oldest first, neighbours together.
+    /// Returns the unsent messages of the active branch, oldest first.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.sent().left_out
     }
@@ -132,7 +123,7 @@ impl Session {
         self.sent.get_or_init(|| Sent::of(self))
     }
 
-    /// Keeps what is sent if an operation only appended a message at the active leaf; else forgets it.
+    /// Keeps the cache after an append at the active leaf or an irrelevant edit.
     pub(super) fn follow_sent(&mut self, op: &SessionOp, leaf_before: &NodeId, undo: &Patch) {
         let Some(mut sent) = self.sent.take() else { return };
         if let SessionOp::Edit { id, edit } = op {
@@ -152,8 +143,7 @@ impl Session {
         self.sent = OnceLock::from(sent);
     }
 
-    /// Returns whether an edit only noted something beside a message of which nothing here knows, so that what is
-    /// sent is the same.
+    /// Returns whether an edit changed only unknown metadata.
     fn is_aside(&self, id: &str, edit: &NodeEdit, undo: &Patch) -> bool {
         let is_note = NodeEdit { metadata: Change::Keep, ..edit.clone() } == NodeEdit::default();
         let before = undo.nodes.iter().find(|patch| *patch.id == *id).and_then(|patch| patch.node.as_ref());
@@ -165,8 +155,6 @@ impl Session {
     }
 }
 
-/// Returns the metadata of a message that decides what is sent: its flags, the facts of a summary, and fields such as
-/// the block order.
 fn known_notes(node: &Node) -> (NodeMetadata, Option<SummaryAppendix>, [Option<Value>; 4]) {
     let notes = node.metadata.as_deref().cloned().unwrap_or_default();
     let known = [ANSWERED_CALLS, IS_ERROR, MODEL, BlockOrder::KEY].map(|key| notes.kept.get(key).cloned());
@@ -177,7 +165,7 @@ impl Sent {
     fn of(session: &Session) -> Self {
         let mut sent = Self::default();
         let path = display_path(session, &[]);
-        // Slots know the way up, on which looking ids up would take most of the time.
+        // Faster than id lookups.
         let above = |index: &usize| session.nodes.slot(*index)?.parent;
         let leaf = session.nodes.index(&session.leaf.id);
         let mut indexes: Vec<usize> = std::iter::successors(leaf, above).take(path.len()).collect();
@@ -225,15 +213,14 @@ impl Sent {
     }
 }
 
-/// Returns how many bytes of text are sent of a message, the facts below a summary included.
 fn bytes(node: &Node) -> u64 {
     let own = node.content.as_ref().map_or(0, Content::len);
     let said = || node.content.as_ref().map(Content::text).unwrap_or_default();
     (own + SummaryAppendix::of(node).map_or(0, |appendix| appendix.below(&said()).len())) as u64
 }
 
-/// Calls, files and reasoning are looked at only where there is no text. A tool's result is never blank: its
-/// call needs an answer. Messages of `SillyTavern`'s chats stay, because depths count them.
+/// A tool result is never blank, because its call needs it. Depths count messages of `SillyTavern` chats.
+/// Converts to a message only without text.
 fn is_blank(slot: &Slot) -> bool {
     if slot.node.role == Some(Role::Tool) || slot.node.is_of_silly_tavern() {
         return false;

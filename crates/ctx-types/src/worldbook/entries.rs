@@ -1,5 +1,3 @@
-//! The entries of a book: an object by their keys, or a list.
-
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -7,7 +5,7 @@ use serde_json::{Map, Value};
 use super::WorldbookEntry;
 use crate::persist::{Field, Persist, Reader, put_value};
 
-/// The entries of a book, each under its key. A list is written as a list; there the keys are the positions.
+/// Worldbook entries by key; in a list, by position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorldbookEntries {
     entries: Vec<(Arc<str>, WorldbookEntry)>,
@@ -15,50 +13,48 @@ pub struct WorldbookEntries {
 }
 
 impl WorldbookEntries {
-    /// Makes a list of entries.
+    /// Creates a list.
     pub fn list(entries: impl IntoIterator<Item = WorldbookEntry>) -> Self {
         let keyed = |(position, entry): (usize, _)| (Arc::from(position.to_string()), entry);
         Self { entries: entries.into_iter().enumerate().map(keyed).collect(), is_list: true }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Returns whether there is none.
+    /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Returns whether the file holds a list.
+    /// Returns whether the file has a list.
     pub fn is_list(&self) -> bool {
         self.is_list
     }
 
-    /// Returns the entries with their keys, in the order of the file.
+    /// Returns keys and entries in file order.
     pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &WorldbookEntry)> {
         self.entries.iter().map(|(key, entry)| (key, entry))
     }
 
-    /// Returns the entries, to be changed.
+    /// Returns the mutable entries.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut WorldbookEntry> {
         self.entries.iter_mut().map(|(_, entry)| entry)
     }
 
-    /// Returns the entries with their keys in the order in which applications see them, which are written in
-    /// JavaScript: keys that are whole numbers come first, ascending. O(n log n).
+    /// Returns keys and entries in JavaScript's order, as in applications: integer keys first, ascending. O(n
+    /// log n).
     pub fn in_order(&self) -> impl Iterator<Item = (&Arc<str>, &WorldbookEntry)> {
         let mut order: Vec<&(Arc<str>, WorldbookEntry)> = self.entries.iter().collect();
         if !self.is_list {
-            // Others stay behind, in their order.
             order.sort_by_key(|(key, _)| array_index(key).map_or(u64::MAX, u64::from));
         }
         order.into_iter().map(|(key, entry)| (key, entry))
     }
 }
 
-/// Reads a key that JavaScript takes for the index of an array.
 fn array_index(key: &str) -> Option<u32> {
     let index = key.parse::<u32>().ok().filter(|index| *index < u32::MAX)?;
     (index.to_string() == key).then_some(index)

@@ -1,5 +1,3 @@
-//! Values that applications write in more than one way: numbers in quotes, switches as numbers, lists as texts.
-
 use crate::phrase;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -9,20 +7,19 @@ use serde_json::{Map, Value};
 use crate::fields::write_number;
 use crate::persist::{Field, Reader, put_if_changed};
 
-/// A number, also one in quotes.
+/// A number, also in quotes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Numeric(pub f64);
 
-/// A switch: true or false, also 1 and 0, and any of these in quotes.
+/// A boolean, also 1 or 0, or in quotes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flag(pub bool);
 
-/// A list of texts, also one text in which commas divide them.
+/// A list of texts, or one text with commas.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyList(pub Vec<Arc<str>>);
 
-/// Declares a field of one small JSON value that is written in one way and read in several; the others are
-/// reported.
+/// Declares a field that reports all but its standard format.
 macro_rules! loose_field {
     ($Type:ty, $expected:literal, $schema:expr, $strict:expr, $loose:expr, $write:expr) => {
         impl crate::persist::Field for Option<$Type> {
@@ -75,13 +72,11 @@ loose_field!(
     |flag| Value::from(flag.0)
 );
 
-/// Reads a number in quotes.
 pub(super) fn quoted(value: &Value) -> Option<f64> {
     let number = value.as_str()?.trim().parse::<f64>().ok()?;
     number.is_finite().then_some(number)
 }
 
-/// Reads a number, also one in quotes.
 pub(super) fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| quoted(value))
 }
@@ -106,8 +101,7 @@ impl Deref for KeyList {
 }
 
 impl KeyList {
-    /// How many keys a single text may hold between commas: a text of a few megabytes would become a list of
-    /// gigabytes.
+    /// Maximum keys in one text: a few megabytes would become a list of gigabytes.
     pub const MOST_IN_TEXT: usize = 1_000;
 }
 
@@ -150,7 +144,7 @@ impl Field for KeyList {
 
     #[cfg(feature = "schema")]
     fn schema(_generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        // Keys in one text are a finding; a text without any is a list without any.
+        // Text with keys is reported; other text is an empty list.
         schemars::json_schema!({
             "type": ["array", "string", "null"], "items": { "type": "string" }, "pattern": r"^[\s,]*$",
         })

@@ -1,5 +1,3 @@
-//! The values of single fields of an entry.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,7 +6,7 @@ use serde_json::{Map, Value};
 use super::loose::{loose_field, number};
 use crate::message::Role;
 
-/// The id of an entry: a text, or the text of a whole number.
+/// The id of an entry: a text or a formatted integer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(pub Arc<str>);
 
@@ -50,15 +48,15 @@ pub enum EntryPosition {
     Outlet,
 }
 
-/// Who speaks the text of an entry.
+/// The role of an entry's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EntryRole(pub Role);
 
-/// The level of recursion from which on an entry can be active; 0 is from the start, `true` in a file is 1.
+/// The first recursion level of an entry; 0 is the initial scan, `true` is 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecursionDelay(pub u32);
 
-/// The logics in the order of their numbers, with the names that people give them.
+/// In the order of their numbers.
 const LOGICS: [(&str, SelectiveLogic); 4] = [
     ("andany", SelectiveLogic::AndAny),
     ("notall", SelectiveLogic::NotAll),
@@ -66,7 +64,7 @@ const LOGICS: [(&str, SelectiveLogic); 4] = [
     ("andall", SelectiveLogic::AndAll),
 ];
 
-/// The positions in the order of their numbers, with the names that people give them.
+/// In the order of their numbers.
 const POSITIONS: [(&[&str], EntryPosition); 8] = [
     (&["beforechar", "before", "beforedesc"], EntryPosition::BeforeCharacter),
     (&["afterchar", "after", "afterdesc"], EntryPosition::AfterCharacter),
@@ -78,7 +76,7 @@ const POSITIONS: [(&[&str], EntryPosition); 8] = [
     (&["outlet"], EntryPosition::Outlet),
 ];
 
-/// The roles in the order of their numbers.
+/// In the order of their numbers.
 const ROLES: [Role; 3] = [Role::System, Role::User, Role::Assistant];
 
 loose_field!(
@@ -144,7 +142,6 @@ loose_field!(
     |id| id.0.parse::<i64>().map_or_else(|_| Value::from(&*id.0), Value::from)
 );
 
-/// Returns the item that a number means.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -159,7 +156,7 @@ fn level(number: f64) -> Option<RecursionDelay> {
     (number >= 0.0).then_some(RecursionDelay(number as u32))
 }
 
-/// Returns a text without what people write differently in names: case, `_`, `-` and blanks.
+/// Removes differences in case, `_`, `-`, and spaces.
 fn plain(value: &Value) -> Option<String> {
     let letters = value.as_str()?.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
     Some(letters.map(|c| c.to_ascii_lowercase()).collect())

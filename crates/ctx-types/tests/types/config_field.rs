@@ -1,9 +1,6 @@
-//! Fields: what a settings page needs.
-
 use ctx_types::{ConfigField, FieldOption};
 use serde_json::{Value, json};
 
-/// Checks how a field is written for a settings page.
 #[track_caller]
 fn check(field: ConfigField, expected: Value) {
     assert_eq!(serde_json::to_value(field).unwrap(), expected);

@@ -1,5 +1,3 @@
-//! The nouns and their files.
-
 #![allow(
     clippy::needless_pass_by_value,
     clippy::panic,

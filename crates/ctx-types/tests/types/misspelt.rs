@@ -1,12 +1,10 @@
-//! Keys that are nearly known ones are told, and keys of other applications are not.
-
 use ctx_types::{
     Agent, Diagnostic, Edit, Persist, Reader, UserProfile, Worldbook, misspelt_in_agent, misspelt_in_profile,
     misspelt_in_worldbook,
 };
 use serde_json::{Map, Value, json};
 
-/// Checks where misspelt keys are found, and which they get for it; else what is said about them.
+/// Expects pointers and suggested keys, or messages without a suggestion.
 #[track_caller]
 fn check(found: &[Diagnostic], expected: &[(&str, &str)]) {
     let told = found.iter().map(|finding| {
@@ -65,7 +63,7 @@ fn a_key_near_an_absent_one_is_told() {
 fn a_key_beside_the_right_one_is_told_without_an_edit() {
     let file = json!({ "presetMessages": [
         { "isEnable": false, "isEnabled": true },
-        // Applications write one and several, and a switch under both its names.
+        // Applications write singular and plural keys, and both names of a switch.
         { "role": "user", "roles": [], "id": "a", "ids": [], "enabled": true, "isEnabled": true },
     ]});
     check(
@@ -100,7 +98,6 @@ fn a_switch_has_another_name_elsewhere() {
 fn suggests_key_for_synonym() {
     let file = json!({ "presetMessages": [
         { "role": "system", "text": "x", "depth": 4, "enable": false },
-        // Other applications write these in addition to our keys.
         { "content": "x", "text": "x", "injectionStrategy": {}, "depth": 4, "isEnabled": true, "enable": true },
     ]});
     check(
@@ -134,7 +131,6 @@ fn an_entry_of_a_book_is_looked_at_unless_it_is_a_cards_too() {
     check(&in_entry(&json!({ "keys": ["a"], "secondary_keys": [], "case_sensitive": true })), &[]);
 }
 
-/// What is kept for other applications is theirs.
 #[test]
 fn nothing_below_an_unknown_key_is_looked_at() {
     let wrong = json!({ "presetMesages": [], "rol": "x" });
@@ -142,7 +138,6 @@ fn nothing_below_an_unknown_key_is_looked_at() {
     check(&in_agent(file), &[]);
 }
 
-/// Makes an object of names that other applications write.
 fn object(names: &str) -> Value {
     Value::Object(names.split_whitespace().map(|name| (name.to_owned(), json!(1))).collect::<Map<_, _>>())
 }

@@ -1,5 +1,3 @@
-//! Files are lossless: what is read comes back, and only what was set changes.
-
 use ctx_types::phrase;
 use ctx_types::{
     Agent, Content, ContentPart, Diagnostic, Kept, Node, Persist, PresetMessage, Reader, Role, Severity,
@@ -13,7 +11,6 @@ fn read<T: Persist>(file: Value) -> (T, Vec<String>) {
     (noun, reader.finish().iter().map(ToString::to_string).collect())
 }
 
-/// Checks that a node comes back byte for byte, and what was found in it.
 #[track_caller]
 fn check(file: &str, findings: &[&str]) {
     let value: Value = serde_json::from_str(file).unwrap();
@@ -84,7 +81,6 @@ fn content_parts_keep_what_the_file_says_beside_their_text() {
     assert_eq!(node.write()["content"].to_string(), r#"[{"type":"text","text":"c"}]"#);
 }
 
-/// Checks what a change of a node writes.
 #[track_caller]
 fn check_change(file: &str, change: impl Fn(&mut Node), expected: &str) {
     let (mut node, _) = read::<Node>(serde_json::from_str(file).unwrap());
@@ -184,7 +180,7 @@ fn findings_are_limited_in_number_and_in_size() {
     assert_eq!(reader.finish().len(), 3);
 }
 
-/// Whoever lets errors fail a check must see that there are some.
+/// Callers that reject errors must see suppressed errors.
 #[test]
 fn findings_that_are_only_counted_are_as_bad_as_the_worst_of_them() {
     let mut reader = Reader::new();

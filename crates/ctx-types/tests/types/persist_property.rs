@@ -1,11 +1,8 @@
-//! Load followed by save is the identity, whatever stands in place of any field.
-
 use ctx_types::{Agent, Node, Persist, PresetMessage, Reader, Session, Worldbook};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// Any JSON value, with keys and texts that mean something to us mixed in.
 fn any_json() -> impl Strategy<Value = Value> {
     let word = || {
         prop_oneof![
@@ -44,14 +41,13 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A change of a document: which value, what becomes of it, and a value to use.
+/// Target, kind of change, and new value.
 type Change = (usize, u8, Value);
 
 fn changes() -> impl Strategy<Value = Vec<Change>> {
     proptest::collection::vec((any::<usize>(), 0_u8..6, any_json()), 0..6)
 }
 
-/// Replaces, removes, adds or reorders values anywhere in a document.
 fn change(document: &mut Value, (place, kind, new): Change) {
     let mut pointers = Vec::new();
     collect_pointers(document, &mut String::new(), &mut pointers);

@@ -1,10 +1,8 @@
-//! How the placement of a preset entry is spelled in files, read and written.
-
 use ctx_types::{Diagnostic, Order, Persist as _, Placement, PresetMessage, Reader};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Reads an entry; `expected` is its placement, its order if it is not 100, and a line for each finding.
+/// `expected` is the placement, its order unless 100, and a line per diagnostic.
 #[track_caller]
 fn check(entry: &str, expected: &str) {
     let value: Value = serde_json::from_str(entry).unwrap();
@@ -169,7 +167,6 @@ fn orders_ascend_and_minus_zero_is_zero() {
     assert_eq!(Order(-0.0).cmp(&Order(0.0)), std::cmp::Ordering::Equal);
 }
 
-/// Writes the placement of `from` into `into`.
 #[track_caller]
 fn check_written(from: Value, into: Value, expected: &Value) {
     let (placement, _) = Placement::of(&PresetMessage::read(from, &mut Reader::new()));

@@ -1,7 +1,7 @@
 //! Sessions through the public API.
 //!
-//! Trees are written in one line: `root(a(b >c*) d)` has `>` before the branch last shown, `*` after the active
-//! leaf, `~` before what is switched off, and `S[b,c]` after a summary with the ids that it lists.
+//! One-line trees: in `root(a(b >c*) d)`, `>` marks the selected branch, `*` the active leaf, `~` a disabled
+//! node, and `S[b,c]` a summary with its listed ids.
 
 mod file;
 mod hidden;
@@ -16,7 +16,6 @@ use std::collections::BTreeSet;
 use ctx_types::{Diagnostic, Node, NodeId, Persist, Reader, Session};
 use serde_json::{Value, json};
 
-/// Reads a session and returns what was found.
 fn load(file: &Value) -> (Session, Vec<Diagnostic>) {
     let mut reader = Reader::new();
     let session = Session::read(file.clone(), &mut reader);
@@ -29,7 +28,6 @@ fn bytes(session: &Session) -> String {
     text
 }
 
-/// Builds a session from its one-line form.
 #[track_caller]
 fn tree(line: &str) -> Session {
     let mut file = json!({ "id": "s", "nodes": {}, "rootNodeId": "", "activeLeafId": "" });
@@ -89,7 +87,7 @@ fn add_node(file: &mut Value, token: &str, parent: Option<&str>) -> String {
     id.to_owned()
 }
 
-/// Writes a session in its one-line form, without what summaries list.
+/// Omits the ids that summaries list.
 fn line(session: &Session) -> String {
     fn write(session: &Session, id: &str, is_selected: bool, line: &mut String) {
         let node = session.node(id).unwrap();
@@ -108,7 +106,6 @@ fn line(session: &Session) -> String {
     line
 }
 
-/// Asserts that all links point back, that all nodes hang below the root, and that depths are right.
 #[track_caller]
 fn assert_sound(session: &Session) {
     let mut seen: BTreeSet<NodeId> = BTreeSet::new();
@@ -132,7 +129,6 @@ fn assert_sound(session: &Session) {
     assert_folds(session);
 }
 
-/// Asserts that a fold which remembers earlier states of the session gives what one from the start would.
 #[track_caller]
 fn assert_folds(session: &Session) {
     let said = |node: &Node| (node.id.clone(), node.is_enabled(), node.content.clone());

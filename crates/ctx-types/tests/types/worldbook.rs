@@ -1,5 +1,3 @@
-//! Worldbooks are read with everything that applications write in other ways.
-
 use ctx_types::{
     EntryPosition, EntryRole, Flag, Numeric, Persist, Reader, RecursionDelay, Role, SelectiveLogic,
     Worldbook, WorldbookEntry,
@@ -12,7 +10,6 @@ fn read(entry: Value) -> (WorldbookEntry, Vec<String>) {
     (entry, reader.finish().iter().map(|found| found.code.to_string()).collect())
 }
 
-/// Checks what a field of an entry is read as, and how many findings there are.
 #[track_caller]
 #[expect(clippy::needless_pass_by_value, reason = "values read better where they are given")]
 fn check<T: PartialEq + std::fmt::Debug>(

@@ -1,5 +1,3 @@
-//! One operation of the log.
-
 use crate::Phrase;
 use crate::phrase;
 use std::sync::Arc;
@@ -12,25 +10,24 @@ use crate::fingerprint::Fingerprint;
 use crate::session::history::{HistoryError, rebase};
 use crate::session::{NodeId, Session, SessionOp};
 
-/// An operation that was carried out, or undone, with the way back.
+/// An operation in the log, with its inverse.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryEntry {
-    /// What the operation is called, for people.
+    /// The name for users.
     pub label: Arc<str>,
-    /// When it was carried out first, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Time of the first application, in milliseconds since 1970-01-01T00:00:00Z.
     pub at_millis: Option<i64>,
-    /// The operation as it was asked for.
+    /// The requested operation.
     pub op: SessionOp,
-    /// What takes it back; if it was undone, what carries it out again.
+    /// The inverse; of an undone operation, its redo.
     way_back: SessionOp,
-    /// The state of all nodes that the way back sets, as the operation left them.
+    /// Fingerprint of the nodes that `way_back` sets, after the operation.
     state: Fingerprint,
-    /// The size of the entry in a file.
+    /// Size in a file.
     bytes: usize,
 }
 
 impl HistoryEntry {
-    /// Makes the entry of an operation that was just carried out.
     pub(super) fn new(
         session: &Session,
         label: &str,
@@ -44,17 +41,14 @@ impl HistoryEntry {
         entry
     }
 
-    /// Takes the operation back and returns the entry for doing it again.
     pub(super) fn undone(&self, session: &mut Session) -> Result<Self, HistoryError> {
         self.turn(session, "undo", |session| rebase::inverse(session, self))
     }
 
-    /// Carries the operation out again and returns the entry for undoing it.
     pub(super) fn redone(&self, session: &mut Session) -> Result<Self, HistoryError> {
         self.turn(session, "redo", |_| Ok(self.op.clone()))
     }
 
-    /// Goes the exact way back if nothing has touched the nodes since, else another one.
     fn turn(
         &self,
         session: &mut Session,
@@ -73,12 +67,11 @@ impl HistoryEntry {
         Ok(Self::new(session, &self.label, self.at_millis, self.op.clone(), way_back))
     }
 
-    /// Returns the operation that takes it back; if it was undone, the one that carries it out again.
+    /// Returns the exact inverse; of an undone operation, its redo.
     pub fn way_back(&self) -> &SessionOp {
         &self.way_back
     }
 
-    /// Returns the size of the entry in a file.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -107,7 +100,6 @@ impl HistoryEntry {
     }
 }
 
-/// Reads entries, the latest last: all after the last one that cannot be read.
 pub(super) fn read_list(
     list: Option<&Value>,
     pointer: &str,
@@ -124,11 +116,10 @@ pub(super) fn read_list(
     read.into_iter().rev().collect()
 }
 
-/// Returns the fingerprint of the nodes that a patch sets, as they are, and of the active leaf if it sets that.
 fn state(session: &Session, way_back: &SessionOp) -> Fingerprint {
     let SessionOp::Patch(patch) = way_back else { return Fingerprint::default() };
     let of_node = |sum: Fingerprint, id: &NodeId| match session.node(id) {
-        // Repaired links are no part of the file; what the file says is.
+        // Serialize the node without repaired links, as in the file.
         Some(node) => sum.text(id).text(&serde_json::to_string(node).unwrap_or_default()),
         None => sum.text(id).number(0),
     };

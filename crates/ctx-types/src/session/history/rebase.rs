@@ -1,10 +1,7 @@
-//! Taking back what one operation did in a session that has changed since.
-
 use crate::session::history::HistoryEntry;
 use crate::session::{Change, Node, NodeEdit, NodeId, NodePatch, Session, SessionOp};
 use crate::{Phrase, phrase};
 
-/// Returns the operation that takes back what an entry did and leaves later changes alone, or says why none does.
 pub(super) fn inverse(session: &Session, entry: &HistoryEntry) -> Result<SessionOp, Phrase> {
     match &entry.op {
         SessionOp::Insert { node, .. } if node.is_summary() => remove(session, node),
@@ -20,14 +17,13 @@ pub(super) fn inverse(session: &Session, entry: &HistoryEntry) -> Result<Session
     }
 }
 
-/// Returns a node as it was before the operation.
 fn former<'a>(entry: &'a HistoryEntry, id: &NodeId) -> Option<&'a Node> {
     let SessionOp::Patch(patch) = entry.way_back() else { return None };
     let of_node = |patch: &'a NodePatch| patch.node.as_deref().filter(|_| patch.id == *id);
     patch.nodes.iter().find_map(of_node)
 }
 
-/// Removes a summary again, unless somebody has written another text or speaker into it.
+/// Fails if the content, role, or name of the summary was edited.
 fn remove(session: &Session, inserted: &Node) -> Result<SessionOp, Phrase> {
     let id = inserted.id.clone().unwrap_or_default();
     let is_edited = |node: &Node| {
@@ -51,7 +47,7 @@ fn toggle(session: &Session, id: &NodeId, enabled: bool) -> Result<SessionOp, Ph
     }
 }
 
-/// Sets the fields that an edit set back, unless one of them was set again.
+/// Fails if one of the edited fields was changed again.
 fn unedit(
     session: &Session,
     id: &NodeId,
@@ -70,7 +66,7 @@ fn unedit(
     }
 }
 
-/// Puts a removed summary back where it was, if the same nodes follow there.
+/// Fails if other nodes follow at the old position.
 fn put_back(session: &Session, former: Option<&Node>) -> Result<SessionOp, Phrase> {
     let gone = || phrase!("the affected content has changed since");
     let former = former.filter(|former| former.is_summary()).ok_or_else(gone)?;
@@ -83,7 +79,6 @@ fn put_back(session: &Session, former: Option<&Node>) -> Result<SessionOp, Phras
 }
 
 impl NodeEdit {
-    /// Returns the edit that gives a node, in the fields that `edit` names, what another one has there.
     fn between(edit: &Self, node: &Node) -> Self {
         fn field<T: Clone, U>(edit: &Change<U>, value: Option<&T>) -> Change<T> {
             if edit.is_keep() { Change::Keep } else { value.cloned().into() }

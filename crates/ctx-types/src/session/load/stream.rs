@@ -1,5 +1,4 @@
-//! Sessions read from a deserializer node by node: the JSON of all nodes at once takes several times their memory, and
-//! half as long again.
+//! Streaming deserializer: the JSON of all nodes would take several times their memory, and 50% more time.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,7 +15,7 @@ use crate::session::links::Filing;
 use crate::session::nodes::{Nodes, Position};
 use crate::session::{Node, Session};
 
-/// Reads the same as [`Persist::read`], whose findings are lost.
+/// Like [`Persist::read`], without diagnostics.
 impl<'de> Deserialize<'de> for Session {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut reader = Reader::new();
@@ -30,7 +29,6 @@ impl<'de> Deserialize<'de> for Session {
     }
 }
 
-/// The object of a session: its nodes if it has an object of them, and all else with an empty object in their place.
 struct Parts {
     rest: Map<String, Value>,
     nodes: Option<Nodes>,
@@ -64,7 +62,7 @@ impl ReadObject for Nodes {
         while let Some((key, value)) = fields.next_entry()? {
             let mut node = Node::read(value, &mut reader);
             sharing.share(&mut node.kept);
-            // As in every object, the last of two with one key counts, in the place of the first.
+            // As in all JSON objects, a duplicate key replaces the first value in place.
             read.insert(key, node);
         }
         let mut nodes = Self::default();
@@ -76,15 +74,13 @@ impl ReadObject for Nodes {
     }
 }
 
-/// How many nodes have room before they come: how many there are said to be is not trusted further.
+/// Limits the capacity that a size hint may allocate.
 const MOST_AT_ONCE: usize = 4096;
 
-/// What is read from an object as it comes.
 trait ReadObject: Sized {
     fn read_object<'de, A: MapAccess<'de>>(fields: A) -> Result<Self, A::Error>;
 }
 
-/// An object that was read as it came, or whatever else was there.
 enum Given<T> {
     Object(T),
     Other(Value),
@@ -150,7 +146,6 @@ impl<'de, T: ReadObject> Visitor<'de> for GivenVisitor<T> {
 mod tests {
     use super::*;
 
-    /// Reads a text as it comes and as a value, which has to give the same, written as `expected`.
     #[track_caller]
     fn check(json: &str, expected: &str) {
         let streamed: Session = serde_json::from_str(json).unwrap();

@@ -1,11 +1,8 @@
-//! Sessions in files: nothing is lost, and faults are reported and repaired in memory only.
-
 use ctx_types::{Persist, Session, SessionOp};
 use serde_json::{Value, json};
 
 use crate::session::{assert_sound, bytes, line, load, tree};
 
-/// Checks that a file comes back as it was, what its tree is in memory, and what was found.
 #[track_caller]
 fn check(file: &Value, expected: &str, findings: &[&str]) {
     let (session, diagnostics) = load(file);
@@ -16,7 +13,6 @@ fn check(file: &Value, expected: &str, findings: &[&str]) {
     assert_sound(&session);
 }
 
-/// Makes a file of nodes, each `(id, node)`.
 fn file<const N: usize>(root: &str, leaf: &str, nodes: [(&str, Value); N]) -> Value {
     let nodes: serde_json::Map<String, Value> =
         nodes.map(|(id, node)| (id.to_owned(), node)).into_iter().collect();
@@ -267,7 +263,7 @@ fn a_long_chain_of_any_kind_is_read_without_recursion() {
     assert_eq!(diagnostics.len(), 1_001);
 }
 
-/// Quoted in full by each finding, such a key would fill the memory.
+/// Quoting such a key in full would exhaust memory.
 #[test]
 fn a_key_as_long_as_a_file_is_quoted_in_part() {
     let key = "k".repeat(1 << 20);

@@ -1,5 +1,3 @@
-//! Which messages summaries stand for.
-
 use std::collections::BTreeSet;
 
 use ctx_types::{DisplayState, NodeId, Session, SessionOp, display_path, hidden_set, visible_path};
@@ -7,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::session::{ids, tree};
 
-/// Checks what each summary hides, as `node:summary`, and what is sent.
+/// `hidden` has `node:summary` pairs; `sent` lists sent nodes.
 #[track_caller]
 fn check(line: &str, hidden: &str, sent: &str) {
     let session = tree(line);
@@ -111,7 +109,7 @@ fn an_empty_conversation_shows_nothing() {
     check("root*(a)", "", "");
 }
 
-/// Checks what an application shows: `-` before what it does not, `!` what is switched off, `:summary`.
+/// `-` marks nodes that are not shown, `!` disabled nodes, and `:summary` hidden nodes.
 #[track_caller]
 fn check_display(line: &str, expanded: &[&str], expected: &str) {
     let session = tree(line);
@@ -144,7 +142,6 @@ fn an_expanded_outer_summary_shows_everything_inside() {
     check_display(line, &["s"], "-a:t -b:t -s:t -c:t t !d");
 }
 
-/// Checks what is hidden after an operation, when it was asked for before.
 #[track_caller]
 fn check_after(line: &str, op: &SessionOp, hidden: &str) {
     let mut session = tree(line);
@@ -175,7 +172,6 @@ fn what_is_hidden_follows_every_operation() {
     check_after("root(a(~sS[a](b*)))", &toggle("s", true), "a:s");
 }
 
-/// A path on which every node is a summary that lists some others, some switched off.
 fn summaries() -> impl Strategy<Value = Session> {
     let node = (proptest::collection::vec(0_usize..9, 0..4), any::<bool>());
     proptest::collection::vec(node, 1..9).prop_map(|nodes| {
@@ -190,7 +186,6 @@ fn summaries() -> impl Strategy<Value = Session> {
     })
 }
 
-/// Everything that a summary lists, and what listed summaries list, itself left out.
 fn closure(session: &Session, id: &NodeId) -> BTreeSet<NodeId> {
     let mut closure = BTreeSet::new();
     let mut open = vec![id.clone()];

@@ -1,5 +1,3 @@
-//! The log of operations: undo and redo, also after the tree was changed by others, and in files.
-
 use ctx_types::{Content, History, HistoryError, Node, NodeEdit, NodeMetadata, Role, Session, SessionOp};
 use serde_json::{Value, json};
 
@@ -29,7 +27,6 @@ fn edit(id: &str, text: &str) -> SessionOp {
     SessionOp::Edit { id: id.into(), edit }
 }
 
-/// Carries out operations, lets others change the session, and undoes one; then redoes it.
 #[track_caller]
 fn check(before: &str, ops: &[SessionOp], meanwhile: impl FnOnce(&mut Session), undone: &str, redone: &str) {
     let (mut session, mut history) = (tree(before), History::default());
@@ -47,7 +44,6 @@ fn check(before: &str, ops: &[SessionOp], meanwhile: impl FnOnce(&mut Session), 
     assert_eq!(line(&session), redone, "redone");
 }
 
-/// Writes the log into the session, both into a file, and reads them again.
 fn stored(history: &History, session: &mut Session) -> History {
     history.write(&mut session.header);
     *session = serde_json::from_str(&bytes(session)).unwrap();

@@ -1,11 +1,9 @@
-//! Conversations without branches, built from messages.
-
 use ctx_types::{Node, Persist, Reader, Role, Session};
 use serde_json::json;
 
 use crate::session::{assert_sound, bytes, ids, line};
 
-/// Builds a conversation from ids, `-` for none and `!` for a malformed node.
+/// `-` has no id; `!` is malformed.
 fn build(words: &str) -> (Session, Vec<String>) {
     let nodes = words.split_whitespace().map(|word| match word {
         "-" => Node::new(Role::User, "text"),

@@ -1,5 +1,3 @@
-//! Nodes as messages.
-
 use ctx_types::{Content, Message, Node, Persist, Reader, Session, SourceKind, Trust};
 use serde_json::{Value, json};
 
@@ -7,7 +5,6 @@ fn message(node: Value) -> Message {
     Node::read(node, &mut Reader::new()).to_message(&"n1".into())
 }
 
-/// Checks what a message carries beside its text.
 #[track_caller]
 fn check(node: Value, expected: &str) {
     let message = message(node);

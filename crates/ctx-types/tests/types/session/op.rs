@@ -1,5 +1,3 @@
-//! What each operation makes of a tree; each is undone and stored, too.
-
 use ctx_types::{Change, Content, Node, NodeEdit, NodePatch, Patch, Role, Session, SessionError, SessionOp};
 
 use crate::session::{assert_sound, bytes, line, tree};
@@ -21,7 +19,6 @@ fn check(before: &str, op: &SessionOp, after: &str) {
     assert_eq!(bytes(&session), done, "done again");
 }
 
-/// Sends an operation through its stored form.
 #[track_caller]
 fn stored(op: &SessionOp) -> SessionOp {
     let text = serde_json::to_string(op).unwrap();

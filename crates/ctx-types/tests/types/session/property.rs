@@ -1,19 +1,17 @@
-//! Operations in any order on any tree, sound or not.
-
 use ctx_types::{Change, Content, History, Node, NodeEdit, NodeId, NodeMetadata, Role, Session, SessionOp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::session::{assert_sound, bytes, line, load};
 
-/// An operation before it is known which nodes there are: kind, two nodes, a switch.
+/// A random operation before nodes are known: kind, two nodes, a switch.
 type Draw = (u8, usize, usize, bool);
 
 fn draws() -> impl Strategy<Value = Vec<Draw>> {
     proptest::collection::vec((0_u8..9, 0_usize..64, 0_usize..64, any::<bool>()), 0..12)
 }
 
-/// Sound trees: each node names an earlier one as its parent.
+/// Each node names an earlier node as its parent.
 fn sound_file() -> impl Strategy<Value = Value> {
     let node = (any::<usize>(), any::<usize>(), any::<bool>(), any::<bool>());
     (proptest::collection::vec(node, 0..14), any::<usize>(), any::<bool>()).prop_map(
@@ -49,7 +47,6 @@ fn sound_file() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Trees with any links, keys of wrong types and nodes that are none.
 fn broken_file() -> impl Strategy<Value = Value> {
     let id = || prop_oneof![6 => (0_usize..8).prop_map(|n| json!(format!("n{n}"))), 1 => Just(json!(null)), 1 => Just(json!(7))];
     let node = (
@@ -131,7 +128,7 @@ fn stored(op: &SessionOp) -> SessionOp {
     read
 }
 
-/// Carries out operations, each also undone, done again and stored; then undoes all.
+/// Applies, undoes, redoes, and stores each operation, then undoes all.
 fn check(file: &Value, draws: &[Draw], is_file_sound: bool) {
     let (mut session, diagnostics) = load(file);
     assert!(diagnostics.is_empty() || !is_file_sound, "{diagnostics:?}");
@@ -178,7 +175,7 @@ fn check(file: &Value, draws: &[Draw], is_file_sound: bool) {
     assert_eq!(bytes(&session), file.to_string(), "all undone");
 }
 
-/// Carries operations out through the log, undoing and redoing some on the way; then undoes and redoes all.
+/// Applies operations through the log with some undos and redos, then undoes and redoes all.
 fn check_history(file: &Value, draws: &[Draw]) {
     let (mut session, _) = load(file);
     let mut history = History::default();
