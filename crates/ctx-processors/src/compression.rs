@@ -1,4 +1,4 @@
-//! Compression of the conversation within a context: what the stage reads, keeps for later turns, and tells.
+//! Request compression: settings, passes, cache, and reports.
 
 mod account;
 mod beginning;
@@ -9,8 +9,7 @@ mod settings;
 pub use kept::KeptCompression;
 pub use settings::compress_window;
 
-/// Left on the blackboard where a beginning of the conversation stands rewritten: how many tokens are free below the
-/// trigger of compression.
+/// Blackboard entry, set if a prefix is compressed: tokens left below the compression trigger.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CompressionRoom {
     pub(crate) tokens: u64,

@@ -1,7 +1,7 @@
-//! Regex rules: what they change, and the run that applies them to texts.
+//! Regex rules, independent of the pipeline.
 //!
-//! Pure and without the pipeline, so that an application shows a message by the very rules by which
-//! [`RegexProcessor`](crate::RegexProcessor) sends it:
+//! An application can display a message with the rules with which [`RegexProcessor`](crate::RegexProcessor)
+//! sends it:
 //!
 //! ```
 //! use ctx_macros::{Dialect, Env, Limits, Registry, State};

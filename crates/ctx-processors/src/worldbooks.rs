@@ -1,4 +1,4 @@
-//! The parts of `worldbook-processor`: which books, how they are searched, and where their entries go.
+//! Parts of `worldbook-processor`.
 
 mod expanding;
 mod gathering;

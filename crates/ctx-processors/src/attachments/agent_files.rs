@@ -1,4 +1,4 @@
-//! Files of an agent: entries of its preset name them by id alone.
+//! Files of an agent. Preset entries refer to them by id.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ctx_types::{Agent, Attachment};
 use serde_json::Value;
 
-/// Completes a reference that says nothing but an id from the agent's own list of files.
+/// Adds path, name, and type from the agent's `assets` to a reference that has only an id.
 pub(crate) fn of_agent<'a>(file: &'a Attachment, agent: &Agent) -> Cow<'a, Attachment> {
     let list = agent.assets.as_ref().and_then(Value::as_array);
     let is_wanted = |asset: &&Value| asset.get("id").and_then(Value::as_str) == Some(&*file.id);

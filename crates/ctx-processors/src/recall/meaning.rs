@@ -1,4 +1,4 @@
-//! A ranking by meaning, where the host lends what gives texts their vectors.
+//! Ranking by embeddings.
 
 use std::time::Duration;
 
@@ -10,21 +10,21 @@ use crate::attachments::within;
 use crate::codes;
 use crate::recall::kept::TurnPath;
 
-/// How many messages get their vectors in one turn; the newest first, so that older ones follow in later turns.
+/// New vectors per turn. The newest messages come first; older ones follow in later turns.
 const MOST_NEW: usize = 4_096;
 
-/// How many texts are given at once.
+/// Texts per request.
 const BATCH: usize = 128;
 
-/// How long the answer for one batch may take.
+/// Time limit per batch.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// How many of the nearest messages are joined to what is found by words.
+/// Nearest messages to combine with the word search.
 const MOST_NEAR: usize = 256;
 
-/// Ranks messages by how near they are to what is asked, the nearest first; nothing without an embedder.
+/// Ranks messages by similarity to the question, nearest first; empty without an embedder.
 ///
-/// A preview does not wait, so that it ranks by words alone and says so. The same holds where the embedder fails.
+/// A preview does not wait. In a preview or on failure, the result is empty and a warning is reported.
 pub(crate) async fn ranked(
     cx: &mut PipelineContext<'_>,
     path: &TurnPath<'_>,
@@ -51,7 +51,7 @@ fn near(question: &[f32], vectors: &[&[f32]]) -> Vec<usize> {
     near
 }
 
-/// Has messages embedded that have no vector yet, and returns the vector of what is asked.
+/// Embeds messages without a vector, and returns the vector of the question.
 async fn vectors(
     cx: &PipelineContext<'_>,
     embedder: &dyn Embedder,

@@ -1,4 +1,4 @@
-//! Regex rules on texts, without the pipeline, and the processor that runs them on messages.
+//! Regex rules, with and without the pipeline.
 
 mod case;
 mod files;

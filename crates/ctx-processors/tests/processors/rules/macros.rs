@@ -1,4 +1,4 @@
-//! Macros in the texts of rules.
+//! Macros in rules.
 
 use ctx_macros::Dialect;
 use ctx_processors::regex_rules::RuleLimits;
