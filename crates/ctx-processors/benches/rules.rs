@@ -14,7 +14,6 @@ const MESSAGES: usize = 1_000;
 criterion_group!(benches, rules, compile);
 criterion_main!(benches);
 
-/// Rules like those in presets; 1 in 10 uses lookaround.
 fn config() -> RegexConfig {
     let rule = |n: usize| {
         let (regex, replacement) = match n % 10 {
@@ -58,7 +57,6 @@ fn set(config: &RegexConfig) -> RuleSet {
     set
 }
 
-/// Returns the total length of the changed texts in bytes.
 fn run(set: &RuleSet, messages: &[Text]) -> usize {
     let (env, mut state) = (Env::default(), State::new(Limits::default()));
     let mut expand = |template: &Template, source: &Source| template.expand(&env, &mut state, source);

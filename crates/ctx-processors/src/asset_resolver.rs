@@ -1,23 +1,19 @@
-//! Processor `asset-resolver`: loads attachments and replaces unsupported ones.
-
 use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Attachment, LogLine, Message, count_of, phrase};
 
 use crate::attachments::{AttachmentPolicy, Settled, Settler, policy_fields};
 
-/// Loads the bytes of attachments, and replaces files that the target does not accept with text or a
-/// placeholder.
+/// Loads attachments, and replaces files that the target does not accept with text or a placeholder.
 ///
 /// The target is the API dialect and model of the turn. Messages whose files are all loaded are skipped.
 /// Bytes come from [`AttachmentPorts::assets`](ctx_types::AttachmentPorts); without it, files stay
-/// references. Records a decision for each converted, resized, or replaced file, and a warning for each
-/// placeholder.
+/// references. Changed files get a decision, and placeholders also a warning.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AssetResolver;
 
 impl AssetResolver {
-    /// Id of the processor in settings and reports.
+    /// Processor id.
     pub const ID: &'static str = "asset-resolver";
 }
 

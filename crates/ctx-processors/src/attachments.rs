@@ -1,8 +1,6 @@
-//! Attachments: loads files, detects their types, and converts them for the target.
-//!
-//! [`settling`] decides how a file is sent. Three processors call it: `transcription-processor` for the
-//! conversation, `injection-assembler` for the preset, and `asset-resolver` for the rest. Tokens are
-//! therefore counted for the final form.
+//! [`settling`] decides how a file is sent. `transcription-processor` calls it for the conversation,
+//! `injection-assembler` for the preset, and `asset-resolver` for the rest. Tokens are counted for the final
+//! form.
 
 mod agent_files;
 mod forms;

@@ -1,5 +1,3 @@
-//! Processor `author-note`: inserts the author's note at an interval.
-
 use async_trait::async_trait;
 use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, State, Template};
 use ctx_pipeline::{
@@ -21,10 +19,9 @@ use crate::worldbooks::Outlets;
 /// Inserts the conversation's author's note every n user messages, in one message with the worldbook entries
 /// around it.
 ///
-/// The note is `authorNote` in the conversation header: a preset entry (`content`, `role`, a placement) with
-/// `interval`. Missing fields come from the settings, which can also add the user profile. If the note is not
-/// due, the worldbook entries around it are dropped too, as in `SillyTavern`. If the note is empty, they are
-/// still sent.
+/// The note is `authorNote` in the conversation header: a preset entry with `interval`. Missing fields come
+/// from the settings, which can also add the user profile. If the note is not due, the worldbook entries
+/// around it are dropped too, as in `SillyTavern`. If it is empty, they are still sent.
 #[derive(Clone, Debug)]
 pub struct AuthorNote {
     macros: MacroRegistry,
@@ -32,15 +29,13 @@ pub struct AuthorNote {
 }
 
 impl AuthorNote {
-    /// Creates the processor with the application's macros and macro ports.
+    /// Creates the processor with macros and macro ports.
     pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
         Self { macros, ports }
     }
 }
 
-/// Key in the conversation header.
 const KEY: &str = "authorNote";
-/// Anchor and source id.
 const ANCHOR: &str = "author_note";
 
 const PERSONA: [(&str, &str); 3] =
@@ -120,7 +115,6 @@ struct Note {
     interval: u64,
     role: Role,
     placement: Placement,
-    /// Added to the tie-breaker.
     lane_shift: i64,
 }
 

@@ -1,5 +1,3 @@
-//! Expands macros in the texts of a character card.
-
 use ctx_macros::{Dialect, Env, Registry, State, Template, VolatileVariables};
 use ctx_types::{Source, SourceKind, Text};
 
@@ -12,7 +10,6 @@ pub(crate) struct CardExpansion {
     templates: Vec<Option<Template>>,
 }
 
-/// Field of a card or user profile text.
 type Slot = fn(&mut Env) -> &mut Option<Text>;
 
 /// In order of expansion: a text can read variables that an earlier text sets.
@@ -41,7 +38,6 @@ const SHOWN_BY: [&[&str]; SLOTS.len()] = [
     &["charCreatorNotes"],
 ];
 
-/// Inserts the user profile, which is not part of the agent.
 const PERSONA: &str = "persona";
 
 impl CardExpansion {
@@ -56,7 +52,6 @@ impl CardExpansion {
         Some(Self { dialect, macros: macros.clone(), templates })
     }
 
-    /// Adds macros whose text changes between turns, and the variables that the texts set.
     pub(crate) fn note_volatile(&self, persona: Option<&Text>, variables: &mut VolatileVariables) {
         let persona = persona.map(|text| Template::parse(&settled(text), self.dialect, &self.macros));
         for (known, names) in self.templates.iter().zip(SHOWN_BY) {
@@ -68,7 +63,6 @@ impl CardExpansion {
         }
     }
 
-    /// O(bytes).
     pub(crate) fn expand(&self, env: &mut Env, state: &mut State) {
         for (slot, known) in SLOTS.iter().zip(&self.templates) {
             let Some(text) = slot(env).clone() else { continue };

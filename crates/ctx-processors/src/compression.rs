@@ -1,5 +1,3 @@
-//! Request compression: settings, passes, cache, and reports.
-
 mod account;
 mod beginning;
 mod kept;

@@ -1,6 +1,3 @@
-//! Processor `convert-system-to-user`: for models that accept no system messages, only a leading one, or no
-//! roles.
-
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Decision, Message, Role, count_of, phrase};
@@ -86,7 +83,7 @@ impl Scope {
     }
 }
 
-/// Converts messages, and splits the list between neighbors that had the same role.
+/// Splits the list between neighbors that had the same role.
 fn stretches(messages: Vec<Message>, scope: Scope) -> Vec<Vec<Message>> {
     let mut stretches: Vec<Vec<Message>> = Vec::new();
     let mut before: Option<Role> = None;

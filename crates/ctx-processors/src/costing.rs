@@ -1,5 +1,3 @@
-//! Token counting that stops early.
-
 use ctx_compress::request::Meter;
 use ctx_pipeline::{Config, PipelineContext};
 use ctx_tokens::{ModelFacts, message_cost};
@@ -11,7 +9,6 @@ use crate::token_limiter::TokenLimiter;
 pub(crate) struct Costing<'a> {
     pub(crate) model: &'a ModelFacts,
     pub(crate) counter: &'a dyn TokenCounter,
-    /// Extra tokens per message.
     pub(crate) extra: u64,
 }
 
@@ -20,7 +17,6 @@ impl<'a> Costing<'a> {
         Self { model: cx.inputs.model, counter: cx.inputs.counter, extra: 0 }
     }
 
-    /// Applies the limiter's setting for extra tokens.
     pub(crate) fn as_limiter(self, settings: Option<&Config>) -> Self {
         let extra = settings.map_or(0, |settings| settings.count(TokenLimiter::EXTRA) as u64);
         Self { extra, ..self }
@@ -37,9 +33,7 @@ impl<'a> Costing<'a> {
         u64::from(message_cost(message, self.model, self.counter).total()) + self.extra
     }
 
-    /// Subtracts the tokens of a message from `left`. Returns `None` if it does not fit.
-    ///
-    /// A long text is counted only up to the limit.
+    /// Returns `None` if the message does not fit. A long text is counted only up to the limit.
     pub(crate) fn take(&self, message: &Message, left: u64) -> Option<u64> {
         for text in texts(&message.content) {
             if text.len() as u64 > left && text.known_tokens(self.counter.encoding()).is_none() {
@@ -51,10 +45,9 @@ impl<'a> Costing<'a> {
         left.checked_sub(self.cost(message))
     }
 
-    /// Returns the tokens of the message text and whether they are exact. Longer texts are estimated by their
-    /// bytes.
+    /// Returns the tokens of the text and whether they are exact. Longer texts are estimated by their bytes.
     ///
-    /// Exactness depends on the text alone, not on earlier counts: equal inputs give equal reports.
+    /// Exactness depends on the text alone: equal inputs give equal reports.
     pub(crate) fn text(&self, message: &Message) -> (u64, bool) {
         texts(&message.content).fold((0, true), |(tokens, is_exact), text| match text.len() {
             0..=LONGEST_COUNTED => (tokens + u64::from(self.counter.count_text(text)), is_exact),
@@ -63,7 +56,7 @@ impl<'a> Costing<'a> {
     }
 }
 
-/// Longest text, in bytes, that is counted only for a report.
+/// Longest text in bytes for which reports count tokens.
 const LONGEST_COUNTED: usize = 64 * 1024;
 
 /// Returns an upper bound for the tokens of a message without counting: no text has more tokens than bytes.

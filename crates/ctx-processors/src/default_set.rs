@@ -1,5 +1,3 @@
-//! The standard set of processors.
-
 use std::sync::Arc;
 
 use ctx_anchors::AnchorRegistry;

@@ -1,5 +1,3 @@
-//! Processor `dialogue-examples`: sends a card's example dialogue as messages.
-
 mod dialogue;
 
 use std::sync::Arc;
@@ -32,7 +30,7 @@ pub struct DialogueExamples {
 }
 
 impl DialogueExamples {
-    /// Creates the processor with the application's macros and macro ports.
+    /// Creates the processor with macros and macro ports.
     pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
         Self { macros, ports }
     }
@@ -40,7 +38,6 @@ impl DialogueExamples {
 
 const ANCHOR: &str = "dialogue_examples";
 const PREFIX: &str = "prefix";
-/// Source id of headers.
 const HEADER: &str = "example_header";
 
 struct Compiled {

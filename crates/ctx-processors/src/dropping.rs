@@ -1,5 +1,3 @@
-//! Drops messages after the limiter knows how many fit.
-
 use std::collections::BTreeMap;
 
 use ctx_pipeline::PipelineContext;
@@ -16,7 +14,6 @@ use crate::window::LoadedWindow;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Dropped {
-    /// Number of loaded messages that were dropped or shortened.
     pub(crate) messages: usize,
     /// Tokens kept of a shortened group.
     pub(crate) kept_of_shortened: u64,
@@ -24,8 +21,8 @@ pub(crate) struct Dropped {
     pub(crate) rounds: u64,
 }
 
-/// Drops the oldest `count` groups and the tool rounds of a dropped question. Shortens the newest of these
-/// groups instead if the settings allow it and the rest fits into `left` tokens.
+/// Drops the oldest `count` groups and the tool rounds of a dropped question, or shortens the newest of these
+/// groups if the settings allow it and the rest fits into `left` tokens.
 ///
 /// A single injection between dropped messages moves to the front of the kept ones. O(messages).
 pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: usize, left: u64) -> Dropped {
@@ -74,7 +71,6 @@ pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: us
     dropped
 }
 
-/// Checks for a user message among the oldest `skipped` messages, which are not loaded.
 fn has_question(cx: &PipelineContext<'_>, skipped: usize) -> bool {
     let session = cx.inputs.session;
     let role = |position: usize| session.sent_node(position).map(|(_, node)| node.role.unwrap_or_default());
@@ -89,10 +85,8 @@ struct Sifted {
     messages: Vec<Message>,
     /// Positions of single injections between dropped messages.
     moved: Vec<usize>,
-    /// Position of the first message after the dropped ones.
     front: Option<usize>,
     points: Vec<Decision>,
-    /// Positions in `points`.
     placements: BTreeMap<Name, usize>,
     moves: Vec<Decision>,
 }
@@ -130,7 +124,6 @@ impl Sifted {
         self.points.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
     }
 
-    /// Sorts the injections that now share the front slot.
     fn finish(mut self, ranks: &GapRanks) -> (Vec<Message>, Vec<Decision>) {
         if !self.moved.is_empty() {
             let front = self.front.unwrap_or(self.messages.len());
@@ -157,7 +150,7 @@ impl Sifted {
 
 /// One decision for all dropped messages, including unloaded ones.
 ///
-/// Bytes and tokens are those of the text. Nothing more is known of unloaded messages.
+/// Bytes and tokens refer to the text. Nothing more is known of unloaded messages.
 struct DroppedRun {
     first: Option<Source>,
     loaded: usize,
@@ -197,8 +190,7 @@ impl DroppedRun {
         self.is_exact &= is_exact;
     }
 
-    /// Returns `None` if no loaded message was dropped or shortened: too few were loaded, and another run
-    /// follows.
+    /// Without a dropped message, too few were loaded, and another run follows.
     fn decision(&self) -> Option<Decision> {
         let is_decided = self.loaded > 0 || self.is_one_shortened;
         let source = self.first.clone().filter(|_| is_decided)?;
@@ -243,7 +235,6 @@ struct Shortened {
     tokens: u64,
 }
 
-/// Shortens a group that is one message of plain text, if enabled and if the rest fits.
 fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<Shortened> {
     let retained = cx.config.count("retainedCharacters");
     let at = |index: &usize| Some((*index, cx.draft.messages().get(*index)?));
@@ -268,7 +259,6 @@ fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<Shorte
     (tokens <= left).then_some(Shortened { index: *index, message: shortened, decision, tokens })
 }
 
-/// Segments of the first `end` bytes, and one of the marker.
 fn cut_segments(message: &Message, end: usize, marker: usize) -> Vec<Segment> {
     let mut segments: Vec<Segment> = message.segments().into_owned();
     segments.retain(|segment| segment.span.start < end);

@@ -1,5 +1,3 @@
-//! Processor `ensure-alternating-roles`: for models that require alternating user and assistant messages.
-
 use async_trait::async_trait;
 use ctx_compress::mask::Language;
 use ctx_pipeline::{
@@ -12,9 +10,8 @@ use crate::transcription_processor::language;
 
 /// Inserts a placeholder between two consecutive messages of the user, or of the assistant.
 ///
-/// System messages in between are ignored. Nothing is inserted next to reasoning that must be replayed or
-/// inside a tool call group. With `startWithUser`, a leading assistant message gets a placeholder before it.
-/// Idempotent.
+/// Ignores system messages in between. Adds no placeholder next to reasoning that must be replayed or inside
+/// a tool call group. With `startWithUser`, also adds one before a leading assistant message. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EnsureAlternatingRoles;
 
@@ -101,7 +98,6 @@ struct Turns {
 }
 
 impl Turns {
-    /// Returns the role of a placeholder that is needed before `message`.
     fn missing_before(&mut self, message: &Message) -> Option<Role> {
         if message.role.is_instruction() {
             return None;

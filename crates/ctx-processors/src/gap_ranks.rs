@@ -1,13 +1,11 @@
-//! Sort keys of injections that share a slot.
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_anchors::{AtFront, Entry};
 use ctx_types::{Injection, Message, Order, Place, Rank, Source, SourceKind};
 
-/// Blackboard entry of the assembler: sort keys of entries and injections, and those moved to the front
-/// because their slots are not loaded.
+/// Blackboard entry of the assembler: sort keys of entries and injections, and those at the front because
+/// their slots are not loaded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GapRanks {
     /// Tie-breakers of preset entries, by position in the list.
@@ -17,10 +15,8 @@ pub(crate) struct GapRanks {
     at_front: BTreeMap<Name, usize>,
 }
 
-/// Identity of a source.
 pub(crate) type Name = (SourceKind, Option<Arc<str>>, Option<usize>);
 
-/// Sorted in ascending order.
 pub(crate) type Key = (Order, i64, Rank, usize);
 
 impl GapRanks {
@@ -47,8 +43,7 @@ impl GapRanks {
         (order, lane, rank, position)
     }
 
-    /// Returns the real slot of a message that is at the front because the slot is not loaded. A joined
-    /// message has the slot of its first part.
+    /// Returns the real slot of a message at the front. A joined message has the slot of its first part.
     pub(crate) fn unloaded_gap(&self, message: &Message, skipped: usize) -> Option<usize> {
         let gap = sources(message).find_map(|source| self.at_front.get(&name(source)).copied());
         gap.filter(|gap| *gap < skipped && message.place == Place::Gap { multiple: false })
@@ -75,7 +70,6 @@ impl GapRanks {
     }
 }
 
-/// Tie-breakers by position in the preset.
 pub(crate) fn lanes(entries: &[Entry]) -> Arc<[i64]> {
     let len = entries.iter().map(|entry| entry.index + 1).max().unwrap_or_default();
     let mut lanes = vec![0; len];

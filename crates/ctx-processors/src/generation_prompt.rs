@@ -1,5 +1,3 @@
-//! Processor `generation-prompt`: adds the last prompt, depending on the kind of generation.
-
 use async_trait::async_trait;
 use ctx_macros::{MacroPorts, Registry as MacroRegistry, Template};
 use ctx_pipeline::{
@@ -28,13 +26,12 @@ pub struct GenerationPrompt {
 }
 
 impl GenerationPrompt {
-    /// Creates the processor with the application's macros and macro ports.
+    /// Creates the processor with macros and macro ports.
     pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
         Self { macros, ports }
     }
 }
 
-/// Texts with macros, and their labels.
 const TEXTS: [(&str, &str); 5] = [
     ("impersonate", "Impersonation prompt"),
     ("continue", "Continue prompt; `{{lastChatMessage}}` inserts the reply"),
@@ -103,7 +100,6 @@ impl ContextProcessor for GenerationPrompt {
 }
 
 impl Compiled {
-    /// Returns `None` if the text is empty.
     fn message(
         &self,
         cx: &mut PipelineContext<'_>,
@@ -139,7 +135,6 @@ fn is_said(message: &Message) -> bool {
     message.source.kind.is_history() && message.place == Place::History && !message.is_continuation_prefix
 }
 
-/// Moves the last matching message to the end, outside the conversation.
 fn move_to_end(
     cx: &mut PipelineContext<'_>,
     is_meant: impl Fn(&Message) -> bool,
@@ -170,7 +165,6 @@ fn ask_to_continue(cx: &mut PipelineContext<'_>, compiled: &Compiled) {
     append(cx, message);
 }
 
-/// Adds a user message if the agent spoke last.
 fn answer_silence(cx: &mut PipelineContext<'_>, compiled: &Compiled) {
     let Some(last) = cx.draft.messages().iter().rposition(is_said) else { return };
     let is_agent = cx.draft.messages().get(last).is_some_and(|message| message.role == Role::Assistant);

@@ -1,5 +1,3 @@
-//! HTML to Markdown conversion.
-
 use ctx_types::{Phrase, PortError, PortErrorKind, phrase};
 use htmd::HtmlToMarkdown;
 

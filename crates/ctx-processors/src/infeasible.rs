@@ -1,5 +1,3 @@
-//! Explains why no context fits the budget.
-
 use std::cmp::Reverse;
 use std::fmt;
 
@@ -58,7 +56,7 @@ pub struct Part {
     pub kind: PartKind,
     /// Number of tokens; negative if later processors shortened the messages.
     pub tokens: i64,
-    /// Up to 8 sources or processor ids with their tokens, largest first.
+    /// Up to 8 sources or processors with their tokens, largest first.
     pub largest: Vec<(String, i64)>,
     /// Number of further contents.
     pub more: usize,
@@ -144,8 +142,7 @@ impl Part {
 
     fn new(kind: PartKind, mut holders: Vec<(String, i64)>) -> Self {
         let tokens = holders.iter().map(|(_, tokens)| *tokens).fold(0, i64::saturating_add);
-        // Ties are sorted by name, with numbers in order. The list does not depend on the number of loaded
-        // messages.
+        // The order does not depend on the number of loaded messages.
         holders.sort_by(|(left, more), (right, less)| {
             (Reverse(more), left.len(), left).cmp(&(Reverse(less), right.len(), right))
         });

@@ -1,5 +1,3 @@
-//! Processor `injection-assembler`: combines preset, conversation, and injections.
-
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -26,10 +24,10 @@ pub struct InjectionAssembler {
 }
 
 impl InjectionAssembler {
-    /// Id of the processor in settings and reports.
+    /// Processor id.
     pub const ID: &'static str = "injection-assembler";
 
-    /// Creates the processor with the application's anchors, macros, and macro ports.
+    /// Creates the processor with anchors, macros, and macro ports.
     pub fn new(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroPorts) -> Self {
         Self { anchors, macros, ports }
     }

@@ -34,9 +34,7 @@ impl Joining<'_> {
         result
     }
 
-    /// Joins messages into one with the role and name of the first.
-    ///
-    /// Separators get their own segments. Records a decision per joined message.
+    /// The result has the role and name of the first message. Separators get their own segments.
     fn one(self, messages: Vec<Message>, decisions: &mut Vec<Decision>) -> Option<Message> {
         if messages.len() < 2 {
             return messages.into_iter().next();
@@ -92,13 +90,11 @@ struct Joined {
     /// Finished parts; empty while all content is text.
     parts: Vec<ContentPart>,
     text: String,
-    /// Bytes of all text so far.
     len: usize,
     segments: Vec<Segment>,
 }
 
 impl Joined {
-    /// Reserves the final capacity.
     fn for_parts(messages: &[Message], separator: &str) -> Self {
         let said = || messages.iter().filter(|message| !message.content.is_empty());
         let separators = said().count().saturating_sub(1);

@@ -14,7 +14,6 @@ use crate::rewrite::{Edit, rewrite};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LoadedForm {
     html_to_markdown: bool,
-    /// Number of newest messages that keep HTML.
     html_kept: usize,
     reasoning: KeptReasoning,
     tools_as_user: bool,
@@ -66,7 +65,6 @@ impl LoadedForm {
         self.html_to_markdown
     }
 
-    /// Skips the leading system messages.
     pub(crate) fn apply(self, messages: &mut [Message], pinned: usize) -> Reformed {
         let count = messages.len();
         let mut done = Reformed::default();
@@ -84,7 +82,6 @@ impl LoadedForm {
         done
     }
 
-    /// Returns whether visible reasoning was dropped.
     fn drop_reasoning(self, message: &mut Message) -> bool {
         if self.reasoning == KeptReasoning::OfCalls && !message.tool_calls.is_empty() {
             return false;
@@ -122,8 +119,7 @@ impl Reformed {
     }
 }
 
-/// Writes tool calls and results as text, in the tags of text completion models. Returns whether there were
-/// any.
+/// Writes tool calls and results as text, in the tags of text completion models.
 ///
 /// Results get the role `user`. Positions do not change.
 fn tools_to_words(message: &mut Message) -> bool {
@@ -164,7 +160,6 @@ fn tools_to_words(message: &mut Message) -> bool {
     true
 }
 
-/// Converts HTML to Markdown, except reasoning in tags. Returns whether the text changed.
 fn html_to_markdown(message: &mut Message) -> bool {
     replace(message, |text| {
         let is_html = memchr::memchr_iter(b'<', text.as_bytes())
@@ -216,7 +211,6 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Does not read the text after the match, which the next call reads.
 fn first_thought(text: &str) -> Option<(usize, &'static str)> {
     memchr::memchr_iter(b'<', text.as_bytes()).find_map(|at| {
         let opened = text.get(at + 1..)?;

@@ -1,5 +1,3 @@
-//! Values for macros from the agent, the conversation, and the turn.
-
 use std::sync::Arc;
 
 use ctx_macros::{
@@ -17,7 +15,7 @@ use serde_json::Value;
 use crate::card_expansion::CardExpansion;
 use crate::window::InstructingInput;
 
-/// Number of newest messages searched for the last ones of the user and the agent.
+/// Limit for searches in the conversation.
 const LOOK_BACK: usize = 1_024;
 
 /// Macro values of an agent, computed once.
@@ -241,9 +239,7 @@ fn conversation(session: &Session, turn: &TurnInput, pending: Option<Text>) -> C
     found
 }
 
-/// Returns the number of versions of a reply and the position of this one, from 1.
-///
-/// SillyTavern stores the versions in `swipes`.
+/// Number of versions of a reply and position of this one, from 1. SillyTavern stores them in `swipes`.
 fn versions(session: &Session, node: &Node) -> (Option<usize>, Option<usize>) {
     if let Some(swipes) =
         node.kept.get("swipes").and_then(Value::as_array).filter(|swipes| !swipes.is_empty())
@@ -275,7 +271,6 @@ fn whole_text(content: &Content) -> Text {
     }
 }
 
-/// Tools of the turn, if the host has no catalog.
 struct TurnTools(Vec<ToolDefinition>);
 
 impl ToolCatalog for TurnTools {

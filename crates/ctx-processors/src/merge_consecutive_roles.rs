@@ -1,5 +1,3 @@
-//! Processor `merge-consecutive-roles`: joins neighbors of the same role.
-
 use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Decision, Message, phrase};
@@ -15,7 +13,7 @@ use crate::separator_field;
 pub struct MergeConsecutiveRoles;
 
 impl MergeConsecutiveRoles {
-    /// Id of the processor in settings and reports.
+    /// Processor id.
     pub const ID: &'static str = "merge-consecutive-roles";
 }
 

@@ -1,5 +1,3 @@
-//! Processor `merge-injections`: joins neighboring injections of a slot.
-
 use std::ops::Range;
 
 use async_trait::async_trait;
@@ -19,9 +17,9 @@ use crate::window::LoadedWindow;
 /// Joins neighboring injections with the same slot, order, and role.
 ///
 /// Importers of SillyTavern presets enable it: SillyTavern sends prompts of the same depth, order, and role
-/// as one message. The exceptions of [`MergeConsecutiveRoles`](crate::MergeConsecutiveRoles) apply.
-/// Injections with one depth are not joined with those with several, because only the latter are dropped with
-/// the history around them. Injections whose slot is not loaded are joined as if it were. Idempotent.
+/// as one message. The exceptions of [`MergeConsecutiveRoles`](crate::MergeConsecutiveRoles) apply. An
+/// injection with several depths is not joined with one that has a single depth, because only the former is
+/// dropped with the history. Injections whose slot is not loaded are joined as if it were. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MergeInjections;
 
@@ -76,7 +74,7 @@ struct UnloadedPlaces<'a> {
     ranks: GapRanks,
     session: &'a Session,
     skipped: usize,
-    /// Number of leading system messages, which slots ignore.
+    /// Number of leading system messages, which slot numbers exclude.
     pinned: usize,
 }
 
@@ -92,7 +90,6 @@ impl<'a> UnloadedPlaces<'a> {
         }
     }
 
-    /// Returns the slot of a message if it is not loaded, moved out of a message group.
     fn gap(&self, message: &Message) -> Option<usize> {
         let gap = self.ranks.unloaded_gap(message, self.skipped)?;
         Some(out_of_group(self.session, self.pinned + gap))
@@ -105,14 +102,12 @@ impl<'a> UnloadedPlaces<'a> {
         }
     }
 
-    /// Sorts the front injections as in any slot.
     fn sort(&self, cx: &mut PipelineContext<'_>) {
         if let Some(front) = self.front(cx.draft.messages()) {
             front_of(cx, front).sort_by_cached_key(|message| self.ranks.key(message));
         }
     }
 
-    /// Range of the front slot, if it contains an injection whose slot is not loaded.
     fn front(&self, messages: &[Message]) -> Option<Range<usize>> {
         let is_unloaded = |message: &Message| self.ranks.unloaded_gap(message, self.skipped).is_some();
         let first = messages.iter().position(is_unloaded)?;
@@ -127,9 +122,7 @@ fn front_of<'d>(cx: &'d mut PipelineContext<'_>, front: Range<usize>) -> &'d mut
     cx.draft.messages_mut().get_mut(front).unwrap_or_default()
 }
 
-/// Moves a position inside a message group to the start of the group.
-///
-/// Checks at most 1,000 results in each direction.
+/// Returns the start of the group around a position. Checks at most 1,000 results in each direction.
 fn out_of_group(session: &Session, position: usize) -> usize {
     const MAX_RESULTS: usize = 1_000;
     let is_result =
@@ -211,7 +204,6 @@ fn edit(span: Span, text: &str) -> Vec<Edit> {
     if span.is_empty() && text.is_empty() { Vec::new() } else { vec![edit] }
 }
 
-/// Sorts injections above the conversation, deepest first.
 fn sort_by_depth(cx: &mut PipelineContext<'_>) {
     let messages = cx.draft.messages_mut();
     let is_gap = |message: &&Message| matches!(message.place, Place::Gap { .. });
@@ -224,7 +216,6 @@ fn sort_by_depth(cx: &mut PipelineContext<'_>) {
     front.sort_by_key(|message| std::cmp::Reverse(depth(message)));
 }
 
-/// Returns the depth of an injection with only one depth.
 fn depth(message: &Message) -> Option<u64> {
     match message.placement.as_deref()? {
         Placement::Depth { points, .. } => points.as_single(),

@@ -1,5 +1,3 @@
-//! Processor `merge-system-to-head`: joins system messages at the front.
-
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Decision, Message, Outcome, Place, SourceKind, count_of, phrase};
@@ -16,7 +14,7 @@ use crate::separator_field;
 pub struct MergeSystemToHead;
 
 impl MergeSystemToHead {
-    /// Id of the processor in settings and reports.
+    /// Processor id.
     pub const ID: &'static str = "merge-system-to-head";
 }
 
@@ -135,7 +133,6 @@ fn pinned_len(messages: &[Message]) -> usize {
     messages.iter().take_while(|message| message.place == Place::Pinned).count()
 }
 
-/// Checks that nothing has to be moved or joined.
 fn stands_at_head(messages: &[Message], chosen: &[bool]) -> bool {
     let pinned = pinned_len(messages);
     let count = chosen.iter().filter(|is_chosen| **is_chosen).count();
@@ -144,7 +141,6 @@ fn stands_at_head(messages: &[Message], chosen: &[bool]) -> bool {
     is_there && !head.iter().zip(head.iter().skip(1)).any(|(left, right)| may_join(left, right))
 }
 
-/// Decisions about messages that move up and are not joined.
 fn moved(head: &[Message], lifted: &[bool]) -> Vec<Decision> {
     let joins = |left: Option<usize>| {
         let left = left?;

@@ -1,5 +1,3 @@
-//! Processor `recall`: inserts passages of the conversation that match the question.
-
 mod kept;
 mod meaning;
 mod question;
@@ -28,7 +26,7 @@ use crate::recall::sent::Sent;
 pub struct RecallProcessor;
 
 impl RecallProcessor {
-    /// Id of the processor in settings and reports.
+    /// Processor id.
     pub const ID: &'static str = "recall";
 }
 
@@ -115,8 +113,7 @@ impl ContextProcessor for RecallProcessor {
     }
 }
 
-/// A longer recall message makes the limiter drop more messages. Recalled passages must stay unsent, and sent
-/// ones must stay sent.
+/// A longer recall message makes the limiter drop more messages. Recalled passages must not be sent twice.
 fn written(cx: &PipelineContext<'_>, path: &PathRecall<'_>, found: &SearchResult) -> RecallAnswer {
     let (sent, noted) = (Sent::of(cx), Noted::of(cx.draft.messages()));
     let is_noted = |at: usize, line: &str, taken: u64| {

@@ -1,5 +1,3 @@
-//! Processor `regex-processor`: edits messages with regex rules.
-
 use std::borrow::Cow;
 
 use async_trait::async_trait;
@@ -29,7 +27,7 @@ pub struct RegexProcessor {
 }
 
 impl RegexProcessor {
-    /// Creates the processor with the application's macros and macro ports.
+    /// Creates the processor with macros and macro ports.
     pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
         Self { macros, ports }
     }
@@ -39,7 +37,7 @@ impl RegexProcessor {
 #[derive(Clone)]
 pub struct ActiveRules {
     rules: Prepared,
-    /// Steps that messages have left; all texts of a context share them.
+    /// Steps left; all texts of a context share them.
     pub(crate) steps_left: u64,
 }
 
@@ -72,7 +70,7 @@ const SEND: &str = "send";
 const WHITE_SPACE_CHOICES: [(&str, &str); 2] =
     [("leave_out", "Skip"), (SEND, "Send; skip only empty messages, whose depth counts")];
 const STEPS: &str = "steps";
-/// Messages between two checks of the time limit.
+/// Messages between time limit checks.
 const CHECK_EVERY: usize = 16;
 
 #[async_trait]
@@ -110,7 +108,7 @@ impl ContextProcessor for RegexProcessor {
             Some(RuleSource { config: config?, place, document, trust })
         });
         let sources: Vec<RuleSource<'_>> = sources.collect();
-        // The assembler reports an invalid macro syntax or values.
+        // The assembler reports these errors.
         let (dialect, _) = macro_dialect(agent);
         let values = MacroValues::of_agent(agent, self.ports.clone(), &mut |_| {});
         let (rules, findings) = RuleSet::compile(&sources, dialect, &self.macros);
@@ -195,7 +193,6 @@ impl<'a> Changes<'a> {
         self.changed.extend(changed.map(|message| (index, message)));
     }
 
-    /// Returns `None` if no rule changed the message.
     fn change(&mut self, message: &Message, subject: Subject) -> Option<Message> {
         match &message.content {
             Content::Text(text) => {
@@ -247,10 +244,8 @@ fn rewritten(message: &Message, content: Content, written: Vec<Segment>) -> Mess
     message
 }
 
-/// Segments of all text parts.
 struct Texts<'a> {
     before: Cow<'a, [Segment]>,
-    /// Bytes of text before and after the rules.
     len_before: usize,
     len: usize,
     after: Vec<Segment>,

@@ -1,7 +1,4 @@
-//! Regex rules, independent of the pipeline.
-//!
-//! An application can display a message with the rules with which [`RegexProcessor`](crate::RegexProcessor)
-//! sends it:
+//! Regex rules, independent of the pipeline. An application can display messages with the same rules:
 //!
 //! ```
 //! use ctx_macros::{Dialect, Env, Limits, Registry, State};

@@ -28,7 +28,7 @@ use crate::window::{LoadedWindow, StillCompressed};
 pub struct RequestCompressor;
 
 impl RequestCompressor {
-    /// Id of the processor in settings and reports.
+    /// Processor id.
     pub const ID: &'static str = "request-compressor";
 }
 
@@ -146,7 +146,6 @@ fn repair_pairs(cx: &mut PipelineContext<'_>) {
     cx.draft.repair_pairs(repaired.messages);
 }
 
-/// Marks messages that are pinned in the conversation file.
 fn marked<'a>(draft: &'a [Message], session: &Session) -> Cow<'a, [Message]> {
     let nodes = session.sent_pinned().iter().filter_map(|at| session.sent_node(*at));
     let pinned: BTreeSet<&str> = nodes.map(|(id, _)| &**id).collect();

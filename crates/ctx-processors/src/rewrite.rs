@@ -4,7 +4,6 @@ use ctx_types::{Content, ContentPart, Message, Segment, Source, Span, Text};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Edit {
-    /// Range in the old text.
     pub(crate) span: Span,
     pub(crate) text: String,
     pub(crate) source: Source,
@@ -51,12 +50,9 @@ struct Rewriting {
     old: Vec<Segment>,
     /// First old segment that ends after `place`.
     next: usize,
-    /// Position in the old text.
     place: usize,
     new: Vec<Segment>,
-    /// Old segment that the last new one was copied from.
     copied: Option<usize>,
-    /// Bytes of the new text.
     len: usize,
 }
 
@@ -112,7 +108,7 @@ impl Rewriting {
         }
     }
 
-    /// Returns the indexes of the old segments in the next bytes, with their lengths there.
+    /// Returns segment indexes and lengths of the next bytes.
     fn advance(&mut self, bytes: usize) -> Vec<(usize, usize)> {
         let end = self.place + bytes;
         let mut passed = Vec::new();

@@ -25,7 +25,7 @@ use crate::window::{InstructingInput, LoadedWindow, WindowSize};
 pub struct SessionLoader;
 
 impl SessionLoader {
-    /// Id of the processor in settings and reports.
+    /// Processor id.
     pub const ID: &'static str = "session-loader";
 }
 
@@ -97,7 +97,6 @@ impl ContextProcessor for SessionLoader {
     }
 }
 
-/// Positions of messages that an earlier turn compressed and that need not be loaded.
 fn compressed(cx: &PipelineContext<'_>, pinned: usize, size: WindowSize) -> Option<Range<usize>> {
     let kept: &KeptCompression = cx.blackboard.get()?;
     kept.beginning(cx.inputs.session, pinned, size.tokens).map(Beginning::positions)
@@ -186,12 +185,11 @@ const FEWEST_TOKENS: u64 = 8;
 /// Initial capacity.
 const USUAL: usize = 1_024;
 
-/// Messages between two checks of the time limit.
+/// Messages between time limit checks.
 const CHECK_EVERY: usize = 64;
 
-/// Finds the start of the pending turn, newest message first. It must be loaded completely.
-///
-/// Summaries are neither question nor reply, as in [`pending_start`](ctx_types::pending_start).
+/// Finds the start of the pending turn, which must be loaded completely. Summaries are ignored, as in
+/// [`pending_start`](ctx_types::pending_start).
 struct TurnSearch {
     is_complete: bool,
     is_user: bool,
@@ -222,7 +220,6 @@ const QUIET: &str = "quietInput";
 const QUIETS: [(&str, &str); 2] =
     [("message", "A user message"), ("instruction", "An instruction at the end, where a prefill goes")];
 
-/// Moves the input of a quiet turn out of the conversation if the setting requires it.
 fn settle_quiet(cx: &mut PipelineContext<'_>, messages: &mut [Message]) {
     if cx.inputs.turn.kind != GenerationKind::Quiet || cx.config.text(QUIET) != "instruction" {
         return;
@@ -251,7 +248,6 @@ fn set_variables(cx: &mut PipelineContext<'_>) {
     }
 }
 
-/// Last messages that the turn continues.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Continued {
     Unfinished,
@@ -303,7 +299,7 @@ fn pending_input(turn: &TurnInput) -> Vec<Message> {
     input.into_iter().chain(further).collect()
 }
 
-/// Unloaded messages are a decision if the limit is final. `request-compressor` reports compressed ones.
+/// `request-compressor` reports compressed messages.
 fn not_loaded(session: &Session, window: &LoadedWindow, tokens: u64) -> Option<Decision> {
     let count = window.skipped - window.compressed;
     let oldest = window.oldest.clone().filter(|_| window.is_told && count > 0)?;

@@ -14,8 +14,8 @@ use crate::window::stands_behind_conversation;
 
 /// Removes speaker names, or sends them in the field `name` or as a text prefix.
 ///
-/// Messages without a name get the name of the user or the agent. Instructions and tool results have none. In
-/// the field, a name has up to 64 ASCII letters, digits, and `_`, as providers require.
+/// Messages without a name get the name of the user or the agent. Instructions and tool results never have a
+/// name. In the field, a name has up to 64 ASCII letters, digits, and `_`, as providers require.
 #[derive(Clone, Debug)]
 pub struct SpeakerNames {
     ports: MacroPorts,

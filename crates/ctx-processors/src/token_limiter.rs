@@ -14,10 +14,10 @@ use crate::request_compressor::compact_running_turn;
 
 /// Drops the oldest message groups until the request fits the budget, and all silent messages.
 ///
-/// The pending turn, an unfinished reply, leading system messages, the preset, and injections are protected.
-/// An injection with several depths is dropped with the history around it. Tool rounds are dropped with the
-/// question of their turn: providers reject a conversation that starts with a tool call. If the pending turn
-/// does not fit, its older tool rounds become previews or a digest.
+/// The pending turn, an unfinished reply, leading system messages, the preset, and injections are protected;
+/// only an injection with several depths is dropped with the history around it. Tool rounds are dropped with
+/// the question of their turn: providers reject a conversation that starts with a tool call. If the pending
+/// turn does not fit, its older tool rounds become previews or a digest.
 ///
 /// If the bytes of everything fit, nothing is counted. Otherwise, protected messages are counted, then groups
 /// from the newest to the first that does not fit. The cost depends on the budget, not on the length of the
@@ -35,7 +35,7 @@ pub struct LimiterResult {
 }
 
 impl TokenLimiter {
-    /// Id of the processor in settings and reports.
+    /// Processor id.
     pub const ID: &'static str = "token-limiter";
     /// Setting for extra tokens per message.
     pub(crate) const EXTRA: &'static str = "extraTokensPerMessage";
@@ -150,9 +150,7 @@ pub(crate) struct Units {
 }
 
 struct Fit {
-    /// Number of oldest groups that do not fit.
     dropped: usize,
-    /// Tokens left after the kept groups.
     left: u64,
 }
 
@@ -192,8 +190,7 @@ impl Units {
         (self.end(unit)..self.end(unit + 1)).filter(|index| self.has(*index))
     }
 
-    /// Returns the number of groups to drop if `count` do not fit: tool rounds go with the question of their
-    /// turn.
+    /// Tool rounds are dropped with the question of their turn.
     ///
     /// `has_older_question`: a question precedes all groups.
     pub(crate) fn with_rounds(&self, messages: &[Message], count: usize, has_older_question: bool) -> usize {
@@ -210,7 +207,6 @@ impl Units {
         (count..turn_end).rfind(has_calls).map_or(count, |round| round + 1)
     }
 
-    /// Keeps groups from the newest to the first that does not fit.
     fn fit(&self, cx: &PipelineContext<'_>, left: u64) -> Result<Fit, ProcessorError> {
         let costing = Costing::of(cx).as_limiter(Some(cx.config));
         let mut fit = Fit { dropped: self.ends.len(), left };
@@ -258,7 +254,6 @@ fn can_compact_running_turn(cx: &PipelineContext<'_>, available: u32) -> bool {
     others <= available && available < others + rounds
 }
 
-/// Counts protected messages. Fails if they exceed the budget.
 fn left_for_history(cx: &PipelineContext<'_>, units: &Units, available: u32) -> Result<u64, ProcessorError> {
     let messages = cx.draft.messages().iter().enumerate();
     let safe = messages.filter(|(index, _)| !units.has(*index)).map(|(_, message)| message);

@@ -81,15 +81,13 @@ fn write_chat_files(cx: &mut PipelineContext<'_>) {
     }
 }
 
-/// Detects the language of the preset and the character description.
 pub(crate) fn language(agent: &Agent) -> Language {
     let entries = agent.preset_messages.iter().filter_map(|entry| entry.content.as_ref()).map(Content::text);
     let described = agent.character.iter().filter_map(|character| character.description.as_ref());
     Language::of_texts(entries.chain(described.map(|text| Cow::Borrowed(text.as_str()))))
 }
 
-/// Handles files in messages of the preset, worldbooks, and plug-ins. Does nothing if the processor is
-/// disabled.
+/// Does nothing if the processor is disabled.
 pub(crate) async fn settle_placed(cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
     settle(cx, |message| !message.source.kind.is_history()).await
 }

@@ -19,17 +19,15 @@ use crate::variables::{References, Unknown, VariableDefinitions, Variables};
 /// Output limit per request, in bytes.
 const MAX_OUTPUT: usize = 8 << 20;
 
-/// Maximum number of diagnostics for unknown variables in one run. The others are only counted: each
-/// diagnostic searches all variables for a similar name, and untrusted cards may contain any number.
+/// Further diagnostics are only counted: each one searches all variables for a similar name, and untrusted
+/// cards may contain any number.
 const MAX_UNKNOWN: usize = 16;
 
-/// Messages between two checks of the time limit.
+/// Messages between time limit checks.
 const CHECK_EVERY: usize = 256;
 
-/// Document of diagnostics with pointers into the session file.
 const CONVERSATION: &str = "session";
 
-/// Document of diagnostics about the pending input.
 const INPUT: &str = "input";
 
 /// AIO Hub's metadata key for the values after a message.
@@ -45,12 +43,11 @@ pub struct VariableProcessor;
 struct Compiled {
     definitions: VariableDefinitions,
     language: Language,
-    /// Shares texts between turns.
     memory: TextMemory,
 }
 
 impl VariableProcessor {
-    /// Id of the processor in settings and reports.
+    /// Processor id.
     pub const ID: &'static str = "variable-processor";
 }
 
@@ -130,7 +127,6 @@ fn read_input(
     }
 }
 
-/// Returns the number of changed messages.
 fn show(
     references: &References<'_>,
     memory: &TextMemory,
@@ -169,10 +165,8 @@ fn show(
 
 struct Showing<'a> {
     references: &'a References<'a>,
-    /// Remaining bytes of output.
     left: usize,
     found: Vec<Diagnostic>,
-    /// With the pointer to the text.
     unknown: BTreeSet<(Option<String>, String)>,
 }
 
@@ -227,8 +221,7 @@ impl Showing<'_> {
     }
 }
 
-/// Returns the edit that stores the values with the newest message that changed one, as AIO Hub does, unless
-/// they are stored.
+/// AIO Hub reads the values at the newest message that changed one.
 fn snapshot(session: &Session, variables: &Variables, effects: &[SessionOp]) -> Option<SessionOp> {
     let id = variables.changed_by.clone()?;
     let values: Map<String, Value> =

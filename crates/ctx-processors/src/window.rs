@@ -1,5 +1,3 @@
-//! Input and output of the session loader.
-
 use ctx_types::{Message, Place, Source, Window};
 
 /// Amount of the conversation to load, on the blackboard.
@@ -17,7 +15,7 @@ pub struct WindowSize {
 /// Messages that the loader did not load, on the blackboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadedWindow {
-    /// Number of leading system messages, which slots ignore.
+    /// Number of leading system messages, which slot numbers exclude.
     pub pinned: usize,
     /// Number of unloaded messages after the leading system messages.
     pub skipped: usize,

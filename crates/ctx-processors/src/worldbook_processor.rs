@@ -77,10 +77,10 @@ impl WorldbookScan {
 }
 
 impl WorldbookProcessor {
-    /// Id of the processor in settings and reports.
+    /// Processor id.
     pub const ID: &'static str = "worldbook-processor";
 
-    /// Creates the processor with the application's macros and macro ports.
+    /// Creates the processor with macros and macro ports.
     pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
         Self { macros, ports }
     }
@@ -120,7 +120,7 @@ impl ContextProcessor for WorldbookProcessor {
             cx.report(finding);
         }
         let selection = Selection::of(agent, config, cx);
-        // The assembler reports an invalid macro syntax or values.
+        // The assembler reports these errors.
         let (dialect, _) = macro_dialect(agent);
         let shelves = Shelves::new(selection, settings, dialect, self.macros.clone());
         for finding in &shelves.own().findings {
@@ -326,7 +326,6 @@ fn log(cx: &mut PipelineContext<'_>, set: &BookSet, scan: &Scan) {
     cx.log(LogLine::info(line).with_details(json!({ "passes": passes, "budgetTokens": scan.budget })));
 }
 
-/// Texts besides the conversation in which entries may look for keys.
 fn sources(env: &Env) -> ScanSources {
     ScanSources::default()
         .with(ScanSource::Persona, env.persona.clone())
@@ -364,7 +363,6 @@ fn answers(session: &Session, set: &BookSet) -> u64 {
     said.0
 }
 
-/// Returns the position of the greeting with which the conversation starts.
 fn greeting(session: &Session, agent: &Agent) -> Option<u64> {
     let (_, first) = session.sent_node(0)?;
     let content = first.content.as_ref().filter(|_| first.role == Some(Role::Assistant))?;

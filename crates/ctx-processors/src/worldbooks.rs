@@ -1,5 +1,3 @@
-//! Parts of `worldbook-processor`.
-
 mod expanding;
 mod gathering;
 mod options;

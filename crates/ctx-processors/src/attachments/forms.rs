@@ -1,5 +1,3 @@
-//! Texts that surround or replace files in messages.
-
 use ctx_compress::mask::Language;
 use ctx_pipeline::{Config, ConfigField};
 
@@ -11,7 +9,6 @@ pub(crate) struct Forms {
     placeholder: String,
 }
 
-/// Document heading, transcript heading, and placeholder.
 const fn built_in(language: Language) -> [&'static str; 3] {
     match language {
         Language::English => ["[file: {name}]", "[transcript: {name}]", "[attachment: {number} - {name}]"],

@@ -22,7 +22,6 @@ const ENGINE: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Checks for Markdown images with data URLs (`![…](data:…;base64,…)`), except in system and tool messages.
 pub(super) fn has_inline(message: &Message) -> bool {
     let is_speech = !message.role.is_instruction() && message.role != Role::Tool;
     is_speech
@@ -36,7 +35,6 @@ fn has_inline_picture(part: &ContentPart) -> bool {
     matches!(part, ContentPart::Text(text) if text.has_inline_picture())
 }
 
-/// Replaces each inline image with a placeholder.
 pub(super) fn lift(message: &mut Message) {
     let mut lifted = Vec::new();
     let find = |text: &str| -> Vec<Edit> {

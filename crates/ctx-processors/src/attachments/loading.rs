@@ -1,5 +1,3 @@
-//! Loads files and detects their types.
-
 use ctx_types::{
     Asset, AssetStore, Attachment, Deadline, DocumentText, MediaKind, PortError, PortErrorKind, phrase,
     thousands,
@@ -16,11 +14,9 @@ const MAX_TOTAL: u64 = 48 << 20;
 
 pub(crate) struct Loader<'a> {
     pub(crate) store: Option<&'a dyn AssetStore>,
-    /// Counts pages.
     pub(crate) documents: Option<&'a dyn DocumentText>,
     pub(crate) is_preview: bool,
     pub(crate) clock: Option<&'a dyn Deadline>,
-    /// Bytes loaded in this run.
     pub(crate) total: u64,
 }
 
@@ -31,7 +27,6 @@ pub(crate) struct Loaded {
 }
 
 impl Loader<'_> {
-    /// Loads the bytes if needed, then sets the media type and measures.
     pub(crate) async fn load(
         &mut self,
         file: &Attachment,
@@ -73,7 +68,6 @@ impl Loader<'_> {
     }
 }
 
-/// Error for a value that a preview does not wait for.
 pub(crate) fn not_at_hand() -> PortError {
     PortError::new(PortErrorKind::Unavailable, phrase!("not cached, and a preview does not load it"))
 }
@@ -87,7 +81,6 @@ fn check_len(len: u64, max_bytes: u64) -> Result<(), PortError> {
     Err(PortError::new(PortErrorKind::TooLarge, detail))
 }
 
-/// Size in the file's metadata, in bytes.
 fn declared_len(file: &Attachment) -> Option<u64> {
     let size = |value: &Value| value.get("size").and_then(Value::as_u64);
     size(&file.kept).or_else(|| file.kept.get("metadata").and_then(size))

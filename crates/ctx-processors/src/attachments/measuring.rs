@@ -1,5 +1,3 @@
-//! Reads image sizes and audio durations from file headers.
-
 use std::num::NonZeroU32;
 
 use ctx_types::{Measures, MediaKind};
@@ -19,11 +17,11 @@ fn image_size(bytes: &[u8]) -> Option<(NonZeroU32, NonZeroU32)> {
     side(size.width).zip(side(size.height))
 }
 
-/// Duration of a WAV file in seconds, rounded up. The declared data size is limited to the bytes of the file.
+/// Seconds of audio in a WAV file, rounded up. The declared data size is limited to the real one.
 fn wav_seconds(bytes: &[u8]) -> Option<u32> {
     let mut rest = bytes.strip_prefix(b"RIFF")?.get(4..)?.strip_prefix(b"WAVE")?;
     let mut rate = None;
-    // Files have few chunks before the data. After 64 chunks, the file is considered invalid.
+    // Files have few chunks before the data.
     for _ in 0..64 {
         let (name, after) = rest.split_at_checked(4)?;
         let (size, after) = after.split_at_checked(4)?;

@@ -6,7 +6,6 @@ use ctx_wire::canonical_media_type;
 
 const UNKNOWN: &str = "application/octet-stream";
 
-/// Number of bytes checked to detect text.
 const LOOKED_AT: usize = 8 << 10;
 
 /// Types whose files always start with a signature. A file without it has another type.
@@ -15,13 +14,11 @@ const MARKED: [&str; 6] =
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct MediaType {
-    /// Name as providers spell it.
     pub(crate) name: String,
     /// The declared type, or the type of the file name, if it differs.
     pub(crate) contradicts: Option<String>,
 }
 
-/// Checks signatures, then at most the first 8 KiB.
 pub(crate) fn media_type(bytes: &[u8], name: &str, declared: Option<&str>) -> MediaType {
     let by_name = mime_guess::from_path(name).first_raw().map(canonical_media_type);
     let declared = declared.map(canonical_media_type).filter(|declared| declared != UNKNOWN);
@@ -38,7 +35,6 @@ pub(crate) fn media_type(bytes: &[u8], name: &str, declared: Option<&str>) -> Me
     MediaType { name: found.into_owned(), contradicts }
 }
 
-/// Text types do not contradict each other, nor do types with the same container.
 fn contradicts(expected: &str, found: &str) -> bool {
     let is_text = |name: &str| ctx_wire::is_plain_text(name) || name == "application/xhtml+xml";
     expected != found && !(is_text(expected) && is_text(found)) && !is_same_container(expected, found)

@@ -1,12 +1,9 @@
-//! Handling of unsupported files, and limits for all files.
-
 use ctx_pipeline::{Config, ConfigField};
 use ctx_types::MediaKind;
 
 /// Handling of files that the target does not accept, and limits for all files.
 ///
-/// These are settings of `asset-resolver`. The engine puts them on the blackboard before a run, and earlier
-/// processors apply them too.
+/// These settings of `asset-resolver` are on the blackboard: earlier processors apply them too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttachmentPolicy {
     /// By kind, in the order of [`MediaKind::ALL`].
@@ -25,7 +22,6 @@ pub(crate) enum Fallback {
     #[default]
     Text,
     Placeholder,
-    /// The run fails.
     Error,
 }
 

@@ -1,5 +1,3 @@
-//! Resizes large images.
-
 use std::io::Cursor;
 
 use ctx_types::Asset;
@@ -8,7 +6,6 @@ use image::imageops::FilterType;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
 
-/// Memory limit for decoding, in bytes.
 const MAX_MEMORY: u64 = 160 << 20;
 
 /// JPEG quality; AIO Hub's default.
@@ -17,7 +14,7 @@ const QUALITY: u8 = 85;
 /// Resizes an image to a longest side of `max_side` pixels.
 ///
 /// Returns `None` for small images and for types other than JPEG, PNG, and WebP. JPEG stays JPEG, with its
-/// EXIF orientation applied; other types become PNG. The error is the reason why the image stays unchanged.
+/// EXIF orientation applied; others become PNG. The error explains an unchanged image.
 pub(crate) fn smaller(
     asset: &Asset,
     mime_type: &str,

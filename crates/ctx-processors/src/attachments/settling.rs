@@ -23,7 +23,6 @@ use crate::attachments::waiting::within;
 use crate::attachments::writing::{FileWords, has_placeholders, write};
 use crate::codes;
 
-/// Time limit of the asset store per file.
 pub(crate) const LOADING: Duration = Duration::from_secs(60);
 
 /// Settings of `transcription-processor`: files to send as text even if the target accepts them.
@@ -70,7 +69,6 @@ pub(crate) struct Settled {
     pub(crate) as_they_are: usize,
     pub(crate) as_text: usize,
     pub(crate) placeholders: usize,
-    /// Files sent as references, for example without an asset store.
     pub(crate) references: usize,
 }
 
@@ -271,7 +269,6 @@ impl<'a> Settler<'a> {
         }
     }
 
-    /// Resizes an image that exceeds `max_side`.
     #[cfg(feature = "images")]
     fn fitted(&mut self, job: Job<'_>) -> Attachment {
         let max_side = self.policy.map_or(0, |policy| policy.max_side);
@@ -311,7 +308,6 @@ impl<'a> Settler<'a> {
         job.file.clone()
     }
 
-    /// Returns `None` if the file is not sent as text.
     fn reason_for_text(&self, job: Job<'_>, refusal: Option<&Phrase>) -> Option<Phrase> {
         let fallback = self.policy.map(|policy| policy.fallback(job.file.kind()));
         if let Some(refusal) = refusal.filter(|_| fallback == Some(Fallback::Text)) {
@@ -376,7 +372,7 @@ impl<'a> Settler<'a> {
         self.reading.as_ref().map_or(LOADING, |reading| reading.limit)
     }
 
-    /// Handles a file with only a URL. It is never fetched here.
+    /// URLs are never fetched here.
     fn by_address(&mut self, job: Job<'_>) -> Result<Form, ProcessorError> {
         if self.target.takes_address(job.file.kind()) {
             return Ok(Form::Reference);
@@ -385,7 +381,6 @@ impl<'a> Settler<'a> {
         self.without(job, codes::ATTACHMENT_PLACEHOLDER, &why)
     }
 
-    /// Uses a placeholder, or fails the run if the policy requires it.
     fn without(&mut self, job: Job<'_>, code: Code, why: &Phrase) -> Result<Form, ProcessorError> {
         let Some(policy) = self.policy else { return Ok(Form::Reference) };
         if policy.fallback(job.file.kind()) == Fallback::Error {

@@ -16,7 +16,6 @@ impl<'a> Target<'a> {
         Self { dialect: turn.dialect.as_deref().and_then(Dialect::parse), model }
     }
 
-    /// Returns the reason why a media type cannot be sent unchanged, if any.
     pub(crate) fn refuses(&self, mime_type: &str) -> Option<Phrase> {
         let kind = MediaKind::of_mime(mime_type);
         let takes = |dialect: Dialect| dialect.takes(mime_type);
@@ -36,7 +35,6 @@ impl<'a> Target<'a> {
         (!self.has_sense_for(kind)).then(|| takes_no(kind))
     }
 
-    /// Checks whether the provider fetches URLs of this kind.
     pub(crate) fn takes_address(&self, kind: MediaKind) -> bool {
         let takes = |dialect: Dialect| dialect.takes_address(kind);
         self.has_sense_for(kind) && self.dialect.map_or_else(|| Dialect::ALL.into_iter().any(takes), takes)

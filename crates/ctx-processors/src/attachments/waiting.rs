@@ -1,5 +1,3 @@
-//! Time limits for ports.
-
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;

@@ -1,5 +1,3 @@
-//! Writes the texts of files into messages, at their placeholders or at the end.
-
 use std::cell::Cell;
 use std::collections::HashMap;
 
@@ -9,11 +7,10 @@ use crate::rewrite::{Edit, rewrite};
 
 #[derive(Debug)]
 pub(crate) struct FileWords {
-    /// Id in placeholders.
     pub(crate) id: String,
     /// `None` if the file is sent unchanged.
     pub(crate) text: Option<String>,
-    /// Replaces placeholders that do not get the text.
+    /// Text for placeholders without file text.
     pub(crate) label: String,
 }
 
@@ -30,8 +27,8 @@ pub(crate) fn has_placeholders(message: &Message) -> bool {
 
 /// Replaces each `【file::id】` with the file's text, and appends the remaining texts in file order.
 ///
-/// A text is written once: later placeholders, and those of a file without text, become the label. Unknown
-/// ids stay unchanged.
+/// A text is written once: later placeholders become the label, and so do placeholders of a file without
+/// text. Unknown ids stay unchanged.
 pub(crate) fn write(message: &mut Message, files: &[FileWords]) {
     let written: Vec<Cell<bool>> = files.iter().map(|_| Cell::new(false)).collect();
     // Reversed: the first of 2 files with the same id is used.

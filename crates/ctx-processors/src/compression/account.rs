@@ -21,7 +21,7 @@ use crate::gap_ranks::{GapRanks, name};
 /// Document of diagnostics about stored messages.
 const CONVERSATION: &str = "session";
 
-/// Reports the outcome. `earlier` is the compressed prefix that was not loaded.
+/// `earlier` is the compressed prefix that was not loaded.
 pub(crate) fn tell(
     cx: &mut PipelineContext<'_>,
     given: &[Message],
@@ -44,7 +44,6 @@ pub(crate) fn tell(
     cx.log(line(outcome, settings, earlier.map_or(0, |earlier| earlier.positions().len())));
 }
 
-/// Reports repaired tool calls and dropped tool results.
 pub(crate) fn tell_repairs(cx: &mut PipelineContext<'_>, given: &[Message], repaired: &Repaired) {
     for finding in &repaired.diagnostics {
         cx.report(in_conversation(finding, given));
@@ -130,7 +129,6 @@ fn points(given: &[Message], outcome: &Outcome) -> Vec<Decision> {
     decisions
 }
 
-/// Replaces a pointer into the message list with one into the conversation file.
 fn in_conversation(finding: &Diagnostic, messages: &[Message]) -> Diagnostic {
     let mut finding = finding.clone();
     let index = finding

@@ -1,5 +1,3 @@
-//! The compressed prefix that need not be loaded.
-
 use std::ops::Range;
 
 use ctx_pipeline::PipelineContext;
@@ -21,7 +19,6 @@ use crate::worldbook_processor::WorldbookProcessor;
 /// No processor changed them, and none can change them in a later turn ([`leaves_unchanged`]).
 #[derive(Debug)]
 pub(crate) struct Beginning {
-    /// Positions among the sent messages of the conversation.
     positions: Range<usize>,
     /// The next message. If it is unchanged, the messages before it are too.
     next: Message,
@@ -72,7 +69,6 @@ impl Beginning {
         Some(Self { positions, next, window: size, decisions })
     }
 
-    /// Checks that the conversation still has these messages, and that `window` tokens load no older ones.
     pub(super) fn is_of(&self, session: &Session, pinned: usize, window: u64) -> bool {
         let next = session.sent_message(self.positions.end);
         next.is_some_and(|message| message.is_shared_with(&self.next))

@@ -1,5 +1,3 @@
-//! Compression cache between turns. A compressed prefix stays the same until the trigger is reached again.
-
 use std::sync::Arc;
 
 use ctx_compress::request::is_summary;
@@ -11,13 +9,13 @@ use crate::token_limiter::is_one_of_several;
 
 /// Compressed prefix of a conversation, cached for later turns.
 ///
-/// Put it on the blackboard before a run, and read it from there after the run. Each turn compares the
-/// compressed messages, shared ones by address, and starts over if one differs. Messages that need not be
-/// loaded are identified by the message after them. A clone is O(1).
+/// Put it on the blackboard before a run, and read it after the run. Each turn compares the compressed
+/// messages and starts over if one differs. Messages that need not be loaded are identified by the message
+/// after them. A clone is O(1).
 #[derive(Clone, Debug, Default)]
 pub struct KeptCompression {
     pub(super) made: Option<Arc<RewrittenHistory>>,
-    /// Messages after the last turn's compression.
+    /// Messages sent in the last turn.
     pub(super) sent: Arc<Vec<Message>>,
     /// The part that need not be loaded.
     pub(crate) beginning: Option<Arc<Beginning>>,
@@ -29,7 +27,7 @@ impl KeptCompression {
         self.made.is_some()
     }
 
-    /// Returns a copy with which the next run loads all messages.
+    /// Makes the next run load all messages.
     #[must_use]
     pub fn loading_all(self) -> Self {
         Self { beginning: None, ..self }
@@ -39,8 +37,7 @@ impl KeptCompression {
         self.made.as_ref()?.covered.last().map(|covered| &covered.message)
     }
 
-    /// Returns the part that need not be loaded, if the conversation still has it and `window` tokens load no
-    /// older messages. O(1).
+    /// O(1).
     pub(crate) fn beginning(&self, session: &Session, pinned: usize, window: u64) -> Option<&Beginning> {
         self.beginning.as_deref().filter(|beginning| beginning.is_of(session, pinned, window))
     }
@@ -49,7 +46,6 @@ impl KeptCompression {
 #[derive(Debug)]
 pub(super) struct RewrittenHistory {
     pub(super) settings: Settings,
-    /// Compressed messages of the conversation, oldest first.
     pub(super) covered: Vec<Covered>,
     /// Digests, each with the number of covered messages before it.
     pub(super) notes: Vec<(usize, Message)>,
@@ -81,7 +77,7 @@ impl Became {
 pub(super) struct Basis {
     pub(super) messages: Vec<Message>,
     pub(super) origins: Vec<Origin>,
-    /// Earlier outcomes of the loaded history, by position in the draft.
+    /// Earlier outcomes, by position in the draft.
     pub(super) became: Vec<(usize, Became)>,
     /// Whether all covered messages are loaded.
     pub(super) is_whole: bool,
@@ -122,9 +118,9 @@ pub(super) fn is_free(message: &Message) -> bool {
 }
 
 impl RewrittenHistory {
-    /// Replaces covered messages with the cached results. Returns `None` if the draft has another prefix.
+    /// Replaces covered messages with the cached results. Returns `None` for another prefix.
     ///
-    /// The oldest covered messages may be missing if not everything was loaded. O(messages).
+    /// The oldest covered messages may not be loaded. O(messages).
     pub(super) fn renew(&self, draft: &[Message], is_all_loaded: bool) -> Option<Basis> {
         let last = &self.covered.last()?.message;
         let end = draft.iter().rposition(|message| is_same(message, last))?;

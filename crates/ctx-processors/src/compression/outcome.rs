@@ -16,11 +16,9 @@ use crate::compression::settings::Settings;
 use crate::gap_ranks::GapRanks;
 
 pub(crate) struct StageInput<'a> {
-    /// With paired tool calls and results.
     pub(crate) draft: &'a [Message],
     /// The draft, with messages that the user pinned marked.
     pub(crate) messages: &'a [Message],
-    /// Number of older messages that are not loaded.
     pub(crate) skipped: usize,
     /// Whether compressed messages were skipped when loading.
     pub(crate) is_late: bool,
@@ -36,7 +34,7 @@ pub(crate) struct Outcome {
     pub(crate) kept: KeptCompression,
     /// One per message of the draft; `None` if unchanged.
     pub(super) became: Vec<Option<Became>>,
-    /// Positions of injections with several depths that were dropped with the history around them.
+    /// Positions of dropped injections with several depths.
     pub(super) points: Vec<usize>,
     /// Positions of injections between dropped messages.
     pub(super) moved: Vec<usize>,
@@ -45,14 +43,12 @@ pub(crate) struct Outcome {
     pub(crate) pass: Option<Pass>,
     /// Prefix shared with the last turn.
     pub(crate) since_last_turn: Option<PrefixStability>,
-    /// Tokens of `messages`.
     pub(crate) tokens: u64,
 }
 
 #[derive(Debug)]
 pub(crate) struct Pass {
     pub(crate) outcome: PassOutcome,
-    /// Log line.
     pub(crate) line: Phrase,
     /// Prefix of the request that stayed unchanged.
     pub(crate) prefix: PrefixStability,
@@ -68,8 +64,8 @@ impl StageInput<'_> {
     /// Reuses the cached prefix if it fits, or runs a pass. Returns `None` if compressed messages must be
     /// loaded first.
     ///
-    /// A pass starts from the original messages if all covered ones are loaded. Otherwise it starts from the
-    /// cached result, which keeps digests of older messages.
+    /// A pass starts from the original messages if all covered ones are loaded, or from the cached result,
+    /// which keeps older digests.
     pub(crate) fn fit(&self) -> Option<Outcome> {
         let made = self.earlier.made.as_ref().filter(|made| made.settings == self.settings.without_budget());
         let renewed = made.and_then(|made| made.renew(self.messages, self.skipped == 0));
@@ -91,7 +87,6 @@ impl StageInput<'_> {
         Some(outcome)
     }
 
-    /// Sends the cached prefix and the messages after it.
     fn keep(&self, basis: &Basis, made: &Arc<RewrittenHistory>) -> Outcome {
         let mut writing = Writing::new(self, basis);
         (0..basis.messages.len()).for_each(|index| writing.keep(index));
@@ -100,7 +95,7 @@ impl StageInput<'_> {
         outcome
     }
 
-    /// Runs another pass. If it makes no progress, keeps the cached prefix.
+    /// If the pass makes no progress, keeps the cached prefix.
     fn pass_again(&self, basis: &Basis, made: &Arc<RewrittenHistory>) -> Outcome {
         let outcome = match basis.is_whole {
             true => self.pass(&Basis::of(self.messages)),
@@ -130,7 +125,6 @@ impl StageInput<'_> {
         outcome
     }
 
-    /// Caches everything up to the last changed message of the history.
     fn made(
         &self,
         plan: &CompressionPlan<'_>,
@@ -272,7 +266,6 @@ impl<'a> Writing<'a> {
         self.places.insert(at, place);
     }
 
-    /// Checks whether an injection is at the front because its slot, other than slot 0, is not loaded.
     fn is_unloaded(&self, message: &Message) -> bool {
         let skipped = self.given.skipped;
         let is_single = message.place == Place::Gap { multiple: false };
@@ -283,7 +276,6 @@ impl<'a> Writing<'a> {
         self.basis.origins.get(index).and_then(|origin| origin.place())
     }
 
-    /// Records dropped and moved injections, then sorts those that now share a slot.
     fn finish(mut self) -> Outcome {
         let StageInput { messages, skipped, .. } = self.given;
         // Computed only if needed: few messages are injections.

@@ -1,5 +1,3 @@
-//! Settings of `request-compressor`.
-
 use ctx_compress::request::{RequestConfig, STRATEGIES};
 use ctx_pipeline::{Config, ConfigField};
 use ctx_tokens::MAX_TOKENS;
@@ -15,7 +13,6 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Returns `None` if nothing limits the tokens.
     pub(crate) fn read(config: &Config, available: Option<u32>) -> Option<Self> {
         let read = RequestConfig {
             token_budget: budget(config, available)?,
@@ -29,13 +26,12 @@ impl Settings {
         Some(Self { config: read, strategy: config.text("strategy").to_owned() })
     }
 
-    /// Settings that affect digests: all except the budget, which may differ between turns.
+    /// The budget may differ between turns and does not affect digests.
     pub(crate) fn without_budget(&self) -> Self {
         Self { config: RequestConfig { token_budget: 0, ..self.config.clone() }, ..self.clone() }
     }
 }
 
-/// Returns the budget in the settings, at most `available`.
 fn budget(config: &Config, available: Option<u32>) -> Option<u64> {
     let set = Some(config.count("tokenBudget") as u64).filter(|set| *set > 0);
     let available = available.map(u64::from);
@@ -45,10 +41,10 @@ fn budget(config: &Config, available: Option<u32>) -> Option<u64> {
     }
 }
 
-/// Returns the number of tokens to load if `request-compressor` is enabled, or `None` if nothing limits them.
+/// Returns the number of tokens to load if `request-compressor` is enabled, or `None` without a limit.
 ///
-/// This is the setting `compressWindow`, but at least the budget; by default, 4 times the budget. `available`
-/// is the token budget of the messages.
+/// This is `compressWindow`, but at least the budget; by default, 4 times the budget. `available` is the
+/// token budget of the messages.
 pub fn compress_window(config: &Config, available: Option<u32>) -> Option<u64> {
     let budget = budget(config, available)?;
     Some(match config.count("compressWindow") as u64 {

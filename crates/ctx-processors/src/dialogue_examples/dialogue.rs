@@ -14,7 +14,7 @@ pub(super) struct Turn {
 
 const MARK: &str = "<START>";
 
-/// Splits a text at its marks. Text before the first mark is a block too. O(bytes).
+/// Text before the first mark is a block too. O(bytes).
 pub(super) fn blocks(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text.trim()).filter(|text| !text.is_empty());
     let mut is_first = true;
@@ -36,7 +36,7 @@ fn find_mark(text: &str) -> Option<usize> {
     bytes.windows(MARK.len()).position(|window| window.eq_ignore_ascii_case(MARK.as_bytes()))
 }
 
-/// Reads the turns of a block; `names` are those of the user and the agent.
+/// `names`: the user, then the agent.
 ///
 /// Lines before the first name belong to the first turn. A block without a name has no turns. The first name
 /// in a turn is removed.

@@ -1,5 +1,3 @@
-//! Search index of a conversation, cached between turns.
-
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Deref;
@@ -26,7 +24,6 @@ struct Followed {
     vectors: HashMap<NodeId, NodeVector>,
 }
 
-/// The vector of a node's current or earlier text.
 #[derive(Debug)]
 struct NodeVector {
     hash: u64,
@@ -42,7 +39,6 @@ pub(crate) struct NodeText {
 
 pub(crate) struct PathRecall<'a>(MutexGuard<'a, Followed>);
 
-/// Identifies the indexed nodes of other branches and of the active branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NodesPrint {
     others: Option<u64>,
@@ -117,7 +113,6 @@ impl<'a> TurnPath<'a> {
         self.kept.follow(self.session, self.with_branches)
     }
 
-    /// Returns the newest messages without a vector.
     pub(crate) fn without_vectors(&self, most: usize) -> Vec<NodeText> {
         let mut path = self.index();
         path.add_hashes(self.session);
@@ -146,7 +141,6 @@ impl<'a> TurnPath<'a> {
 }
 
 impl PathRecall<'_> {
-    /// O(new messages).
     fn add_hashes(&mut self, session: &Session) {
         let followed = &mut *self.0;
         for at in followed.hashes.len()..followed.nodes.len() {
@@ -161,7 +155,7 @@ impl PathRecall<'_> {
         }
     }
 
-    /// Returns `None` if the vector is missing or belongs to an earlier text.
+    /// Ignores the vector of an earlier text.
     fn vector(&self, at: usize) -> Option<&[f32]> {
         let hash = self.0.hashes.get(at).copied().flatten()?;
         let known = self.0.vectors.get(self.id(at)?).filter(|known| known.hash == hash)?;
@@ -189,7 +183,6 @@ const BLOCK: usize = 1_024;
 
 impl Prints {
     fn push(&mut self, id: &NodeId, node: &Node) {
-        // The hash never leaves this process. The standard hasher is fast.
         let mut print = DefaultHasher::new();
         (self.last(), id).hash(&mut print);
         if let Some(message) = recallable(id, node) {
@@ -256,12 +249,10 @@ mod tests {
         assert_eq!(first(&session, "walnut"), None);
     }
 
-    /// Returns the length of each message's vector, or 0 for a missing vector.
     fn lengths(turn: &TurnPath<'_>) -> Vec<usize> {
         turn.with_vectors(|vectors| vectors.iter().map(|vector| vector.len()).collect())
     }
 
-    /// Caches a vector for each text, with the length of the text.
     fn keep(turn: &TurnPath<'_>, texts: Vec<NodeText>) {
         let vectors: Vec<Vec<f32>> = texts.iter().map(|node| vec![1.0; node.text.len()]).collect();
         turn.keep_vectors(texts.into_iter().zip(vectors));

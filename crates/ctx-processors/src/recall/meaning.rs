@@ -1,5 +1,3 @@
-//! Ranking by embeddings.
-
 use std::time::Duration;
 
 use ctx_compress::recall::nearest;
@@ -10,7 +8,7 @@ use crate::attachments::within;
 use crate::codes;
 use crate::recall::kept::TurnPath;
 
-/// New vectors per turn. The newest messages come first; older ones follow in later turns.
+/// New vectors per turn, newest messages first.
 const MOST_NEW: usize = 4_096;
 
 /// Texts per request.
@@ -24,7 +22,7 @@ const MOST_NEAR: usize = 256;
 
 /// Ranks messages by similarity to the question, nearest first; empty without an embedder.
 ///
-/// A preview does not wait. In a preview or on failure, the result is empty and a warning is reported.
+/// In a preview or on failure, reports a warning and returns nothing.
 pub(crate) async fn ranked(
     cx: &mut PipelineContext<'_>,
     path: &TurnPath<'_>,
@@ -51,7 +49,6 @@ fn near(question: &[f32], vectors: &[&[f32]]) -> Vec<usize> {
     near
 }
 
-/// Embeds messages without a vector, and returns the vector of the question.
 async fn vectors(
     cx: &PipelineContext<'_>,
     embedder: &dyn Embedder,

@@ -1,5 +1,3 @@
-//! The question to search for.
-
 use ctx_types::{Message, Place, Role, SourceKind};
 
 #[derive(Debug, Default)]

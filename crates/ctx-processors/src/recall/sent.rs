@@ -1,5 +1,3 @@
-//! Messages of the conversation that are sent with the recalled passages.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_pipeline::PipelineContext;
@@ -8,19 +6,15 @@ use ctx_types::Message;
 use crate::costing::Costing;
 use crate::token_limiter::{TokenLimiter, Units};
 
-/// The messages that the limiter keeps, depending on the size of the recall message.
-///
-/// Messages older than those that fit are not read.
+/// The messages that the limiter keeps, depending on the size of the recall message. Older ones are not read.
 pub(crate) struct Sent<'a> {
     /// Never dropped.
     safe: BTreeSet<&'a str>,
     /// Other messages that fit, with the number of newer groups.
     newer: BTreeMap<&'a str, usize>,
-    /// Tokens left after the protected messages and n newest groups. Empty if the protected messages do not
-    /// fit.
+    /// Tokens left after the protected messages and n newest groups. Empty if protected messages do not fit.
     left: Vec<u64>,
     is_limited: bool,
-    /// Extra tokens of the recall message.
     extra: u64,
 }
 
@@ -57,12 +51,10 @@ impl<'a> Sent<'a> {
         sent
     }
 
-    /// Token limit of the recall message; `None` without a budget.
     pub(crate) fn room(&self) -> Option<u64> {
         self.is_limited.then(|| self.left.first().map_or(0, |left| left.saturating_sub(self.extra)))
     }
 
-    /// Checks whether a message is sent if the recall message has `taken` tokens.
     pub(crate) fn has(&self, id: &str, taken: u64) -> bool {
         let fits = |newer: &usize| {
             let left = self.left.get(newer + 1);

@@ -1,5 +1,3 @@
-//! Patterns of rules, with or without macros.
-
 use std::sync::Arc;
 
 use ctx_macros::{Expansion, Template};
@@ -23,7 +21,6 @@ impl Find {
         matches!(self, Self::Fixed(_))
     }
 
-    /// Returns whether a macro in the pattern changes between turns.
     pub(super) fn is_volatile(&self) -> bool {
         match self {
             Self::Fixed(_) => false,

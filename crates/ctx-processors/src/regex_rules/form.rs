@@ -1,5 +1,3 @@
-//! Pattern and replacement syntaxes of applications.
-
 mod aiohub;
 mod sillytavern;
 
@@ -11,12 +9,11 @@ use super::rule::unknown_value;
 /// Syntax of a rule, selected by its `dialect` in [`FORMS`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
-    /// Splits a pattern from its flags.
     literal: fn(&str) -> Result<Literal<'_>, Error>,
     /// Flags of a pattern without flags.
     bare_flags: Flags,
     replacement: fn(&str) -> Replacement,
-    /// Name of the match in a replacement if it looks like a macro, without braces.
+    /// Macro-like name of the match in a replacement, without braces.
     pub(super) match_macro: Option<&'static str>,
 }
 

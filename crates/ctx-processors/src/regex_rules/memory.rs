@@ -49,7 +49,6 @@ impl Remembered {
     }
 }
 
-/// A rule after macro expansion.
 #[derive(Clone)]
 pub(super) struct Expression {
     /// Unique and not 0.
@@ -94,7 +93,7 @@ impl Memory {
         number
     }
 
-    /// `texts` are the expanded pattern and trimmed strings. Calls `compile` if they are not cached.
+    /// `texts` are the expanded pattern and trimmed strings.
     pub(super) fn expression(
         &self,
         rule: usize,

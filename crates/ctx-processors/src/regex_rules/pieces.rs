@@ -32,7 +32,6 @@ pub(super) struct Writing {
 
 pub(super) struct Cursor<'a> {
     rest: &'a [Piece],
-    /// Bytes taken from the first item.
     taken: usize,
 }
 
@@ -97,10 +96,9 @@ pub(super) fn written(rule: usize, len: usize, over: &[Piece]) -> Piece {
     Piece { len, from: Origin::Written(Arc::new(writing)) }
 }
 
-/// Maximum number of replaced sources that a segment names.
 const MAX_VIA: usize = 16;
 
-/// Converts the segments of the first text. Linear in all inputs and the replaced ranges.
+/// Linear in all inputs and the replaced ranges.
 pub(super) fn segments(pieces: &[Piece], rules: &[Rule], first: &[Segment]) -> Vec<Segment> {
     let mut segments: Vec<Segment> = Vec::new();
     let mut at = 0;
@@ -152,7 +150,6 @@ fn overlapping(segments: &[Segment], range: Range<usize>) -> impl Iterator<Item 
     rest.iter().take_while(move |segment| segment.span.start < range.end)
 }
 
-/// Merges neighbors of the same origin.
 fn push_segment(segments: &mut Vec<Segment>, segment: Segment) {
     match segments.last_mut() {
         Some(last) if last.source == segment.source && last.via == segment.via => {

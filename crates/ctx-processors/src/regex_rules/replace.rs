@@ -1,5 +1,3 @@
-//! Replacements with groups and macros.
-
 use std::borrow::Cow;
 
 use ctx_macros::{Dialect, Expansion, Registry, Template};
@@ -109,7 +107,7 @@ fn trimmed<'a>(text: &'a str, trims: &[Text]) -> Cow<'a, str> {
 /// Characters of the macro syntax. Each is replaced with a noncharacter code point.
 const SPECIAL: [char; 4] = ['{', '}', '<', '\\'];
 const FIRST_STAND_IN: u32 = 0xFDD0;
-/// Marks a code point of this range in the original text; a digit follows.
+/// Escapes these code points in the original text; a digit follows.
 const ESCAPE: char = '\u{FDD4}';
 
 /// Appends a text in which no macro can be parsed.

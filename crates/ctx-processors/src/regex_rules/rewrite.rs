@@ -1,5 +1,3 @@
-//! Applies one rule to one text.
-
 use ctx_macros::Template;
 use ctx_regex::{Error, Flags, Match, Regex, Steps};
 use ctx_types::{Segment, Text};
@@ -54,7 +52,6 @@ pub(super) struct Rewriting<'a> {
     pub(super) rule: &'a Rule,
     pub(super) regex: &'a Regex,
     pub(super) trims: &'a [Text],
-    /// Output limit in bytes.
     pub(super) output_bytes: usize,
 }
 
@@ -119,7 +116,6 @@ impl Rewriting<'_> {
 
 struct After<'t> {
     text: &'t str,
-    /// Number of copied or replaced bytes.
     copied: usize,
     cursor: Cursor<'t>,
     out: String,

@@ -1,5 +1,3 @@
-//! Compiled rules.
-
 use std::sync::Arc;
 
 use ctx_macros::{Dialect, Registry, Template};
@@ -36,7 +34,6 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Points a diagnostic to a field of the rule.
     pub(super) fn finding(&self, field: &str, finding: Diagnostic) -> Diagnostic {
         let pointer = format!("{}{field}", self.pointer);
         match &self.document {
@@ -54,7 +51,7 @@ pub(super) struct Compiling<'a> {
 }
 
 impl Rule {
-    /// Returns `None` if the rule is invalid. `index` is its position in the preset.
+    /// Returns `None` for an invalid rule.
     pub(super) fn compile(
         rule: &RegexRule,
         index: usize,
@@ -149,7 +146,6 @@ fn is_script(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> bool
     true
 }
 
-/// Returns `None` if the pattern is invalid.
 fn find(
     rule: &RegexRule,
     reading: &Reading,
@@ -185,7 +181,7 @@ fn find(
     }
 }
 
-/// Returns `None` if macros in the pattern are not expanded, and otherwise whether their values are escaped.
+/// `None` without macros, or whether their values are escaped.
 fn escaping(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> Option<bool> {
     match rule.substitution_mode.as_deref() {
         None | Some("NONE") => None,
@@ -216,7 +212,6 @@ fn scripts_never_run(rule: &RegexRule) -> Diagnostic {
         .with_help(phrase!("write a `replacement` with groups instead"))
 }
 
-/// Roles and kinds of text.
 const TARGETS: [&str; 7] = ["system", "developer", "user", "assistant", "tool", "worldbook", "reasoning"];
 
 pub(super) fn unknown_value(what: &'static str, value: &str, known: &[&str]) -> Diagnostic {

@@ -1,5 +1,3 @@
-//! Applies rules to the texts of a context.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -42,7 +40,6 @@ pub struct RuleRun<'a> {
     limits: RuleLimits,
     expand: &'a mut Expand<'a>,
     steps: Steps,
-    /// Rules after macro expansion, on first use.
     ready: Vec<Option<Ready>>,
     skipped: Vec<bool>,
     /// Rules of the last text, and the number of their list.
@@ -137,7 +134,6 @@ impl<'a> RuleRun<'a> {
         number
     }
 
-    /// Expands macros on first use.
     fn make_ready(&mut self, number: usize, rule: &Rule) -> Option<Resolved> {
         if self.skipped.get(number).copied().unwrap_or(true) {
             return None;

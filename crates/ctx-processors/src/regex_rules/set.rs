@@ -1,5 +1,3 @@
-//! Rules of several files.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -70,7 +68,7 @@ impl RuleSet {
         &self.rules
     }
 
-    /// Returns the depth from which the rules change a request message in the same way at any greater depth.
+    /// Returns a depth. At this depth or deeper, the depth of a request message does not affect the rules.
     ///
     /// 0 if no rule has a depth range.
     pub fn settled_depth(&self) -> usize {

@@ -1,5 +1,3 @@
-//! Selects the texts that a rule changes.
-
 use std::sync::Arc;
 
 use ctx_types::{RegexRule, Role};
@@ -41,7 +39,6 @@ pub struct Subject {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope {
-    /// One bit per stage or target.
     stages: u8,
     targets: u8,
     min: i64,
@@ -86,7 +83,6 @@ impl Scope {
         (scope, unknown)
     }
 
-    /// Depth from which the scope gives the same result for a request.
     pub(super) fn settled_depth(self) -> usize {
         if self.stages & Stage::Request.bit() == 0 {
             return 0;

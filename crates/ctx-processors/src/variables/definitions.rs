@@ -198,7 +198,6 @@ struct Group {
     is_hidden: bool,
 }
 
-/// Ignores both bounds if `min` exceeds `max`.
 fn bounds(item: &Value, path: &str, warn: &mut dyn FnMut(Phrase)) -> (Option<f64>, Option<f64>) {
     let mut bound = |key: &str| {
         let value = item.get(key).filter(|value| !value.is_null() && value.as_str() != Some(""))?;

@@ -22,7 +22,6 @@ pub(crate) struct References<'a> {
 pub(crate) struct Shown {
     pub(crate) span: Span,
     pub(crate) text: String,
-    /// The variable, with the trust of its value.
     pub(crate) source: Source,
 }
 
@@ -61,7 +60,6 @@ impl References<'_> {
         }
     }
 
-    /// Returns the value at a path. Its source is the variable that contains it.
     fn value(&self, path: &str) -> Option<(Source, String)> {
         let (name, inner) = self.variables.holder(path);
         let value = self.variables.get(name)?;
@@ -89,7 +87,6 @@ impl References<'_> {
     }
 }
 
-/// Returns the path if a bracket ends it.
 fn path_at(text: &str, start: usize) -> Option<&str> {
     let rest = text.get(start..)?;
     let (path, after) = rest.split_at(path_len(rest));

@@ -1,5 +1,3 @@
-//! Values of variables after the messages of a conversation.
-
 use std::sync::Arc;
 
 use ctx_types::{
@@ -16,7 +14,6 @@ use crate::variables::value::VariableValue;
 /// Includes defined variables.
 const MAX_VARIABLES: usize = 2_000;
 
-/// Limit of all names and values.
 const MAX_BYTES: usize = 1 << 20;
 
 /// Further diagnostics are only counted.
@@ -44,7 +41,6 @@ pub struct Variables {
 
 #[derive(Clone, Debug, PartialEq)]
 struct State {
-    /// Defined variables in file order, then others in the order of their first change.
     values: IndexMap<Arc<str>, Held>,
     bytes: usize,
     findings: Vec<Diagnostic>,
@@ -99,8 +95,8 @@ impl Variables {
 
     /// Splits a path into a variable and a path inside its JSON value.
     ///
-    /// Uses the longest existing name that is the path or a prefix of it. Without one, or if its value has no
-    /// parts, the path is a name. Reads and changes share this rule.
+    /// Uses the longest existing name that is a prefix of the path, if its value has parts. Otherwise, the
+    /// path is a name.
     pub(crate) fn holder<'p>(&self, path: &'p str) -> (&'p str, Option<&'p str>) {
         let mut names = std::iter::successors(Some(path), |name| Some(name.rsplit_once('.')?.0));
         let found = names.find_map(|name| Some((name, self.get(name)?)));
@@ -181,7 +177,6 @@ impl Variables {
         changed
     }
 
-    /// Returns whether the value changed.
     fn apply(
         &mut self,
         definitions: &VariableDefinitions,
@@ -210,7 +205,6 @@ impl Variables {
         Ok(is_change)
     }
 
-    /// Changes a field inside a JSON value.
     fn apply_inside(
         &mut self,
         name: &str,
@@ -250,7 +244,7 @@ impl Variables {
         Ok(())
     }
 
-    /// Returns the bytes of all variables if one has `size` bytes. Fails if a limit is exceeded.
+    /// Fails if a limit is exceeded.
     fn room(&self, path: &str, size: usize) -> Result<usize, Phrase> {
         let old = self.state.values.get(path).map(|old| path.len() + old.size);
         let bytes = self.state.bytes - old.unwrap_or(0) + path.len() + size;

@@ -60,7 +60,6 @@ fn starts(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Returns `None` if the tag is not closed before `limit`.
 fn read(text: &str, start: usize, limit: usize) -> Option<Tag<'_>> {
     let mut rest = text.get(start + OPENING.len()..limit)?;
     let mut fields = Fields::default();
@@ -164,7 +163,7 @@ pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_PATH && text.chars().all(is_path_char)
 }
 
-/// Length of the path at the start of a text, in which `[0]` is the same as `.0`. Stops after [`MAX_PATH`]
+/// Length of the path at the start of a text, in which `[0]` is the same as `.0`. Stops after `MAX_PATH`
 /// bytes.
 pub(crate) fn path_len(text: &str) -> usize {
     let mut at = 0;
@@ -228,7 +227,6 @@ fn unescape(text: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    /// Writes each tag as `path op value` or as its error.
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let found: Vec<String> = tags(text)

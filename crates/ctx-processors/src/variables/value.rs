@@ -86,7 +86,6 @@ impl VariableValue {
         }
     }
 
-    /// Returns the value at a path such as `items.0.name`.
     pub(crate) fn at(&self, path: &str) -> Option<Self> {
         self.json_at(path).map(|inner| match inner {
             Value::String(text) => Self::Text(Arc::from(text.as_str())),
@@ -103,7 +102,7 @@ impl VariableValue {
         })
     }
 
-    /// Sets a field, a list element, or the element after the last. Returns whether the path exists.
+    /// Sets a field, a list element, or the element after the last.
     pub(crate) fn set_at(&mut self, path: &str, new: Value) -> bool {
         let Self::Json(value) = self else { return false };
         let (parent, last) =

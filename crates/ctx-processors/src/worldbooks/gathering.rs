@@ -1,5 +1,3 @@
-//! Joins the entries at an anchor into one message.
-
 use ctx_macros::{Dialect, Env, Registry, State, Template};
 use ctx_pipeline::Config;
 use ctx_types::{Injection, Order, Placement, Role, Source, SourceKind, Text, Trust};
@@ -10,7 +8,7 @@ use crate::composed::Composed;
 /// Compiled setting `anchorFormat`.
 #[derive(Clone, Debug)]
 pub(crate) struct Gathering {
-    /// Text before, between, and after the entries; at least 2 items.
+    /// Text before, between, and after the entries.
     parts: Vec<Template>,
 }
 
@@ -37,7 +35,7 @@ impl Gathering {
         Some(Self { parts })
     }
 
-    /// Joins the entries at each of [`ANCHORS`] with line breaks.
+    /// Joins the entries at each of `ANCHORS` with line breaks.
     pub(crate) fn gather(&self, injections: Vec<Injection>, env: &Env, state: &mut State) -> Vec<Injection> {
         let (mut gathered, mut others) = (ANCHORS.map(|_| Vec::new()), Vec::new());
         for injection in injections {

@@ -1,5 +1,3 @@
-//! Settings of the processor and of the agent.
-
 use ctx_pipeline::{Config, ConfigField, Origin};
 use ctx_types::{Agent, Diagnostic, Injection, Order, Placement};
 use ctx_worldbook::{CharacterStrategy, Settings};

@@ -1,5 +1,3 @@
-//! Texts for the macro `outlet`.
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -36,7 +34,6 @@ impl Outlets {
         outlets.map(|(name, outlet)| (name.clone(), outlet.text.clone())).collect()
     }
 
-    /// Decisions about entries whose outlet no macro has used.
     pub(crate) fn unasked(&self, state: Option<&State>) -> impl Iterator<Item = Decision> {
         let is_asked = move |name: &str| state.is_some_and(|state| state.has_given_outlet(name));
         let unasked = self.0.iter().filter(move |(name, _)| !is_asked(name));

@@ -1,5 +1,3 @@
-//! Selects worldbooks for an agent, a user profile, and a conversation.
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -14,7 +12,7 @@ use crate::codes;
 /// Names compared with a missing one.
 const MAX_COMPARED: usize = 200;
 
-/// Maximum number of missing names that get a suggestion. Untrusted files may contain lists of any length.
+/// Missing names that get a suggestion. Untrusted files may contain lists of any length.
 const MAX_GUESSED: usize = 16;
 
 #[derive(Clone, Debug)]
@@ -25,7 +23,6 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Reports missing worldbooks.
     pub(crate) fn of(agent: &Agent, config: &Config, cx: &mut PrepareContext) -> Self {
         let library = with_own_names(cx.worldbooks());
         let profile = cx.profile().map(|profile| profile.worldbook_ids.clone()).unwrap_or_default();
@@ -52,8 +49,7 @@ impl Selection {
         selection
     }
 
-    /// Adds a worldbook once per level. Returns a diagnostic if it is missing; `missing` is the number of
-    /// earlier ones.
+    /// `missing` is the number of earlier diagnostics.
     fn add(&mut self, level: Level, id: &str, missing: usize) -> Option<Diagnostic> {
         let Some(index) = self.find(id) else { return Some(self.missing(id, missing)) };
         if !self.fixed.contains(&(level, index)) {
@@ -79,7 +75,6 @@ impl Selection {
         by_id.or_else(|| self.library.iter().position(|book| *book.name == *id))
     }
 
-    /// Adds the worldbooks of a conversation; returns diagnostics for missing ones.
     pub(crate) fn books(
         &self,
         conversation: &[Arc<str>],

@@ -1,5 +1,3 @@
-//! Compiled worldbooks with the templates of their entries.
-
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ctx_macros::{Dialect, Registry as MacroRegistry, Template};
@@ -47,7 +45,7 @@ impl Shelves {
         &self.own
     }
 
-    /// The flag tells whether the conversation has its own worldbooks.
+    /// The flag is true if the conversation has its own worldbooks.
     pub(crate) fn of(&self, session: &Session) -> (Arc<Shelf>, bool) {
         let ids = of_conversation(session);
         if ids.is_empty() {
@@ -79,7 +77,7 @@ impl Shelf {
         let mut books = Vec::with_capacity(selected.len());
         for (level, loaded) in selected {
             let (book, found) = Book::of(loaded.name.clone(), level, &loaded.book);
-            // A worldbook that is used twice reports only once.
+            // A worldbook with two uses reports only once.
             if !books.iter().any(|known: &Book| known.name == book.name) {
                 findings.extend(found);
             }

@@ -12,7 +12,7 @@ const STATE: &str = "worldbookState";
 #[derive(Clone, Default)]
 struct Newest(Option<Arc<Value>>);
 
-/// State of the newest message with one, of the conversation, or of a SillyTavern chat. O(new messages).
+/// Prefers the newest message, then the conversation, then SillyTavern's state. O(new messages).
 pub(crate) fn stored_state(session: &Session) -> Option<Arc<Value>> {
     let newest = session.fold_path(0, Newest::default, |newest, _, node| {
         if let Some(state) = of_node(node) {

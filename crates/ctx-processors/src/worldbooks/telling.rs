@@ -12,7 +12,7 @@ use crate::worldbook_processor::NewestHit;
 /// Limit for inactive entries; the rest shares one decision.
 const MAX_DECISIONS: usize = 1_000;
 
-/// Explains each active entry. Inactive entries of a worldbook share a decision if the reason is the same.
+/// Inactive entries of a worldbook share a decision if the reason is the same.
 pub(crate) fn tell(
     set: &BookSet,
     scan: &Scan,

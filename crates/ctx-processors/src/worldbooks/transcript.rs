@@ -1,5 +1,3 @@
-//! The conversation as worldbooks search it.
-
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -24,7 +22,6 @@ pub(crate) struct Transcript {
 }
 
 impl Transcript {
-    /// Reads the draft, then unloaded messages. O(depth).
     pub(crate) fn of(cx: &PipelineContext<'_>, depth: usize, names: Option<&Env>) -> Self {
         let mut transcript = Self { messages: Vec::new(), sources: Vec::new(), length: 0 };
         let has_instruction = cx.blackboard.get::<InstructingInput>().is_some();
@@ -95,7 +92,6 @@ impl Transcript {
     }
 }
 
-/// `sources` are oldest first; `newest` 0 is the newest.
 pub(crate) fn message_name(sources: &[Source], newest: usize) -> Phrase {
     let at = sources.len().checked_sub(newest + 1);
     at.and_then(|at| sources.get(at))

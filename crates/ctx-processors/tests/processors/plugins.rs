@@ -14,7 +14,6 @@ use ctx_tokens::{Budget, Counter, ModelFacts};
 use ctx_types::{Agent, Persist as _, Reader, Session, TurnInput};
 use serde_json::{Value, json};
 
-/// Runs built-in processors and plug-ins with the input `Hello`.
 #[track_caller]
 fn check(plugins: &[Arc<dyn ContextProcessor>], preset: Value, expected: &[&str]) {
     let mut anchors = AnchorRegistry::system();

@@ -1,5 +1,3 @@
-//! Regex rules, with and without the pipeline.
-
 mod case;
 mod files;
 mod findings;

@@ -1,5 +1,3 @@
-//! Session variables over a changing conversation.
-
 use ctx_processors::{VariableDefinitions, Variables};
 use ctx_types::{Content, Node, NodeEdit, NodeId, NodeMetadata, Persist, Reader, Role, Session, SessionOp};
 use proptest::prelude::*;

@@ -13,7 +13,7 @@ pub(super) fn replacement(text: &str) -> Replacement {
     Replacement::parse_with(&text.replace(r"\n", "\n").replace(r"\t", "\t"), braced)
 }
 
-/// Reads `{1}` and returns its length. Stays unchanged if the group does not exist.
+/// A missing group stays unchanged.
 fn braced(behind: &str) -> Option<(ReplacementPart, usize)> {
     let inner = behind.strip_prefix('{')?;
     let length = inner.bytes().take_while(u8::is_ascii_digit).count();

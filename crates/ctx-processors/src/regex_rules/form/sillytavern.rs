@@ -64,7 +64,6 @@ pub(super) fn replacement(text: &str) -> Replacement {
     parts.into()
 }
 
-/// Reads a reference at a dollar sign or brace, and returns its length.
 fn special_part(special: &str, may_have_name: bool) -> Option<(ReplacementPart, usize)> {
     let group = |number| ReplacementPart::Group { number, otherwise: Vec::new() };
     let Some(behind) = special.strip_prefix('$') else {

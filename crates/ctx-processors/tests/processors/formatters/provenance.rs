@@ -1,5 +1,3 @@
-//! Sources and sizes of joined messages.
-
 use ctx_types::{Message, Place, Segment};
 use serde_json::{Value, json};
 

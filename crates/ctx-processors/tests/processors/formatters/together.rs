@@ -1,5 +1,3 @@
-//! All formatters together.
-
 use serde_json::{Value, json};
 
 use crate::formatters::case::check;

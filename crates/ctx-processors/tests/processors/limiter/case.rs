@@ -52,7 +52,6 @@ impl std::fmt::Debug for Plugins {
 }
 
 impl Case {
-    /// Loads everything.
     pub(crate) fn of(chat: &'static str) -> Self {
         Self { chat, ..Self::default() }
     }
@@ -150,7 +149,6 @@ pub(crate) fn check_error(case: Case, expected: &str) {
     assert_eq!(case.run().unwrap_err().to_string(), expected);
 }
 
-/// Compares decisions with bytes and tokens.
 #[track_caller]
 pub(crate) fn check_decisions(case: Case, expected: &[&str]) {
     let run = case.run().unwrap();

@@ -129,7 +129,7 @@ fn what_was_not_loaded_is_joined_as_where_it_belongs() {
     joined(&["7", "7", "6"], "A.+B C u4 a5 u6");
     joined(&["7", "6", "7"], "A.+C B u4 a5 u6");
     joined(&["7 2", "7 1", "6 1"], "B C A u4 a5 u6");
-    // A slot inside a group is the one before it.
+    // A slot inside a group moves before the group.
     joined(&["5", "6", "4"], "A.+B C u4 a5 u6");
     // A slot beyond the conversation is its front.
     joined(&["7", "9", "3"], "A.+B C u4 a5 u6");

@@ -1,5 +1,3 @@
-//! `token-limiter`: dropped and protected messages.
-
 use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Content, GenerationKind, Message, Place, Role, Source, SourceKind, TokenFigure, Trust};

@@ -1,11 +1,8 @@
-//! `session-loader`: the loaded part of a conversation.
-
 use ctx_types::{GenerationKind, Place};
 use serde_json::json;
 
 use crate::limiter::case::{Case, check, check_decisions, depths, session, skipped, words};
 
-/// Compares the number of unloaded messages and the loaded messages.
 #[track_caller]
 fn check_window(tokens: u64, case: Case, expected: (usize, &str)) {
     let run = Case { window: Some(tokens), ..case }.run().unwrap();

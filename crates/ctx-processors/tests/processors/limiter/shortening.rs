@@ -1,5 +1,3 @@
-//! `token-limiter`: shortening of the first message that does not fit.
-
 use ctx_types::{Node, Role, Session, SourceKind, is_partition};
 use serde_json::{Value, json};
 

@@ -37,7 +37,6 @@ fn chat() -> impl Strategy<Value = String> {
     (head, vec(select(TURNS), 0..12)).prop_map(|(head, turns)| format!("{head} {}", turns.join(" ")))
 }
 
-/// An entry at a depth, in the skeleton, or around the history.
 fn entry() -> impl Strategy<Value = Value> {
     let depth = (0_u64..20).prop_map(|depth| json!({ "type": "depth", "depth": depth }));
     let points = select(&["0~1", "1~2", "2,9", "0, 3~4", "50, 1"][..])

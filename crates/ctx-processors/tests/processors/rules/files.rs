@@ -1,11 +1,8 @@
-//! Rules of several files.
-
 use ctx_macros::{Dialect, Registry};
 use ctx_processors::regex_rules::{Rule, RuleSet, RuleSource};
 use ctx_types::{Persist as _, Reader, RegexConfig, Trust};
 use serde_json::{Value, json};
 
-/// Compares the names of the rules in run order.
 #[track_caller]
 fn check(files: &[Value], expected: &[&str]) {
     let configs: Vec<_> =

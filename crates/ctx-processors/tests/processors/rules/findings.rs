@@ -1,5 +1,3 @@
-//! Diagnostics of invalid rules.
-
 use ctx_processors::regex_rules::RuleLimits;
 use serde_json::{Value, json};
 

@@ -1,5 +1,3 @@
-//! Sources of bytes in a changed text.
-
 use ctx_processors::regex_rules::RuleLimits;
 use ctx_types::{Role, Segment, Source, SourceKind, Span, Trust, is_partition};
 use serde_json::{Value, json};
