@@ -1,4 +1,4 @@
-//! What 50 regex rules over the 1,000 messages of a context cost: the first time, and when they were remembered.
+//! Benchmarks 50 regex rules over 1,000 messages, with an empty and with a filled cache.
 
 use std::hint::black_box;
 
@@ -14,8 +14,6 @@ const MESSAGES: usize = 1_000;
 criterion_group!(benches, rules, compile);
 criterion_main!(benches);
 
-/// What presets have: thoughts and status blocks that go, markup that changes, words that are replaced, one rule in
-/// ten with lookaround.
 fn config() -> RegexConfig {
     let rule = |n: usize| {
         let (regex, replacement) = match n % 10 {
@@ -59,11 +57,10 @@ fn set(config: &RegexConfig) -> RuleSet {
     set
 }
 
-/// Runs all rules on all messages; returns how many bytes are left.
 fn run(set: &RuleSet, messages: &[Text]) -> usize {
     let (env, mut state) = (Env::default(), State::new(Limits::default()));
     let mut expand = |template: &Template, source: &Source| template.expand(&env, &mut state, source);
-    // Enough for all rules on all texts.
+    // Enough for all rules and texts.
     let limits = RuleLimits { steps: 1_000_000_000, ..RuleLimits::default() };
     let mut run = RuleRun::new(set, limits, &mut expand);
     let apply = |(depth, text): (usize, &Text)| {

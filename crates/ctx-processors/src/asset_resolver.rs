@@ -1,21 +1,19 @@
-//! `asset-resolver`: the files of the messages get their bytes, or something else stands for them.
-
 use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Attachment, LogLine, Message, count_of, phrase};
 
 use crate::attachments::{AttachmentPolicy, Settled, Settler, policy_fields};
 
-/// Loads the bytes of files, and decides what stands for those that the target does not take.
+/// Loads attachments, and replaces files that the target does not accept with text or a placeholder.
 ///
-/// The target is the dialect and the model of the turn. What earlier stages settled stays; bytes come from
-/// [`AttachmentPorts::assets`](ctx_types::AttachmentPorts), without which files stay references. Each file that is
-/// sent as less than it is has a decision, and one for which a placeholder stands a finding too.
+/// The target is the API dialect and model of the turn. Messages whose files are all loaded are skipped.
+/// Bytes come from [`AttachmentPorts::assets`](ctx_types::AttachmentPorts); without it, files stay
+/// references. Changed files get a decision, and placeholders also a warning.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AssetResolver;
 
 impl AssetResolver {
-    /// The id, by which settings and reports name the processor.
+    /// Processor id.
     pub const ID: &'static str = "asset-resolver";
 }
 
@@ -46,12 +44,10 @@ impl ContextProcessor for AssetResolver {
     }
 }
 
-/// Returns whether a message has a file that nobody has loaded yet.
 fn is_unsettled(message: &Message) -> bool {
     message.attachments.iter().any(|file: &Attachment| file.loaded.is_none())
 }
 
-/// Describes what was done with files.
 pub(crate) fn told(done: &Settled) -> LogLine {
     let Settled { as_they_are, as_text, placeholders, references } = *done;
     let line = phrase!(

@@ -1,8 +1,6 @@
-//! Files that travel with messages: loaded, told apart, and brought into a form that the target takes.
-//!
-//! What becomes of a file is decided in one place, [`settling`], which three stages call: the one for transcripts
-//! for the conversation, the assembler for the preset, and the resolver at the end for whatever is left. So what is
-//! counted is what is sent.
+//! [`settling`] decides how a file is sent. `transcription-processor` calls it for the conversation,
+//! `injection-assembler` for the preset, and `asset-resolver` for the rest. Tokens are counted for the final
+//! form.
 
 mod agent_files;
 mod forms;

@@ -1,5 +1,3 @@
-//! `author-note`: a note that comes back every few messages, with what worldbooks put around it.
-
 use async_trait::async_trait;
 use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, State, Template};
 use ctx_pipeline::{
@@ -18,12 +16,12 @@ use crate::macro_values::{MacroValues, macro_dialect};
 use crate::window::InstructingInput;
 use crate::worldbooks::Outlets;
 
-/// Brings in the note of a conversation, every so many messages of the user, as one message with the entries of
-/// worldbooks that stand above and below it, and the user's profile if that is to go with it.
+/// Inserts the conversation's author's note every n user messages, in one message with the worldbook entries
+/// around it.
 ///
-/// The note is `authorNote` in the header of the conversation: an entry of a preset (`content`, `role`, a
-/// placement) with `interval`. What it does not say, the settings say. In a turn for which it is not due, what
-/// worldbooks put around it is left out too, as in `SillyTavern`; for an empty note its surroundings still come.
+/// The note is `authorNote` in the conversation header: a preset entry with `interval`. Missing fields come
+/// from the settings, which can also add the user profile. If the note is not due, the worldbook entries
+/// around it are dropped too, as in `SillyTavern`. If it is empty, they are still sent.
 #[derive(Clone, Debug)]
 pub struct AuthorNote {
     macros: MacroRegistry,
@@ -31,22 +29,19 @@ pub struct AuthorNote {
 }
 
 impl AuthorNote {
-    /// Creates the processor for an application's macros, and what it lends to them.
+    /// Creates the processor with macros and macro ports.
     pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
         Self { macros, ports }
     }
 }
 
-/// The key of a conversation's header that holds its note.
 const KEY: &str = "authorNote";
-/// The anchor of the note, and its name among sources.
 const ANCHOR: &str = "author_note";
 
 const PERSONA: [(&str, &str); 3] =
     [("none", "Not with the note"), ("top", "Above the note"), ("bottom", "Below the note")];
 const ROLES: [(&str, &str); 3] = [("system", "System"), ("user", "User"), ("assistant", "Assistant")];
 
-/// What is made of an agent once.
 struct Compiled {
     values: MacroValues,
     dialect: Dialect,
@@ -115,17 +110,15 @@ impl ContextProcessor for AuthorNote {
     }
 }
 
-/// The note of a conversation, with the settings where it says nothing.
 struct Note {
     text: Text,
     interval: u64,
     role: Role,
     placement: Placement,
-    /// What is added to its lane.
     lane_shift: i64,
 }
 
-/// Declares where a note goes that belongs beside a prompt which stands at a depth itself.
+/// Settings for a note next to a prompt that has a depth itself.
 fn anchor_fields() -> [ConfigField; 4] {
     let shift = |key, label| ConfigField::whole(key, label, 0).between(-1_000_000.0, 1_000_000.0);
     [
@@ -201,7 +194,7 @@ fn is_around(injection: &Injection) -> bool {
     matches!(&injection.placement, Placement::Anchor { target, .. } if &**target == ANCHOR)
 }
 
-/// Counts what the user has said, with what is about to be sent. O(new messages).
+/// Counts user messages and the pending input. O(new messages).
 fn said(cx: &PipelineContext<'_>) -> u64 {
     #[derive(Clone, Default)]
     struct Questions(u64);
@@ -214,7 +207,6 @@ fn said(cx: &PipelineContext<'_>) -> u64 {
 }
 
 impl Compiled {
-    /// Puts what stands above the note, the note and what stands below it together; empty ends fall away.
     fn compose(
         &self,
         note: &Note,
@@ -248,7 +240,8 @@ impl Compiled {
     }
 }
 
-/// Joins parts, a line each; an empty part between others leaves its line empty, as in `SillyTavern`.
+/// Joins parts with line breaks. Empty parts at the ends are dropped; those in between leave an empty line,
+/// as in `SillyTavern`.
 fn join(parts: Vec<Composed>) -> Composed {
     let first = parts.iter().position(|part| !part.is_empty());
     let last = parts.iter().rposition(|part| !part.is_empty());

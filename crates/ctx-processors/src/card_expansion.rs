@@ -1,21 +1,18 @@
-//! Texts of a card that are templates themselves.
-
 use ctx_macros::{Dialect, Env, Registry, State, Template, VolatileVariables};
 use ctx_types::{Source, SourceKind, Text};
 
-/// The texts of a card as templates, for dialects in which they are ([`Dialect::expands_card_texts`]).
+/// Templates of the card texts, for macro syntaxes that expand them ([`Dialect::expands_card_texts`]).
 #[derive(Clone, Debug)]
 pub(crate) struct CardExpansion {
     dialect: Dialect,
     macros: Registry,
-    /// The template of each of [`SLOTS`] that the agent fills.
+    /// In the order of [`SLOTS`]; `None` for a missing text.
     templates: Vec<Option<Template>>,
 }
 
-/// Where a text of the card, or of the person who chats, stands among the values of macros.
 type Slot = fn(&mut Env) -> &mut Option<Text>;
 
-/// The texts, in the order in which they are expanded: what one sets, those behind it read.
+/// In order of expansion: a text can read variables that an earlier text sets.
 const SLOTS: [Slot; 9] = [
     |env| &mut env.card.system_prompt,
     |env| &mut env.card.examples,
@@ -28,7 +25,7 @@ const SLOTS: [Slot; 9] = [
     |env| &mut env.card.creator_notes,
 ];
 
-/// The macros that show each of [`SLOTS`].
+/// Macros that insert each of [`SLOTS`].
 const SHOWN_BY: [&[&str]; SLOTS.len()] = [
     &["charPrompt", "systemPrompt"],
     &["mesExamples", "mesExamplesRaw"],
@@ -41,11 +38,10 @@ const SHOWN_BY: [&[&str]; SLOTS.len()] = [
     &["charCreatorNotes"],
 ];
 
-/// The macro that shows what the person who chats says, which no agent brings.
 const PERSONA: &str = "persona";
 
 impl CardExpansion {
-    /// Compiles the texts that an agent brings; none for a dialect in which they are no templates.
+    /// Returns `None` if the macro syntax does not expand card texts.
     pub(crate) fn of(env: &Env, dialect: Dialect, macros: &Registry) -> Option<Self> {
         if !dialect.expands_card_texts() {
             return None;
@@ -56,8 +52,6 @@ impl CardExpansion {
         Some(Self { dialect, macros: macros.clone(), templates })
     }
 
-    /// Takes note of the macros that show a text which differs from turn to turn, and of what the texts write into
-    /// variables.
     pub(crate) fn note_volatile(&self, persona: Option<&Text>, variables: &mut VolatileVariables) {
         let persona = persona.map(|text| Template::parse(&settled(text), self.dialect, &self.macros));
         for (known, names) in self.templates.iter().zip(SHOWN_BY) {
@@ -69,7 +63,6 @@ impl CardExpansion {
         }
     }
 
-    /// Expands the texts in place. O(bytes of them).
     pub(crate) fn expand(&self, env: &mut Env, state: &mut State) {
         for (slot, known) in SLOTS.iter().zip(&self.templates) {
             let Some(text) = slot(env).clone() else { continue };
@@ -84,7 +77,7 @@ impl CardExpansion {
     }
 }
 
-/// Takes white space around a text away, and carriage returns, as `SillyTavern` does with the fields of a card.
+/// Trims a text and removes carriage returns, as `SillyTavern` does with card fields.
 fn settled(text: &Text) -> Text {
     let trimmed = text.trim();
     match trimmed.contains('\r') {

@@ -1,9 +1,8 @@
-//! Texts that are put together from others, with the source of every byte.
+//! Text builder that tracks the source of every byte.
 
 use ctx_macros::Expansion;
 use ctx_types::{Injection, Segment, Source, SourceKind, Span, Text, Trust};
 
-/// A text under way.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Composed {
     text: String,
@@ -11,7 +10,6 @@ pub(crate) struct Composed {
 }
 
 impl Composed {
-    /// Adds a text of one source.
     pub(crate) fn push(&mut self, text: &str, source: &Source) {
         if !text.is_empty() {
             let start = self.text.len();
@@ -21,12 +19,11 @@ impl Composed {
         }
     }
 
-    /// Adds what stands between two texts.
     pub(crate) fn push_separator(&mut self, text: &str) {
         self.push(text, &Source::new(SourceKind::Separator, Trust::Preset));
     }
 
-    /// Adds a text with its segments; without any, all of it has the source.
+    /// If `written` is empty, the whole text has `source`.
     pub(crate) fn push_written(&mut self, text: &str, written: Vec<Segment>, source: &Source) {
         if written.is_empty() {
             return self.push(text, source);
@@ -39,12 +36,10 @@ impl Composed {
         }));
     }
 
-    /// Adds what a template gave.
     pub(crate) fn push_expansion(&mut self, expansion: &Expansion, source: &Source) {
         self.push_written(&expansion.text, expansion.segments(), source);
     }
 
-    /// Adds the texts of injections, a line each.
     pub(crate) fn push_lines(&mut self, injections: Vec<Injection>) {
         for (index, injection) in injections.into_iter().enumerate() {
             if index > 0 {
@@ -54,7 +49,6 @@ impl Composed {
         }
     }
 
-    /// Adds another text under way.
     pub(crate) fn append(&mut self, other: Self) {
         let source = Source::new(SourceKind::Formatter, Trust::Preset);
         self.push_written(&other.text, other.written, &source);
@@ -68,7 +62,6 @@ impl Composed {
         self.text.trim().is_empty()
     }
 
-    /// Returns the text and its segments.
     pub(crate) fn finish(self) -> (Text, Vec<Segment>) {
         (Text::from(self.text), self.written)
     }

@@ -1,5 +1,3 @@
-//! Compression of the conversation within a context: what the stage reads, keeps for later turns, and tells.
-
 mod account;
 mod beginning;
 mod kept;
@@ -9,8 +7,7 @@ mod settings;
 pub use kept::KeptCompression;
 pub use settings::compress_window;
 
-/// Left on the blackboard where a beginning of the conversation stands rewritten: how many tokens are free below the
-/// trigger of compression.
+/// Blackboard entry, set if a prefix is compressed: tokens left below the compression trigger.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CompressionRoom {
     pub(crate) tokens: u64,

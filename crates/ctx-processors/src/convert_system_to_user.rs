@@ -1,5 +1,3 @@
-//! `convert-system-to-user`: for models that take no system messages, or none but the first, or no roles at all.
-
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Decision, Message, Role, count_of, phrase};
@@ -8,10 +6,10 @@ use crate::join::{Joining, is_joinable};
 use crate::merge_consecutive_roles::may_join;
 use crate::separator_field;
 
-/// Makes messages those of the user, and joins neighbours that this makes alike.
+/// Changes messages to role `user`, and joins neighbors that had different roles before.
 ///
-/// Which ones is the setting `scope`: system and developer messages, all of them or all but one that stands first, or
-/// answers too. Neighbours that were alike before stay as they are: whether these are joined is the setting of
+/// The setting `scope` selects all system and developer messages, all except a leading one, or also replies.
+/// Neighbors that already had the same role are left to
 /// [`MergeConsecutiveRoles`](crate::MergeConsecutiveRoles). Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConvertSystemToUser;
@@ -59,7 +57,6 @@ const SCOPES: [(&str, &str); 3] = [
     ("everyone", "Also replies, except tool calls and the continued reply"),
 ];
 
-/// Which messages become the user's.
 #[derive(Clone, Copy)]
 enum Scope {
     All,
@@ -86,7 +83,7 @@ impl Scope {
     }
 }
 
-/// Converts messages, and splits them between neighbours that had one role before.
+/// Splits the list between neighbors that had the same role.
 fn stretches(messages: Vec<Message>, scope: Scope) -> Vec<Vec<Message>> {
     let mut stretches: Vec<Vec<Message>> = Vec::new();
     let mut before: Option<Role> = None;

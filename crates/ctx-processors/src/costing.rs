@@ -1,5 +1,3 @@
-//! What messages cost, counted no further than needed.
-
 use ctx_compress::request::Meter;
 use ctx_pipeline::{Config, PipelineContext};
 use ctx_tokens::{ModelFacts, message_cost};
@@ -7,12 +5,10 @@ use ctx_types::{Content, ContentPart, Message, Text, TokenCounter};
 
 use crate::token_limiter::TokenLimiter;
 
-/// How messages are counted in one run.
 #[derive(Clone, Copy)]
 pub(crate) struct Costing<'a> {
     pub(crate) model: &'a ModelFacts,
     pub(crate) counter: &'a dyn TokenCounter,
-    /// What is counted for each message beside its own tokens.
     pub(crate) extra: u64,
 }
 
@@ -21,13 +17,11 @@ impl<'a> Costing<'a> {
         Self { model: cx.inputs.model, counter: cx.inputs.counter, extra: 0 }
     }
 
-    /// Counts as the limiter does, by its settings.
     pub(crate) fn as_limiter(self, settings: Option<&Config>) -> Self {
         let extra = settings.map_or(0, |settings| settings.count(TokenLimiter::EXTRA) as u64);
         Self { extra, ..self }
     }
 
-    /// Counts for compression what is counted here.
     pub(crate) fn meter(&self) -> Meter<'a> {
         let mut model = self.model.clone();
         let extra = u32::try_from(self.extra).unwrap_or(u32::MAX);
@@ -35,14 +29,11 @@ impl<'a> Costing<'a> {
         Meter::lent(&model, self.counter)
     }
 
-    /// Returns the tokens that a message takes.
     pub(crate) fn cost(&self, message: &Message) -> u64 {
         u64::from(message_cost(message, self.model, self.counter).total()) + self.extra
     }
 
-    /// Takes a message's tokens off what is left; none if they are more.
-    ///
-    /// A long text is counted only until it is too long.
+    /// Returns `None` if the message does not fit. A long text is counted only up to the limit.
     pub(crate) fn take(&self, message: &Message, left: u64) -> Option<u64> {
         for text in texts(&message.content) {
             if text.len() as u64 > left && text.known_tokens(self.counter.encoding()).is_none() {
@@ -54,10 +45,9 @@ impl<'a> Costing<'a> {
         left.checked_sub(self.cost(message))
     }
 
-    /// Returns the tokens of a message's text and whether they are exact: a long text is not counted.
+    /// Returns the tokens of the text and whether they are exact. Longer texts are estimated by their bytes.
     ///
-    /// Whether it is exact depends on the text alone, not on what was counted before: equal inputs give equal
-    /// reports.
+    /// Exactness depends on the text alone: equal inputs give equal reports.
     pub(crate) fn text(&self, message: &Message) -> (u64, bool) {
         texts(&message.content).fold((0, true), |(tokens, is_exact), text| match text.len() {
             0..=LONGEST_COUNTED => (tokens + u64::from(self.counter.count_text(text)), is_exact),
@@ -66,12 +56,12 @@ impl<'a> Costing<'a> {
     }
 }
 
-/// In bytes: up to where a text is counted only to say how long it was.
+/// Longest text in bytes for which reports count tokens.
 const LONGEST_COUNTED: usize = 64 * 1024;
 
-/// Returns a number of tokens that a message certainly does not exceed: no text has more tokens than bytes.
+/// Returns an upper bound for the tokens of a message without counting: no text has more tokens than bytes.
 ///
-/// A message with anything beside text has no such bound.
+/// Returns `u32::MAX` for a message with attachments, reasoning, or content parts.
 pub fn cost_upper_bound(message: &Message, model: &ModelFacts) -> u64 {
     let is_plain = message.attachments.is_empty()
         && message.reasoning.is_none()

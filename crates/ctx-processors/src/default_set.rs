@@ -1,5 +1,3 @@
-//! The standard set of processors.
-
 use std::sync::Arc;
 
 use ctx_anchors::AnchorRegistry;
@@ -13,8 +11,7 @@ use crate::{
     TokenLimiter, TranscriptionProcessor, VariableProcessor, WorldbookProcessor,
 };
 
-/// Returns the built-in processors in the order in which they run, for an application's anchors and macros,
-/// and what it lends to macros.
+/// Returns the built-in processors in run order, with the application's anchors, macros, and macro ports.
 ///
 /// ```
 /// use ctx_anchors::AnchorRegistry;

@@ -1,5 +1,3 @@
-//! `dialogue-examples`: the examples of a card as turns.
-
 mod dialogue;
 
 use std::sync::Arc;
@@ -19,12 +17,12 @@ use crate::macro_values::{MacroValues, macro_dialect};
 use crate::worldbooks::Outlets;
 use dialogue::{Speaker, blocks, turns};
 
-/// Makes turns of the examples of dialogue that a card has, and of what worldbooks put above and below them.
-///
-/// A text is divided at `<START>`, in any letters; in each block a line that begins with the name of the user or
-/// the agent and a colon begins a turn. Turns are system messages with a name that says whose words they are, as
-/// `OpenAI` once recommended; a block begins with the setting `header`. They stand at the anchor
+/// Splits a card's example dialogue, and the worldbook entries around it, into messages at the anchor
 /// `dialogue_examples`.
+///
+/// A block starts at `<START>` in any case. In a block, a line that starts with the name of the user or the
+/// agent and a colon starts a turn. Turns are system messages with the speaker in `name`, as `OpenAI` once
+/// recommended. The setting `header` starts each block.
 #[derive(Clone, Debug)]
 pub struct DialogueExamples {
     macros: MacroRegistry,
@@ -32,7 +30,7 @@ pub struct DialogueExamples {
 }
 
 impl DialogueExamples {
-    /// Creates the processor for an application's macros, and what it lends to them.
+    /// Creates the processor with macros and macro ports.
     pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
         Self { macros, ports }
     }
@@ -40,10 +38,8 @@ impl DialogueExamples {
 
 const ANCHOR: &str = "dialogue_examples";
 const PREFIX: &str = "prefix";
-/// The id of the headers among sources.
 const HEADER: &str = "example_header";
 
-/// What is made of an agent once.
 struct Compiled {
     values: MacroValues,
     header: Template,
@@ -113,7 +109,6 @@ fn card_source(id: &str) -> Source {
 }
 
 impl Compiled {
-    /// Makes the turns of all examples, in the order in which they are sent.
     fn examples(
         &self,
         cx: &PipelineContext<'_>,

@@ -1,5 +1,3 @@
-//! What the limiter does to a draft once it is known how much fits.
-
 use std::collections::BTreeMap;
 
 use ctx_pipeline::PipelineContext;
@@ -14,22 +12,19 @@ use crate::gap_ranks::{GapRanks, Name, name};
 use crate::token_limiter::{Units, is_one_of_several};
 use crate::window::LoadedWindow;
 
-/// What was dropped.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Dropped {
-    /// How many loaded messages of the conversation were dropped or shortened.
     pub(crate) messages: usize,
-    /// The tokens of what is kept of a unit that was shortened.
+    /// Tokens kept of a shortened group.
     pub(crate) kept_of_shortened: u64,
-    /// The tokens of tool rounds that fit and went with the question of their turn.
+    /// Tokens of tool rounds that fit, but were dropped with their question.
     pub(crate) rounds: u64,
 }
 
-/// Drops the oldest `count` units and the tool rounds of a dropped question, and records why. The newest of these
-/// units is shortened instead if the settings allow it and it fits into the tokens `left`.
+/// Drops the oldest `count` groups and the tool rounds of a dropped question, or shortens the newest of these
+/// groups if the settings allow it and the rest fits into `left` tokens.
 ///
-/// A single injection that stood among what is gone now stands at the front of what is kept, in its order
-/// there. O(messages).
+/// A single injection between dropped messages moves to the front of the kept ones. O(messages).
 pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: usize, left: u64) -> Dropped {
     let newest: Vec<usize> = count.checked_sub(1).map_or_else(Vec::new, |unit| units.members(unit).collect());
     let window = cx.blackboard.get::<LoadedWindow>().cloned().unwrap_or_default();
@@ -76,7 +71,6 @@ pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: us
     dropped
 }
 
-/// Returns whether the user speaks in the oldest `skipped` messages, which are not loaded.
 fn has_question(cx: &PipelineContext<'_>, skipped: usize) -> bool {
     let session = cx.inputs.session;
     let role = |position: usize| session.sent_node(position).map(|(_, node)| node.role.unwrap_or_default());
@@ -86,22 +80,19 @@ fn has_question(cx: &PipelineContext<'_>, skipped: usize) -> bool {
     (pinned..pinned + skipped).rev().any(|position| role(position) == Some(Role::User))
 }
 
-/// The kept messages under way, and what becomes of injections.
 #[derive(Default)]
 struct Sifted {
     messages: Vec<Message>,
-    /// Where single injections stand that stood among what is gone.
+    /// Positions of single injections between dropped messages.
     moved: Vec<usize>,
-    /// Where the first message stands that stood after all that is gone.
     front: Option<usize>,
     points: Vec<Decision>,
-    /// Which of the decisions about points is that of a placement.
     placements: BTreeMap<Name, usize>,
     moves: Vec<Decision>,
 }
 
 impl Sifted {
-    /// That it moves is not said again of what the assembler had to move to the front.
+    /// The assembler has already reported messages that it moved to the front.
     fn keep(&mut self, message: Message, is_before_the_last_gone: bool, ranks: &GapRanks) {
         if !is_before_the_last_gone {
             self.front.get_or_insert(self.messages.len());
@@ -121,7 +112,7 @@ impl Sifted {
         }
     }
 
-    /// Records one decision for all points of one placement.
+    /// One decision for all depths of a placement.
     fn drop_point(&mut self, message: &Message) {
         let next = self.points.len();
         let known = *self.placements.entry(name(&message.source)).or_insert(next);
@@ -133,7 +124,6 @@ impl Sifted {
         self.points.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
     }
 
-    /// Sorts what now stands at one gap, the front of what is kept.
     fn finish(mut self, ranks: &GapRanks) -> (Vec<Message>, Vec<Decision>) {
         if !self.moved.is_empty() {
             let front = self.front.unwrap_or(self.messages.len());
@@ -141,7 +131,7 @@ impl Sifted {
             let at_front = at_front.take_while(|(_, message)| matches!(message.place, Place::Gap { .. }));
             let mut places = self.moved;
             places.extend(at_front.map(|(place, _)| place));
-            // What was not loaded stands at the front already.
+            // Injections with an unloaded slot are already at the front.
             places.sort_unstable();
             places.dedup();
             let mut sorted: Vec<Message> =
@@ -158,9 +148,9 @@ impl Sifted {
     }
 }
 
-/// One decision for all dropped messages of the conversation, those that were not even loaded among them.
+/// One decision for all dropped messages, including unloaded ones.
 ///
-/// Its tokens are those of the text, as its bytes are: nothing else is known of what was not loaded.
+/// Bytes and tokens refer to the text. Nothing more is known of unloaded messages.
 struct DroppedRun {
     first: Option<Source>,
     loaded: usize,
@@ -168,7 +158,6 @@ struct DroppedRun {
     bytes: u64,
     tokens: u64,
     is_exact: bool,
-    /// The budget, for people.
     budget: Phrase,
     is_one_shortened: bool,
 }
@@ -201,7 +190,7 @@ impl DroppedRun {
         self.is_exact &= is_exact;
     }
 
-    /// Without a message that was dropped or shortened the window was too small: nothing is decided yet.
+    /// Without a dropped message, too few were loaded, and another run follows.
     fn decision(&self) -> Option<Decision> {
         let is_decided = self.loaded > 0 || self.is_one_shortened;
         let source = self.first.clone().filter(|_| is_decided)?;
@@ -217,7 +206,6 @@ impl DroppedRun {
     }
 }
 
-/// Writes a budget for people: what it is, and how much of it is left free for later stages.
 fn shown(budget: &Budget) -> Phrase {
     let available = i64::from(budget.available.unwrap_or_default());
     match left_free(budget) {
@@ -232,23 +220,21 @@ fn tokens(count: i64) -> Phrase {
     count_of!(usize::try_from(count).unwrap_or_default(), "token")
 }
 
-/// Returns how many tokens of a budget are left free for later stages: its account has them, and it has not.
+/// Tokens reserved for later processors: part of the lines of the budget, but not of `available`.
 pub(crate) fn left_free(budget: &Budget) -> i64 {
     let available = i64::from(budget.available.unwrap_or_default());
     let whole: i64 = budget.lines.iter().map(|line| line.tokens).sum();
     (whole - available).max(0)
 }
 
-/// A message that was shortened.
 struct Shortened {
     index: usize,
     message: Message,
     decision: Decision,
-    /// The tokens of all that is kept of its unit.
+    /// Tokens of the kept part of the group.
     tokens: u64,
 }
 
-/// Shortens a unit that is one message of plain text, if that is wanted and what is kept of it fits.
 fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<Shortened> {
     let retained = cx.config.count("retainedCharacters");
     let at = |index: &usize| Some((*index, cx.draft.messages().get(*index)?));
@@ -273,7 +259,6 @@ fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<Shorte
     (tokens <= left).then_some(Shortened { index: *index, message: shortened, decision, tokens })
 }
 
-/// The segments of the first bytes of a message, and one of the marker.
 fn cut_segments(message: &Message, end: usize, marker: usize) -> Vec<Segment> {
     let mut segments: Vec<Segment> = message.segments().into_owned();
     segments.retain(|segment| segment.span.start < end);

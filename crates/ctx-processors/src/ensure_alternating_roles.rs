@@ -1,5 +1,3 @@
-//! `ensure-alternating-roles`: for models that want user and assistant in turn.
-
 use async_trait::async_trait;
 use ctx_compress::mask::Language;
 use ctx_pipeline::{
@@ -10,11 +8,10 @@ use ctx_types::{Agent, Message, Place, Role, Source, SourceKind, Trust, count_of
 
 use crate::transcription_processor::language;
 
-/// Puts a placeholder between two messages of the user, or two of the assistant, that follow each other.
+/// Inserts a placeholder between two consecutive messages of the user, or of the assistant.
 ///
-/// System messages between them do not count. Nothing is put beside reasoning that must be replayed or inside
-/// a tool call's group. With `startWithUser` an assistant that speaks first gets a placeholder before it.
-/// Idempotent.
+/// Ignores system messages in between. Adds no placeholder next to reasoning that must be replayed or inside
+/// a tool call group. With `startWithUser`, also adds one before a leading assistant message. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EnsureAlternatingRoles;
 
@@ -72,7 +69,6 @@ impl ContextProcessor for EnsureAlternatingRoles {
 
 const BY_LANGUAGE: &str = "Empty: text in the agent's language";
 
-/// What is said in between.
 #[derive(Clone, Debug)]
 struct Placeholders {
     user: String,
@@ -80,11 +76,11 @@ struct Placeholders {
 }
 
 impl Placeholders {
-    /// Reads the settings; what they leave blank is in the language of the agent, for providers refuse blank messages.
+    /// Blank settings use the default in the agent's language: providers reject blank messages.
     fn of_config(config: &Config, language: Language) -> Self {
         let (user, assistant) = match language {
             Language::English => ("Continue.", "OK."),
-            // AIO Hub's own words, so that its presets read the same.
+            // AIO Hub's texts.
             Language::Chinese => ("继续", "好的"),
         };
         let text = |key: &str, built_in: &str| match config.text(key) {
@@ -95,16 +91,13 @@ impl Placeholders {
     }
 }
 
-/// Whose turn it was, message by message.
 struct Turns {
-    /// Who spoke last, and whether nothing may be put after that; none after a tool.
+    /// Last role, and whether its message has reasoning; `None` after a tool result.
     previous: Option<(Role, bool)>,
-    /// Whether somebody spoke, so that who speaks first does not matter any more.
     has_begun: bool,
 }
 
 impl Turns {
-    /// Returns who has to say something before a message so that the speakers alternate.
     fn missing_before(&mut self, message: &Message) -> Option<Role> {
         if message.role.is_instruction() {
             return None;
@@ -123,7 +116,7 @@ impl Turns {
     }
 }
 
-/// A placeholder goes with the conversation around it.
+/// A placeholder is dropped with the conversation around it, like an injection with several depths.
 fn placeholder(role: Role, text: &str) -> Message {
     let source = Source::new(SourceKind::Formatter, Trust::Preset).with_id("ensure-alternating-roles");
     Message::new(role, text, source).with(|message| message.place = Place::Gap { multiple: true })

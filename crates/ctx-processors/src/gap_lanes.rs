@@ -1,4 +1,4 @@
-//! In which lane of a gap of the history things stand, for applications that sort there by who speaks.
+//! Tie-breakers by role, for applications that sort injections of a slot by role.
 
 use ctx_pipeline::{Config, ConfigField};
 use ctx_types::Role;
@@ -7,7 +7,6 @@ const SYSTEM: &str = "systemLane";
 const USER: &str = "userLane";
 const ASSISTANT: &str = "assistantLane";
 
-/// Declares the settings: a lane for each who may speak, 0 unless something else is set.
 pub(crate) fn lane_fields() -> [ConfigField; 3] {
     let lane = |key, label| ConfigField::whole(key, label, 0).between(-1_000_000.0, 1_000_000.0);
     [
@@ -18,7 +17,6 @@ pub(crate) fn lane_fields() -> [ConfigField; 3] {
     ]
 }
 
-/// Returns the lane of those who speak as `role`.
 pub(crate) fn lane(config: &Config, role: Role) -> i64 {
     let key = match role {
         Role::User => USER,

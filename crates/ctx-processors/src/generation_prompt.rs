@@ -1,5 +1,3 @@
-//! `generation-prompt`: what stands at the very end, by what is to be generated.
-
 use async_trait::async_trait;
 use ctx_macros::{MacroPorts, Registry as MacroRegistry, Template};
 use ctx_pipeline::{
@@ -15,12 +13,12 @@ use crate::macro_values::{MacroValues, macro_dialect};
 use crate::window::stands_behind_conversation;
 use crate::worldbooks::Outlets;
 
-/// Adds what an application asks for at the end: to speak for the user, to go on with an answer, or quietly
-/// something else; and the start of the answer where the application writes it.
+/// Adds the prompts that an application sends last: to impersonate the user, to continue a reply, or to
+/// prefill it.
 ///
-/// An answer that is to be continued moves behind everything else, and the text `continue` asks for the rest of
-/// it, unless it is sent as the start of the answer ([`SessionLoader`](crate::SessionLoader) decides). In a
-/// quiet turn the input is an instruction and moves to the end.
+/// A reply to continue moves to the end, followed by the text of `continue`, unless it is sent as a prefill
+/// ([`SessionLoader`](crate::SessionLoader) decides). In a quiet turn, the input becomes a system message at
+/// the end.
 #[derive(Clone, Debug)]
 pub struct GenerationPrompt {
     macros: MacroRegistry,
@@ -28,13 +26,12 @@ pub struct GenerationPrompt {
 }
 
 impl GenerationPrompt {
-    /// Creates the processor for an application's macros, and what it lends to them.
+    /// Creates the processor with macros and macro ports.
     pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
         Self { macros, ports }
     }
 }
 
-/// The settings that are texts with macros, each with what it is.
 const TEXTS: [(&str, &str); 5] = [
     ("impersonate", "Impersonation prompt"),
     ("continue", "Continue prompt; `{{lastChatMessage}}` inserts the reply"),
@@ -43,7 +40,6 @@ const TEXTS: [(&str, &str); 5] = [
     ("sendIfEmpty", "User message after an assistant message"),
 ];
 
-/// What is made of an agent once.
 struct Compiled {
     values: MacroValues,
     templates: Vec<Template>,
@@ -79,7 +75,7 @@ impl ContextProcessor for GenerationPrompt {
         };
         let goes_on = cx.draft.messages().iter().any(stands_behind_conversation);
         match cx.inputs.turn.kind {
-            // What is gone on with stands last already.
+            // The reply to continue is already last.
             GenerationKind::Continue if goes_on => {}
             GenerationKind::Continue => ask_to_continue(cx, compiled),
             GenerationKind::Impersonate => {
@@ -104,7 +100,6 @@ impl ContextProcessor for GenerationPrompt {
 }
 
 impl Compiled {
-    /// Makes the message of a setting; none if nothing is left of it.
     fn message(
         &self,
         cx: &mut PipelineContext<'_>,
@@ -140,7 +135,6 @@ fn is_said(message: &Message) -> bool {
     message.source.kind.is_history() && message.place == Place::History && !message.is_continuation_prefix
 }
 
-/// Moves the last message of a kind behind everything else; it is no part of the conversation then.
 fn move_to_end(
     cx: &mut PipelineContext<'_>,
     is_meant: impl Fn(&Message) -> bool,
@@ -157,7 +151,7 @@ fn move_to_end(
     Some(text)
 }
 
-/// Returns what a message says, without what formatters wrote around it, such as names.
+/// Returns the text without additions by formatters, such as names.
 fn said(message: &Message) -> String {
     let text = message.text();
     let segments = message.segments();
@@ -165,14 +159,12 @@ fn said(message: &Message) -> String {
     own.filter_map(|segment| text.get(segment.span.start..segment.span.end)).collect()
 }
 
-/// Has the answer that is to be continued stand last, and asks for the rest of it.
 fn ask_to_continue(cx: &mut PipelineContext<'_>, compiled: &Compiled) {
     let said = move_to_end(cx, is_said, |_| {}).map(|text| Text::from(text.trim()));
     let message = compiled.message(cx, "continue", Role::System, said);
     append(cx, message);
 }
 
-/// Has the user say something if the agent spoke last.
 fn answer_silence(cx: &mut PipelineContext<'_>, compiled: &Compiled) {
     let Some(last) = cx.draft.messages().iter().rposition(is_said) else { return };
     let is_agent = cx.draft.messages().get(last).is_some_and(|message| message.role == Role::Assistant);

@@ -1,27 +1,26 @@
-//! HTML as Markdown.
-
 use ctx_types::{Phrase, PortError, PortErrorKind, phrase};
 use htmd::HtmlToMarkdown;
 
-/// The largest page that is read, in bytes: its tree takes a hundred times as much memory.
+/// Limit of a page in bytes. The parsed tree takes 100 times as much memory.
 const MAX_BYTES: usize = 1 << 20;
 
-/// How deep elements may be nested: the converter calls itself for each level.
+/// The converter is recursive.
 const MAX_NESTING: usize = 80;
 
-/// What says nothing to a reader.
 const SKIPPED: [&str; 7] = ["head", "script", "style", "noscript", "template", "svg", "iframe"];
 
-/// Elements that hold nothing, or end where the next one begins: they do not nest.
+/// Void elements, and elements that end where the next one starts: they do not nest.
 const FLAT: [&str; 29] = [
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr",
     "p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "option", "optgroup", "html", "head",
     "body", "param",
 ];
 
-/// Writes HTML as Markdown: ATX headings, fenced code, `*` for emphasis.
+/// Converts HTML to Markdown with ATX headings, fenced code, and `*` for emphasis.
 ///
-/// Errors: [`PortErrorKind::Invalid`] for elements that are nested too deeply.
+/// # Errors
+///
+/// [`PortErrorKind::Invalid`] for more than 1 MiB or 80 nesting levels, and if the conversion fails.
 pub fn html_to_markdown(html: &str) -> Result<String, PortError> {
     if html.len() > MAX_BYTES || nesting(html) > MAX_NESTING {
         let detail = phrase!("too large, or nested deeper than {levels} levels", levels = MAX_NESTING);
@@ -33,7 +32,7 @@ pub fn html_to_markdown(html: &str) -> Result<String, PortError> {
         .map_err(|error| PortError::new(PortErrorKind::Invalid, Phrase::verbatim(error.to_string())))
 }
 
-/// Returns an upper bound of how deep elements are nested, as if nothing were closed that is not closed by a tag.
+/// Upper bound of the nesting depth, as if only closing tags closed elements.
 fn nesting(html: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     for (at, _) in html.match_indices('<') {

@@ -1,5 +1,3 @@
-//! When no context fits: what holds how many tokens, and why none of it goes.
-
 use std::cmp::Reverse;
 use std::fmt;
 
@@ -9,7 +7,7 @@ use ctx_types::{Argument, Divider, Message, Phrase, Place, SourceKind, TokenCoun
 
 use crate::token_limiter::Units;
 
-/// No context fits the budget. Names the parts, what is in them, and their tokens.
+/// No context fits the budget. Lists the parts, their contents, and their tokens.
 ///
 /// ```
 /// use ctx_processors::{Cause, Infeasible, Part};
@@ -21,72 +19,71 @@ use crate::token_limiter::Units;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Infeasible {
-    /// The tokens that messages may have.
+    /// Token budget of the messages.
     pub available: u32,
-    /// Why nothing more is left out.
+    /// Reason why nothing more can be dropped.
     pub cause: Cause,
-    /// What is in the way; parts without tokens are left out.
+    /// Parts of the messages, without empty ones.
     pub parts: Vec<Part>,
 }
 
-/// Why nothing more is left out of a context that does not fit.
+/// Reason why no more messages can be dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
-    /// What may not be dropped is too much.
+    /// Protected messages exceed the budget.
     Undroppable,
-    /// Stages after the limiter add more, however little it keeps.
+    /// Processors after the limiter add too many tokens.
     Overgrown,
-    /// The limiter is switched off.
+    /// The limiter is disabled.
     SwitchedOff {
-        /// Who switched it off.
+        /// Origin of the setting.
         by: Origin,
     },
-    /// The limiter runs before the conversation is loaded, and finds nothing to drop.
+    /// The limiter runs before the conversation is loaded.
     TooEarly {
-        /// The priority of the limiter.
+        /// Priority of the limiter.
         limiter: i64,
-        /// The priority of the loader.
+        /// Priority of the loader.
         loader: i64,
     },
 }
 
-/// A part of the messages, and what it is made of.
+/// A part of the messages and its largest contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What it is.
+    /// Kind of the part.
     pub kind: PartKind,
-    /// Its tokens; negative where later stages made the messages shorter.
+    /// Number of tokens; negative if later processors shortened the messages.
     pub tokens: i64,
-    /// What holds most of them, the largest first, at most eight: entries and messages by their source, stages
-    /// by their id.
+    /// Up to 8 sources or processors with their tokens, largest first.
     pub largest: Vec<(String, i64)>,
-    /// How many more there are.
+    /// Number of further contents.
     pub more: usize,
 }
 
-/// What a part of the messages is.
+/// Kind of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum PartKind {
-    /// Entries of the preset.
+    /// Preset entries.
     Preset,
     /// Injections of worldbooks and plug-ins.
     Injections,
-    /// The leading instructions of the conversation.
+    /// Leading system messages of the conversation.
     Pinned,
-    /// What may be dropped of the conversation.
+    /// Droppable messages of the conversation.
     Conversation,
-    /// The message that is answered, and what follows it.
+    /// The pending turn.
     Pending,
-    /// Anything else.
+    /// Other messages.
     Other,
-    /// What stages after the limiter add.
+    /// Additions by processors after the limiter.
     LaterStages,
 }
 
 impl PartKind {
-    /// Returns the wording for people.
+    /// Returns the name in messages.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Preset => "preset",
@@ -100,21 +97,18 @@ impl PartKind {
     }
 }
 
-/// How many holders a part names.
 const MAX_LARGEST: usize = 8;
 
-/// How many of them are written for people.
 const SHOWN: usize = 3;
 
 impl Infeasible {
-    /// Adds up what may not be dropped, by kind.
     pub(crate) fn undroppable(available: u32, costs: &[(&Message, u64)]) -> Self {
         let kinds = costs.iter().map(|(message, tokens)| (kind(message, false), *message, *tokens));
         Self { available, cause: Cause::Undroppable, parts: parts(kinds) }
     }
 
-    /// Adds what stages after the limiter add, each with its tokens; `available` is the whole budget, of which
-    /// room was to be left for them.
+    /// Adds the tokens of processors after the limiter. `available` is the whole budget, including the tokens
+    /// reserved for them.
     #[must_use]
     pub fn beside_later_stages(mut self, available: u32, stages: Vec<(String, i64)>) -> Self {
         if !stages.is_empty() {
@@ -131,7 +125,7 @@ impl Infeasible {
 }
 
 impl Part {
-    /// Adds up messages by kind. Counts what was not counted before; O(messages · log messages).
+    /// Groups messages by kind and counts their tokens. O(messages · log messages).
     pub fn of_messages(messages: &[Message], model: &ModelFacts, counter: &dyn TokenCounter) -> Vec<Self> {
         let units = Units::of(messages);
         let kinds = messages.iter().enumerate().map(|(index, message)| {
@@ -141,14 +135,14 @@ impl Part {
         parts(kinds)
     }
 
-    /// Lists what stages after the limiter add, each with its tokens.
+    /// Creates the part for processors after the limiter, from their ids and tokens.
     pub fn later_stages(stages: Vec<(String, i64)>) -> Self {
         Self::new(PartKind::LaterStages, stages)
     }
 
     fn new(kind: PartKind, mut holders: Vec<(String, i64)>) -> Self {
         let tokens = holders.iter().map(|(_, tokens)| *tokens).fold(0, i64::saturating_add);
-        // By their names, numbers in order, so that what is listed does not depend on how much was loaded.
+        // The order does not depend on the number of loaded messages.
         holders.sort_by(|(left, more), (right, less)| {
             (Reverse(more), left.len(), left).cmp(&(Reverse(less), right.len(), right))
         });
@@ -158,7 +152,6 @@ impl Part {
     }
 }
 
-/// Groups messages by their kinds; what has no tokens is left out.
 fn parts<'m>(messages: impl Iterator<Item = (PartKind, &'m Message, u64)>) -> Vec<Part> {
     let mut holders: Vec<(PartKind, String, i64)> = messages
         .filter(|(_, _, tokens)| *tokens > 0)
@@ -188,7 +181,7 @@ fn kind(message: &Message, is_droppable: bool) -> PartKind {
     }
 }
 
-/// What a joined message is goes by the first of what was joined.
+/// A joined message has the kind of its first part.
 fn joined_kind(message: &Message) -> PartKind {
     let sources = message.written.iter().flat_map(|part| std::iter::once(&part.source).chain(&part.via));
     let mut kinds = sources.filter_map(|source| match source.kind {
@@ -200,7 +193,7 @@ fn joined_kind(message: &Message) -> PartKind {
 }
 
 impl Infeasible {
-    /// Writes it in one phrase.
+    /// Describes the error in one sentence.
     pub fn phrase(&self) -> Phrase {
         let what = phrase!("{available}, but {cause}", available = self.available(), cause = self.cause());
         let parts = Argument::list(self.parts.iter().map(Part::phrase), Divider::Comma);
@@ -250,7 +243,7 @@ impl fmt::Display for Infeasible {
 }
 
 impl Part {
-    /// Names the part with its tokens, and the largest of what it is made of.
+    /// Describes the part and up to 3 of its contents.
     pub fn phrase(&self) -> Phrase {
         let part = phrase!("{kind} {tokens}", kind = Phrase::from(self.kind.as_str()), tokens = self.tokens);
         if let ([(name, _)], 0) = (self.largest.as_slice(), self.more) {

@@ -1,5 +1,3 @@
-//! `injection-assembler`: the preset, the conversation and the injections become one list.
-
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -17,7 +15,7 @@ use crate::transcription_processor::settle_placed;
 use crate::window::{LoadedWindow, window};
 use crate::worldbooks::Outlets;
 
-/// Expands macros, renders template anchors, and puts everything in its place.
+/// Expands macros, renders template anchors, and places entries and injections.
 #[derive(Clone, Debug)]
 pub struct InjectionAssembler {
     anchors: AnchorRegistry,
@@ -26,43 +24,37 @@ pub struct InjectionAssembler {
 }
 
 impl InjectionAssembler {
-    /// The id, by which settings and reports name the processor.
+    /// Processor id.
     pub const ID: &'static str = "injection-assembler";
 
-    /// Creates the processor for an application's anchors and macros, and what it lends to macros.
+    /// Creates the processor with anchors, macros, and macro ports.
     pub fn new(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroPorts) -> Self {
         Self { anchors, macros, ports }
     }
 }
 
-/// The setting that says what becomes of injections whose anchor takes no part.
 const SWITCHED_OFF: &str = "switchedOffAnchors";
 const OMIT: &str = "omit";
 const SWITCHED_OFF_CHOICES: [(&str, &str); 2] =
     [("stand_in", "Insert worldbook and plug-in texts nearby"), (OMIT, "Drop")];
 
-/// The setting that says what becomes of entries whose text is white space alone.
 const WHITE_SPACE: &str = "whiteSpace";
 const SEND: &str = "send";
 const WHITE_SPACE_CHOICES: [(&str, &str); 2] =
     [("leave_out", "Skip"), (SEND, "Send; skip only empty entries")];
 
-/// The setting for the role and the depth of world info.
 const WORLD_INFO: &str = "worldInfoPlace";
 const ANCHOR: &str = "anchor";
 const WORLD_INFO_CHOICES: [(&str, &str); 2] =
     [("entry", "From each worldbook entry"), (ANCHOR, "From the anchor's entry in the preset")];
 
-/// What is made of an agent once.
 struct Compiled {
     preset: Preset,
-    /// For each entry, a template for each of its content parts; none for a part that is no text.
+    /// Templates of each content part; `None` for a part without text.
     templates: Vec<Vec<Option<Template>>>,
-    /// What the agent's file says to macros.
     values: MacroValues,
-    /// The lane of each entry.
     lanes: Arc<[i64]>,
-    /// What the templates gave: mostly the same each turn.
+    /// Shares expanded texts between turns.
     memory: TextMemory,
 }
 
@@ -192,7 +184,6 @@ impl Compiled {
     }
 }
 
-/// The name of the model that the request goes to: the turn's, else the agent's.
 fn model_name<'a>(inputs: &Inputs<'a>) -> Option<&'a str> {
     let name = inputs.turn.model.as_deref().or(inputs.agent.model_id.as_deref());
     name.filter(|name| !name.is_empty())
@@ -209,7 +200,6 @@ fn entry_pointer(entry: &Entry) -> String {
     format!("/presetMessages/{}", entry.index)
 }
 
-/// The place of one text of an entry in the agent's unified form.
 fn text_pointer(entry: &Entry, part: usize) -> String {
     match &entry.content {
         Content::Text(_) => format!("/presetMessages/{}/content", entry.index),

@@ -1,21 +1,18 @@
-//! Joining several messages into one, with the source of every byte.
+//! Joins messages and tracks the source of every byte.
 
 use ctx_types::{
     Content, ContentPart, Decision, Message, Outcome, Phrase, Place, Role, Segment, Source, SourceKind, Span,
     Text, Trust,
 };
 
-/// How messages are joined.
 #[derive(Clone, Copy)]
 pub(crate) struct Joining<'a> {
-    /// Stands between two texts; empty for nothing between.
     pub(crate) separator: &'a str,
-    /// Why, for the decisions.
     pub(crate) reason: fn() -> Phrase,
 }
 
 impl Joining<'_> {
-    /// Joins runs of neighbours that may be joined; the others stay as they are. O(bytes of joined text).
+    /// Joins runs of neighbors for which `may_join` is true. O(bytes of joined text).
     pub(crate) fn runs(
         self,
         messages: Vec<Message>,
@@ -27,7 +24,7 @@ impl Joining<'_> {
         for message in messages {
             match run.last() {
                 Some(last) if may_join(last, &message) => {}
-                // Nearly always; the list of the run keeps its room.
+                // The usual case; reuses the capacity of `run`.
                 Some(_) if run.len() == 1 => result.append(&mut run),
                 _ => result.extend(self.one(std::mem::take(&mut run), decisions)),
             }
@@ -37,10 +34,7 @@ impl Joining<'_> {
         result
     }
 
-    /// Joins messages into one that has the first one's role and name; a single one stays as it is.
-    ///
-    /// The result's segments are those of its members, with the separators between them as segments of their
-    /// own. Each message that is joined is a decision.
+    /// The result has the role and name of the first message. Separators get their own segments.
     fn one(self, messages: Vec<Message>, decisions: &mut Vec<Decision>) -> Option<Message> {
         if messages.len() < 2 {
             return messages.into_iter().next();
@@ -67,8 +61,8 @@ impl Joining<'_> {
     }
 }
 
-/// Returns whether a message may be a part of another: no call or result of a tool, no reasoning that must be
-/// replayed, no answer that is to be continued, and no fields of parts, which would lose their part.
+/// Excludes tool calls and results, reasoning that must be replayed, a reply to continue, and fields of
+/// parts, which would lose their part.
 pub(crate) fn is_joinable(message: &Message) -> bool {
     message.role != Role::Tool
         && message.tool_calls.is_empty()
@@ -78,7 +72,7 @@ pub(crate) fn is_joinable(message: &Message) -> bool {
         && !message.is_continuation_prefix
 }
 
-/// How well a message is protected from being dropped; a joined one is protected as its best protected part.
+/// Protection from dropping. A joined message takes the highest value of its parts.
 fn protection(place: Place) -> u8 {
     match place {
         Place::History => 0,
@@ -91,19 +85,16 @@ fn protection(place: Place) -> u8 {
     }
 }
 
-/// The text of a joined message under way.
 #[derive(Default)]
 struct Joined {
-    /// The parts before the text that is being written; empty unless there is a part that is no text.
+    /// Finished parts; empty while all content is text.
     parts: Vec<ContentPart>,
     text: String,
-    /// The bytes of all text so far.
     len: usize,
     segments: Vec<Segment>,
 }
 
 impl Joined {
-    /// Begins with room for messages and what stands between them, so that nothing is copied twice.
     fn for_parts(messages: &[Message], separator: &str) -> Self {
         let said = || messages.iter().filter(|message| !message.content.is_empty());
         let separators = said().count().saturating_sub(1);
@@ -162,9 +153,9 @@ impl Joined {
     }
 }
 
-/// The source of a joined message: the names of its first members, and the least trust among all of them.
+/// Names the first members; has the lowest trust of all.
 fn merged_source(messages: &[Message]) -> Source {
-    /// So that a conversation of one role has no name as long as itself.
+    /// Limits the length of the name.
     const MAX_NAMES: usize = 8;
     let mut names: Vec<String> =
         messages.iter().take(MAX_NAMES).map(|message| source_name(&message.source)).collect();

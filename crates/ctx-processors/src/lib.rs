@@ -1,6 +1,8 @@
-//! The built-in processors of the pipeline, one per file.
+//! Built-in processors of the context pipeline, one per file.
 //!
-//! They adapt the lower crates to the processor trait and perform no I/O.
+//! They load the conversation, activate worldbook entries, place injections, compress or drop old messages,
+//! and adapt roles to a provider. They adapt lower crates to the processor trait and perform no I/O. Start
+//! with `default_set`, which returns them in run order.
 //!
 //! ```
 //! use ctx_anchors::AnchorRegistry;
@@ -90,7 +92,7 @@ pub use window::{LoadedWindow, StillCompressed, WindowSize};
 pub use worldbook_processor::{NewestHit, WorldbookProcessor, WorldbookScan};
 pub use worldbooks::{keep_worldbook_state, worldbook_state};
 
-/// What stands between joined texts; AIO Hub's own default, so that its presets read the same.
+/// AIO Hub's default.
 fn separator_field() -> ConfigField {
     ConfigField::text("separator", "Separator", "\n\n---\n\n")
 }

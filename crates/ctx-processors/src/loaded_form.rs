@@ -1,4 +1,4 @@
-//! In what form messages of the conversation are loaded: as they are, unless settings say otherwise.
+//! Settings of `session-loader` that change loaded messages.
 
 use std::borrow::Cow;
 
@@ -11,26 +11,24 @@ use serde_json::{Map, Value};
 
 use crate::rewrite::{Edit, rewrite};
 
-/// The settings of `session-loader`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LoadedForm {
     html_to_markdown: bool,
-    /// How many of the newest messages keep their HTML.
     html_kept: usize,
     reasoning: KeptReasoning,
     tools_as_user: bool,
 }
 
-/// Whose visible reasoning stays. State that a provider must get back always does.
+/// Visible reasoning to keep. Provider state is always kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeptReasoning {
     All,
-    /// That of messages with calls, which some providers demand.
+    /// Some providers require the reasoning of messages with tool calls.
     OfCalls,
     None,
 }
 
-/// Elements whose text is reasoning, and stays as it is.
+/// Elements with reasoning, which stay unchanged.
 const THOUGHTS: [&str; 3] = ["think", "thinking", "guguthink"];
 
 impl LoadedForm {
@@ -63,12 +61,10 @@ impl LoadedForm {
         }
     }
 
-    /// Returns whether older messages have another form than newer ones.
     pub(crate) const fn depends_on_depth(self) -> bool {
         self.html_to_markdown
     }
 
-    /// Brings messages into this form, but for the leading instructions.
     pub(crate) fn apply(self, messages: &mut [Message], pinned: usize) -> Reformed {
         let count = messages.len();
         let mut done = Reformed::default();
@@ -86,7 +82,6 @@ impl LoadedForm {
         done
     }
 
-    /// Returns whether there was any to drop.
     fn drop_reasoning(self, message: &mut Message) -> bool {
         if self.reasoning == KeptReasoning::OfCalls && !message.tool_calls.is_empty() {
             return false;
@@ -99,7 +94,6 @@ impl LoadedForm {
     }
 }
 
-/// How many messages were brought into another form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reformed {
     html: usize,
@@ -108,7 +102,6 @@ pub(crate) struct Reformed {
 }
 
 impl Reformed {
-    /// Writes in a line what was done; `None` if nothing was.
     pub(crate) fn line(self) -> Option<Phrase> {
         let in_messages = |count: usize, write: fn(Phrase) -> Phrase| {
             (count > 0).then(|| write(count_of!(count, "message")))
@@ -126,10 +119,9 @@ impl Reformed {
     }
 }
 
-/// Writes calls and results as words, in the marks that text completions have for them.
+/// Writes tool calls and results as text, in the tags of text completion models.
 ///
-/// A result has then the user's role. Both stand where they stood, so that no server misses a partner. Tells
-/// whether there were any.
+/// Results get the role `user`. Positions do not change.
 fn tools_to_words(message: &mut Message) -> bool {
     if message.role == Role::Tool {
         message.role = Role::User;
@@ -168,7 +160,6 @@ fn tools_to_words(message: &mut Message) -> bool {
     true
 }
 
-/// Writes the HTML of a message as Markdown; thoughts in marks stay as they are. Tells whether there was any.
 fn html_to_markdown(message: &mut Message) -> bool {
     replace(message, |text| {
         let is_html = memchr::memchr_iter(b'<', text.as_bytes())
@@ -181,7 +172,6 @@ fn html_to_markdown(message: &mut Message) -> bool {
     })
 }
 
-/// A piece of a message.
 enum Piece<'a> {
     Words(&'a str),
     Thoughts(&'a str),
@@ -205,7 +195,7 @@ const fn markdown(_: &str) -> Option<String> {
     None
 }
 
-/// Splits a text into replies and thoughts. An unclosed thought extends to the end of the text. O(bytes).
+/// Splits a text into replies and reasoning. Unclosed reasoning extends to the end. O(bytes).
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -221,7 +211,6 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Finds the first thought of a text. Does not read the text after it, which the next call reads.
 fn first_thought(text: &str) -> Option<(usize, &'static str)> {
     memchr::memchr_iter(b'<', text.as_bytes()).find_map(|at| {
         let opened = text.get(at + 1..)?;
@@ -230,7 +219,6 @@ fn first_thought(text: &str) -> Option<(usize, &'static str)> {
     })
 }
 
-/// Puts other words in the place of each text of a message, where there are any.
 fn replace(message: &mut Message, words: impl Fn(&str) -> Option<String>) -> bool {
     let edit = |text: &str| {
         let words = words(text)?;

@@ -1,5 +1,3 @@
-//! What macros may read: the values of an agent's file, of the conversation and of the turn.
-
 use std::sync::Arc;
 
 use ctx_macros::{
@@ -17,10 +15,10 @@ use serde_json::Value;
 use crate::card_expansion::CardExpansion;
 use crate::window::InstructingInput;
 
-/// How many of the newest messages are looked at for one of the user and one of the agent.
+/// Limit for searches in the conversation.
 const LOOK_BACK: usize = 1_024;
 
-/// What macros may read of an agent, made once.
+/// Macro values of an agent, computed once.
 ///
 /// ```
 /// use ctx_macros::MacroPorts;
@@ -39,7 +37,7 @@ pub struct MacroValues {
 }
 
 impl MacroValues {
-    /// Takes what the agent's file says; what of it cannot be used is reported.
+    /// Reads the agent's values. Reports invalid ones.
     pub fn of_agent(agent: &Agent, ports: MacroPorts, report: &mut dyn FnMut(Diagnostic)) -> Self {
         let character = &agent.character.clone().unwrap_or_default();
         let nickname = character.nickname.as_deref().filter(|nickname| !nickname.trim().is_empty());
@@ -58,15 +56,15 @@ impl MacroValues {
         Self { env, card: None }
     }
 
-    /// Has the texts of the card expanded before anything shows them, in dialects in which they are templates.
+    /// Expands card texts before use, for macro syntaxes that require it.
     #[must_use]
     pub fn with_card_templates(mut self, dialect: Dialect, macros: &Registry) -> Self {
         self.card = CardExpansion::of(&self.env, dialect, macros).map(Arc::new);
         self
     }
 
-    /// Takes note of the macros that show a text of the card, or of the person who chats, which differs from turn to
-    /// turn, and of what those texts write into variables.
+    /// Adds macros that insert a card or profile text which changes between turns, and the variables that
+    /// these texts set.
     pub fn note_volatile_texts(&self, profile: Option<&UserProfile>, variables: &mut VolatileVariables) {
         if let Some(card) = &self.card {
             let persona = profile.and_then(|profile| profile.content.clone());
@@ -74,12 +72,11 @@ impl MacroValues {
         }
     }
 
-    /// Adds what the person who chats, the conversation and the turn say. O(1) for most conversations.
+    /// Adds the values of the user profile, the conversation, and the turn. O(1) for most conversations.
     pub fn of_turn(&self, profile: Option<&UserProfile>, session: &Session, turn: &TurnInput) -> Env {
         self.of_input(profile, session, (turn, turn.input.clone()))
     }
 
-    /// Adds the same, with what the user is about to say.
     fn of_input(
         &self,
         profile: Option<&UserProfile>,
@@ -116,9 +113,9 @@ impl MacroValues {
 }
 
 impl MacroValues {
-    /// Adds what a run of the pipeline knows: what a turn says, and how many tokens it and its answer may have.
+    /// Adds the values of a pipeline run: those of the turn, and the token limits of request and response.
     ///
-    /// What macros in the texts of the card set is set in `state`. An input that is an instruction is no message.
+    /// Macros in card texts set their variables in `state`. An input that is an instruction is not a message.
     pub fn of_run(&self, cx: &PipelineContext<'_>, state: &mut State) -> Env {
         let inputs = &cx.inputs;
         let is_said = cx.blackboard.get::<InstructingInput>().is_none();
@@ -133,7 +130,7 @@ impl MacroValues {
     }
 }
 
-/// Returns the macro dialect of an agent. For an unknown or removed dialect, returns the one used instead and a
+/// Returns the macro syntax of an agent. For an unknown or removed syntax, returns the replacement and a
 /// diagnostic.
 pub fn macro_dialect(agent: &Agent) -> (Dialect, Option<Diagnostic>) {
     let Some(name) = agent.dialect.as_deref() else { return (Dialect::default(), None) };
@@ -200,13 +197,13 @@ fn virtual_time(agent: &Agent, report: &mut dyn FnMut(Diagnostic)) -> Option<Vir
     }
 }
 
-/// Returns the name of the user that the header of a chat of `SillyTavern` has; newer ones say `unused` there.
+/// User name in the header of a `SillyTavern` chat. Newer versions write `unused`.
 fn user_name(session: &Session) -> Option<&str> {
     let name = session.header.kept.get("user_name")?.as_str()?;
     Some(name).filter(|name| !name.trim().is_empty() && *name != "unused")
 }
 
-/// What is about to be sent is the newest message; an answer that is being written is none yet.
+/// The pending input is the newest message. Unfinished replies are ignored.
 fn conversation(session: &Session, turn: &TurnInput, pending: Option<Text>) -> Conversation {
     let pending = pending.filter(|input| !input.trim().is_empty());
     let pending = pending.map(|text| SpokenText { text, trust: Trust::User });
@@ -242,9 +239,7 @@ fn conversation(session: &Session, turn: &TurnInput, pending: Option<Text>) -> C
     found
 }
 
-/// Returns how many answers stand in a node's place, and which of them it is, from 1; nothing for what is no answer.
-///
-/// Messages of SillyTavern's chats bring the list of their versions with them.
+/// Number of versions of a reply and position of this one, from 1. SillyTavern stores them in `swipes`.
 fn versions(session: &Session, node: &Node) -> (Option<usize>, Option<usize>) {
     if let Some(swipes) =
         node.kept.get("swipes").and_then(Value::as_array).filter(|swipes| !swipes.is_empty())
@@ -261,7 +256,7 @@ fn versions(session: &Session, node: &Node) -> (Option<usize>, Option<usize>) {
     (Some(answers.len()), place.map(|place| place + 1))
 }
 
-/// Returns what a person or the agent said; nothing for tools, instructions and calls without words.
+/// Returns `None` for tools, instructions, and messages without text.
 fn said(node: &Node) -> Option<(Role, SpokenText)> {
     let role = node.role.unwrap_or_default();
     let content = node.content.as_ref().filter(|content| !content.is_blank())?;
@@ -276,7 +271,6 @@ fn whole_text(content: &Content) -> Text {
     }
 }
 
-/// The tools of a turn, where the host lends no catalog.
 struct TurnTools(Vec<ToolDefinition>);
 
 impl ToolCatalog for TurnTools {

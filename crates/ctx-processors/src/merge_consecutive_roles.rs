@@ -1,5 +1,3 @@
-//! `merge-consecutive-roles`: neighbours of one role become one message.
-
 use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Decision, Message, phrase};
@@ -7,15 +5,15 @@ use ctx_types::{Decision, Message, phrase};
 use crate::join::{Joining, is_joinable};
 use crate::separator_field;
 
-/// Joins neighbouring messages of one role.
+/// Joins neighboring messages of the same role and name.
 ///
-/// Never tool messages, tool calls, reasoning that must be replayed, different names, or an answer that is to
-/// be continued. Idempotent.
+/// Never joins tool messages, tool calls, reasoning that must be replayed, or a reply to continue.
+/// Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MergeConsecutiveRoles;
 
 impl MergeConsecutiveRoles {
-    /// The id, by which settings and reports name the processor.
+    /// Processor id.
     pub const ID: &'static str = "merge-consecutive-roles";
 }
 
@@ -39,12 +37,10 @@ impl ContextProcessor for MergeConsecutiveRoles {
     }
 }
 
-/// Returns whether two neighbours may become one message.
 pub(crate) fn may_join(left: &Message, right: &Message) -> bool {
     left.role == right.role && left.name == right.name && is_joinable(left) && is_joinable(right)
 }
 
-/// Joins runs of neighbours; changes nothing if there are none.
 pub(crate) fn join_neighbours(
     cx: &mut PipelineContext<'_>,
     joining: Joining<'_>,

@@ -1,5 +1,3 @@
-//! `merge-injections`: neighbouring injections of one gap become one message.
-
 use std::ops::Range;
 
 use async_trait::async_trait;
@@ -16,12 +14,12 @@ use crate::rewrite::{Edit, rewrite};
 use crate::session_loader::message_at;
 use crate::window::LoadedWindow;
 
-/// Joins neighbouring injections of one gap of the history that have the same order and role.
+/// Joins neighboring injections with the same slot, order, and role.
 ///
-/// Importers of SillyTavern presets switch it on: there, prompts of one depth, order and role are one message.
-/// What [`MergeConsecutiveRoles`](crate::MergeConsecutiveRoles) never joins is not joined here either, nor is
-/// a point of several with a single one, since only the former goes with the history around it. What stands at
-/// the front of the window because its place was not loaded is joined as it would be there. Idempotent.
+/// Importers of SillyTavern presets enable it: SillyTavern sends prompts of the same depth, order, and role
+/// as one message. The exceptions of [`MergeConsecutiveRoles`](crate::MergeConsecutiveRoles) apply. An
+/// injection with several depths is not joined with one that has a single depth, because only the former is
+/// dropped with the history. Injections whose slot is not loaded are joined as if it were. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MergeInjections;
 
@@ -72,12 +70,11 @@ impl ContextProcessor for MergeInjections {
     }
 }
 
-/// Where things belong that stand at the front of the window because their places were not loaded.
 struct UnloadedPlaces<'a> {
     ranks: GapRanks,
     session: &'a Session,
     skipped: usize,
-    /// How many leading instructions the conversation has, which gaps do not count.
+    /// Number of leading system messages, which slot numbers exclude.
     pinned: usize,
 }
 
@@ -93,27 +90,24 @@ impl<'a> UnloadedPlaces<'a> {
         }
     }
 
-    /// Returns the gap that a message belongs to, if it was not loaded: never one inside a group.
     fn gap(&self, message: &Message) -> Option<usize> {
         let gap = self.ranks.unloaded_gap(message, self.skipped)?;
         Some(out_of_group(self.session, self.pinned + gap))
     }
 
-    /// Sorts what stands at the front by where it belongs, so that what would be neighbours there are here.
+    /// Sorts the front injections by real slot: neighbors there become neighbors here.
     fn bring_together(&self, cx: &mut PipelineContext<'_>) {
         if let Some(front) = self.front(cx.draft.messages()) {
             front_of(cx, front).sort_by_cached_key(|message| self.gap(message).unwrap_or(usize::MAX));
         }
     }
 
-    /// Sorts what stands at the front as at any gap.
     fn sort(&self, cx: &mut PipelineContext<'_>) {
         if let Some(front) = self.front(cx.draft.messages()) {
             front_of(cx, front).sort_by_cached_key(|message| self.ranks.key(message));
         }
     }
 
-    /// Finds what stands at the gap before the window, if anything that belongs elsewhere does.
     fn front(&self, messages: &[Message]) -> Option<Range<usize>> {
         let is_unloaded = |message: &Message| self.ranks.unloaded_gap(message, self.skipped).is_some();
         let first = messages.iter().position(is_unloaded)?;
@@ -128,9 +122,7 @@ fn front_of<'d>(cx: &'d mut PipelineContext<'_>, front: Range<usize>) -> &'d mut
     cx.draft.messages_mut().get_mut(front).unwrap_or_default()
 }
 
-/// Returns a position in a conversation, or that of the group that lies around it.
-///
-/// A group of more than 1,000 results is not looked through.
+/// Returns the start of the group around a position. Checks at most 1,000 results in each direction.
 fn out_of_group(session: &Session, position: usize) -> usize {
     const MAX_RESULTS: usize = 1_000;
     let is_result =
@@ -145,15 +137,14 @@ fn out_of_group(session: &Session, position: usize) -> usize {
     around.map_or(position, |group| start + group.start)
 }
 
-/// The setting by which depths beyond the conversation stay apart.
 const DEEPER_FIRST: &str = "deeperFirst";
 
-/// The setting by which texts lose white space at their ends.
 const TRIM: &str = "trim";
 
-/// Takes white space off the ends of texts that are joined; blank texts between others keep their lines.
+/// Trims joined texts. Blank texts between others keep their lines.
 ///
-/// `SillyTavern` joins the prompts of one lane before it trims them, and puts a line break below a lane of blank ones.
+/// `SillyTavern` joins prompts with the same tie-breaker before it trims them, and adds a line break after
+/// blank ones.
 fn trim(cx: &mut PipelineContext<'_>, ranks: &GapRanks, may_join: impl Fn(&Message, &Message) -> bool) {
     let mut messages = cx.draft.take_messages();
     let lane = |message: &Message| ranks.key(message).1;
@@ -198,12 +189,11 @@ fn trim(cx: &mut PipelineContext<'_>, ranks: &GapRanks, may_join: impl Fn(&Messa
     cx.draft.decide_all(dropped);
 }
 
-/// Returns the edit that puts `text` in place of the white space at the start, as JavaScript knows white space.
+/// Replaces leading white space, as JavaScript defines it, with `above`.
 fn start_edit(text: &str, above: &str) -> Vec<Edit> {
     edit(Span::new(0, text.len() - space::trim_start(text).len()), above)
 }
 
-/// Returns the edit that takes white space off the end of a text.
 fn end_edit(text: &str) -> Vec<Edit> {
     edit(Span::new(space::trim_end(text).len(), text.len()), "")
 }
@@ -214,12 +204,11 @@ fn edit(span: Span, text: &str) -> Vec<Edit> {
     if span.is_empty() && text.is_empty() { Vec::new() } else { vec![edit] }
 }
 
-/// Sorts what stands above the conversation, the deepest first.
 fn sort_by_depth(cx: &mut PipelineContext<'_>) {
     let messages = cx.draft.messages_mut();
     let is_gap = |message: &&Message| matches!(message.place, Place::Gap { .. });
     let is_said = |message: &Message| message.place == Place::History && !message.is_continuation_prefix;
-    // Without a message all of it is above the conversation.
+    // Without messages, all injections are above the conversation.
     let last_gap = || messages.iter().rposition(|message| is_gap(&message)).map_or(0, |last| last + 1);
     let end = messages.iter().position(is_said).unwrap_or_else(last_gap);
     let count = messages.iter().take(end).rev().take_while(is_gap).count();
@@ -227,7 +216,6 @@ fn sort_by_depth(cx: &mut PipelineContext<'_>) {
     front.sort_by_key(|message| std::cmp::Reverse(depth(message)));
 }
 
-/// Returns the one depth for which a message is meant.
 fn depth(message: &Message) -> Option<u64> {
     match message.placement.as_deref()? {
         Placement::Depth { points, .. } => points.as_single(),

@@ -1,5 +1,3 @@
-//! `merge-system-to-head`: one system message, above everything else.
-
 use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Decision, Message, Outcome, Place, SourceKind, count_of, phrase};
@@ -7,16 +5,16 @@ use ctx_types::{Decision, Message, Outcome, Place, SourceKind, count_of, phrase}
 use crate::join::{Joining, is_joinable};
 use crate::separator_field;
 
-/// Joins the preset's system messages into one and puts it above everything else; a single one moves too.
+/// Joins the preset's system messages and moves them to the front, even a single one.
 ///
-/// Which ones is the setting `scope`; developer messages are system messages of another spelling. Leading
-/// instructions of the conversation never move: where they come first, the head stands after them. Messages of
-/// different names stay apart, one after the other. Idempotent.
+/// The setting `scope` selects the messages; developer messages are treated as system messages. Leading
+/// system messages of the conversation never move: if they come first, the joined message follows them.
+/// Messages with different names stay separate. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MergeSystemToHead;
 
 impl MergeSystemToHead {
-    /// The id, by which settings and reports name the processor.
+    /// Processor id.
     pub const ID: &'static str = "merge-system-to-head";
 }
 
@@ -75,7 +73,6 @@ const SCOPES: [(&str, &str); 3] = [
     ("all", "All system messages"),
 ];
 
-/// Which system messages go to the head.
 #[derive(Clone, Copy)]
 enum Scope {
     Preset,
@@ -92,7 +89,6 @@ impl Scope {
         }
     }
 
-    /// Reports each message whether it goes to the head. O(messages + segments of joined ones).
     fn choose(self, messages: &[Message]) -> Vec<bool> {
         let history = messages.iter().position(is_of_history).unwrap_or(messages.len());
         let is_chosen = |(index, message): (usize, &Message)| {
@@ -109,11 +105,11 @@ impl Scope {
     }
 }
 
-/// Returns whether a message is the preset's own and stands in its skeleton.
+/// Checks for a preset message in the skeleton or at an anchor.
 fn is_of_preset(message: &Message) -> bool {
     let is_own = match message.source.kind {
         SourceKind::Preset => true,
-        // One that was joined earlier, if all of it is the preset's.
+        // A joined message, if all its parts come from the preset.
         SourceKind::Merged => message.written.iter().all(|segment| {
             std::iter::once(&segment.source).chain(&segment.via).all(|source| {
                 !source.kind.is_history()
@@ -137,7 +133,6 @@ fn pinned_len(messages: &[Message]) -> usize {
     messages.iter().take_while(|message| message.place == Place::Pinned).count()
 }
 
-/// Returns whether what was chosen stands at the head already, with nothing left to join.
 fn stands_at_head(messages: &[Message], chosen: &[bool]) -> bool {
     let pinned = pinned_len(messages);
     let count = chosen.iter().filter(|is_chosen| **is_chosen).count();
@@ -146,7 +141,6 @@ fn stands_at_head(messages: &[Message], chosen: &[bool]) -> bool {
     is_there && !head.iter().zip(head.iter().skip(1)).any(|(left, right)| may_join(left, right))
 }
 
-/// Decides of what was lifted above something else, and is joined with nothing, that it moved.
 fn moved(head: &[Message], lifted: &[bool]) -> Vec<Decision> {
     let joins = |left: Option<usize>| {
         let left = left?;

@@ -1,5 +1,3 @@
-//! `recall`: brings back what the conversation says about what is asked, where the request does not have it.
-
 mod kept;
 mod meaning;
 mod question;
@@ -21,17 +19,17 @@ use crate::recall::kept::{PathRecall, TurnPath};
 use crate::recall::question::{Question, is_said};
 use crate::recall::sent::Sent;
 
-/// Searches the active path with what is being asked, and writes what fits it best into one message.
+/// Searches the active branch for the current question, and inserts the best matches in one message.
 ///
-/// What the request has already is not written again; what is dropped, not loaded, or stands behind a summary is
-/// found, what is switched off is not. Each line is a decision with its reason and knows where its bytes came from.
-/// The same question over the same conversation gives the same bytes. Where the host lends an
-/// [`Embedder`](ctx_types::Embedder), its ranking is joined to that by words.
+/// Finds dropped, unloaded, and summarized messages, but not disabled ones. Skips text that the request
+/// already contains. Each line has a decision with the reason, and every byte has a source. The result is
+/// deterministic. If the host has an [`Embedder`](ctx_types::Embedder), its ranking is combined with the word
+/// search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RecallProcessor;
 
 impl RecallProcessor {
-    /// The id, by which settings and reports name the processor.
+    /// Processor id.
     pub const ID: &'static str = "recall";
 }
 
@@ -45,7 +43,7 @@ const POSITIONS: [(&str, &str); 2] =
     [(BEFORE_INPUT, "Before the last user message"), ("before_history", "Before the conversation")];
 const ROLES: [(&str, &str); 3] = [("system", "System"), ("user", "User"), ("assistant", "Assistant")];
 
-/// How many tokens it may have where nothing limits the request and nothing is set.
+/// Token limit if neither the request nor the settings have one.
 const WITHOUT_BUDGET: u64 = 2_000;
 
 #[async_trait]
@@ -92,7 +90,7 @@ impl ContextProcessor for RecallProcessor {
         cx.checkpoint()?;
         let found = if near.is_empty() { found } else { joined(found, &near) };
         let answer = match found.why_nothing() {
-            // Nothing needs to be counted for it.
+            // Skips token counting.
             Some(why) => RecallAnswer::Nothing(why),
             None => written(cx, &path.index(), &found),
         };
@@ -118,7 +116,7 @@ impl ContextProcessor for RecallProcessor {
     }
 }
 
-/// Writes what is not sent, such that it stays so: the fewer tokens it has, the more messages the limiter keeps.
+/// A longer recall message makes the limiter drop more messages. Recalled passages must not be sent twice.
 fn written(cx: &PipelineContext<'_>, path: &PathRecall<'_>, found: &SearchResult) -> RecallAnswer {
     let (sent, noted) = (Sent::of(cx), Noted::of(cx.draft.messages()));
     let is_noted = |at: usize, line: &str, taken: u64| {
@@ -139,7 +137,6 @@ fn written(cx: &PipelineContext<'_>, path: &PathRecall<'_>, found: &SearchResult
     RecallAnswer::of(&request)
 }
 
-/// Returns how many tokens the message may have.
 fn most(cx: &PipelineContext<'_>, sent: &Sent<'_>) -> u64 {
     let set = Some(cx.config.count(MOST) as u64).filter(|most| *most > 0);
     let (Some(room), Some(available)) = (sent.room(), cx.inputs.budget.available) else {
@@ -160,7 +157,6 @@ fn share(available: u64, config: &Config) -> u64 {
     (available as f64 * config.number(SHARE).clamp(0.0, 1.0)).floor() as u64
 }
 
-/// Returns where the message is put.
 fn place(messages: &[Message], config: &Config) -> usize {
     let input = messages.iter().rposition(|message| is_said(message) && message.role == Role::User);
     let first = messages.iter().position(is_said);
@@ -168,7 +164,6 @@ fn place(messages: &[Message], config: &Config) -> usize {
     place.unwrap_or(messages.len())
 }
 
-/// Says why a line was recalled.
 fn decision(piece: &RecalledPiece) -> Decision {
     let words = || Argument::names(&*piece.words, Divider::Comma);
     let reason: Phrase = match (piece.ago, piece.words.is_empty()) {

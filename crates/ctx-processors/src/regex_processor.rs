@@ -1,5 +1,3 @@
-//! `regex-processor`: regex rules change what is sent.
-
 use std::borrow::Cow;
 
 use async_trait::async_trait;
@@ -17,11 +15,11 @@ use serde_json::{Value, json};
 use crate::macro_values::{MacroValues, macro_dialect};
 use crate::regex_rules::{Rewritten, RuleLimits, RuleRun, RuleSet, RuleSource, Stage, Subject, Target};
 
-/// Changes the texts of messages by the rules of the settings, the agent and the person who chats.
+/// Edits messages with the regex rules of the settings, the agent, and the user profile.
 ///
-/// Rules see a message as it stands in the conversation, before the preset is around it: its role, and its
-/// depth counted from the newest. What the user is about to send is stored by then, as far as rules are
-/// concerned, so rules for stored texts change it too. A message of which nothing is left is not sent.
+/// Rules match the role and the depth of a message in the conversation, without the preset. The pending input
+/// is treated as stored: rules for stored texts change it too. Messages that become blank are dropped by
+/// default.
 #[derive(Clone, Debug)]
 pub struct RegexProcessor {
     macros: MacroRegistry,
@@ -29,17 +27,17 @@ pub struct RegexProcessor {
 }
 
 impl RegexProcessor {
-    /// Creates the processor for an application's macros, and what it lends to them.
+    /// Creates the processor with macros and macro ports.
     pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
         Self { macros, ports }
     }
 }
 
-/// Left on the blackboard: the rules of a run, for texts that are not messages.
+/// Rules of a run for texts that are not messages, on the blackboard.
 #[derive(Clone)]
 pub struct ActiveRules {
     rules: Prepared,
-    /// How many steps messages have left of those that all texts of a context share.
+    /// Steps left; all texts of a context share them.
     pub(crate) steps_left: u64,
 }
 
@@ -49,7 +47,6 @@ impl ActiveRules {
         self.get().map(|(rules, _)| rules)
     }
 
-    /// Returns the rules and what they may cost.
     pub(crate) fn get(&self) -> Option<(&RuleSet, RuleLimits)> {
         self.rules.get::<Compiled>().map(|compiled| (&compiled.rules, compiled.limits))
     }
@@ -61,23 +58,19 @@ impl std::fmt::Debug for ActiveRules {
     }
 }
 
-/// What is made of an agent once.
 struct Compiled {
     rules: RuleSet,
     values: MacroValues,
     limits: RuleLimits,
 }
 
-/// The setting that holds rules of the settings: presets, as in an agent's `regexConfig`.
 const PRESETS: &str = "presets";
-/// The setting for messages that rules leave without text.
 const WHITE_SPACE: &str = "whiteSpace";
 const SEND: &str = "send";
 const WHITE_SPACE_CHOICES: [(&str, &str); 2] =
     [("leave_out", "Skip"), (SEND, "Send; skip only empty messages, whose depth counts")];
-/// The setting that bounds what rules may cost in one context.
 const STEPS: &str = "steps";
-/// How many messages are changed between two looks at the time limit.
+/// Messages between time limit checks.
 const CHECK_EVERY: usize = 16;
 
 #[async_trait]
@@ -115,7 +108,7 @@ impl ContextProcessor for RegexProcessor {
             Some(RuleSource { config: config?, place, document, trust })
         });
         let sources: Vec<RuleSource<'_>> = sources.collect();
-        // What is wrong with the dialect and the values is reported by the assembler.
+        // The assembler reports these errors.
         let (dialect, _) = macro_dialect(agent);
         let values = MacroValues::of_agent(agent, self.ports.clone(), &mut |_| {});
         let (rules, findings) = RuleSet::compile(&sources, dialect, &self.macros);
@@ -154,7 +147,6 @@ impl ContextProcessor for RegexProcessor {
     }
 }
 
-/// Reads the rules of the settings.
 fn of_settings(config: &Config, cx: &mut PrepareContext) -> RegexConfig {
     let presets = config.get(PRESETS).cloned().unwrap_or_default();
     let mut reader = Reader::new();
@@ -165,18 +157,16 @@ fn of_settings(config: &Config, cx: &mut PrepareContext) -> RegexConfig {
     settings
 }
 
-/// What rules make of the messages of a run.
 struct Changes<'a> {
     rules: &'a RuleSet,
     run: RuleRun<'a>,
-    /// The changed messages with their places.
+    /// Changed messages by position.
     changed: Vec<(usize, Message)>,
-    /// How many messages each rule changed.
+    /// Changed messages per rule.
     counts: Vec<usize>,
 }
 
 impl<'a> Changes<'a> {
-    /// Runs rules on all messages of a draft.
     fn of(cx: &PipelineContext<'_>, rules: &'a RuleSet, run: RuleRun<'a>) -> Result<Self, ProcessorError> {
         let mut changes = Self { rules, run, changed: Vec::new(), counts: vec![0; rules.rules().len()] };
         let messages = cx.draft.messages();
@@ -191,7 +181,7 @@ impl<'a> Changes<'a> {
 
     fn look_at(&mut self, index: usize, message: &Message, depth: usize) {
         let mut changed: Option<Message> = None;
-        // What is about to be sent is stored by now.
+        // The pending input is treated as stored.
         let is_input = message.source.kind == SourceKind::Input;
         let stages = [Stage::Store, Stage::Request];
         for stage in stages.into_iter().filter(|stage| is_input || *stage == Stage::Request) {
@@ -203,7 +193,6 @@ impl<'a> Changes<'a> {
         self.changed.extend(changed.map(|message| (index, message)));
     }
 
-    /// Runs the rules on each text of a message; none if no rule changed any.
     fn change(&mut self, message: &Message, subject: Subject) -> Option<Message> {
         match &message.content {
             Content::Text(text) => {
@@ -255,10 +244,8 @@ fn rewritten(message: &Message, content: Content, written: Vec<Segment>) -> Mess
     message
 }
 
-/// The segments of a message's texts, one after the other.
 struct Texts<'a> {
     before: Cow<'a, [Segment]>,
-    /// How many bytes of text were before, and are now.
     len_before: usize,
     len: usize,
     after: Vec<Segment>,
@@ -290,10 +277,10 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Puts the changed messages in their places. A blank one is dropped, unless it is the newest.
+/// Replaces the changed messages. A blank one is dropped, unless it is the newest.
 ///
-/// With `whiteSpace: send`, white space is sent, and an empty message stays as a silent one: it counts for depths
-/// and scans, as in `SillyTavern`.
+/// With `whiteSpace: send`, white space is sent, and an empty message becomes silent: it keeps its depth and
+/// is scanned, as in `SillyTavern`.
 fn commit(cx: &mut PipelineContext<'_>, changed: Vec<(usize, Message)>) {
     if changed.is_empty() {
         return;

@@ -1,7 +1,4 @@
-//! Regex rules: what they change, and the run that applies them to texts.
-//!
-//! Pure and without the pipeline, so that an application shows a message by the very rules by which
-//! [`RegexProcessor`](crate::RegexProcessor) sends it:
+//! Regex rules, independent of the pipeline. An application can display messages with the same rules:
 //!
 //! ```
 //! use ctx_macros::{Dialect, Env, Limits, Registry, State};

@@ -1,5 +1,3 @@
-//! `request-compressor`: settled history in fewer tokens, before anything has to be dropped.
-
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,17 +16,19 @@ use crate::gap_ranks::GapRanks;
 use crate::token_limiter::TokenLimiter;
 use crate::window::{LoadedWindow, StillCompressed};
 
-/// Rewrites settled history where a request comes near its budget: layer B of compression.
+/// Compresses older history when a request approaches its budget.
 ///
-/// Instructions, the preset, injections, pins, summaries and the pending turn stay as they are; what a placement
-/// put at one of several points goes with the history around it. What was rewritten is left on the blackboard as
-/// [`KeptCompression`] and stays the same in later turns that begin with it, until they come near the budget
-/// themselves. Calls and results that do not pair are put right. What cannot be made to fit is left to the limiter.
+/// System messages, the preset, injections, pinned messages, summaries, and the pending turn stay unchanged.
+/// An injection with several depths goes with the history around it. Unpaired tool calls and results are
+/// repaired. The limiter handles the rest.
+///
+/// The result is left on the blackboard as [`KeptCompression`]. Later turns with the same prefix reuse it
+/// until they approach the budget.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RequestCompressor;
 
 impl RequestCompressor {
-    /// The id, by which settings and reports name the processor.
+    /// Processor id.
     pub const ID: &'static str = "request-compressor";
 }
 
@@ -66,7 +66,7 @@ impl ContextProcessor for RequestCompressor {
         let earlier = cx.blackboard.get::<KeptCompression>().cloned().unwrap_or_default();
         let beginning = earlier.beginning.clone().filter(|_| window.compressed > 0);
         let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
-        // What has its place among messages that were not loaded stands otherwise beside a note.
+        // An injection with an unloaded slot is placed differently next to a digest.
         let is_displaced = |message| ranks.unloaded_gap(message, window.skipped).is_some_and(|gap| gap > 0);
         if beginning.is_some() && draft.iter().any(is_displaced) {
             return Ok(());
@@ -103,10 +103,10 @@ impl ContextProcessor for RequestCompressor {
     }
 }
 
-/// Compresses a running turn that alone is more than `available` tokens, with the history before it.
+/// Compresses a running turn that exceeds `available` tokens, and the history before it.
 ///
-/// The older tool rounds become previews or a digest, whether the processor is on or off: the alternative is an error.
-/// The user's message and the newest 2 rounds stay as they are.
+/// Older tool rounds become previews or a digest, even if the processor is disabled: the alternative is an
+/// error. The user's message and the newest 2 rounds stay unchanged.
 pub(crate) fn compact_running_turn(cx: &mut PipelineContext<'_>, available: u32) {
     let config = RequestConfig::to_fit(u64::from(available));
     let settings = Settings { config: config.clone(), strategy: STRATEGIES[0].to_owned() };
@@ -125,23 +125,20 @@ pub(crate) fn compact_running_turn(cx: &mut PipelineContext<'_>, available: u32)
     }
     .fit();
     let Some(mut outcome) = outcome else { return };
-    // The limiter leaves calls and results as they are; the linter reports those that do not pair.
+    // The limiter does not repair tool calls; the linter reports unpaired ones.
     outcome.diagnostics.retain(|found| !REPAIRS.contains(&found.code));
     tell(cx, &messages, &outcome, &settings, None);
     cx.draft.set_messages(outcome.messages);
 }
 
-/// What is reported of calls and results that do not pair.
 const REPAIRS: [Code; 4] =
     [codes::UNANSWERED_CALL, codes::ORPHAN_RESULT, codes::DUPLICATE_RESULT, codes::LATE_RESULT];
 
-/// Returns at how many tokens compression begins.
 fn trigger(settings: &Settings) -> u64 {
     let config = &settings.config;
     RequestConfig { target_usage: config.trigger_threshold, ..config.clone() }.target()
 }
 
-/// Puts calls and results right that do not pair, and tells of it.
 fn repair_pairs(cx: &mut PipelineContext<'_>) {
     let Some(repaired) = repair(cx.draft.messages()) else { return };
     let given = cx.draft.take_messages();
@@ -149,7 +146,6 @@ fn repair_pairs(cx: &mut PipelineContext<'_>) {
     cx.draft.repair_pairs(repaired.messages);
 }
 
-/// Returns messages as pinned if their nodes in the conversation's file are.
 fn marked<'a>(draft: &'a [Message], session: &Session) -> Cow<'a, [Message]> {
     let nodes = session.sent_pinned().iter().filter_map(|at| session.sent_node(*at));
     let pinned: BTreeSet<&str> = nodes.map(|(id, _)| &**id).collect();

@@ -1,23 +1,19 @@
-//! Rewriting parts of a message's text, with the source of every byte.
+//! Edits message texts and tracks the source of every byte.
 
 use ctx_types::{Content, ContentPart, Message, Segment, Source, Span, Text};
 
-/// New text for a range of one text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Edit {
-    /// The range, in the text that is edited.
     pub(crate) span: Span,
-    /// What stands there instead.
     pub(crate) text: String,
-    /// Who wrote that.
     pub(crate) source: Source,
 }
 
-/// Replaces ranges of the texts of a message; tells whether there were any.
+/// Replaces ranges in the texts of a message, and returns whether it changed.
 ///
-/// `edits` gives those of one text, in order and without overlaps, and `share` may exchange a new text for an
-/// equal one. Bytes that are not replaced keep their sources; new ones have the source of their edit, via the
-/// sources of what they stand for. A message without edits stays the very same. O(bytes + segments) for one with.
+/// `edits` returns the edits of one text, in order and without overlaps. `share` may replace a new text with
+/// an equal, shared one. New bytes have the source of the edit, via the replaced sources. O(bytes +
+/// segments).
 pub(crate) fn rewrite(
     message: &mut Message,
     mut edits: impl FnMut(&str) -> Vec<Edit>,
@@ -49,19 +45,14 @@ pub(crate) fn rewrite(
     is_changed
 }
 
-/// The segments of a message on the way from its old text to its new one.
 #[derive(Default)]
 struct Rewriting {
-    /// The segments of the old text.
     old: Vec<Segment>,
-    /// The first of them that is not behind the place yet.
+    /// First old segment that ends after `place`.
     next: usize,
-    /// The place in the old text up to which the new one is written.
     place: usize,
     new: Vec<Segment>,
-    /// The old segment that the last new one is a part of, unless that was written.
     copied: Option<usize>,
-    /// The bytes of the new text.
     len: usize,
 }
 
@@ -86,7 +77,6 @@ impl Rewriting {
         Text::from(out)
     }
 
-    /// Goes on over bytes of the old text that stay.
     fn copy(&mut self, bytes: usize) {
         for (index, len) in self.advance(bytes) {
             self.len += len;
@@ -101,7 +91,6 @@ impl Rewriting {
         }
     }
 
-    /// Goes on over bytes of the old text in whose place others come.
     fn replace(&mut self, bytes: usize, written: usize, source: Source) {
         let mut via: Vec<Source> = Vec::new();
         for (index, _) in self.advance(bytes) {
@@ -119,7 +108,7 @@ impl Rewriting {
         }
     }
 
-    /// Goes on over bytes of the old text; returns its segments there, by index, each with how many bytes of it.
+    /// Returns segment indexes and lengths of the next bytes.
     fn advance(&mut self, bytes: usize) -> Vec<(usize, usize)> {
         let end = self.place + bytes;
         let mut passed = Vec::new();
@@ -150,7 +139,7 @@ mod tests {
         Source::new(SourceKind::Preset, Trust::Preset).with_id(name)
     }
 
-    /// Rewrites `ab|CD|ef`, of whose bytes the middle ones are from elsewhere, and checks text and segments.
+    /// Edits `ab|CD|ef`, in which `CD` has another source.
     #[track_caller]
     fn check(edits: &[(usize, usize, &str)], expected: &str, segments: &[&str]) {
         let mut message = Message::new(Role::System, "abCDef", source("own"));

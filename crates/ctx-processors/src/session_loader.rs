@@ -1,5 +1,3 @@
-//! `session-loader`: the conversation as messages, as much of it as can matter.
-
 use std::ops::Range;
 
 use async_trait::async_trait;
@@ -16,19 +14,18 @@ use crate::costing::Costing;
 use crate::loaded_form::LoadedForm;
 use crate::window::{InstructingInput, LoadedWindow, WindowSize};
 
-/// Loads the end of the active path: leading instructions, then the newest messages up to a size.
+/// Loads the active branch: leading system messages, then the newest messages up to a token limit.
 ///
-/// What a summary hides, what is switched off and what is blank stays out, with a decision. The window begins
-/// at the border of a group and holds the whole pending turn. Its size comes from the caller as [`WindowSize`]
-/// on the blackboard; without one everything is loaded, and with one that allows it what an earlier turn compressed is
-/// not. Settings, all of them off by default, bring messages into
-/// another form: HTML as Markdown, without reasoning, results of tools as the user's; a line says how many. What was
-/// not loaded is left as [`LoadedWindow`], and is a decision if the size is final.
+/// Hidden, disabled, and blank messages are skipped, with a decision. The loaded part starts at the border of
+/// a message group and contains the pending turn. Its limit is [`WindowSize`] on the blackboard; without it,
+/// everything is loaded. The limit may exclude messages that an earlier turn compressed. Settings can convert
+/// HTML to Markdown, drop reasoning, or send tool calls as text. Leaves [`LoadedWindow`] on the blackboard.
+/// Unloaded messages are a decision if the limit is final.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SessionLoader;
 
 impl SessionLoader {
-    /// The id, by which settings and reports name the processor.
+    /// Processor id.
     pub const ID: &'static str = "session-loader";
 }
 
@@ -100,7 +97,6 @@ impl ContextProcessor for SessionLoader {
     }
 }
 
-/// Returns which messages an earlier turn has compressed and need not be loaded, if there are any.
 fn compressed(cx: &PipelineContext<'_>, pinned: usize, size: WindowSize) -> Option<Range<usize>> {
     let kept: &KeptCompression = cx.blackboard.get()?;
     kept.beginning(cx.inputs.session, pinned, size.tokens).map(Beginning::positions)
@@ -123,7 +119,7 @@ pub(crate) fn message_at(session: &Session, position: usize) -> Option<Message> 
     session.sent_message(position).cloned()
 }
 
-/// Returns the length of the leading run of system and developer messages, summaries and notes not among them.
+/// Excludes summaries and digests.
 fn pinned_len(session: &Session) -> usize {
     let is_summary = |node: &Node| node.is_summary() || node.kept.get(Note::KEY).is_some();
     let is_pinned = |at: &usize| {
@@ -134,18 +130,17 @@ fn pinned_len(session: &Session) -> usize {
     (0..session.sent_len()).take_while(is_pinned).count()
 }
 
-/// What was loaded.
 struct Loaded {
-    /// Where it begins.
+    /// Position of the oldest loaded message.
     front: usize,
-    /// The messages, newest first.
+    /// Newest first.
     messages: Vec<Message>,
 }
 
-/// Loads messages down to the `first`, newest first, until they certainly hold more than is allowed.
+/// Loads messages down to `first`, newest first, until they exceed the limit.
 ///
-/// Nothing is counted if the bytes of everything fit, for no text has more tokens than bytes.
-/// O(messages of the window).
+/// Counts nothing if the bytes of everything fit, because no text has more tokens than bytes. O(loaded
+/// messages).
 fn load_window(
     cx: &PipelineContext<'_>,
     first: usize,
@@ -169,7 +164,7 @@ fn load_window(
             cx.checkpoint()?;
         }
         let Some(message) = message_at(session, position) else { continue };
-        // An answer that is to be continued is no answer yet: the question before it is pending still.
+        // A reply to continue does not end the turn: its question is still pending.
         if !std::mem::take(&mut may_be_last) || !stands_last(continued(cx), &message) {
             turn.look_at(&message);
         }
@@ -184,19 +179,17 @@ fn load_window(
     Ok(loaded)
 }
 
-/// What a message is taken to cost beside its text while nothing is counted.
+/// Assumed tokens of a message besides its text.
 const FEWEST_TOKENS: u64 = 8;
 
-/// For how many messages room is made at once.
+/// Initial capacity.
 const USUAL: usize = 1_024;
 
-/// How many messages are counted between two looks at the time limit.
+/// Messages between time limit checks.
 const CHECK_EVERY: usize = 64;
 
-/// Looks, newest first, for where the pending turn begins: the window must hold all of it.
-///
-/// Only messages of the conversation count, as in [`pending_start`](ctx_types::pending_start): a summary is
-/// neither question nor answer.
+/// Finds the start of the pending turn, which must be loaded completely. Summaries are ignored, as in
+/// [`pending_start`](ctx_types::pending_start).
 struct TurnSearch {
     is_complete: bool,
     is_user: bool,
@@ -212,10 +205,8 @@ impl TurnSearch {
     }
 }
 
-/// The setting that takes leading instructions out of what depths count.
 const PIN_LEADING: &str = "pinLeading";
 
-/// The setting that says how an answer is continued.
 const CONTINUATION: &str = "continuation";
 const IN_PLACE: &str = "in_place";
 const LAST: &str = "last";
@@ -225,12 +216,10 @@ const CONTINUATIONS: [(&str, &str); 3] = [
     (IN_PLACE, "Stays in the conversation"),
 ];
 
-/// The setting that says what the input of a quiet turn is.
 const QUIET: &str = "quietInput";
 const QUIETS: [(&str, &str); 2] =
     [("message", "A user message"), ("instruction", "An instruction at the end, where a prefill goes")];
 
-/// Has the input of a quiet turn stand last, outside of the conversation, where the setting wants that.
 fn settle_quiet(cx: &mut PipelineContext<'_>, messages: &mut [Message]) {
     if cx.inputs.turn.kind != GenerationKind::Quiet || cx.config.text(QUIET) != "instruction" {
         return;
@@ -242,7 +231,7 @@ fn settle_quiet(cx: &mut PipelineContext<'_>, messages: &mut [Message]) {
     }
 }
 
-/// Sets the variables that a chat of `SillyTavern` brings along, before any macro reads them.
+/// Sets the variables of a `SillyTavern` chat before a macro reads them.
 fn set_variables(cx: &mut PipelineContext<'_>) {
     let metadata = cx.inputs.session.header.kept.get("chat_metadata");
     let stored = metadata.and_then(|metadata| metadata.get("variables")).and_then(Value::as_object);
@@ -259,14 +248,10 @@ fn set_variables(cx: &mut PipelineContext<'_>) {
     }
 }
 
-/// With which last message of a conversation the turn goes on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Continued {
-    /// One that was left unfinished.
     Unfinished,
-    /// Any answer.
     Answer,
-    /// Any message.
     Message,
 }
 
@@ -279,8 +264,8 @@ fn continued(cx: &PipelineContext<'_>) -> Continued {
     }
 }
 
-/// Has the last message stand last, outside of the conversation, where the turn goes on with it: an answer as the
-/// beginning of the next one, what somebody else said as a message behind the conversation.
+/// Moves a continued message out of the conversation: a reply becomes a prefill, another message follows the
+/// conversation.
 fn settle_last(continued: Continued, messages: &mut [Message]) {
     let Some((last, earlier)) = messages.split_last_mut() else { return };
     for message in earlier.iter_mut().filter(|message| message.is_continuation_prefix) {
@@ -293,7 +278,6 @@ fn settle_last(continued: Continued, messages: &mut [Message]) {
     }
 }
 
-/// Returns whether the turn goes on with the last message of a conversation, so that it is no part of that.
 fn stands_last(continued: Continued, last: &Message) -> bool {
     let is_said = last.role != Role::Tool
         && last.tool_calls.is_empty()
@@ -307,7 +291,6 @@ fn stands_last(continued: Continued, last: &Message) -> bool {
     is_said && is_meant
 }
 
-/// What the turn brings that is not in the session: the input, and what goes with it.
 fn pending_input(turn: &TurnInput) -> Vec<Message> {
     let input = turn.input.clone().filter(|input| !input.trim().is_empty());
     let source = Source::new(SourceKind::Input, Trust::User);
@@ -316,7 +299,7 @@ fn pending_input(turn: &TurnInput) -> Vec<Message> {
     input.into_iter().chain(further).collect()
 }
 
-/// Records for older messages that they are not loaded, if that is final; of compressed ones `request-compressor` tells.
+/// `request-compressor` reports compressed messages.
 fn not_loaded(session: &Session, window: &LoadedWindow, tokens: u64) -> Option<Decision> {
     let count = window.skipped - window.compressed;
     let oldest = window.oldest.clone().filter(|_| window.is_told && count > 0)?;

@@ -1,5 +1,3 @@
-//! `speaker-names`: what becomes of the names of those who speak in a conversation.
-
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -14,17 +12,17 @@ use crate::macro_values::MacroValues;
 use crate::rewrite::{Edit, rewrite};
 use crate::window::stands_behind_conversation;
 
-/// Sends the names of those who speak in the conversation: not at all, as the field `name`, or above their words.
+/// Removes speaker names, or sends them in the field `name` or as a text prefix.
 ///
-/// Who has no name of its own has that of the user or the agent. Instructions and results of tools have none.
-/// In the field a name is brought to what providers take: letters of ASCII, digits and `_`, at most 64.
+/// Messages without a name get the name of the user or the agent. Instructions and tool results never have a
+/// name. In the field, a name has up to 64 ASCII letters, digits, and `_`, as providers require.
 #[derive(Clone, Debug)]
 pub struct SpeakerNames {
     ports: MacroPorts,
 }
 
 impl SpeakerNames {
-    /// Creates the processor for what an application lends to macros.
+    /// Creates the processor with the application's macro ports.
     pub fn new(ports: MacroPorts) -> Self {
         Self { ports }
     }
@@ -33,7 +31,6 @@ impl SpeakerNames {
 const MODES: [(&str, &str); 3] =
     [("none", "Do not send"), ("field", "In the `name` field"), ("prefix", "As a prefix with a colon")];
 
-/// How long a name may be, in letters.
 const LONGEST_NAME: usize = 64;
 
 #[async_trait]
@@ -82,13 +79,11 @@ impl ContextProcessor for SpeakerNames {
     }
 }
 
-/// Brings a name to what providers take.
 fn plain(name: &str) -> Arc<str> {
     let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
     name.chars().take(LONGEST_NAME).map(letter).collect::<String>().into()
 }
 
-/// Writes a name above a message's words.
 fn prefix(message: &mut Message, name: &str) {
     let mut is_first = true;
     let source = Source::new(SourceKind::Formatter, Trust::Preset).with_id("speaker-names");

@@ -1,5 +1,3 @@
-//! `squash-system`: neighbouring system messages without a name become one.
-
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
@@ -10,9 +8,9 @@ use serde_json::Value;
 use crate::join::{Joining, is_joinable};
 use crate::merge_consecutive_roles::join_neighbours;
 
-/// Joins neighbouring system messages that have no name, wherever they stand.
+/// Joins neighboring system messages without a name.
 ///
-/// Entries whose ids the setting `except` lists stay as they are. Idempotent.
+/// Entries whose ids are in the setting `except` stay unchanged. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SquashSystem;
 

@@ -1,5 +1,3 @@
-//! `token-limiter`: drops the oldest groups of the conversation until the request fits.
-
 use async_trait::async_trait;
 use ctx_compress::request::older_rounds;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
@@ -14,30 +12,32 @@ use crate::dropping::{Dropped, drop_oldest, left_free};
 use crate::infeasible::Infeasible;
 use crate::request_compressor::compact_running_turn;
 
-/// Drops the oldest groups of the conversation until the request fits the budget, and all silent messages.
+/// Drops the oldest message groups until the request fits the budget, and all silent messages.
 ///
-/// The pending turn, an unfinished answer, leading instructions, the preset and injections are safe; only an
-/// injection with several points goes with the part of the conversation that it stands in. Tool rounds go with the
-/// question of their turn: providers reject a conversation that begins with a call. Where the pending turn does
-/// not fit, its older tool rounds become previews or a digest. If the bytes of everything fit, nothing is
-/// counted; otherwise what is safe is counted, then groups from the newest to the first that does not fit. The
-/// cost depends on the budget, not on the length of the conversation.
+/// The pending turn, an unfinished reply, leading system messages, the preset, and injections are protected;
+/// only an injection with several depths is dropped with the history around it. Tool rounds are dropped with
+/// the question of their turn: providers reject a conversation that starts with a tool call. If the pending
+/// turn does not fit, its older tool rounds become previews or a digest.
+///
+/// If the bytes of everything fit, nothing is counted. Otherwise, protected messages are counted, then groups
+/// from the newest to the first that does not fit. The cost depends on the budget, not on the length of the
+/// conversation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TokenLimiter;
 
-/// Left on the blackboard by the limiter: what it dropped and kept.
+/// Result of the limiter, on the blackboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimiterResult {
-    /// How many messages of the conversation it dropped or shortened.
+    /// Number of dropped or shortened messages of the conversation.
     pub dropped: usize,
-    /// The tokens of all messages after it; absent if it had no budget.
+    /// Tokens of all remaining messages; `None` without a budget.
     pub kept: Option<TokenFigure>,
 }
 
 impl TokenLimiter {
-    /// The id, by which settings and reports name the processor.
+    /// Processor id.
     pub const ID: &'static str = "token-limiter";
-    /// The setting for what is counted for each message beside its own tokens.
+    /// Setting for extra tokens per message.
     pub(crate) const EXTRA: &'static str = "extraTokensPerMessage";
 }
 
@@ -113,7 +113,7 @@ impl ContextProcessor for TokenLimiter {
     }
 }
 
-/// Drops messages that only had a position. A message that follows one stays apart from the message above.
+/// The next message is not joined with the one above.
 fn drop_silent(cx: &mut PipelineContext<'_>) {
     if !cx.draft.messages().iter().any(|message| message.is_silent) {
         return;
@@ -141,19 +141,16 @@ fn drop_silent(cx: &mut PipelineContext<'_>) {
     cx.draft.decide_all(dropped);
 }
 
-/// The droppable part of a draft: groups of the conversation, oldest first, each with what goes with it.
+/// Droppable message groups, oldest first, with their injections at several depths.
 pub(crate) struct Units {
-    /// Where each unit ends; it begins where the one before ends, and what is safe may stand inside.
+    /// A group starts where the previous one ends. Protected messages may be inside.
     ends: Vec<usize>,
-    /// Whether a message belongs to a unit; the others are safe.
+    /// The other messages are protected.
     is_member: Vec<bool>,
 }
 
-/// What fits the budget.
 struct Fit {
-    /// How many of the oldest units do not.
     dropped: usize,
-    /// The tokens that are left after the kept units.
     left: u64,
 }
 
@@ -166,7 +163,7 @@ impl Units {
         let groups = each_group(history.get(..settled).unwrap_or_default());
         let ends = groups.filter_map(|group| Some(indexes.get(group)?.last()? + 1)).collect();
         let mut units = Self { ends, is_member: vec![false; messages.len()] };
-        // A point of several goes with the group that follows it.
+        // An injection with several depths belongs to the group after it.
         let is_point = |index: &usize| messages.get(*index).is_some_and(is_one_of_several);
         let points = (0..units.end(units.ends.len())).filter(is_point);
         for index in indexes.into_iter().take(settled).chain(points) {
@@ -177,29 +174,25 @@ impl Units {
         units
     }
 
-    /// Returns how many units there are.
     pub(crate) const fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Returns where the oldest `count` units end.
     pub(crate) fn end(&self, count: usize) -> usize {
         count.checked_sub(1).and_then(|newest| self.ends.get(newest)).copied().unwrap_or_default()
     }
 
-    /// Returns whether a message belongs to a unit.
     pub(crate) fn has(&self, index: usize) -> bool {
         self.is_member.get(index) == Some(&true)
     }
 
-    /// Returns the indexes of a unit's messages.
     pub(crate) fn members(&self, unit: usize) -> impl Iterator<Item = usize> {
         (self.end(unit)..self.end(unit + 1)).filter(|index| self.has(*index))
     }
 
-    /// Returns how many of the oldest units go if `count` do not fit: tool rounds go with the question of their turn.
+    /// Tool rounds are dropped with the question of their turn.
     ///
-    /// `has_older_question` says whether there is a question before all units.
+    /// `has_older_question`: a question precedes all groups.
     pub(crate) fn with_rounds(&self, messages: &[Message], count: usize, has_older_question: bool) -> usize {
         let own = |unit: usize| {
             let members = self.members(unit).filter_map(|index| messages.get(index));
@@ -214,7 +207,6 @@ impl Units {
         (count..turn_end).rfind(has_calls).map_or(count, |round| round + 1)
     }
 
-    /// Keeps units from the newest to the first that does not fit.
     fn fit(&self, cx: &PipelineContext<'_>, left: u64) -> Result<Fit, ProcessorError> {
         let costing = Costing::of(cx).as_limiter(Some(cx.config));
         let mut fit = Fit { dropped: self.ends.len(), left };
@@ -230,7 +222,7 @@ impl Units {
     }
 }
 
-/// Returns whether a message is of the conversation itself; one that was joined is if all its parts are.
+/// A joined message belongs to the conversation if all its parts do.
 fn is_droppable(message: &Message) -> bool {
     let is_own = |kind: SourceKind| kind.is_history() || kind == SourceKind::Separator;
     let is_history = match message.source.kind {
@@ -244,7 +236,7 @@ pub(crate) fn is_one_of_several(message: &Message) -> bool {
     message.place == Place::Gap { multiple: true }
 }
 
-/// Returns whether what is safe does not fit, and would without the older tool rounds of a running turn.
+/// Checks whether protected messages fit only without the older tool rounds of a running turn.
 fn can_compact_running_turn(cx: &PipelineContext<'_>, available: u32) -> bool {
     let messages = cx.draft.messages();
     let older = older_rounds(messages);
@@ -262,7 +254,6 @@ fn can_compact_running_turn(cx: &PipelineContext<'_>, available: u32) -> bool {
     others <= available && available < others + rounds
 }
 
-/// Counts what is safe; if that alone is too much, no context can be made.
 fn left_for_history(cx: &PipelineContext<'_>, units: &Units, available: u32) -> Result<u64, ProcessorError> {
     let messages = cx.draft.messages().iter().enumerate();
     let safe = messages.filter(|(index, _)| !units.has(*index)).map(|(_, message)| message);

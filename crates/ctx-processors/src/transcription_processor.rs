@@ -1,5 +1,3 @@
-//! `transcription-processor`: texts of documents and transcripts of media take the place of files.
-
 use std::borrow::Cow;
 
 use async_trait::async_trait;
@@ -13,12 +11,12 @@ use crate::asset_resolver::told;
 use crate::attachments::{AttachmentPolicy, Reading, Settled, Settler};
 use crate::rewrite::{Edit, rewrite};
 
-/// Puts the texts of documents and the transcripts of media into the messages that they belong to.
+/// Inserts document texts and transcripts of media into their messages.
 ///
-/// A text stands where `【file::id】` names its file, else at the end of the message. Text files always become text,
-/// others where the target does not take them, where they are old, or by the strategy. Files of the preset follow
-/// when the assembler has placed them, by the same settings. Texts come from
-/// [`AttachmentPorts`](ctx_types::AttachmentPorts); without them files stay what they are.
+/// A text replaces `【file::id】`, or goes to the end of the message. Text files are always converted; others
+/// if the target does not accept them, if they are old, or by the strategy. Files of the preset follow when
+/// the assembler has placed them. Texts come from [`AttachmentPorts`](ctx_types::AttachmentPorts); without
+/// them, files stay unchanged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TranscriptionProcessor;
 
@@ -50,7 +48,7 @@ impl ContextProcessor for TranscriptionProcessor {
     }
 }
 
-/// Writes the texts of files in `SillyTavern` chats (`extra.files`) above their messages, as it does.
+/// Writes the texts in `extra.files` of `SillyTavern` chats above their messages, as it does.
 fn write_chat_files(cx: &mut PipelineContext<'_>) {
     let session = cx.inputs.session;
     if session.header.kept.get("chat_metadata").is_none() {
@@ -83,16 +81,13 @@ fn write_chat_files(cx: &mut PipelineContext<'_>) {
     }
 }
 
-/// Finds the language of an agent's own texts: those of its preset, or of its character where there are none.
 pub(crate) fn language(agent: &Agent) -> Language {
     let entries = agent.preset_messages.iter().filter_map(|entry| entry.content.as_ref()).map(Content::text);
     let described = agent.character.iter().filter_map(|character| character.description.as_ref());
     Language::of_texts(entries.chain(described.map(|text| Cow::Borrowed(text.as_str()))))
 }
 
-/// Settles the files of messages that an entry of the preset, a worldbook or a plug-in brought.
-///
-/// They come after the processor has run; without it nothing happens.
+/// Does nothing if the processor is disabled.
 pub(crate) async fn settle_placed(cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
     settle(cx, |message| !message.source.kind.is_history()).await
 }

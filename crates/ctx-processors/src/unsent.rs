@@ -1,14 +1,12 @@
-//! What was brought in and is sent nowhere.
-
 use ctx_pipeline::{Blackboard, Draft};
 use ctx_types::{Decision, Outcome, phrase};
 
 use crate::worldbooks::Outlets;
 
-/// Describes what is not sent of that which stages brought in: what no stage has placed, and entries of worldbooks whose
-/// outlet no macro asked for.
+/// Returns decisions about injections that no processor placed, and worldbook entries whose outlet no macro
+/// uses.
 ///
-/// For the end of a run, whatever its stages were. O(injections).
+/// Call it at the end of a run. O(injections).
 pub fn unsent(draft: &Draft, blackboard: &Blackboard) -> Vec<Decision> {
     let injections = draft.injections().iter();
     let unplaced = injections.map(|injection| {

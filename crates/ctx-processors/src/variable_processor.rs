@@ -1,5 +1,3 @@
-//! `variable-processor`: session variables, set by messages and shown by texts.
-
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
@@ -18,43 +16,38 @@ use crate::rewrite::{Edit, rewrite};
 use crate::transcription_processor::language;
 use crate::variables::{References, Unknown, VariableDefinitions, Variables};
 
-/// How many bytes the variables of one request may write.
+/// Output limit per request, in bytes.
 const MAX_OUTPUT: usize = 8 << 20;
 
-/// Maximum number of diagnostics for unknown variables in one run. The others are only counted, because each
-/// diagnostic searches all variables for a similar name, and cards from other users may contain any number.
+/// Further diagnostics are only counted: each one searches all variables for a similar name, and untrusted
+/// cards may contain any number.
 const MAX_UNKNOWN: usize = 16;
 
-/// How many messages are looked at between two looks at the time limit.
+/// Messages between time limit checks.
 const CHECK_EVERY: usize = 256;
 
-/// The document that findings about tags in messages name; their pointers lead into the session's file.
 const CONVERSATION: &str = "session";
 
-/// The document that findings about tags in what the user is about to send name.
 const INPUT: &str = "input";
 
-/// The key of a message's metadata under which AIO Hub keeps the variables as the message left them.
+/// AIO Hub's metadata key for the values after a message.
 const SNAPSHOT: &str = "sessionVariableSnapshot";
 
-/// Carries out the `<svar …>` tags of the conversation, then puts the values in the place of `$[…]` in every text
-/// but the results of tools.
+/// Runs the `<svar …>` tags of the conversation, then replaces `$[…]` in all texts except tool results.
 ///
-/// All texts show the values at the end of the conversation, presets too, and what is about to be sent counts.
-/// The session remembers the values, so that a turn looks at new messages only.
+/// All texts, including presets, show the values after the pending input. The session caches values: a turn
+/// reads only new messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VariableProcessor;
 
-/// What is made of an agent once.
 struct Compiled {
     definitions: VariableDefinitions,
     language: Language,
-    /// What was written: mostly the same each turn.
     memory: TextMemory,
 }
 
 impl VariableProcessor {
-    /// The id, by which settings and reports name the processor.
+    /// Processor id.
     pub const ID: &'static str = "variable-processor";
 }
 
@@ -114,13 +107,12 @@ impl ContextProcessor for VariableProcessor {
     }
 }
 
-/// An edit of an old message makes the next turn walk the whole path, so it is off unless somebody reads it.
+/// Off by default: an edit of an old message makes the next turn read the whole branch.
 fn snapshots_field() -> ConfigField {
     ConfigField::boolean("snapshots", "Save values in the conversation", false)
         .with_description("Saves the values next to the message that changed them, as AIO Hub does")
 }
 
-/// Carries out the tags of what is about to be sent.
 fn read_input(
     input: Text,
     variables: &mut Variables,
@@ -135,7 +127,6 @@ fn read_input(
     }
 }
 
-/// Puts values in the place of references; returns how many messages changed.
 fn show(
     references: &References<'_>,
     memory: &TextMemory,
@@ -172,19 +163,16 @@ fn show(
     Ok(shown)
 }
 
-/// References of a run on their way to values.
 struct Showing<'a> {
     references: &'a References<'a>,
-    /// How many more bytes may be written.
     left: usize,
     found: Vec<Diagnostic>,
-    /// Unknown variables, with the pointer to the text that uses each.
     unknown: BTreeSet<(Option<String>, String)>,
 }
 
 impl Showing<'_> {
     fn rewrite(&mut self, message: &mut Message, memory: &TextMemory) -> bool {
-        // A person or a model may write anything in brackets; an author who names nothing is told.
+        // Users and models may write any text in brackets. Only authors get diagnostics.
         let is_authored =
             !matches!(message.source.kind, SourceKind::History | SourceKind::Summary | SourceKind::Input);
         let pointer = message.source.index().map(|index| format!("/presetMessages/{index}/content"));
@@ -211,7 +199,6 @@ impl Showing<'_> {
         edits
     }
 
-    /// Reports an unknown variable once for each text.
     fn report(&mut self, unknown: Unknown<'_>, pointer: Option<&str>) {
         let is_new = self.unknown.insert((pointer.map(str::to_owned), unknown.path.to_owned()));
         if is_new && self.unknown.len() <= MAX_UNKNOWN {
@@ -234,13 +221,12 @@ impl Showing<'_> {
     }
 }
 
-/// Returns what keeps the values beside the newest message that changed one, where AIO Hub looks for them; nothing
-/// if they are there.
+/// AIO Hub reads the values at the newest message that changed one.
 fn snapshot(session: &Session, variables: &Variables, effects: &[SessionOp]) -> Option<SessionOp> {
     let id = variables.changed_by.clone()?;
     let values: Map<String, Value> =
         variables.iter().map(|(path, value)| (path.to_owned(), value.to_json())).collect();
-    // What an earlier stage notes beside the same message stays.
+    // Keeps metadata that an earlier processor sets on the message.
     let noted = effects.iter().rev().find_map(|effect| match effect {
         SessionOp::Edit { id: edited, edit } if *edited == id => match &edit.metadata {
             Change::Set(metadata) => Some(metadata.clone()),

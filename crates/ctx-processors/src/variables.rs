@@ -1,7 +1,7 @@
-//! Session variables: what the messages of a conversation set, and what texts show of it.
+//! Session variables, independent of the pipeline.
 //!
-//! Pure: definitions come from an agent's file, changes from tags such as `<svar name="hp" op="-" value="5"/>` in
-//! messages, and `$[hp]` in a text stands for a value. Nothing here knows the pipeline.
+//! An agent defines variables. Tags such as `<svar name="hp" op="-" value="5"/>` in messages change them, and
+//! `$[hp]` in a text inserts a value.
 
 mod definitions;
 mod listing;

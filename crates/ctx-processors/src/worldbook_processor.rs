@@ -1,5 +1,3 @@
-//! `worldbook-processor`: entries of worldbooks that the conversation speaks of come into the context.
-
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -26,25 +24,25 @@ use crate::worldbooks::{
     entry_source, fields, injection, message_name, settings, stored_state, tell,
 };
 
-/// Activates entries of worldbooks and hands them over as injections; where they go is the assembler's work.
+/// Activates worldbook entries and adds them as injections, which the assembler places.
 ///
-/// Books come from the settings, the agent, the person who chats and the conversation. Timed effects are kept
-/// beside the newest message, as an effect that the host commits. What became of each entry is left on the
-/// blackboard as [`WorldbookScan`], the texts of outlets for `{{outlet::name}}`.
+/// Worldbooks come from the settings, the agent, the user profile, and the conversation. Timed effects are
+/// stored with the newest message, as an effect that the host commits. Leaves [`WorldbookScan`] on the
+/// blackboard, and the texts of outlets for `{{outlet::name}}`.
 #[derive(Clone, Debug)]
 pub struct WorldbookProcessor {
     macros: MacroRegistry,
     ports: MacroPorts,
 }
 
-/// Left on the blackboard: the scan of a run.
+/// Scan of a run, on the blackboard.
 #[derive(Clone, Debug)]
 pub struct WorldbookScan {
-    /// The books that were searched.
+    /// The searched worldbooks.
     pub set: Arc<BookSet>,
-    /// What became of each entry.
+    /// Result of each entry.
     pub scan: Arc<Scan>,
-    /// Where the messages came from that were searched, the oldest first.
+    /// Sources of the searched messages, oldest first.
     pub messages: Arc<[Source]>,
     /// Their texts, in the same order.
     pub texts: Arc<[Text]>,
@@ -55,54 +53,51 @@ pub struct WorldbookScan {
 pub struct NewestHit {
     /// The key and its place.
     pub hit: KeyHit,
-    /// The name of the message in reports.
+    /// Name of the message in reports.
     pub message: Phrase,
 }
 
 impl WorldbookScan {
-    /// Returns the newest message with a key of each entry, whatever the scan depth, and its name in reports.
+    /// Returns the newest message with a key of each entry, at any scan depth.
     ///
-    /// For explanations, in a processor that runs before one that changes messages.
+    /// For explanations, in a processor that runs before messages change.
     pub fn newest_hits(&self, cx: &PipelineContext<'_>) -> Vec<Option<NewestHit>> {
         newest_hits(&self.set, cx)
     }
 
-    /// Explains why an entry is not active, with its newest hit if that is known.
+    /// Explains why an entry is not active, with its newest match if known.
     pub fn describe_inactive(&self, entry: usize, reason: &Reason, newest: Option<&NewestHit>) -> Phrase {
         describe_inactive(&self.set, entry, reason, newest, &self.messages)
     }
 
-    /// Names the message that is so many before the newest, as reports name it.
+    /// Names a message for reports; 0 is the newest.
     pub fn message(&self, newest: usize) -> Phrase {
         message_name(&self.messages, newest)
     }
 }
 
 impl WorldbookProcessor {
-    /// The id, by which settings and reports name the processor.
+    /// Processor id.
     pub const ID: &'static str = "worldbook-processor";
 
-    /// Creates the processor for an application's macros, and what it lends to them.
+    /// Creates the processor with macros and macro ports.
     pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
         Self { macros, ports }
     }
 }
 
-/// What is made of an agent once.
 struct Compiled {
     shelves: Shelves,
     values: MacroValues,
     dialect: Dialect,
     macros: MacroRegistry,
-    /// The names and tags by which filters may know the character.
+    /// For character filters.
     names: Vec<Arc<str>>,
     tags: Option<Vec<Arc<str>>>,
     memory: TextMemory,
-    /// How the texts at one anchor are written together.
     gathering: Option<Gathering>,
 }
 
-/// The document that findings about a conversation name.
 const CONVERSATION: &str = "session";
 
 #[async_trait]
@@ -125,7 +120,7 @@ impl ContextProcessor for WorldbookProcessor {
             cx.report(finding);
         }
         let selection = Selection::of(agent, config, cx);
-        // What is wrong with the dialect and the values is reported by the assembler.
+        // The assembler reports these errors.
         let (dialect, _) = macro_dialect(agent);
         let shelves = Shelves::new(selection, settings, dialect, self.macros.clone());
         for finding in &shelves.own().findings {
@@ -161,7 +156,7 @@ impl ContextProcessor for WorldbookProcessor {
         let transcript = Transcript::of(cx, shelf.set.depth(), names);
         let mut scan = compiled.scan(cx, &shelf, &transcript, (&env, &mut state));
         cx.checkpoint()?;
-        // Only people read why an entry is not active.
+        // Needed only to explain inactive entries.
         let newest = if cx.inputs.turn.preview { newest_hits(&shelf.set, cx) } else { Vec::new() };
         let decisions = tell(&shelf.set, &scan, &transcript, &newest);
         cx.draft.decide_all(decisions);
@@ -180,7 +175,6 @@ impl ContextProcessor for WorldbookProcessor {
 }
 
 impl Compiled {
-    /// Finds the active entries, and keeps their timed effects.
     fn scan(
         &self,
         cx: &mut PipelineContext<'_>,
@@ -213,7 +207,6 @@ impl Compiled {
         scan
     }
 
-    /// What a scan looks at, but for the texts beside the conversation.
     fn input<'a>(
         &'a self,
         inputs: &Inputs<'a>,
@@ -222,7 +215,7 @@ impl Compiled {
         state: &'a TimedState,
     ) -> ScanInput<'a> {
         let Inputs { session, turn, budget, agent, .. } = *inputs;
-        // A part of what question and answer may have without the answer, as in SillyTavern.
+        // The entry budget is a share of the context window without the response reserve, as in SillyTavern.
         let max_context = budget.window().map(|window| window.saturating_sub(budget.reserve()).into());
         ScanInput {
             messages: &transcript.messages,
@@ -239,7 +232,6 @@ impl Compiled {
     }
 }
 
-/// Returns the newest message with a key of each entry, whatever the scan depth, and its name in reports.
 fn newest_hits(set: &BookSet, cx: &PipelineContext<'_>) -> Vec<Option<NewestHit>> {
     let mut transcript = Transcript::of(cx, set.limits().messages, None);
     transcript.remove_inserted();
@@ -250,7 +242,7 @@ fn newest_hits(set: &BookSet, cx: &PipelineContext<'_>) -> Vec<Option<NewestHit>
     set.newest_hits(&transcript.messages).into_iter().map(|hit| hit.and_then(named)).collect()
 }
 
-/// Reports what is wrong with books of a conversation; the rest was reported when the agent was compiled.
+/// Diagnostics of other worldbooks were reported when the agent was compiled.
 fn report_new(cx: &mut PipelineContext<'_>, own: &Shelf, shelf: &Shelf) {
     let new = shelf.findings.iter().filter(|finding| !own.findings.contains(finding));
     let place = |finding: &ctx_types::Diagnostic| match finding.code == codes::MISSING_WORLDBOOK {
@@ -263,7 +255,7 @@ fn report_new(cx: &mut PipelineContext<'_>, own: &Shelf, shelf: &Shelf) {
     }
 }
 
-/// Changes the texts of active entries by the regex rules for worldbooks; they see the texts as they are sent.
+/// Rules see the texts after macro expansion.
 fn apply_rules(
     cx: &mut PipelineContext<'_>,
     shelf: &Shelf,
@@ -294,7 +286,6 @@ fn apply_rules(
     }
 }
 
-/// Hands active entries to the assembler, and the texts of outlets to macros.
 fn hand_over(
     cx: &mut PipelineContext<'_>,
     set: &BookSet,
@@ -335,7 +326,6 @@ fn log(cx: &mut PipelineContext<'_>, set: &BookSet, scan: &Scan) {
     cx.log(LogLine::info(line).with_details(json!({ "passes": passes, "budgetTokens": scan.budget })));
 }
 
-/// The texts beside the conversation in which entries may look for keys.
 fn sources(env: &Env) -> ScanSources {
     ScanSources::default()
         .with(ScanSource::Persona, env.persona.clone())
@@ -359,7 +349,7 @@ fn tags(agent: &Agent) -> Option<Vec<Arc<str>>> {
     Some(tags.iter().filter_map(serde_json::Value::as_str).map(Arc::from).collect())
 }
 
-/// Counts what the agent has said, if an entry asks for that. O(new messages).
+/// Counts replies, if an entry needs it. O(new messages).
 fn answers(session: &Session, set: &BookSet) -> u64 {
     #[derive(Clone, Default)]
     struct Answers(u64);
@@ -373,7 +363,6 @@ fn answers(session: &Session, set: &BookSet) -> u64 {
     said.0
 }
 
-/// Finds out with which of the agent's greetings a conversation began.
 fn greeting(session: &Session, agent: &Agent) -> Option<u64> {
     let (_, first) = session.sent_node(0)?;
     let content = first.content.as_ref().filter(|_| first.role == Some(Role::Assistant))?;

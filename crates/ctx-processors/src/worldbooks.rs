@@ -1,5 +1,3 @@
-//! The parts of `worldbook-processor`: which books, how they are searched, and where their entries go.
-
 mod expanding;
 mod gathering;
 mod options;

@@ -1,12 +1,10 @@
-//! Files of an agent: entries of its preset name them by id alone.
-
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use ctx_types::{Agent, Attachment};
 use serde_json::Value;
 
-/// Completes a reference that says nothing but an id from the agent's own list of files.
+/// Completes an id-only reference with data from the agent's `assets`.
 pub(crate) fn of_agent<'a>(file: &'a Attachment, agent: &Agent) -> Cow<'a, Attachment> {
     let list = agent.assets.as_ref().and_then(Value::as_array);
     let is_wanted = |asset: &&Value| asset.get("id").and_then(Value::as_str) == Some(&*file.id);

@@ -1,9 +1,7 @@
-//! The words that stand in a message for a file.
-
 use ctx_compress::mask::Language;
 use ctx_pipeline::{Config, ConfigField};
 
-/// The words around texts of files; `{name}` and `{number}` in them stand for the file's.
+/// `{name}` and `{number}` are replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Forms {
     document: String,
@@ -11,16 +9,14 @@ pub(crate) struct Forms {
     placeholder: String,
 }
 
-/// What stands around a file unless settings say otherwise: headings of texts and transcripts, and the placeholder.
 const fn built_in(language: Language) -> [&'static str; 3] {
     match language {
         Language::English => ["[file: {name}]", "[transcript: {name}]", "[attachment: {number} - {name}]"],
-        // AIO Hub's own words, so that its conversations read the same to a model.
+        // AIO Hub's texts.
         Language::Chinese => ["[文件: {name}]", "[转写: {name}]", "[附件: {number} - {name}]"],
     }
 }
 
-/// The settings, in the order of [`built_in`].
 const FIELDS: [(&str, &str); 3] = [
     ("documentHeading", "Document header"),
     ("transcriptHeading", "Transcript header"),
@@ -48,7 +44,7 @@ impl Forms {
         })
     }
 
-    /// Reads the settings; what they leave empty is in the language of the agent.
+    /// Empty settings use the default in the agent's language.
     pub(crate) fn of_config(config: &Config, language: Language) -> Self {
         let [document, transcript, placeholder] = built_in(language);
         let text = |(key, _): (&str, &str), built_in: &str| match config.text(key) {
@@ -59,7 +55,7 @@ impl Forms {
         Self::from([text(first, document), text(second, transcript), text(third, placeholder)])
     }
 
-    /// The text of a document; that of a text file is fenced, so that nothing in it reads as the message's own.
+    /// Fences plain text. The model cannot mistake it for the message's own text.
     pub(crate) fn document(&self, file: Shown<'_>, text: &str, fence: Option<&str>) -> String {
         let heading = file.fill(&self.document);
         match fence {
@@ -77,23 +73,22 @@ impl Forms {
     }
 }
 
-/// A file, as words speak of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shown<'a> {
     pub(crate) name: &'a str,
-    /// Which file of its message it is, from 1 on.
+    /// Position in the message, from 1.
     pub(crate) number: usize,
 }
 
 impl Shown<'_> {
-    /// Puts name and number into a form; a line break in a name becomes a blank, so that no name looks like text.
+    /// Replaces control characters in the name. A name cannot imitate a heading.
     fn fill(self, form: &str) -> String {
         let name = self.name.replace(|c: char| c.is_control(), " ");
         form.replace("{number}", &self.number.to_string()).replace("{name}", &name)
     }
 }
 
-/// Sets a text between two lines of backticks that are longer than any run of them in it.
+/// The fence is longer than any run of backticks in the text.
 fn fenced(text: &str, language: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);

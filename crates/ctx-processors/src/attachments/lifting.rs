@@ -1,5 +1,5 @@
-//! Pictures that stand in a text as base64 become files of the message: nobody can read them as words, and as words
-//! they would cost a hundred times as much.
+//! Converts inline base64 images in message texts to attachments. As text, they would cost about 100 times as
+//! many tokens.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
@@ -11,10 +11,10 @@ use serde_json::json;
 
 use crate::rewrite::{Edit, rewrite};
 
-/// How many pictures of one message become files; the others stay words.
+/// Further images of a message stay text.
 const MAX_LIFTED: usize = 20;
 
-/// How far before [`Text::INLINE_PICTURE`] a picture's description may begin, in bytes.
+/// Maximum bytes between `![` and [`Text::INLINE_PICTURE`].
 const MAX_DESCRIPTION: usize = 512;
 
 const ENGINE: GeneralPurpose = GeneralPurpose::new(
@@ -22,7 +22,6 @@ const ENGINE: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Returns whether a message has pictures in its words: Markdown's `![…](data:…;base64,…)`.
 pub(super) fn has_inline(message: &Message) -> bool {
     let is_speech = !message.role.is_instruction() && message.role != Role::Tool;
     is_speech
@@ -36,7 +35,6 @@ fn has_inline_picture(part: &ContentPart) -> bool {
     matches!(part, ContentPart::Text(text) if text.has_inline_picture())
 }
 
-/// Takes pictures out of the words of a message; a placeholder stands where each was.
 pub(super) fn lift(message: &mut Message) {
     let mut lifted = Vec::new();
     let find = |text: &str| -> Vec<Edit> {
@@ -66,10 +64,10 @@ pub(super) fn lift(message: &mut Message) {
     }
 }
 
-/// Reads the picture at the [`Text::INLINE_PICTURE`] at `at`.
+/// Reads the image at the [`Text::INLINE_PICTURE`] at `at`.
 ///
-/// `before` and `after` end at the neighboring matches. A picture contains only one match, so each byte is searched
-/// only once.
+/// `before` and `after` end at the neighboring matches. An image contains only one match: each byte is
+/// searched only once.
 fn picture(before: &str, after: &str, at: usize, number: usize) -> Option<(Span, Attachment)> {
     let start = before.rfind("![").filter(|start| before.len() - start <= MAX_DESCRIPTION)?;
     let description = before.get(start + 2..)?;

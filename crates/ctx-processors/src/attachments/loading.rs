@@ -1,5 +1,3 @@
-//! Getting the bytes of files, and telling what they are.
-
 use ctx_types::{
     Asset, AssetStore, Attachment, Deadline, DocumentText, MediaKind, PortError, PortErrorKind, phrase,
     thousands,
@@ -11,29 +9,24 @@ use crate::attachments::media_type::media_type;
 use crate::attachments::waiting::within;
 use crate::attachments::{AttachmentPolicy, settling};
 
-/// How many bytes the files of one request have at the most. In base64, and once more as the body that is sent,
-/// they take three times as much memory.
+/// Limit for all files of a request, in bytes. Base64 and the request body take 3 times as much memory.
 const MAX_TOTAL: u64 = 48 << 20;
 
-/// Loads files of one run, and counts their bytes.
 pub(crate) struct Loader<'a> {
     pub(crate) store: Option<&'a dyn AssetStore>,
-    /// Counts pages.
     pub(crate) documents: Option<&'a dyn DocumentText>,
     pub(crate) is_preview: bool,
     pub(crate) clock: Option<&'a dyn Deadline>,
-    /// How many bytes were loaded in this run.
     pub(crate) total: u64,
 }
 
-/// A file with its bytes, and what was said of it that they contradict.
+/// `contradicts` is the declared type if the content has another one.
 pub(crate) struct Loaded {
     pub(crate) file: Attachment,
     pub(crate) contradicts: Option<String>,
 }
 
 impl Loader<'_> {
-    /// Loads the bytes of a file unless it has them, and sets its type and measures by them.
     pub(crate) async fn load(
         &mut self,
         file: &Attachment,
@@ -75,7 +68,6 @@ impl Loader<'_> {
     }
 }
 
-/// The failure of a port that a preview would have to wait for.
 pub(crate) fn not_at_hand() -> PortError {
     PortError::new(PortErrorKind::Unavailable, phrase!("not cached, and a preview does not load it"))
 }
@@ -89,7 +81,6 @@ fn check_len(len: u64, max_bytes: u64) -> Result<(), PortError> {
     Err(PortError::new(PortErrorKind::TooLarge, detail))
 }
 
-/// The size that is said of a file, in bytes.
 fn declared_len(file: &Attachment) -> Option<u64> {
     let size = |value: &Value| value.get("size").and_then(Value::as_u64);
     size(&file.kept).or_else(|| file.kept.get("metadata").and_then(size))

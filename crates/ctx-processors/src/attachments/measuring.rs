@@ -1,12 +1,8 @@
-//! How large pictures and recordings are, read from the heads of their files.
-
 use std::num::NonZeroU32;
 
 use ctx_types::{Measures, MediaKind};
 
-/// Measures a file of a media type; what its bytes do not tell stays unknown.
-///
-/// Nothing is decoded: a head of a few hundred bytes is read. Pages are counted by who reads documents.
+/// Decodes nothing. Unknown measures stay `None`; the document reader counts pages.
 pub(crate) fn measure(bytes: &[u8], mime_type: &str) -> Measures {
     match MediaKind::of_mime(mime_type) {
         MediaKind::Image => Measures { size: image_size(bytes), ..Measures::default() },
@@ -21,12 +17,11 @@ fn image_size(bytes: &[u8]) -> Option<(NonZeroU32, NonZeroU32)> {
     side(size.width).zip(side(size.height))
 }
 
-/// The length of a WAV file: the bytes of its sound by the bytes of a second. What the head says of more than is
-/// there does not count.
+/// Seconds of audio in a WAV file, rounded up. The declared data size is limited to the real one.
 fn wav_seconds(bytes: &[u8]) -> Option<u32> {
     let mut rest = bytes.strip_prefix(b"RIFF")?.get(4..)?.strip_prefix(b"WAVE")?;
     let mut rate = None;
-    // A file has few chunks before its sound; one that has more is odd, and its length unknown.
+    // Files have few chunks before the data.
     for _ in 0..64 {
         let (name, after) = rest.split_at_checked(4)?;
         let (size, after) = after.split_at_checked(4)?;
@@ -40,7 +35,7 @@ fn wav_seconds(bytes: &[u8]) -> Option<u32> {
             }
             _ => {}
         }
-        // Chunks begin at even places.
+        // Chunks are aligned to 2 bytes.
         rest = after.get(len + len % 2..)?;
     }
     None

@@ -1,35 +1,30 @@
-//! What a file is: its bytes decide, then its name, then what is said about it.
+//! Detects media types by content, then by name, then by declared type.
 
 use std::borrow::Cow;
 
 use ctx_wire::canonical_media_type;
 
-/// What is assumed of bytes that nothing is known of.
 const UNKNOWN: &str = "application/octet-stream";
 
-/// How much is looked at to tell a text from other bytes.
 const LOOKED_AT: usize = 8 << 10;
 
-/// Types whose files always begin with a mark; without it, they are something else.
+/// Types whose files always start with a signature. A file without it has another type.
 const MARKED: [&str; 6] =
     ["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "audio/wav"];
 
-/// What a file is found to be.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct MediaType {
-    /// The media type, as providers spell it.
     pub(crate) name: String,
-    /// What was said of it, or what its name says, if that is something else.
+    /// The declared type, or the type of the file name, if it differs.
     pub(crate) contradicts: Option<String>,
 }
 
-/// Returns what a file is. O(1) for most types; at most the first 8 KiB are looked at beside their marks.
 pub(crate) fn media_type(bytes: &[u8], name: &str, declared: Option<&str>) -> MediaType {
     let by_name = mime_guess::from_path(name).first_raw().map(canonical_media_type);
     let declared = declared.map(canonical_media_type).filter(|declared| declared != UNKNOWN);
     let expected = declared.or_else(|| by_name.clone());
     let found = match by_content(bytes) {
-        // A zip file whose entries stand in another order than usual.
+        // A zip file with an unusual order of entries.
         Some("application/zip") => {
             expected.clone().filter(|named| is_zipped(named)).unwrap_or(Cow::Borrowed("application/zip"))
         }
@@ -40,13 +35,12 @@ pub(crate) fn media_type(bytes: &[u8], name: &str, declared: Option<&str>) -> Me
     MediaType { name: found.into_owned(), contradicts }
 }
 
-/// Returns whether a type is a text in some way, so that a more exact name of it is no contradiction.
 fn contradicts(expected: &str, found: &str) -> bool {
     let is_text = |name: &str| ctx_wire::is_plain_text(name) || name == "application/xhtml+xml";
     expected != found && !(is_text(expected) && is_text(found)) && !is_same_container(expected, found)
 }
 
-/// Sound and films share their containers: the bytes alone do not always tell which of them it is.
+/// Audio and video share containers, so a signature can match either.
 fn is_same_container(one: &str, other: &str) -> bool {
     const CONTAINERS: [&[&str]; 3] = [
         &["audio/mp4", "audio/m4a", "audio/x-m4a", "video/mp4", "video/quicktime"],
@@ -57,7 +51,7 @@ fn is_same_container(one: &str, other: &str) -> bool {
 }
 
 fn by_content(bytes: &[u8]) -> Option<&'static str> {
-    // A PDF may have something before its mark.
+    // A PDF may start with other bytes.
     let beginning = bytes.get(..1_024.min(bytes.len())).unwrap_or_default();
     if memchr::memmem::find(beginning, b"%PDF-").is_some() {
         return Some("application/pdf");
@@ -79,7 +73,7 @@ fn is_zipped(name: &str) -> bool {
         || name == "application/epub+zip"
 }
 
-/// Returns whether bytes look like words: no zero bytes, in any encoding but UTF-16, which begins with a mark.
+/// Text has no control characters except white space and ESC, or starts with a UTF-16 byte order mark.
 fn is_text(bytes: &[u8]) -> bool {
     let beginning = bytes.get(..LOOKED_AT.min(bytes.len())).unwrap_or_default();
     let is_control = |byte: &&u8| **byte < 0x20 && !matches!(**byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b);

@@ -1,33 +1,27 @@
-//! What is to become of files that the target does not take, and how large they may be.
-
 use ctx_pipeline::{Config, ConfigField};
 use ctx_types::MediaKind;
 
-/// What is done with files that the target does not take, and the limits of all.
+/// Handling of files that the target does not accept, and limits for all files.
 ///
-/// The engine leaves it on the blackboard before a run, so that stages before `asset-resolver`, whose settings
-/// these are, settle files in the same way.
+/// These settings of `asset-resolver` are on the blackboard: earlier processors apply them too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttachmentPolicy {
     /// By kind, in the order of [`MediaKind::ALL`].
     fallbacks: [Fallback; 4],
-    /// The largest file that is loaded, in bytes.
+    /// Maximum file size in bytes.
     pub max_bytes: u64,
-    /// The longest side of a picture in pixels; larger ones are made smaller. 0 leaves them as they are.
+    /// Maximum side of an image in pixels. Larger images are resized; 0 disables resizing.
     pub max_side: u32,
-    /// The most pixels of a picture; one that has more is not sent.
+    /// Maximum pixels of an image. Larger images are replaced with a placeholder.
     pub max_pixels: u64,
 }
 
-/// What stands for a file that the target does not take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Fallback {
-    /// Its text or transcript, and where there is none a placeholder.
+    /// The text or transcript; a placeholder if neither exists.
     #[default]
     Text,
-    /// A placeholder.
     Placeholder,
-    /// Nothing: there is no context.
     Error,
 }
 
@@ -38,7 +32,6 @@ const FIELDS: [(MediaKind, &str); 4] = [
     (MediaKind::Document, "Unsupported documents"),
 ];
 
-/// The settings, as `asset-resolver` has them.
 pub(crate) fn policy_fields() -> Vec<ConfigField> {
     let choices = |kind| {
         let text = match kind {

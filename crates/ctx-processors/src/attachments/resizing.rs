@@ -1,5 +1,3 @@
-//! Pictures that are larger than anybody looks at are made smaller.
-
 use std::io::Cursor;
 
 use ctx_types::Asset;
@@ -8,18 +6,15 @@ use image::imageops::FilterType;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
 
-/// How much memory a picture may take while it is looked at, in bytes.
 const MAX_MEMORY: u64 = 160 << 20;
 
-/// The quality of a JPEG picture that is written again; AIO Hub's default.
+/// JPEG quality; AIO Hub's default.
 const QUALITY: u8 = 85;
 
-/// Makes a picture smaller until its longest side has so many pixels; `None` if it may stay as it is: it is small
-/// enough, or of a form that may move.
+/// Resizes an image to a longest side of `max_side` pixels.
 ///
-/// A JPEG picture stays one, turned as its camera says; all others become PNG.
-///
-/// Errors: why a picture that should be smaller stays as it is.
+/// Returns `None` for small images and for types other than JPEG, PNG, and WebP. JPEG stays JPEG, with its
+/// EXIF orientation applied; others become PNG. The error explains an unchanged image.
 pub(crate) fn smaller(
     asset: &Asset,
     mime_type: &str,
@@ -44,7 +39,6 @@ pub(crate) fn smaller(
     Some(resized.map(|bytes| (Asset::new(bytes), mime_type)))
 }
 
-/// Reads a picture, and how its camera was turned.
 fn read(asset: &Asset, format: ImageFormat) -> Result<(DynamicImage, Orientation), &'static str> {
     const UNREADABLE: &str = "it cannot be read";
     let mut reader = ImageReader::with_format(Cursor::new(&asset.bytes[..]), format);
@@ -60,7 +54,6 @@ fn read(asset: &Asset, format: ImageFormat) -> Result<(DynamicImage, Orientation
     Ok((picture, orientation))
 }
 
-/// Writes a picture in its form: JPEG or PNG.
 fn write(picture: &DynamicImage, format: ImageFormat) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let written = match format {

@@ -1,4 +1,4 @@
-//! What becomes of a file: sent as it is, as its text or transcript, or a placeholder in its place.
+//! Decides how each file is sent: unchanged, as text, or as a placeholder.
 
 use std::time::Duration;
 
@@ -23,14 +23,13 @@ use crate::attachments::waiting::within;
 use crate::attachments::writing::{FileWords, has_placeholders, write};
 use crate::codes;
 
-/// How long a store may take for one file.
 pub(crate) const LOADING: Duration = Duration::from_secs(60);
 
-/// When files become text though the target would take them; the settings of `transcription-processor`.
+/// Settings of `transcription-processor`: files to send as text even if the target accepts them.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     is_always: bool,
-    /// From how many messages before the end on; 0 for never.
+    /// Files with at least this many later messages become text; 0: never.
     force_after: usize,
     prefers_transcripts: bool,
     limit: Duration,
@@ -54,7 +53,6 @@ impl Reading {
         fields
     }
 
-    /// Reads the settings, for an agent that speaks a language.
     pub(crate) fn of_config(config: &Config, language: Language) -> Self {
         Self {
             is_always: config.text("strategy") == "always",
@@ -66,26 +64,20 @@ impl Reading {
     }
 }
 
-/// What settling did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settled {
-    /// How many files are sent as they are.
     pub(crate) as_they_are: usize,
-    /// How many became text.
     pub(crate) as_text: usize,
-    /// For how many a placeholder stands.
     pub(crate) placeholders: usize,
-    /// How many stay references, because nothing lends their bytes.
     pub(crate) references: usize,
 }
 
-/// Settles the files of one run.
 pub(crate) struct Settler<'a> {
     agent: &'a Agent,
     ports: AttachmentPorts<'a>,
     target: Target<'a>,
     loader: Loader<'a>,
-    /// What stands for files that the target does not take; without it they stay as they are.
+    /// Without a policy, unsupported files stay unchanged.
     policy: Option<AttachmentPolicy>,
     reading: Option<Reading>,
     forms: Forms,
@@ -94,22 +86,19 @@ pub(crate) struct Settler<'a> {
     done: Settled,
 }
 
-/// What becomes of one file.
 enum Form {
-    /// What it was.
     Reference,
     AsItIs(Attachment),
     Text(String),
     Placeholder,
 }
 
-/// A file on its way, and whose it is.
 #[derive(Clone, Copy)]
 struct Job<'j> {
     file: &'j Attachment,
     source: &'j Source,
     number: usize,
-    /// How many messages follow its own.
+    /// Number of later messages.
     from_end: usize,
 }
 
@@ -141,7 +130,6 @@ impl<'a> Settler<'a> {
         }
     }
 
-    /// Settles the files of the messages that are wanted; reports and decides in the context.
     pub(crate) async fn run(
         mut self,
         cx: &mut PipelineContext<'_>,
@@ -234,7 +222,6 @@ impl<'a> Settler<'a> {
         }
     }
 
-    /// Decides about a file whose bytes are there.
     async fn of_bytes(&mut self, job: Job<'_>) -> Result<Form, ProcessorError> {
         let refusal = self.target.refuses(job.mime_type());
         let Some(why) = self.reason_for_text(job, refusal.as_ref()) else {
@@ -282,7 +269,6 @@ impl<'a> Settler<'a> {
         }
     }
 
-    /// Returns a file as it is sent: a picture that is too large is made smaller.
     #[cfg(feature = "images")]
     fn fitted(&mut self, job: Job<'_>) -> Attachment {
         let max_side = self.policy.map_or(0, |policy| policy.max_side);
@@ -322,7 +308,6 @@ impl<'a> Settler<'a> {
         job.file.clone()
     }
 
-    /// Explains why a file is to be sent as text, if it is.
     fn reason_for_text(&self, job: Job<'_>, refusal: Option<&Phrase>) -> Option<Phrase> {
         let fallback = self.policy.map(|policy| policy.fallback(job.file.kind()));
         if let Some(refusal) = refusal.filter(|_| fallback == Some(Fallback::Text)) {
@@ -344,7 +329,6 @@ impl<'a> Settler<'a> {
         is_there.then(|| phrase!("a transcript is available"))
     }
 
-    /// Returns the words that stand for a file.
     async fn words(&self, job: Job<'_>) -> Result<String, PortError> {
         let shown = job.shown();
         if job.file.kind() != MediaKind::Document {
@@ -388,7 +372,7 @@ impl<'a> Settler<'a> {
         self.reading.as_ref().map_or(LOADING, |reading| reading.limit)
     }
 
-    /// Decides about a file of which only an address is known. Nothing here fetches it.
+    /// URLs are never fetched here.
     fn by_address(&mut self, job: Job<'_>) -> Result<Form, ProcessorError> {
         if self.target.takes_address(job.file.kind()) {
             return Ok(Form::Reference);
@@ -397,7 +381,6 @@ impl<'a> Settler<'a> {
         self.without(job, codes::ATTACHMENT_PLACEHOLDER, &why)
     }
 
-    /// Has a placeholder stand for a file, or ends the run, as the policy has it.
     fn without(&mut self, job: Job<'_>, code: Code, why: &Phrase) -> Result<Form, ProcessorError> {
         let Some(policy) = self.policy else { return Ok(Form::Reference) };
         if policy.fallback(job.file.kind()) == Fallback::Error {
@@ -464,7 +447,6 @@ impl Job<'_> {
         if self.file.kind() == MediaKind::Document { "its text" } else { "its transcript" }
     }
 
-    /// The code of a failure to make text of it.
     fn failure(&self) -> Code {
         match self.file.kind() {
             MediaKind::Document => codes::DOCUMENT_UNREADABLE,
@@ -486,7 +468,7 @@ fn no_port(detail: Phrase) -> PortError {
     PortError::new(PortErrorKind::Unsupported, detail)
 }
 
-/// Blank is no text: a scanned page, or silence.
+/// Blank text is an error: a scanned page or silence.
 fn check_text(text: &str) -> Result<String, PortError> {
     match text.trim().is_empty() {
         true => Err(PortError::new(PortErrorKind::Invalid, phrase!("it contains no text"))),

@@ -1,13 +1,12 @@
-//! What the target of a request takes: its dialect has a shape for it, and its model has eyes or ears.
+//! Media support of the request's target: its API dialect and its model.
 
 use ctx_tokens::ModelFacts;
 use ctx_types::{MediaKind, Phrase, TurnInput, phrase};
 use ctx_wire::Dialect;
 
-/// To whom a request goes, as far as files depend on it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
-    /// How the provider speaks; any way if nobody says.
+    /// `None` accepts files that any API dialect accepts.
     dialect: Option<Dialect>,
     model: &'a ModelFacts,
 }
@@ -17,7 +16,6 @@ impl<'a> Target<'a> {
         Self { dialect: turn.dialect.as_deref().and_then(Dialect::parse), model }
     }
 
-    /// Explains why a file of a media type cannot be sent as it is; `None` if it can.
     pub(crate) fn refuses(&self, mime_type: &str) -> Option<Phrase> {
         let kind = MediaKind::of_mime(mime_type);
         let takes = |dialect: Dialect| dialect.takes(mime_type);
@@ -37,7 +35,6 @@ impl<'a> Target<'a> {
         (!self.has_sense_for(kind)).then(|| takes_no(kind))
     }
 
-    /// Returns whether the provider fetches a file of this kind from an address by itself.
     pub(crate) fn takes_address(&self, kind: MediaKind) -> bool {
         let takes = |dialect: Dialect| dialect.takes_address(kind);
         self.has_sense_for(kind) && self.dialect.map_or_else(|| Dialect::ALL.into_iter().any(takes), takes)
@@ -54,7 +51,6 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Reports that a model takes no files of a kind.
 fn takes_no(kind: MediaKind) -> Phrase {
     match kind {
         MediaKind::Image => phrase!("the model does not accept images"),

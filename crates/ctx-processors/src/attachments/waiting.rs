@@ -1,5 +1,3 @@
-//! Waiting for a port, but not beyond a limit of time.
-
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
@@ -7,7 +5,7 @@ use std::time::Duration;
 
 use ctx_types::{Deadline, PortError, PortErrorKind, phrase};
 
-/// Waits for a port's answer; without a clock as long as it takes.
+/// Returns a `TimedOut` error after `limit`. Without a clock, there is no limit.
 pub(crate) async fn within<T>(
     limit: Duration,
     clock: Option<&dyn Deadline>,

@@ -1,5 +1,3 @@
-//! Texts of files go into their messages: where a placeholder stands for the file, else at the end.
-
 use std::cell::Cell;
 use std::collections::HashMap;
 
@@ -7,22 +5,18 @@ use ctx_types::{Content, ContentPart, Message, Source, SourceKind, Span, Text, T
 
 use crate::rewrite::{Edit, rewrite};
 
-/// What is written for a file.
 #[derive(Debug)]
 pub(crate) struct FileWords {
-    /// The id by which placeholders name it.
     pub(crate) id: String,
-    /// Its text; `None` for a file that is sent as it is.
+    /// `None` if the file is sent unchanged.
     pub(crate) text: Option<String>,
-    /// What stands where a placeholder names it and it has no text there.
+    /// Text for placeholders without file text.
     pub(crate) label: String,
 }
 
-/// How a placeholder begins, and ends.
 const OPENING: &str = "【file::";
 const CLOSING: char = '】';
 
-/// Returns whether a message has placeholders for files.
 pub(crate) fn has_placeholders(message: &Message) -> bool {
     let has = |text: &str| text.contains(OPENING);
     match &message.content {
@@ -31,13 +25,13 @@ pub(crate) fn has_placeholders(message: &Message) -> bool {
     }
 }
 
-/// Writes the texts of files into a message: in place of `【file::id】`, else at its end, in the order of the files.
+/// Replaces each `【file::id】` with the file's text, and appends the remaining texts in file order.
 ///
-/// A placeholder of a file without text becomes its label, one that names no file stays as it is. Each file is
-/// written once; where a second placeholder names it, its label stands.
+/// A text is written once: later placeholders become the label, and so do placeholders of a file without
+/// text. Unknown ids stay unchanged.
 pub(crate) fn write(message: &mut Message, files: &[FileWords]) {
     let written: Vec<Cell<bool>> = files.iter().map(|_| Cell::new(false)).collect();
-    // Reversed, so that the first of 2 files with the same id is used.
+    // Reversed: the first of 2 files with the same id is used.
     let by_id: HashMap<&str, usize> =
         files.iter().enumerate().rev().map(|(index, file)| (&*file.id, index)).collect();
     let find = |text: &str| -> Vec<Edit> {
@@ -59,7 +53,6 @@ pub(crate) fn write(message: &mut Message, files: &[FileWords]) {
     }
 }
 
-/// Puts texts behind the last text of a message.
 fn append(message: &mut Message, files: &[&FileWords]) {
     let texts = match &mut message.content {
         Content::Text(_) => 1,
@@ -94,7 +87,7 @@ fn source(file: &FileWords) -> Source {
     Source::new(SourceKind::File, Trust::File).with_id(file.id.as_str())
 }
 
-/// Finds the placeholders of a text, with their ids. An id has no white space and no [`OPENING`]. O(bytes).
+/// An id contains no white space and no [`OPENING`]. O(bytes).
 fn placeholders(text: &str) -> impl Iterator<Item = (Span, &str)> {
     let mut pieces = text.split(OPENING);
     let mut start = pieces.next().map_or(0, str::len);

@@ -1,4 +1,4 @@
-//! What the stage tells: decisions about messages, findings, lines of the log.
+//! Decisions, diagnostics, and log lines of the compressor.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ use crate::compression::settings::Settings;
 use crate::costing::Costing;
 use crate::gap_ranks::{GapRanks, name};
 
-/// The document that findings about messages of the conversation name.
+/// Document of diagnostics about stored messages.
 const CONVERSATION: &str = "session";
 
-/// Tells what became of a draft, and of what was not loaded for it because it was compressed `earlier`.
+/// `earlier` is the compressed prefix that was not loaded.
 pub(crate) fn tell(
     cx: &mut PipelineContext<'_>,
     given: &[Message],
@@ -44,7 +44,6 @@ pub(crate) fn tell(
     cx.log(line(outcome, settings, earlier.map_or(0, |earlier| earlier.positions().len())));
 }
 
-/// Reports calls and results that were put right, and what was left out for it.
 pub(crate) fn tell_repairs(cx: &mut PipelineContext<'_>, given: &[Message], repaired: &Repaired) {
     for finding in &repaired.diagnostics {
         cx.report(in_conversation(finding, given));
@@ -57,8 +56,7 @@ pub(crate) fn tell_repairs(cx: &mut PipelineContext<'_>, given: &[Message], repa
     }));
 }
 
-/// One decision for each run of messages of which the same became, and for each that is shorter; after those about what
-/// stands before the messages.
+/// Appends one decision per run of messages with the same outcome, and one per truncated message.
 pub(super) fn runs(
     mut decisions: Vec<Decision>,
     given: &[Message],
@@ -107,7 +105,7 @@ fn cut(message: &Message, short: &Message, reason: Phrase) -> Decision {
     Decision { bytes: Some(bytes), ..Decision::new(Outcomes::Cut, message.source.clone(), reason) }
 }
 
-/// What stood among messages that are gone; of what stood at the front already the assembler has told.
+/// The assembler has already reported messages that it moved to the front.
 fn moves(given: &[Message], outcome: &Outcome, ranks: &GapRanks) -> Vec<Decision> {
     let moved = outcome.moved.iter().filter_map(|place| given.get(*place));
     let moved = moved.filter(|message| !ranks.is_told(message));
@@ -115,7 +113,7 @@ fn moves(given: &[Message], outcome: &Outcome, ranks: &GapRanks) -> Vec<Decision
     moved.map(|message| Decision::new(Outcomes::Moved, message.source.clone(), reason.clone())).collect()
 }
 
-/// One decision for all points of one placement.
+/// One decision for all depths of a placement.
 fn points(given: &[Message], outcome: &Outcome) -> Vec<Decision> {
     let mut placements = BTreeMap::new();
     let mut decisions: Vec<Decision> = Vec::new();
@@ -131,7 +129,6 @@ fn points(given: &[Message], outcome: &Outcome) -> Vec<Decision> {
     decisions
 }
 
-/// Leads a finding about a list of messages to the message in the conversation's file.
 fn in_conversation(finding: &Diagnostic, messages: &[Message]) -> Diagnostic {
     let mut finding = finding.clone();
     let index = finding
@@ -150,7 +147,7 @@ fn in_conversation(finding: &Diagnostic, messages: &[Message]) -> Diagnostic {
     }
 }
 
-/// What must stay is more than what is wanted; the limiter finds out whether that is too much.
+/// Protected messages exceed the budget. The limiter decides whether the request fails.
 fn overflow(outcome: &Outcome, settings: &Settings) -> Option<Diagnostic> {
     let PassOutcome::Infeasible(overflow) = &outcome.pass.as_ref()?.outcome else { return None };
     let message = phrase!(

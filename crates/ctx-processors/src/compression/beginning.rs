@@ -1,5 +1,3 @@
-//! What of a conversation need not be loaded, because it stands compressed and none of it is sent.
-
 use std::ops::Range;
 
 use ctx_pipeline::PipelineContext;
@@ -16,27 +14,24 @@ use crate::variable_processor::VariableProcessor;
 use crate::window::{LoadedWindow, WindowSize};
 use crate::worldbook_processor::WorldbookProcessor;
 
-/// Messages side by side that are gone from the request, and what was decided about them.
+/// The oldest loaded messages that are no longer sent, with their decisions.
 ///
-/// They were the oldest that were loaded, just as the conversation has them: no stage had changed them, and none may
-/// change them in a later turn ([`leaves_unchanged`]).
+/// No processor changed them, and none can change them in a later turn ([`leaves_unchanged`]).
 #[derive(Debug)]
 pub(crate) struct Beginning {
-    /// Their positions among what is sent of the conversation.
     positions: Range<usize>,
-    /// The message behind them. As long as the conversation has this very one there, all before it are the same.
+    /// The next message. If it is unchanged, the messages before it are too.
     next: Message,
-    /// How many tokens could be loaded when they were.
+    /// Token limit of the loader in that run.
     window: u64,
-    /// What became of them.
     pub(super) decisions: Vec<Decision>,
 }
 
 impl Beginning {
-    /// Finds them in what a run loaded. O(those messages).
+    /// Finds the prefix in the loaded messages. O(prefix).
     ///
-    /// The last message that was rewritten is not among them, by which the rest is known again, nor is one that a
-    /// regex rule may still change when it moves deeper. There are none where a rule looks for something else in each turn.
+    /// Excludes the last compressed message, which identifies the rest in later turns, and messages that a
+    /// regex rule can still change at a greater depth. Returns `None` if a rule's pattern contains macros.
     pub(crate) fn find(cx: &PipelineContext<'_>, given: &[Message], outcome: &Outcome) -> Option<Self> {
         let last = outcome.kept.last_covered()?;
         let (session, window) = (cx.inputs.session, cx.blackboard.get::<LoadedWindow>()?);
@@ -59,7 +54,7 @@ impl Beginning {
         };
         let free = given.get(start..)?.iter().zip((start..).zip(first..));
         let mut count = free.take(settled).take_while(is_gone).count();
-        // What answers a call stays with it, and what stands among the messages keeps its place among those.
+        // A tool result stays with its call, and an injection keeps its position.
         let stays = |message: &Message| message.role == Role::Tool || !is_free(message);
         while count > 0 && given.get(start + count).is_none_or(stays) {
             count -= 1;
@@ -74,28 +69,26 @@ impl Beginning {
         Some(Self { positions, next, window: size, decisions })
     }
 
-    /// Returns whether they are of a conversation, and a window of so many tokens behind so many leading instructions
-    /// loads none that is older.
     pub(super) fn is_of(&self, session: &Session, pinned: usize, window: u64) -> bool {
         let next = session.sent_message(self.positions.end);
         next.is_some_and(|message| message.is_shared_with(&self.next))
             && (self.positions.start == pinned || window <= self.window)
     }
 
-    /// Returns their positions among what is sent of the conversation.
     pub(crate) fn positions(&self) -> Range<usize> {
         self.positions.clone()
     }
 }
 
-/// Returns whether a processor that runs between the loader and the compressor leaves messages of the conversation as
-/// they are in a later turn where it has left them so in an earlier one, whatever else that turn brings; of regex rules the
-/// compressor finds that out. Processors of others may do anything.
+/// Returns whether a processor between the loader and the compressor leaves a message unchanged in later
+/// turns if it did so once.
+///
+/// Returns `false` for custom processors. The compressor checks regex rules itself.
 pub fn leaves_unchanged(id: &str, agent: &Agent) -> bool {
     match id {
         VariableProcessor::ID => agent.variable_config.is_none(),
         InjectionAssembler::ID | WorldbookProcessor::ID => true,
-        // Of these nobody else asks for the id.
+        // These processors have no `ID` constant.
         _ => OTHERS.contains(&id),
     }
 }

@@ -1,4 +1,4 @@
-//! One pass over a draft: what is sent, what became of each message, and what is kept.
+//! One compression pass.
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
@@ -15,15 +15,12 @@ use crate::compression::kept::{Basis, Became, Covered, KeptCompression, Origin, 
 use crate::compression::settings::Settings;
 use crate::gap_ranks::GapRanks;
 
-/// What the stage is given.
 pub(crate) struct StageInput<'a> {
-    /// The messages of the draft, calls and results paired.
     pub(crate) draft: &'a [Message],
-    /// The same, and what people pinned is marked as pinned.
+    /// The draft, with messages that the user pinned marked.
     pub(crate) messages: &'a [Message],
-    /// How many older messages were not loaded.
     pub(crate) skipped: usize,
-    /// Whether some of them were not because an earlier turn compressed them.
+    /// Whether compressed messages were skipped when loading.
     pub(crate) is_late: bool,
     pub(crate) ranks: &'a GapRanks,
     pub(crate) settings: &'a Settings,
@@ -31,34 +28,29 @@ pub(crate) struct StageInput<'a> {
     pub(crate) earlier: &'a KeptCompression,
 }
 
-/// What came of it.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// What is sent; where nothing changed, the messages as they were given.
     pub(crate) messages: Vec<Message>,
     pub(crate) kept: KeptCompression,
-    /// What became of each message of the draft; none where it is as it was.
+    /// One per message of the draft; `None` if unchanged.
     pub(super) became: Vec<Option<Became>>,
-    /// The places of messages that stand at one of several points and went with what follows them.
+    /// Positions of dropped injections with several depths.
     pub(super) points: Vec<usize>,
-    /// The places of messages whose own place is among what is gone.
+    /// Positions of injections between dropped messages.
     pub(super) moved: Vec<usize>,
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// How the pass ended; none if what was kept will do.
+    /// `None` if the cached prefix fits.
     pub(crate) pass: Option<Pass>,
-    /// How much is as in the last turn; none in the first.
+    /// Prefix shared with the last turn.
     pub(crate) since_last_turn: Option<PrefixStability>,
-    /// The tokens of what is sent.
     pub(crate) tokens: u64,
 }
 
-/// A pass that was made.
 #[derive(Debug)]
 pub(crate) struct Pass {
     pub(crate) outcome: PassOutcome,
-    /// One line for people.
     pub(crate) line: Phrase,
-    /// What of the request's beginning it left as it was.
+    /// Prefix of the request that stayed unchanged.
     pub(crate) prefix: PrefixStability,
 }
 
@@ -69,10 +61,11 @@ impl Outcome {
 }
 
 impl StageInput<'_> {
-    /// Takes what was kept if it will do, else makes a pass; none if messages are needed that were compressed earlier.
+    /// Reuses the cached prefix if it fits, or runs a pass. Returns `None` if compressed messages must be
+    /// loaded first.
     ///
-    /// A pass begins from the messages themselves, as long as all are loaded that an earlier one saw; else from what
-    /// was kept, so that what a note knows of older ones is not lost.
+    /// A pass starts from the original messages if all covered ones are loaded, or from the cached result,
+    /// which keeps older digests.
     pub(crate) fn fit(&self) -> Option<Outcome> {
         let made = self.earlier.made.as_ref().filter(|made| made.settings == self.settings.without_budget());
         let renewed = made.and_then(|made| made.renew(self.messages, self.skipped == 0));
@@ -94,7 +87,6 @@ impl StageInput<'_> {
         Some(outcome)
     }
 
-    /// Sends what was kept, and what came after it.
     fn keep(&self, basis: &Basis, made: &Arc<RewrittenHistory>) -> Outcome {
         let mut writing = Writing::new(self, basis);
         (0..basis.messages.len()).for_each(|index| writing.keep(index));
@@ -103,7 +95,7 @@ impl StageInput<'_> {
         outcome
     }
 
-    /// Makes a pass where what was kept is not enough; where it makes no progress, what was kept has to do.
+    /// If the pass makes no progress, keeps the cached prefix.
     fn pass_again(&self, basis: &Basis, made: &Arc<RewrittenHistory>) -> Outcome {
         let outcome = match basis.is_whole {
             true => self.pass(&Basis::of(self.messages)),
@@ -133,7 +125,6 @@ impl StageInput<'_> {
         outcome
     }
 
-    /// Collects what is to be kept: everything up to the last message of settled history that is not as it was.
     fn made(
         &self,
         plan: &CompressionPlan<'_>,
@@ -174,12 +165,11 @@ impl StageInput<'_> {
     }
 }
 
-/// The result under way.
 struct Writing<'a> {
     given: &'a StageInput<'a>,
     basis: &'a Basis,
     outcome: Outcome,
-    /// Where in the draft each message of the result stands; a note stands nowhere.
+    /// Positions in the draft; `None` for a digest.
     places: Vec<Option<usize>>,
 }
 
@@ -226,7 +216,6 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Leaves messages out that stand side by side.
     fn leave_out(&mut self, range: Range<usize>, is_summarised: bool, reason: &Phrase) {
         let became = match self.outcome.messages.iter().rfind(|message| message.note.is_some()) {
             Some(note) if is_summarised => {
@@ -242,7 +231,7 @@ impl<'a> Writing<'a> {
                     self.set(place, became.clone());
                 }
                 Some(_) => {}
-                // An earlier note, with all that it stood for.
+                // An earlier digest, with all messages that it replaced.
                 None => {
                     let earlier = self.outcome.became.iter_mut().flatten();
                     for earlier in earlier.filter(|earlier| earlier.is_gone()) {
@@ -253,14 +242,13 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Remembers what became of the message at a place of the draft.
     fn set(&mut self, place: usize, became: Became) {
         if let Some(earlier) = self.outcome.became.get_mut(place) {
             *earlier = Some(became);
         }
     }
 
-    /// Adds a message. A note goes before what stands at the front because its own place is not loaded.
+    /// Adds a message. A digest goes before injections whose slot is not loaded.
     fn push(&mut self, message: Message, place: Option<usize>) {
         let behind = match place {
             Some(_) => 0,
@@ -278,7 +266,6 @@ impl<'a> Writing<'a> {
         self.places.insert(at, place);
     }
 
-    /// Returns whether a message stands at the front in the place of one that is not loaded, and is not the oldest.
     fn is_unloaded(&self, message: &Message) -> bool {
         let skipped = self.given.skipped;
         let is_single = message.place == Place::Gap { multiple: false };
@@ -289,17 +276,16 @@ impl<'a> Writing<'a> {
         self.basis.origins.get(index).and_then(|origin| origin.place())
     }
 
-    /// Finds out what went and what moved with what is gone, and sorts what now stands at one gap.
     fn finish(mut self) -> Outcome {
         let StageInput { messages, skipped, .. } = self.given;
-        // Few messages have a place at a gap: the others are only passed.
+        // Computed only if needed: few messages are injections.
         let sent = LazyCell::new(|| self.places.iter().copied().flatten().collect::<BTreeSet<usize>>());
         let next_is_gone = |place: usize| {
             let behind = messages.iter().enumerate().skip(place + 1);
             let next = behind.into_iter().find(|(_, message)| is_free(message));
             next.and_then(|(next, _)| self.outcome.became_of(next)).is_some_and(Became::is_gone)
         };
-        // What stands before the oldest message stands there still.
+        // Injections before the oldest message do not move.
         let first = messages.iter().position(is_free).filter(|_| *skipped == 0);
         let (mut points, mut moved) = (Vec::new(), Vec::new());
         for (place, message) in messages.iter().enumerate() {

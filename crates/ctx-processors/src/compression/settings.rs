@@ -1,24 +1,18 @@
-//! The settings of `request-compressor`, with the defaults of its design.
-
 use ctx_compress::request::{RequestConfig, STRATEGIES};
 use ctx_pipeline::{Config, ConfigField};
 use ctx_tokens::MAX_TOKENS;
 use ctx_types::{FieldOption, Role};
 
-/// How many times its budget the stage looks at, where nothing is set.
+/// Tokens to load by default, as a multiple of the budget.
 const WINDOWS: u64 = 4;
 
-/// What one run is told.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Settings {
-    /// When and how far.
     pub(crate) config: RequestConfig,
-    /// The name of the strategy.
     pub(crate) strategy: String,
 }
 
 impl Settings {
-    /// Reads the settings for what messages may have; `None` if nothing limits them.
     pub(crate) fn read(config: &Config, available: Option<u32>) -> Option<Self> {
         let read = RequestConfig {
             token_budget: budget(config, available)?,
@@ -32,14 +26,12 @@ impl Settings {
         Some(Self { config: read, strategy: config.text("strategy").to_owned() })
     }
 
-    /// Returns the settings without the budget, which may differ from turn to turn: what decides how a note is
-    /// written.
+    /// The budget may differ between turns and does not affect digests.
     pub(crate) fn without_budget(&self) -> Self {
         Self { config: RequestConfig { token_budget: 0, ..self.config.clone() }, ..self.clone() }
     }
 }
 
-/// Returns how many tokens messages are compressed into: what is set, but no more than what there is.
 fn budget(config: &Config, available: Option<u32>) -> Option<u64> {
     let set = Some(config.count("tokenBudget") as u64).filter(|set| *set > 0);
     let available = available.map(u64::from);
@@ -49,10 +41,10 @@ fn budget(config: &Config, available: Option<u32>) -> Option<u64> {
     }
 }
 
-/// Returns how many tokens of the newest messages are loaded where `request-compressor` is on, given its settings
-/// and what messages may have; `None` if nothing limits them.
+/// Returns the number of tokens to load if `request-compressor` is enabled, or `None` without a limit.
 ///
-/// That is what is set as `compressWindow`, but at least the budget; 4 times the budget if nothing is set.
+/// This is `compressWindow`, but at least the budget; by default, 4 times the budget. `available` is the
+/// token budget of the messages.
 pub fn compress_window(config: &Config, available: Option<u32>) -> Option<u64> {
     let budget = budget(config, available)?;
     Some(match config.count("compressWindow") as u64 {
@@ -61,7 +53,6 @@ pub fn compress_window(config: &Config, available: Option<u32>) -> Option<u64> {
     })
 }
 
-/// Returns the fields of the settings.
 pub(crate) fn fields() -> Vec<ConfigField> {
     let defaults = RequestConfig::default();
     let tokens = |key: &str, label: &str, default: u64| {

@@ -1,13 +1,11 @@
-//! The notation in which cards have examples of dialogue.
+//! Format of example dialogue in character cards.
 
-/// Whose words a turn holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speaker {
     User,
     Agent,
 }
 
-/// A turn of an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
     pub(super) speaker: Speaker,
@@ -16,7 +14,7 @@ pub(super) struct Turn {
 
 const MARK: &str = "<START>";
 
-/// Divides a text at its marks; what stands before the first one is a block too. O(bytes).
+/// Text before the first mark is a block too. O(bytes).
 pub(super) fn blocks(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text.trim()).filter(|text| !text.is_empty());
     let mut is_first = true;
@@ -38,10 +36,10 @@ fn find_mark(text: &str) -> Option<usize> {
     bytes.windows(MARK.len()).position(|window| window.eq_ignore_ascii_case(MARK.as_bytes()))
 }
 
-/// Reads the turns of a block; `names` are those of the user and the agent.
+/// `names`: the user, then the agent.
 ///
-/// Lines before the first name belong to the first turn; a block without a name has no turn. The first name in
-/// a turn goes away with its colon.
+/// Lines before the first name belong to the first turn. A block without a name has no turns. The first name
+/// in a turn is removed.
 pub(super) fn turns(block: &str, names: [&str; 2]) -> Vec<Turn> {
     let [user, agent] = names.map(|name| format!("{name}:"));
     let mut turns = Vec::new();

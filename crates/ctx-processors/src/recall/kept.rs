@@ -1,5 +1,3 @@
-//! The index of a conversation, kept between its turns.
-
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Deref;
@@ -8,11 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ctx_compress::recall::{SessionIndex, off_path, recallable};
 use ctx_types::{Message, Node, NodeId, Place, Session, Text};
 
-/// What `recall` knows of the active path of a conversation, for its later turns.
+/// Recall index of a conversation's active branch, cached for later turns.
 ///
-/// It goes on the blackboard before a run; whoever holds the conversation keeps it. It grows by the messages that are
-/// new, and is made anew where the path is another one: it is nothing but a faster way to what the conversation
-/// says. A clone is O(1) and is the same index.
+/// Put it on the blackboard before a run, and store it with the conversation. It grows with new messages and
+/// is rebuilt for another branch. It never changes results. A clone is O(1) and shares the index.
 #[derive(Clone, Debug, Default)]
 pub struct KeptRecall(Arc<Mutex<Followed>>);
 
@@ -20,20 +17,19 @@ pub struct KeptRecall(Arc<Mutex<Followed>>);
 struct Followed {
     nodes: SessionIndex,
     print: NodesPrint,
-    /// Hashes of the texts of `nodes`, by position, up to the last request for vectors. `None` for a blank text.
+    /// Hashes of the texts of `nodes`, by position, up to the last request for vectors. `None` for a blank
+    /// text.
     hashes: Vec<Option<u64>>,
-    /// Vectors by node, if the host has an embedder. Unlike positions, ids are the same on every branch.
+    /// Vectors by node. Unlike positions, ids are the same on every branch.
     vectors: HashMap<NodeId, NodeVector>,
 }
 
-/// The vector of a node's current or earlier text.
 #[derive(Debug)]
 struct NodeVector {
     hash: u64,
     vector: Vec<f32>,
 }
 
-/// A node's text that needs a vector.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeText {
     id: NodeId,
@@ -41,10 +37,8 @@ pub(crate) struct NodeText {
     pub(crate) text: Text,
 }
 
-/// The index, up to the active leaf.
 pub(crate) struct PathRecall<'a>(MutexGuard<'a, Followed>);
 
-/// What tells nodes from others: those of other branches, and the last one of the path with all above it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NodesPrint {
     others: Option<u64>,
@@ -52,8 +46,8 @@ pub(crate) struct NodesPrint {
 }
 
 impl KeptRecall {
-    /// Brings the index up to the active leaf. O(new messages); O(path) where the path is another one, and O(tree)
-    /// with other branches.
+    /// Updates the index to the active leaf. O(new messages); O(branch) for another branch; O(tree) with
+    /// other branches.
     pub(crate) fn follow(&self, session: &Session, with_branches: bool) -> PathRecall<'_> {
         let mut followed = self.lock();
         let others = if with_branches { off_path(session) } else { Vec::new() };
@@ -94,7 +88,7 @@ impl KeptRecall {
     }
 }
 
-/// The path of a turn. The turn can wait while other turns of the conversation index other paths.
+/// Branch of a turn. While the turn waits, other turns may index other branches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TurnPath<'a> {
     kept: &'a KeptRecall,
@@ -104,13 +98,12 @@ pub(crate) struct TurnPath<'a> {
 }
 
 impl<'a> TurnPath<'a> {
-    /// Updates the index to the active leaf, like [`KeptRecall::follow`].
     pub(crate) fn new(kept: &'a KeptRecall, session: &'a Session, with_branches: bool) -> Self {
         let print = kept.follow(session, with_branches).0.print;
         Self { kept, session, with_branches, print }
     }
 
-    /// Returns the index of this path. Updates it if another turn used it for another path. Usually O(1).
+    /// Returns the index of this branch. Rebuilds it if another turn replaced it. Usually O(1).
     pub(crate) fn index(&self) -> PathRecall<'a> {
         let followed = self.kept.lock();
         if followed.print == self.print {
@@ -120,7 +113,6 @@ impl<'a> TurnPath<'a> {
         self.kept.follow(self.session, self.with_branches)
     }
 
-    /// Returns the newest messages without a vector, at most `most`.
     pub(crate) fn without_vectors(&self, most: usize) -> Vec<NodeText> {
         let mut path = self.index();
         path.add_hashes(self.session);
@@ -133,7 +125,7 @@ impl<'a> TurnPath<'a> {
         new.filter_map(text).take(most).collect()
     }
 
-    /// Reads the vectors of the messages by position. A missing vector is empty.
+    /// A missing vector is empty.
     pub(crate) fn with_vectors<T>(&self, read: impl FnOnce(&[&[f32]]) -> T) -> T {
         let mut path = self.index();
         path.add_hashes(self.session);
@@ -141,7 +133,7 @@ impl<'a> TurnPath<'a> {
         read(&vectors)
     }
 
-    /// Caches the vector of each text. Another turn may have indexed another path since the texts were read.
+    /// Another turn may have indexed another branch since the texts were read.
     pub(crate) fn keep_vectors(&self, vectors: impl Iterator<Item = (NodeText, Vec<f32>)>) {
         let by_node = vectors.map(|(node, vector)| (node.id, NodeVector { hash: node.hash, vector }));
         self.kept.lock().vectors.extend(by_node);
@@ -149,7 +141,6 @@ impl<'a> TurnPath<'a> {
 }
 
 impl PathRecall<'_> {
-    /// Hashes the texts at new positions. O(new messages).
     fn add_hashes(&mut self, session: &Session) {
         let followed = &mut *self.0;
         for at in followed.hashes.len()..followed.nodes.len() {
@@ -164,7 +155,7 @@ impl PathRecall<'_> {
         }
     }
 
-    /// Returns the vector of the text at a position, unless it is missing or belongs to an earlier text.
+    /// Ignores the vector of an earlier text.
     fn vector(&self, at: usize) -> Option<&[f32]> {
         let hash = self.0.hashes.get(at).copied().flatten()?;
         let known = self.0.vectors.get(self.id(at)?).filter(|known| known.hash == hash)?;
@@ -180,9 +171,7 @@ impl Deref for PathRecall<'_> {
     }
 }
 
-/// For each node of a path a number that stands for it and all above it.
-///
-/// Full blocks are shared between copies, so that a copy is cheap.
+/// A hash for each node that covers the node and all above it. Copies share full blocks.
 #[derive(Clone, Default)]
 struct Prints {
     blocks: Vec<Arc<Vec<u64>>>,
@@ -194,7 +183,6 @@ const BLOCK: usize = 1_024;
 
 impl Prints {
     fn push(&mut self, id: &NodeId, node: &Node) {
-        // It never leaves this process, so the standard library's hasher will do; it is faster.
         let mut print = DefaultHasher::new();
         (self.last(), id).hash(&mut print);
         if let Some(message) = recallable(id, node) {
@@ -229,7 +217,6 @@ mod tests {
 
     use super::*;
 
-    /// Returns how many of the kept nodes a search finds.
     fn found(kept: &KeptRecall, session: &Session, question: &str) -> Vec<String> {
         let path = kept.follow(session, false);
         let hits = path.index().search(&[(question, 100)]).hits;
@@ -257,17 +244,15 @@ mod tests {
         assert_eq!(first(&session, "harbour"), None);
         assert_eq!(first(&session, "walnut").as_deref(), Some("n6"));
         assert_eq!(kept.follow(&session, false).index().len(), 5);
-        // Switched off by the user.
+        // Disabled by the user.
         session.apply(&SessionOp::Toggle { id: "n6".into(), enabled: false }).unwrap();
         assert_eq!(first(&session, "walnut"), None);
     }
 
-    /// Returns the length of each message's vector, or 0 for a missing vector.
     fn lengths(turn: &TurnPath<'_>) -> Vec<usize> {
         turn.with_vectors(|vectors| vectors.iter().map(|vector| vector.len()).collect())
     }
 
-    /// Caches a vector for each text, with the length of the text.
     fn keep(turn: &TurnPath<'_>, texts: Vec<NodeText>) {
         let vectors: Vec<Vec<f32>> = texts.iter().map(|node| vec![1.0; node.text.len()]).collect();
         turn.keep_vectors(texts.into_iter().zip(vectors));

@@ -1,5 +1,3 @@
-//! A ranking by meaning, where the host lends what gives texts their vectors.
-
 use std::time::Duration;
 
 use ctx_compress::recall::nearest;
@@ -10,21 +8,21 @@ use crate::attachments::within;
 use crate::codes;
 use crate::recall::kept::TurnPath;
 
-/// How many messages get their vectors in one turn; the newest first, so that older ones follow in later turns.
+/// New vectors per turn, newest messages first.
 const MOST_NEW: usize = 4_096;
 
-/// How many texts are given at once.
+/// Texts per request.
 const BATCH: usize = 128;
 
-/// How long the answer for one batch may take.
+/// Time limit per batch.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// How many of the nearest messages are joined to what is found by words.
+/// Nearest messages to combine with the word search.
 const MOST_NEAR: usize = 256;
 
-/// Ranks messages by how near they are to what is asked, the nearest first; nothing without an embedder.
+/// Ranks messages by similarity to the question, nearest first; empty without an embedder.
 ///
-/// A preview does not wait, so that it ranks by words alone and says so. The same holds where the embedder fails.
+/// In a preview or on failure, reports a warning and returns nothing.
 pub(crate) async fn ranked(
     cx: &mut PipelineContext<'_>,
     path: &TurnPath<'_>,
@@ -51,7 +49,6 @@ fn near(question: &[f32], vectors: &[&[f32]]) -> Vec<usize> {
     near
 }
 
-/// Has messages embedded that have no vector yet, and returns the vector of what is asked.
 async fn vectors(
     cx: &PipelineContext<'_>,
     embedder: &dyn Embedder,

@@ -1,22 +1,18 @@
-//! What is being asked.
-
 use ctx_types::{Message, Place, Role, SourceKind};
 
-/// What the user said last, and what stands around it.
 #[derive(Debug, Default)]
 pub(crate) struct Question {
-    /// What the user said last, and the newest results of a running tool loop.
+    /// The last user message, and the newest results of a running tool loop.
     now: Vec<String>,
-    /// The two messages before that.
+    /// The 2 messages before.
     before: Vec<String>,
 }
 
 impl Question {
-    /// How much the messages before the question count, in hundredths.
+    /// Weight of earlier messages in percent.
     const BEFORE: u64 = 33;
 
-    /// How much results of tools count: a little less than what the user says, so that their many words do not displace
-    /// the user's.
+    /// Weight of tool results in percent. Their many words must not displace the user's.
     const RESULT: u64 = 90;
 
     pub(crate) fn of(messages: &[Message]) -> Self {
@@ -32,12 +28,11 @@ impl Question {
         Self { now: asked, before: before.iter().rev().take(2).map(|message| text(&message)).collect() }
     }
 
-    /// Returns what is asked now, in one text.
     pub(crate) fn now(&self) -> String {
         self.now.join("\n")
     }
 
-    /// Returns the texts to search with, each with its weight in hundredths; none if nothing is asked.
+    /// Returns the search texts with weights in percent; empty without a question.
     pub(crate) fn parts(&self) -> Vec<(&str, u64)> {
         let weights = std::iter::once(100).chain(std::iter::repeat(Self::RESULT));
         let now = self.now.iter().map(String::as_str).zip(weights);
@@ -49,7 +44,7 @@ impl Question {
     }
 }
 
-/// Returns whether a message is a turn of the conversation, or what the user says now.
+/// Checks for a conversation message or the input, excluding summaries.
 pub(crate) fn is_said(message: &Message) -> bool {
     message.place == Place::History
         && (message.source.kind.is_history() || message.source.kind == SourceKind::Input)

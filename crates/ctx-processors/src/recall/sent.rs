@@ -1,5 +1,3 @@
-//! What is sent of the conversation beside what is recalled.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_pipeline::PipelineContext;
@@ -8,19 +6,15 @@ use ctx_types::Message;
 use crate::costing::Costing;
 use crate::token_limiter::{TokenLimiter, Units};
 
-/// The messages of the conversation that the limiter keeps, whatever one more message takes.
-///
-/// Finding out costs no more than what is sent: messages older than those that fit are not looked at.
+/// The messages that the limiter keeps, depending on the size of the recall message. Older ones are not read.
 pub(crate) struct Sent<'a> {
-    /// What is never dropped.
+    /// Never dropped.
     safe: BTreeSet<&'a str>,
-    /// Of other messages how many groups are newer; none if they do not fit at all.
+    /// Other messages that fit, with the number of newer groups.
     newer: BTreeMap<&'a str, usize>,
-    /// How many tokens are left beside what is never dropped and so many of the newest groups; nothing if there is
-    /// no limit, or what is never dropped is too much.
+    /// Tokens left after the protected messages and n newest groups. Empty if protected messages do not fit.
     left: Vec<u64>,
     is_limited: bool,
-    /// What is counted for the message of recall beside its own tokens.
     extra: u64,
 }
 
@@ -57,12 +51,10 @@ impl<'a> Sent<'a> {
         sent
     }
 
-    /// Returns how many tokens a message may have beside what is never dropped; none if nothing limits them.
     pub(crate) fn room(&self) -> Option<u64> {
         self.is_limited.then(|| self.left.first().map_or(0, |left| left.saturating_sub(self.extra)))
     }
 
-    /// Returns whether a message of the conversation is sent where one more message has so many tokens.
     pub(crate) fn has(&self, id: &str, taken: u64) -> bool {
         let fits = |newer: &usize| {
             let left = self.left.get(newer + 1);
@@ -72,7 +64,6 @@ impl<'a> Sent<'a> {
     }
 }
 
-/// Returns the id of a message that is of the conversation.
 fn id(message: &Message) -> Option<&str> {
     message.source.id.as_deref().filter(|_| message.source.kind.is_history())
 }

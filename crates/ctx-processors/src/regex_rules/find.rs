@@ -1,5 +1,3 @@
-//! What a rule looks for: an expression that is fixed, or one in which macros are expanded first.
-
 use std::sync::Arc;
 
 use ctx_macros::{Expansion, Template};
@@ -8,11 +6,10 @@ use ctx_types::SourceKind;
 
 use super::form::Form;
 
-/// What a rule looks for.
 #[derive(Clone, Debug)]
 pub(super) enum Find {
     Fixed(Box<Regex>),
-    /// Macros make the expression, in each run anew; `escaped` lets their values stand for themselves.
+    /// Expanded in each run; `escaped` escapes the values of macros.
     Macros {
         template: Box<Template>,
         escaped: bool,
@@ -20,12 +17,10 @@ pub(super) enum Find {
 }
 
 impl Find {
-    /// Returns whether it is the same expression in each turn.
     pub(super) const fn is_fixed(&self) -> bool {
         matches!(self, Self::Fixed(_))
     }
 
-    /// Returns whether a macro in the expression differs from turn to turn.
     pub(super) fn is_volatile(&self) -> bool {
         match self {
             Self::Fixed(_) => false,
@@ -34,15 +29,14 @@ impl Find {
     }
 }
 
-/// How an expression is read.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
     pub(super) form: Form,
-    /// Flags that stand over those of the expression.
+    /// Override the flags of the pattern.
     pub(super) flags: Option<Arc<str>>,
 }
 
-/// What an expression may cost, but for the steps, which the run lends.
+/// Limits of a pattern. The run sets the steps.
 pub(super) const LIMITS: Limits = Limits {
     pattern_bytes: 64 << 10,
     positions: 2_000,
@@ -55,7 +49,7 @@ pub(super) const LIMITS: Limits = Limits {
 };
 
 impl Reading {
-    /// Compiles an expression, bare or as `/pattern/flags`.
+    /// Accepts a bare pattern or `/pattern/flags`.
     pub(super) fn compile(&self, text: &str) -> Result<Regex, ctx_regex::Error> {
         let literal = self.form.literal(text)?;
         let flags = match &self.flags {
@@ -66,7 +60,6 @@ impl Reading {
     }
 }
 
-/// The text of an expression whose macros were expanded.
 pub(super) fn expanded(expansion: &Expansion, escaped: bool) -> String {
     if !escaped {
         return expansion.text.to_string();

@@ -1,5 +1,3 @@
-//! The forms in which applications write the texts of a rule, as options.
-
 mod aiohub;
 mod sillytavern;
 
@@ -8,21 +6,18 @@ use ctx_types::{Diagnostic, RegexRule};
 
 use super::rule::unknown_value;
 
-/// How the expression and the replacement of a rule are read.
-///
-/// A rule names its form as `dialect`; [`FORMS`] says what each name means.
+/// Syntax of a rule, selected by its `dialect` in [`FORMS`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
-    /// Splits an expression into its pattern and its flags.
     literal: fn(&str) -> Result<Literal<'_>, Error>,
-    /// The flags of an expression that says none.
+    /// Flags of a pattern without flags.
     bare_flags: Flags,
     replacement: fn(&str) -> Replacement,
-    /// What stands for the match in a replacement and looks like a macro, without its braces.
+    /// Macro-like name of the match in a replacement, without braces.
     pub(super) match_macro: Option<&'static str>,
 }
 
-/// The names of the forms in files; the first is what a rule without a name has.
+/// The first is the default.
 const FORMS: [(&str, Form); 2] = [
     (
         RegexRule::DIALECTS[0],
@@ -45,7 +40,7 @@ const FORMS: [(&str, Form); 2] = [
 ];
 
 impl Form {
-    /// Finds the form that a rule names; one that is not known is reported, and the first counts.
+    /// Reports an unknown name and returns the default.
     pub(super) fn of(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> Self {
         let [(_, default), ..] = FORMS;
         let Some(name) = rule.dialect.as_deref() else { return default };
@@ -56,7 +51,6 @@ impl Form {
         default
     }
 
-    /// Splits an expression into its pattern and its flags.
     pub(super) fn literal(self, text: &str) -> Result<Literal<'_>, Error> {
         let mut literal = (self.literal)(text)?;
         if literal.flags == Flags::NONE {
@@ -65,7 +59,6 @@ impl Form {
         Ok(literal)
     }
 
-    /// Reads a replacement.
     pub(super) fn replacement(self, text: &str) -> Replacement {
         (self.replacement)(text)
     }

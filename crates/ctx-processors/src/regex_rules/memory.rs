@@ -1,4 +1,4 @@
-//! What rules did to texts before, so that it need not be done again.
+//! Cache of rule results.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,45 +8,38 @@ use ctx_types::Text;
 
 use super::rewrite::Rewritten;
 
-/// How many results are remembered at the most.
 const MAX_RESULTS: usize = 16_384;
-/// How many bytes of texts they have at the most.
 const MAX_BYTES: usize = 16 << 20;
-/// How many expressions with macros are remembered at the most.
 const MAX_EXPRESSIONS: usize = 1_024;
-/// How many lists of rules have a number at the most.
 const MAX_LISTS: usize = 1_024;
 
-/// Remembers results by text and rules; bounded, and begun anew when it is full.
+/// Results by text and rules; cleared when full.
 #[derive(Default)]
 pub(super) struct Memory(Mutex<Contents>);
 
-/// Only looked up, never listed, so that the order of the maps shows nowhere.
+/// Never iterated: the order of the maps has no effect.
 #[derive(Default)]
 struct Contents {
     results: HashMap<Key, Remembered>,
     bytes: usize,
-    /// Lists of rules by their numbers, which are never given again.
+    /// Numbers of rule lists, never reused.
     lists: HashMap<Vec<Resolved>, u64>,
     next_list: u64,
-    /// What macros made of rules, by the number of the rule and the texts that they made.
+    /// Rules after macro expansion, by number and expanded texts.
     expressions: HashMap<(usize, Vec<String>), Expression>,
     next_expression: u64,
 }
 
-/// A text, and the number of the list of rules that run on it.
+/// A text, and the number of its rule list.
 pub(super) type Key = (Text, u64);
 
-/// A rule by its number, and which of the expressions that macros made of it; 0 if they made none.
+/// Number of a rule, and of its expansion; 0 without macros.
 pub(super) type Resolved = (usize, u64);
 
-/// What came of a text.
 #[derive(Clone)]
 pub(super) struct Remembered {
     pub(super) rewritten: Rewritten,
-    /// The steps that it cost.
     pub(super) steps: u64,
-    /// Rules that gave up, with the reason.
     pub(super) gave_up: Vec<(usize, Error)>,
 }
 
@@ -56,10 +49,9 @@ impl Remembered {
     }
 }
 
-/// What macros made of a rule.
 #[derive(Clone)]
 pub(super) struct Expression {
-    /// Differs from all others, and is not 0.
+    /// Unique and not 0.
     pub(super) number: u64,
     pub(super) text: Text,
     pub(super) regex: Result<Regex, Error>,
@@ -71,7 +63,6 @@ impl Memory {
         self.lock().results.get(key).cloned()
     }
 
-    /// O(bytes of the text).
     pub(super) fn keep(&self, key: Key, result: Remembered) {
         let changed = if result.rewritten.is_changed() { result.rewritten.text.len() } else { 0 };
         let bytes = key.0.len() + changed;
@@ -88,7 +79,6 @@ impl Memory {
         }
     }
 
-    /// The number of a list of rules.
     pub(super) fn list(&self, rules: &[Resolved]) -> u64 {
         let mut contents = self.lock();
         if let Some(known) = contents.lists.get(rules) {
@@ -103,7 +93,7 @@ impl Memory {
         number
     }
 
-    /// What macros made of a rule: its expression, then what is trimmed. `compile` is called the first time.
+    /// `texts` are the expanded pattern and trimmed strings.
     pub(super) fn expression(
         &self,
         rule: usize,

@@ -1,4 +1,4 @@
-//! Where the bytes of a changed text come from.
+//! Tracks the origin of bytes in a changed text.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,35 +7,31 @@ use ctx_types::{Segment, Source, Span};
 
 use super::rule::Rule;
 
-/// Some bytes of a changed text, from the end of the piece before.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     pub(super) len: usize,
     pub(super) from: Origin,
 }
 
-/// Where bytes come from.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
-    /// They stand as they stood in the first text, there from `start` on.
-    Kept { start: usize },
-    /// Rules wrote them.
+    /// Unchanged bytes, from `start` in the first text.
+    Kept {
+        start: usize,
+    },
     Written(Arc<Writing>),
 }
 
-/// What rules wrote over.
 #[derive(Clone, Debug)]
 pub(super) struct Writing {
-    /// The rules, by their numbers, the last one first.
+    /// Numbers of the rules, last rule first.
     rules: Vec<usize>,
-    /// Bytes of the first text that stood there.
+    /// Replaced ranges of the first text.
     over: Vec<Range<usize>>,
 }
 
-/// Goes through pieces from left to right.
 pub(super) struct Cursor<'a> {
     rest: &'a [Piece],
-    /// How many bytes of the first one are taken.
     taken: usize,
 }
 
@@ -44,7 +40,6 @@ impl<'a> Cursor<'a> {
         Self { rest: pieces, taken: 0 }
     }
 
-    /// Takes the next `len` bytes.
     pub(super) fn take(&mut self, len: usize) -> Vec<Piece> {
         let mut taken = Vec::new();
         let mut left = len;
@@ -67,7 +62,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Adds pieces; one that was kept becomes one with the last if they stood together.
+/// Merges unchanged bytes that were adjacent in the first text.
 pub(super) fn push_all(pieces: &mut Vec<Piece>, more: Vec<Piece>) {
     for piece in more {
         match (pieces.last_mut(), &piece.from) {
@@ -83,7 +78,6 @@ impl Piece {
     }
 }
 
-/// The piece that a rule wrote over others.
 pub(super) fn written(rule: usize, len: usize, over: &[Piece]) -> Piece {
     let mut writing = Writing { rules: vec![rule], over: Vec::new() };
     for piece in over {
@@ -102,12 +96,9 @@ pub(super) fn written(rule: usize, len: usize, over: &[Piece]) -> Piece {
     Piece { len, from: Origin::Written(Arc::new(writing)) }
 }
 
-/// How many sources of what stood there before a segment names.
 const MAX_VIA: usize = 16;
 
-/// The segments of a changed text, from those of the first one.
-///
-/// O(pieces + segments), and for each written piece what it stands over.
+/// Linear in all inputs and the replaced ranges.
 pub(super) fn segments(pieces: &[Piece], rules: &[Rule], first: &[Segment]) -> Vec<Segment> {
     let mut segments: Vec<Segment> = Vec::new();
     let mut at = 0;
@@ -145,7 +136,7 @@ impl Writing {
             for segment in overlapping(first, range.clone()) {
                 add(&segment.source);
                 segment.via.iter().for_each(&mut add);
-                // Whose words a rule may have copied, it cannot make more trustworthy.
+                // A rule may copy words, so it cannot raise their trust.
                 source.trust = source.trust.max(segment.source.trust);
             }
         }
@@ -153,14 +144,12 @@ impl Writing {
     }
 }
 
-/// The segments that have bytes in a range.
 fn overlapping(segments: &[Segment], range: Range<usize>) -> impl Iterator<Item = &Segment> {
     let begin = segments.partition_point(|segment| segment.span.end <= range.start);
     let rest = segments.get(begin..).unwrap_or_default();
     rest.iter().take_while(move |segment| segment.span.start < range.end)
 }
 
-/// Adds a segment, in one with the last if both have the same origin.
 fn push_segment(segments: &mut Vec<Segment>, segment: Segment) {
     match segments.last_mut() {
         Some(last) if last.source == segment.source && last.via == segment.via => {

@@ -1,5 +1,3 @@
-//! What a match is replaced with: a text with groups in it, in which macros are expanded.
-
 use std::borrow::Cow;
 
 use ctx_macros::{Dialect, Expansion, Registry, Template};
@@ -8,29 +6,28 @@ use ctx_types::{Source, Text};
 
 use super::form::Form;
 
-/// What matches of a rule are replaced with.
 #[derive(Clone, Debug)]
 pub(super) struct Replace {
     replacement: Replacement,
     macros: Macros,
 }
 
-/// How macros in a replacement are expanded.
 #[derive(Clone, Debug)]
 enum Macros {
-    /// There are none.
     None,
-    /// The text has no groups: it is compiled once.
+    /// Compiled once: the text has no groups.
     Compiled(Box<Template>),
-    /// Groups are inserted first, and may be arguments of macros.
-    Around { dialect: Dialect, registry: Box<Registry> },
+    /// Groups are inserted first, and can be macro arguments.
+    Around {
+        dialect: Dialect,
+        registry: Box<Registry>,
+    },
 }
 
-/// Expands a template that a source has.
 pub(super) type Expand<'a> = dyn FnMut(&Template, &Source) -> Expansion + 'a;
 
 impl Replace {
-    /// Reads a replacement, and gives the template of its text for its findings.
+    /// Also returns the template, for its diagnostics.
     pub(super) fn read(text: &str, form: Form, dialect: Dialect, registry: &Registry) -> (Self, Template) {
         let replacement = form.replacement(text);
         let macros = form.match_macro.map_or(Cow::Borrowed(text), |name| without_match(text, name));
@@ -45,14 +42,13 @@ impl Replace {
         (Self { replacement, macros }, template)
     }
 
-    /// Whether what is written depends on more than the match.
     pub(super) fn has_macros(&self) -> bool {
         !matches!(self.macros, Macros::None)
     }
 
-    /// Appends what a match is replaced with; `trims` are removed from its groups.
+    /// Appends the replacement of a match; `trims` are removed from groups.
     ///
-    /// What is taken from the text is data: no macro in it is expanded.
+    /// Matched text is data: its macros are not expanded.
     pub(super) fn append(
         &self,
         found: &Match<'_>,
@@ -77,7 +73,7 @@ impl Replace {
     }
 }
 
-/// The text without what a form writes for the match, in braces and in any case. O(text).
+/// Removes `{{name}}` in any case. O(text).
 fn without_match<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
     let length = name.len() + 4;
     let is_match = |at: usize| {
@@ -98,7 +94,6 @@ fn without_match<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
     }
 }
 
-/// Removes each of some texts wherever it stands.
 fn trimmed<'a>(text: &'a str, trims: &[Text]) -> Cow<'a, str> {
     let mut text = Cow::Borrowed(text);
     for trim in trims.iter().filter(|trim| !trim.is_empty()) {
@@ -109,13 +104,13 @@ fn trimmed<'a>(text: &'a str, trims: &[Text]) -> Cow<'a, str> {
     text
 }
 
-/// Characters that mean something to macros; each becomes a code point that no text has any use for.
+/// Characters of the macro syntax. Each is replaced with a noncharacter code point.
 const SPECIAL: [char; 4] = ['{', '}', '<', '\\'];
 const FIRST_STAND_IN: u32 = 0xFDD0;
-/// Stands before a digit for a stand-in that the text had itself.
+/// Escapes these code points in the original text; a digit follows.
 const ESCAPE: char = '\u{FDD4}';
 
-/// Appends a text in which no macro can be read.
+/// Appends a text in which no macro can be parsed.
 fn protect(text: &str, out: &mut String) {
     for c in text.chars() {
         if let Some(index) = (0..).zip(SPECIAL).find_map(|(index, special)| (special == c).then_some(index)) {
@@ -129,7 +124,7 @@ fn protect(text: &str, out: &mut String) {
     }
 }
 
-/// Appends what [`protect`] made unreadable as it was.
+/// Reverses [`protect`].
 fn unprotect(text: &str, out: &mut String) {
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {

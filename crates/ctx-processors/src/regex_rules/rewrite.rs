@@ -1,5 +1,3 @@
-//! One rule on one text.
-
 use ctx_macros::Template;
 use ctx_regex::{Error, Flags, Match, Regex, Steps};
 use ctx_types::{Segment, Text};
@@ -13,11 +11,10 @@ use super::rule::Rule;
 pub struct Rewritten {
     /// The text.
     pub text: Text,
-    /// Where its bytes come from; empty if no rule changed it.
+    /// Empty if no rule changed the text.
     pub(super) pieces: Vec<Piece>,
-    /// The rules that changed it, in order, by their numbers in the set.
     pub(super) changed_by: Vec<usize>,
-    /// Whether macros were expanded, so that another run may give another text.
+    /// Whether macros were expanded: another run may give another text.
     pub(super) is_volatile: bool,
 }
 
@@ -26,21 +23,22 @@ impl Rewritten {
         Self { text, pieces: Vec::new(), changed_by: Vec::new(), is_volatile: false }
     }
 
-    /// Returns whether any rule changed the text.
+    /// Returns whether a rule changed the text.
     pub fn is_changed(&self) -> bool {
         !self.changed_by.is_empty()
     }
 
-    /// Returns the positions of the rules that changed the text in [`RuleSet::rules`](super::RuleSet::rules), in
-    /// the order in which they ran.
+    /// Returns the positions in [`RuleSet::rules`](super::RuleSet::rules) of the rules that changed the text,
+    /// in run order.
     pub fn changed_by(&self) -> &[usize] {
         &self.changed_by
     }
 
-    /// Returns the segments of the changed text, from those of the text that was given.
+    /// Returns the segments of the changed text. `before` are the segments of the original, and `rules` is
+    /// the set that ran.
     ///
-    /// Bytes that no rule wrote keep their source. What a rule wrote for one match is one segment, via the rules
-    /// and sources of what stood there; nothing is known of a text that is empty. `rules` is the set that made it.
+    /// Unchanged bytes keep their source. Each replacement is one segment, via earlier rules and the replaced
+    /// sources.
     pub fn segments(&self, rules: &super::RuleSet, before: &[Segment]) -> Vec<Segment> {
         if !self.is_changed() {
             return before.to_vec();
@@ -49,18 +47,16 @@ impl Rewritten {
     }
 }
 
-/// A rule about to change a text.
 pub(super) struct Rewriting<'a> {
     pub(super) number: usize,
     pub(super) rule: &'a Rule,
     pub(super) regex: &'a Regex,
     pub(super) trims: &'a [Text],
-    /// The longest text that may come out, in bytes.
     pub(super) output_bytes: usize,
 }
 
 impl Rewriting<'_> {
-    /// Replaces the first match, or with the flag `g` all; the text is as it was if that fails.
+    /// Replaces the first match, or all with the flag `g`. On error, the text stays unchanged.
     pub(super) fn apply(
         &self,
         before: &mut Rewritten,
@@ -94,7 +90,6 @@ impl Rewriting<'_> {
         Ok(())
     }
 
-    /// Writes what stands before a match and what the rule puts in its place.
     fn replace(&self, found: &Match<'_>, after: &mut After<'_>, expand: &mut Expand<'_>) {
         let range = found.range();
         after.copy_to(range.start);
@@ -105,7 +100,7 @@ impl Rewriting<'_> {
         self.rule.replace().append(found, self.trims, &mut expand, &mut after.out);
         match after.out.len() - start {
             0 => {}
-            // What is replaced by itself was not written.
+            // A match replaced with the same text keeps its source.
             _ if after.out.get(start..) == Some(found.as_str()) => pieces::push_all(&mut after.pieces, over),
             len => after.pieces.push(pieces::written(self.number, len, &over)),
         }
@@ -119,10 +114,8 @@ impl Rewriting<'_> {
     }
 }
 
-/// A text that a rule rewrites, as far as it has come.
 struct After<'t> {
     text: &'t str,
-    /// How much of the text is copied or replaced.
     copied: usize,
     cursor: Cursor<'t>,
     out: String,
@@ -130,7 +123,6 @@ struct After<'t> {
 }
 
 impl After<'_> {
-    /// Copies the text up to a byte.
     fn copy_to(&mut self, end: usize) {
         self.out.push_str(self.text.get(self.copied..end).unwrap_or_default());
         pieces::push_all(&mut self.pieces, self.cursor.take(end - self.copied));

@@ -1,5 +1,3 @@
-//! One rule, compiled.
-
 use std::sync::Arc;
 
 use ctx_macros::{Dialect, Registry, Template};
@@ -15,7 +13,7 @@ use super::replace::Replace;
 use super::subject::{Scope, Subject, UnknownTarget};
 use crate::codes;
 
-/// One rule, compiled.
+/// A compiled regex rule.
 #[derive(Clone, Debug)]
 pub struct Rule {
     source: Source,
@@ -25,20 +23,17 @@ pub struct Rule {
     replace: Replace,
     trims: Vec<Template>,
     is_volatile: bool,
-    /// Where it stands, for findings of a run.
     location: Place,
 }
 
-/// Where a rule stands in its file.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    /// The JSON pointer of the rule.
+    /// JSON pointer of the rule.
     pub(super) pointer: String,
     pub(super) document: Option<Arc<str>>,
 }
 
 impl Place {
-    /// Leads a finding to a field of the rule.
     pub(super) fn finding(&self, field: &str, finding: Diagnostic) -> Diagnostic {
         let pointer = format!("{}{field}", self.pointer);
         match &self.document {
@@ -48,7 +43,6 @@ impl Place {
     }
 }
 
-/// With what rules are compiled.
 #[derive(Clone, Copy)]
 pub(super) struct Compiling<'a> {
     pub(super) dialect: Dialect,
@@ -57,7 +51,7 @@ pub(super) struct Compiling<'a> {
 }
 
 impl Rule {
-    /// Compiles the rule at `index` of its preset; none if it cannot run.
+    /// Returns `None` for an invalid rule.
     pub(super) fn compile(
         rule: &RegexRule,
         index: usize,
@@ -92,12 +86,12 @@ impl Rule {
         Some(Self { source, scope, find, reading, replace, trims, is_volatile, location: place })
     }
 
-    /// Returns the source of what the rule writes.
+    /// Returns the source of the text that the rule writes.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// Returns how people call the rule: its name, else its id, else its place.
+    /// Returns the rule's name, or its id, or its JSON pointer.
     pub fn title(&self) -> &str {
         let name = self.source.name().filter(|name| !name.trim().is_empty());
         name.or(self.source.id.as_deref()).unwrap_or(&self.location.pointer)
@@ -108,7 +102,7 @@ impl Rule {
         self.scope.admits(subject)
     }
 
-    /// Returns whether a macro of the rule differs from turn to turn.
+    /// Returns whether a macro of the rule changes between turns.
     pub(super) const fn is_volatile(&self) -> bool {
         self.is_volatile
     }
@@ -138,7 +132,7 @@ impl Rule {
     }
 }
 
-/// Returns whether a rule replaces by a script, which never runs.
+/// Scripts never run.
 fn is_script(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> bool {
     match rule.replacement_type.as_deref() {
         None | Some("regex") => return false,
@@ -152,7 +146,6 @@ fn is_script(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> bool
     true
 }
 
-/// Reads what a rule looks for; none if that cannot run.
 fn find(
     rule: &RegexRule,
     reading: &Reading,
@@ -188,7 +181,7 @@ fn find(
     }
 }
 
-/// Returns whether macros are expanded in the expression, and then whether their values stand for themselves.
+/// `None` without macros, or whether their values are escaped.
 fn escaping(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> Option<bool> {
     match rule.substitution_mode.as_deref() {
         None | Some("NONE") => None,
@@ -201,7 +194,6 @@ fn escaping(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> Optio
     }
 }
 
-/// The finding about an expression that cannot run.
 pub(super) fn bad_pattern(text: &str, error: &Error) -> Diagnostic {
     let message = phrase!(
         "invalid regex pattern `{text}`: {error}",
@@ -220,10 +212,8 @@ fn scripts_never_run(rule: &RegexRule) -> Diagnostic {
         .with_help(phrase!("write a `replacement` with groups instead"))
 }
 
-/// What a rule may be meant for: messages of a role, or texts of another kind.
 const TARGETS: [&str; 7] = ["system", "developer", "user", "assistant", "tool", "worldbook", "reasoning"];
 
-/// The finding about a word that means nothing where it stands.
 pub(super) fn unknown_value(what: &'static str, value: &str, known: &[&str]) -> Diagnostic {
     let message = phrase!("unknown {what} `{value}`", what = Phrase::from(what), value = excerpt(value));
     let unknown = Diagnostic::warning(codes::RULE_VALUE, message);

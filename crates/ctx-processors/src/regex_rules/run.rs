@@ -1,5 +1,3 @@
-//! A run of rules over the texts of one context.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,14 +14,14 @@ use super::set::RuleSet;
 use super::subject::Subject;
 use crate::codes;
 
-/// What a run may do.
+/// Limits of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleLimits {
-    /// Most steps of one rule on one text, as [`Steps`] count them; 2,000,000 by default, some twenty milliseconds.
+    /// Maximum steps of one rule on one text, counted by [`Steps`]; default 2,000,000, about 20 ms.
     pub text_steps: u64,
-    /// Most steps of all rules on all texts; 25,000,000 by default, some quarter of a second.
+    /// Maximum steps of all rules on all texts; default 25,000,000, about 250 ms.
     pub steps: u64,
-    /// The longest text that a rule may make, in bytes; 4 MiB by default.
+    /// Maximum length of a changed text in bytes; default 4 MiB.
     pub text_bytes: usize,
 }
 
@@ -33,25 +31,23 @@ impl Default for RuleLimits {
     }
 }
 
-/// A run of rules over the texts of one context, in the order of the conversation.
+/// Applies rules to the texts of one context, in conversation order.
 ///
-/// A rule that gives up on a text is reported, and skipped from there on. When the steps of the run are spent,
-/// the texts that are left stay as they are, which is reported too.
+/// A rule that exceeds a limit is reported and skipped for the remaining texts. When the total steps are used
+/// up, the remaining texts stay unchanged, which is reported too.
 pub struct RuleRun<'a> {
     set: &'a RuleSet,
     limits: RuleLimits,
     expand: &'a mut Expand<'a>,
     steps: Steps,
-    /// What macros made of each rule that was needed.
     ready: Vec<Option<Ready>>,
     skipped: Vec<bool>,
-    /// The rules that ran on the last text, and the number of their list.
+    /// Rules of the last text, and the number of their list.
     last_list: Option<(Vec<Resolved>, u64)>,
     is_spent: bool,
     findings: Vec<Diagnostic>,
 }
 
-/// A rule with its expression.
 #[derive(Clone)]
 struct Ready {
     number: u64,
@@ -60,7 +56,7 @@ struct Ready {
 }
 
 impl<'a> RuleRun<'a> {
-    /// Begins a run; `expand` expands the macros of a rule's texts.
+    /// Starts a run. `expand` expands the macros of rules.
     pub fn new(set: &'a RuleSet, limits: RuleLimits, expand: &'a mut Expand<'a>) -> Self {
         let count = set.rules().len();
         Self {
@@ -76,15 +72,15 @@ impl<'a> RuleRun<'a> {
         }
     }
 
-    /// Goes on with the steps that another run of the same context has left.
+    /// Continues with the steps that another run of the same context has left.
     #[must_use]
     pub fn with_steps(self, left: u64) -> Self {
         Self { steps: Steps::new(left), ..self }
     }
 
-    /// Runs the rules that a text is subject to, in their order.
+    /// Runs all matching rules in order.
     ///
-    /// O(rules), if the same rules ran on the same text before; otherwise what their searches take.
+    /// O(rules) if the result is cached; otherwise the cost of the searches.
     pub fn apply(&mut self, text: &Text, subject: Subject) -> Rewritten {
         let rules = self.rules_for(subject);
         if self.is_spent || rules.is_empty() {
@@ -94,7 +90,7 @@ impl<'a> RuleRun<'a> {
         let known = self.set.memory.result(&key).filter(|known| known.steps <= self.steps.left());
         let result = match known {
             Some(known) => {
-                // What is remembered is paid for: a run comes to the same with and without it.
+                // A cached result costs the same steps: the cache does not change the outcome.
                 self.spend(known.steps);
                 known
             }
@@ -110,24 +106,23 @@ impl<'a> RuleRun<'a> {
         rewritten
     }
 
-    /// Returns how many steps are left.
+    /// Returns the number of remaining steps.
     pub fn steps_left(&self) -> u64 {
         self.steps.left()
     }
 
-    /// Ends the run and returns what was found: rules that gave up, expressions that macros made invalid.
+    /// Ends the run. Returns diagnostics for stopped rules and invalid expanded patterns.
     pub fn finish(self) -> Vec<Diagnostic> {
         self.findings
     }
 
-    /// The rules that run on a text, with their expressions ready.
     fn rules_for(&mut self, subject: Subject) -> Vec<Resolved> {
         let set = self.set;
         let rules = set.rules().iter().enumerate().filter(|(_, rule)| rule.admits(subject));
         rules.filter_map(|(number, rule)| self.make_ready(number, rule)).collect()
     }
 
-    /// The number of a list of rules; neighbouring texts mostly have the same.
+    /// Neighboring texts usually have the same list.
     fn list(&mut self, rules: &[Resolved]) -> u64 {
         if let Some((last, number)) = &self.last_list
             && last == rules
@@ -139,7 +134,6 @@ impl<'a> RuleRun<'a> {
         number
     }
 
-    /// Expands what macros there are in a rule's expression, the first time it is needed.
     fn make_ready(&mut self, number: usize, rule: &Rule) -> Option<Resolved> {
         if self.skipped.get(number).copied().unwrap_or(true) {
             return None;
@@ -182,7 +176,6 @@ impl<'a> RuleRun<'a> {
         }
     }
 
-    /// Runs rules on a text, as long as there are steps.
     fn run(&mut self, text: &Text, rules: &[Resolved]) -> Remembered {
         let mut result = Remembered::new(text.clone());
         let set = self.set;
@@ -211,7 +204,7 @@ impl<'a> RuleRun<'a> {
     }
 
     fn spend(&mut self, steps: u64) {
-        // There are so many: no rule is given more.
+        // Cannot fail: no rule gets more steps than are left.
         let _ = self.steps.spend(steps);
     }
 
@@ -221,7 +214,6 @@ impl<'a> RuleRun<'a> {
         }
     }
 
-    /// Skips a rule from here on.
     fn give_up(&mut self, number: usize, error: &Error) {
         self.skip(number);
         let Some(rule) = self.set.rules().get(number) else { return };
@@ -235,7 +227,6 @@ impl<'a> RuleRun<'a> {
         self.findings.push(rule.place().finding("/regex", finding));
     }
 
-    /// Ends the run at a rule that would need more than is left.
     fn report_spent(&mut self, rule: &Rule) {
         self.is_spent = true;
         let steps = count_of!(self.limits.steps, "step");

@@ -1,5 +1,3 @@
-//! The rules of several files, in the order in which they run.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,32 +14,31 @@ use crate::codes;
 pub struct RuleSource<'a> {
     /// The rules.
     pub config: &'a RegexConfig,
-    /// The JSON pointer of `config` in its file, for example `/regexConfig`.
+    /// JSON pointer of `config` in its file, such as `/regexConfig`.
     pub place: &'a str,
-    /// The name of the file, if it is not the agent's.
+    /// Name of the file, if it is not the agent's.
     pub document: Option<&'a str>,
-    /// How far what its rules write may be trusted.
+    /// Trust of the text that the rules write.
     pub trust: Trust,
 }
 
-/// Compiled rules, in the order in which they run. `Send + Sync`.
+/// Compiled rules in run order. `Send + Sync`.
 ///
-/// They remember what they did to texts, so that a text of an earlier turn costs a look-up. This changes no
-/// result.
+/// Caches results by text. The cache does not change any result.
 pub struct RuleSet {
     rules: Vec<Rule>,
     pub(super) memory: Memory,
 }
 
 impl RuleSet {
-    /// How many rules run at the most; more are reported and left out.
+    /// Maximum number of rules. Further rules are reported and ignored.
     pub const MAX_RULES: usize = 1_000;
 
-    /// Compiles the rules of several files, and says what is wrong with them.
+    /// Compiles the rules of several files, with diagnostics.
     ///
-    /// Rules that are off are left out, and so are those that cannot run, with a finding. They run by the
-    /// priority of their preset, then by their own order; equal ones in the order of the files, of the presets
-    /// (by their order) and of the lists. O(rules · log rules), and what compiling their expressions takes.
+    /// Ignores disabled rules and, with a diagnostic, invalid ones. Rules run by preset priority, then by
+    /// their own order, then in the order of files, presets (by their order), and lists. O(rules · log
+    /// rules), plus the compilation of patterns.
     pub fn compile(
         sources: &[RuleSource<'_>],
         dialect: Dialect,
@@ -66,25 +63,24 @@ impl RuleSet {
         (Self { rules, memory: Memory::default() }, findings)
     }
 
-    /// Returns the rules in the order in which they run.
+    /// Returns the rules in run order.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// Returns the depth from which on no rule gives a message of a request another text when it moves deeper.
+    /// Returns a depth. At this depth or deeper, the depth of a request message does not affect the rules.
     ///
-    /// 0 if no rule has a range of depths.
+    /// 0 if no rule has a depth range.
     pub fn settled_depth(&self) -> usize {
         self.rules.iter().map(Rule::settled_depth).max().unwrap_or(0)
     }
 
-    /// Returns whether all rules look for the same in each turn: what none of them changes at a depth, they never change
-    /// there.
+    /// Without macros in patterns, a rule that does not change a text at a depth never will.
     pub(crate) fn is_fixed(&self) -> bool {
         self.rules.iter().all(|rule| rule.find().is_fixed())
     }
 
-    /// Returns whether what a rule writes differs from turn to turn, though the text does not.
+    /// Returns whether a rule may write another text in each turn.
     pub fn is_volatile(&self, rule: &Source) -> bool {
         self.rules.iter().any(|other| other.source() == rule && other.is_volatile())
     }
@@ -101,10 +97,10 @@ impl fmt::Debug for RuleSet {
     }
 }
 
-/// AIO Hub's priority of a preset that names none.
+/// AIO Hub's default.
 const DEFAULT_PRIORITY: f64 = 100.0;
 
-/// The rules that are on, in the order of the files, of their presets and of their lists.
+/// Enabled rules in the order of files, presets, and lists.
 fn listed<'a>(
     sources: &'a [RuleSource<'a>],
 ) -> impl Iterator<Item = (&'a RuleSource<'a>, Place, &'a RegexPreset, usize, &'a RegexRule)> {

@@ -1,59 +1,52 @@
-//! Which texts a rule changes.
-
 use std::sync::Arc;
 
 use ctx_types::{RegexRule, Role};
 
-/// For what a text is made when rules run.
+/// Reason for which rules run on a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
-    /// It is stored in the conversation for the first time.
+    /// The text is stored for the first time.
     Store,
-    /// It is stored anew because a person edited it.
+    /// The user edited a stored text.
     Edit,
-    /// It is shown.
+    /// The text is displayed.
     Render,
-    /// It is sent to the model.
+    /// The text is sent to the model.
     Request,
 }
 
-/// What a text is.
+/// Kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
-    /// The text of a message, by who speaks it; `developer` counts as `system`.
+    /// A message of a role; `developer` is treated as `system`.
     Message(Role),
-    /// The content of a worldbook entry.
+    /// Content of a worldbook entry.
     Worldbook,
-    /// The visible reasoning of a model.
+    /// Visible reasoning of a model.
     Reasoning,
 }
 
-/// A text, as rules see it.
+/// Properties of a text that rules match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// For what it is made.
+    /// Reason for the run.
     pub stage: Stage,
-    /// What it is.
+    /// Kind of the text.
     pub target: Target,
-    /// How deep in the conversation it stands, the newest message being 0; rules with a range of depths change
-    /// any text that has none.
+    /// Depth in the conversation; 0 is the newest message. `None` matches every depth range.
     pub depth: Option<usize>,
 }
 
-/// What a rule changes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope {
-    /// A bit for each stage and target.
     stages: u8,
     targets: u8,
     min: i64,
     max: i64,
 }
 
-/// The roles of a rule that names none.
 const DEFAULT_ROLES: [Role; 3] = [Role::System, Role::User, Role::Assistant];
 
-/// What a rule is meant for and is not understood: the list and the place in it.
 pub(super) struct UnknownTarget {
     pub(super) field: &'static str,
     pub(super) at: usize,
@@ -61,7 +54,6 @@ pub(super) struct UnknownTarget {
 }
 
 impl Scope {
-    /// Reads what a rule changes, and what of it is not understood.
     pub(super) fn read(rule: &RegexRule) -> (Self, Vec<UnknownTarget>) {
         let mut unknown = Vec::new();
         let mut targets = 0;
@@ -91,7 +83,6 @@ impl Scope {
         (scope, unknown)
     }
 
-    /// Returns the depth from which on a text of a request gets no other answer when it moves deeper.
     pub(super) fn settled_depth(self) -> usize {
         if self.stages & Stage::Request.bit() == 0 {
             return 0;

@@ -1,5 +1,3 @@
-//! What an agent's file says about its variables.
-
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
@@ -11,48 +9,45 @@ use crate::codes;
 use crate::variables::tag::{is_name, is_reserved};
 use crate::variables::value::VariableValue;
 
-/// How many variables an agent may declare.
 const MAX_DEFINITIONS: usize = 1_000;
 
-/// How deep groups may be nested.
 const MAX_DEPTH: usize = 16;
 
-/// How many bytes an initial value may have.
 pub(crate) const MAX_VALUE: usize = 64 * 1024;
 
-/// The variables that an agent declares, groups flattened.
+/// The variables that an agent defines, with groups flattened.
 #[derive(Clone, Debug, Default)]
 pub struct VariableDefinitions {
     list: Vec<VariableDefinition>,
-    /// Only looked up.
+    /// Never iterated.
     by_path: HashMap<Arc<str>, usize>,
-    /// Differs between lists of definitions that may fold differently.
+    /// Differs if definitions may give other values.
     pub(crate) fingerprint: u64,
 }
 
-/// A variable that an agent declares.
+/// A variable that an agent defines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariableDefinition {
-    /// Its name: the keys of its groups and its own, joined by dots.
+    /// Keys of its groups and its own key, joined with dots.
     pub path: Arc<str>,
-    /// What people call it.
+    /// Display name.
     pub display_name: Option<Arc<str>>,
-    /// What it means, for people and the model.
+    /// Meaning, for the user and the model.
     pub description: Option<Arc<str>>,
-    /// The value before any message, within the bounds.
+    /// Value before any message, within the bounds.
     pub initial: VariableValue,
-    /// The least number that it can be.
+    /// Minimum of a number.
     pub min: Option<f64>,
-    /// The greatest number that it can be.
+    /// Maximum of a number.
     pub max: Option<f64>,
-    /// Whether lists of all variables leave it out, or a group that it is in.
+    /// Whether the variable or its group is hidden in lists of all variables.
     pub is_hidden: bool,
 }
 
 impl VariableDefinitions {
-    /// Reads `variableConfig` of an agent; none if it is not switched on.
+    /// Reads an agent's `variableConfig`; `None` if it is not enabled.
     ///
-    /// What is wrong is reported with a JSON pointer into the agent's file, and left out.
+    /// Invalid items are ignored, and reported with a JSON pointer into the agent's file.
     pub fn read(config: &Value, report: &mut dyn FnMut(Diagnostic)) -> Option<Self> {
         let mut warn = |message: Phrase, pointer: &str| report(warning(message).at_pointer(pointer));
         match config {
@@ -87,12 +82,12 @@ impl VariableDefinitions {
         Some(definitions)
     }
 
-    /// Returns the variables in the order of the file.
+    /// Returns the variables in file order.
     pub fn iter(&self) -> impl Iterator<Item = &VariableDefinition> {
         self.list.iter()
     }
 
-    /// Returns the variable with a name.
+    /// Returns the variable with this name.
     pub fn get(&self, path: &str) -> Option<&VariableDefinition> {
         self.list.get(*self.by_path.get(path)?)
     }
@@ -183,7 +178,7 @@ impl VariableDefinitions {
 }
 
 impl VariableDefinition {
-    /// Returns a value within the bounds; what is no number has none.
+    /// Limits a number to the bounds. Other values are unchanged.
     pub fn clamp(&self, value: VariableValue) -> VariableValue {
         match value {
             VariableValue::Number(number) => {
@@ -195,7 +190,6 @@ impl VariableDefinition {
     }
 }
 
-/// Where definitions are read.
 #[derive(Default)]
 struct Group {
     path: String,
@@ -204,7 +198,6 @@ struct Group {
     is_hidden: bool,
 }
 
-/// Reads the bounds of a variable; ones that leave no room are ignored.
 fn bounds(item: &Value, path: &str, warn: &mut dyn FnMut(Phrase)) -> (Option<f64>, Option<f64>) {
     let mut bound = |key: &str| {
         let value = item.get(key).filter(|value| !value.is_null() && value.as_str() != Some(""))?;
@@ -234,7 +227,7 @@ mod tests {
 
     use super::*;
 
-    /// Checks the variables as `path=initial[min,max]`, hidden ones with `~`, and the findings.
+    /// Writes variables as `path=initial[min,max]`, hidden ones with `~`.
     #[track_caller]
     fn check(definitions: &Value, expected: &[&str], findings: &[&str]) {
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! All variables at once, for prompts that tell the model what there is.
+//! Lists of all variables.
 
 use std::fmt::Write as _;
 
@@ -8,19 +8,14 @@ use serde_json::{Map, Value};
 use crate::variables::definitions::VariableDefinitions;
 use crate::variables::state::Variables;
 
-/// In which form all variables are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listing {
-    /// A JSON object by name.
     Json,
-    /// A Markdown table of name, value and description.
     Table,
-    /// A line for each.
     List,
 }
 
 impl Listing {
-    /// Reads what follows `svars`; none for a form that does not exist.
     pub(crate) fn parse(form: &str) -> Option<Self> {
         match form {
             "" | "json" => Some(Self::Json),
@@ -30,7 +25,6 @@ impl Listing {
         }
     }
 
-    /// Writes the variables that are not hidden.
     pub(crate) fn write(
         self,
         variables: &Variables,
@@ -68,16 +62,14 @@ impl Listing {
     }
 }
 
-/// The head of a table.
 const fn head(language: Language) -> &'static str {
     match language {
         Language::English => "| variable | value | description |",
-        // AIO Hub's own words, so that its presets read the same.
+        // AIO Hub's text.
         Language::Chinese => "| 变量 | 值 | 描述 |",
     }
 }
 
-/// A cell of a table has one line, and no bar of its own.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace(['\n', '\r'], " ")
 }

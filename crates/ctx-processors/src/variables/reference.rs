@@ -12,25 +12,19 @@ use crate::variables::listing::Listing;
 use crate::variables::state::Variables;
 use crate::variables::tag::{ALL, MAX_PATH, canonical, path_len};
 
-/// What references show of the variables at one place.
 pub(crate) struct References<'a> {
     pub(crate) definitions: &'a VariableDefinitions,
     pub(crate) variables: &'a Variables,
-    /// The agent's, in which headings are.
     pub(crate) language: Language,
 }
 
-/// A reference that has a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shown {
-    /// Where it stands.
     pub(crate) span: Span,
     pub(crate) text: String,
-    /// The variable, and how far its value may be trusted.
     pub(crate) source: Source,
 }
 
-/// A reference without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unknown<'s> {
     pub(crate) span: Span,
@@ -38,12 +32,11 @@ pub(crate) struct Unknown<'s> {
 }
 
 impl References<'_> {
-    /// Returns whether a text may have references. One search for two bytes.
     pub(crate) fn may_be_in(text: &str) -> bool {
         memmem::find(text.as_bytes(), b"$[").is_some()
     }
 
-    /// Returns the references of a text in order, with their values. Linear in the text and what is shown.
+    /// O(text + output).
     pub(crate) fn of<'s>(&'s self, text: &'s str) -> impl Iterator<Item = Result<Shown, Unknown<'s>>> + 's {
         memmem::find_iter(text.as_bytes(), b"$[").filter_map(move |start| {
             let path = path_at(text, start + 2)?;
@@ -67,7 +60,6 @@ impl References<'_> {
         }
     }
 
-    /// Returns the value at a path, and as its source the variable that holds it.
     fn value(&self, path: &str) -> Option<(Source, String)> {
         let (name, inner) = self.variables.holder(path);
         let value = self.variables.get(name)?;
@@ -78,7 +70,7 @@ impl References<'_> {
         Some((source(name, self.variables.trust(name)), text))
     }
 
-    /// Returns the diagnostic for a reference without a value. Suggests a similar name. O(variables).
+    /// Suggests a similar name. O(variables).
     pub(crate) fn diagnostic(&self, unknown: Unknown<'_>) -> Diagnostic {
         let path = unknown.path;
         let message = phrase!("unknown variable `{name}`", name = excerpt(path));
@@ -95,7 +87,6 @@ impl References<'_> {
     }
 }
 
-/// Returns the path that begins here, if a bracket ends it.
 fn path_at(text: &str, start: usize) -> Option<&str> {
     let rest = text.get(start..)?;
     let (path, after) = rest.split_at(path_len(rest));
@@ -112,7 +103,7 @@ mod tests {
 
     use super::*;
 
-    /// Checks what becomes of a text; references without a value stay, and are named behind `?`.
+    /// References without a value stay unchanged and are listed after `?`.
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let config = json!({ "enabled": true, "definitions": [

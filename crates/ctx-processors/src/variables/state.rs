@@ -1,5 +1,3 @@
-//! The values of variables, as the messages of a conversation left them.
-
 use std::sync::Arc;
 
 use ctx_types::{
@@ -13,16 +11,15 @@ use crate::variables::definitions::{MAX_VALUE, VariableDefinitions};
 use crate::variables::tag::{Change, Op, tags};
 use crate::variables::value::VariableValue;
 
-/// How many variables there may be, declared ones included.
+/// Includes defined variables.
 const MAX_VARIABLES: usize = 2_000;
 
-/// How many bytes all names and values may have.
 const MAX_BYTES: usize = 1 << 20;
 
-/// How many findings are kept; the rest is counted.
+/// Further diagnostics are only counted.
 const MAX_FINDINGS: usize = 16;
 
-/// The session variables at some place of a conversation. A clone is O(1).
+/// Session variables at a point of the conversation. A clone is O(1).
 ///
 /// ```
 /// use ctx_processors::{VariableDefinitions, Variables};
@@ -38,13 +35,12 @@ const MAX_FINDINGS: usize = 16;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variables {
     state: Arc<State>,
-    /// The newest message that changed a value.
+    /// Newest message that changed a value.
     pub(crate) changed_by: Option<NodeId>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 struct State {
-    /// Declared ones first, in the order of the file, then others in the order in which they were set.
     values: IndexMap<Arc<str>, Held>,
     bytes: usize,
     findings: Vec<Diagnostic>,
@@ -54,9 +50,9 @@ struct State {
 #[derive(Clone, Debug, PartialEq)]
 struct Held {
     value: VariableValue,
-    /// How many bytes the value takes, about.
+    /// Approximate size in bytes.
     size: usize,
-    /// How far the value may be trusted: as far as everyone who had a part in it.
+    /// Lowest trust of all contributors.
     trust: Trust,
 }
 
@@ -77,11 +73,10 @@ impl Variables {
         Self { state: Arc::new(state), changed_by: None }
     }
 
-    /// Returns the values at the end of the active path.
+    /// Returns the values at the end of the active branch.
     ///
-    /// What a person, the agent or an instruction says counts, also where a summary hides it; what is switched
-    /// off does not, nor do the results of tools and summaries, which only repeat. The session remembers
-    /// results, so that a later call costs O(new messages).
+    /// Reads messages of users, agents, and instructions, even if a summary hides them. Ignores disabled
+    /// messages, tool results, and summaries. The session caches results: a later call costs O(new messages).
     pub fn of_session(session: &Session, definitions: &VariableDefinitions) -> Self {
         let start = || Self::initial(definitions);
         let step = |variables: &mut Self, id: &NodeId, node: &Node| variables.fold(definitions, id, node);
@@ -93,14 +88,15 @@ impl Variables {
         self.state.values.get(path).map(|held| &held.value)
     }
 
-    /// Returns names and values: declared variables first, then others in the order in which they were set.
+    /// Returns names and values: defined variables first, then others in the order of their first change.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &VariableValue)> {
         self.state.values.iter().map(|(path, held)| (&**path, &held.value))
     }
 
-    /// Returns the variable that a path is about: the one with that name, or the one with the longest name that is a
-    /// beginning of it, if paths lead into its value; the rest of the path is the place in it. A path that leads
-    /// nowhere is a name. What is shown and what is changed follow this one rule.
+    /// Splits a path into a variable and a path inside its JSON value.
+    ///
+    /// Uses the longest existing name that is a prefix of the path, if its value has parts. Otherwise, the
+    /// path is a name.
     pub(crate) fn holder<'p>(&self, path: &'p str) -> (&'p str, Option<&'p str>) {
         let mut names = std::iter::successors(Some(path), |name| Some(name.rsplit_once('.')?.0));
         let found = names.find_map(|name| Some((name, self.get(name)?)));
@@ -112,12 +108,11 @@ impl Variables {
         }
     }
 
-    /// Returns how far the value of a variable may be trusted.
     pub(crate) fn trust(&self, path: &str) -> Option<Trust> {
         self.state.values.get(path).map(|held| held.trust)
     }
 
-    /// Returns what was wrong with tags, in the order of the messages.
+    /// Returns diagnostics for invalid tags, in message order.
     pub fn findings(&self) -> Vec<Diagnostic> {
         let State { findings, left_out, .. } = &*self.state;
         let more =
@@ -138,7 +133,7 @@ impl Variables {
         }
     }
 
-    /// Carries out the tags of a message; tells whether a value changed. Linear in the text.
+    /// Runs the tags of a message, and returns whether a value changed. O(text).
     pub(crate) fn read(
         &mut self,
         definitions: &VariableDefinitions,
@@ -182,7 +177,6 @@ impl Variables {
         changed
     }
 
-    /// Carries out one change; tells whether the value is another one now.
     fn apply(
         &mut self,
         definitions: &VariableDefinitions,
@@ -211,7 +205,6 @@ impl Variables {
         Ok(is_change)
     }
 
-    /// Carries out a change at a place inside the JSON value of a variable.
     fn apply_inside(
         &mut self,
         name: &str,
@@ -251,7 +244,7 @@ impl Variables {
         Ok(())
     }
 
-    /// Returns how many bytes all variables have where the value of one takes so many; fails if that is too much.
+    /// Fails if a limit is exceeded.
     fn room(&self, path: &str, size: usize) -> Result<usize, Phrase> {
         let old = self.state.values.get(path).map(|old| path.len() + old.size);
         let bytes = self.state.bytes - old.unwrap_or(0) + path.len() + size;
@@ -278,10 +271,10 @@ impl Variables {
     }
 }
 
-/// Returns the value that a change gives, before bounds.
+/// Returns the new value, before bounds.
 ///
-/// In arithmetic what is no number counts as 0. An operand that is no number changes nothing and is reported, and
-/// so is a result that no number can hold.
+/// In arithmetic, an old value that is not a number is 0. An operand that is not a number and an infinite
+/// result are errors.
 fn outcome(change: &Change<'_>, old: Option<&VariableValue>) -> Result<VariableValue, Phrase> {
     let operand = VariableValue::parse(&change.value);
     if change.op == Op::Set {
@@ -316,7 +309,7 @@ mod tests {
 
     use super::*;
 
-    /// Folds texts of one message each and checks the values as `name=value`, and the findings.
+    /// Writes values as `name=value`.
     #[track_caller]
     fn check(texts: &[&str], expected: &str, findings: &[&str]) {
         let config = json!({ "enabled": true, "definitions": [

@@ -1,39 +1,32 @@
-//! Tags such as `<svar name="hp" op="-" value="5"/>` in the texts of messages.
+//! Tags such as `<svar name="hp" op="-" value="5"/>` in messages.
 
 use std::borrow::Cow;
 
 use ctx_types::{Phrase, Span, phrase};
 use memchr::memchr_iter;
 
-/// The beginning of a tag, in any case.
+/// In any case.
 const OPENING: &[u8] = b"<svar";
 
-/// The name that stands for all variables.
+/// Name for all variables.
 pub(crate) const ALL: &str = "svars";
 
-/// How many bytes a path may have.
+/// In bytes.
 pub(crate) const MAX_PATH: usize = 200;
 
-/// One tag.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tag<'t> {
-    /// Where it stands, with its brackets.
     pub(crate) span: Span,
-    /// What it asks for, or what keeps it from being understood.
     pub(crate) change: Result<Change<'t>, Phrase>,
 }
 
-/// A change that a tag asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Change<'t> {
-    /// The variable.
     pub(crate) path: Cow<'t, str>,
     pub(crate) op: Op,
-    /// The operand as it is written.
     pub(crate) value: Cow<'t, str>,
 }
 
-/// What is done with the operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     Set,
@@ -43,7 +36,7 @@ pub(crate) enum Op {
     Divide,
 }
 
-/// Returns the tags of a text in order. Linear: no tag reaches over the beginning of another.
+/// O(text): a tag ends before the next one starts.
 pub(crate) fn tags(text: &str) -> impl Iterator<Item = Tag<'_>> {
     let mut starts = starts(text).peekable();
     std::iter::from_fn(move || {
@@ -57,7 +50,6 @@ pub(crate) fn tags(text: &str) -> impl Iterator<Item = Tag<'_>> {
     })
 }
 
-/// Returns where tags begin: the opening letters, then what ends a name.
 fn starts(text: &str) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();
     memchr_iter(b'<', bytes).filter(|start| {
@@ -68,7 +60,6 @@ fn starts(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Reads one tag; none if it is not closed before `limit`.
 fn read(text: &str, start: usize, limit: usize) -> Option<Tag<'_>> {
     let mut rest = text.get(start + OPENING.len()..limit)?;
     let mut fields = Fields::default();
@@ -83,9 +74,9 @@ fn read(text: &str, start: usize, limit: usize) -> Option<Tag<'_>> {
     }
 }
 
-/// Splits `name="value"` or `name=value` or `name` from the rest.
+/// Splits `name="value"`, `name=value`, or `name` from the rest.
 ///
-/// A value without quotes ends at white space or `>`; the slash of `/>` is no part of it unless it is all there is.
+/// A bare value ends at white space or `>`. The slash of `/>` is excluded, unless it is the whole value.
 fn attribute(text: &str) -> Option<(&str, &str, &str)> {
     let is_name = |c: char| !c.is_whitespace() && !matches!(c, '=' | '>' | '/' | '<' | '"' | '\'');
     let end = text.find(|c| !is_name(c)).filter(|end| *end > 0)?;
@@ -107,7 +98,7 @@ fn attribute(text: &str) -> Option<(&str, &str, &str)> {
     }
 }
 
-/// The attributes that count; of several with one name the first.
+/// The first attribute of each name is used.
 #[derive(Default)]
 struct Fields<'t> {
     name: Option<&'t str>,
@@ -167,13 +158,13 @@ impl<'t> Fields<'t> {
     }
 }
 
-/// Returns whether a text can be the name of a variable: one that `$[…]` can hold.
+/// Checks for a name that `$[…]` can contain.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_PATH && text.chars().all(is_path_char)
 }
 
-/// Returns the length of the path at the beginning of a text: a name, in which `[0]` may stand for `.0`; at most one
-/// byte more than a path may have.
+/// Length of the path at the start of a text, in which `[0]` is the same as `.0`. Stops after `MAX_PATH`
+/// bytes.
 pub(crate) fn path_len(text: &str) -> usize {
     let mut at = 0;
     while let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()).filter(|_| at <= MAX_PATH) {
@@ -186,14 +177,13 @@ pub(crate) fn path_len(text: &str) -> usize {
     at
 }
 
-/// Returns the length of a `[0]` at the beginning of a text.
 fn index_len(text: &str) -> Option<usize> {
     let digits = text.strip_prefix('[')?.bytes().take(MAX_PATH).take_while(u8::is_ascii_digit).count();
     let is_index = digits > 0 && text.as_bytes().get(digits + 1) == Some(&b']');
     is_index.then_some(digits + 2)
 }
 
-/// Writes a path with dots alone: `items[0].name` is `items.0.name`.
+/// Writes `items[0].name` as `items.0.name`.
 pub(crate) fn canonical(path: Cow<'_, str>) -> Cow<'_, str> {
     match path.contains('[') {
         true => Cow::Owned(path.replace('[', ".").replace(']', "")),
@@ -201,20 +191,18 @@ pub(crate) fn canonical(path: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// Returns whether a name stands for all variables, in one of the forms that list them or in one to come.
+/// Checks for a name of all variables, in any list form, even an unknown one.
 pub(crate) fn is_reserved(path: &str) -> bool {
     path.strip_prefix(ALL).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
-/// Returns whether `c` can stand in the name of a variable: letters of any script and all signs but brackets and
-/// `$`; no white space.
 pub(crate) fn is_path_char(c: char) -> bool {
     !c.is_whitespace()
         && !c.is_control()
         && !matches!(c, '[' | ']' | '{' | '}' | '$' | '<' | '>' | '"' | '\'')
 }
 
-/// Replaces the five named references of XML.
+/// Replaces the 5 named references of XML, and `&#39;`.
 fn unescape(text: &str) -> Cow<'_, str> {
     const NAMED: [(&str, char); 6] =
         [("&quot;", '"'), ("&apos;", '\''), ("&#39;", '\''), ("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&')];
@@ -239,7 +227,6 @@ fn unescape(text: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    /// Checks the tags of a text, each as `path op value`, or as what is wrong with it.
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let found: Vec<String> = tags(text)

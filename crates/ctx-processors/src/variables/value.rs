@@ -1,12 +1,10 @@
-//! Values of variables.
-
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use ctx_macros::number;
 use serde_json::Value;
 
-/// The value of a session variable.
+/// Value of a session variable.
 ///
 /// ```
 /// use ctx_processors::VariableValue;
@@ -17,7 +15,7 @@ use serde_json::Value;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum VariableValue {
-    /// A number, finite.
+    /// A finite number.
     Number(f64),
     /// A text.
     Text(Arc<str>),
@@ -26,8 +24,8 @@ pub enum VariableValue {
 }
 
 impl VariableValue {
-    /// Reads what a tag or an initial value says: JSON if it begins with a brace or a bracket and is JSON, else a
-    /// number as JavaScript reads it, else the text as it is.
+    /// Parses JSON that starts with a brace or a bracket, or a number as in JavaScript. Other text is
+    /// unchanged.
     pub fn parse(text: &str) -> Self {
         let trimmed = text.trim();
         if trimmed.starts_with(['{', '['])
@@ -41,7 +39,7 @@ impl VariableValue {
         }
     }
 
-    /// Reads a value of a file: texts as [`VariableValue::parse`] does.
+    /// Reads a value of a file; strings as in [`VariableValue::parse`].
     pub fn of_json(value: &Value) -> Self {
         match value {
             Value::Null => Self::Text(Arc::from("")),
@@ -61,7 +59,7 @@ impl VariableValue {
         }
     }
 
-    /// Returns what a text shows of it: a number as JavaScript writes it, JSON without spaces.
+    /// Returns the text of the value: numbers as in JavaScript, JSON without spaces.
     pub fn to_text(&self) -> Cow<'_, str> {
         match self {
             Self::Number(number) => Cow::Owned(number::write(*number)),
@@ -70,13 +68,13 @@ impl VariableValue {
         }
     }
 
-    /// Returns it as JSON; a whole number has no fraction.
+    /// Returns the value as JSON; a whole number has no fraction.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the number is whole and within the range of exact ones"
     )]
     pub fn to_json(&self) -> Value {
-        /// Up to here every whole number has a value of its own.
+        /// All smaller integers are exact.
         const EXACT: f64 = 9_007_199_254_740_992.0;
         match self {
             Self::Number(number) if number.fract() == 0.0 && number.abs() < EXACT => {
@@ -88,7 +86,6 @@ impl VariableValue {
         }
     }
 
-    /// Returns the value inside a JSON value at a path such as `items.0.name`; the value itself for none.
     pub(crate) fn at(&self, path: &str) -> Option<Self> {
         self.json_at(path).map(|inner| match inner {
             Value::String(text) => Self::Text(Arc::from(text.as_str())),
@@ -96,7 +93,6 @@ impl VariableValue {
         })
     }
 
-    /// Returns the JSON inside a JSON value at a path.
     pub(crate) fn json_at(&self, path: &str) -> Option<&Value> {
         let Self::Json(value) = self else { return None };
         path.split('.').try_fold(&**value, |value, step| match value {
@@ -106,8 +102,7 @@ impl VariableValue {
         })
     }
 
-    /// Sets what stands at a path inside a JSON value: a field, or an element of a list or the one behind its last.
-    /// Returns whether there is such a place; without one nothing is changed.
+    /// Sets a field, a list element, or the element after the last.
     pub(crate) fn set_at(&mut self, path: &str, new: Value) -> bool {
         let Self::Json(value) = self else { return false };
         let (parent, last) =
@@ -135,12 +130,11 @@ impl VariableValue {
         }
     }
 
-    /// Returns whether paths can lead into it.
     pub(crate) fn has_parts(&self) -> bool {
         matches!(self, Self::Json(value) if value.is_object() || value.is_array())
     }
 
-    /// How many bytes it takes, about.
+    /// Approximate size in bytes.
     pub(crate) fn size(&self) -> usize {
         match self {
             Self::Number(_) => size_of::<f64>(),

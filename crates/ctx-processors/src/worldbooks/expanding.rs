@@ -8,14 +8,12 @@ use ctx_worldbook::{Expand, Expanded, Member, Part};
 
 use super::shelf::{Shelf, in_entry, in_part};
 
-/// Expands macros with the state of a run.
 pub(crate) struct Expanding<'a> {
     pub(crate) shelf: &'a Shelf,
     pub(crate) env: &'a Env,
     pub(crate) state: &'a mut State,
-    /// Parses a key.
     pub(crate) parse: &'a dyn Fn(&Text) -> Template,
-    /// What texts gave: mostly the same each turn.
+    /// Shares texts between turns.
     pub(crate) memory: &'a TextMemory,
     pub(crate) findings: Vec<Diagnostic>,
 }
@@ -40,7 +38,6 @@ impl Expand for Expanding<'_> {
     }
 }
 
-/// Returns the source of an entry's text.
 pub(crate) fn entry_source(member: &Member) -> Source {
     let listed = Listed { index: member.number, name: member.entry.title.clone() };
     Source {

@@ -1,5 +1,3 @@
-//! The texts at one anchor as one message.
-
 use ctx_macros::{Dialect, Env, Registry, State, Template};
 use ctx_pipeline::Config;
 use ctx_types::{Injection, Order, Placement, Role, Source, SourceKind, Text, Trust};
@@ -7,24 +5,23 @@ use ctx_types::{Injection, Order, Placement, Role, Source, SourceKind, Text, Tru
 use super::options::ANCHOR_FORMAT;
 use crate::composed::Composed;
 
-/// What stands around the texts at one anchor.
+/// Compiled setting `anchorFormat`.
 #[derive(Clone, Debug)]
 pub(crate) struct Gathering {
-    /// What stands before, between and behind the texts; two at least.
+    /// Text before, between, and after the entries.
     parts: Vec<Template>,
 }
 
-/// What stands for the texts in the setting.
+/// Placeholder for the entries.
 const TEXTS: &str = "{0}";
 
-/// How often the texts may stand in the setting; further marks stay as they are written.
+/// Further placeholders stay text.
 const MOST: usize = 16;
 
-/// The anchors whose texts are one message; what stands around a note or examples is not for these.
 const ANCHORS: [&str; 2] = ["world_info_before", "world_info_after"];
 
 impl Gathering {
-    /// Compiles the setting; none if each text is a message of its own.
+    /// Returns `None` if each entry is a separate message.
     pub(crate) fn of(config: &Config, dialect: Dialect, macros: &Registry) -> Option<Self> {
         let format = config.text(ANCHOR_FORMAT);
         if format.is_empty() {
@@ -38,7 +35,7 @@ impl Gathering {
         Some(Self { parts })
     }
 
-    /// Joins what goes to one anchor, a line each, in the order given; the rest stays as it is.
+    /// Joins the entries at each of `ANCHORS` with line breaks.
     pub(crate) fn gather(&self, injections: Vec<Injection>, env: &Env, state: &mut State) -> Vec<Injection> {
         let (mut gathered, mut others) = (ANCHORS.map(|_| Vec::new()), Vec::new());
         for injection in injections {

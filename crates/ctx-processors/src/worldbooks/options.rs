@@ -1,5 +1,3 @@
-//! The settings of the processor, and what an agent says of its own.
-
 use ctx_pipeline::{Config, ConfigField, Origin};
 use ctx_types::{Agent, Diagnostic, Injection, Order, Placement};
 use ctx_worldbook::{CharacterStrategy, Settings};
@@ -21,21 +19,19 @@ const MAX_RECURSION_STEPS: &str = "maxRecursionSteps";
 const USE_GROUP_SCORING: &str = "useGroupScoring";
 const STRATEGY: &str = "strategy";
 
-/// The setting that joins what stands at one anchor.
 pub(crate) const ANCHOR_FORMAT: &str = "anchorFormat";
 const GAP_ORDER: &str = "gapOrder";
 const EQUAL: &str = "equal";
 const GAP_ORDERS: [(&str, &str); 2] =
     [("entry", "Order of each entry"), (EQUAL, "100 for all; the tie-breakers decide")];
 
-/// The order of books, by the names of settings.
 const STRATEGIES: [(&str, CharacterStrategy, &str); 3] = [
     ("character_first", CharacterStrategy::CharacterFirst, "Character first"),
     ("global_first", CharacterStrategy::GlobalFirst, "Global first"),
     ("evenly", CharacterStrategy::Evenly, "Sorted evenly"),
 ];
 
-/// Declares the settings; their defaults are AIO Hub's, with SillyTavern's budget.
+/// Defaults are AIO Hub's, with SillyTavern's budget.
 pub(crate) fn fields() -> Vec<ConfigField> {
     let count = |key: &str, label: &str, default: u32| {
         ConfigField::whole(key, label, default).between(0.0, 1_000_000_000.0)
@@ -68,7 +64,7 @@ pub(crate) fn fields() -> Vec<ConfigField> {
     .collect()
 }
 
-/// Reads the settings; what an agent's `worldbookSettings` says stands over the user's and the model's.
+/// The agent's `worldbookSettings` override settings of the user and the model.
 pub(crate) fn settings(config: &Config, agent: &Agent) -> (Settings, Vec<Diagnostic>) {
     let mut settings = of_config(config);
     let Some(own) = agent.worldbook_settings.as_ref().filter(|own| !own.is_null()) else {
@@ -115,13 +111,11 @@ fn of_config(config: &Config) -> Settings {
     }
 }
 
-/// Returns the ids or names of the books that the settings give to every agent.
 pub(crate) fn books(config: &Config) -> Vec<std::sync::Arc<str>> {
     let listed = config.get(BOOKS).and_then(Value::as_array).into_iter().flatten();
     listed.filter_map(Value::as_str).map(Into::into).collect()
 }
 
-/// Gives an entry at a gap of the history the rank that the settings want.
 pub(crate) fn at_gap(mut injection: Injection, config: &Config) -> Injection {
     let is_equal = config.text(GAP_ORDER) == EQUAL;
     if let Placement::Depth { order, .. } | Placement::Index { order, .. } = &mut injection.placement {

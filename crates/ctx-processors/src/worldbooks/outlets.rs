@@ -1,5 +1,3 @@
-//! Texts that stand where a macro asks for them.
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,11 +8,10 @@ use ctx_worldbook::{BookSet, Output, Scan};
 
 use super::expanding::entry_source;
 
-/// Left on the blackboard: the active entries of outlets, by the names of these.
+/// Active entries by outlet, on the blackboard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outlets(BTreeMap<Arc<str>, Outlet>);
 
-/// What stands where one outlet is asked for.
 #[derive(Clone, Debug)]
 struct Outlet {
     text: Text,
@@ -22,7 +19,6 @@ struct Outlet {
 }
 
 impl Outlets {
-    /// Writes the entries of each outlet together, a line each.
     pub(crate) fn of(set: &BookSet, scan: &Scan, output: &Output) -> Self {
         let outlet = |list: &[usize]| {
             let active = list.iter().filter_map(|at| scan.activations.get(*at));
@@ -33,13 +29,11 @@ impl Outlets {
         Self(output.outlets.iter().map(|(name, list)| (name.clone(), outlet(list))).collect())
     }
 
-    /// Returns the texts for `{{outlet::name}}`, by name.
     pub(crate) fn texts(blackboard: &Blackboard) -> BTreeMap<Arc<str>, Text> {
         let outlets = blackboard.get::<Self>().map(|outlets| &outlets.0).into_iter().flatten();
         outlets.map(|(name, outlet)| (name.clone(), outlet.text.clone())).collect()
     }
 
-    /// Names which entries are sent nowhere, since no macro has asked for their outlet.
     pub(crate) fn unasked(&self, state: Option<&State>) -> impl Iterator<Item = Decision> {
         let is_asked = move |name: &str| state.is_some_and(|state| state.has_given_outlet(name));
         let unasked = self.0.iter().filter(move |(name, _)| !is_asked(name));

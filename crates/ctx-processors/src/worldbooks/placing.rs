@@ -1,11 +1,9 @@
-//! Active entries as injections.
-
 use ctx_types::{DepthPoints, Injection, Order, Placement, Rank, Role, Segment, Side, Text};
 use ctx_worldbook::{Destination, Member};
 
 use super::expanding::entry_source;
 
-/// Makes the injection of an active entry; none for one that goes to an outlet.
+/// Returns `None` for an entry of an outlet.
 pub(crate) fn injection(member: &Member, text: Text, written: Vec<Segment>) -> Option<Injection> {
     let entry = &member.entry;
     Some(Injection {

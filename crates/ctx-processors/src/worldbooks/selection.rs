@@ -1,5 +1,3 @@
-//! Which of the books at hand hold for an agent, a person and a conversation.
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,22 +9,20 @@ use serde_json::Value;
 use super::options;
 use crate::codes;
 
-/// How many names a missing one is compared with.
+/// Names compared with a missing one.
 const MAX_COMPARED: usize = 200;
 
-/// Maximum number of missing names that get a suggestion. Untrusted files may contain lists of any length.
+/// Missing names that get a suggestion. Untrusted files may contain lists of any length.
 const MAX_GUESSED: usize = 16;
 
-/// The books at hand, and who asks for which.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
     library: Vec<LoadedWorldbook>,
-    /// The places in the library of books that hold whatever the conversation.
+    /// Worldbooks of every conversation, by position in `library`.
     fixed: Vec<(Level, usize)>,
 }
 
 impl Selection {
-    /// Finds the books of an agent, of the person who chats and of the settings; what is missing is reported.
     pub(crate) fn of(agent: &Agent, config: &Config, cx: &mut PrepareContext) -> Self {
         let library = with_own_names(cx.worldbooks());
         let profile = cx.profile().map(|profile| profile.worldbook_ids.clone()).unwrap_or_default();
@@ -53,8 +49,7 @@ impl Selection {
         selection
     }
 
-    /// Adds a worldbook once for each level. Returns a diagnostic for a missing worldbook; `missing` is the number of
-    /// earlier ones.
+    /// `missing` is the number of earlier diagnostics.
     fn add(&mut self, level: Level, id: &str, missing: usize) -> Option<Diagnostic> {
         let Some(index) = self.find(id) else { return Some(self.missing(id, missing)) };
         if !self.fixed.contains(&(level, index)) {
@@ -80,7 +75,6 @@ impl Selection {
         by_id.or_else(|| self.library.iter().position(|book| *book.name == *id))
     }
 
-    /// Returns the books that hold in a conversation that asks for some more, and those that are missing.
     pub(crate) fn books(
         &self,
         conversation: &[Arc<str>],
@@ -102,8 +96,7 @@ impl Selection {
     }
 }
 
-/// Returns the ids or names of the books that a conversation asks for: our own `worldbookIds`, or the one that
-/// SillyTavern binds to a chat.
+/// Reads `worldbookIds`, and the worldbook that SillyTavern binds to a chat.
 pub(super) fn of_conversation(session: &Session) -> Vec<Arc<str>> {
     let header = &session.header.kept;
     let own = header.get("worldbookIds").and_then(Value::as_array).into_iter().flatten();
@@ -111,7 +104,7 @@ pub(super) fn of_conversation(session: &Session) -> Vec<Arc<str>> {
     own.chain(bound).filter_map(Value::as_str).filter(|id| !id.is_empty()).map(Arc::from).collect()
 }
 
-/// Gives a book whose name another one has a name of its own, since results know entries by it.
+/// Makes names unique: results identify entries by them.
 fn with_own_names(library: &[LoadedWorldbook]) -> Vec<LoadedWorldbook> {
     let mut uses: BTreeMap<Arc<str>, usize> = BTreeMap::new();
     let name = |book: &LoadedWorldbook| {

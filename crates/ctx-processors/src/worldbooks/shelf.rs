@@ -1,5 +1,3 @@
-//! Compiled books with the templates of their entries.
-
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ctx_macros::{Dialect, Registry as MacroRegistry, Template};
@@ -8,17 +6,15 @@ use ctx_worldbook::{Book, BookSet, Limits, Member, Part, Settings};
 
 use super::selection::{Selection, of_conversation};
 
-/// Books that hold together, compiled.
 #[derive(Debug)]
 pub(crate) struct Shelf {
     pub(crate) set: Arc<BookSet>,
-    /// The text of each member.
+    /// One per member.
     pub(crate) templates: Vec<Template>,
-    /// What is wrong with the books.
     pub(crate) findings: Vec<Diagnostic>,
 }
 
-/// The shelf of an agent, and those of conversations that bring books of their own.
+/// Worldbooks of the agent, and of conversations with their own worldbooks.
 #[derive(Debug)]
 pub(crate) struct Shelves {
     selection: Selection,
@@ -26,18 +22,15 @@ pub(crate) struct Shelves {
     dialect: Dialect,
     macros: MacroRegistry,
     own: Arc<Shelf>,
-    /// The shelves that were used last, the newest at the end.
+    /// Most recently used last.
     others: Mutex<Vec<OwnShelf>>,
 }
 
-/// The shelf of conversations that ask for certain books.
 type OwnShelf = (Vec<Arc<str>>, Arc<Shelf>);
 
-/// How many shelves of conversations are remembered.
 const MAX_OTHERS: usize = 4;
 
 impl Shelves {
-    /// Compiles the books that hold whatever the conversation.
     pub(crate) fn new(
         selection: Selection,
         settings: Settings,
@@ -48,12 +41,11 @@ impl Shelves {
         Self { selection, settings, dialect, macros, own, others: Mutex::default() }
     }
 
-    /// Returns the books that hold whatever the conversation.
     pub(crate) fn own(&self) -> &Shelf {
         &self.own
     }
 
-    /// Returns the books that hold in a conversation; true if some of them are its own.
+    /// The flag is true if the conversation has its own worldbooks.
     pub(crate) fn of(&self, session: &Session) -> (Arc<Shelf>, bool) {
         let ids = of_conversation(session);
         if ids.is_empty() {
@@ -85,7 +77,7 @@ impl Shelf {
         let mut books = Vec::with_capacity(selected.len());
         for (level, loaded) in selected {
             let (book, found) = Book::of(loaded.name.clone(), level, &loaded.book);
-            // A book that is used twice is read once.
+            // A worldbook with two uses reports only once.
             if !books.iter().any(|known: &Book| known.name == book.name) {
                 findings.extend(found);
             }
@@ -106,7 +98,6 @@ impl Shelf {
     }
 }
 
-/// What is wrong with the macros of an entry's text and keys.
 fn macro_findings(member: &Member, template: &Template, parse: &dyn Fn(&str) -> Template) -> Vec<Diagnostic> {
     let of_text = template.diagnostics().iter().map(|finding| in_entry(finding.clone(), member));
     let of_keys = member.keys_with_macros().flat_map(|(part, key)| {
@@ -116,16 +107,14 @@ fn macro_findings(member: &Member, template: &Template, parse: &dyn Fn(&str) -> 
     of_text.chain(of_keys).collect()
 }
 
-/// Points a finding about a key of an entry into its book.
 pub(super) fn in_part(mut finding: Diagnostic, member: &Member, part: Part) -> Diagnostic {
-    // Keys of decorators are a part of the text, at a place that is not known.
+    // Keys of decorators are part of the text, at an unknown position.
     if matches!(part, Part::ConditionKey(..)) {
         finding.location.span = None;
     }
     finding.at_pointer(member.entry.pointer_to(part)).in_document(member.book.clone())
 }
 
-/// Points a finding about the text of an entry into its book.
 pub(super) fn in_entry(mut finding: Diagnostic, member: &Member) -> Diagnostic {
     let start = member.entry.content_start;
     let moved = finding.location.span.map(|span| Span::new(span.start + start, span.end + start));

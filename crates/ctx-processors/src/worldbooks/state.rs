@@ -1,4 +1,4 @@
-//! Timed effects between turns: they stand beside a message, so that each branch of a conversation has its own.
+//! Stores timed effects with messages: each branch has its own.
 
 use std::sync::Arc;
 
@@ -6,15 +6,13 @@ use ctx_types::{Change, Node, NodeEdit, Session, SessionOp};
 use ctx_worldbook::TimedState;
 use serde_json::Value;
 
-/// The key under which a message keeps the timed effects that held when what follows it was made.
+/// Metadata key of the timed effects that applied after the message.
 const STATE: &str = "worldbookState";
 
-/// The newest state on a path.
 #[derive(Clone, Default)]
 struct Newest(Option<Arc<Value>>);
 
-/// Returns the state that the newest message of the active path keeps, else that of the conversation, else the one
-/// that SillyTavern kept. O(new messages).
+/// Prefers the newest message, then the conversation, then SillyTavern's state. O(new messages).
 pub(crate) fn stored_state(session: &Session) -> Option<Arc<Value>> {
     let newest = session.fold_path(0, Newest::default, |newest, _, node| {
         if let Some(state) = of_node(node) {
@@ -26,7 +24,7 @@ pub(crate) fn stored_state(session: &Session) -> Option<Arc<Value>> {
     newest.0.clone().or_else(of_root).or_else(foreign)
 }
 
-/// Returns the timed effects with which the next scan of a conversation begins. O(new messages).
+/// Returns the timed effects at the start of the next scan. O(new messages).
 pub fn worldbook_state(session: &Session) -> TimedState {
     stored_state(session).map(|state| TimedState::read(&state).0).unwrap_or_default()
 }
@@ -35,15 +33,14 @@ fn of_node(node: &Node) -> Option<&Value> {
     node.metadata.as_ref()?.kept.get(STATE)
 }
 
-/// Returns the operation that keeps timed effects beside the newest message of a conversation; nothing if it has
-/// them already. O(messages).
+/// Returns the operation that stores timed effects with the newest message, unless they are stored.
+/// O(messages).
 ///
-/// For hosts that bring a state of their own, such as another application's.
+/// For hosts that import the state of another application.
 pub fn keep_worldbook_state(session: &Session, state: &TimedState) -> Option<SessionOp> {
     effect(session, stored_state(session).as_deref(), state)
 }
 
-/// Returns what keeps a state beside the newest message; nothing if it is kept already.
 pub(crate) fn effect(session: &Session, before: Option<&Value>, state: &TimedState) -> Option<SessionOp> {
     let state = before.map_or_else(|| state.write(), |before| state.write_over(before));
     let is_empty = |value: &Value| TimedState::read(value).0.is_empty();

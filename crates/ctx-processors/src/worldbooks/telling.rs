@@ -1,4 +1,4 @@
-//! What became of entries, as decisions.
+//! Decisions about entries.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,10 @@ use super::expanding::entry_source;
 use super::transcript::{Transcript, message_name};
 use crate::worldbook_processor::NewestHit;
 
-/// How many decisions are made for entries that are not active, at most; what is left is one more.
+/// Limit for inactive entries; the rest shares one decision.
 const MAX_DECISIONS: usize = 1_000;
 
-/// Records for each entry what became of it: of active ones why, of the others why not; those of one book with one and
-/// the same reason are one decision.
+/// Inactive entries of a worldbook share a decision if the reason is the same.
 pub(crate) fn tell(
     set: &BookSet,
     scan: &Scan,
@@ -53,7 +52,7 @@ pub(crate) fn tell(
     decisions
 }
 
-/// Explains why an entry is not active. `sources` are the searched messages, the oldest first.
+/// `sources` are the searched messages, oldest first.
 pub(crate) fn describe_inactive(
     set: &BookSet,
     entry: usize,

@@ -1,5 +1,3 @@
-//! The conversation as worldbooks search it.
-
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,22 +9,19 @@ use ctx_worldbook::ScanMessage;
 use crate::session_loader::message_at;
 use crate::window::{InstructingInput, LoadedWindow};
 
-/// The newest messages, as many as are searched.
+/// The newest messages, up to the scan depth.
 ///
-/// Results of tools and calls without words are no part of what is said. A silent message counts, with its speaker.
-/// Messages that were not loaded are searched
-/// as they are stored.
+/// Excludes tool results and calls without text. Includes silent messages with their speakers. Unloaded
+/// messages are searched as stored.
 pub(crate) struct Transcript {
     /// Oldest first.
     pub(crate) messages: Vec<ScanMessage>,
-    /// Where each came from.
     pub(crate) sources: Vec<Source>,
-    /// How many messages the conversation has.
+    /// Number of messages in the conversation.
     pub(crate) length: u64,
 }
 
 impl Transcript {
-    /// Takes messages of the draft, and further ones of the conversation, down to a depth. O(depth).
     pub(crate) fn of(cx: &PipelineContext<'_>, depth: usize, names: Option<&Env>) -> Self {
         let mut transcript = Self { messages: Vec::new(), sources: Vec::new(), length: 0 };
         let has_instruction = cx.blackboard.get::<InstructingInput>().is_some();
@@ -53,7 +48,7 @@ impl Transcript {
         transcript
     }
 
-    /// Removes texts that processors inserted, which a scan does not search as messages.
+    /// A scan does not search inserted texts as messages.
     pub(crate) fn remove_inserted(&mut self) {
         let is_inserted = |source: &Source| matches!(source.kind, SourceKind::Preset | SourceKind::Worldbook);
         let (sources, messages): (Vec<Source>, Vec<ScanMessage>) = std::mem::take(&mut self.sources)
@@ -92,13 +87,11 @@ impl Transcript {
         self.sources.push(message.source.clone());
     }
 
-    /// Names the message that is so many before the newest.
     pub(crate) fn name(&self, newest: usize) -> Phrase {
         message_name(&self.sources, newest)
     }
 }
 
-/// Names the message that is so many before the newest of a list that begins with the oldest.
 pub(crate) fn message_name(sources: &[Source], newest: usize) -> Phrase {
     let at = sources.len().checked_sub(newest + 1);
     at.and_then(|at| sources.get(at))

@@ -1,4 +1,4 @@
-//! The formatters, each alone and all together.
+//! Formatters, alone and together.
 
 mod alternating;
 mod case;

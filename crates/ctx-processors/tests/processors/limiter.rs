@@ -1,4 +1,4 @@
-//! The loader and the limiter: what is read of a conversation, and what of it fits.
+//! The loader and the limiter.
 
 mod case;
 mod injections;

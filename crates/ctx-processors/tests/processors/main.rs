@@ -1,4 +1,4 @@
-//! The built-in processors, and plug-ins of other crates.
+//! Tests of the built-in processors and of plug-ins.
 #![expect(
     clippy::indexing_slicing,
     clippy::needless_pass_by_value,

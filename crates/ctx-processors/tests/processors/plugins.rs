@@ -1,4 +1,4 @@
-//! Plug-ins of other crates: each example is a file of its own, and short.
+//! Plug-ins of other crates.
 
 mod motto;
 mod shout;
@@ -14,7 +14,6 @@ use ctx_tokens::{Budget, Counter, ModelFacts};
 use ctx_types::{Agent, Persist as _, Reader, Session, TurnInput};
 use serde_json::{Value, json};
 
-/// Runs the built-in processors and plug-ins over a preset, with `Hello` as input, and compares the messages.
 #[track_caller]
 fn check(plugins: &[Arc<dyn ContextProcessor>], preset: Value, expected: &[&str]) {
     let mut anchors = AnchorRegistry::system();
@@ -55,8 +54,7 @@ fn run(registry: &ProcessorRegistry, preset: Value) -> Run {
     run
 }
 
-/// Checks that an example has fewer than 20 lines, blank ones and comments not counted, with the one line that
-/// registers it.
+/// An example has fewer than 20 lines without blank lines and comments, including its registration.
 #[track_caller]
 fn check_length(example: &str) {
     let lines = example.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));

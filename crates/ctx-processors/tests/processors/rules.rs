@@ -1,5 +1,3 @@
-//! Regex rules on texts, without the pipeline, and the processor that runs them on messages.
-
 mod case;
 mod files;
 mod findings;

@@ -1,5 +1,3 @@
-//! Session variables over a conversation that changes.
-
 use ctx_processors::{VariableDefinitions, Variables};
 use ctx_types::{Content, Node, NodeEdit, NodeId, NodeMetadata, Persist, Reader, Role, Session, SessionOp};
 use proptest::prelude::*;
@@ -13,14 +11,13 @@ fn definitions() -> VariableDefinitions {
     VariableDefinitions::read(&config, &mut |_| ()).unwrap()
 }
 
-/// Returns the values as `name=value`.
 fn shown(session: &Session, definitions: &VariableDefinitions) -> String {
     let variables = Variables::of_session(session, definitions);
     let each = variables.iter().map(|(path, value)| format!("{path}={}", value.to_text()));
     each.collect::<Vec<_>>().join(" ")
 }
 
-/// The same session, without anything that it remembers.
+/// The same session with empty caches.
 fn forgetful(session: &Session) -> Session {
     let mut fresh = Session::read(session.write(), &mut Reader::new());
     fresh.apply(&SessionOp::ActivateLeaf { id: session.active_leaf_id().clone() }).unwrap();

@@ -1,19 +1,19 @@
-//! How AIO Hub writes the expression and the replacement of a rule.
+//! Syntax of AIO Hub.
 
 use ctx_regex::{Flags, Literal, Replacement, ReplacementPart};
 
-/// Reads an expression: `/pattern/flags` as in JavaScript's source, and anything else is a bare pattern.
+/// Reads `/pattern/flags` as in JavaScript, or a bare pattern.
 pub(super) fn literal(text: &str) -> Literal<'_> {
     Literal::parse(text).unwrap_or(Literal { pattern: text, flags: Flags::NONE })
 }
 
-/// Reads a replacement as JavaScript does, but `\n` and `\t` are a line feed and a tab, and `${1}` is the group with
-/// that number if there is one.
+/// Reads a JavaScript replacement in which `\n` and `\t` are a line feed and a tab, and `${1}` is a group if
+/// it exists.
 pub(super) fn replacement(text: &str) -> Replacement {
     Replacement::parse_with(&text.replace(r"\n", "\n").replace(r"\t", "\t"), braced)
 }
 
-/// Reads `{1}`, and how long it is; it stays as written where there is no such group.
+/// A missing group stays unchanged.
 fn braced(behind: &str) -> Option<(ReplacementPart, usize)> {
     let inner = behind.strip_prefix('{')?;
     let length = inner.bytes().take_while(u8::is_ascii_digit).count();

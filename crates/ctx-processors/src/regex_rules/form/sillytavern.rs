@@ -1,25 +1,24 @@
-//! How SillyTavern's regex scripts write the expression and the replacement of a rule.
+//! Syntax of SillyTavern's regex scripts.
 
 use ctx_regex::{Error, Flags, Literal, Replacement, ReplacementPart};
 
-/// What stands for the match in a replacement and looks like a macro, without its braces.
 pub(super) const MATCH: &str = "match";
 
-/// What stands for the match, in any case.
+/// Matched in any case.
 const WRITTEN_MATCH: &str = "{{match}}";
 
-/// Letters that may stand behind an expression, though JavaScript refuses some of them.
+/// Letters that SillyTavern accepts as flags. JavaScript rejects some of them.
 const LETTERS: &str = "gmixXsuUAJ";
 
-/// Reads what a script has as `findRegex`: a literal or a bare pattern.
+/// Reads the `findRegex` of a script: a literal or a bare pattern.
 ///
-/// A bare pattern has no flags. A literal ends at its last slash, escaped or not; what follows the letters behind it is
-/// ignored. Letters that are none of [`LETTERS`], or are repeated, make the whole text a bare pattern. Only the first
-/// line that is not empty counts.
+/// A bare pattern has no flags. A literal ends at its last slash, escaped or not; other characters after the
+/// flags are ignored. If a letter is not in [`LETTERS`] or repeats, the whole text is a bare pattern. Only
+/// the first non-empty line is read.
 ///
 /// # Errors
 ///
-/// [`Error::UnknownFlag`] for `x`, `X`, `U`, `A` and `J`, which SillyTavern lets through and JavaScript refuses;
+/// [`Error::UnknownFlag`] for `x`, `X`, `U`, `A`, and `J`, which SillyTavern accepts and JavaScript rejects;
 /// [`Error::Syntax`] for a text without a pattern.
 pub(super) fn literal(text: &str) -> Result<Literal<'_>, Error> {
     let is_line_end = |c| matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}');
@@ -38,15 +37,14 @@ pub(super) fn literal(text: &str) -> Result<Literal<'_>, Error> {
     Ok(Literal { pattern, flags: Flags::parse(letters)? })
 }
 
-/// Whether each letter is one of [`LETTERS`] and stands once.
 fn are_flags(letters: &str) -> bool {
     let mut rest = letters.chars();
     std::iter::from_fn(|| rest.next().map(|letter| (letter, rest.as_str())))
         .all(|(letter, rest)| LETTERS.contains(letter) && !rest.contains(letter))
 }
 
-/// Reads a replacement: `$0` and `{{match}}` are the match, `$1` with any number of digits is a group, `$<name>` a named
-/// group, and one that does not exist is empty. Nothing else is special.
+/// `$0` and `{{match}}` are the match, `$1` with any number of digits is a group, and `$<name>` is a named
+/// group. A missing group is empty.
 pub(super) fn replacement(text: &str) -> Replacement {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -66,7 +64,6 @@ pub(super) fn replacement(text: &str) -> Replacement {
     parts.into()
 }
 
-/// What a dollar sign or a brace stands for with what follows it, and the length of both.
 fn special_part(special: &str, may_have_name: bool) -> Option<(ReplacementPart, usize)> {
     let group = |number| ReplacementPart::Group { number, otherwise: Vec::new() };
     let Some(behind) = special.strip_prefix('$') else {

@@ -1,5 +1,3 @@
-//! `ensure-alternating-roles`.
-
 use serde_json::{Value, json};
 
 use crate::formatters::case::check;

@@ -1,4 +1,4 @@
-//! Messages written as lines, and runs of formatters over them.
+//! Runs formatters over messages written as lines.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use ctx_types::{
 };
 use serde_json::{Value, json};
 
-/// Runs formatters over messages, and compares what comes of it, one message a line.
+/// Compares the resulting messages, one per line.
 ///
-/// `processors` names those that run, with their settings; all others are off. Indentation and empty lines do
-/// not count. See [`message`] and [`line`] for the notation.
+/// `processors` lists the enabled processors with their settings. Indentation and empty lines are ignored.
+/// See [`message`] and [`line`] for the notation.
 #[track_caller]
 pub(crate) fn check(processors: Value, messages: &str, expected: &str) {
     let run = run(&processors, lines(messages).map(|(at, line)| message(at, line)).collect());
@@ -27,7 +27,6 @@ pub(crate) fn check(processors: Value, messages: &str, expected: &str) {
     assert_eq!(found, expected);
 }
 
-/// Runs formatters over messages, and compares the decisions.
 #[track_caller]
 pub(crate) fn check_decisions(processors: Value, messages: &str, expected: &[&str]) {
     let run = run(&processors, lines(messages).map(|(at, line)| message(at, line)).collect());
@@ -35,7 +34,7 @@ pub(crate) fn check_decisions(processors: Value, messages: &str, expected: &[&st
     assert_eq!(found, expected);
 }
 
-/// Runs the processors that are named; each entry is an id, or `[id, config]`.
+/// Each entry is an id, or `[id, config]`.
 pub(crate) fn run(processors: &Value, messages: Vec<Message>) -> Run {
     let all =
         ["merge-injections", "merge-system-to-head", "merge-consecutive-roles", "convert-system-to-user"];
@@ -93,7 +92,7 @@ fn registry() -> ProcessorRegistry {
     registry
 }
 
-/// One token a byte.
+/// One token per byte.
 struct Bytes;
 
 impl TokenCounter for Bytes {
@@ -113,10 +112,10 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// Reads a message: `PLACE ROLE [ATTRIBUTE]...: TEXT`.
 ///
 /// The places are `skeleton`, `anchored`, `around` (the history), `gap`, `points` (a gap, one of several),
-/// `history`, `pinned`; `world`, `plugin` and `summary` stand for a source of that kind: an anchored worldbook
+/// `history`, and `pinned`; `world`, `plugin`, and `summary` set the kind of source: an anchored worldbook
 /// entry or plug-in message, and a summary of the history. Attributes: `name=`, `calls=x,y`, `result=x`,
-/// `file=`, `order=`, `reasoning`, `prefix`, `parts` (the text is split at `|`, and `<…>` is no text).
-/// The source's id is the number of the line.
+/// `file=`, `order=`, `reasoning`, `prefix`, `parts` (splits the text at `|`; `<…>` is not text). The id of
+/// the source is the number of the line.
 pub(crate) fn message(at: usize, line: &str) -> Message {
     let (head, text) = line.split_once(':').unwrap();
     let mut words = head.split_whitespace();

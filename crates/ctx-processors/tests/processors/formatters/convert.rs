@@ -1,5 +1,3 @@
-//! `convert-system-to-user`.
-
 use serde_json::{Value, json};
 
 use crate::formatters::case::{check, check_decisions};

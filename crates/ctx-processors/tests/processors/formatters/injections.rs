@@ -1,5 +1,3 @@
-//! `merge-injections`.
-
 use serde_json::{Value, json};
 
 use crate::formatters::case::{check, check_decisions};

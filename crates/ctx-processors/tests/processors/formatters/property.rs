@@ -1,4 +1,4 @@
-//! What holds for every list of messages, whatever formatters run.
+//! Invariants of all formatters.
 
 use ctx_types::{Message, Outcome, Place, Role, SourceKind, groups, is_partition};
 use proptest::collection::vec;
@@ -63,7 +63,7 @@ fn formatters() -> impl Strategy<Value = Value> {
     )
 }
 
-/// The texts of a list, sorted: those of all messages' own segments, so that joining does not show.
+/// Sorted texts of the segments, without separators.
 fn pieces(messages: &[Message]) -> Vec<(String, String)> {
     let mut pieces: Vec<(String, String)> = Vec::new();
     for message in messages {
@@ -79,7 +79,7 @@ fn pieces(messages: &[Message]) -> Vec<(String, String)> {
     pieces
 }
 
-/// What is neither text nor role: files, names with their texts' sources, calls, results, reasoning, other parts.
+/// Files, calls, results, reasoning, and other parts.
 fn belongings(messages: &[Message]) -> (usize, Vec<String>, usize, usize) {
     let files = messages.iter().map(|message| message.attachments.len()).sum();
     let calls = messages.iter().flat_map(|message| &message.tool_calls).map(|call| call.id.to_string());

@@ -1,5 +1,3 @@
-//! Where joined messages and their bytes come from, and how large they get.
-
 use ctx_types::{Message, Place, Segment};
 use serde_json::{Value, json};
 
@@ -9,7 +7,6 @@ fn on() -> Value {
     json!([["merge-consecutive-roles", { "separator": " + " }]])
 }
 
-/// Joins messages to one, and compares its source, and each segment with its text.
 #[track_caller]
 fn check(messages: &str, source: &str, segments: &[&str]) {
     let joined = join(messages);

@@ -1,10 +1,8 @@
-//! All formatters in their order.
-
 use serde_json::{Value, json};
 
 use crate::formatters::case::check;
 
-/// What is on where nothing is set.
+/// The default formatters.
 fn default() -> Value {
     json!([["merge-system-to-head", { "separator": " + " }], ["merge-consecutive-roles", { "separator": " & " }]])
 }

@@ -1,4 +1,4 @@
-//! Conversations written as words, and runs of the loader, the assembler and the limiter over them.
+//! Runs the loader, the assembler, and the limiter over conversations written as words.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,26 +16,23 @@ use ctx_types::{
 };
 use serde_json::{Value, json};
 
-/// A turn: a conversation, a preset, and what is allowed. One byte is one token; nothing is added to a message.
+/// A turn. One byte is one token; messages have no overhead.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Case {
-    /// The conversation, oldest first, a message a word: see [`node`].
+    /// Oldest first, one message per word: see [`node`].
     pub(crate) chat: &'static str,
-    /// The entries of the preset; without any the conversation stands alone.
+    /// Preset entries; if empty, only the conversation is sent.
     pub(crate) preset: Value,
-    /// How many tokens are loaded; all if there is none.
+    /// Tokens to load.
     pub(crate) window: Option<u64>,
-    /// How many tokens fit.
     pub(crate) budget: Option<u32>,
-    /// The settings of the limiter.
     pub(crate) config: Value,
-    /// The settings of the loader.
     pub(crate) loader: Value,
     pub(crate) input: Option<&'static str>,
     pub(crate) kind: GenerationKind,
-    /// Whether `merge-injections` runs too, with `+` between two texts.
+    /// Whether `merge-injections` runs too, with the separator `+`.
     pub(crate) merges: bool,
-    /// Processors beside the three.
+    /// Further processors.
     pub(crate) plugins: Plugins,
 }
 
@@ -55,12 +52,10 @@ impl std::fmt::Debug for Plugins {
 }
 
 impl Case {
-    /// A conversation of which everything is loaded.
     pub(crate) fn of(chat: &'static str) -> Self {
         Self { chat, ..Self::default() }
     }
 
-    /// Runs the processors.
     pub(crate) fn run(&self) -> Result<Run, RunError> {
         self.run_session(&session(self.chat))
     }
@@ -110,7 +105,6 @@ impl Case {
     }
 
     fn registry(&self) -> ProcessorRegistry {
-        /// The three that every run has.
         static REGISTRY: LazyLock<ProcessorRegistry> = LazyLock::new(|| {
             let mut registry = ProcessorRegistry::default();
             registry.register(Arc::new(SessionLoader)).unwrap();
@@ -131,7 +125,7 @@ impl Case {
     }
 }
 
-/// One token a byte.
+/// One token per byte.
 struct Bytes;
 
 impl TokenCounter for Bytes {
@@ -144,19 +138,17 @@ impl TokenCounter for Bytes {
     }
 }
 
-/// Compares the messages of a run, a word each; see [`words`].
+/// See [`words`].
 #[track_caller]
 pub(crate) fn check(case: Case, expected: &str) {
     assert_eq!(words(&case.run().unwrap()), expected);
 }
 
-/// Compares why there is no context.
 #[track_caller]
 pub(crate) fn check_error(case: Case, expected: &str) {
     assert_eq!(case.run().unwrap_err().to_string(), expected);
 }
 
-/// Compares the decisions, with their bytes and tokens.
 #[track_caller]
 pub(crate) fn check_decisions(case: Case, expected: &[&str]) {
     let run = case.run().unwrap();
@@ -169,8 +161,8 @@ pub(crate) fn check_decisions(case: Case, expected: &[&str]) {
     assert_eq!(shown.collect::<Vec<_>>(), expected);
 }
 
-/// Names the messages of a run by their texts without the dots that fill them up; calls and results by their
-/// ids; the unfinished answer has a `>` before it.
+/// Names messages by their texts without the filling dots, and calls and results by their ids. `>` marks the
+/// unfinished reply.
 pub(crate) fn words(run: &Run) -> String {
     run.draft.messages().iter().map(word).collect::<Vec<_>>().join(" ")
 }
@@ -189,17 +181,14 @@ pub(crate) fn word(message: &Message) -> String {
     word
 }
 
-/// How many messages were not loaded.
 pub(crate) fn skipped(run: &Run) -> usize {
     run.blackboard.get::<LoadedWindow>().unwrap().skipped
 }
 
-/// What the limiter says.
 pub(crate) fn limited(run: &Run) -> LimiterResult {
     run.blackboard.get::<LimiterResult>().copied().unwrap()
 }
 
-/// Reads a conversation.
 pub(crate) fn session(chat: &str) -> Session {
     let nodes = chat.split_whitespace().enumerate().map(|(at, word)| node(at, word));
     let (session, found) = Session::linear("s", nodes);
@@ -209,10 +198,10 @@ pub(crate) fn session(chat: &str) -> Session {
 
 /// Reads a message: `KIND[:IDS][=BYTES]`.
 ///
-/// The kinds are `s`ystem, `u`ser, `a`ssistant, `c`all of the tools with the ids, `t`: the result of the one
-/// with the id, `p`refix (an unfinished answer), `d`isabled, `b`lank, and `S`ummary, which hides the messages
-/// with the numbers. A text is the kind and the number of the message, filled with dots to 10 bytes or as many
-/// as are given; a call has no text.
+/// The kinds are `s`ystem, `u`ser, `a`ssistant, `c`all of tools with these ids, `t`ool result with this id,
+/// `p`refix (an unfinished reply), `d`isabled, `b`lank, and `S`ummary, which hides the messages with these
+/// numbers. The text is the kind and the number of the message, filled with dots to 10 or the given bytes. A
+/// call has no text.
 fn node(at: usize, word: &str) -> Node {
     let (word, len) = word.split_once('=').unwrap_or((word, "10"));
     let (kind, ids) = word.split_once(':').unwrap_or((word, ""));
@@ -249,7 +238,7 @@ fn filled(mut text: String, len: usize) -> String {
     text
 }
 
-/// A preset of the conversation and entries at depths: `DEPTHS [ORDER]`; each is named by a letter.
+/// Creates a preset of the conversation and entries `DEPTHS [ORDER]`, each named by a letter.
 pub(crate) fn depths(entries: &[&str]) -> Value {
     let entries = entries.iter().zip('A'..).map(|(entry, name)| {
         let (depths, order) = entry.split_once(' ').unwrap_or((entry, "100"));

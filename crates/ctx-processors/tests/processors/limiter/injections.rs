@@ -1,10 +1,10 @@
-//! `token-limiter`: what becomes of injections in the dropped part of a conversation.
+//! `token-limiter`: injections in the dropped part of a conversation.
 
 use serde_json::json;
 
 use crate::limiter::case::{Case, check, check_decisions, depths};
 
-/// A conversation `u0 a1 u2 a3 u4` of 50 tokens with entries of two at depths; two of ten fit beside them.
+/// A conversation `u0 a1 u2 a3 u4` of 50 tokens, with entries of 2 tokens at depths; 2 older messages fit.
 fn case(entries: &[&str]) -> Case {
     let budget = 20 + 10 + u32::try_from(entries.len()).unwrap() * 2;
     Case { preset: depths(entries), budget: Some(budget), ..Case::of("u a u a u") }
@@ -76,7 +76,7 @@ fn points_of_several_go_with_the_history_around_them() {
 
 #[test]
 fn a_point_costs_what_its_message_costs() {
-    // The pending turn with its two points has 14 tokens, each older message with its point 12.
+    // The pending turn with its 2 injections has 14 tokens, each older message with its injection 12.
     check(Case { budget: Some(26), ..case(&["0~1"]) }, "A a3 A u4 A");
     check(Case { budget: Some(25), ..case(&["0~1"]) }, "A u4 A");
 }
@@ -129,9 +129,9 @@ fn what_was_not_loaded_is_joined_as_where_it_belongs() {
     joined(&["7", "7", "6"], "A.+B C u4 a5 u6");
     joined(&["7", "6", "7"], "A.+C B u4 a5 u6");
     joined(&["7 2", "7 1", "6 1"], "B C A u4 a5 u6");
-    // A gap inside a group is the one before it.
+    // A slot inside a group moves before the group.
     joined(&["5", "6", "4"], "A.+B C u4 a5 u6");
-    // A place beyond the conversation is its front.
+    // A slot beyond the conversation is its front.
     joined(&["7", "9", "3"], "A.+B C u4 a5 u6");
 }
 

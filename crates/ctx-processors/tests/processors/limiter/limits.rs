@@ -1,5 +1,3 @@
-//! `token-limiter`: what is dropped, what never is, and what is said about it.
-
 use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Content, GenerationKind, Message, Place, Role, Source, SourceKind, TokenFigure, Trust};
@@ -7,7 +5,7 @@ use serde_json::json;
 
 use crate::limiter::case::{Case, Plugins, check, check_decisions, check_error, limited, words};
 
-/// What fits a budget, everything loaded; each message has ten tokens.
+/// Loads everything; each message has 10 tokens.
 #[track_caller]
 fn check_chat(budget: u32, chat: &'static str, expected: &str) {
     check(Case { budget: Some(budget), ..Case::of(chat) }, expected);
@@ -37,10 +35,10 @@ fn tool_rounds_go_with_the_question_of_their_turn() {
     check_chat(44, "u c:x t:x a u", "a3 u4");
     check_chat(34, "u c:x t:x c:y t:y u", "u5");
     check_chat(60, "u a c:x t:x a u a u", "a4 u5 a6 u7");
-    // A conversation without a question keeps what fits.
+    // A conversation without a question keeps the messages that fit.
     check_chat(24, "c:x t:x c:y t:y", ":y t3:y");
     check_chat(36, "a=100 c:x t:x a u", ":x t2:x a3 u4");
-    // A question that is not loaded is not sent either.
+    // An unloaded question is not sent either.
     let unloaded = Case { budget: Some(36), window: Some(40), ..Case::of("u c:x t:x c:y t:y c:z t:z a u") };
     check(unloaded, "a7 u8");
     // A shortened question keeps its rounds.
@@ -149,7 +147,7 @@ fn a_long_text_is_bounded_by_its_bytes() {
 #[test]
 fn nothing_is_said_where_nothing_is_dropped() {
     check_decisions(Case { budget: Some(30), ..Case::of("u a u") }, &[]);
-    // The window is too small; whoever chose it has to try a larger one.
+    // Too few tokens are loaded; the caller has to try a larger limit.
     let case = Case { budget: Some(100), window: Some(5), ..Case::of("u a u a u") };
     assert_eq!(limited(&case.run().unwrap()).dropped, 0);
     check_decisions(case, &[]);
@@ -165,7 +163,7 @@ fn the_result_says_what_was_kept() {
     assert_eq!(kept(Case::of("u")).kept, None);
 }
 
-/// Joins neighbours of the conversation before the limiter, as a formatter does that runs early.
+/// Joins neighbors before the limiter, like an early formatter.
 struct Joins;
 
 #[async_trait]

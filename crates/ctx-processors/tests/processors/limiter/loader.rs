@@ -1,18 +1,15 @@
-//! `session-loader`: how much of a conversation is read.
-
 use ctx_types::{GenerationKind, Place};
 use serde_json::json;
 
 use crate::limiter::case::{Case, check, check_decisions, depths, session, skipped, words};
 
-/// Loads a window of a conversation; compares how many messages are not loaded, and those that are.
 #[track_caller]
 fn check_window(tokens: u64, case: Case, expected: (usize, &str)) {
     let run = Case { window: Some(tokens), ..case }.run().unwrap();
     assert_eq!((skipped(&run), words(&run).as_str()), expected);
 }
 
-/// A conversation of which the end is loaded: each message has ten tokens.
+/// Each message has 10 tokens.
 #[track_caller]
 fn check_chat(tokens: u64, chat: &'static str, expected: (usize, &str)) {
     check_window(tokens, Case::of(chat), expected);
@@ -166,7 +163,7 @@ fn an_empty_conversation_is_no_mistake() {
 
 #[test]
 fn calls_count_as_tokens() {
-    // A call has four tokens: its id, its name, its arguments.
+    // A call has 4 tokens: its id, its name, its arguments.
     check_chat(23, "u a u c:x t:x a u", (3, ":x t4:x a5 u6"));
     check_chat(36, "u a u c:x t:x a u", (2, "u2 :x t4:x a5 u6"));
 }

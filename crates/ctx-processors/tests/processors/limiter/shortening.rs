@@ -1,5 +1,3 @@
-//! `token-limiter`: shortening of the first message that does not fit.
-
 use ctx_types::{Node, Role, Session, SourceKind, is_partition};
 use serde_json::{Value, json};
 
@@ -9,7 +7,7 @@ fn keeping(characters: u32, marker: &str) -> Value {
     json!({ "retainedCharacters": characters, "truncationMarker": marker })
 }
 
-/// What is kept of a conversation of messages of ten tokens.
+/// Each message has 10 tokens.
 #[track_caller]
 fn check_chat(budget: u32, characters: u32, chat: &'static str, expected: &str) {
     check(Case { budget: Some(budget), config: keeping(characters, "#"), ..Case::of(chat) }, expected);
@@ -64,7 +62,7 @@ fn the_pending_turn_is_not_shortened() {
 
 #[test]
 fn injections_around_a_shortened_message_stay_where_they_are() {
-    // A stands before `u2`, B at every gap.
+    // A is before `u2`, B at every slot.
     let preset = depths(&["3", "0~1"]);
     let case = Case { preset, config: keeping(4, "#"), ..Case::of("u a u a u") };
     check(Case { budget: Some(35), ..case.clone() }, "A B u2..# B a3 B u4 B");
@@ -96,7 +94,7 @@ fn what_was_not_loaded_is_dropped_though_all_that_was_loaded_is_kept() {
     );
 }
 
-/// Shortens a text of its own beside one of ten tokens; compares what is kept and that every byte has a source.
+/// Shortens a text next to one of 10 tokens; checks that every byte has a source.
 #[track_caller]
 fn check_text(text: &str, characters: u32, expected: &str) {
     let texts = [(Role::User, text), (Role::Assistant, "0123456789"), (Role::User, "0123456789")];

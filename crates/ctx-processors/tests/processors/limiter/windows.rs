@@ -1,4 +1,4 @@
-//! A window gives what the whole conversation gives; what is dropped is the oldest, in whole groups.
+//! Loading a part gives the same result as loading everything. The oldest groups are dropped first.
 
 use ctx_pipeline::{Run, RunError};
 use ctx_types::{GenerationKind, Message, Outcome, Place, Role, SourceKind, groups, is_partition};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::limiter::case::{Case, limited, skipped, word, words};
 
-/// Parts of a conversation, whole and broken.
+/// Complete and broken parts of a conversation.
 const TURNS: &[&str] = &[
     "u a",
     "u=4 a=25",
@@ -37,7 +37,6 @@ fn chat() -> impl Strategy<Value = String> {
     (head, vec(select(TURNS), 0..12)).prop_map(|(head, turns)| format!("{head} {}", turns.join(" ")))
 }
 
-/// An entry at a place of the history, in the skeleton or around the history; some with a lane.
 fn entry() -> impl Strategy<Value = Value> {
     let depth = (0_u64..20).prop_map(|depth| json!({ "type": "depth", "depth": depth }));
     let points = select(&["0~1", "1~2", "2,9", "0, 3~4", "50, 1"][..])
@@ -76,7 +75,7 @@ prop_compose! {
         input in select(&[None, Some("now")][..]), continues in any::<bool>(), merges in any::<bool>(),
     ) -> Case {
         Case {
-            // A test's few kilobytes.
+            // Leaks a few kilobytes.
             chat: Box::leak(chat.into_boxed_str()),
             preset,
             budget: Some(budget),
@@ -89,7 +88,8 @@ prop_compose! {
     }
 }
 
-/// Runs a case in a window as large as its budget, which is doubled until something is dropped or all is read.
+/// Starts with a limit equal to the budget, and doubles it until something is dropped or everything is
+/// loaded.
 fn run_windowed(case: &Case) -> Result<Run, RunError> {
     let mut window = u64::from(case.budget.unwrap());
     loop {
@@ -108,7 +108,6 @@ fn tokens(message: &Message) -> usize {
     message.content.len() + answered + calls.sum::<usize>()
 }
 
-/// Names what is left of the conversation.
 fn history(run: &Run) -> Vec<String> {
     let messages = run.draft.messages().iter().filter(|message| message.source.kind.is_history());
     messages.map(|message| format!("{} {}", message.source, word(message))).collect()
@@ -149,7 +148,7 @@ proptest! {
         let Ok(run) = case.run() else { return Ok(()) };
         let all = Case { budget: None, ..case.clone() }.run().unwrap();
         let (kept, whole) = (history(&run), history(&all));
-        // What is pinned stays in front; of the rest, an end of it is left.
+        // Pinned messages stay in front, followed by the end of the rest.
         let pinned = all.draft.messages().iter().filter(|message| message.place == Place::Pinned).count();
         let gone = whole.len() - kept.len();
         prop_assert_eq!(&kept[..pinned], &whole[..pinned]);

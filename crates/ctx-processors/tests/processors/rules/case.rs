@@ -1,5 +1,3 @@
-//! Rules from JSON, and what they make of a text.
-
 use ctx_macros::{Dialect, Env, Limits, Registry, State, Template};
 use ctx_processors::regex_rules::{
     Rewritten, RuleLimits, RuleRun, RuleSet, RuleSource, Stage, Subject, Target,
@@ -7,16 +5,14 @@ use ctx_processors::regex_rules::{
 use ctx_types::{Diagnostic, Persist as _, Reader, RegexConfig, Role, Source, Text, Trust};
 use serde_json::{Value, json};
 
-/// An answer of the model that is shown, the newest message.
+/// The newest reply, on display.
 pub(crate) const ANSWER: Subject =
     Subject { stage: Stage::Render, target: Target::Message(Role::Assistant), depth: Some(0) };
 
-/// Compiles rules of one preset.
 pub(crate) fn rules(rules: Value) -> (RuleSet, Vec<Diagnostic>) {
     set(json!({ "presets": [{ "rules": rules }] }), Dialect::Aio)
 }
 
-/// Compiles a `regexConfig`.
 pub(crate) fn set(config: Value, dialect: Dialect) -> (RuleSet, Vec<Diagnostic>) {
     let mut reader = Reader::new();
     let config = RegexConfig::read(config, &mut reader);
@@ -25,7 +21,6 @@ pub(crate) fn set(config: Value, dialect: Dialect) -> (RuleSet, Vec<Diagnostic>)
     (set, [reader.finish(), found].concat())
 }
 
-/// What a run makes of texts, and what it finds.
 pub(crate) fn run(
     set: &RuleSet,
     limits: RuleLimits,
@@ -39,13 +34,12 @@ pub(crate) fn run(
     (after, run.finish())
 }
 
-/// Checks what rules make of an answer that is shown, twice: the second time it is remembered.
+/// Runs twice: the second result is cached.
 #[track_caller]
 pub(crate) fn check(config: Value, text: &str, expected: &str) {
     check_in(Dialect::Aio, config, text, expected);
 }
 
-/// As [`check`], in a macro dialect.
 #[track_caller]
 pub(crate) fn check_in(dialect: Dialect, rules: Value, text: &str, expected: &str) {
     let (set, found) = set(json!({ "presets": [{ "rules": rules }] }), dialect);

@@ -1,11 +1,8 @@
-//! Rules of several files, and what switches and sorts them.
-
 use ctx_macros::{Dialect, Registry};
 use ctx_processors::regex_rules::{Rule, RuleSet, RuleSource};
 use ctx_types::{Persist as _, Reader, RegexConfig, Trust};
 use serde_json::{Value, json};
 
-/// Checks the names of the rules in the order in which they run.
 #[track_caller]
 fn check(files: &[Value], expected: &[&str]) {
     let configs: Vec<_> =

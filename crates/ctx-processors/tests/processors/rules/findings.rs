@@ -1,11 +1,9 @@
-//! What is wrong with rules is reported, and the others run.
-
 use ctx_processors::regex_rules::RuleLimits;
 use serde_json::{Value, json};
 
 use crate::rules::case::{ANSWER, rules, run};
 
-/// Checks the findings of compiling one rule, and of running it on `aaa`.
+/// Compares the diagnostics of compiling one rule, and of running it on `aaa`.
 #[track_caller]
 fn check(rule: Value, compiling: &[&str], running: &[&str]) {
     let (set, found) = rules(json!([rule, { "regex": "a", "replacement": "b" }]));

@@ -1,5 +1,3 @@
-//! What rules may cost.
-
 use ctx_macros::{Env, Limits, State, Template};
 use ctx_processors::regex_rules::{RuleLimits, RuleRun, RuleSet};
 use ctx_types::{Source, Text};
@@ -7,7 +5,7 @@ use serde_json::json;
 
 use crate::rules::case::{ANSWER, rules, run};
 
-/// A rule that takes for ever on `aaaa…`, and one that does not.
+/// A rule with exponential time on `aaaa…`, and a cheap one.
 fn evil() -> RuleSet {
     let (set, found) = rules(json!([
         { "name": "evil", "regex": r"/(a+)+\1!|e/g", "replacement": "x" },
@@ -17,7 +15,7 @@ fn evil() -> RuleSet {
     set
 }
 
-/// Checks what becomes of texts, and how the findings begin; twice, the second time from memory.
+/// Runs twice: the second result is cached.
 #[track_caller]
 fn check(set: &RuleSet, limits: RuleLimits, texts: &[&str], expected: &[&str], findings: &[&str]) {
     let texts: Vec<_> = texts.iter().map(|text| (*text, ANSWER)).collect();

@@ -1,5 +1,3 @@
-//! Macros in the texts of rules.
-
 use ctx_macros::Dialect;
 use ctx_processors::regex_rules::RuleLimits;
 use serde_json::{Value, json};

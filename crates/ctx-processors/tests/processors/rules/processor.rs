@@ -1,5 +1,3 @@
-//! `regex-processor` in a pipeline.
-
 use std::sync::Arc;
 
 use ctx_macros::{MacroPorts, Registry as MacroRegistry};
@@ -14,7 +12,6 @@ use ctx_types::{
 };
 use serde_json::{Value, json};
 
-/// Runs the processor over messages, the oldest first.
 fn run(agent: Value, profile: Value, settings: Value, messages: Vec<Message>) -> (Pipeline, Run) {
     let mut registry = ProcessorRegistry::default();
     let processor = RegexProcessor::new(MacroRegistry::builtin(), MacroPorts::default());
@@ -187,8 +184,7 @@ fn rules_run_until_the_last_step_is_spent() {
     }
 }
 
-/// The 30 kinds of patterns that take a backtracking engine for ever are in the tests of `ctx-regex`; here are
-/// a few of them together on long messages.
+/// The tests of `ctx-regex` contain 30 kinds of patterns with exponential time.
 #[test]
 fn evil_rules_are_skipped_and_the_others_run() {
     let evil = [r"(a+)+\1b", "(?:a(?=.*?z|.*))*b", r"((a|b)+)+\2!", "(?<=b(a+)+)a", r"(.*)\1x"];

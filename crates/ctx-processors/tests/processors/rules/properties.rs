@@ -1,5 +1,3 @@
-//! What holds for all rules and texts.
-
 use ctx_processors::regex_rules::{RuleLimits, Stage, Subject, Target};
 use ctx_types::{Role, Segment, Source, is_partition};
 use proptest::prelude::*;
@@ -49,7 +47,6 @@ fn borrowed(texts: &[(String, Subject)]) -> Vec<(&str, Subject)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// A text outside the roles and depths of all rules stays as it is, whatever the rules.
     #[test]
     fn a_rule_changes_no_text_outside_its_roles_and_depths(
         config in proptest::collection::vec(rule(), 0..5),
@@ -78,7 +75,6 @@ proptest! {
         }
     }
 
-    /// What is remembered changes no result.
     #[test]
     fn a_second_run_comes_to_the_same(
         config in proptest::collection::vec(rule(), 0..5),

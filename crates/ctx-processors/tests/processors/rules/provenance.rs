@@ -1,12 +1,10 @@
-//! Where the bytes of a changed text come from.
-
 use ctx_processors::regex_rules::RuleLimits;
 use ctx_types::{Role, Segment, Source, SourceKind, Span, Trust, is_partition};
 use serde_json::{Value, json};
 
 use crate::rules::case::{ANSWER, rules, run};
 
-/// Checks the segments of a text of which the first half is a user's and the rest a tool's.
+/// The first half of the text is from a user, the rest from a tool.
 #[track_caller]
 fn check(config: Value, text: &str, expected: &[&str]) {
     let (set, found) = rules(config);

@@ -1,5 +1,3 @@
-//! What matches are replaced with.
-
 use serde_json::json;
 
 use crate::rules::case::check;

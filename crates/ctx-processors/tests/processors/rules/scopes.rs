@@ -1,12 +1,9 @@
-//! Which texts a rule changes.
-
 use ctx_processors::regex_rules::{RuleLimits, Stage, Subject, Target};
 use ctx_types::Role;
 use serde_json::{Value, json};
 
 use crate::rules::case::{ANSWER, rules, run};
 
-/// Checks whether a rule with some fields changes a text.
 #[track_caller]
 fn check(fields: Value, subject: Subject, expected: bool) {
     let mut rule = json!({ "regex": "a", "replacement": "b" });
