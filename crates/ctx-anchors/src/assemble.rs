@@ -1,4 +1,4 @@
-//! The assembler: a preset, a conversation and injections become one list of messages.
+//! Combines a preset, a conversation, and injections into messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,22 +14,22 @@ use crate::preset::{Entry, Part, Preset, Switch};
 use crate::render::{self, Render, RenderRequest, Rendered};
 use crate::slots::{Own, Ranked, Slots, Spot};
 
-/// What came of an assembly.
+/// Result of an assembly.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assembled {
-    /// The messages, in the order in which they are sent.
+    /// Messages in request order.
     pub messages: Vec<Message>,
-    /// What became of entries and injections that are not simply where they were meant to be.
+    /// Decisions about entries and injections that are not at their intended position.
     pub decisions: Vec<Decision>,
-    /// What stands at the front of the window although its place lies before it.
+    /// Items before the loaded messages whose own position is not loaded or does not exist.
     pub at_front: Vec<AtFront>,
 }
 
-/// Assembles a preset with a conversation: scan and group, place into the history, fill the skeleton.
+/// Assembles a preset with a conversation and injections.
 ///
-/// A pure function of its arguments. `render` is called once for each text of each active entry, in list
-/// order, so that a macro's state flows down the list whatever the placements. Texts are shared, not copied.
-/// O(n · log n) in the number of entries, messages, injections and depth points.
+/// Deterministic. Calls `render` once for each text of each active entry, in list order, so that macro state
+/// follows the list regardless of placements. Shares texts. O(n · log n) in the number of entries, messages,
+/// injections, and depth points.
 ///
 /// ```
 /// use ctx_anchors::{AnchorRegistry, Preset, Rendered, Target, assemble};
@@ -69,21 +69,19 @@ pub fn assemble(
     assembly.finish()
 }
 
-/// An assembly under way.
 struct Assembly {
     slots: Slots,
     gaps: Gaps,
     has_history: bool,
     sends_white_space: bool,
     places_world_info: bool,
-    /// The entries of world info whose injections have their role and depth, by their anchors.
+    /// Entries that set the role and depth of world info, by anchor.
     world_info: BTreeMap<Arc<str>, Entry>,
-    /// The anchors at which nothing is sent because their entries take no part.
+    /// Anchors of inactive entries, whose injections are dropped.
     silent: BTreeSet<Arc<str>>,
     decisions: Vec<Decision>,
 }
 
-/// A message of the preset on its way to an anchor.
 struct Anchored {
     target: Arc<str>,
     side: Side,
@@ -106,9 +104,9 @@ impl Assembly {
         }
     }
 
-    /// Builds the slots and places what goes into the history; returns what goes to anchors.
+    /// Returns the messages that target anchors.
     fn scan(&mut self, preset: &Preset, target: Target<'_>, render: &mut Render<'_>) -> Vec<Anchored> {
-        // Asked once for each entry, because a model match runs regular expressions.
+        // Evaluated once, because a model match runs regular expressions.
         let active: Vec<bool> = preset.entries.iter().map(|entry| entry.is_active(target)).collect();
         let entries = || preset.entries.iter().zip(active.iter().copied());
         let on = entries().filter(|(_, is_active)| *is_active);
@@ -135,7 +133,6 @@ impl Assembly {
         anchored
     }
 
-    /// Renders and places one entry; one that goes to an anchor is returned.
     fn scan_entry(
         &mut self,
         entry: &Entry,
@@ -164,7 +161,7 @@ impl Assembly {
         }
     }
 
-    /// Remembers an entry of world info; returns the message that stands for it in the list.
+    /// Returns a silent message if the entry separates system messages.
     fn world_info_entry(&mut self, entry: &Entry) -> Option<Message> {
         let anchor = Arc::from(entry.anchor()?);
         self.world_info.entry(anchor).or_insert_with(|| entry.clone());
@@ -172,14 +169,13 @@ impl Assembly {
         is_divider.then(|| silent(Message::new(entry.role, "", entry.source.clone())))
     }
 
-    /// Renders an entry's own content; a blank one is not sent, and nothing that a placeholder says.
     fn render(&mut self, entry: &Entry, render: &mut Render<'_>) -> Option<Message> {
         if !entry.has_own_content() {
             if !entry.content.is_blank() {
                 let reason = phrase!("position only; its content is not sent");
                 self.decisions.push(Decision::new(Outcome::Hidden, entry.source.clone(), reason));
                 if self.sends_white_space {
-                    // `SillyTavern` expands it, and later entries use its variables.
+                    // `SillyTavern` expands it, and later entries can use its variables.
                     drop(render::message(entry, render));
                 }
             }
@@ -221,7 +217,6 @@ impl Assembly {
         self.decisions.push(Decision::new(outcome, entry.source.clone(), reason));
     }
 
-    /// Places a message of the preset; one that goes to an anchor is returned.
     fn place_entry(
         &mut self,
         entry: &Entry,
@@ -269,12 +264,11 @@ impl Assembly {
     }
 
     fn place_at_anchor(&mut self, anchored: Anchored) {
-        // `scan` found the anchor, so that the bottom is never needed; nothing is lost if it is.
+        // Never the fallback: `scan` found the anchor.
         let spot = self.slots.at_anchor(&anchored.target, anchored.side).unwrap_or(Spot::Bottom);
         self.slots.place(spot, anchored.ranked);
     }
 
-    /// Places an injection, at a stated other place if its anchor does not exist.
     fn inject(&mut self, position: usize, injection: Injection) {
         let (injection, entry) = self.as_world_info(injection);
         let placement = injection.placement.clone();
@@ -306,8 +300,8 @@ impl Assembly {
         }
     }
 
-    /// Gives world info the role and the depth of its anchor's entry. Returns the lane and the index of an entry in
-    /// the history.
+    /// Applies role and depth of the world info entry. In the history, also returns its tie-breaker and
+    /// index.
     fn as_world_info(&self, mut injection: Injection) -> (Injection, Option<(i64, usize)>) {
         let entry = match &injection.placement {
             Placement::Anchor { target, .. } => self.world_info.get(anchor_id(target)),
@@ -322,7 +316,7 @@ impl Assembly {
         (injection, Some((entry.lane, entry.index)))
     }
 
-    /// The fallbacks of anchors that a preset need not have, in the order of preference of each.
+    /// Fallbacks for missing anchors, in order of preference.
     fn inject_elsewhere(&mut self, target: &str, missing: &Phrase, mut ranked: Ranked) {
         let source = ranked.message.source.clone();
         let note = |place: Phrase| {
@@ -357,14 +351,13 @@ impl Assembly {
     }
 }
 
-/// Makes a message that has a position and is not sent.
+/// Keeps a position, but is not sent.
 fn silent(mut message: Message) -> Message {
     message.place = Place::Skeleton;
     message.is_silent = true;
     message
 }
 
-/// Finds another spot for an injection whose anchor does not exist.
 fn fallback(slots: &Slots, target: &str) -> (Spot, Phrase) {
     let description = |side| slots.at_anchor("char_description", side);
     let before_history = || match slots.at_anchor(CHAT_HISTORY, Side::Before) {
@@ -411,7 +404,6 @@ fn rank_injection(position: usize, injection: Injection) -> Ranked {
     Ranked { order, lane: injection.lane, rank: injection.rank, position, message }
 }
 
-/// One decision for a conversation that the preset does not send.
 fn omitted_history(window: &Window) -> Option<Decision> {
     let all = || window.pinned.iter().chain(&window.messages).chain(&window.prefix);
     let source = all().next()?.source.clone();

@@ -1,5 +1,3 @@
-//! What is wrong with a preset, whatever the conversation.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_types::{
@@ -11,10 +9,10 @@ use crate::codes;
 use crate::preset::{Entry, Part, Switch};
 use crate::registry::AnchorRegistry;
 
-/// How many names may be compared with mistyped ones, so that a preset full of them costs little.
+/// Limits the work for suggestions.
 const MAX_GUESSES: usize = 5_000;
 
-/// Reports everything that can be known without a conversation. O(entries · log entries).
+/// O(entries · log entries).
 pub(crate) fn preset(
     agent: &Agent,
     entries: &[Entry],
@@ -34,7 +32,6 @@ pub(crate) fn preset(
     check.unplaced();
 }
 
-/// The finding about a further entry of type `chat_history`.
 pub(crate) fn second_history(index: usize, chosen: usize) -> Diagnostic {
     let message = phrase!("duplicate `chat_history` is ignored; entry {chosen} is used", chosen);
     Diagnostic::warning(codes::DUPLICATE_ANCHOR, message)
@@ -42,17 +39,14 @@ pub(crate) fn second_history(index: usize, chosen: usize) -> Diagnostic {
         .with_help(phrase!("remove one of the two"))
 }
 
-/// Returns the JSON pointer of an entry, or of the value at `key` in it.
 pub(crate) fn pointer(index: usize, key: &str) -> String {
     format!("/presetMessages/{index}{key}")
 }
 
-/// A check under way.
 struct Check<'a> {
     agent: &'a Agent,
     entries: &'a [Entry],
     registry: &'a AnchorRegistry,
-    /// How many names may still be compared.
     guesses: usize,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -62,7 +56,6 @@ impl<'a> Check<'a> {
         self.agent.preset_messages.get(entry.index)
     }
 
-    /// Reports a type that means nothing, and an anchor with a placement of its own.
     fn kind(&mut self, entry: &Entry) {
         let Some(file) = self.file(entry) else { return };
         let kind = file.kind.as_deref().unwrap_or_default();
@@ -88,7 +81,6 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Reports placeholders that nothing can go to, and content that is never sent.
     fn content(&mut self, entry: &Entry) {
         let Some(file) = self.file(entry) else { return };
         let is_nameless = file.id.as_deref().is_none_or(|id| id.trim().is_empty());
@@ -109,7 +101,6 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Reports that the place of the conversation is switched off, where it says so.
     fn history(&mut self, entry: &Entry) {
         let Some(file) = self.file(entry) else { return };
         if entry.part == Part::History && entry.off_reason().is_some() {
@@ -120,7 +111,6 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Reports groups that the preset does not declare.
     fn groups(&mut self) {
         let known = || self.agent.preset_groups.iter().filter_map(|group| group.id.as_deref());
         let declared: BTreeSet<&str> = known().collect();
@@ -138,7 +128,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Reports entries with the same id, anchors by their own name excepted.
+    /// Allows anchors named by their id.
     fn ids(&mut self) {
         let mut ids = BTreeMap::new();
         for entry in self.entries.iter().filter(|entry| entry.off_reason().is_none()) {
@@ -153,7 +143,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Reports anchors that several entries declare; those for different models may well exclude each other.
+    /// Ignores anchors with a model match, which may exclude each other.
     fn anchors(&mut self) {
         let mut anchors = BTreeMap::new();
         let always = self.entries.iter().filter(|entry| matches!(entry.switch, Switch::On));
@@ -174,7 +164,6 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Reports entries whose anchor does not exist or is switched off.
     fn targets(&mut self) {
         let on = self.declared(|entry| entry.off_reason().is_none());
         let any = self.declared(|_| true);
@@ -209,7 +198,7 @@ impl<'a> Check<'a> {
         let registered = self.registry.definitions().iter().map(|definition| &*definition.id);
         let registered = near(&mut self.guesses, target, registered);
         let names = [declared, registered].into_iter().flatten().map(|near| near.name);
-        // The nearer one is meant, and of two that are as near the one that is there.
+        // Prefers the more similar name; if equal, the declared anchor.
         let meant = closest(target, names);
         if let Some(near) = declared.filter(|near| meant == Some(near.name)) {
             return missing.guessing(near, Fix::text);
@@ -255,14 +244,12 @@ fn disabled(target: &str) -> Diagnostic {
     Diagnostic::error(codes::DISABLED_TARGET, message).with_help(help)
 }
 
-/// Returns the name that a mistyped one means, as far as there are comparisons left.
 fn near<'n>(left: &mut usize, name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<Near<'n>> {
     let known: Vec<&str> = known.into_iter().take(*left).collect();
     *left -= known.len();
     nearest(name, known)
 }
 
-/// The key under which the file spells the anchor of an entry.
 fn target_key(file: &PresetMessage) -> &'static str {
     let strategy = file.injection_strategy.as_ref();
     match strategy.is_some_and(|strategy| strategy.anchor_target.is_some()) {

@@ -2,27 +2,27 @@
 
 use ctx_types::Code;
 
-/// An entry goes to an anchor that no entry of the preset declares.
+/// Target anchor that no entry declares.
 pub const MISSING_TARGET: Code = Code::new(200, "missing anchor target");
-/// An entry goes to an anchor whose entry is switched off.
+/// Target anchor of a disabled entry.
 pub const DISABLED_TARGET: Code = Code::new(201, "disabled anchor target");
-/// An entry's type is not a registered anchor.
+/// Type that is not a registered anchor.
 pub const UNREGISTERED_TYPE: Code = Code::new(202, "unknown entry type");
-/// A placeholder has no id, so that nothing can go to it.
+/// Placeholder without an id, which cannot be a target.
 pub const NAMELESS_PLACEHOLDER: Code = Code::new(203, "placeholder without an id");
-/// Two entries declare the same anchor.
+/// Anchor declared by 2 entries.
 pub const DUPLICATE_ANCHOR: Code = Code::new(204, "duplicate anchor");
-/// The entry that says where the history goes is switched off.
+/// Disabled entry for the history position.
 pub const DISABLED_HISTORY: Code = Code::new(205, "disabled chat_history");
-/// An anchor entry has a placement of its own.
+/// Placement on an anchor entry.
 pub const PLACED_ANCHOR: Code = Code::new(206, "placement on an anchor");
-/// A placeholder has content, which is never sent.
+/// Content in a placeholder, which is never sent.
 pub const PLACEHOLDER_CONTENT: Code = Code::new(207, "content in a placeholder");
-/// Two entries have the same id.
+/// Id used by 2 entries.
 pub const DUPLICATE_ID: Code = Code::new(208, "duplicate entry id");
-/// An entry belongs to a group that the preset does not declare.
+/// Group that the preset does not declare.
 pub const UNKNOWN_GROUP: Code = Code::new(209, "unknown group");
-/// A pattern of a model match is not a regular expression that can run.
+/// Invalid regular expression in a model match.
 pub const MODEL_PATTERN: Code = Code::new(210, "invalid pattern in modelMatch");
 /// `historyWhenUnplaced` is neither `append` nor `omit`.
 pub const UNPLACED_HISTORY: Code = Code::new(211, "invalid historyWhenUnplaced");

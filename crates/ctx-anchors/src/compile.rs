@@ -1,5 +1,3 @@
-//! From the entries of a file to those of a compiled preset.
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -14,10 +12,10 @@ use crate::preset::{Entry, Part, Preset, Switch, WORLD_INFO};
 use crate::registry::AnchorRegistry;
 
 impl Preset {
-    /// Compiles the preset of an agent and reports everything that is wrong with it at once.
+    /// Compiles the preset of an agent and returns all diagnostics.
     ///
-    /// Diagnostics have JSON pointers into the agent's unified form, such as `/presetMessages/3`.
-    /// O(entries · log entries).
+    /// JSON pointers refer to the agent's unified form, such as `/presetMessages/3`. O(entries · log
+    /// entries).
     pub fn compile(agent: &Agent, registry: &AnchorRegistry) -> (Self, Vec<Diagnostic>) {
         let (entries, mut diagnostics) = entries(agent, registry);
         check::preset(agent, &entries, registry, &mut diagnostics);
@@ -33,7 +31,6 @@ impl Preset {
     }
 }
 
-/// Compiles the entries of an agent's preset, with what is wrong with each of them by itself.
 fn entries(agent: &Agent, registry: &AnchorRegistry) -> (Vec<Entry>, Vec<Diagnostic>) {
     let mut compiler = Compiler::new(agent, registry);
     let files = agent.preset_messages.iter().enumerate();
@@ -43,7 +40,6 @@ fn entries(agent: &Agent, registry: &AnchorRegistry) -> (Vec<Entry>, Vec<Diagnos
     (entries, diagnostics)
 }
 
-/// What compiling one entry after the other needs to know.
 struct Compiler<'a> {
     registry: &'a AnchorRegistry,
     groups: BTreeMap<&'a str, &'a PresetGroup>,
@@ -66,7 +62,7 @@ impl<'a> Compiler<'a> {
         let part = read_part(file, self.registry);
         let (placement, mut found) = match &part {
             Part::Message => Placement::of(file),
-            // `check` reports it unless the preset uses it.
+            // `check` reports the placement unless the preset uses it.
             Part::Placeholder { anchor } if WORLD_INFO.contains(&&**anchor) => {
                 let placement = Some(Placement::of(file).0);
                 let in_history = placement.filter(|placement| matches!(placement, Placement::Depth { .. }));
@@ -117,7 +113,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// An unregistered type makes an ordinary message, so that its content is not lost.
+/// An unregistered type is an ordinary message, to keep its content.
 fn read_part(file: &PresetMessage, registry: &AnchorRegistry) -> Part {
     if file.kept.is_malformed() {
         return Part::Nothing;
@@ -138,7 +134,7 @@ fn read_part(file: &PresetMessage, registry: &AnchorRegistry) -> Part {
     }
 }
 
-/// Keeps the first switched-on place of the conversation, or else the first; reports and ignores the others.
+/// Prefers an enabled history position.
 fn keep_one_history(entries: &mut [Entry], diagnostics: &mut Vec<Diagnostic>) {
     let is_place = |entry: &&Entry| entry.part == Part::History;
     let places = || entries.iter().filter(is_place);

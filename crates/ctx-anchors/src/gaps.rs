@@ -1,4 +1,4 @@
-//! The history with its gaps: index and depth placements find theirs here.
+//! Index and depth placements in the history.
 
 use std::ops::Range;
 
@@ -9,25 +9,23 @@ use ctx_types::{
 
 use crate::slots::Ranked;
 
-/// How many points all placements with several points may have together in one assembly.
+/// Total points of all placements with several points.
 const MAX_REPEATS: usize = 100_000;
 
-/// How many bytes all of these may add to a request, or hold in memory for their segments.
+/// Includes segments in memory.
 const MAX_REPEATED_BYTES: usize = 64 << 20;
 
-/// About what one segment holds in memory.
+/// Approximate memory per segment.
 const SEGMENT_BYTES: usize = 200;
 
-/// How many depths a reason lists.
+/// Depths listed in a reason.
 const MAX_LISTED: usize = 8;
 
-/// The history of one assembly, and what is placed between its messages.
-///
-/// Gap `g` is before message `g` of the whole conversation; the last gap is after all of it.
+/// Gap `g` is before message `g` of the whole conversation; the last gap is after all messages.
 #[derive(Debug)]
 pub(crate) struct Gaps {
     window: Window,
-    /// Those of several messages; nothing can stand inside the others.
+    /// Groups of several messages.
     groups: Vec<Range<usize>>,
     settled: usize,
     placed: Vec<(usize, Ranked)>,
@@ -36,19 +34,19 @@ pub(crate) struct Gaps {
     repeated_bytes: usize,
 }
 
-/// Something with one place in the history that stands at the front of the window because its place lies
-/// before all that is loaded, or beyond the whole conversation. A decision says so.
+/// An item placed before the loaded messages because its position is not loaded or is beyond the
+/// conversation. A decision reports it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AtFront {
-    /// Where it came from.
+    /// Source.
     pub source: Source,
-    /// The gap that is its place: before message `gap` of the whole conversation, leading instructions not
-    /// counted; 0 for a place beyond it.
+    /// Intended position: before message `gap` of the whole conversation, without leading system messages. 0
+    /// if beyond the conversation.
     pub gap: usize,
 }
 
 impl Gaps {
-    /// Finds the groups of a window. O(messages of the window).
+    /// O(messages).
     pub(crate) fn new(window: Window) -> Self {
         let groups = each_group(&window.messages).filter(|group| group.len() > 1).collect();
         let settled = window.settled_len();
@@ -63,19 +61,19 @@ impl Gaps {
         }
     }
 
-    /// Places a message at an index of the settled history, clamped to it.
+    /// Clamps the index to the history before the turn.
     pub(crate) fn place_at_index(&mut self, at: i64, ranked: Ranked, decisions: &mut Vec<Decision>) {
         let settled = i64::try_from(self.settled).unwrap_or(i64::MAX);
         let gap = match at {
             0.. => at.min(settled),
-            // −1 is after all of the settled history, −2 one message earlier.
+            // −1 is after this history, −2 one message earlier.
             _ => settled.saturating_add(at).saturating_add(1).max(0),
         };
         let gap = usize::try_from(gap).unwrap_or(self.settled);
         self.place_single(gap, ranked, decisions);
     }
 
-    /// Places a message at one or several depths, counted from the end of the whole conversation.
+    /// Depths count from the end of the whole conversation.
     pub(crate) fn place_at_depths(
         &mut self,
         points: &DepthPoints,
@@ -97,9 +95,7 @@ impl Gaps {
         self.place_single(total - within, ranked, decisions);
     }
 
-    /// Writes the history out: pinned messages, then the messages with what is placed between them.
-    ///
-    /// The continuation prefix is not in it; see [`Gaps::take_prefix`]. O(messages + placed · log placed).
+    /// Excludes the continuation prefix. O(messages + placed · log placed).
     pub(crate) fn fill(mut self) -> Vec<Message> {
         self.placed.sort_by_key(|(gap, ranked)| (*gap, ranked.key()));
         let mut placed = self.placed.into_iter().peekable();
@@ -117,17 +113,14 @@ impl Gaps {
         messages
     }
 
-    /// Takes out what stands at the front because its own place is not there.
     pub(crate) fn take_at_front(&mut self) -> Vec<AtFront> {
         std::mem::take(&mut self.at_front)
     }
 
-    /// Takes out the unfinished answer, which is sent last of all.
     pub(crate) fn take_prefix(&mut self) -> Option<Message> {
         self.window.prefix.take()
     }
 
-    /// Gives the history up, for a preset that sends none.
     pub(crate) fn into_window(self) -> Window {
         self.window
     }
@@ -147,7 +140,7 @@ impl Gaps {
         let source = ranked.message.source.clone();
         decisions.push(Decision::new(Outcome::Moved, source.clone(), reason));
         self.at_front.push(AtFront { source, gap });
-        // No group begins before the window.
+        // No group starts before the loaded messages.
         self.insert(self.window.skipped, false, ranked);
     }
 
@@ -176,7 +169,7 @@ impl Gaps {
         self.insert_at(&loaded, ranked, decisions);
     }
 
-    /// Inserts a message at several gaps, the last one first; those that give way to one group become one.
+    /// Gaps that move before the same group become one.
     fn insert_at(&mut self, gaps: &[usize], ranked: &Ranked, decisions: &mut Vec<Decision>) {
         let (mut moved, mut doubled, mut last) = (0, 0, None);
         for gap in gaps {
@@ -199,7 +192,7 @@ impl Gaps {
         self.placed.push((gap, ranked));
     }
 
-    /// Returns the gap itself, or the one just before the group that it lies in. O(log groups).
+    /// Returns the gap before the group, if `gap` is inside one. O(log groups).
     fn out_of_group(&self, gap: usize) -> usize {
         let inside = gap.saturating_sub(self.window.skipped);
         let index = self.groups.partition_point(|group| group.end <= inside);
@@ -211,7 +204,7 @@ impl Gaps {
 }
 
 fn pinned(mut message: Message) -> Message {
-    // Nearly always the loader has said so, and shares the message with the draft of its stage.
+    // Avoids a copy; the loader usually marked the message already.
     if message.place != Place::Pinned {
         message.place = Place::Pinned;
     }
@@ -223,7 +216,7 @@ fn moved_out(ranked: &Ranked, count: usize) -> Option<Decision> {
     counted(Outcome::Moved, &ranked.message.source, reason, count)
 }
 
-/// Returns about how many bytes one more point of a message costs, in the request or in memory.
+/// Approximate bytes per point.
 fn weight(message: &Message) -> usize {
     let parts = match &message.content {
         Content::Text(text) => text.len(),
@@ -267,7 +260,6 @@ fn beyond(points: &DepthPoints, total: usize, source: &Source) -> Option<Decisio
     counted(Outcome::NotActivated, source, reason, beyond.len())
 }
 
-/// One decision about several points; none if there are none.
 fn counted(outcome: Outcome, source: &Source, reason: Phrase, count: usize) -> Option<Decision> {
     (count > 0).then(|| Decision { count, ..Decision::new(outcome, source.clone(), reason) })
 }

@@ -1,6 +1,6 @@
-//! Placements, named anchors, and the assembler that orders preset entries, history and injections.
+//! Orders preset entries, history, and injections by their placements and anchors.
 //!
-//! Pure functions. The caller expands macros in a render callback.
+//! Use `assemble`. The caller expands macros in a render callback.
 //!
 //! ```
 //! use ctx_anchors::{AnchorRegistry, Preset, Rendered, Target, assemble};

@@ -1,5 +1,3 @@
-//! For which models and profiles an entry takes part.
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,23 +6,22 @@ use ctx_types::{Diagnostic, ModelMatch, Phrase, excerpt, phrase};
 
 use crate::codes;
 
-/// What the request goes to, as model matches see it.
+/// Target of a request, for model matches.
 ///
-/// An absent name matches no pattern.
+/// A missing name matches no pattern.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Target<'a> {
-    /// The model's id or display name, for example `gpt-5` or `openrouter/openai/gpt-5`.
+    /// Id or display name of the model, such as `gpt-5` or `openrouter/openai/gpt-5`.
     pub model: Option<&'a str>,
-    /// The name of the connection profile.
+    /// Name of the connection profile.
     pub profile: Option<&'a str>,
-    /// The kind of generation, such as `continue`; absent means any.
+    /// Generation type, such as `continue`; `None` matches all.
     pub kind: Option<&'a str>,
 }
 
-/// How many different patterns one preset may have.
 const MAX_PATTERNS: usize = 1_000;
 
-/// What one pattern may cost; names of models are short, and a preset may have many patterns.
+/// Low, because model names are short and a preset may have many patterns.
 const LIMITS: Limits = Limits {
     pattern_bytes: 4 << 10,
     positions: 1_000,
@@ -36,7 +33,6 @@ const LIMITS: Limits = Limits {
     output_bytes: 0,
 };
 
-/// The patterns of a preset, each compiled once; one that cannot run has its error.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns(BTreeMap<Arc<str>, Result<Regex, String>>);
 
@@ -54,20 +50,19 @@ impl Patterns {
     }
 }
 
-/// A compiled model match: the rule of AIO Hub's `modelMatch`, except that an empty list takes no part.
-///
-/// There, an empty list of profile patterns counts as matched, so that mode `any` never filters.
+/// Follows AIO Hub's `modelMatch`, but ignores empty lists. There, an empty list of profile patterns matches,
+/// so that mode `any` never filters.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelRule {
     all: bool,
     exclude: bool,
-    /// Absent when the list is empty; patterns that cannot run match nothing.
+    /// `None` if the list is empty. Invalid patterns match nothing.
     models: Option<Vec<Regex>>,
     profiles: Option<Vec<Regex>>,
 }
 
 impl ModelRule {
-    /// Compiles a rule; none if it is off or has no pattern at all.
+    /// `None` if disabled or without patterns.
     pub(crate) fn compile(
         rule: &ModelMatch,
         patterns: &mut Patterns,
@@ -100,7 +95,6 @@ impl ModelRule {
         Some(Self { all, exclude: rule.exclude == Some(true), models, profiles })
     }
 
-    /// Returns whether the entry takes part for a target.
     pub(crate) fn admits(&self, target: Target<'_>) -> bool {
         let model = self.models.as_deref().map(|patterns| matches_model(patterns, target.model));
         let profile = self.profiles.as_deref().map(|patterns| matches_name(patterns, target.profile));
@@ -113,7 +107,7 @@ impl ModelRule {
     }
 }
 
-/// A pattern hits the model's whole name, what follows its first `:`, or what follows its last `/`.
+/// Tests the full name, the text after the first `:`, and the text after the last `/`.
 fn matches_model(patterns: &[Regex], model: Option<&str>) -> bool {
     let Some(model) = model else { return false };
     let after_colon = model.split_once(':').map(|(_, rest)| rest);
@@ -121,13 +115,13 @@ fn matches_model(patterns: &[Regex], model: Option<&str>) -> bool {
     [Some(model), after_colon, after_slash].into_iter().any(|name| matches_name(patterns, name))
 }
 
-/// A pattern that gives up on a name, which takes malice, does not match it.
+/// A failed search requires a malicious pattern.
 fn matches_name(patterns: &[Regex], name: Option<&str>) -> bool {
     let matches = |name| patterns.iter().any(|pattern| pattern.is_match(name).unwrap_or(false));
     name.is_some_and(matches)
 }
 
-/// Where the texts of a list stand in its file, which may hold other values between them.
+/// Indexes in the file's list, which may contain other values.
 fn positions(rule: &ModelMatch, key: &str) -> Vec<usize> {
     let items = rule.kept.get(key).and_then(|list| list.as_array()).into_iter().flatten();
     items.enumerate().filter(|(_, item)| item.is_string()).map(|(position, _)| position).collect()

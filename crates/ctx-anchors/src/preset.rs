@@ -1,12 +1,10 @@
-//! A compiled preset: each entry with its part, placement and switch, checked once.
-
 use std::sync::Arc;
 
 use ctx_types::{Attachment, CHAT_HISTORY, Content, Phrase, Placement, Role, Source, UnplacedHistory};
 
 use crate::model_match::{ModelRule, Target};
 
-/// A preset, ready to be assembled with any number of conversations. `Send + Sync`.
+/// A compiled preset, reusable for any number of conversations.
 ///
 /// ```
 /// use ctx_anchors::{AnchorRegistry, Preset};
@@ -29,107 +27,104 @@ pub struct Preset {
     pub(crate) places_world_info: bool,
 }
 
-/// One entry of a compiled preset.
+/// An entry of a compiled preset.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its position in the preset list, counted from 0.
+    /// Index in the preset list, from 0.
     pub index: usize,
-    /// What it is.
+    /// Type of the entry.
     pub part: Part,
-    /// Who speaks it.
+    /// Role.
     pub role: Role,
-    /// What it says, before macros are expanded.
+    /// Content before macro expansion.
     pub content: Content,
-    /// Files that travel with it.
+    /// Attachments.
     pub attachments: Vec<Attachment>,
-    /// Where it goes; always [`Placement::InOrder`] for an anchor, except one of world info.
+    /// Position; for an anchor [`Placement::InOrder`], except for world info.
     pub placement: Placement,
-    /// The rank among others of the same order, before the kind of thing is compared.
+    /// Tie-breaker for equal orders, compared before the type of item.
     pub lane: i64,
-    /// The source of the bytes that its author wrote.
+    /// Source of the author's bytes.
     pub source: Source,
-    /// For which kinds of generation it is; for all if empty.
+    /// Generation types; all if empty.
     pub triggers: Vec<Arc<str>>,
     pub(crate) switch: Switch,
 }
 
-/// What an entry is.
+/// Type of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// A message.
+    /// Message.
     Message,
-    /// The place of the conversation.
+    /// Position of the history.
     History,
-    /// A place for other things; its own content is never sent.
+    /// Anchor whose own content is not sent.
     Placeholder {
-        /// The id of the anchor.
+        /// Anchor id.
         anchor: Arc<str>,
     },
-    /// A place for other things whose own content is sent too, unless it is blank.
+    /// Anchor whose own content is sent unless blank.
     Template {
-        /// The id of the anchor.
+        /// Anchor id.
         anchor: Arc<str>,
     },
-    /// Nothing: a malformed entry, a placeholder without an id, a second place of the conversation.
+    /// Ignored: a malformed entry, a placeholder without an id, or a second history position.
     Nothing,
 }
 
-/// Whether an entry takes part.
 #[derive(Clone, Debug)]
 pub(crate) enum Switch {
     On,
-    /// Switched off, with the reason.
     Off(Phrase),
-    /// On for the targets that the rule admits.
     When(Arc<ModelRule>),
 }
 
-/// The anchors of world info.
 pub(crate) const WORLD_INFO: [&str; 2] = ["world_info_before", "world_info_after"];
 
 impl Preset {
-    /// Has injections left out whose anchor takes no part in a turn; otherwise they stand somewhere near.
+    /// Sets whether injections are dropped if their anchor is inactive. By default, they are placed nearby.
     ///
-    /// An anchor that the preset does not have at all always has something else stand in for it.
+    /// Injections for an anchor that the preset lacks always use a fallback position.
     #[must_use]
     pub fn omitting_at_switched_off_anchors(mut self, omits: bool) -> Self {
         self.omits_at_switched_off = omits;
         self
     }
 
-    /// Has messages sent whose text is white space alone, as `SillyTavern` sends them; otherwise they are left out.
+    /// Sets whether messages with only white space are sent, as in `SillyTavern`. By default, they are
+    /// dropped.
     #[must_use]
     pub fn sending_white_space(mut self, sends: bool) -> Self {
         self.sends_white_space = sends;
         self
     }
 
-    /// Has world info inserted with the role and the depth of its anchor's entry, as `SillyTavern` inserts it. Otherwise
-    /// each injection has its own role and the entry's position in the list.
+    /// Sets whether world info uses the role and depth of its anchor's entry, as in `SillyTavern`. By
+    /// default, each injection has its own role and the entry's list position.
     #[must_use]
     pub fn placing_world_info(mut self, places: bool) -> Self {
         self.places_world_info = places;
         self
     }
 
-    /// Returns the entries in list order, switched off ones included.
+    /// Returns all entries in list order, including disabled ones.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Returns whether the conversation is sent: an entry says where it goes, or it follows all of them.
+    /// Returns whether the history is sent, at its entry or after all entries.
     pub fn sends_history(&self) -> bool {
         self.places_history() || self.unplaced == UnplacedHistory::Append
     }
 
-    /// Returns whether the preset says where the conversation goes.
+    /// Returns whether an entry sets the position of the history.
     pub fn places_history(&self) -> bool {
         self.entries.iter().any(|entry| entry.part == Part::History)
     }
 }
 
 impl Entry {
-    /// Returns the id of the anchor that the entry declares.
+    /// Returns the id of the declared anchor.
     pub fn anchor(&self) -> Option<&str> {
         match &self.part {
             Part::History => Some(CHAT_HISTORY),
@@ -138,17 +133,17 @@ impl Entry {
         }
     }
 
-    /// Returns whether the entry is an anchor of world info.
+    /// Returns whether the entry is a world info anchor.
     pub fn is_world_info(&self) -> bool {
         matches!(&self.part, Part::Placeholder { anchor } if WORLD_INFO.contains(&&**anchor))
     }
 
-    /// Returns whether the entry's own content is sent: that of a message or of a template anchor.
+    /// Returns whether the entry's own content is sent.
     pub fn has_own_content(&self) -> bool {
         matches!(self.part, Part::Message | Part::Template { .. })
     }
 
-    /// Returns why the entry takes no part, if it is switched off whatever the target.
+    /// Returns the reason if the entry is disabled for all targets.
     pub fn off_reason(&self) -> Option<&Phrase> {
         match &self.switch {
             Switch::Off(reason) => Some(reason),
@@ -156,7 +151,7 @@ impl Entry {
         }
     }
 
-    /// Returns whether the entry takes part for a target.
+    /// Returns whether the entry is active for a target.
     pub fn is_active(&self, target: Target<'_>) -> bool {
         self.is_triggered(target)
             && match &self.switch {
@@ -166,7 +161,7 @@ impl Entry {
             }
     }
 
-    /// Returns whether the entry is for what is generated.
+    /// Returns whether the entry applies to the generation type.
     pub fn is_triggered(&self, target: Target<'_>) -> bool {
         let is_meant = |kind: &str| self.triggers.iter().any(|trigger| &**trigger == kind);
         self.triggers.is_empty() || target.kind.is_none_or(is_meant)

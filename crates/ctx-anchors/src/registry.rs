@@ -1,29 +1,25 @@
-//! The anchors that presets may use, as a value.
-
 use std::sync::Arc;
 
 use ctx_types::{CHAT_HISTORY, Text, anchor_id};
 
-/// What is known about an anchor, independent of any preset.
+/// Definition of an anchor, independent of a preset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnchorDefinition {
-    /// The id; an entry of this `type` declares the anchor in its preset.
+    /// Id. An entry with this `type` declares the anchor.
     pub id: Arc<str>,
-    /// The name shown to people.
+    /// Display name.
     pub name: Arc<str>,
-    /// What belongs there, for people.
+    /// Display description.
     pub description: Arc<str>,
-    /// Whether it is built in and cannot be unregistered.
+    /// Built-in; cannot be unregistered.
     pub is_system: bool,
-    /// Whether the entry's own content is sent; otherwise the entry only marks a place.
+    /// Whether the entry's own content is sent.
     pub has_template: bool,
-    /// The content that a new entry of this type begins with.
+    /// Initial content of a new entry.
     pub default_template: Option<Text>,
 }
 
-/// The anchors that presets may use.
-///
-/// A value, not a global: an application makes one, registers its own anchors, and compiles agents with it.
+/// Anchors available to presets.
 ///
 /// ```
 /// use ctx_anchors::{AnchorDefinition, AnchorRegistry};
@@ -46,32 +42,32 @@ pub struct AnchorRegistry {
     definitions: Vec<AnchorDefinition>,
 }
 
-/// Why an anchor cannot be registered or unregistered.
+/// Reason why an anchor cannot be registered or unregistered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// An anchor with this id exists.
+    /// The id is already registered.
     #[error("anchor `{id}` is registered already")]
     Duplicate {
-        /// The id.
+        /// Id.
         id: Arc<str>,
     },
-    /// The id is one that entries use for something else, or one that no entry can name.
+    /// The id has another meaning in entries, or cannot be a target.
     #[error("`{id}` cannot be the id of an anchor")]
     Reserved {
-        /// The id.
+        /// Id.
         id: Arc<str>,
     },
-    /// The anchor is built in.
+    /// The anchor is built-in.
     #[error("anchor `{id}` is built in and cannot be unregistered")]
     System {
-        /// The id.
+        /// Id.
         id: Arc<str>,
     },
-    /// No anchor has this id.
+    /// The id is not registered.
     #[error("unknown anchor `{id}`")]
     Unknown {
-        /// The id.
+        /// Id.
         id: Arc<str>,
     },
 }
@@ -79,8 +75,7 @@ pub enum RegistryError {
 impl AnchorRegistry {
     /// Returns the built-in anchors.
     ///
-    /// `chat_history` and `user_profile` are those of seeds 000 and 001; the others keep the places of
-    /// imported SillyTavern presets.
+    /// All except `chat_history` and `user_profile` are positions in SillyTavern presets.
     pub fn system() -> Self {
         let definitions = SYSTEM_ANCHORS.iter().map(SystemAnchor::definition).collect();
         Self { definitions }
@@ -91,15 +86,14 @@ impl AnchorRegistry {
         self.definitions.iter().find(|definition| &*definition.id == id)
     }
 
-    /// Returns all definitions, built-in ones first, then in the order of registration.
+    /// Returns all definitions: built-in ones, then others in registration order.
     pub fn definitions(&self) -> &[AnchorDefinition] {
         &self.definitions
     }
 
     /// Adds an anchor.
     ///
-    /// Refused are ids that are registered, that entries use for something else, and that no target can spell:
-    /// with white space around them.
+    /// Rejects ids that are registered, have another meaning in entries, or have surrounding white space.
     pub fn register(&mut self, definition: AnchorDefinition) -> Result<(), RegistryError> {
         let id = definition.id.clone();
         if matches!(&*id, "message" | "placeholder") || anchor_id(&id) != &*id {
@@ -112,7 +106,7 @@ impl AnchorRegistry {
         Ok(())
     }
 
-    /// Removes an anchor that is not built in and returns its definition.
+    /// Removes an anchor that is not built-in and returns its definition.
     pub fn unregister(&mut self, id: &str) -> Result<AnchorDefinition, RegistryError> {
         let found = self.definitions.iter().position(|definition| &*definition.id == id);
         let index = found.ok_or_else(|| RegistryError::Unknown { id: Arc::from(id) })?;
@@ -123,7 +117,6 @@ impl AnchorRegistry {
     }
 }
 
-/// One row of the built-in table.
 struct SystemAnchor {
     id: &'static str,
     name: &'static str,
@@ -155,7 +148,7 @@ const SYSTEM_ANCHORS: &[SystemAnchor] = &[
         id: "user_profile",
         name: "User profile",
         description: "User profile; its content is a template",
-        // Seed 001 §2.3: a heading with the user's name, a blank line, the persona.
+        // Heading with the user's name, blank line, persona.
         template: Some("### {{user}}的档案\n\n{{persona}}"),
     },
     SystemAnchor {

@@ -1,42 +1,39 @@
-//! The texts of preset entries, after their macros were expanded.
-
 use std::sync::Arc;
 
 use ctx_types::{Content, ContentPart, Message, MessageExtras, Place, Placement, Segment, Span, Text};
 
 use crate::preset::Entry;
 
-/// The text of an entry after its macros were expanded.
+/// Text of an entry after macro expansion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rendered {
-    /// The text.
+    /// Text.
     pub text: Text,
-    /// Where each byte of it came from; empty when all of it is the entry's own.
+    /// Source of each byte; empty if the whole text is the entry's own.
     pub written: Vec<Segment>,
 }
 
 impl Rendered {
-    /// The text of an entry that has no macros.
+    /// Returns the text unchanged.
     pub fn unchanged(text: &Text) -> Self {
         Self { text: text.clone(), written: Vec::new() }
     }
 }
 
-/// One text of an entry that is to be rendered.
+/// A text to render.
 #[derive(Clone, Copy, Debug)]
 pub struct RenderRequest<'a> {
-    /// The entry.
+    /// Entry.
     pub entry: &'a Entry,
-    /// Which of the entry's content parts it is; 0 for plain content.
+    /// Index of the content part; 0 for plain content.
     pub part: usize,
-    /// The text.
+    /// Text.
     pub text: &'a Text,
 }
 
-/// Gives the rendered text of an entry's text.
 pub(crate) type Render<'a> = dyn FnMut(RenderRequest<'_>) -> Rendered + 'a;
 
-/// Renders the texts of an entry; parts that are no texts stay as they are.
+/// Parts other than text are unchanged.
 pub(crate) fn message(entry: &Entry, render: &mut Render<'_>) -> Message {
     let (content, written) = match &entry.content {
         Content::Text(text) => {
@@ -62,7 +59,6 @@ pub(crate) fn message(entry: &Entry, render: &mut Render<'_>) -> Message {
     message
 }
 
-/// The texts of an entry with several parts, with the segments of all of them one after the other.
 struct PartTexts<'a> {
     entry: &'a Entry,
     offset: usize,

@@ -1,10 +1,9 @@
-//! The skeleton as slots: each entry of the list that stays in order, with what stands before and after it.
+//! Preset entries in list order, with messages placed around them.
 
 use std::collections::BTreeMap;
 
 use ctx_types::{Message, Order, Place, Rank, Side};
 
-/// A message with its rank among others at the same place: order, lane, kind, position in its list.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranked {
     pub(crate) order: Order,
@@ -20,20 +19,18 @@ impl Ranked {
     }
 }
 
-/// The skeleton in list order; every question about it takes O(log anchors).
+/// Lookups take O(log anchors).
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
     top: Vec<Ranked>,
     list: Vec<Slot>,
     bottom: Vec<Ranked>,
-    /// The first slot of each anchor.
     anchors: BTreeMap<String, usize>,
     history: Option<usize>,
     first_system: Option<usize>,
     last_system_before_history: Option<usize>,
 }
 
-/// One entry of the skeleton.
 #[derive(Debug)]
 struct Slot {
     before: Vec<Ranked>,
@@ -41,28 +38,21 @@ struct Slot {
     after: Vec<Ranked>,
 }
 
-/// What stands at a slot itself.
 #[derive(Debug)]
 pub(crate) enum Own {
     Nothing,
     Message(Message),
-    /// The conversation.
     History,
 }
 
-/// A place in the skeleton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spot {
-    /// Above the whole list.
     Top,
-    /// At a side of a slot.
     Beside(usize, Side),
-    /// Below the whole list.
     Bottom,
 }
 
 impl Slots {
-    /// Adds the next entry of the list; `anchor` is the anchor that it declares.
     pub(crate) fn push(&mut self, anchor: Option<&str>, own: Own) {
         let slot = self.list.len();
         if let Some(anchor) = anchor {
@@ -83,22 +73,18 @@ impl Slots {
         }
     }
 
-    /// Finds the side of the first slot that declares an anchor.
     pub(crate) fn at_anchor(&self, anchor: &str, side: Side) -> Option<Spot> {
         self.anchors.get(anchor).map(|slot| Spot::Beside(*slot, side))
     }
 
-    /// The spot before the first system message of the list.
     pub(crate) fn before_first_system(&self) -> Option<Spot> {
         self.first_system.map(|slot| Spot::Beside(slot, Side::Before))
     }
 
-    /// The spot after the last system message of the list that precedes the history.
     pub(crate) fn after_last_system_before_history(&self) -> Option<Spot> {
         self.last_system_before_history.map(|slot| Spot::Beside(slot, Side::After))
     }
 
-    /// Puts a message at a spot.
     pub(crate) fn place(&mut self, spot: Spot, mut ranked: Ranked) {
         let is_history = matches!(spot, Spot::Beside(slot, _) if self.history == Some(slot));
         ranked.message.place = if is_history { Place::AroundHistory } else { Place::Anchored };
@@ -108,14 +94,13 @@ impl Slots {
             Spot::Beside(slot, side) => match (self.list.get_mut(slot), side) {
                 (Some(slot), Side::Before) => &mut slot.before,
                 (Some(slot), Side::After) => &mut slot.after,
-                // Spots come from this very list, so that this is never reached; nothing is lost if it is.
+                // Unreachable: spots come from this list.
                 (None, _) => &mut self.bottom,
             },
         };
         list.push(ranked);
     }
 
-    /// Writes the skeleton out, with `history` where the conversation goes.
     pub(crate) fn fill(self, history: Vec<Message>) -> Vec<Message> {
         let slot_len = |slot: &Slot| slot.before.len() + 1 + slot.after.len();
         let slots: usize = self.list.iter().map(slot_len).sum();

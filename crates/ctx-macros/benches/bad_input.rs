@@ -1,7 +1,7 @@
-//! How long texts take that are made to take long: parsing and expanding each, in every dialect.
+//! Time to parse and expand harmful texts in every macro syntax.
 //!
-//! Prints a table, and which of them take longer than promised. Without `--bench`, as under `cargo test`, each is
-//! run once.
+//! Prints a table, and the cases above the time limit. Without `--bench`, as under `cargo test`, each case
+//! runs once.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it finds")]
 
 #[path = "../tests/macros/bad_input/cases.rs"]
@@ -14,10 +14,10 @@ use cases::Case;
 use ctx_macros::{Dialect, Limits, Registry, State, Template};
 use ctx_types::{Source, SourceKind, Text, Trust};
 
-/// What is promised for each.
+/// Time limit for each case.
 const MOST: Duration = Duration::from_millis(50);
 
-/// How often each is run; the medians count.
+/// Runs per case, for the median.
 const RUNS: usize = 7;
 
 fn main() {

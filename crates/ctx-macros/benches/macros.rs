@@ -1,7 +1,7 @@
-//! What it costs to expand a text of 100 KB with 500 calls of 60 macros, beside other ways to do the same.
+//! Compares ways to expand a text of 100 KB with 500 calls of 60 macros.
 //!
-//! Everything that is timed gives the same text, which is checked before. Each macro gives a short text that
-//! is at hand, so that what is timed is finding and inserting.
+//! All produce the same text, which is checked first. Values are short and precomputed, so the benchmark
+//! measures search and insertion.
 
 mod large_text;
 
@@ -15,8 +15,8 @@ use large_text::{BYTES, CALLS};
 criterion_group!(benches, passes, minijinja, engine);
 criterion_main!(benches);
 
-/// 60 expressions, compiled before, each of which replaces its macro in the whole text: literally, and as
-/// applications write them, in any case and with white space.
+/// 60 compiled expressions, each applied to the whole text: literal, and case-insensitive with white space as
+/// applications write them.
 fn passes(criterion: &mut Criterion) {
     let text = large_text::text(BYTES, CALLS);
     let expected = expand(&Template::parse(&Text::from(&*text), Dialect::Aio, &large_text::registry()));
@@ -32,7 +32,7 @@ fn passes(criterion: &mut Criterion) {
     }
 }
 
-/// A template engine: the render of what was compiled before, with values made before; and both in one.
+/// Template engine: rendering alone, and compilation with rendering.
 fn minijinja(criterion: &mut Criterion) {
     let text = large_text::text(BYTES, CALLS);
     let expected = expand(&Template::parse(&Text::from(&*text), Dialect::Aio, &large_text::registry()));
@@ -48,7 +48,7 @@ fn minijinja(criterion: &mut Criterion) {
     });
 }
 
-/// This crate: a template that was compiled before, and both in one, in each dialect.
+/// This crate: expansion alone, and compilation with expansion, in each macro syntax.
 fn engine(criterion: &mut Criterion) {
     let text = Text::from(large_text::text(BYTES, CALLS));
     let registry = large_text::registry();
@@ -69,7 +69,6 @@ fn parse(text: &Text, dialect: Dialect, registry: &Registry) -> Template {
     Template::parse(text, dialect, registry)
 }
 
-/// Expands with a new state, as a run does.
 fn expand(template: &Template) -> Text {
     let origin = Source::new(SourceKind::Preset, Trust::Preset);
     let expansion = template.expand(&Env::default(), &mut State::new(Limits::default()), &origin);

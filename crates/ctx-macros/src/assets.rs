@@ -1,17 +1,13 @@
-//! The files of an agent, as far as macros list them.
-
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-/// The group of files that are in no other.
 const DEFAULT_GROUP: &str = "default";
 
-/// How many files are listed.
 const MAX_ASSETS: usize = 1_000;
 
-/// The files of an agent.
+/// Files of an agent.
 ///
 /// ```
 /// use ctx_macros::AgentAssets;
@@ -23,27 +19,27 @@ const MAX_ASSETS: usize = 1_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentAssets {
     assets: Arc<[AgentAsset]>,
-    /// The ids of the groups that exist.
     groups: Arc<[Arc<str>]>,
 }
 
 /// A file of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentAsset {
-    /// The id, by which it is referred to.
+    /// Id used in references.
     pub id: Arc<str>,
-    /// The ending of its name, without the dot; empty if there is none.
+    /// File name extension without the dot; may be empty.
     pub extension: Arc<str>,
-    /// What it is: `Image`, `Audio`, `Video` or `File`.
+    /// `Image`, `Audio`, `Video`, or `File`.
     pub kind: &'static str,
-    /// What its author says of it; may be empty.
+    /// Description; may be empty.
     pub description: Arc<str>,
-    /// The group that it names, which need not exist; may be empty.
+    /// Group named by the file; may be empty or unknown.
     pub group: Arc<str>,
 }
 
 impl AgentAssets {
-    /// Reads `assets` and `assetGroups` of an agent's file, at most 1,000 files; what has no id is left out.
+    /// Reads `assets` and `assetGroups` of an agent file. Skips assets without an id and reads at most 1,000
+    /// files.
     pub fn read(assets: Option<&Value>, groups: Option<&Value>) -> Self {
         let items = |list: Option<&Value>| list.and_then(Value::as_array).cloned().unwrap_or_default();
         let groups = items(groups).iter().filter_map(|group| text(group, "id")).collect();
@@ -51,12 +47,12 @@ impl AgentAssets {
         Self { assets, groups }
     }
 
-    /// Returns the files in the order of the agent's file.
+    /// Returns the files in file order.
     pub fn iter(&self) -> impl Iterator<Item = &AgentAsset> {
         self.assets.iter()
     }
 
-    /// Returns the files of a group, or all for an empty name, each with the group that it is in.
+    /// Returns a group's files, or all if `name` is empty, each with its group.
     pub(crate) fn of_group<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a AgentAsset, &'a str)> {
         let with_group = |asset: &'a AgentAsset| {
             let is_known = self.groups.contains(&asset.group);

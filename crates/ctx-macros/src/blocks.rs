@@ -1,6 +1,6 @@
-//! Blocks: `{{name …}} text {{/name}}`, where the text is the last argument, and `{{else}}` in them.
+//! Parses blocks: `{{name …}} text {{/name}}`, where the text is the last argument.
 //!
-//! Whether a call begins a block is known when its closer comes; until then the call is a candidate.
+//! A call is a candidate until its closing tag is found.
 
 use std::collections::HashMap;
 
@@ -15,50 +15,43 @@ use crate::tree::{Access, Argument, CallNode, Node, Operator, Target};
 #[derive(Default)]
 pub(crate) struct Blocks {
     candidates: Vec<Candidate>,
-    /// The candidates that call a definition, innermost last. Never iterated.
+    /// Innermost last. Never iterated.
     by_definition: HashMap<usize, Vec<usize>>,
     alternatives: Vec<Alternative>,
 }
 
-/// A call that may begin a block.
 struct Candidate {
     opener: Opener,
-    /// Without a block it lacks an argument and is text; these are the others.
+    /// Arguments of a call that needs a block. Without a closing tag, the call is text.
     lacking: Option<Vec<OpenArgument>>,
-    /// Where the nodes of the block's text begin.
+    /// Index of the content's first node.
     inner: usize,
 }
 
-/// The call at the beginning of what may be a block.
 pub(crate) struct Opener {
     pub(crate) definition: usize,
-    /// The call with its braces.
     pub(crate) span: Span,
     pub(crate) keeps_space: bool,
 }
 
-/// An `{{else}}`.
 #[derive(Clone, Copy)]
 pub(crate) struct Alternative {
-    /// The node that is the first behind it.
+    /// Index of the following node.
     node: usize,
     span: Span,
 }
 
 impl Alternative {
-    /// Returns the word, and before which node it stands, counted from one of the text's.
     pub(crate) const fn divider(self, first: usize) -> (usize, Span) {
         (self.node - first, self.span)
     }
 }
 
 impl Blocks {
-    /// Returns how many candidates there are, as the place where those of a call begin.
     pub(crate) const fn open_len(&self) -> usize {
         self.candidates.len()
     }
 
-    /// Returns the innermost candidate of a definition that is not outside of the current call.
     fn innermost(&self, definition: usize, first: usize) -> Option<usize> {
         self.by_definition.get(&definition)?.last().copied().filter(|index| *index >= first)
     }
@@ -77,7 +70,6 @@ impl Blocks {
         Some(candidate)
     }
 
-    /// Takes the `{{else}}`s from a place in the source on.
     fn take_alternatives(&mut self, from: usize) -> Vec<Alternative> {
         let first = self.alternatives.partition_point(|alternative| alternative.span.start < from);
         self.alternatives.split_off(first)
@@ -92,7 +84,7 @@ impl Blocks {
 }
 
 impl Parser<'_> {
-    /// Remembers that the call which ends the nodes may begin a block; if it lacks an argument, with those it has.
+    /// `lacking` has the arguments of a call that needs a block.
     pub(crate) fn may_begin_block(
         &mut self,
         opener: Opener,
@@ -109,7 +101,6 @@ impl Parser<'_> {
         self.blocks.alternatives.push(Alternative { node: self.nodes.len(), span });
     }
 
-    /// Ends the innermost block that a call of the same name began in the same argument.
     pub(crate) fn take_closer(&mut self, closer: Span, name: Span) {
         let first = self.open.last().map_or(0, |call| call.first_block);
         let found = self.check.find(name).and_then(|definition| self.blocks.innermost(definition, first));
@@ -128,7 +119,7 @@ impl Parser<'_> {
         let is_condition = self.check.form(Some(definition)) == Form::Condition;
         let alternative = self.first_alternative(opener.span.end, is_condition);
         let mut nodes = self.nodes.split_off(inner);
-        // The call, or the text at the end of one that lacks an argument.
+        // The call, or the last text of a call that lacks an argument.
         let node = self.nodes.pop();
         let mut arguments = match (lacking, node) {
             (Some(lacking), _) => self.arguments(lacking),
@@ -155,13 +146,12 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns the `{{else}}` in the last argument of a condition that is written in one call.
     pub(crate) fn alternative(&mut self, first_block: usize, from: usize) -> Option<Alternative> {
         self.end_candidates(first_block);
         self.first_alternative(from, true)
     }
 
-    /// Returns the first of the `{{else}}`s from a place on if it divides something; the others give nothing.
+    /// Reports further or misplaced tags, which expand to nothing.
     fn first_alternative(&mut self, from: usize, is_condition: bool) -> Option<Alternative> {
         let mut alternatives = self.blocks.take_alternatives(from).into_iter();
         let first = if is_condition { alternatives.next() } else { None };
@@ -171,8 +161,6 @@ impl Parser<'_> {
         first
     }
 
-    /// Adds a condition with its whole span and its arguments; an `{{else}}` before one of its nodes may divide
-    /// the last.
     pub(crate) fn push_condition(
         &mut self,
         Opener { definition, span, keeps_space }: Opener,
@@ -197,8 +185,7 @@ impl Parser<'_> {
         self.push_call(Target::If { definition, negated }, span, arguments);
     }
 
-    /// Looks at a condition: a `!` before it negates it, and the bare name of a variable or of a macro that needs
-    /// no arguments stands for its value.
+    /// Handles `!` and bare variable or macro names. Returns whether `!` was present.
     fn read_condition(&self, nodes: &mut [Node]) -> bool {
         let mut written =
             nodes.iter_mut().filter(|node| !matches!(node, Node::Text(span) if span.is_empty()));
@@ -229,13 +216,12 @@ impl Parser<'_> {
         is_name.then_some(Target::Variable(Access { scope, operator: Operator::Get, name }))
     }
 
-    /// Ends an argument, a call or the text, with everything in it that was not closed.
     pub(crate) fn end_blocks(&mut self, first: usize, from: usize) {
         self.end_candidates(first);
         self.first_alternative(from, false);
     }
 
-    /// Ends the candidates from one on: what lacks an argument stays text.
+    /// A call that still lacks an argument remains text.
     fn end_candidates(&mut self, first: usize) {
         while self.blocks.candidates.len() > first {
             let Some(Candidate { opener, lacking, .. }) = self.blocks.pop() else { return };
@@ -245,7 +231,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes white space from the first and from the last of some texts.
     fn trim_texts(&self, nodes: &mut [Node]) {
         let text = |span: &Span| self.source.get(span.start..span.end).unwrap_or_default();
         for node in nodes.iter_mut() {
@@ -270,7 +255,6 @@ fn trimmed(span: Span, text: &str) -> Span {
     Span::new(start, start + space::trim(text).len())
 }
 
-/// Returns how many characters of white space the first line begins with that has anything else.
 fn indent(text: &str) -> usize {
     let blank = text.len() - space::trim_start(text).len();
     let before = text.get(..blank).unwrap_or_default();

@@ -1,13 +1,11 @@
-//! The built-in macros: a family for each application whose presets are read, a module for each topic.
+//! Built-in macros: one family per application, one module per topic.
 //!
-//! Adding one: a `Definition` in its topic's list and the function that makes its value. Topic and dialects
-//! are set here, for a whole list at once, unless a definition says otherwise.
+//! To add a macro, add a `Definition` to the list of its topic.
 
 use crate::definition::{Definition, Form, Topic};
 use crate::dialect::DialectSet;
 use crate::{aio, sillytavern};
 
-/// Returns all built-in macros in the order in which they are listed.
 pub(crate) fn all() -> impl Iterator<Item = Definition> {
     family(aio::definitions(), DialectSet::AIO)
         .chain(family(sillytavern::definitions(), DialectSet::SILLYTAVERN))
@@ -27,8 +25,7 @@ fn family(topics: Vec<(Topic, Vec<Definition>)>, dialects: DialectSet) -> impl I
     })
 }
 
-/// Returns whether a macro depends on nothing but the environment: not on arguments, variables, draws, nor on what
-/// it gave before, as `original` does.
+/// Whether the value depends on the environment only. The second `original` is empty.
 fn is_constant(definition: &Definition, topic: Topic) -> bool {
     let is_of_env = definition.arity.max == Some(0) && definition.form == Form::Ordinary;
     is_of_env && !definition.changes_state && topic != Topic::Random && *definition.name != *"original"

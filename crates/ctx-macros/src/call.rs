@@ -1,5 +1,3 @@
-//! What the body of a macro sees of its call, and what it gives back.
-
 use std::borrow::Cow;
 
 use ctx_types::{Code, Diagnostic, Phrase, Span, Text, Trust, excerpt, phrase, space};
@@ -17,7 +15,7 @@ use crate::state::{Scope, State};
 use crate::template::Template;
 use crate::{clock, codes, number, random};
 
-/// One call of a macro while it is evaluated: its arguments, the environment and the variables.
+/// A macro call during evaluation: arguments, environment, and variables.
 ///
 /// See [`Definition`] for an example.
 #[derive(Debug)]
@@ -30,107 +28,99 @@ pub struct Call<'a> {
     pub(crate) state: &'a mut State,
     pub(crate) findings: &'a mut Findings,
     pub(crate) trust: Trust,
-    /// Stands for the source of the text in random draws.
+    /// Source of the text, for random values.
     pub(crate) source_key: u64,
     pub(crate) template: &'a Template,
-    /// The text that the call's span is a part of: the template, or what a pass reads.
+    /// Text that `span` refers to.
     pub(crate) text: &'a str,
-    /// Where the last call was whose place was asked for, and the like.
     pub(crate) place: &'a mut Place,
-    /// What `{{original}}` gives, until it has given it.
+    /// Taken by the first `{{original}}`.
     pub(crate) original: &'a mut Option<Text>,
-    /// The text is one of a card, and the texts of the card give nothing in it.
+    /// Inside a card text, where macros for card texts are empty.
     pub(crate) is_card: bool,
 }
 
-/// What is remembered from call to call in one text: a place, counted as SillyTavern counts it, and who talks.
+/// Values cached between the calls of a text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Place {
     bytes: usize,
-    /// In UTF-16 units, after old spellings were rewritten if the dialect does that first.
+    /// UTF-16 units, as SillyTavern counts: after it rewrites legacy markers.
     units: usize,
-    /// What stands for the conversation in draws, once it was asked for.
     conversation_key: Option<u64>,
-    /// The number by which SillyTavern knows the chat, once it was asked for.
+    /// SillyTavern's numeric id.
     chat_number: Option<u64>,
 }
 
-/// The value of one argument.
 #[derive(Clone, Debug)]
 pub(crate) struct Argument<'a> {
     pub(crate) text: Cow<'a, str>,
-    /// The argument in the source, without the white space around it.
+    /// Without surrounding white space.
     pub(crate) span: Span,
     pub(crate) trust: Trust,
-    /// Whether every byte stands in the template.
     pub(crate) is_template: bool,
 }
 
-/// What a macro gives.
+/// Result of a macro.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Value {
-    /// A piece of text of its own.
+    /// Static or owned text.
     Str(Cow<'static, str>),
-    /// A shared text, which is not copied where it is the whole result.
+    /// Shared text. Not copied if it is the whole result.
     Text(Text),
-    /// A text whose macros are expanded where it is inserted.
+    /// Text with macros, which are expanded.
     Template(Text),
-    /// Nothing, and characters of this set are removed on both sides of the place, whoever wrote them.
+    /// Empty. Removes adjacent characters of this set on both sides, from any source.
     Trim(SpaceSet),
 }
 
 impl Place {
-    /// Goes to the beginning of the text, or of another one.
     pub(crate) const fn begin(&mut self) {
         (self.bytes, self.units) = (0, 0);
     }
 }
 
-/// Why a macro gives no value; its call stays as it is written.
+/// Reason why a macro has no value. The call is left unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub(crate) diagnostic: Box<Diagnostic>,
-    /// The rest of the text stays as it is written too.
+    /// A limit was reached: the rest of the text is left unchanged too.
     pub(crate) is_limit: bool,
 }
 
-/// How many random draws cost as much as a call.
 const DRAWS_A_STEP: u64 = 8;
 
 impl<'a> Call<'a> {
-    /// Returns the definition that is called.
+    /// Returns the called definition.
     pub const fn definition(&self) -> &'a Definition {
         self.definition
     }
 
-    /// Returns the dialect of the text.
+    /// Returns the macro syntax of the text.
     pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Returns the values that the run was given.
+    /// Returns the environment of the run.
     pub const fn env(&self) -> &'a Env {
         self.env
     }
 
-    /// Returns the number of arguments, which is within the arity except for ones too many in a dialect that
-    /// ignores them.
+    /// Returns the number of arguments. Exceeds the arity only in a macro syntax that ignores extra
+    /// arguments.
     pub const fn argument_count(&self) -> usize {
         self.arguments.len()
     }
 
-    /// Returns the argument at `index`, counted from 0; empty where there is none.
+    /// Returns the argument at `index` (from 0), or an empty text.
     pub fn argument(&self, index: usize) -> &'a str {
         self.arguments.get(index).map_or("", |argument| argument.text.as_ref())
     }
 
-    /// Returns the first argument, which names a variable; a name that is empty is reported.
     pub(crate) fn variable_name(&mut self) -> &'a str {
         self.argument_that_is_not_empty("the name of the variable")
     }
 
-    /// Returns the first argument, and reports that it is empty.
     pub(crate) fn argument_that_is_not_empty(&mut self, what: &'static str) -> &'a str {
         let argument = self.argument(0);
         if argument.is_empty() {
@@ -139,7 +129,7 @@ impl<'a> Call<'a> {
         argument
     }
 
-    /// Returns the value of a variable; the call's value is trusted no further than it.
+    /// Returns the value of a variable. Limits the trust of the call's value to that of the variable.
     pub fn variable(&mut self, scope: Scope, name: &str) -> Option<Text> {
         let trust = self.state.variable_trust(scope, name)?;
         self.limit_trust(trust);
@@ -151,7 +141,7 @@ impl<'a> Call<'a> {
         self.state.variable(scope, name).is_some()
     }
 
-    /// Sets a variable; its value is trusted as far as everything that this call used.
+    /// Sets a variable, with the trust of everything this call used.
     ///
     /// # Errors
     /// A limit of the run is reached; return the failure.
@@ -161,8 +151,8 @@ impl<'a> Call<'a> {
         self.state.set_variable(scope, name, value, self.trust)
     }
 
-    /// Sets a variable to the result of counting; its value is trusted as far as everything that this call used.
-    /// A number that is too large to be exact is reported.
+    /// Sets a variable to a number, with the trust of everything this call used. Reports numbers that are too
+    /// large to be exact.
     ///
     /// # Errors
     /// A limit of the run is reached; return the failure.
@@ -177,18 +167,17 @@ impl<'a> Call<'a> {
         self.state.remove_variable(scope, name);
     }
 
-    /// Returns a random number below `bound`, or 0 if there is none.
+    /// Returns a random number below `bound`, or 0 if `bound` is 0.
     ///
-    /// It depends on the seed, on the source of the text and on how often that source has drawn before, so
-    /// that a change of one text does not change the draws of another.
+    /// It depends on the seed, the source of the text, and the number of earlier random values of that
+    /// source. A change to one text does not affect the random values of another.
     pub fn draw(&mut self, bound: u64) -> u64 {
         let ordinal = self.state.next_draw(self.source_key);
         random::draw(self.env.seed, self.source_key, ordinal, bound)
     }
 
-    /// Returns a random number below `bound`, or 0 if there is none, that stays the same through the
-    /// conversation: it depends on the conversation's id, on the source of the text and on how often that
-    /// source has asked before.
+    /// Like `draw`, but stable for the whole conversation: depends on the conversation's id instead
+    /// of the seed.
     pub fn draw_for_conversation(&mut self, bound: u64) -> u64 {
         let source = random::second_key(self.source_key);
         let ordinal = self.state.next_draw(source);
@@ -197,35 +186,32 @@ impl<'a> Call<'a> {
         random::draw(conversation, source, ordinal, bound)
     }
 
-    /// Returns the number by which SillyTavern knows the chat.
     pub(crate) fn chat_number(&mut self) -> u64 {
         *self.place.chat_number.get_or_insert_with(|| self.env.conversation.number())
     }
 
-    /// Returns the zone of the turn, as [`Call::now`] does.
     pub(crate) fn zone(&mut self) -> TimeZone {
         clock::zone(self)
     }
 
-    /// Fails if the run may not write so many more bytes; to be asked before a long value is made.
+    /// Checks that the run may write `bytes` more bytes. Call it before building a long value.
     ///
     /// # Errors
-    /// The limit of the run would be reached; return the failure.
+    /// The limit of the run would be exceeded; return the failure.
     pub fn check_output(&self, bytes: usize) -> Result<(), Failure> {
         self.state.check_output(bytes).map_err(Failure::limit)
     }
 
-    /// Takes the work of a number of draws from what the run may do.
     pub(crate) fn check_draws(&mut self, draws: u64) -> Result<(), Failure> {
         self.state.take_steps(draws / DRAWS_A_STEP).map_err(Failure::limit)
     }
 
-    /// Returns the text of a card, with its macros to be expanded; nothing inside of such a text.
+    /// Empty inside a card text.
     pub(crate) fn card_text(&mut self, text: Option<&Text>) -> Value {
         self.made_text(text, TextForm::Trimmed, |text| without_returns(space::trim(text)))
     }
 
-    /// Returns what is made of a text of the card, as [`Call::card_text`] does.
+    /// Caches the result of `make` per `form`.
     pub(crate) fn made_text(
         &mut self,
         text: Option<&Text>,
@@ -238,8 +224,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Returns where the call begins, as SillyTavern counts it. Places mostly grow, so that what was counted for
-    /// the last one is not counted again.
+    /// Offset as SillyTavern counts it. Offsets mostly increase, so the search continues from the last one.
     pub(crate) fn place(&mut self) -> usize {
         if self.place.bytes > self.span.start {
             self.place.begin();
@@ -252,26 +237,22 @@ impl<'a> Call<'a> {
         self.place.units
     }
 
-    /// Returns the time of the turn in its zone; a zone that is not known is reported, and UTC used.
-    ///
-    /// # Errors
-    /// No time was given, or none that can be used; return the failure.
+    /// Time of the turn. Warns about an unknown time zone and uses UTC.
     pub(crate) fn now(&mut self) -> Result<Zoned, Failure> {
         clock::now(self)
     }
 
-    /// Declares that the call's value may be trusted no further than `trust`.
+    /// Limits the trust of the call's value to `trust`.
     pub fn limit_trust(&mut self, trust: Trust) {
         self.trust = self.trust.max(trust);
     }
 
-    /// Reports something about the call that does not keep it from having a value.
+    /// Adds a warning about the call.
     pub fn warn(&mut self, code: Code, message: Phrase) {
         let span = self.span;
         self.findings.add(|| Diagnostic::warning(code, message).at_span(span));
     }
 
-    /// Reports what was found about the call, at its place.
     pub(crate) fn add_finding(&mut self, finding: Option<Diagnostic>) {
         if let Some(finding) = finding {
             let span = self.span;
@@ -279,7 +260,6 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Returns a text that the host gives by a name; where it gives none, that is said.
     pub(crate) fn text_of_host(&mut self, name: &str) -> Option<Text> {
         let text = self.env().texts.get(name).cloned();
         if text.is_none() {
@@ -289,7 +269,6 @@ impl<'a> Call<'a> {
         text
     }
 
-    /// Returns a value that the host tells; where it does not, that is said.
     pub(crate) fn told_by_host<T>(&mut self, value: Option<T>) -> Option<T> {
         if value.is_none() {
             let name = &self.definition().name;
@@ -298,14 +277,13 @@ impl<'a> Call<'a> {
         value
     }
 
-    /// Reports something about the call that is worth knowing.
+    /// Adds an info about the call.
     pub fn note(&mut self, code: Code, message: Phrase) {
         let span = self.span;
         self.findings.add(|| Diagnostic::info(code, message).at_span(span));
     }
 }
 
-/// Removes carriage returns.
 pub(crate) fn without_returns(text: &str) -> Cow<'_, str> {
     match memchr::memchr(b'\r', text.as_bytes()) {
         Some(_) => Cow::Owned(text.replace('\r', "")),
@@ -314,7 +292,7 @@ pub(crate) fn without_returns(text: &str) -> Cow<'_, str> {
 }
 
 impl Value {
-    /// The value of macros that only have an effect.
+    /// Empty value, for macros that only have an effect.
     pub const EMPTY: Self = Self::Str(Cow::Borrowed(""));
 }
 
@@ -343,12 +321,12 @@ impl From<Option<Text>> for Value {
 }
 
 impl Failure {
-    /// Creates the failure of one call; the place of the call is added to the finding.
+    /// Creates the failure of one call. The span of the call is added to the diagnostic.
     pub fn new(diagnostic: Diagnostic) -> Self {
         Self { diagnostic: Box::new(diagnostic), is_limit: false }
     }
 
-    /// Creates a failure that needs no code of its own.
+    /// Creates a failure with the code `MACRO_FAILED`.
     pub fn because(message: Phrase) -> Self {
         Self::error(codes::MACRO_FAILED, message)
     }
@@ -358,7 +336,7 @@ impl Failure {
         Self::new(Diagnostic::error(code, message))
     }
 
-    /// Returns what there is to say about it.
+    /// Returns the diagnostic.
     pub fn diagnostic(&self) -> &Diagnostic {
         &self.diagnostic
     }

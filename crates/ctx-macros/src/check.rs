@@ -1,5 +1,3 @@
-//! Checks calls while a text is compiled, and reports those that are none.
-
 mod braces;
 
 use ctx_types::{Diagnostic, Fix, Span, excerpt, phrase};
@@ -10,16 +8,13 @@ use crate::dialect::Dialect;
 use crate::findings::Findings;
 use crate::registry::Registry;
 
-/// How the number of arguments of a call fits its macro.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
     Fits {
-        /// It could have another one.
         takes_more: bool,
     },
-    /// It lacks one.
+    /// A block may supply the missing argument.
     OneMore,
-    /// The call is none.
     Wrong,
 }
 
@@ -35,14 +30,12 @@ impl<'a> Checker<'a> {
         Self { source, dialect, registry, findings: Findings::default() }
     }
 
-    /// Returns the findings in the order of their places.
     pub(crate) fn finish(self) -> Vec<Diagnostic> {
         let mut findings = self.findings.finish();
         findings.sort_by_key(|finding| finding.location.span.map_or(usize::MAX, |span| span.start));
         findings
     }
 
-    /// Returns the number of the definition that a name in the source stands for.
     pub(crate) fn find(&self, name: Span) -> Option<usize> {
         self.registry.find(self.text(name), self.dialect)
     }
@@ -51,12 +44,10 @@ impl<'a> Checker<'a> {
         self.source.get(span.start..span.end).unwrap_or_default()
     }
 
-    /// Returns the number of the definition that a name stands for.
     pub(crate) fn find_name(&self, name: &str) -> Option<usize> {
         self.registry.find(name, self.dialect)
     }
 
-    /// Returns the definition that a name in the source stands for if it can be called without arguments.
     pub(crate) fn find_callable(&self, name: Span) -> Option<usize> {
         let callable = |index: &usize| {
             let known = self.registry.definition(*index);
@@ -70,9 +61,7 @@ impl<'a> Checker<'a> {
         known.map_or(Form::Ordinary, |known| known.form)
     }
 
-    /// Returns whether a call has as many arguments as its macro takes, and reports why it is none.
-    ///
-    /// A call that lacks one argument is not reported where a block could be it.
+    /// Reports a wrong count, unless a block may supply the missing argument.
     pub(crate) fn count(
         &mut self,
         definition: Option<usize>,
@@ -101,14 +90,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports a call that lacks the block that could have been its last argument.
     pub(crate) fn report_count(&mut self, definition: usize, span: Span, arguments: usize) {
         if let Some(known) = self.registry.definition(definition) {
             self.findings.add(|| wrong_count(known, arguments).at_span(span));
         }
     }
 
-    /// Reports a call of a known macro that is not written as the dialect reads it.
     pub(crate) fn report_form(&mut self, span: Span, definition: usize, written_like: &str) {
         let Some(known) = self.registry.definition(definition) else { return };
         let name = &known.name;
@@ -118,12 +105,10 @@ impl<'a> Checker<'a> {
         self.findings.add(|| finding().with_help(phrase!("write it like `{like}`", like = written_like)));
     }
 
-    /// Returns the definition with a number.
     pub(crate) fn definition(&self, definition: usize) -> Option<&'a Definition> {
         self.registry.definition(definition)
     }
 
-    /// Reports the end of a block that nothing began.
     pub(crate) fn report_closer(&mut self, span: Span, name: Span) {
         if self.find(name).is_none() {
             return self.report_unknown(span, name);
@@ -135,7 +120,6 @@ impl<'a> Checker<'a> {
         self.findings.add(|| finding().with_help(help));
     }
 
-    /// Reports an `{{else}}` outside of a condition.
     pub(crate) fn report_else(&mut self, span: Span) {
         let text = self.text(span);
         let message = phrase!("`{text}` is outside a condition; it expands to nothing", text);
@@ -144,7 +128,6 @@ impl<'a> Checker<'a> {
         self.findings.add(|| finding().with_help(help));
     }
 
-    /// Reports a call with a `|` in an argument.
     pub(crate) fn report_pipe(&mut self, span: Span) {
         let message = phrase!("`|` is reserved in arguments; the macro is left unchanged");
         let finding = || Diagnostic::warning(codes::RESERVED_PIPE, message).at_span(span);
@@ -176,7 +159,6 @@ impl<'a> Checker<'a> {
 }
 
 impl Count {
-    /// Returns whether a block may follow that is the next argument.
     pub(crate) const fn takes_more(self) -> bool {
         matches!(self, Self::Fits { takes_more: true } | Self::OneMore)
     }

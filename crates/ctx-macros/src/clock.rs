@@ -1,5 +1,3 @@
-//! The time of the turn, in the zone of the turn.
-
 use std::sync::Arc;
 
 use ctx_types::{Diagnostic, excerpt, phrase};
@@ -9,7 +7,6 @@ use jiff::{Timestamp, Zoned};
 use crate::call::{Call, Failure};
 use crate::codes;
 
-/// Returns the time of the turn in its zone.
 pub(crate) fn now(call: &mut Call<'_>) -> Result<Zoned, Failure> {
     let Some(millis) = call.env().at_millis else {
         return Err(Failure::new(Diagnostic::warning(
@@ -34,7 +31,7 @@ pub(crate) fn now(call: &mut Call<'_>) -> Result<Zoned, Failure> {
     }
 }
 
-/// Returns the zone of the turn; an unknown name is reported when a run meets it first, and UTC used.
+/// Reports an unknown zone once per run.
 pub(crate) fn zone(call: &mut Call<'_>) -> TimeZone {
     let Some(name) = &call.env().zone else {
         return TimeZone::UTC;

@@ -2,49 +2,48 @@
 
 use ctx_types::Code;
 
-/// A call names a macro that nobody registered; it stays as it is written.
+/// Unregistered macro name; the call is left unchanged.
 pub const UNKNOWN_MACRO: Code = Code::new(300, "unknown macro");
-/// A call lacks an argument that its macro needs; it stays as it is written.
+/// Call without a required argument; left unchanged.
 pub const MISSING_ARGUMENT: Code = Code::new(301, "missing argument");
-/// A call has more arguments than its macro takes.
+/// Call with too many arguments.
 pub const EXTRA_ARGUMENT: Code = Code::new(302, "extra argument");
-/// A call of a known macro has no closing braces; it is text.
+/// Call of a known macro without closing braces; left as text.
 pub const UNCLOSED_CALL: Code = Code::new(303, "unclosed macro");
-/// The end of a block that nothing began, which stays as it is written; or an `{{else}}` outside of a condition, which
-/// gives nothing.
+/// Closing tag without an open block (left unchanged), or `{{else}}` outside a condition (expands to
+/// nothing).
 pub const UNMATCHED_CLOSER: Code = Code::new(304, "unmatched block tag");
-/// A call has a `|` in an argument, which is reserved; it stays as it is written.
+/// Call with a reserved `|` in an argument; left unchanged.
 pub const RESERVED_PIPE: Code = Code::new(305, "reserved character");
-/// A call of a known macro, or the use of a variable in short, is not written as the dialect reads it; it stays as
-/// it is written.
+/// Call of a known macro, or variable shorthand, that is invalid in the current macro syntax; left unchanged.
 pub const UNREAD_CALL: Code = Code::new(306, "invalid macro call");
-/// The run has made as many calls as it may.
+/// The run reached its limit of macro calls.
 pub const STEP_LIMIT: Code = Code::new(310, "too many macro calls");
-/// Calls are nested deeper than allowed.
+/// Calls are nested too deeply.
 pub const DEPTH_LIMIT: Code = Code::new(311, "macros nested too deeply");
-/// The macros of the run have written as many bytes as they may.
+/// The run reached its limit of macro output in bytes.
 pub const OUTPUT_LIMIT: Code = Code::new(312, "macro output too long");
-/// The run has as many variables, or bytes in them, as it may.
+/// The run reached its limit of variables or of bytes in variables.
 pub const VARIABLE_LIMIT: Code = Code::new(313, "too many variables");
-/// A macro needs the time and the run was given none that can be used.
+/// A macro needs the time, which is missing or out of range.
 pub const NO_TIME: Code = Code::new(320, "missing time");
-/// The name of the time zone is not known, so that UTC is used; or no zone has an offset that is asked for.
+/// Unknown time zone (UTC is used), or a UTC offset that no time zone has.
 pub const UNKNOWN_ZONE: Code = Code::new(321, "unknown time zone");
-/// A variable that is counted with holds something other than a number.
+/// Arithmetic on a variable that is not a number.
 pub const NOT_A_NUMBER: Code = Code::new(322, "not a number");
-/// The dates of an agent's own clock cannot be used; the real time is.
+/// Invalid dates in an agent's virtual clock; the real time is used.
 pub const BAD_VIRTUAL_TIME: Code = Code::new(323, "invalid virtual time");
-/// Counting has left the numbers that are exact; it goes on as JavaScript counts.
+/// Result beyond the exact integers of JavaScript; computed as JavaScript does.
 pub const INEXACT_NUMBER: Code = Code::new(324, "number too large to be exact");
-/// A macro reported that it cannot give a value.
+/// A macro failed to produce a value.
 pub const MACRO_FAILED: Code = Code::new(330, "macro failed");
-/// An argument is of the wrong kind or out of range.
+/// Argument of the wrong type or out of range.
 pub const BAD_ARGUMENT: Code = Code::new(340, "invalid argument");
-/// A pattern of a date is not complete.
+/// Unclosed bracket in a date format.
 pub const BAD_PATTERN: Code = Code::new(341, "unclosed bracket in a date format");
-/// Dates cannot be written in the language that is asked for.
+/// Unsupported language for dates.
 pub const UNKNOWN_LOCALE: Code = Code::new(342, "unknown language");
-/// A call names a tool that does not exist.
+/// Unknown tool name.
 pub const UNKNOWN_TOOL: Code = Code::new(343, "unknown tool");
-/// A macro gives what a host provides, and the host does not.
+/// The host does not provide the macro's value.
 pub const NOT_PROVIDED: Code = Code::new(344, "value not provided by the host");

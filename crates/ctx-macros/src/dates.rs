@@ -1,5 +1,3 @@
-//! Dates and times in words: patterns, languages, calendars. Pure functions of a civil time.
-
 pub(crate) mod chinese;
 pub(crate) mod locale;
 pub(crate) mod locale_table;

@@ -1,5 +1,3 @@
-//! The declaration of a macro: its name, what it takes, what it does.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,10 +7,10 @@ use crate::call::{Call, Failure, Value};
 use crate::dialect::DialectSet;
 use crate::state::Scope;
 
-/// The body of a macro: makes the value of one call.
+/// Body of a macro: returns the value of one call.
 pub type ExpandFn = dyn Fn(&mut Call<'_>) -> Result<Value, Failure> + Send + Sync;
 
-/// One macro, as it is registered and listed.
+/// A macro, as registered and listed.
 ///
 /// ```
 /// use ctx_macros::{Definition, Dialect, Env, Limits, Registry, State, Template};
@@ -34,95 +32,91 @@ pub type ExpandFn = dyn Fn(&mut Call<'_>) -> Result<Value, Failure> + Send + Syn
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, listed beside the others")]
 pub struct Definition {
-    /// The name by which it is called and listed.
+    /// Main name.
     pub name: Arc<str>,
-    /// Other names for it.
+    /// Alternative names.
     pub aliases: Vec<Arc<str>>,
-    /// How many arguments it takes; none by default.
+    /// Accepted number of arguments; none by default.
     pub arity: Arity,
-    /// Whether a call changes what later calls give, as setting a variable does.
+    /// Whether a call affects later calls, such as one that sets a variable.
     pub changes_state: bool,
-    /// Whether equal texts and variables can give another value in the next turn, as the time does; a
+    /// Whether the value can change between turns with the same texts and variables, as the time does. A
     /// provider's prompt cache ends at such a call.
     pub volatile: bool,
-    /// Whether every call without arguments gives the same in one run; then a text asks for it once.
+    /// Whether all calls without arguments return the same value within a run. Evaluated once per text.
     pub constant: bool,
-    /// The dialects in which it exists; all of them by default.
+    /// Macro syntaxes that have it; all by default.
     pub dialects: DialectSet,
-    /// Under which heading it is listed; [`Topic::Other`] by default.
+    /// Heading in lists; [`Topic::Other`] by default.
     pub topic: Topic,
-    /// How far its value may be trusted at best; arguments and variables that it used can only lower it.
+    /// Highest trust of the value. Arguments and variables can only lower it.
     pub trust: Trust,
-    /// What it gives, in one sentence.
+    /// One-sentence description of the value.
     pub description: String,
-    /// A call as one would write it.
+    /// Example call.
     pub example: String,
-    /// Makes the value.
+    /// Body.
     pub expand: Arc<ExpandFn>,
-    /// What the evaluator does with it.
     pub(crate) form: Form,
-    /// Its value is made of its arguments or of variables: what is escaped there is escaped in it.
+    /// Keeps escapes from arguments or variables.
     pub(crate) echoes: bool,
-    /// The first argument names a variable of these.
+    /// Scope of the variable named by the first argument.
     pub(crate) variables: Option<Scope>,
-    /// It gives this variable another value, or none, whatever it had: what stood there before is not read.
+    /// Overwrites the variable without reading it.
     pub(crate) replaces: bool,
 }
 
-/// What a macro is about: the heading under which it is listed.
+/// Subject of a macro, used as a heading in lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Topic {
-    /// Who talks with whom, and the texts of the card and the profile.
+    /// Names, and texts of the card and the user profile.
     Names,
-    /// The conversation.
+    /// Conversation.
     Conversation,
-    /// The model and the state of the application.
+    /// Model and application state.
     Model,
     /// Time and date.
     Time,
     /// Variables.
     Variables,
-    /// Conditions, comments, and macros that work on text.
+    /// Conditions, comments, and text functions.
     Text,
     /// Random choices.
     Random,
-    /// Templates of text completion.
+    /// Templates for text completion.
     Instruct,
-    /// The machine.
+    /// Host machine.
     System,
-    /// Assets, tools, knowledge.
+    /// Assets, tools, and knowledge bases.
     Assets,
     /// Everything else.
     #[default]
     Other,
 }
 
-/// What the evaluator does with a macro.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// It calls it.
     #[default]
     Ordinary,
-    /// It evaluates one of its later arguments, by what the first one says.
+    /// Evaluates one later argument, selected by the first.
     Condition,
-    /// It divides the text of a condition.
+    /// `{{else}}`.
     Alternative,
-    /// It drops it with its arguments.
     Comment,
 }
 
-/// How many arguments a macro takes.
+/// Accepted number of arguments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arity {
-    /// The fewest; a call with fewer stays as it is written.
+    /// Minimum. A call with fewer arguments is left unchanged.
     pub min: usize,
-    /// The most; none is any number.
+    /// Maximum; `None` is unlimited.
     pub max: Option<usize>,
 }
 
 impl Definition {
-    /// Declares a macro that always has a value; the rest is as with [`Definition::new`].
+    /// Declares a macro that never fails. Defaults are those of [`Definition::new`].
     pub fn always<F>(name: impl Into<Arc<str>>, expand: F) -> Self
     where
         F: Fn(&mut Call<'_>) -> Value + Send + Sync + 'static,
@@ -130,7 +124,7 @@ impl Definition {
         Self::new(name, move |call| Ok(expand(call)))
     }
 
-    /// Declares a macro without arguments whose value is trusted as the preset is.
+    /// Declares a macro without arguments and with the trust of the preset.
     pub fn new<F>(name: impl Into<Arc<str>>, expand: F) -> Self
     where
         F: Fn(&mut Call<'_>) -> Result<Value, Failure> + Send + Sync + 'static,
@@ -155,63 +149,63 @@ impl Definition {
         }
     }
 
-    /// Adds another name.
+    /// Adds an alias.
     #[must_use]
     pub fn alias(mut self, name: impl Into<Arc<str>>) -> Self {
         self.aliases.push(name.into());
         self
     }
 
-    /// Sets the fewest and the most arguments; `None` as the most is any number.
+    /// Sets the minimum and maximum number of arguments. `None` as the maximum is unlimited.
     #[must_use]
     pub fn arity(mut self, min: usize, max: impl Into<Option<usize>>) -> Self {
         self.arity = Arity { min, max: max.into() };
         self
     }
 
-    /// Declares that a call changes what later calls give.
+    /// Declares that a call affects later calls.
     #[must_use]
     pub fn changes_state(mut self) -> Self {
         self.changes_state = true;
         self
     }
 
-    /// Declares that the value can differ from turn to turn.
+    /// Declares that the value can change between turns.
     #[must_use]
     pub fn volatile(mut self) -> Self {
         self.volatile = true;
         self
     }
 
-    /// Declares that every call without arguments gives the same in one run: nothing but the environment matters.
+    /// Declares that the value depends only on the environment.
     #[must_use]
     pub fn constant(mut self) -> Self {
         self.constant = true;
         self
     }
 
-    /// Sets the dialects in which it exists.
+    /// Sets the macro syntaxes that have it.
     #[must_use]
     pub fn dialects(mut self, dialects: DialectSet) -> Self {
         self.dialects = dialects;
         self
     }
 
-    /// Sets the heading under which it is listed.
+    /// Sets the heading in lists.
     #[must_use]
     pub fn topic(mut self, topic: Topic) -> Self {
         self.topic = topic;
         self
     }
 
-    /// Sets how far the value may be trusted at best.
+    /// Sets the highest trust of the value.
     #[must_use]
     pub fn trust(mut self, trust: Trust) -> Self {
         self.trust = trust;
         self
     }
 
-    /// Sets the description, one sentence, and an example call.
+    /// Sets the one-sentence description and an example call.
     #[must_use]
     pub fn describe(mut self, description: impl Into<String>, example: impl Into<String>) -> Self {
         self.description = description.into();
@@ -234,7 +228,6 @@ impl Definition {
         self
     }
 
-    /// Returns whether a call gives a value, and does not only set a variable.
     pub(crate) const fn is_shown(&self) -> bool {
         self.variables.is_none() || !self.changes_state || self.echoes
     }
@@ -286,7 +279,7 @@ impl Topic {
 }
 
 impl Arity {
-    /// Writes it in one phrase.
+    /// Describes the arity in a short phrase.
     pub fn phrase(&self) -> Phrase {
         match self.max {
             Some(0) => phrase!("no arguments"),

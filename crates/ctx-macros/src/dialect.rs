@@ -1,6 +1,4 @@
-//! Macro dialects: how a macro call is written, and what happens to an invalid one.
-
-/// The rules by which macros in a text are read.
+/// Syntax of the macros in a text.
 ///
 /// ```
 /// use ctx_macros::Dialect;
@@ -11,19 +9,19 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// AIO Hub: names are case-sensitive, `\{{` stands for `{{`, extra arguments are ignored, and an unknown call and
-    /// the calls in it stay unchanged.
+    /// AIO Hub. Names are case-sensitive, `\{{` escapes `{{`, and extra arguments are ignored. An unknown
+    /// call is left unchanged, including nested calls.
     #[default]
     Aio,
-    /// SillyTavern 1.18: names are not case-sensitive, `\{` and `\}` stand for braces, `{{name:argument}}` and
-    /// `{{name argument}}` have one argument. A call that is unknown or has the wrong number of arguments is text, and
-    /// the calls in it are expanded.
+    /// SillyTavern 1.18. Names are case-insensitive, and `\{` and `\}` escape braces. `{{name:argument}}` and
+    /// `{{name argument}}` have one argument. A call that is unknown or has the wrong number of arguments is
+    /// text, but nested calls are expanded.
     SillyTavern,
 }
 
-/// The dialects in which a macro exists.
+/// Macro syntaxes in which a macro exists.
 ///
-/// Two macros may share a name if no dialect has both.
+/// Two macros may share a name if their sets do not overlap.
 ///
 /// ```
 /// use ctx_macros::{Dialect, DialectSet};
@@ -35,10 +33,10 @@ pub enum Dialect {
 pub struct DialectSet(u8);
 
 impl Dialect {
-    /// Every dialect, in the order in which they are listed.
+    /// All macro syntaxes, in list order.
     pub const ALL: [Self; 2] = [Self::Aio, Self::SillyTavern];
 
-    /// Returns the spelling used in files and on the command line.
+    /// Returns the name used in files and on the command line.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Aio => "aio",
@@ -46,12 +44,12 @@ impl Dialect {
         }
     }
 
-    /// Returns the dialect with this name.
+    /// Returns the macro syntax with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.as_str() == name)
     }
 
-    /// Returns the dialect that replaces a removed one: those of the applications' older macro engines.
+    /// Returns the replacement of a removed macro syntax (of an application's older macro engine).
     ///
     /// ```
     /// use ctx_macros::Dialect;
@@ -67,8 +65,8 @@ impl Dialect {
         }
     }
 
-    /// Whether the texts of a character's card and of the user's profile are templates too, expanded before
-    /// anything that shows them; elsewhere the value of a macro is never read again.
+    /// Whether macros in card and user profile texts are expanded on insertion. Otherwise inserted values are
+    /// never expanded again.
     pub const fn expands_card_texts(self) -> bool {
         self.syntax().expands_card_texts
     }
@@ -81,37 +79,28 @@ impl Dialect {
     }
 }
 
-/// What a dialect reads, and what it does with it.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and dialects mix them freely")]
 pub(crate) struct Syntax {
     pub(crate) names: Names,
-    /// Names are spelled exactly as they are registered.
     pub(crate) is_case_sensitive: bool,
-    /// A backslash just before `{{` keeps it from opening a call.
     pub(crate) escapes_calls: bool,
-    /// A call can end in `{{/name}}`, with the text before that as its last argument.
     pub(crate) has_blocks: bool,
-    /// `<USER>` and its like are calls.
+    /// `<USER>` and so on.
     pub(crate) has_markers: bool,
-    /// A `|` in an argument makes the call text.
     pub(crate) reserves_pipes: bool,
-    /// Escapes are taken out of the result, not out of the text.
     pub(crate) unescapes_at_the_end: bool,
-    /// Calls inside a call that stays as text are expanded.
+    /// Expands calls nested in an invalid call.
     pub(crate) expands_inside_text: bool,
-    /// A call with more arguments than its macro takes is still a call.
     pub(crate) ignores_extra_arguments: bool,
-    /// The texts of a card and of the user's profile are templates.
     pub(crate) expands_card_texts: bool,
 }
 
-/// What the name of a macro is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Names {
     /// Everything up to `::` or the closing braces.
     ToSeparator,
-    /// An identifier, perhaps after flags, then `::`, or `:` or white space and the only argument; and variables after
-    /// `.` and `$`.
+    /// Optional flags and an identifier, then `::`, or `:` or white space and a single argument. `.` and `$`
+    /// introduce variables.
     Flagged,
 }
 
@@ -142,29 +131,29 @@ const SILLYTAVERN: Syntax = Syntax {
 };
 
 impl DialectSet {
-    /// Every dialect.
+    /// All macro syntaxes.
     pub const ALL: Self = Self(Self::AIO.0 | Self::SILLYTAVERN.0);
-    /// AIO Hub's dialect.
+    /// AIO Hub.
     pub const AIO: Self = Self::only(Dialect::Aio);
-    /// SillyTavern's dialect.
+    /// SillyTavern.
     pub const SILLYTAVERN: Self = Self::only(Dialect::SillyTavern);
 
-    /// Returns the set of one dialect.
+    /// Returns the set with one macro syntax.
     pub const fn only(dialect: Dialect) -> Self {
         Self(1 << dialect as u8)
     }
 
-    /// Returns whether a dialect is in the set.
+    /// Returns whether the set contains a macro syntax.
     pub const fn contains(self, dialect: Dialect) -> bool {
         self.overlaps(Self::only(dialect))
     }
 
-    /// Returns whether a dialect is in both sets.
+    /// Returns whether the sets share a macro syntax.
     pub const fn overlaps(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Returns the dialects of the set in the order of [`Dialect::ALL`].
+    /// Returns the macro syntaxes in the order of [`Dialect::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Dialect> {
         Dialect::ALL.into_iter().filter(move |dialect| self.contains(*dialect))
     }

@@ -1,5 +1,3 @@
-//! The values that a run is given.
-
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -11,11 +9,11 @@ use crate::assets::AgentAssets;
 use crate::string_hash;
 use crate::virtual_time::VirtualTime;
 
-/// Everything that macros may read: names, texts, the time, the seed, and what a host lends.
+/// Values that macros may read: names, texts, time, seed, and interfaces of the host.
 ///
-/// A text is inserted as it is, except that SillyTavern's dialects expand the macros of a card's texts
-/// (description, personality, scenario, persona and all of [`Env::card`]) when they are read, as SillyTavern
-/// does; inside them the macros of the card give nothing, so that no text can hold itself.
+/// Texts are inserted unchanged. In SillyTavern's syntax, macros in card texts (description, personality,
+/// scenario, persona, and all of [`Env::card`]) are expanded on insertion, as in SillyTavern. Inside them,
+/// macros for card texts are empty, which prevents recursion.
 ///
 /// ```
 /// use ctx_macros::Env;
@@ -26,159 +24,158 @@ use crate::virtual_time::VirtualTime;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Env {
-    /// The name of the user; none or empty is `User`.
+    /// Name of the user; `User` if missing or empty.
     pub user: Option<Text>,
-    /// The name of the agent; none or empty is `Assistant`.
+    /// Name of the agent; `Assistant` if missing or empty.
     pub char: Option<Text>,
-    /// The agents of a group; empty where there is one agent, who is `char`.
+    /// Agents of a group; empty for a single agent, which is `char`.
     pub group: Vec<GroupMember>,
-    /// What the user's profile says.
+    /// Text of the user profile.
     pub persona: Option<Text>,
-    /// The description of the agent.
+    /// Description of the agent.
     pub description: Option<Text>,
-    /// The personality of the agent.
+    /// Personality of the agent.
     pub personality: Option<Text>,
-    /// The scenario that the agent plays in.
+    /// Scenario of the agent.
     pub scenario: Option<Text>,
-    /// The other texts of the agent's card.
+    /// Other texts of the agent's character card.
     pub card: CardTexts,
-    /// How far the agent's texts may be trusted; [`Trust::Import`] for an agent that came from elsewhere.
+    /// Trust of the agent's texts; [`Trust::Import`] for an imported agent.
     pub agent_trust: Trust,
-    /// The model that is asked, and the connection to it.
+    /// Model and connection.
     pub model: ModelValues,
-    /// The conversation, as far as macros show it.
+    /// Conversation values for macros.
     pub conversation: Conversation,
-    /// What the user is about to send.
+    /// Pending input of the user.
     pub input: Option<Text>,
-    /// What is generated: `normal`, `continue`, `impersonate`, `quiet`, or what a host calls it.
+    /// Type of generation: `normal`, `continue`, `impersonate`, `quiet`, or a name chosen by the host.
     pub generation: Option<Arc<str>>,
-    /// The text that the expanded one takes the place of; `{{original}}` gives it once in each text.
+    /// Text replaced by the expanded one. `{{original}}` inserts it once per text.
     pub original: Option<Text>,
     /// Texts of worldbook entries for `{{outlet::name}}`, by name.
     pub outlets: BTreeMap<Arc<str>, Text>,
-    /// Texts of the host by the name of the macro that gives them: `systemPrompt`, `chatStart`,
-    /// `instructUserPrefix`, `summary`, `authorsNote` and so on.
+    /// Texts of the host by macro name: `systemPrompt`, `chatStart`, `instructUserPrefix`, `summary`,
+    /// `authorsNote`, and so on.
     pub texts: BTreeMap<Arc<str>, Text>,
-    /// The files of the agent.
+    /// Files of the agent.
     pub assets: AgentAssets,
-    /// The names of the host's extensions that are switched on.
+    /// Names of the host's enabled extensions.
     pub extensions: Vec<Arc<str>>,
-    /// Whether the host is a small screen.
+    /// Whether the host has a small screen.
     pub is_mobile: bool,
-    /// The time of the turn, in milliseconds since the Unix epoch; without it macros of time stay as written.
+    /// Time of the turn, in milliseconds since the Unix epoch. If missing, time macros are left unchanged.
     pub at_millis: Option<i64>,
-    /// A clock of the agent's own, which macros of time follow in place of the real one.
+    /// Virtual clock of the agent, used instead of the real time.
     pub virtual_time: Option<VirtualTime>,
-    /// The IANA name of the time zone; none is UTC.
+    /// IANA name of the time zone; UTC if missing.
     pub zone: Option<Arc<str>>,
-    /// The language of the user as a BCP 47 tag such as `zh-CN`; none is `en-US`.
+    /// Language of the user as a BCP 47 tag such as `zh-CN`; `en-US` if missing.
     pub locale: Option<Arc<str>>,
-    /// The seed of every random draw.
+    /// Seed of random values.
     pub seed: u64,
-    /// What a host lends.
+    /// Interfaces of the host.
     pub ports: MacroPorts,
 }
 
 /// An agent of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupMember {
-    /// Its name.
+    /// Name.
     pub name: Text,
-    /// Whether it does not speak now.
+    /// Whether the agent is muted.
     pub is_muted: bool,
 }
 
-/// Texts of an agent's card.
+/// Texts of a character card.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CardTexts {
-    /// The first greeting.
+    /// First greeting.
     pub first_message: Option<Text>,
-    /// The other greetings.
+    /// Alternative greetings.
     pub greetings: Vec<Text>,
-    /// Examples of dialogue, divided by `<START>`.
+    /// Example dialogues, separated by `<START>`.
     pub examples: Option<Text>,
-    /// The system prompt that the card wants.
+    /// System prompt of the card.
     pub system_prompt: Option<Text>,
-    /// What the card wants after the history.
+    /// Text for the position after the history.
     pub post_history: Option<Text>,
-    /// The note that the card wants at a depth.
+    /// Note that the card inserts at a depth.
     pub depth_prompt: Option<Text>,
-    /// What its author tells people.
+    /// Notes of the author for users.
     pub creator_notes: Option<Text>,
-    /// The version of the card.
+    /// Version of the card.
     pub version: Option<Text>,
-    /// What AIO Hub's `{{visual_guideline}}` gives, where the agent has its own.
+    /// Agent's own text for AIO Hub's `{{visual_guideline}}`.
     pub visual_guideline: Option<Text>,
 }
 
-/// The model that is asked, and the connection to it.
+/// Model and connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelValues {
-    /// The id of the model.
+    /// Model id.
     pub id: Option<Text>,
-    /// The name of the model that people see.
+    /// Display name of the model.
     pub name: Option<Text>,
-    /// Who runs it.
+    /// Provider of the model.
     pub provider: Option<Text>,
-    /// The id of the connection profile.
+    /// Id of the connection profile.
     pub profile_id: Option<Text>,
-    /// The name of the connection profile.
+    /// Name of the connection profile.
     pub profile_name: Option<Text>,
-    /// How many tokens a request and its answer may have.
+    /// Context window in tokens: request and response.
     pub context_tokens: Option<u64>,
-    /// How many of them are kept for the answer.
+    /// Tokens reserved for the response.
     pub response_tokens: Option<u64>,
 }
 
-/// What macros show of the conversation; messages count from 0.
+/// Conversation values for macros. Message indexes start at 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conversation {
-    /// The id of the session; with it `pick` differs from session to session.
+    /// Session id, which seeds `pick`.
     pub id: Option<Arc<str>>,
-    /// The number by which SillyTavern knows the chat; without it, it is made from the id.
+    /// SillyTavern's numeric id of the chat. If missing, derived from `id`.
     pub id_hash: Option<u64>,
-    /// What somebody said to have `pick` of SillyTavern choose again everywhere.
+    /// Extra seed that makes SillyTavern's `pick` choose again everywhere.
     pub pick_again: Option<Arc<str>>,
-    /// How many messages there are.
+    /// Number of messages.
     pub length: usize,
-    /// The newest message.
+    /// Newest message.
     pub last: Option<SpokenText>,
-    /// The newest message of the user.
+    /// Newest message of the user.
     pub last_user: Option<SpokenText>,
-    /// The newest message of the agent.
+    /// Newest message of the agent.
     pub last_agent: Option<SpokenText>,
-    /// When the user last said something before the newest message, in milliseconds since the Unix epoch.
+    /// Time of the user's last message before the newest message, in milliseconds since the Unix epoch.
     pub user_idle_since: Option<i64>,
-    /// The oldest message that the last request held.
+    /// Index of the oldest message in the last request.
     pub first_included: Option<usize>,
-    /// The oldest message on the screen.
+    /// Index of the oldest displayed message.
     pub first_displayed: Option<usize>,
-    /// How many versions the newest message has, where it has several.
+    /// Number of versions of the newest message, if it has several.
     pub swipes: Option<usize>,
-    /// Which of them is shown, from 1.
+    /// Displayed version, from 1.
     pub current_swipe: Option<usize>,
 }
 
-/// The text of a message, and how far it may be trusted.
+/// Text of a message, with its trust.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpokenText {
-    /// The text.
+    /// Text.
     pub text: Text,
-    /// Whose words they are.
+    /// Trust of the author.
     pub trust: Trust,
 }
 
-/// What a host lends to macros; each is optional.
+/// Optional interfaces of the host.
 #[derive(Clone, Default)]
 pub struct MacroPorts {
     /// Facts about the machine.
     pub system: Option<Arc<dyn SystemInfo>>,
-    /// The tools that the model may call.
+    /// Tools that the model may call.
     pub tools: Option<Arc<dyn ToolCatalog>>,
 }
 
 impl Conversation {
-    /// Returns the number by which SillyTavern knows the chat; 0 where nothing is known of it.
     pub(crate) fn number(&self) -> u64 {
         self.id_hash.or_else(|| self.id.as_deref().map(string_hash::of)).unwrap_or(0)
     }

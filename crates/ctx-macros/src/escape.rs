@@ -1,17 +1,15 @@
-//! Escapes that are taken out of a result: `\{` and `\}` stand for the braces.
+//! Escapes `\{` and `\}` in a result.
 
 use memchr::memchr_iter;
 
 use crate::expansion::{Output, Writer, writer_of};
 use crate::registry::Registry;
 
-/// Returns whether a text has an escape.
 pub(crate) fn is_in(text: &str) -> bool {
     places(text.as_bytes()).next().is_some()
 }
 
-/// Takes the backslashes of escapes out of what the template wrote, and out of values that were made of its
-/// bytes; other values stay as they are. Linear in the text.
+/// Unescapes bytes from the template and values that echo them. Linear in the text.
 pub(crate) fn remove(output: &mut Output, registry: &Registry) {
     let mut pieces = output.pieces().iter();
     let mut piece = pieces.next();

@@ -1,5 +1,3 @@
-//! The evaluator: one walk over the tree, into arguments and chosen branches.
-
 mod variable;
 
 use std::borrow::Cow;
@@ -17,7 +15,6 @@ use crate::state::State;
 use crate::template::Template;
 use crate::tree::{Argument, CallNode, Node, Target};
 
-/// Evaluates a template that has something to evaluate.
 pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin: &Source) -> Expansion {
     let mut evaluator = Evaluator::new(Run::new(template, env, state, origin), 0);
     let (text, pieces) = evaluator.text();
@@ -26,34 +23,29 @@ pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin
 
 struct Evaluator<'a> {
     run: Run<'a>,
-    /// The result may have escapes.
     has_escapes: bool,
-    /// How many calls are being evaluated.
     depth: usize,
     outermost: Outermost,
     lone: Lone,
-    /// What constant macros gave, by the number of their definition.
+    /// By definition index.
     constants: Vec<Option<(Text, Writer)>>,
 }
 
-/// A value that is the whole result and is shared, not copied.
+/// Avoids a copy if one call is the whole result.
 #[derive(Default)]
 struct Lone {
-    /// The template is one call and nothing else.
     is_possible: bool,
     value: Option<(Text, Writer)>,
 }
 
-/// The outermost call that is being evaluated.
 #[derive(Clone, Copy, Default)]
 struct Outermost {
-    /// Where it begins in the source.
+    /// Source offset.
     start: usize,
-    /// How long the output was before it.
+    /// Output length before the call.
     output: usize,
 }
 
-/// A call that has a value.
 #[derive(Clone, Copy)]
 struct ValuedCall<'k> {
     known: &'k Definition,
@@ -131,7 +123,6 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Makes a call without arguments, of a constant macro only the first time.
     #[inline]
     fn bare_call(&mut self, definition: usize, span: Span, output: &mut Output) -> Result<(), Stop> {
         if let Some(Some((text, writer))) = self.constants.get(definition) {
@@ -142,7 +133,6 @@ impl<'a> Evaluator<'a> {
         self.invoke(definition, span, &[], output)
     }
 
-    /// Remembers what a macro gives at all its calls without arguments.
     fn remember(&mut self, definition: usize, value: Text, writer: Writer) {
         if self.constants.is_empty() {
             self.constants.resize(self.run.template.registry().len(), None);
@@ -152,7 +142,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Evaluates one branch of a condition; what trims at its ends trims around the condition.
+    /// A trim at the ends of a branch applies around the condition.
     fn condition(
         &mut self,
         arguments: &'a [Argument],
@@ -198,7 +188,6 @@ impl<'a> Evaluator<'a> {
         Ok(call::Argument { text: Cow::Borrowed(text), span, trust, is_template: true })
     }
 
-    /// Calls a macro and writes its value; a call without one stays as it is written.
     fn invoke(
         &mut self,
         definition: usize,
@@ -244,7 +233,6 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Writes a shared text, which is not copied where the call is the whole template.
     #[inline]
     fn write_shared(&mut self, made: ValuedCall<'_>, text: &Text, output: &mut Output) -> Result<(), Stop> {
         if self.lone.is_possible && self.depth == 0 && !may_escape(made.known, text) {
@@ -272,8 +260,7 @@ impl<'a> Evaluator<'a> {
         Ok((output, self.run.findings))
     }
 
-    /// Writes a call as it stands in the source; where the dialect expands inside text, with the values of its
-    /// arguments in their places.
+    /// Writes the source of a call, with expanded arguments if the macro syntax expands nested calls.
     fn keep(
         &self,
         span: Span,
@@ -305,13 +292,12 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// Returns whether the value of a macro may have escapes that are taken out of the result.
 fn may_escape(known: &Definition, text: &str) -> bool {
     known.echoes && memchr::memchr(b'\\', text.as_bytes()).is_some()
 }
 
-/// Returns whether a text is a true condition: not empty, `0`, `false` or `off`, in any letters and whatever white space
-/// is around it.
+/// Returns whether a condition is true: not empty, `0`, `false`, or `off`. Ignores case and surrounding white
+/// space.
 ///
 /// ```
 /// use ctx_macros::is_true;

@@ -1,5 +1,3 @@
-//! The result of expanding a template, and how it is put together.
-
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,12 +7,12 @@ use crate::definition::Definition;
 use crate::registry::Registry;
 use crate::space_set::SpaceSet;
 
-/// An expanded text, and who wrote which bytes of it.
+/// Expanded text with the source of every byte.
 #[derive(Clone, Debug)]
 pub struct Expansion {
-    /// The text.
+    /// Text.
     pub text: Text,
-    /// What was found during this evaluation.
+    /// Diagnostics of this evaluation.
     pub diagnostics: Vec<Diagnostic>,
     provenance: Option<Provenance>,
 }
@@ -26,26 +24,24 @@ struct Provenance {
     registry: Registry,
 }
 
-/// Bytes of the output, from the end of the piece before.
+/// Starts at the end of the previous piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) end: usize,
     pub(crate) writer: Writer,
 }
 
-/// Who wrote a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writer {
-    /// The template: its bytes were copied.
+    /// Copied from the template.
     Template,
-    /// The value of a call of the definition with this number, which is small so that pieces are.
+    /// `u32` keeps pieces small.
     Macro { definition: u32, trust: Trust },
-    /// The value of `{{.name}}` or one of its like.
+    /// `{{.name}}` and similar.
     Variable { trust: Trust },
 }
 
 impl Expansion {
-    /// The expansion of a text that holds nothing to expand.
     pub(crate) const fn plain(text: Text) -> Self {
         Self { text, diagnostics: Vec::new(), provenance: None }
     }
@@ -65,10 +61,10 @@ impl Expansion {
         Self { text, diagnostics, provenance }
     }
 
-    /// Returns a partition of the text: runs of bytes copied from the template, which have the source given
-    /// to [`expand`](crate::Template::expand), and the value of each call, via that source.
+    /// Returns segments that cover the text. Bytes copied from the template have the source passed to
+    /// [`expand`](crate::Template::expand); values of calls have that source in `via`.
     ///
-    /// Empty if no macro wrote a byte: the whole text has the source of the template. O(number of segments).
+    /// Empty if no macro wrote a byte: the whole text then has the template's source. Linear in the segments.
     pub fn segments(&self) -> Vec<Segment> {
         let Some(Provenance { pieces, origin, registry }) = &self.provenance else {
             return Vec::new();
@@ -96,14 +92,13 @@ impl Expansion {
     }
 }
 
-/// A text under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     text: String,
     pieces: Vec<Piece>,
-    /// Characters that are dropped until another one comes.
+    /// Drop these until another character follows.
     dropped: Option<SpaceSet>,
-    /// Characters that were dropped where the text begins, and are before it too.
+    /// Dropped at the start; also dropped before it in `append`.
     dropped_before: Option<SpaceSet>,
 }
 
@@ -131,9 +126,7 @@ impl Output {
         }
     }
 
-    /// Drops the characters of a set at the end, and those that are pushed next.
-    ///
-    /// Amortised O(1): each byte is dropped once.
+    /// Drops characters at the end and at the start of the next push. Amortized O(1).
     pub(crate) fn trim(&mut self, set: SpaceSet) {
         self.dropped = Some(set);
         self.trim_end(set);
@@ -155,7 +148,7 @@ impl Output {
         }
     }
 
-    /// Removes white space at both ends, but not next to a place where something was dropped.
+    /// Does not trim next to dropped characters.
     pub(crate) fn trim_ends(&mut self) {
         const SPACE: SpaceSet = SpaceSet::WhiteSpace;
         if self.dropped.is_none() {
@@ -172,7 +165,7 @@ impl Output {
         });
     }
 
-    /// Adds another text; what was dropped at its ends is dropped around it.
+    /// A trim at the ends of `other` also applies around it.
     pub(crate) fn append(&mut self, other: &Self) {
         if let Some(set) = other.dropped_before {
             self.trim(set);
@@ -183,17 +176,14 @@ impl Output {
         }
     }
 
-    /// Returns what copies ranges of this text, in ascending order.
     pub(crate) const fn copier(&self) -> Copier<'_> {
         Copier { from: self, piece: 0 }
     }
 
-    /// Returns the number of bytes.
     pub(crate) const fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// Drops the bytes behind the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         if len >= self.text.len() {
             return;
@@ -208,7 +198,7 @@ impl Output {
         }
     }
 
-    /// Drops bytes at places that are given in ascending order.
+    /// `places` are ascending.
     pub(crate) fn remove(&mut self, places: &[usize]) {
         let mut text = String::with_capacity(self.text.len() - places.len());
         let mut from = 0;
@@ -242,15 +232,14 @@ impl Output {
     }
 }
 
-/// Copies ranges of a text with who wrote them.
 pub(crate) struct Copier<'o> {
     from: &'o Output,
-    /// The piece that the last range ended in.
+    /// Contains the end of the last range.
     piece: usize,
 }
 
 impl Copier<'_> {
-    /// Copies a range that does not begin before the last one; amortised linear in its length.
+    /// Ranges must be ascending. Amortized linear in the length.
     pub(crate) fn copy(&mut self, range: Range<usize>, into: &mut Output) {
         let mut at = range.start;
         while let Some(piece) = self.from.pieces.get(self.piece) {
@@ -268,31 +257,26 @@ impl Copier<'_> {
 }
 
 impl Writer {
-    /// The value of a call of the definition with this number.
     #[inline]
     pub(crate) fn of_macro(definition: usize, trust: Trust) -> Self {
         Self::Macro { definition: u32::try_from(definition).unwrap_or(u32::MAX), trust }
     }
 }
 
-/// Returns the definition that wrote a piece.
 pub(crate) fn writer_of(registry: &Registry, definition: u32) -> Option<&Definition> {
     registry.definition(usize::try_from(definition).ok()?)
 }
 
 impl Piece {
-    /// The pieces of a text that has one writer.
     pub(crate) fn whole(text: &str, writer: Writer) -> Vec<Self> {
         if text.is_empty() { Vec::new() } else { vec![Self { end: text.len(), writer }] }
     }
 }
 
-/// Returns whether no macro wrote a byte.
 pub(crate) fn is_all_template(pieces: &[Piece]) -> bool {
     pieces.iter().all(|piece| piece.writer == Writer::Template)
 }
 
-/// Returns the least trust of all pieces, where the template has the given one.
 pub(crate) fn least_trust(pieces: &[Piece], template: Trust) -> Option<Trust> {
     let trust = |piece: &Piece| match piece.writer {
         Writer::Template => template,

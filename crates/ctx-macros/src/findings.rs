@@ -1,8 +1,6 @@
-//! A list of diagnostics with a limit, so that a text full of mistakes does not flood the report.
-
 use ctx_types::Diagnostic;
 
-/// How many findings one text may have; the rest is counted.
+/// Further diagnostics are only counted.
 const MAX_FINDINGS: usize = 64;
 
 #[derive(Debug, Default)]
@@ -12,7 +10,6 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// Adds a finding, which is made only if there is room for it.
     pub(crate) fn add(&mut self, make: impl FnOnce() -> Diagnostic) {
         if self.list.len() < MAX_FINDINGS {
             self.list.push(make());
@@ -21,12 +18,11 @@ impl Findings {
         }
     }
 
-    /// Adds a finding that must not be left out.
+    /// Ignores the limit.
     pub(crate) fn add_always(&mut self, diagnostic: Diagnostic) {
         self.list.push(diagnostic);
     }
 
-    /// Returns the findings; those that were left out are one more, which says how many.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         if self.left_out > 0 {
             self.list.push(Diagnostic::more(self.left_out, "this text"));

@@ -1,4 +1,4 @@
-//! Reads what follows the opening braces of a call: its name, and where its arguments begin.
+//! Parses a call up to its first argument.
 
 use ctx_types::{Span, space};
 use memchr::memchr3;
@@ -8,45 +8,38 @@ use crate::registry::name_len;
 use crate::state::Scope;
 use crate::tree::Operator;
 
-/// The beginning of what may be a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// The name without the white space around it; empty if there is none.
+    /// May be empty.
     pub(crate) name: Span,
-    /// The call ends a block that one with this name began.
+    /// Closing tag of a block.
     pub(crate) is_closer: bool,
-    /// The white space of its block is kept.
     pub(crate) keeps_space: bool,
-    /// The name is that of a variable, and this is done with it.
     pub(crate) variable: Option<(Scope, Operator)>,
     pub(crate) follow: Follow,
 }
 
-/// What follows the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Follow {
-    /// The closing braces, which end here.
+    /// `end` is the offset after the braces.
     Close { end: usize },
-    /// The first argument, which begins here.
+    /// First argument.
     Arguments { start: usize, separated: Separated },
-    /// Neither: this is no call, and reading goes on here.
+    /// Not a call.
     Text { resume: usize },
 }
 
-/// Whether `::` divides the arguments.
+/// Whether `::` separates arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Separated {
     Yes,
-    /// There is one argument, in which `::` is text.
+    /// A single argument, in which `::` is text.
     No,
 }
 
-/// The name of comments.
 pub(crate) const COMMENT: &str = "//";
 
-/// Reads from `from`, the place behind the opening braces.
-///
-/// O(length of what is read), and reading goes on behind that.
+/// `from` is the offset after the opening braces. Linear in the consumed source.
 pub(crate) fn read(source: &str, from: usize, dialect: Dialect) -> Head {
     match dialect.syntax().names {
         Names::ToSeparator => read_to_separator(source, from),
@@ -60,7 +53,7 @@ impl Head {
     }
 }
 
-/// The name is everything up to `::` or `}}`, without braces.
+/// The name extends to `::` or `}}`, without braces.
 fn read_to_separator(source: &str, from: usize) -> Head {
     let bytes = source.as_bytes();
     let mut at = from;
@@ -82,7 +75,6 @@ fn read_to_separator(source: &str, from: usize) -> Head {
     Head::new(trimmed(source, from, source.len()), Follow::Text { resume: source.len() })
 }
 
-/// Flags, with white space between them, come before the name of a macro or of a variable.
 fn read_flags(source: &str, from: usize) -> Head {
     let (mut is_closer, mut keeps_space) = (false, false);
     let mut at = space::skip(source, from);
@@ -106,7 +98,6 @@ fn read_flags(source: &str, from: usize) -> Head {
     }
 }
 
-/// A comment is everything up to the closing braces.
 fn read_comment(source: &str, start: usize) -> Head {
     let name = Span::new(start, start + COMMENT.len());
     let next = space::skip(source, name.end);
@@ -118,7 +109,7 @@ fn read_comment(source: &str, start: usize) -> Head {
     Head::new(name, follow)
 }
 
-/// The name is an identifier, then come `}}`, `::`, or after `:` or white space the only argument.
+/// An identifier, then `}}`, `::`, or a single argument after `:` or white space.
 fn read_identifier(source: &str, start: usize) -> Head {
     let rest = source.get(start..).unwrap_or_default();
     let is_start = rest.starts_with(char::is_alphabetic);
@@ -142,7 +133,6 @@ fn read_identifier(source: &str, start: usize) -> Head {
     Head::new(Span::new(start, end), follow)
 }
 
-/// The name of a variable, then `}}` or an operator.
 fn read_variable(source: &str, start: usize, scope: Scope) -> Head {
     let rest = source.get(start..).unwrap_or_default();
     let name = variable_name(rest);
@@ -174,8 +164,8 @@ fn read_variable(source: &str, start: usize, scope: Scope) -> Head {
     Head { variable: Some((scope, *operator)), ..Head::new(span, Follow::Close { end: close + 2 }) }
 }
 
-/// Returns the name of a variable at the start of a text: a Latin letter, then letters, digits, `_` and `-`, of
-/// which the last is no `-`, so that `{{.n--}}` counts down.
+/// Leading variable name: a Latin letter, then letters, digits, `_`, and `-`. It does not end in `-`, because
+/// `{{.n--}}` is a decrement.
 pub(crate) fn variable_name(text: &str) -> &str {
     let is_inner = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if !text.starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -185,7 +175,7 @@ pub(crate) fn variable_name(text: &str) -> &str {
     text.get(..length).unwrap_or_default().trim_end_matches('-')
 }
 
-/// Returns `start..end` without the white space around it; a name that spans lines is none.
+/// Empty if the name contains a line break.
 fn trimmed(source: &str, start: usize, end: usize) -> Span {
     let text = source.get(start..end).unwrap_or_default();
     let behind = space::trim_start(text);

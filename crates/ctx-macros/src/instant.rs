@@ -1,12 +1,10 @@
-//! Reads a date, perhaps with a time, in the forms that people and macros write.
-
 use ctx_types::Phrase;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, ISOWeekDate, Time, Weekday};
 use jiff::fmt::temporal::Pieces;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
-/// Longer texts are no date; it bounds the work.
+/// Limits the work.
 const MAX_BYTES: usize = 64;
 
 const MONTHS: [&str; 12] = [
@@ -24,13 +22,12 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// Returns the milliseconds since the Unix epoch that a date stands for, as files and people write it.
+/// Parses a date and returns milliseconds since the Unix epoch.
 ///
-/// Where the text names no zone, the zone of the given name counts; without one, or with one that does not exist,
-/// UTC.
+/// If the text has no UTC offset, uses the time zone `zone`, or UTC if `zone` is missing or unknown.
 ///
 /// # Errors
-/// The text is no date, or one that is out of range.
+/// The text is not a date, or the date is out of range.
 ///
 /// ```
 /// use ctx_macros::{NoInstant, read_instant};
@@ -44,19 +41,19 @@ pub fn read_instant(text: &str, zone: Option<&str>) -> Result<i64, NoInstant> {
     read(text, &zone.unwrap_or(TimeZone::UTC))
 }
 
-/// Why a text stands for no moment; written, it says what the text is.
+/// Reason why a text could not be parsed as a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum NoInstant {
-    /// It is not a date.
+    /// Not a date.
     NotADate,
-    /// It is a date that exists, beyond those that are counted.
+    /// A valid date beyond the supported range.
     OutOfRange,
 }
 
 impl NoInstant {
-    /// Writes it in one phrase.
+    /// Describes the error in a short phrase.
     pub fn phrase(self) -> Phrase {
         match self {
             Self::NotADate => Phrase::from("not a date and time"),
@@ -65,14 +62,9 @@ impl NoInstant {
     }
 }
 
-/// Returns the milliseconds since the Unix epoch that a text stands for, in `zone` where it names none.
-///
-/// Understood are RFC 3339, RFC 2822, and a date (`2025-11-07`, `20251107`, `2025-11`, `2025`, `2025-311`,
-/// `2025-W45-5`, `2025/11/7`, `11/7/2025`, `November 7, 2025`, `7 Nov 2025`) with or without a time (`22:30`,
-/// `22:30:05`, `10:30 PM`, in SillyTavern's older chats `@22h 30m 05s 123ms`).
-///
-/// # Errors
-/// The text is no date, or one that is out of range.
+/// Accepts RFC 3339, RFC 2822, and a date (`2025-11-07`, `20251107`, `2025-11`, `2025`, `2025-311`,
+/// `2025-W45-5`, `2025/11/7`, `11/7/2025`, `November 7, 2025`, `7 Nov 2025`) with an optional time (`22:30`,
+/// `22:30:05`, `10:30 PM`, or `@22h 30m 05s 123ms` as in SillyTavern's older chats).
 pub(crate) fn read(text: &str, zone: &TimeZone) -> Result<i64, NoInstant> {
     let text = text.trim();
     if text.len() > MAX_BYTES {
@@ -92,7 +84,6 @@ pub(crate) fn read(text: &str, zone: &TimeZone) -> Result<i64, NoInstant> {
     Ok(zoned.timestamp().as_millisecond())
 }
 
-/// Returns whether a text is a date and a time with an offset, whether they are in range or not.
 fn has_offset(text: &str) -> bool {
     let pieces = Pieces::parse(text).ok();
     pieces.is_some_and(|pieces| pieces.time().is_some() && pieces.offset().is_some())
@@ -131,8 +122,7 @@ fn date_of(words: &[&str]) -> Option<Date> {
     }
 }
 
-/// Returns whether a date is one of the shorter forms of ISO 8601: a year, a month, a week, or a day of a year or
-/// of a week.
+/// Short ISO 8601 forms.
 fn is_iso(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'W');
     text.bytes().all(is_part) && text.matches('-').count() <= 1 + usize::from(text.contains('W'))
@@ -170,7 +160,7 @@ fn month(word: &str) -> Option<i8> {
     (1..).zip(MONTHS).find(|(_, name)| is_month(name)).map(|(number, _)| number)
 }
 
-/// Reads `22h 30m 05s 123ms`.
+/// Parses `22h 30m 05s 123ms`.
 fn lettered_time(text: &str) -> Option<Time> {
     let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty());
     let mut next = || numbers.next().map_or(Some(0), |number| number.parse::<i16>().ok());

@@ -1,4 +1,4 @@
-//! What a run made of texts that macros insert again and again: those of the card and the profile.
+//! Caches card and user profile texts within a run.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use crate::dialect::Dialect;
 use crate::registry::Registry;
 use crate::template::Template;
 
-/// How many texts of each kind are remembered; more than a card has, but for its greetings.
+/// More than a card has, except for its greetings.
 const MOST: usize = 64;
 
-/// Texts by the shared body that they were made of.
+/// Compares texts by pointer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownTexts {
     made: Vec<DerivedText>,
@@ -25,17 +25,15 @@ struct DerivedText {
     text: Text,
 }
 
-/// What is made of a text before it is inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextForm {
-    /// It has no white space around it, and no carriage returns.
+    /// Without surrounding white space and carriage returns.
     Trimmed,
-    /// It is written as examples of dialogue.
+    /// Example dialogues.
     Examples,
 }
 
 impl KnownTexts {
-    /// Returns what is made of a text, made now or before. O(texts of a card) where it was made before.
     pub(crate) fn made(&mut self, of: &Text, form: TextForm, make: fn(&str) -> Cow<'_, str>) -> Text {
         let is_meant = |known: &&DerivedText| known.form == form && known.of.is_shared_with(of);
         if let Some(known) = self.made.iter().find(is_meant) {
@@ -50,7 +48,6 @@ impl KnownTexts {
         text
     }
 
-    /// Returns the template of a text, compiled now or before.
     pub(crate) fn template(&mut self, text: &Text, dialect: Dialect, registry: &Registry) -> Template {
         let is_meant = |known: &&Template| {
             known.text().is_shared_with(text)

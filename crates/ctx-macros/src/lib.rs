@@ -1,10 +1,10 @@
 //! Expands `{{macros}}` and records the source of every byte.
 //!
-//! Compile a text once to a [`Template`], then expand it as often as needed. Macros are evaluated from left to right
-//! and can be nested. Inserted values are never expanded again. Expansion never fails: an unknown macro stays in the
-//! text and is reported as a diagnostic.
+//! Compile a text once to a [`Template`], then expand it as often as needed. Calls are evaluated from left to
+//! right and can be nested. Expansion never fails: an unknown macro is left unchanged and reported as a
+//! diagnostic.
 //!
-//! Time, time zone and names come from [`Env`]. Variables and limits come from [`State`].
+//! [`Env`] provides time, time zone, and names. [`State`] holds variables and limits.
 //!
 //! ```
 //! use ctx_macros::{Dialect, Env, Limits, Registry, State, Template};

@@ -1,11 +1,10 @@
-//! Old spellings: `<USER>` and its like, and `{{time_UTC+3}}`.
+//! Legacy markers: `<USER>` and similar, and `{{time_UTC+3}}`.
 
 use ctx_types::{Span, space};
 use memchr::{memchr_iter, memmem};
 
 use crate::check::Checker;
 
-/// An old spelling of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Marker {
     pub(crate) span: Span,
@@ -13,14 +12,13 @@ pub(crate) struct Marker {
     pub(crate) argument: Option<Span>,
 }
 
-/// The old spellings of a text, in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Markers {
     list: Vec<Marker>,
     next: usize,
 }
 
-/// What stands between angle brackets, in any case, and the macro that it means.
+/// Case-insensitive word, and its macro.
 const ANGLED: [(&str, &str); 5] = [
     ("user", "user"),
     ("bot", "char"),
@@ -30,7 +28,7 @@ const ANGLED: [(&str, &str); 5] = [
 ];
 
 impl Markers {
-    /// Returns the first one that begins at `at` or behind it; `at` never gets smaller.
+    /// `at` must not decrease between calls.
     pub(crate) fn next_from(&mut self, at: usize) -> Option<Marker> {
         while self.list.get(self.next)?.span.start < at {
             self.next += 1;
@@ -39,14 +37,13 @@ impl Markers {
     }
 }
 
-/// Finds the old spellings in angle brackets. Linear in the text.
 pub(crate) fn find(source: &str, check: &Checker<'_>) -> Markers {
     let found = memchr_iter(b'<', source.as_bytes()).filter_map(|at| angled(source, at, check));
     Markers { list: found.collect(), next: 0 }
 }
 
-/// Returns by how many bytes a text grows where its old spellings are rewritten as calls, as SillyTavern does
-/// before it looks for calls: the places of calls behind it are counted there.
+/// Growth in bytes when markers become calls. SillyTavern rewrites markers first, which affects later
+/// offsets.
 pub(crate) fn growth(text: &str) -> usize {
     let angled = memchr_iter(b'<', text.as_bytes()).filter_map(|at| {
         let (word, name) = angled_word(text.as_bytes().get(at + 1..)?)?;
@@ -56,7 +53,6 @@ pub(crate) fn growth(text: &str) -> usize {
     angled.sum::<usize>() + memmem::find_iter(text.as_bytes(), b"{{").filter(is_zoned).count()
 }
 
-/// Reads `<USER>` and its like from the place of the first bracket.
 pub(crate) fn angled(source: &str, at: usize, check: &Checker<'_>) -> Option<Marker> {
     let (word, name) = angled_word(source.as_bytes().get(at..)?.strip_prefix(b"<")?)?;
     let definition = check.find_name(name)?;
@@ -71,7 +67,6 @@ fn angled_word(rest: &[u8]) -> Option<(&'static str, &'static str)> {
     found.copied()
 }
 
-/// Reads `{{time_UTC+3}}` from the place of its braces and that of its name.
 pub(crate) fn zoned(source: &str, start: usize, name: usize, check: &Checker<'_>) -> Option<Marker> {
     let end = name + zoned_word(source.as_bytes().get(name..)?)?;
     let close = space::skip(source, end);
@@ -81,7 +76,6 @@ pub(crate) fn zoned(source: &str, start: usize, name: usize, check: &Checker<'_>
     Some(Marker { span: Span::new(start, close + 2), definition, argument })
 }
 
-/// Returns the length of a `time_UTC+3`.
 fn zoned_word(rest: &[u8]) -> Option<usize> {
     const WORD: &[u8] = b"time_UTC";
     let is_time = rest.get(..WORD.len())?.eq_ignore_ascii_case(WORD);

@@ -1,16 +1,17 @@
-//! Numbers as JavaScript reads and writes them, because variables of both apps are counted that way.
+//! Parses and formats numbers as JavaScript does, because variables in SillyTavern and AIO Hub follow its
+//! rules.
 
 use ctx_types::{Diagnostic, excerpt, phrase};
 
 use crate::codes;
 
-/// Texts longer than this are not numbers; it bounds the work.
+/// Limits the work.
 const MAX_BYTES: usize = 256;
 
-/// From here on (2^53) a number is not told from the next whole one.
+/// 2^53: larger integers are not exact.
 const INEXACT_FROM: f64 = 9_007_199_254_740_992.0;
 
-/// Reports that what a variable was counted to is so large that it need not be exact; nothing for any other number.
+/// Warns if the new value of a variable is too large to be exact.
 pub(crate) fn inexact(name: &str, counted: f64) -> Option<Diagnostic> {
     if counted.abs() < INEXACT_FROM {
         return None;
@@ -24,9 +25,9 @@ pub(crate) fn inexact(name: &str, counted: f64) -> Option<Diagnostic> {
     Some(Diagnostic::warning(codes::INEXACT_NUMBER, message))
 }
 
-/// Reads a number as `Number(text)` does; `None` where that gives NaN.
+/// Parses a number like JavaScript's `Number(text)`. `None` stands for NaN, or for more than 256 bytes.
 ///
-/// Blank is 0; a fraction, an exponent, `Infinity` and `0x`, `0o`, `0b` are understood.
+/// A blank text is 0. Accepts fractions, exponents, `Infinity`, `0x`, `0o`, and `0b`.
 pub fn read(text: &str) -> Option<f64> {
     if text.len() > MAX_BYTES {
         return None;
@@ -40,8 +41,8 @@ pub fn read(text: &str) -> Option<f64> {
     }
 }
 
-/// Writes a number as `String(number)` does: no fraction for whole numbers, an exponent from 1e21 on and
-/// below 1e-6.
+/// Formats a number like JavaScript's `String(number)`: integers have no fraction; from 1e21 and below 1e-6 it
+/// uses an exponent.
 pub fn write(number: f64) -> String {
     if number.is_nan() {
         return "NaN".to_owned();
@@ -59,8 +60,7 @@ pub fn write(number: f64) -> String {
     if text.contains("e-") { text } else { text.replace('e', "e+") }
 }
 
-/// Returns a text that is a number as JavaScript writes that number; `None` for a blank text, for anything else
-/// that is no number, and where the text is written so already.
+/// Rewrites a number in JavaScript's form. `None` if blank, not a number, or already in this form.
 pub(crate) fn normal(text: &str) -> Option<String> {
     let first = text.trim_start().bytes().next()?;
     if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.' | b'I')) {
@@ -69,7 +69,7 @@ pub(crate) fn normal(text: &str) -> Option<String> {
     read(text).map(write).filter(|written| written != text)
 }
 
-/// Makes JSON of a number that was written by [`write`]; what JSON has no number for is a string.
+/// Values that JSON does not support become strings.
 pub(crate) fn json(text: &str) -> serde_json::Value {
     let whole = text.parse::<i64>().map(serde_json::Value::from);
     let number = || text.parse::<f64>().ok().and_then(serde_json::Number::from_f64).map(Into::into);

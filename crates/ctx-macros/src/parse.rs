@@ -1,7 +1,7 @@
-//! Compiles a text to a tree: checks its calls, and makes text of what is none.
+//! Builds the syntax tree of a text.
 //!
-//! The nodes of all open calls are one list: the beginning of a call is text in it until the call is closed, and
-//! then what stands behind it becomes its arguments. Nesting costs no recursion; linear in the length of the text.
+//! All open calls share one node list. When a call is closed, the nodes after its opening tag become its
+//! arguments. Nesting needs no recursion. Linear in the text.
 
 use ctx_types::{Diagnostic, Span, space};
 
@@ -16,12 +16,10 @@ use crate::settle::settle;
 use crate::tokens::{self, Token, TokenKind};
 use crate::tree::{Access, Argument, CallNode, Node, Target};
 
-/// Compiles a text; the findings are ordered by place.
 pub(crate) fn parse(source: &str, dialect: Dialect, registry: &Registry) -> (Vec<Node>, Vec<Diagnostic>) {
     let check = Checker::new(source, dialect, registry);
     let tokens = tokens::read(source, dialect, &check);
     let (open, blocks) = (Vec::new(), Blocks::default());
-    // A token is a call or text, mostly with text before it.
     let nodes = Vec::with_capacity(2 * tokens.len() + 1);
     let mut parser = Parser { source, dialect, check, nodes, open, blocks, pending: 0 };
     for token in &tokens {
@@ -41,27 +39,25 @@ pub(crate) struct Parser<'a> {
     pub(crate) nodes: Vec<Node>,
     pub(crate) open: Vec<OpenCall>,
     pub(crate) blocks: Blocks,
-    /// Where the text begins that is read but not in `nodes` yet.
+    /// Start of the text to add to `nodes`.
     pub(crate) pending: usize,
 }
 
-/// A call whose closing braces have not come yet.
 pub(crate) struct OpenCall {
     start: usize,
     head: Head,
     target: Option<Target>,
-    /// An argument holds a `|`, which is reserved.
+    /// Contains the reserved `|`.
     is_piped: bool,
     arguments: Vec<OpenArgument>,
-    /// Where its nodes begin.
     first_node: usize,
-    /// Where what stands inside it begins in `Parser::blocks`.
+    /// Index in `Parser::blocks`.
     pub(crate) first_block: usize,
 }
 
-/// An argument whose nodes are still among those of the text.
+/// Its nodes are still in the parser's list.
 pub(crate) struct OpenArgument {
-    /// The text before it, from the braces or from the previous argument on; its own nodes are behind that.
+    /// Index of the text node before the argument's nodes.
     pub(crate) node: usize,
     span: Span,
 }
@@ -74,7 +70,7 @@ impl Parser<'_> {
             TokenKind::Braces(head) => self.check.report_text(span.start, head),
             TokenKind::Unclosed(head) => {
                 self.check.report_unclosed(span.start, head.name);
-                // `{{.name<user>` compares nothing if it is not closed, and its end is an old spelling then.
+                // In an unclosed `{{.name<user>`, `<` is not a comparison but part of a marker.
                 let marker = markers::angled(self.source, span.end - 1, &self.check);
                 if let Some(marker) = marker.filter(|_| self.dialect.syntax().has_markers) {
                     self.take_marker(marker);
@@ -106,7 +102,6 @@ impl Parser<'_> {
         self.begin_argument(span.start, span.end);
     }
 
-    /// Returns what is called; none if no such macro is known.
     fn target(&self, head: &Head) -> Option<Target> {
         match head.variable {
             Some((scope, operator)) => Some(Target::Variable(Access { scope, operator, name: head.name })),
@@ -237,7 +232,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Begins an argument at the first character behind `from` that is not white space.
     fn begin_argument(&mut self, gap: usize, from: usize) {
         let start = space::skip(self.source, from);
         let argument = OpenArgument { node: self.nodes.len(), span: Span::new(start, start) };
@@ -248,7 +242,7 @@ impl Parser<'_> {
         self.pending = start;
     }
 
-    /// Ends the current argument before `place` and returns where it ends without white space.
+    /// Returns the trimmed end.
     fn end_argument(&mut self, place: usize) -> usize {
         let text = self.source.get(self.pending..place).unwrap_or_default();
         let end = self.pending + space::trim_end(text).len();
@@ -259,7 +253,6 @@ impl Parser<'_> {
         end
     }
 
-    /// Takes arguments out of the nodes, at whose end they are.
     pub(crate) fn arguments(&mut self, open: Vec<OpenArgument>) -> Vec<Argument> {
         let mut arguments = Vec::with_capacity(open.len());
         for OpenArgument { node, span } in open.into_iter().rev() {
@@ -275,7 +268,6 @@ impl Parser<'_> {
         self.nodes.push(Node::Call(CallNode::new(target, span, arguments)));
     }
 
-    /// Adds the text before a token, and steps over the token.
     pub(crate) fn push_before(&mut self, token: Span) {
         self.push_text(self.pending, token.start);
         self.pending = token.end;

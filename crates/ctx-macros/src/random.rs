@@ -1,8 +1,7 @@
-//! Random draws that are functions of their place: the seed, the text that draws, and how often it drew.
+//! Random values as a function of seed, source, and a counter per source.
 
 use ctx_types::{Fingerprint, Source, SplitMix64};
 
-/// Returns a number below `bound` for one draw; 0 if `bound` is 0.
 pub(crate) fn draw(seed: u64, source: u64, ordinal: u64, bound: u64) -> u64 {
     let bits = mix(mix(mix(seed) ^ source) ^ ordinal);
     // The high half of the product is uniform up to a bias of bound / 2^64.
@@ -10,7 +9,6 @@ pub(crate) fn draw(seed: u64, source: u64, ordinal: u64, bound: u64) -> u64 {
     u64::try_from(scaled).unwrap_or(0)
 }
 
-/// Returns a number for the source of a text: equal sources have equal ones.
 pub(crate) fn source_key(source: &Source) -> u64 {
     let id = source.id.as_deref().unwrap_or_default();
     let index = source.index().filter(|_| source.id.is_none()).map_or(0, |index| index as u64 + 1);
@@ -18,12 +16,11 @@ pub(crate) fn source_key(source: &Source) -> u64 {
     mix(kind.bytes(&[0]).bytes(id.as_bytes()).as_u64() ^ index)
 }
 
-/// Returns another number for the same source, for draws that are counted apart.
+/// Has a separate counter.
 pub(crate) fn second_key(source: u64) -> u64 {
     mix(!source)
 }
 
-/// Returns a number for a text.
 pub(crate) fn text_key(text: &str) -> u64 {
     Fingerprint::default().bytes(text.as_bytes()).as_u64()
 }

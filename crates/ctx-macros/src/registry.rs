@@ -1,5 +1,3 @@
-//! The macros that a text may call.
-
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
@@ -10,10 +8,10 @@ use crate::builtins;
 use crate::definition::{Definition, Form};
 use crate::dialect::{Dialect, DialectSet};
 
-/// A set of macros, found by name.
+/// Macros by name.
 ///
-/// It is a value: two hosts in one process may have different ones, and templates that were compiled with it
-/// keep the macros that it had then. Clones share everything until one of them changes.
+/// Cheap to clone, with copy-on-write. A compiled template keeps the macros that the registry had at that
+/// time.
 ///
 /// ```
 /// use ctx_macros::{Definition, Dialect, Registry};
@@ -26,52 +24,50 @@ use crate::dialect::{Dialect, DialectSet};
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     definitions: Arc<Vec<Definition>>,
-    /// Lower-case names and aliases, with the macros of the dialects that have them. Names that differ in case
-    /// only are one name, because SillyTavern's dialect cannot tell them apart. Never iterated.
+    /// By lower-case name or alias. SillyTavern ignores case, so names must differ in more than case. Never
+    /// iterated.
     by_name: Arc<HashMap<Box<str>, Vec<Named>, BuildHasherDefault<NameHasher>>>,
 }
 
-/// A macro behind one of its names.
 #[derive(Clone, Debug)]
 struct Named {
-    /// The name as it is registered, and whether that is in lower case.
     name: Arc<str>,
     is_lower: bool,
     index: usize,
     dialects: DialectSet,
 }
 
-/// Why a macro cannot be registered.
+/// Reason why a macro cannot be registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// Another macro of the same dialect has this name, or it is given twice.
+    /// The name is taken in the same macro syntax, or is listed twice.
     #[error("a macro called `{name}` is registered already")]
     Duplicate {
-        /// The name.
+        /// Name.
         name: String,
     },
-    /// No call could be spelled with this name.
+    /// The name cannot be written in a call.
     #[error("`{name}` cannot be the name of a macro")]
     BadName {
-        /// The name.
+        /// Name.
         name: String,
     },
-    /// The fewest arguments are more than the most.
+    /// The minimum number of arguments exceeds the maximum.
     #[error("the macro `{name}` needs more arguments than it takes")]
     BadArity {
-        /// The name of the macro.
+        /// Name of the macro.
         name: String,
     },
 }
 
 impl Registry {
-    /// Returns a registry without macros.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns a registry of all built-in macros.
+    /// Creates a registry with all built-in macros.
     pub fn builtin() -> Self {
         let mut registry = Self::new();
         for definition in builtins::all() {
@@ -84,8 +80,7 @@ impl Registry {
     /// Adds a macro.
     ///
     /// # Errors
-    /// One of its names is taken or cannot be written in a call, or its arity is impossible; then nothing
-    /// is added.
+    /// A name is taken or cannot be written in a call, or the arity is invalid. The registry is unchanged.
     pub fn register(&mut self, definition: Definition) -> Result<(), RegisterError> {
         let name = definition.name.to_string();
         if definition.arity.max.is_some_and(|max| max < definition.arity.min) {
@@ -115,22 +110,20 @@ impl Registry {
         Ok(())
     }
 
-    /// Returns the macro that a call by this name or alias means in a dialect.
+    /// Finds a macro by name or alias.
     pub fn get(&self, name: &str, dialect: Dialect) -> Option<&Definition> {
         self.find(name, dialect).and_then(|index| self.definition(index))
     }
 
-    /// Returns all macros in the order of registration.
+    /// Returns all macros in registration order.
     pub fn iter(&self) -> impl Iterator<Item = &Definition> {
         self.definitions.iter()
     }
 
-    /// Returns whether two registries are the very same shared one.
     pub(crate) fn is_shared_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.definitions, &other.definitions)
     }
 
-    /// Returns the number of macros.
     pub(crate) fn len(&self) -> usize {
         self.definitions.len()
     }
@@ -152,12 +145,10 @@ impl Registry {
         is_meant.then_some(known.index)
     }
 
-    /// Returns the first dialect that has a macro with this name.
     pub(crate) fn dialect_of(&self, name: &str) -> Option<Dialect> {
         Dialect::ALL.into_iter().find(|dialect| self.find(name, *dialect).is_some())
     }
 
-    /// Returns the registered name of a dialect that the writer of `name` most likely meant.
     pub(crate) fn nearest(&self, name: &str, dialect: Dialect) -> Option<Near<'_>> {
         let known = self.definitions.iter().filter(|known| known.dialects.contains(dialect));
         nearest(name, known.flat_map(Definition::names).map(|known| &**known))
@@ -168,7 +159,7 @@ impl Registry {
     }
 }
 
-/// A quick hash for short names, which it is the host that registers.
+/// Fast hash for short, trusted names.
 #[derive(Clone, Copy, Debug, Default)]
 struct NameHasher(u64);
 
@@ -191,7 +182,7 @@ impl Hasher for NameHasher {
         self.add(words.remainder().iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
     }
 
-    /// The end of a text, which says nothing here.
+    /// Ignores the terminator byte of `str`.
     fn write_u8(&mut self, _: u8) {}
 
     fn finish(&self) -> u64 {
@@ -199,13 +190,12 @@ impl Hasher for NameHasher {
     }
 }
 
-/// A name is an identifier of any script: a letter, then letters, digits, `_` and `-`.
+/// A letter of any script, then letters, digits, `_`, and `-`.
 fn is_name(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(char::is_alphabetic) && chars.all(is_name_char)
 }
 
-/// Returns how many bytes of a text can be the rest of a name.
 pub(crate) fn name_len(text: &str) -> usize {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let plain = text.bytes().take_while(|byte| is_plain(byte)).count();
@@ -215,7 +205,6 @@ pub(crate) fn name_len(text: &str) -> usize {
     }
 }
 
-/// Returns whether `c` may stand inside the name of a macro.
 pub(crate) fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-')
 }

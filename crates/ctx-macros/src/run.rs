@@ -1,5 +1,3 @@
-//! What evaluators share: one text with its environment and state, calls of macros, and the texts of cards.
-
 use ctx_types::{Diagnostic, Source, Span, Text, Trust};
 
 use crate::call::{Argument, Call, Failure, Place, Value};
@@ -11,22 +9,20 @@ use crate::random;
 use crate::state::State;
 use crate::template::Template;
 
-/// The expansion of one text.
 pub(crate) struct Run<'a> {
     pub(crate) template: &'a Template,
     pub(crate) env: &'a Env,
     pub(crate) state: &'a mut State,
     pub(crate) findings: Findings,
-    /// How far the bytes of the template may be trusted.
+    /// Trust of the template.
     pub(crate) trust: Trust,
     source_key: u64,
     pub(crate) place: Place,
     original: Option<Text>,
-    /// The text is one of a card.
     pub(crate) is_card: bool,
 }
 
-/// A limit was reached: nothing more is evaluated in this text.
+/// A limit was reached.
 pub(crate) struct Stop(pub(crate) Box<Diagnostic>);
 
 impl Stop {
@@ -51,7 +47,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Calls a macro at a place of a text; returns how far its value may be trusted too.
     pub(crate) fn invoke(
         &mut self,
         definition: &Definition,
@@ -80,7 +75,7 @@ impl<'a> Run<'a> {
         (value, call.trust)
     }
 
-    /// Expands a card's text that a call at a place gave, in which no other text of the card is expanded.
+    /// Other card texts are empty inside it.
     pub(crate) fn card_text(
         &mut self,
         text: &Text,
@@ -96,7 +91,7 @@ impl<'a> Run<'a> {
         if template.is_plain() {
             return Ok((text.clone(), trust));
         }
-        // Reading the text is work of the run, also where nothing is written.
+        // Reading the text counts as output, even if it expands to nothing.
         self.state.take_output(text.len()).map_err(|finding| Stop::at(finding, span))?;
         let run = Run {
             template: &template,

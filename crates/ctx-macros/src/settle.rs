@@ -1,11 +1,11 @@
-//! The last step of compiling: joins texts that touch, and takes the indentation of blocks out of them.
+//! Merges adjacent texts and removes the indentation of blocks.
 
 use ctx_types::{Span, space};
 use memchr::memchr_iter;
 
 use crate::tree::Node;
 
-/// Settles nodes whose lines are indented by a number of characters. Linear in the nodes and their bytes.
+/// `indent` is in characters. Linear.
 pub(crate) fn settle(nodes: &mut Vec<Node>, source: &str, indent: usize) {
     nodes.retain(|node| !matches!(node, Node::Text(span) if span.is_empty()));
     nodes.dedup_by(|node, before| match (before, node) {
@@ -18,7 +18,7 @@ pub(crate) fn settle(nodes: &mut Vec<Node>, source: &str, indent: usize) {
     for node in nodes.iter_mut() {
         let Node::Call(call) = node else { continue };
         for argument in &mut call.arguments {
-            // An inner block has at least the indentation of the outer one.
+            // An inner block has at least the indentation of the outer block.
             settle(&mut argument.nodes, source, indent.max(argument.dedent));
         }
     }

@@ -1,5 +1,3 @@
-//! The macros of SillyTavern, one module for each topic.
-
 mod card;
 mod conversation;
 mod dice;
@@ -17,7 +15,6 @@ mod variables;
 
 use crate::definition::{Definition, Topic};
 
-/// Returns the macros by topic, in the order in which they are listed.
 pub(crate) fn definitions() -> Vec<(Topic, Vec<Definition>)> {
     vec![
         (Topic::Names, names::definitions()),

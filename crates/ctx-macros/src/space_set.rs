@@ -1,18 +1,16 @@
-//! What trimming removes.
-
 use ctx_types::space;
 
 /// A set of white space characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpaceSet {
-    /// Everything that `\s` matches in JavaScript: Unicode white space and U+FEFF, without U+0085.
+    /// JavaScript's `\s`: Unicode white space and U+FEFF, without U+0085.
     WhiteSpace,
-    /// Line feeds, each with the carriage return before it, if there is one.
+    /// Line feeds, each with an optional preceding carriage return.
     LineBreaks,
 }
 
 impl SpaceSet {
-    /// Removes what is in the set from the end of a text.
+    /// Removes characters of the set from the end of a text.
     pub fn trim_end(self, text: &str) -> &str {
         match self {
             Self::WhiteSpace => space::trim_end(text),
@@ -26,7 +24,7 @@ impl SpaceSet {
         }
     }
 
-    /// Removes what is in the set from the beginning of a text.
+    /// Removes characters of the set from the start of a text.
     pub fn trim_start(self, text: &str) -> &str {
         match self {
             Self::WhiteSpace => space::trim_start(text),

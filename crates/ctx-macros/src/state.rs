@@ -1,5 +1,3 @@
-//! What a run carries from text to text: variables, and what is left of its limits.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -11,8 +9,10 @@ use crate::call::Failure;
 use crate::known_texts::KnownTexts;
 use crate::{codes, number};
 
-/// How much one run may do; reaching a limit leaves the rest of a text as it is written, or of variables the one
-/// call that would need more.
+/// Limits of a run.
+///
+/// If a limit is reached, the rest of the text is left unchanged. The variable limits affect only the call
+/// that exceeds them.
 ///
 /// ```
 /// use ctx_macros::Limits;
@@ -22,21 +22,21 @@ use crate::{codes, number};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Calls of macros; 100,000 by default.
+    /// Macro calls [default: 100,000].
     pub steps: u64,
-    /// Calls inside calls, 64 by default; more than [`Limits::MAX_DEPTH`] counts as that.
+    /// Nesting depth of calls [default: 64], at most [`Limits::MAX_DEPTH`].
     pub depth: usize,
-    /// Bytes that macros write, into texts, arguments and variables; 8 MiB by default. Bytes copied from a
-    /// template are not counted, they are bounded by its length.
+    /// Bytes written by macros to texts, arguments, and variables [default: 8 MiB]. Excludes bytes copied
+    /// from a template.
     pub output_bytes: usize,
-    /// Variables, local and global; 4,096 by default.
+    /// Local and global variables [default: 4,096].
     pub variables: usize,
-    /// Bytes in all variables, names and values; 8 MiB by default.
+    /// Bytes in names and values of all variables [default: 8 MiB].
     pub variable_bytes: usize,
 }
 
 impl Limits {
-    /// The deepest nesting that can be asked for, so that the evaluator fits a small stack.
+    /// Maximum nesting depth, chosen for a small stack.
     pub const MAX_DEPTH: usize = 128;
 }
 
@@ -46,10 +46,9 @@ impl Default for Limits {
     }
 }
 
-/// The state of one run: its variables and what it may still do.
+/// State of a run: variables and remaining limits.
 ///
-/// Texts that are expanded with the same state see each other's variables, in the order of expansion. A
-/// clone is a run that may be tried and thrown away.
+/// Texts expanded with the same state share variables, in expansion order. Clone it for a trial run.
 ///
 /// ```
 /// use ctx_macros::{Limits, Scope, State};
@@ -68,21 +67,20 @@ pub struct State {
     locals: BTreeMap<Arc<str>, Variable>,
     globals: BTreeMap<Arc<str>, Variable>,
     variable_bytes: usize,
-    /// How many random numbers each text has drawn, by the key of its source.
+    /// Count per source key.
     draws: BTreeMap<u64, u64>,
     zone: Option<(Arc<str>, TimeZone)>,
     known_texts: KnownTexts,
-    /// The outlets whose texts were asked for.
     given_outlets: BTreeSet<Arc<str>>,
 }
 
-/// Which of the two sets of variables is meant.
+/// Set of variables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// Those of the conversation.
+    /// Variables of the conversation.
     #[default]
     Local,
-    /// Those of the whole application.
+    /// Variables of the application.
     Global,
 }
 
@@ -93,18 +91,17 @@ struct Variable {
     trust: Trust,
 }
 
-/// What is known of a variable's value besides its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Text,
-    /// It is the result of counting.
+    /// Result of arithmetic.
     Number,
-    /// It is a JSON list, written as this crate writes lists.
+    /// In the format written by this crate.
     List,
 }
 
 impl State {
-    /// Creates the state of a run that has done nothing yet.
+    /// Creates the state of a new run.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -125,17 +122,18 @@ impl State {
         self.set(scope).get(name).map(|variable| &variable.value)
     }
 
-    /// Returns how far the value of a variable may be trusted.
+    /// Returns the trust of a variable's value.
     pub fn variable_trust(&self, scope: Scope, name: &str) -> Option<Trust> {
         self.set(scope).get(name).map(|variable| variable.trust)
     }
 
-    /// Returns the names and values of all variables, sorted by name.
+    /// Returns all variables, sorted by name.
     pub fn variables(&self, scope: Scope) -> impl Iterator<Item = (&str, &Text)> {
         self.set(scope).iter().map(|(name, variable)| (&**name, &variable.value))
     }
 
-    /// Returns the variables as JSON, sorted by name: what was counted is a number, the rest is text.
+    /// Returns the variables as JSON, sorted by name. Results of arithmetic are numbers; other values are
+    /// strings.
     pub fn variables_json(&self, scope: Scope) -> Map<String, Value> {
         let json = |variable: &Variable| match variable.kind {
             Kind::Number => number::json(&variable.value),
@@ -147,7 +145,7 @@ impl State {
     /// Sets a variable.
     ///
     /// # Errors
-    /// The run has as many variables, or bytes in them, as it may; then nothing is changed.
+    /// The limit of variables or of their bytes is reached. The variable is unchanged.
     pub fn set_variable(
         &mut self,
         scope: Scope,
@@ -158,16 +156,16 @@ impl State {
         self.put(scope, name, Variable { value, kind: Kind::Text, trust })
     }
 
-    /// Sets a variable to the result of counting, written as JavaScript writes numbers.
+    /// Sets a variable to a number, formatted as in JavaScript.
     ///
     /// # Errors
-    /// As with [`State::set_variable`].
+    /// As for [`State::set_variable`].
     pub fn set_number(&mut self, scope: Scope, name: &str, value: f64, trust: Trust) -> Result<(), Failure> {
         let value = Text::from(number::write(value));
         self.put(scope, name, Variable { value, kind: Kind::Number, trust })
     }
 
-    /// Sets a variable to a JSON list without white space between its elements.
+    /// `value` has no white space between elements.
     pub(crate) fn set_list(
         &mut self,
         scope: Scope,
@@ -178,12 +176,11 @@ impl State {
         self.put(scope, name, Variable { value, kind: Kind::List, trust })
     }
 
-    /// Returns whether a variable was set to a list by [`State::set_list`].
     pub(crate) fn is_list(&self, scope: Scope, name: &str) -> bool {
         self.set(scope).get(name).is_some_and(|variable| variable.kind == Kind::List)
     }
 
-    /// Removes a variable and tells whether it was set.
+    /// Removes a variable and returns whether it was set.
     pub fn remove_variable(&mut self, scope: Scope, name: &str) -> bool {
         let removed = self.set_mut(scope).remove(name);
         self.variable_bytes -= removed.as_ref().map_or(0, |variable| name.len() + variable.value.len());
@@ -225,24 +222,23 @@ impl State {
         }
     }
 
-    /// Returns the number of the next draw of a text, from 0, by the key of its source.
     pub(crate) fn next_draw(&mut self, source: u64) -> u64 {
         let next = self.draws.entry(source).or_insert(0);
         *next += 1;
         *next - 1
     }
 
-    /// Returns how many more calls the run may make.
+    /// Returns the remaining macro calls.
     pub const fn steps_left(&self) -> u64 {
         self.steps_left
     }
 
-    /// Returns how many more bytes macros may write.
+    /// Returns the remaining bytes that macros may write.
     pub const fn output_left(&self) -> usize {
         self.output_left
     }
 
-    /// Takes one call at this depth (1 is a call in the text itself) from what is left.
+    /// A call that is not nested has depth 1.
     #[inline]
     pub(crate) fn take_step(&mut self, depth: usize) -> Result<(), Box<Diagnostic>> {
         let deepest = self.limits.depth.min(Limits::MAX_DEPTH);
@@ -253,7 +249,6 @@ impl State {
         self.take_steps(1)
     }
 
-    /// Takes work that is worth a number of calls from what is left.
     #[inline]
     pub(crate) fn take_steps(&mut self, steps: u64) -> Result<(), Box<Diagnostic>> {
         let Some(left) = self.steps_left.checked_sub(steps) else {
@@ -264,7 +259,6 @@ impl State {
         Ok(())
     }
 
-    /// Fails if macros may not write that many bytes any more.
     #[inline]
     pub(crate) fn check_output(&self, bytes: usize) -> Result<(), Box<Diagnostic>> {
         if bytes <= self.output_left {
@@ -275,7 +269,6 @@ impl State {
         Err(Box::new(Diagnostic::error(codes::OUTPUT_LIMIT, message)))
     }
 
-    /// Takes bytes that a macro writes from what is left.
     #[inline]
     pub(crate) fn take_output(&mut self, bytes: usize) -> Result<(), Box<Diagnostic>> {
         self.check_output(bytes)?;
@@ -283,7 +276,7 @@ impl State {
         Ok(())
     }
 
-    /// Returns whether a macro gave the text of an outlet.
+    /// Returns whether a macro inserted the text of an outlet.
     pub fn has_given_outlet(&self, name: &str) -> bool {
         self.given_outlets.contains(name)
     }
@@ -292,12 +285,10 @@ impl State {
         self.given_outlets.insert(name.clone());
     }
 
-    /// Returns what this run made of texts.
     pub(crate) const fn known_texts(&mut self) -> &mut KnownTexts {
         &mut self.known_texts
     }
 
-    /// Returns the time zone that this run found for a name before.
     pub(crate) fn known_zone(&self, name: &str) -> Option<TimeZone> {
         let (known, zone) = self.zone.as_ref()?;
         (**known == *name).then(|| zone.clone())
@@ -308,7 +299,7 @@ impl State {
     }
 }
 
-/// The failure of one call: others may need no room, or less.
+/// Fails one call only; others may need less.
 fn no_room(message: Phrase) -> Failure {
     Failure::error(codes::VARIABLE_LIMIT, message)
 }

@@ -1,6 +1,4 @@
-//! SillyTavern's hash of a text, by which it tells texts and chats apart.
-
-/// Returns the 53-bit hash of a text's UTF-16 units ("cyrb53", public domain, with seed 0).
+/// SillyTavern's hash for texts and chats: cyrb53 (public domain) of UTF-16 units, seed 0.
 pub(crate) fn of(text: &str) -> u64 {
     let (mut high, mut low) = (0xdead_beef_u32, 0x41c6_ce57_u32);
     for unit in text.encode_utf16() {

@@ -1,5 +1,3 @@
-//! A compiled text.
-
 use std::sync::{Arc, OnceLock};
 
 use ctx_types::{Diagnostic, Source, Span, Text};
@@ -13,9 +11,9 @@ use crate::state::State;
 use crate::tree::{self, CallNode, Node, Target};
 use crate::{escape, evaluate, parse, string_hash};
 
-/// A text whose macro calls are found, checked and bound to their definitions.
+/// Text with parsed, checked, and resolved macro calls.
 ///
-/// Compiling is linear in the text; expanding looks no name up. Clones share everything.
+/// Compilation is linear in the text. Expansion does no name lookups. Clones share everything.
 ///
 /// ```
 /// use ctx_macros::{Dialect, Registry, Template};
@@ -38,22 +36,20 @@ pub struct Template {
 struct Compiled {
     nodes: Vec<Node>,
     diagnostics: Vec<Diagnostic>,
-    /// The result has to be looked at for escapes.
     has_escapes: bool,
-    /// SillyTavern's hash of the text, made when it is asked for first.
     hash: OnceLock<u64>,
 }
 
-/// A call that a template makes when it is expanded.
+/// Macro call in a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MacroUse<'t> {
-    /// The name of the macro, not an alias; of `{{.name}}` and its like the name of the variable.
+    /// Main name of the macro; for a shorthand such as `{{.name}}`, name of the variable.
     pub name: &'t str,
-    /// The call in the text, with its braces.
+    /// Span of the call, including braces.
     pub span: Span,
-    /// Whether its value can differ from turn to turn.
+    /// Whether the value can change between turns.
     pub volatile: bool,
-    /// Whether it changes what later calls give.
+    /// Whether the call affects later calls.
     pub changes_state: bool,
 }
 
@@ -66,23 +62,23 @@ impl Template {
         Self { text: text.clone(), dialect, compiled: Arc::new(compiled), registry: registry.clone() }
     }
 
-    /// Returns the text that was compiled.
+    /// Returns the source text.
     pub const fn text(&self) -> &Text {
         &self.text
     }
 
-    /// Returns the dialect that it was compiled with.
+    /// Returns the macro syntax.
     pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Returns what was found when it was compiled: unknown macros, wrong numbers of arguments, calls that
-    /// are not closed. Expanding does not repeat them.
+    /// Returns the diagnostics of the compilation, such as unknown macros, wrong numbers of arguments, and
+    /// unclosed calls. Expansion does not repeat them.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.compiled.diagnostics
     }
 
-    /// Returns whether every expansion is the very text, shared and not copied.
+    /// Returns whether every expansion equals the source text, which is then shared.
     pub fn is_plain(&self) -> bool {
         match *self.compiled.nodes {
             [] => self.text.is_empty(),
@@ -91,7 +87,7 @@ impl Template {
         }
     }
 
-    /// Returns the calls in the order of their opening braces, the ones in arguments too.
+    /// Returns all calls, including nested ones, in the order of their opening braces.
     pub fn macros(&self) -> impl Iterator<Item = MacroUse<'_>> {
         let mut calls = Vec::new();
         tree::list_calls(self.nodes(), &mut calls);
@@ -117,8 +113,8 @@ impl Template {
 
     /// Evaluates the calls from left to right.
     ///
-    /// `origin` is the source of the text itself. The result has the findings of this evaluation only, see
-    /// [`Template::diagnostics`] for the rest. Equal arguments and an equal state give equal results.
+    /// `origin` is the source of the text. The result contains only diagnostics of the evaluation; see
+    /// [`Template::diagnostics`] for the others. Deterministic for equal arguments and state.
     pub fn expand(&self, env: &Env, state: &mut State, origin: &Source) -> Expansion {
         if self.is_plain() {
             return Expansion::plain(self.text.clone());
@@ -126,7 +122,7 @@ impl Template {
         evaluate::evaluate(self, env, state, origin)
     }
 
-    /// Returns how many bytes an expansion usually has, with some to spare.
+    /// In bytes, with a reserve.
     pub(crate) fn usual_len(&self) -> usize {
         self.text.len() + self.text.len() / 8
     }
@@ -143,7 +139,7 @@ impl Template {
         self.compiled.has_escapes
     }
 
-    /// Returns SillyTavern's hash of the text.
+    /// SillyTavern's hash.
     pub(crate) fn hash(&self) -> u64 {
         *self.compiled.hash.get_or_init(|| string_hash::of(&self.text))
     }

@@ -1,6 +1,4 @@
-//! Divides a text: where calls begin and end, and what divides their arguments. The rest is text.
-//!
-//! One pass from left to right with a stack of open calls. Linear in the length of the text.
+//! Tokenizer. One pass with a stack of open calls. Linear in the text.
 
 use ctx_types::Span;
 use memchr::{memchr, memchr_iter, memchr3_iter};
@@ -10,7 +8,6 @@ use crate::dialect::Dialect;
 use crate::head::{self, Follow, Head, Separated};
 use crate::markers::{self, Marker, Markers};
 
-/// A sign of the syntax, with its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     pub(crate) span: Span,
@@ -19,29 +16,22 @@ pub(crate) struct Token {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TokenKind {
-    /// A backslash that keeps the braces behind it from opening a call.
     Escape,
-    /// Braces that open no call.
+    /// Not a call.
     Braces(Head),
-    /// The beginning of a call that nothing closes.
     Unclosed(Head),
-    /// A call without arguments.
     Bare(Head),
-    /// The beginning of a call, up to its first argument.
+    /// Up to the first argument.
     Open(Head),
-    /// What divides the arguments of the innermost open call.
     Separator,
-    /// The end of the innermost open call.
     Close,
-    /// The end of a block.
     Closer(Head),
-    /// The beginning of what would be the end of a block if it had no arguments.
+    /// Invalid.
     CloserWithArguments(Head),
-    /// A call in an old spelling.
     Marker(Marker),
 }
 
-/// Returns the tokens of a text in their order; each `Open` has its `Close`.
+/// Each `Open` has its `Close`.
 pub(crate) fn read(source: &str, dialect: Dialect, check: &Checker<'_>) -> Vec<Token> {
     let markers =
         if dialect.syntax().has_markers { markers::find(source, check) } else { Markers::default() };
@@ -61,14 +51,12 @@ pub(crate) fn read(source: &str, dialect: Dialect, check: &Checker<'_>) -> Vec<T
     tokens
 }
 
-/// An open call.
 #[derive(Clone, Copy)]
 struct Opened {
-    /// The number of its token.
     token: usize,
-    /// Whether `::` divides the arguments.
+    /// Whether `::` separates arguments.
     separated: Separated,
-    /// Whether `|` begins a filter.
+    /// Whether `|` starts a filter.
     has_filters: bool,
 }
 
@@ -77,13 +65,12 @@ struct Lexer<'a, 'c> {
     dialect: Dialect,
     check: &'c Checker<'a>,
     markers: Markers,
-    /// The calls that are open.
     open: Vec<Opened>,
     tokens: Vec<Token>,
 }
 
 impl Lexer<'_, '_> {
-    /// Takes the next token from a place on and returns where reading goes on.
+    /// Returns where to resume.
     fn take(&mut self, at: usize) -> Option<usize> {
         let marker = self.markers.next_from(at);
         let end = marker.map_or(self.source.len(), |marker| marker.span.start);
@@ -122,7 +109,7 @@ impl Lexer<'_, '_> {
         })
     }
 
-    /// Reads from the first brace of a run of two or more; the last two of them open a call.
+    /// The last 2 braces of a run open a call.
     fn take_braces(&mut self, place: usize) -> usize {
         let bytes = self.source.as_bytes();
         let is_escaped = place > 0 && bytes.get(place - 1) == Some(&b'\\');
@@ -158,7 +145,7 @@ impl Lexer<'_, '_> {
     }
 }
 
-/// Skips filters that begin between two places. Returns the place behind them, if they reach the second one.
+/// Returns the offset after the filters if it exceeds `behind`.
 fn skip_filters(source: &str, from: usize, behind: usize) -> Option<usize> {
     let bytes = source.as_bytes();
     let mut at = from;
@@ -173,8 +160,8 @@ fn skip_filters(source: &str, from: usize, behind: usize) -> Option<usize> {
     None
 }
 
-/// Skips a filter as `SillyTavern` reads it: up to its name, whatever is before that, and to the end of the name. Braces
-/// among that are text. O(length of the filter).
+/// Skips a filter like `SillyTavern`: to the first letter, then to the end of the name. Braces inside are
+/// text.
 fn skip_filter(source: &str, from: usize) -> usize {
     let rest = source.get(from..).unwrap_or_default();
     let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic()) else { return source.len() };

@@ -1,6 +1,4 @@
-//! What a template is compiled to: texts and calls, with the arguments of calls as trees of the same kind.
-//!
-//! A tree is never higher than [`Limits::MAX_DEPTH`], so that walking and dropping it fits a small stack.
+//! Syntax tree of a template, at most [`Limits::MAX_DEPTH`] high, because it is walked recursively.
 
 use ctx_types::Span;
 
@@ -8,46 +6,39 @@ use crate::state::{Limits, Scope};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
-    /// Bytes of the source that are copied.
     Text(Span),
     Call(CallNode),
 }
 
-/// A call, and what is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CallNode {
     pub(crate) target: Target,
     pub(crate) span: Span,
     pub(crate) arguments: Vec<Argument>,
-    /// How many calls stand inside each other, with this one.
     height: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// The definition with this number in the registry.
+    /// Definition index.
     Macro(usize),
-    /// A condition of the definition with this number: an argument that is tested, one that is written if it
-    /// holds, and perhaps one that is written if not. Only the chosen one is evaluated.
+    /// Arguments: condition, branch if true, and optional branch if false.
     If {
         definition: usize,
-        /// The first is written if the condition does not hold.
         negated: bool,
     },
-    /// A variable is read, changed or compared; with a value there is one argument.
     Variable(Access),
-    /// More calls stood in it than any run evaluates; they are dropped.
+    /// Replaces a call that exceeds the depth limit.
     TooDeep,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Argument {
-    /// The argument without the white space around it.
     pub(crate) span: Span,
     pub(crate) nodes: Vec<Node>,
-    /// How many characters of white space are removed where its lines begin.
+    /// Indentation to remove, in characters.
     pub(crate) dedent: usize,
-    /// White space at the ends of its value is removed too, not only what is written there.
+    /// Also trims the value, not only the source.
     pub(crate) trims: bool,
 }
 
@@ -80,7 +71,7 @@ impl Node {
     }
 }
 
-/// Adds the calls among some nodes in the order of their opening braces, those in arguments too.
+/// In the order of their opening braces.
 pub(crate) fn list_calls<'t>(nodes: &'t [Node], calls: &mut Vec<&'t CallNode>) {
     for node in nodes {
         let Node::Call(call) = node else { continue };
@@ -91,7 +82,6 @@ pub(crate) fn list_calls<'t>(nodes: &'t [Node], calls: &mut Vec<&'t CallNode>) {
     }
 }
 
-/// A variable, by the place of its name, and what is done with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     pub(crate) scope: Scope,
@@ -99,7 +89,7 @@ pub(crate) struct Access {
     pub(crate) name: Span,
 }
 
-/// What `{{.name …}}` does with a variable.
+/// In `{{.name …}}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     Get,
@@ -108,7 +98,7 @@ pub(crate) enum Operator {
     Subtract,
     Increment,
     Decrement,
-    /// `||`: the value if the variable is empty, 0, `false` or `off`.
+    /// `||`: the value if the variable is false.
     Or,
     /// `??`: the value if the variable is not set.
     OrElse,
@@ -123,7 +113,7 @@ pub(crate) enum Operator {
 }
 
 impl Operator {
-    /// Every operator that is written with characters, a longer one before those that it begins with.
+    /// Longer operators precede their prefixes.
     pub(crate) const WRITTEN: [(&str, Self); 15] = [
         ("??=", Self::OrElseSet),
         ("||=", Self::OrSet),
@@ -146,7 +136,6 @@ impl Operator {
         !matches!(self, Self::Get | Self::Increment | Self::Decrement)
     }
 
-    /// Whether the value is only evaluated where the variable has none.
     pub(crate) const fn may_skip_value(self) -> bool {
         matches!(self, Self::Or | Self::OrElse | Self::OrSet | Self::OrElseSet)
     }

@@ -1,12 +1,10 @@
-//! Clocks of an agent's own: another beginning, another speed.
-
 use ctx_types::{Phrase, phrase};
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-/// A clock that showed `begin` when the real one showed `real_begin`, and runs `scale` times as fast.
+/// Clock that showed `begin` at the real time `real_begin` and runs at `scale` times real speed.
 ///
 /// ```
 /// use ctx_macros::VirtualTime;
@@ -21,31 +19,31 @@ use serde_json::Value;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VirtualTime {
-    /// What the clock showed at the beginning.
+    /// Virtual start time.
     pub begin: Moment,
-    /// When the beginning was.
+    /// Real start time.
     pub real_begin: Moment,
-    /// How many times as fast as real time it runs: 0 stands still, negative runs back.
+    /// Speed relative to real time: 0 stops the clock, negative values run backward.
     pub scale: f64,
 }
 
-/// A moment as files write it.
+/// A moment as written in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// A moment in milliseconds since the Unix epoch.
+    /// Milliseconds since the Unix epoch.
     Instant(i64),
-    /// A date and time in the zone of the turn.
+    /// Date and time in the time zone of the turn.
     Local(DateTime),
 }
 
 impl VirtualTime {
-    /// Reads `virtualTimeConfig` of an agent: `virtualBaseTime`, `realBaseTime`, and `timeScale`, 1 if absent.
+    /// Reads `virtualTimeConfig` of an agent: `virtualBaseTime`, `realBaseTime`, and `timeScale` (default 1).
     ///
-    /// Times are texts such as `2025-11-07T22:30:00+08:00`, texts without an offset, which are in the zone of
-    /// the turn, dates alone, which are midnight in universal time, or milliseconds since the Unix epoch.
+    /// A time is a number of milliseconds since the Unix epoch or a text such as `2025-11-07T22:30:00+08:00`.
+    /// A text without an offset is in the time zone of the turn. A date alone is midnight UTC.
     ///
     /// # Errors
-    /// Names which of the values cannot be used.
+    /// Names the invalid value.
     pub fn read(config: &Value) -> Result<Self, Phrase> {
         let moment = |key: &str| {
             let value = config.get(key).unwrap_or(&Value::Null);
@@ -58,8 +56,7 @@ impl VirtualTime {
         Ok(Self { begin: moment("virtualBaseTime")?, real_begin: moment("realBaseTime")?, scale })
     }
 
-    /// Returns what the clock shows at a real time, both in milliseconds since the Unix epoch; none far outside
-    /// of all calendars.
+    /// In milliseconds since the Unix epoch. `None` if out of range.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -74,7 +71,6 @@ impl VirtualTime {
 }
 
 impl Moment {
-    /// Reads a moment of a file.
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Number(number) => number.as_i64().map(Self::Instant),
@@ -83,7 +79,7 @@ impl Moment {
         }
     }
 
-    /// Reads a text as JavaScript's `Date` does, as far as it is a numeric one.
+    /// Parses a numeric date like JavaScript's `Date`.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim().replace('/', "-");
         if let Ok(instant) = text.parse::<Timestamp>() {

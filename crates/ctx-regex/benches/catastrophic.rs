@@ -1,7 +1,7 @@
-//! How long the patterns take that keep a backtracking engine busy for ever, each on ten thousand characters.
+//! Time of patterns with catastrophic backtracking, each on 10,000 characters.
 //!
-//! Prints a table, and which of them take longer than promised: compiling, one search, and replacing all matches.
-//! Without `--bench`, as under `cargo test`, each is run once.
+//! Prints the times for compilation and one search, and for replacing all matches, and the cases above the
+//! limit. Without `--bench`, as under `cargo test`, each case runs once.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it finds")]
 #![expect(clippy::expect_used, reason = "rows are valid patterns")]
 
@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 use cases::{Case, End};
 use ctx_regex::{Flags, Limits, Regex, Replacement};
 
-/// What is promised for each.
+/// Time limit for each case.
 const MOST: Duration = Duration::from_millis(100);
 
-/// How often each is run; the medians count.
+/// Runs per case, for the median.
 const RUNS: usize = 7;
 
 fn main() {

@@ -1,8 +1,7 @@
-//! What searches cost by patterns that were translated from JavaScript, beside the `regex` crate with the same
-//! meaning, and by patterns that it does not know beside `fancy-regex`.
+//! Compares JavaScript patterns with the `regex` crate, and with `fancy-regex` for unsupported patterns.
 //!
-//! All matches in 390 KB of English and Chinese prose with the marks that chats have. Both find equally many, which
-//! is checked before.
+//! Finds all matches in 390 KB of English and Chinese prose with chat markup. Checks first that the counts
+//! are equal.
 
 #![expect(clippy::expect_used, reason = "rows are valid patterns")]
 
@@ -14,7 +13,7 @@ use ctx_regex::{Flags, Limits, Regex};
 criterion_group!(benches, linear, backtracking, compile);
 criterion_main!(benches);
 
-/// Patterns with their flags, and what the `regex` crate calls the same.
+/// Pattern, flags, and equivalent for the `regex` crate.
 const LINEAR: [(&str, &str, &str); 6] = [
     (r"<think>[\s\S]*?<\/think>", "g", r"<think>[\s\S]*?</think>"),
     (r"\*([^*]+)\*", "g", r"\*([^*]+)\*"),
@@ -24,14 +23,13 @@ const LINEAR: [(&str, &str, &str); 6] = [
     (r"^.*灯笼.*$", "gm", r"(?m)^.*灯笼.*$"),
 ];
 
-/// Patterns with their flags, and what `fancy-regex` calls the same.
+/// Pattern, flags, and equivalent for `fancy-regex`.
 const BACKTRACKING: [(&str, &str, &str); 3] = [
     (r"(?<=\*)[^*\n]+(?=\*)", "g", r"(?<=\*)[^*\n]+(?=\*)"),
     (r#"(['"])(.*?)\1"#, "g", r#"(['"])(.*?)\1"#),
     (r"<(\w+)[^>]*>[\s\S]*?<\/\1>", "gi", r"(?i)<(\w+)[^>]*>[\s\S]*?</\1>"),
 ];
 
-/// Prose of some 390 KB, always the same.
 fn text() -> String {
     let pieces = [
         "The keeper of the lantern said \"you may go\" and waited. ",
@@ -56,7 +54,6 @@ fn ours(pattern: &str, flags: &str) -> Regex {
         .expect("the pattern is valid")
 }
 
-/// Counts matches; there are some for each pattern.
 fn count(regex: &Regex, text: &str) -> usize {
     let count = regex.find_iter(text).map(|found| usize::from(found.is_ok())).sum();
     assert!(count > 0, "{}", regex.pattern());

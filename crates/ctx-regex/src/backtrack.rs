@@ -1,8 +1,7 @@
-//! The engine that follows ECMA-262 to the letter: it tries one way after the other, and counts steps.
+//! Backtracking engine that follows ECMA-262 and counts steps.
 //!
-//! It matches what the linear engine cannot: lookaround, references to groups, and loops whose groups or
-//! empty iterations that engine treats otherwise. A match may take exponentially many steps, so every
-//! search has a number of them; there is no recursion, so no text makes the stack overflow.
+//! Supports everything that the linear engine does not: lookaround, backreferences, and some loops with
+//! groups or empty iterations. A match can need exponentially many steps. Not recursive.
 
 mod back_reference;
 mod class;
@@ -21,17 +20,13 @@ use crate::ast::Pattern;
 use crate::steps::BYTES_PER_STEP;
 use crate::{Error, Flags, Limits, Steps};
 
-/// A pattern, ready to be matched by backtracking.
 #[derive(Debug)]
 pub(crate) struct Backtrack {
     program: Program,
-    /// Where a match can begin.
     candidates: Candidates,
-    /// Most ways that a search may keep in mind.
     branches: usize,
 }
 
-/// Reusable room for a search.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Room {
     slots: Vec<u32>,
@@ -46,7 +41,7 @@ impl Backtrack {
         Self { program, candidates, branches: limits.branches }
     }
 
-    /// The first match that begins at or after `start`, a character boundary; its groups stay in `room`.
+    /// `start` is a character boundary. Groups remain in `room`.
     pub(crate) fn find_at(
         &self,
         room: &mut Room,
@@ -54,11 +49,11 @@ impl Backtrack {
         start: usize,
         steps: &mut Steps,
     ) -> Result<Option<Range<usize>>, Error> {
-        // Where none is left, nothing is looked for.
+        // Fails if no steps remain.
         steps.spend(1)?;
         let mut at = start;
         loop {
-            // No further than the steps pay for.
+            // Scan no more than the remaining steps allow.
             let most = usize::try_from(steps.left()).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_STEP);
             let end = text.len().min(at.saturating_add(most));
             let next = self.candidates.next(&text.as_bytes()[..end], at, steps);
@@ -72,7 +67,6 @@ impl Backtrack {
         }
     }
 
-    /// The match that begins exactly at `start`.
     pub(crate) fn match_at(
         &self,
         room: &mut Room,
@@ -85,7 +79,7 @@ impl Backtrack {
 }
 
 impl Room {
-    /// What group `number` matched in the last match, in bytes of the text.
+    /// In the last match.
     pub(crate) fn get(&self, number: usize) -> Option<Range<usize>> {
         let bounds = self.slots.get(number.checked_mul(2)?..)?;
         match bounds {
@@ -97,7 +91,6 @@ impl Room {
     }
 }
 
-/// The offset behind the character at `offset`; none at the end of the text.
 pub(crate) fn next_char(text: &str, offset: usize) -> Option<usize> {
     let c = text.get(offset..)?.chars().next()?;
     Some(offset + c.len_utf8())

@@ -1,30 +1,23 @@
-//! Sets of code points, surrogates included, as classes of JavaScript patterns need them.
-
-/// The highest code point.
 pub(crate) const MAX: u32 = 0x10_FFFF;
-/// First and last high surrogate.
 pub(crate) const HIGH: (u32, u32) = (0xD800, 0xDBFF);
-/// First and last low surrogate.
 pub(crate) const LOW: (u32, u32) = (0xDC00, 0xDFFF);
 
-/// A set of code points: sorted ranges that neither overlap nor touch.
+/// Sorted ranges that do not overlap or touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CodeSet {
     ranges: Vec<(u32, u32)>,
 }
 
 impl CodeSet {
-    /// The set that holds every code point.
     pub(crate) fn all() -> Self {
         Self { ranges: vec![(0, MAX)] }
     }
 
-    /// The set of one code point.
     pub(crate) fn one(code: u32) -> Self {
         Self { ranges: vec![(code, code)] }
     }
 
-    /// The union of inclusive ranges, in any order. O(n log n).
+    /// Merges ranges. O(n log n).
     pub(crate) fn new(mut ranges: Vec<(u32, u32)>) -> Self {
         ranges.sort_unstable();
         let mut merged: Vec<(u32, u32)> = Vec::with_capacity(ranges.len());
@@ -45,12 +38,10 @@ impl CodeSet {
         self.ranges.is_empty()
     }
 
-    /// How many code points the set holds.
     pub(crate) fn len(&self) -> usize {
         self.ranges.iter().map(|(first, last)| (last - first) as usize + 1).sum()
     }
 
-    /// The only member, if there is exactly one.
     pub(crate) fn single(&self) -> Option<u32> {
         match self.ranges.as_slice() {
             [(first, last)] if first == last => Some(*first),
@@ -58,7 +49,6 @@ impl CodeSet {
         }
     }
 
-    /// Whether all members lie in `bounds`, both ends included.
     pub(crate) fn is_within(&self, bounds: (u32, u32)) -> bool {
         self.ranges.iter().all(|(first, last)| bounds.0 <= *first && *last <= bounds.1)
     }
@@ -108,7 +98,7 @@ impl CodeSet {
         self.intersect(&other.complement())
     }
 
-    /// The ranges as characters: what is left when surrogates, which no text holds, are taken out.
+    /// Without surrogates, which do not occur in text.
     pub(crate) fn char_ranges(&self) -> impl Iterator<Item = (char, char)> {
         let parts = self
             .ranges

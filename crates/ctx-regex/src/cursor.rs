@@ -1,6 +1,4 @@
-//! A place in a pattern that is being read.
-
-/// The rest of a pattern; copying it remembers a place to come back to.
+/// Rest of a pattern. Copy it to backtrack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'p> {
     rest: &'p str,
@@ -12,7 +10,6 @@ impl<'p> Cursor<'p> {
         Self { rest: pattern, total: pattern.len() }
     }
 
-    /// Bytes read so far.
     pub(crate) fn offset(&self) -> usize {
         self.total - self.rest.len()
     }
@@ -32,21 +29,18 @@ impl<'p> Cursor<'p> {
         c
     }
 
-    /// Reads `text` if it comes next, and says whether it did.
     pub(crate) fn eat(&mut self, text: &str) -> bool {
         let rest = self.rest.strip_prefix(text);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
     }
 
-    /// Reads the next character if `accept` takes it.
     pub(crate) fn bump_if(&mut self, accept: impl FnOnce(char) -> bool) -> Option<char> {
         let c = self.peek().filter(|c| accept(*c))?;
         self.bump();
         Some(c)
     }
 
-    /// Reads as long as `accept` takes the next character.
     pub(crate) fn take_while(&mut self, accept: impl Fn(char) -> bool) -> &'p str {
         let taken = self.rest.trim_start_matches(accept);
         let (before, after) = self.rest.split_at(self.rest.len() - taken.len());
@@ -54,7 +48,7 @@ impl<'p> Cursor<'p> {
         before
     }
 
-    /// Reads exactly `count` hexadecimal digits, or nothing.
+    /// Consumes `count` hexadecimal digits, or nothing.
     pub(crate) fn hex(&mut self, count: usize) -> Option<u32> {
         let digits = self.rest.get(..count).filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
         self.rest = self.rest.get(count..)?;

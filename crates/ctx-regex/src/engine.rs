@@ -1,5 +1,3 @@
-//! The engines behind a [`Regex`](crate::Regex), and which of them runs when.
-
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,7 +7,6 @@ use crate::linear::{Linear, Slots};
 use crate::reach::Reach;
 use crate::{Error, Flags, Limits, Steps, parser, reach, required_literals, unsatisfiable};
 
-/// A compiled pattern: for the linear engine where that can match it, and for the one that always can.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
     linear: Option<Linear>,
@@ -20,7 +17,6 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// Reads `pattern` by the JavaScript grammar and builds what can match it.
     pub(crate) fn compile(pattern: &str, flags: Flags, limits: &Limits) -> Result<(Self, Groups), Error> {
         if pattern.len() > limits.pattern_bytes {
             return Err(Error::PatternTooLong { length: pattern.len(), limit: limits.pattern_bytes });
@@ -56,32 +52,25 @@ impl Engine {
     }
 }
 
-/// A search of a text, and what it goes on with from one match to the next.
 #[derive(Debug)]
 pub(crate) struct Search<'a> {
     text: &'a str,
-    /// Whether a match begins exactly where it is looked for.
     anchored: bool,
-    /// None if that engine does not suit the text, or might cost more than there are steps.
+    /// `None` if unsuitable or too expensive.
     linear: Option<&'a Linear>,
     backtrack: &'a Backtrack,
     groups: WantedGroups,
     room: Box<Room>,
 }
 
-/// Where the groups of the last match are.
 #[derive(Debug)]
 enum WantedGroups {
-    /// Nobody asked for them, or there are none.
     No,
-    /// The linear engine tells them.
     Linear(Box<Slots>),
-    /// They stay in the room of the other engine.
     Backtrack,
 }
 
 impl<'a> Search<'a> {
-    /// Begins to search a text, and tells groups only if they are wanted.
     pub(crate) fn new(engine: &'a Engine, text: &'a str, anchored: bool, wants_groups: bool) -> Self {
         let linear = engine.linear.as_ref().filter(|linear| linear.suits(text));
         let groups = match linear {
@@ -96,10 +85,8 @@ impl<'a> Search<'a> {
         self.text
     }
 
-    /// The first match that begins at or after `start`, a character boundary.
-    ///
-    /// The linear engine is charged for what it may cost at worst; when that is more than half of what is left,
-    /// the other one takes over, which is charged for what it does.
+    /// The linear engine is charged for its worst case. Above half of the remaining steps, uses backtracking,
+    /// which is charged for actual work.
     pub(crate) fn find_at(&mut self, start: usize, steps: &mut Steps) -> Result<Option<Range<usize>>, Error> {
         if let Some(linear) = self.linear {
             let cost = linear.cost(self.text.len().saturating_sub(start));
@@ -125,7 +112,7 @@ impl<'a> Search<'a> {
             WantedGroups::Linear(slots) => linear.captures_at(slots, self.text, start),
             _ => linear.find_at(self.text, start),
         };
-        // The leftmost match begins later exactly if none begins here.
+        // The leftmost match starts later only if none starts here.
         let found = found.filter(|found| !self.anchored || found.start == start);
         match (&self.groups, found) {
             (WantedGroups::Backtrack, Some(found)) => {
@@ -146,7 +133,7 @@ impl<'a> Search<'a> {
         !matches!(self.groups, WantedGroups::No)
     }
 
-    /// What group `number` matched in the last match, in bytes of the text; none if groups were not wanted.
+    /// In the last match.
     pub(crate) fn group(&self, number: usize) -> Option<Range<usize>> {
         match &self.groups {
             WantedGroups::No => None,

@@ -1,97 +1,91 @@
-//! Why a pattern, its flags, a search or a replacement failed.
-
-/// A reason for which a pattern or its flags are refused, or a search or replacement given up.
+/// Error in a pattern or its flags, or failure of a search or replacement.
 ///
-/// Offsets count bytes from the start of the pattern as its author wrote it.
+/// Offsets are in bytes from the start of the pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The pattern is longer than [`Limits::pattern_bytes`](crate::Limits::pattern_bytes).
+    /// The pattern exceeds [`Limits::pattern_bytes`](crate::Limits::pattern_bytes).
     #[error("pattern of {length} bytes exceeds the limit of {limit}")]
     PatternTooLong {
         /// Length of the pattern, in bytes.
         length: usize,
-        /// The limit that it exceeds, in bytes.
+        /// Limit in bytes.
         limit: usize,
     },
-    /// Groups or nested classes go deeper than [`Limits::nest`](crate::Limits::nest).
+    /// The nesting of groups or classes exceeds [`Limits::nest`](crate::Limits::nest).
     #[error("pattern nests deeper than {limit} at byte {offset}")]
     NestsTooDeep {
-        /// Where the first part that is too deep begins.
+        /// Start of the first part that is too deep.
         offset: usize,
-        /// The limit that it exceeds.
+        /// Limit.
         limit: usize,
     },
-    /// The classes of the pattern are larger than
-    /// [`Limits::compiled_bytes`](crate::Limits::compiled_bytes) allows.
+    /// The classes exceed [`Limits::compiled_bytes`](crate::Limits::compiled_bytes).
     #[error("classes of the pattern need more than {limit} bytes")]
     TooComplex {
-        /// The limit that it exceeds, in bytes.
+        /// Limit in bytes.
         limit: usize,
     },
-    /// JavaScript would refuse the pattern too.
+    /// Invalid in JavaScript too.
     #[error("invalid pattern at byte {offset}: {reason}")]
     Syntax {
-        /// Where the fault is.
+        /// Position of the error.
         offset: usize,
-        /// What is wrong there.
+        /// Description.
         reason: &'static str,
     },
-    /// The pattern is valid JavaScript but uses a rare feature that has no translation.
+    /// Valid in JavaScript, but not supported here.
     #[error("{feature} at byte {offset} is not supported")]
     Unsupported {
-        /// Where the feature is used.
+        /// Position of the feature.
         offset: usize,
         /// Name of the feature.
         feature: &'static str,
     },
-    /// A flag that JavaScript does not know.
+    /// A flag unknown in JavaScript.
     #[error("unknown flag `{flag}`")]
     UnknownFlag {
-        /// The letter.
+        /// Letter.
         flag: char,
     },
-    /// A flag that is given twice.
+    /// A repeated flag.
     #[error("duplicate flag `{flag}`")]
     DuplicateFlag {
-        /// The letter.
+        /// Letter.
         flag: char,
     },
-    /// The flags `u` and `v` are given together.
+    /// The flags `u` and `v` are both set.
     #[error("flags `u` and `v` exclude each other")]
     ConflictingFlags,
-    /// A search needed more steps than it was allowed: [`Limits::steps`](crate::Limits::steps), or those that
-    /// the caller lent.
+    /// The search exceeded [`Limits::steps`](crate::Limits::steps) or the caller's steps.
     #[error("search takes too many steps")]
     TooManySteps,
-    /// A search kept more ways in mind than [`Limits::branches`](crate::Limits::branches).
+    /// The search exceeded [`Limits::branches`](crate::Limits::branches).
     #[error("search keeps more than {limit} ways in mind")]
     TooManyBranches {
-        /// The limit that it exceeds.
+        /// Limit.
         limit: usize,
     },
-    /// The text is longer than 4 GiB, which only patterns without lookaround and the like can search.
+    /// The text exceeds 4 GiB, the limit of the backtracking engine.
     #[error("text of {length} bytes is too long for this pattern")]
     TextTooLong {
         /// Length of the text, in bytes.
         length: usize,
     },
-    /// The result of a replacement is longer than
-    /// [`Limits::output_bytes`](crate::Limits::output_bytes).
+    /// The result of a replacement exceeds [`Limits::output_bytes`](crate::Limits::output_bytes).
     #[error("replaced text exceeds the limit of {limit} bytes")]
     OutputTooLong {
-        /// The limit that it exceeds, in bytes.
+        /// Limit in bytes.
         limit: usize,
     },
 }
 
 impl Error {
-    /// A fault of syntax at `offset`.
     pub(crate) fn syntax(offset: usize, reason: &'static str) -> Self {
         Self::Syntax { offset, reason }
     }
 
-    /// Whether the pattern itself is refused, rather than a search for it in some text given up.
+    /// Whether the pattern or its flags are invalid, rather than a search or replacement having failed.
     pub fn is_of_pattern(&self) -> bool {
         !matches!(
             self,

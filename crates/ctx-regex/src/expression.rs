@@ -1,5 +1,3 @@
-//! The compiled regular expression and its replacement loop.
-
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -9,14 +7,13 @@ use crate::matches::{Match, Matches};
 use crate::steps::StepBudget;
 use crate::{Error, Flags, Limits, Reach, Replacement, Steps};
 
-/// A text brings one step for so many bytes, so that looking at all of it once is never too much.
+/// Bytes of text per additional step, enough to scan each text once.
 const BYTES_PER_FREE_STEP: u64 = 8;
 
-/// A JavaScript regular expression, compiled.
+/// A compiled JavaScript regular expression.
 ///
-/// A search takes time linear in the text where the pattern allows that ([`Regex::is_linear`]); otherwise it
-/// may be given up for taking too many [`Steps`]. Each call has [`Limits::steps`] of them, or those that the
-/// caller lends. Cloning is cheap.
+/// A search is linear in the text if [`Regex::is_linear`]. Otherwise it may fail after too many [`Steps`]:
+/// [`Limits::steps`] per call, or the steps of the caller. Cheap to clone.
 ///
 /// ```
 /// use ctx_regex::{Flags, Limits, Regex, Replacement};
@@ -36,52 +33,55 @@ pub struct Regex {
 }
 
 impl Regex {
-    /// Compiles `pattern`, the text that JavaScript's `new RegExp(pattern, flags)` takes.
+    /// Compiles `pattern`, as passed to JavaScript's `new RegExp(pattern, flags)`.
     ///
     /// # Errors
     ///
-    /// Every [`Error`] of which [`Error::is_of_pattern`] is true, but [`Error::UnknownFlag`] and
+    /// Every [`Error`] for which [`Error::is_of_pattern`] is true, except [`Error::UnknownFlag`] and
     /// [`Error::DuplicateFlag`].
     pub fn new(pattern: &str, flags: Flags, limits: &Limits) -> Result<Self, Error> {
         let (engine, groups) = Engine::compile(pattern, flags, limits)?;
         Ok(Self { pattern: pattern.into(), flags, engine, groups, limits: *limits })
     }
 
-    /// The pattern as it was given.
+    /// Returns the source of the pattern.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
 
-    /// The flags that were given.
+    /// Returns the flags.
     pub fn flags(&self) -> Flags {
         self.flags
     }
 
-    /// How many capture groups the pattern has; group 0, the whole match, is not counted.
+    /// Returns the number of capture groups, without group 0.
     pub fn group_count(&self) -> usize {
         self.groups.count()
     }
 
-    /// Whether searches take time linear in the text.
+    /// Whether searches are linear in the text.
     ///
-    /// False for patterns with lookaround, references to groups, more than [`Limits::positions`] or [`Limits::building`], and loops whose body
-    /// may be empty, unless each iteration is required as in `(?:a?){2}`. Even if this is true, backtracking may be
-    /// needed for what groups hold, and for texts with other ends of lines than `\n` if `^` or `$` means lines.
+    /// False for lookaround, backreferences, patterns beyond [`Limits::positions`] or [`Limits::building`],
+    /// and loops with a possibly empty body, unless every iteration is required as in `(?:a?){2}`. Even if
+    /// true, groups may need backtracking, and so may texts with line ends other than `\n` if `^` or `$`
+    /// matches at lines.
     pub fn is_linear(&self) -> bool {
         self.engine.is_linear()
     }
 
-    /// How long building the linear engine took, in estimated half microseconds; 0 without one.
+    /// Returns the estimated time to build the linear engine, in half microseconds; 0 without a linear
+    /// engine.
     ///
-    /// Who builds many patterns of a stranger lowers [`Limits::building`] by it, so that all together have a limit.
+    /// To limit the total time for many untrusted patterns, subtract it from [`Limits::building`].
     pub fn building(&self) -> usize {
         self.engine.building()
     }
 
-    /// Texts in lower case, one of which stands in the lower-case form of every match; none if there are none.
+    /// Returns lower-case texts. The lower-case form of every match contains at least one of them. Empty if
+    /// there are no such texts.
     ///
-    /// A text whose lower-case form ([`str::to_lowercase`]) holds none of them is not matched, so that many
-    /// patterns can be told apart by one search for all their texts.
+    /// A text whose lower-case form ([`str::to_lowercase`]) contains none of them cannot match. One search
+    /// for the texts of many patterns finds the patterns that may match.
     ///
     /// ```
     /// use ctx_regex::{Flags, Limits, Regex};
@@ -94,7 +94,7 @@ impl Regex {
         self.engine.required_literals()
     }
 
-    /// How much text one match can be about; all of it with the flag `y`, which looks at the start alone.
+    /// Returns the extent of text that can affect one match. With the flag `y`, `Reach::Text`.
     ///
     /// ```
     /// use ctx_regex::{Flags, Limits, Reach, Regex};
@@ -108,7 +108,7 @@ impl Regex {
         if self.flags.contains(Flags::STICKY) { Reach::Text } else { self.engine.reach() }
     }
 
-    /// Whether the form of the pattern shows that no text matches it.
+    /// Returns whether the pattern is known to match no text.
     ///
     /// ```
     /// use ctx_regex::{Flags, Limits, Regex};
@@ -122,12 +122,12 @@ impl Regex {
         self.engine.is_unsatisfiable()
     }
 
-    /// Where the first match is that begins at or after the byte `start`, a character boundary; with the flag `y`
-    /// the one that begins there. The text before it is looked at by `^`, `\b` and their kin.
+    /// Returns the range of the first match at or after the byte `start`, a character boundary. With the flag
+    /// `y`, the match must start there. Assertions such as `^` and `\b` see the text before `start`.
     ///
     /// # Errors
     ///
-    /// As [`Regex::is_match`].
+    /// As for [`Regex::is_match`].
     pub fn find_from_within(
         &self,
         text: &str,
@@ -138,40 +138,38 @@ impl Regex {
         Search::new(&self.engine, text, sticky, false).find_at(start, steps)
     }
 
-    /// Whether the pattern matches somewhere in `text`, or with the flag `y` at its start.
+    /// Returns whether the pattern matches anywhere in `text`, or with the flag `y` at its start.
     ///
     /// # Errors
     ///
-    /// The search may be given up: [`Error::TooManySteps`], [`Error::TooManyBranches`],
-    /// [`Error::TextTooLong`].
+    /// [`Error::TooManySteps`], [`Error::TooManyBranches`], or [`Error::TextTooLong`].
     pub fn is_match(&self, text: &str) -> Result<bool, Error> {
         self.is_match_within(text, &mut self.steps(text))
     }
 
-    /// As [`Regex::is_match`], with steps that the caller lends.
+    /// Like [`Regex::is_match`], with the steps of the caller.
     ///
     /// # Errors
     ///
-    /// As [`Regex::is_match`].
+    /// As for [`Regex::is_match`].
     pub fn is_match_within(&self, text: &str, steps: &mut Steps) -> Result<bool, Error> {
         Ok(self.matches(text, false, StepBudget::Lent(steps)).next().transpose()?.is_some())
     }
 
-    /// The first match in `text`.
+    /// Returns the first match.
     ///
     /// # Errors
     ///
-    /// As [`Regex::is_match`].
+    /// As for [`Regex::is_match`].
     pub fn find<'a>(&'a self, text: &'a str) -> Result<Option<Match<'a>>, Error> {
         self.find_iter(text).next().transpose()
     }
 
-    /// All matches in `text`, with or without the flag `g`.
+    /// Returns all matches, with or without the flag `g`.
     ///
-    /// They follow JavaScript: after an empty match the search goes on one character later, and a
-    /// match may be empty right behind the one before. With the flag `y` they are contiguous from the
-    /// start of the text. All of them together have [`Limits::steps`]; a search that is given up is the last
-    /// item, as an error of [`Regex::is_match`].
+    /// As in JavaScript, the search continues one character after an empty match, and an empty match may
+    /// directly follow another match. With the flag `y`, matches are contiguous from the start. All matches
+    /// share [`Limits::steps`]. The last item is an error of [`Regex::is_match`] if the search fails.
     ///
     /// ```
     /// use ctx_regex::{Flags, Limits, Regex};
@@ -185,23 +183,23 @@ impl Regex {
         self.matches(text, true, StepBudget::Own(self.steps(text)))
     }
 
-    /// As [`Regex::find_iter`], with steps that the caller lends.
+    /// Like [`Regex::find_iter`], with the steps of the caller.
     pub fn find_iter_within<'a>(&'a self, text: &'a str, steps: &'a mut Steps) -> Matches<'a> {
         self.matches(text, true, StepBudget::Lent(steps))
     }
 
-    /// Replaces the first match, or with the flag `g` every match; borrows `text` if there is none.
+    /// Replaces the first match, or with the flag `g` all matches. Borrows `text` if nothing matches.
     ///
     /// # Errors
     ///
-    /// [`Error::OutputTooLong`] if the result exceeds [`Limits::output_bytes`], and those of
+    /// [`Error::OutputTooLong`] if the result exceeds [`Limits::output_bytes`], and the errors of
     /// [`Regex::is_match`].
     pub fn replace<'t>(&self, text: &'t str, replacement: &Replacement) -> Result<Cow<'t, str>, Error> {
         let matches = self.matches(text, replacement.reads_groups(), StepBudget::Own(self.steps(text)));
         self.rewrite(text, matches, |found, out| replacement.append(found, out, self.limits.output_bytes))
     }
 
-    /// As [`Regex::replace`], with what `write` appends for each match.
+    /// Like [`Regex::replace`], with a function that appends the replacement.
     ///
     /// ```
     /// use ctx_regex::{Flags, Limits, Regex};
@@ -214,7 +212,7 @@ impl Regex {
     ///
     /// # Errors
     ///
-    /// As [`Regex::replace`].
+    /// As for [`Regex::replace`].
     pub fn replace_with<'t>(
         &self,
         text: &'t str,
@@ -226,7 +224,6 @@ impl Regex {
         })
     }
 
-    /// The steps of one call.
     fn steps(&self, text: &str) -> Steps {
         Steps::new(self.limits.steps.saturating_add(text.len() as u64 / BYTES_PER_FREE_STEP))
     }

@@ -1,13 +1,10 @@
-//! The flags of a JavaScript regular expression.
-
 use std::fmt;
 
 use crate::Error;
 
 /// A set of flags, such as `gi`.
 ///
-/// The flags `u` and `v` exclude each other: [`Flags::parse`] and [`Regex::new`](crate::Regex::new)
-/// refuse both together.
+/// [`Flags::parse`] and [`Regex::new`](crate::Regex::new) reject `u` together with `v`.
 ///
 /// ```
 /// use ctx_regex::{Error, Flags};
@@ -21,7 +18,7 @@ use crate::Error;
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Flags(u8);
 
-/// Every flag with its letter, in the order in which JavaScript prints them.
+/// In the order in which JavaScript prints them.
 const LETTERS: [(char, Flags); 8] = [
     ('d', Flags::HAS_INDICES),
     ('g', Flags::GLOBAL),
@@ -34,26 +31,26 @@ const LETTERS: [(char, Flags); 8] = [
 ];
 
 impl Flags {
-    /// No flag.
+    /// No flags.
     pub const NONE: Self = Self(0);
-    /// `d`: indices of groups. Without effect, for a match always knows them.
+    /// `d`: group indices. No effect, because matches always have them.
     pub const HAS_INDICES: Self = Self(1);
-    /// `g`: a replacement replaces every match, not the first alone.
+    /// `g`: replace all matches.
     pub const GLOBAL: Self = Self(1 << 1);
-    /// `i`: letters match regardless of case.
+    /// `i`: ignore case.
     pub const IGNORE_CASE: Self = Self(1 << 2);
-    /// `m`: `^` and `$` match at lines too.
+    /// `m`: `^` and `$` also match at lines.
     pub const MULTILINE: Self = Self(1 << 3);
-    /// `s`: `.` matches line terminators too.
+    /// `s`: `.` also matches line terminators.
     pub const DOT_ALL: Self = Self(1 << 4);
-    /// `u`: strict syntax, `\u{…}` and `\p{…}`.
+    /// `u`: strict syntax, `\u{…}`, and `\p{…}`.
     pub const UNICODE: Self = Self(1 << 5);
-    /// `v`: as `u`, with set operations in classes.
+    /// `v`: like `u`, with set operations in classes.
     pub const UNICODE_SETS: Self = Self(1 << 6);
-    /// `y`: a match begins exactly where the search does, which is the end of the one before.
+    /// `y`: a match must start where the search starts, which is the end of the previous match.
     pub const STICKY: Self = Self(1 << 7);
 
-    /// Reads flags from their letters, in any order.
+    /// Parses flag letters in any order.
     ///
     /// # Errors
     ///
@@ -75,13 +72,12 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// These flags and those of `other`.
+    /// Returns the union.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Refuses `u` together with `v`.
     pub(crate) fn check(self) -> Result<Self, Error> {
         if self.contains(Self::UNICODE.with(Self::UNICODE_SETS)) {
             Err(Error::ConflictingFlags)
@@ -90,7 +86,6 @@ impl Flags {
         }
     }
 
-    /// Whether the pattern is read by the strict grammar, that is with `u` or `v`.
     pub(crate) fn strict(self) -> bool {
         self.contains(Self::UNICODE) || self.contains(Self::UNICODE_SETS)
     }

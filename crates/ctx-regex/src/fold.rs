@@ -1,8 +1,8 @@
-//! Case folding as JavaScript does it, with and without the flag `u`.
+//! JavaScript case folding.
 //!
-//! With `u` (or `v`) two characters are equal if their simple case foldings are. Without it they are
-//! equal if their upper-case forms are, where a form of several code units and a non-ASCII letter with
-//! an ASCII form do not count: the Kelvin sign is no `k`, and `ß` is no `ẞ`.
+//! With `u` or `v`, compares simple case foldings. Otherwise compares upper-case forms, except those of
+//! several code units and ASCII forms of non-ASCII letters: the Kelvin sign does not equal `k`, and `ß` does
+//! not equal `ẞ`.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,15 @@ use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 use crate::code_set::CodeSet;
 use crate::property;
 
-/// Code points that the folding without `u` looks at: it works on UTF-16 units.
+/// Without `u`, folding works on UTF-16 units.
 const ONE_UNIT: (u32, u32) = (0, 0xFFFF);
 
-/// Closes sets under case folding.
 #[derive(Debug)]
 pub(crate) struct Folder {
-    /// Whether simple case folding is used, as the flags `u` and `v` ask for.
+    /// Uses simple case folding.
     unicode: bool,
-    /// All characters that have a case, once they were needed.
     cased: Option<CodeSet>,
-    /// What single characters become: a pattern has few, and many times.
+    /// Single characters repeat in patterns.
     closed: BTreeMap<u32, CodeSet>,
 }
 
@@ -30,7 +28,7 @@ impl Folder {
         Self { unicode, cased: None, closed: BTreeMap::new() }
     }
 
-    /// The members of `set` whose case matters; closing the set takes time in their number.
+    /// Their number determines the cost of `close`.
     pub(crate) fn cased_part(&mut self, set: &CodeSet) -> CodeSet {
         if *set == CodeSet::all() {
             return CodeSet::default();
@@ -43,9 +41,7 @@ impl Folder {
         set.intersect(cased)
     }
 
-    /// Adds to `set` all that equals one of its members when case is ignored.
-    ///
-    /// `cased` is what [`Folder::cased_part`] gave for `set`.
+    /// `cased` is the result of [`Folder::cased_part`].
     pub(crate) fn close(&mut self, set: &CodeSet, cased: &CodeSet) -> CodeSet {
         let Some(code) = set.single() else { return self.closure(set, cased) };
         if let Some(known) = self.closed.get(&code) {
@@ -67,22 +63,19 @@ impl Folder {
     }
 }
 
-/// Whether `c`, which simple folding would add to `set`, also equals a member by its upper case.
 fn has_equal_member(c: char, set: &CodeSet) -> bool {
     let alike = simple_folding(&CodeSet::one(u32::from(c))).intersect(set);
     alike.char_ranges().flat_map(|(first, last)| first..=last).any(|member| upper(member) == upper(c))
 }
 
-/// The closure of a set under simple case folding.
 fn simple_folding(set: &CodeSet) -> CodeSet {
     let mut class =
         ClassUnicode::new(set.char_ranges().map(|(first, last)| ClassUnicodeRange::new(first, last)));
-    // It fails only without Unicode tables, and this crate is always built with them.
+    // Fails only without Unicode tables, which are always enabled.
     let _ = class.try_case_fold_simple();
     CodeSet::new(class.iter().map(|range| (u32::from(range.start()), u32::from(range.end()))).collect())
 }
 
-/// Whether two characters are equal by their simple case foldings.
 pub(crate) fn is_equal(a: char, b: char) -> bool {
     simple_folding(&CodeSet::one(u32::from(a))).contains(u32::from(b))
 }
@@ -117,10 +110,9 @@ mod tests {
         assert_eq!(closed(true, "sß"), "Ssßſẞ");
     }
 
-    /// One pass over the plane that the folding without `u` works on, by the rule itself.
     #[test]
     fn without_u_exactly_equal_upper_cases_are_alike() {
-        // The tables of the standard library may be of a newer Unicode version.
+        // The standard library may have a newer Unicode version.
         let assigned = property::lookup("Assigned").unwrap();
         let plane = || (0..=ONE_UNIT.1).filter(|code| assigned.contains(*code)).filter_map(char::from_u32);
         let mut alike: BTreeMap<char, Vec<char>> = BTreeMap::new();

@@ -1,7 +1,8 @@
 //! JavaScript regular expressions with limits.
 //!
-//! Returns the matches and replacements of JavaScript, or refuses the pattern with a typed [`Error`]. Matching takes
-//! linear time where the pattern allows it. Other patterns backtrack for at most a given number of [`Steps`].
+//! `Regex` returns the same matches and replacements as JavaScript, or rejects the pattern with an
+//! [`Error`]. Matching is linear in the text if the pattern allows it. Otherwise it backtracks for at most a
+//! given number of [`Steps`].
 //!
 //! # Example
 //!
@@ -16,15 +17,16 @@
 //!
 //! # Differences from JavaScript
 //!
-//! Strings in classes (`\q{ab}`, `\p{RGI_Emoji}` with `v`) are refused. Accepted patterns differ in these points:
+//! Class strings (`\q{ab}`, `\p{RGI_Emoji}` with `v`) are rejected. Accepted patterns differ in these points:
 //!
-//! - Text consists of characters, not of UTF-16 units. Without `u`, `.` and negated classes match a complete astral
-//!   character, empty matches never split one, and a literal astral character in the pattern can be quantified and can
-//!   bound a range. Patterns with surrogate halves work: `\uD83D\uDE00`, `[\uD800-\uDBFF][\uDC00-\uDFFF]`. A single
-//!   half matches nothing. A class that contains both halves of a character matches that character.
+//! - Text consists of characters, not UTF-16 units. Without `u`, `.` and negated classes match a complete
+//!   astral character, empty matches never split one, and a literal astral character can be quantified and
+//!   can bound a range. Surrogate pairs work: `\uD83D\uDE00`, `[\uD800-\uDBFF][\uDC00-\uDFFF]`. A lone
+//!   surrogate matches nothing. A class with both surrogates of a character matches that character.
 //! - Property names are matched loosely: `\p{lu}` is `\p{Lu}`.
-//! - With `i` and `v`, operands of `&&` and `--` are folded first. ECMA-262 specifies this; Node.js 20 does not do it.
-//! - Syntax newer than Node.js 20 is refused, for example `(?i:…)` and equal group names in alternatives.
+//! - With `i` and `v`, operands of `&&` and `--` are folded first, as ECMA-262 specifies. Node.js 20 does not
+//!   do this.
+//! - Syntax newer than Node.js 20 is rejected, such as `(?i:…)` and equal group names in alternatives.
 
 #![warn(clippy::disallowed_methods)]
 

@@ -1,6 +1,4 @@
-//! What a pattern and a replacement may cost.
-
-/// Upper bounds on what one pattern may cost: to compile, to search for, and to replace.
+/// Limits of compilation, search, and replacement for one pattern.
 ///
 /// ```
 /// use ctx_regex::{Error, Flags, Limits, Regex};
@@ -12,27 +10,26 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Longest pattern, in bytes of its source. Default: 64 KiB.
+    /// Length of the pattern, in bytes. Default: 64 KiB.
     pub pattern_bytes: usize,
-    /// Most characters, classes, assertions and capture groups of a pattern that the linear engine takes, with
-    /// counted repetitions written out: `[ab]{0,20}c` has 21. For each byte of a text it does up to that much
-    /// work; larger patterns are matched by backtracking. Default: 2,000.
+    /// Characters, classes, assertions, and groups for the linear engine, with counted repetitions expanded:
+    /// `[ab]{0,20}c` has 21. Limits the work per byte of text. Larger patterns use backtracking. Default:
+    /// 2,000.
     pub positions: usize,
-    /// How long building the linear engine may take, in estimated half microseconds; a pattern that would take longer,
-    /// such as `[^x]{1000}`, is matched by backtracking. Default: 2,000.
+    /// Estimated time to build the linear engine, in half microseconds. Slower patterns, such as
+    /// `[^x]{1000}`, use backtracking. Default: 2,000.
     pub building: usize,
-    /// Largest program of the linear engine, in bytes, and likewise the largest state cache that a search may
-    /// build; a pattern with many groups may use only a part, for its searches need more. Also bounds the
-    /// classes of any pattern. Default: 1 MiB.
+    /// Size of the linear engine's program, and of its state cache per search, in bytes. The program of a
+    /// pattern with many groups must be smaller. Also limits the classes of any pattern. Default: 1 MiB.
     pub compiled_bytes: usize,
-    /// Deepest nesting of groups and classes; the outermost group has depth 1. Default: 128.
+    /// Nesting depth of groups and classes; the outermost has depth 1. Default: 128.
     pub nest: usize,
-    /// Most [`Steps`](crate::Steps) of one call, that is of all matches in a text together, beside one for each 8
-    /// bytes of the text. Default: 2,000,000, some twenty milliseconds.
+    /// [`Steps`](crate::Steps) per call, shared by all its matches, plus one per 8 bytes of text. Default:
+    /// 2,000,000, about 20 ms.
     pub steps: u64,
-    /// Most ways that a search may keep in mind to try them later, at 16 bytes each. Default: 2,000,000.
+    /// Saved branches of a search, at 16 bytes each. Default: 2,000,000.
     pub branches: usize,
-    /// Longest text that a replacement may produce, in bytes. Default: 64 MiB.
+    /// Length of a replacement's result, in bytes. Default: 64 MiB.
     pub output_bytes: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The engine whose time is linear in the text: the `regex` crate, for patterns that mean the same there.
+//! Linear engine: the `regex` crate, for patterns with the same meaning there.
 
 mod emit;
 mod positions;
@@ -11,39 +11,33 @@ use crate::ast::Pattern;
 use crate::steps::BYTES_PER_STEP;
 use crate::{Flags, Limits};
 
-/// How deep a written pattern nests for each level that its author nested: group, quantifier,
-/// alternatives, sequence.
+/// Written levels per source level: group, quantifier, alternatives, sequence.
 const DEPTH_FACTOR: usize = 4;
 
-/// A search that finds groups keeps two offsets of each group for each state of the program. Programs
-/// of patterns with more groups than this must be the smaller, so that this table stays within a few
-/// times `Limits::compiled_bytes`.
+/// A search for groups keeps 2 offsets per group and state. With more groups, the program must be smaller.
 const GROUPS_AT_FULL_SIZE: usize = 12;
 
-/// Patterns with more positions than this are slower at worst, and count for more.
+/// Larger patterns cost more.
 const POSITIONS_PER_STEP: usize = 64;
 
-/// A pattern that the `regex` crate matches as JavaScript does, at least in most texts.
 #[derive(Clone, Debug)]
 pub(crate) struct Linear {
     regex: regex::Regex,
     has_lines: bool,
     has_exact_groups: bool,
-    /// How many steps [`BYTES_PER_STEP`] bytes count for.
     weight: u64,
     building: usize,
 }
 
-/// Reusable room for the groups of a match.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots(CaptureLocations);
 
 impl Linear {
-    /// Builds the engine; nothing for a pattern that it cannot match, or that is too large for it.
+    /// `None` if unsuitable or too large.
     pub(crate) fn new(pattern: &Pattern, flags: Flags, limits: &Limits) -> Option<Self> {
         let positions = positions::count(&pattern.root);
-        // A stranger's book has thousands of keys, and twenty bytes such as `\p{L}{200}` took 30 ms each; backtracking
-        // counts repetitions instead of writing them out.
+        // A worldbook can have thousands of keys, and a key such as `\p{L}{200}` took 30 ms to build.
+        // Backtracking does not expand repetitions.
         let building = positions::building(&pattern.root);
         if positions > limits.positions || building > limits.building {
             return None;
@@ -66,24 +60,19 @@ impl Linear {
         })
     }
 
-    /// How long building it took, as estimated before.
     pub(crate) fn building(&self) -> usize {
         self.building
     }
 
-    /// Whether the engine finds in `text` what JavaScript finds there. O(n) at most.
-    ///
-    /// Where lines count, it knows those that end with `\n` alone.
+    /// O(n). The `regex` crate supports only `\n` as a line end.
     pub(crate) fn suits(&self, text: &str) -> bool {
         !self.has_lines || !['\r', '\u{2028}', '\u{2029}'].iter().any(|end| text.contains(*end))
     }
 
-    /// Whether the groups of its matches are those of JavaScript.
     pub(crate) fn has_exact_groups(&self) -> bool {
         self.has_exact_groups
     }
 
-    /// How many steps a search in that many bytes of text counts for.
     pub(crate) fn cost(&self, bytes: usize) -> u64 {
         (bytes.div_ceil(BYTES_PER_STEP) as u64 + 1).saturating_mul(self.weight)
     }
@@ -92,19 +81,16 @@ impl Linear {
         Slots(self.regex.capture_locations())
     }
 
-    /// The first match that begins at or after `start`, a character boundary.
     pub(crate) fn find_at(&self, text: &str, start: usize) -> Option<Range<usize>> {
         self.regex.find_at(text, start).map(|found| found.range())
     }
 
-    /// As [`Linear::find_at`], and leaves the groups in `slots`.
     pub(crate) fn captures_at(&self, slots: &mut Slots, text: &str, start: usize) -> Option<Range<usize>> {
         self.regex.captures_read_at(&mut slots.0, text, start).map(|found| found.range())
     }
 }
 
 impl Slots {
-    /// What group `number` matched, in bytes of the text.
     pub(crate) fn get(&self, number: usize) -> Option<Range<usize>> {
         self.0.get(number).map(|(start, end)| start..end)
     }

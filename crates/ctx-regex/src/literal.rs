@@ -1,10 +1,8 @@
-//! Regular expressions as files write them, with their flags, and the escaping of plain text.
-
 use std::fmt::Write as _;
 
 use crate::Flags;
 
-/// A regular expression with its flags, as JavaScript's source and the fields of applications write it.
+/// A regular expression literal as in JavaScript source, with its flags.
 ///
 /// ```
 /// use ctx_regex::{Flags, Literal};
@@ -16,18 +14,17 @@ use crate::Flags;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Literal<'a> {
-    /// The text between the slashes, with its escapes.
+    /// Text between the slashes, with escapes.
     pub pattern: &'a str,
-    /// The flags after the last slash.
+    /// Flags after the last slash.
     pub flags: Flags,
 }
 
 impl<'a> Literal<'a> {
-    /// Reads a literal, or gives `None` where `text` is not one.
+    /// Parses a literal. `None` if `text` is not a literal.
     ///
-    /// A literal begins with `/`; the last slash that is neither escaped nor inside a class ends its
-    /// body, so an author may leave slashes before it unescaped. An empty body (a comment in
-    /// JavaScript) or anything but valid flags after it makes no literal.
+    /// The body ends at the last slash that is not escaped or in a class, so earlier slashes need no escape.
+    /// `None` if the body is empty (a comment in JavaScript) or invalid flags follow.
     pub fn parse(text: &'a str) -> Option<Self> {
         let body = text.strip_prefix('/')?;
         let (pattern, letters) = body.split_at_checked(last_slash(body)?)?;
@@ -39,7 +36,6 @@ impl<'a> Literal<'a> {
     }
 }
 
-/// Offset of the last slash that is neither escaped nor inside a class.
 fn last_slash(body: &str) -> Option<usize> {
     let (mut found, mut in_class, mut escaped) = (None, false, false);
     for (offset, byte) in body.bytes().enumerate() {
@@ -55,11 +51,11 @@ fn last_slash(body: &str) -> Option<usize> {
     found
 }
 
-/// Escapes `text` so that a pattern matches exactly it, under any flags but `i`.
+/// Escapes `text` for a pattern that matches exactly it, with any flags except `i`.
 ///
-/// The result holds no raw slash or line terminator, so it may stand in a [`Literal`], and may follow
-/// any other piece of a pattern; a leading digit is escaped so that it does not lengthen a reference
-/// such as `\1`. Inside a class it is safe unless the flag `v` is set.
+/// The result contains no raw slash or line terminator, so it can be used in a [`Literal`]. It can follow any
+/// other pattern, because a leading digit is escaped and cannot extend a backreference such as `\1`. Also
+/// safe in a class without the flag `v`.
 ///
 /// ```
 /// assert_eq!(ctx_regex::escape("1 + {{user}}?"), r"\x31 \+ \{\{user\}\}\?");
@@ -83,8 +79,7 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// Appends `\xHH`, the one escape of punctuation and digits that every grammar accepts.
+/// The only escape for these characters that every grammar accepts.
 fn push_hex(out: &mut String, c: char) {
-    // Writing to a string cannot fail.
     let _ = write!(out, r"\x{:02x}", u32::from(c));
 }

@@ -1,5 +1,3 @@
-//! Matches and the iteration over them.
-
 use std::iter::FusedIterator;
 use std::ops::Range;
 
@@ -9,7 +7,7 @@ use crate::backtrack::next_char;
 use crate::engine::Search;
 use crate::steps::StepBudget;
 
-/// One match, with what its groups matched.
+/// A match and its groups.
 ///
 /// ```
 /// use ctx_regex::{Flags, Limits, Regex};
@@ -25,38 +23,38 @@ use crate::steps::StepBudget;
 pub struct Match<'a> {
     text: &'a str,
     range: Range<usize>,
-    /// What each group from 1 on matched; empty if nobody asked.
+    /// From group 1; empty if not requested.
     groups: Box<[Option<Range<usize>>]>,
     known: &'a Groups,
 }
 
 impl<'a> Match<'a> {
-    /// Where the match is, in bytes of the text; both ends are character boundaries.
+    /// Returns the byte range; both ends are character boundaries.
     pub fn range(&self) -> Range<usize> {
         self.range.clone()
     }
 
-    /// What was matched.
+    /// Returns the matched text.
     pub fn as_str(&self) -> &'a str {
         self.slice(self.range.clone())
     }
 
-    /// The text before the match.
+    /// Returns the text before the match.
     pub fn before(&self) -> &'a str {
         self.slice(0..self.range.start)
     }
 
-    /// The text behind the match.
+    /// Returns the text after the match.
     pub fn after(&self) -> &'a str {
         self.slice(self.range.end..self.text.len())
     }
 
-    /// How many groups the pattern has, group 0 not counted.
+    /// Returns the number of groups, without group 0.
     pub fn group_count(&self) -> usize {
         self.known.count()
     }
 
-    /// Where group `number` matched; `None` if it took no part, or if there is no such group.
+    /// Returns the byte range of a group. `None` if the group is unset or does not exist.
     ///
     /// Group 0 is the whole match.
     pub fn group_range(&self, number: usize) -> Option<Range<usize>> {
@@ -66,17 +64,16 @@ impl<'a> Match<'a> {
         }
     }
 
-    /// What group `number` matched; `None` if it took no part, or if there is no such group.
+    /// Returns the text of a group. `None` if the group is unset or does not exist.
     pub fn group(&self, number: usize) -> Option<&'a str> {
         self.group_range(number).map(|range| self.slice(range))
     }
 
-    /// What the group called `name` matched; `None` if it took no part, or if there is no such group.
+    /// Returns the text of a named group. `None` if the group is unset or does not exist.
     pub fn name(&self, name: &str) -> Option<&'a str> {
         self.group(self.known.number(name)?)
     }
 
-    /// Whether any group of the pattern has a name.
     pub(crate) fn has_names(&self) -> bool {
         self.known.are_named()
     }
@@ -86,14 +83,13 @@ impl<'a> Match<'a> {
     }
 }
 
-/// The matches of a [`Regex`](crate::Regex) in a text, from left to right.
+/// Iterator over the matches of a [`Regex`](crate::Regex), from left to right.
 ///
-/// A search that is given up is the last item.
+/// If the search fails, the error is the last item.
 #[derive(Debug)]
 pub struct Matches<'a> {
     search: Search<'a>,
     known: &'a Groups,
-    /// Where the next search begins; `None` once there can be no further match.
     at: Option<usize>,
     budget: StepBudget<'a>,
 }

@@ -1,4 +1,4 @@
-//! The grammar of JavaScript patterns, ECMA-262 §22.2.1 with Annex B.1.2.
+//! Parser for JavaScript patterns: ECMA-262 §22.2.1 with Annex B.1.2.
 
 mod class;
 mod class_sets;
@@ -15,14 +15,13 @@ use crate::fold::Folder;
 use crate::surrogates;
 use crate::{Error, Flags, Limits};
 
-/// How groups that look ahead or behind begin after `(?`: behind or not, negated or not.
+/// Opening after `(?`, `behind`, and `negated`.
 const LOOKS: [(&str, bool, bool); 4] =
     [("=", false, false), ("!", false, true), ("<=", true, false), ("<!", true, true)];
 
-/// Bytes of compiled program that one step of work on classes stands for.
 const COMPILED_BYTES_PER_STEP: usize = 16;
 
-/// Reads a pattern. O(n) but for classes, whose cost is bounded by `limits.compiled_bytes`.
+/// Linear, except for classes, which `limits.compiled_bytes` limits.
 pub(crate) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<Pattern, Error> {
     let mut parser = Parser {
         cursor: Cursor::new(pattern),
@@ -43,30 +42,24 @@ pub(crate) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<Patt
     Ok(Pattern { root, groups: parser.groups, references })
 }
 
-/// A pattern that is being read.
 struct Parser<'p> {
     cursor: Cursor<'p>,
     flags: Flags,
     limits: &'p Limits,
-    /// How many groups and nested classes are open.
     depth: usize,
     survey: Survey,
-    /// Groups opened so far.
     groups: Groups,
     references: Vec<Reference>,
     folder: Folder,
-    /// How much work on classes is still allowed.
     steps: usize,
 }
 
-/// What a backreference refers to.
 enum Reference {
     Number(usize),
-    /// A name, which may stand further on, and the offset of the reference.
+    /// Name and offset. The group may follow.
     Name(String, usize),
 }
 
-/// What an opening parenthesis begins.
 enum GroupKind {
     Plain,
     Capture { number: usize },
@@ -96,7 +89,7 @@ impl Parser<'_> {
         Ok(Node::Sequence(nodes))
     }
 
-    /// Without `u`, a high surrogate and the low one after it are one character.
+    /// Without `u`, a high and a low surrogate form one character.
     fn join_surrogates(&mut self, nodes: &mut Vec<Node>) -> Result<(), Error> {
         let [.., first, second] = nodes.as_slice() else { return Ok(()) };
         let Some(halves) = surrogates::join(first, second).filter(|_| !self.flags.strict()) else {
@@ -134,7 +127,6 @@ impl Parser<'_> {
         }
     }
 
-    /// What `.` matches.
     fn dot(&self) -> CodeSet {
         if self.flags.contains(Flags::DOT_ALL) {
             return CodeSet::all();
@@ -143,7 +135,6 @@ impl Parser<'_> {
         CodeSet::new(terminators.map(|code| (code, code)).to_vec()).complement()
     }
 
-    /// Reads a group whose parenthesis, at `offset`, is already read.
     fn group(&mut self, offset: usize) -> Result<Node, Error> {
         self.enter(offset)?;
         let kind = self.group_kind(offset)?;
@@ -159,7 +150,6 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads what follows the parenthesis and enters a capture group into the list.
     fn group_kind(&mut self, offset: usize) -> Result<GroupKind, Error> {
         if !self.cursor.eat("?") {
             self.groups.push(None);
@@ -183,7 +173,6 @@ impl Parser<'_> {
         Ok(GroupKind::Capture { number: self.groups.count() })
     }
 
-    /// One code point of the pattern, with all that equals it under the flags.
     fn code(&mut self, code: u32) -> Result<Node, Error> {
         let set = self.folded(CodeSet::one(code))?;
         Ok(match set.single().and_then(char::from_u32) {
@@ -192,7 +181,6 @@ impl Parser<'_> {
         })
     }
 
-    /// Closes a set under case folding, if the flags ask for it.
     fn folded(&mut self, set: CodeSet) -> Result<CodeSet, Error> {
         self.spend(set.ranges().len())?;
         if !self.flags.contains(Flags::IGNORE_CASE) {
@@ -216,14 +204,12 @@ impl Parser<'_> {
         self.depth -= 1;
     }
 
-    /// Takes `steps` off what classes may still cost.
     fn spend(&mut self, steps: usize) -> Result<(), Error> {
         let left = self.steps.checked_sub(steps);
         self.steps = left.ok_or(Error::TooComplex { limit: self.limits.compiled_bytes })?;
         Ok(())
     }
 
-    /// Finds the groups that references mean, once all names are known.
     fn resolve_references(&mut self) -> Result<Vec<usize>, Error> {
         let references = std::mem::take(&mut self.references);
         let groups = references.iter().map(|reference| match reference {

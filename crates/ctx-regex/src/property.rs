@@ -1,27 +1,22 @@
-//! Unicode properties, as `\p{…}` names them.
-
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::code_set::CodeSet;
 
-/// The names that JavaScript gives to properties that take a value.
+/// Properties with a value in JavaScript.
 const WITH_VALUE: [&str; 6] = ["General_Category", "gc", "Script", "sc", "Script_Extensions", "scx"];
 
-/// The set that `\p{text}` stands for, where `text` is `Name`, `Name=Value` or a general category.
-///
-/// Names and values are compared loosely (`\p{lu}` is `\p{Lu}`), which JavaScript does not do.
+/// Unlike JavaScript, compares loosely: `\p{lu}` is `\p{Lu}`.
 pub(crate) fn lookup(text: &str) -> Option<CodeSet> {
     match text.split_once('=') {
         Some((name, value)) if WITH_VALUE.contains(&name) && is_name(value) => query(text),
         Some(_) => None,
         None if !is_name(text) => None,
-        // JavaScript wants scripts to be named as such.
+        // JavaScript requires a prefix for scripts.
         None if query(&format!("sc={text}")).is_some() && query(&format!("gc={text}")).is_none() => None,
         None => query(text),
     }
 }
 
-/// All characters whose lower, upper or title case differs from them.
 pub(crate) fn changes_when_casemapped() -> CodeSet {
     query("Changes_When_Casemapped").unwrap_or_default()
 }
@@ -43,7 +38,7 @@ fn members(hir: &Hir) -> Option<CodeSet> {
         HirKind::Class(Class::Bytes(class)) => {
             Some(CodeSet::new(class.iter().map(|r| (u32::from(r.start()), u32::from(r.end()))).collect()))
         }
-        // A class of one character comes back as a literal.
+        // Parsed from a class with one character.
         HirKind::Literal(literal) => {
             let c = std::str::from_utf8(&literal.0).ok()?.chars().next()?;
             Some(CodeSet::one(u32::from(c)))

@@ -1,21 +1,19 @@
-//! How much text one match can be about.
-
 use crate::ast::Node;
 use crate::code_set::CodeSet;
 
-/// The most bytes that a character has in UTF-8.
+/// Maximum UTF-8 length.
 const CHARACTER: usize = 4;
 
-/// How much text one match can be about: what it matches, and what assertions at its end look at.
+/// Extent of text that can affect a match, including assertions.
 ///
-/// Whoever searched a text in vain and adds to its end knows by this where to go on.
+/// After a failed search and an append to the text, it shows where to resume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Never more than one line: no line feed stands in it, nor does one help to find it.
+    /// A single line: a match does not contain or depend on a line feed.
     Line,
-    /// So many bytes at most.
+    /// Maximum number of bytes.
     Bytes(usize),
-    /// All of it.
+    /// The whole text.
     Text,
 }
 
@@ -24,14 +22,12 @@ pub(crate) fn of(root: &Node) -> Reach {
     if is_within_line(root) {
         return Reach::Line;
     }
-    // An assertion at the end looks at one character more.
+    // A final assertion reads one more character.
     longest(root).map_or(Reach::Text, |bytes| Reach::Bytes(bytes.saturating_add(CHARACTER)))
 }
 
-/// Returns whether no match, and nothing that is looked at, holds a line feed.
-///
-/// Ends of lines are asked for by `$` alone, which is found at the end of a text too: a line feed that is added there
-/// changes nothing. Recursion is as deep as groups nest, which the parser has limited.
+/// Only `$` depends on line ends, and it also matches at the end of the text. Appending a line feed there
+/// changes nothing. The parser limits the recursion depth.
 fn is_within_line(node: &Node) -> bool {
     match node {
         Node::Char(c) => *c != '\n',
@@ -48,7 +44,7 @@ fn holds_line_feed(set: &CodeSet) -> bool {
     set.ranges().iter().any(|(first, last)| (*first..=*last).contains(&u32::from('\n')))
 }
 
-/// The most bytes that a node is about; none if there is no limit.
+/// In bytes; `None` is unlimited.
 fn longest(node: &Node) -> Option<usize> {
     match node {
         Node::Char(_) | Node::Set(_) => Some(CHARACTER),

@@ -1,12 +1,10 @@
-//! Replacement texts, in which `$` refers to parts of a match.
-
 use crate::Error;
 use crate::matches::Match;
 
-/// A replacement text, read once and written for each match.
+/// A parsed replacement text with `$` references.
 ///
-/// [`Replacement::parse`] reads the grammar of JavaScript; whoever has a grammar of their own adds to it by
-/// [`Replacement::parse_with`], or makes the parts: a `Vec<ReplacementPart>` is a replacement by `From`.
+/// [`Replacement::parse`] supports JavaScript's syntax. For other syntaxes, use [`Replacement::parse_with`]
+/// or convert a `Vec<ReplacementPart>`.
 ///
 /// ```
 /// use ctx_regex::{Flags, Limits, Regex, Replacement};
@@ -24,49 +22,49 @@ pub struct Replacement {
 /// A part of a [`Replacement`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReplacementPart {
-    /// A text that is the same for each match.
+    /// Literal text.
     Text(String),
-    /// What was matched.
+    /// The match.
     Match,
-    /// The text before the match.
+    /// Text before the match.
     Before,
-    /// The text behind the match.
+    /// Text after the match.
     After,
-    /// What the group of that number matched, if anything; group 0 is the match.
+    /// Text of a numbered group; empty if unset. Group 0 is the match.
     Group {
-        /// The number of the group.
+        /// Number of the group.
         number: usize,
-        /// What is written if the pattern has no such group.
+        /// Used if the pattern has no such group.
         otherwise: Vec<ReplacementPart>,
     },
-    /// What the group of that name matched, if anything; nothing if another group has a name, and this is none.
+    /// Text of a named group; empty if it is unset, or unknown in a pattern with named groups.
     Name {
-        /// The name of the group.
+        /// Name of the group.
         name: String,
-        /// What is written if no group of the pattern has a name.
+        /// Used if the pattern has no named groups.
         otherwise: Vec<ReplacementPart>,
     },
 }
 
-/// What a grammar reads behind a dollar sign, and how many bytes of the text that is.
+/// A part, and its length after the dollar sign.
 type Reference = (ReplacementPart, usize);
 
 impl Replacement {
-    /// Reads a replacement text as JavaScript's `String.prototype.replace` does (ECMA-262 `GetSubstitution`);
-    /// every text is one.
+    /// Parses a replacement text like JavaScript's `String.prototype.replace` (ECMA-262 `GetSubstitution`).
+    /// Never fails.
     ///
-    /// `$$` is a dollar sign, `$&` the match, `` $` `` and `$'` the text before and behind it, `$1` to `$99`
-    /// a group, `$<name>` a named group. A group that took no part is empty. A number without a group
-    /// stays as written, except that two digits are then one and a literal digit if that is a group.
-    /// `$<` is literal unless the pattern names a group; an unknown name is then empty.
+    /// `$$` is a dollar sign, `$&` the match, `` $` `` and `$'` the text before and after it, `$1` to `$99` a
+    /// group, and `$<name>` a named group. An unset group is empty. An unknown number is literal, except that
+    /// 2 digits become a group and a digit if the first digit is a known group. `$<` is literal unless the
+    /// pattern has named groups; then an unknown name is empty.
     pub fn parse(text: &str) -> Self {
         Self::parse_with(text, |_| None)
     }
 
-    /// As [`Replacement::parse`], with references of another grammar.
+    /// Like [`Replacement::parse`], with additional references.
     ///
-    /// `more` is given what stands behind a dollar sign to which JavaScript gives no meaning, and returns the part that
-    /// it stands for, if any, and how many bytes behind the sign belong to it.
+    /// `more` receives the text after a dollar sign that has no meaning in JavaScript. It returns the part
+    /// and the number of bytes consumed after the sign.
     ///
     /// ```
     /// use ctx_regex::{Flags, Limits, Regex, Replacement, ReplacementPart};
@@ -80,12 +78,12 @@ impl Replacement {
         Self::from(parts(text, &more, true))
     }
 
-    /// A replacement that is exactly `text`, dollar signs included.
+    /// Creates a replacement with exactly `text`, including dollar signs.
     pub fn literal(text: &str) -> Self {
         Self::from(vec![ReplacementPart::Text(text.to_owned())])
     }
 
-    /// Returns the text if nothing of it depends on the match.
+    /// Returns the text if it does not depend on the match.
     pub fn as_literal(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [] => Some(""),
@@ -94,17 +92,16 @@ impl Replacement {
         }
     }
 
-    /// Whether any part refers to a group.
     pub(crate) fn reads_groups(&self) -> bool {
         let is_group =
             |part: &_| matches!(part, ReplacementPart::Group { .. } | ReplacementPart::Name { .. });
         self.parts.iter().any(is_group)
     }
 
-    /// Writes what `found` is replaced with; `write` appends what is taken from the text.
+    /// Appends the replacement of `found`. `write` appends text taken from the match.
     ///
-    /// It is called with `true` for a group ([`ReplacementPart::Group`], the one with the number 0 too, and
-    /// [`ReplacementPart::Name`]), and with `false` for the rest: the match, and what stands before and behind it.
+    /// Its second argument is `true` for a group ([`ReplacementPart::Group`], including group 0, and
+    /// [`ReplacementPart::Name`]) and `false` for the match and the text before and after it.
     ///
     /// ```
     /// use ctx_regex::{Flags, Limits, Regex, Replacement};
@@ -127,7 +124,6 @@ impl Replacement {
         self.parts.iter().for_each(|part| part.append(found, out, write));
     }
 
-    /// Appends what `found` is replaced with, and gives up when `out` is longer than `limit`.
     pub(crate) fn append(&self, found: &Match<'_>, out: &mut String, limit: usize) -> Result<(), Error> {
         for part in &self.parts {
             part.append(found, out, &mut |text, _, out| out.push_str(text));
@@ -140,7 +136,7 @@ impl Replacement {
 }
 
 impl From<Vec<ReplacementPart>> for Replacement {
-    /// Neighbouring texts become one.
+    /// Merges adjacent texts.
     fn from(parts: Vec<ReplacementPart>) -> Self {
         let mut joined: Vec<ReplacementPart> = Vec::with_capacity(parts.len());
         for part in parts {
@@ -155,7 +151,7 @@ impl From<Vec<ReplacementPart>> for Replacement {
 }
 
 impl ReplacementPart {
-    /// Recursion is as deep as parts hold others: three times, in what [`Replacement::parse`] reads.
+    /// At most 3 levels deep after [`Replacement::parse`].
     fn append(&self, found: &Match<'_>, out: &mut String, write: &mut dyn FnMut(&str, bool, &mut String)) {
         match self {
             Self::Text(text) => out.push_str(text),
@@ -177,11 +173,10 @@ impl ReplacementPart {
     }
 }
 
-/// Splits a replacement text; `$<name>` is a reference only if `names`.
 fn parts(text: &str, more: &dyn Fn(&str) -> Option<Reference>, names: bool) -> Vec<ReplacementPart> {
     let mut parts = Vec::new();
     let mut rest = text;
-    // No name ends after the last `>`, so the search stops there.
+    // No name ends after the last `>`.
     let last = text.rfind('>').unwrap_or(0);
     while let Some((before, behind)) = rest.split_once('$') {
         parts.push(ReplacementPart::Text(before.to_owned()));
@@ -200,7 +195,6 @@ fn parts(text: &str, more: &dyn Fn(&str) -> Option<Reference>, names: bool) -> V
     parts
 }
 
-/// What begins behind a dollar sign, whatever the pattern.
 fn reference(behind: &str) -> Option<Reference> {
     let digit = |index: usize| behind.as_bytes().get(index).filter(|byte| byte.is_ascii_digit()).copied();
     let part = match behind.as_bytes().first()? {
@@ -213,12 +207,11 @@ fn reference(behind: &str) -> Option<Reference> {
     Some((part, 1))
 }
 
-/// The group that one or two digits name: the one of both, otherwise that of the first, otherwise none.
+/// Prefers 2 digits, then the first digit, then literal text.
 fn numbered(first: u8, second: Option<u8>) -> ReplacementPart {
     let group = |number: u8, written: String| {
         let text = ReplacementPart::Text(written);
         match number {
-            // There is no group 0.
             0 => text,
             _ => ReplacementPart::Group { number: usize::from(number), otherwise: vec![text] },
         }
@@ -232,7 +225,7 @@ fn numbered(first: u8, second: Option<u8>) -> ReplacementPart {
     }
 }
 
-/// Reads `$<name>`, which is read without names where no group has one.
+/// Without named groups, parses the characters again.
 fn named(special: &str, more: &dyn Fn(&str) -> Option<Reference>) -> Option<Reference> {
     let (name, _) = special.strip_prefix("$<")?.split_once('>')?;
     let length = name.len() + "<>".len();

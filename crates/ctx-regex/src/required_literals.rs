@@ -1,29 +1,25 @@
-//! Texts without which a pattern cannot match: most texts need no search at all.
+//! Texts required by every match.
 
 use crate::ast::Node;
 use crate::code_set::CodeSet;
 
-/// Most texts that stand for one pattern.
 const MOST: usize = 16;
 
-/// Fewest bytes of each: shorter ones are found nearly everywhere.
+/// Shorter texts occur nearly everywhere.
 const SHORTEST: usize = 2;
 
-/// Longest text that is looked for, in bytes; its beginning does as well.
 const LONGEST: usize = 64;
 
-/// Most members of a class that are compared.
 const MOST_MEMBERS: usize = 8;
 
-/// Returns texts in lower case of which every match holds one in its lower-case form; none if there are no such
-/// texts. O(n).
+/// One of these texts occurs in the lower-case form of every match. Empty if unknown. O(n).
 pub(crate) fn of(root: &Node) -> Vec<Box<str>> {
     let required_literals = required(root).unwrap_or_default();
     let are_long = required_literals.iter().all(|literal| literal.len() >= SHORTEST);
     if are_long { required_literals.into_iter().map(String::into_boxed_str).collect() } else { Vec::new() }
 }
 
-/// Recursion is as deep as groups nest, which the parser has limited.
+/// The parser limits the recursion depth.
 fn required(node: &Node) -> Option<Vec<String>> {
     match node {
         Node::Char(_) | Node::Set(_) => Some(vec![lower(node)?]),
@@ -35,7 +31,7 @@ fn required(node: &Node) -> Option<Vec<String>> {
     }
 }
 
-/// The best of the runs of characters and of the other parts: the one whose shortest text is the longest.
+/// Prefers the candidate whose shortest text is longest.
 fn in_sequence(nodes: &[Node]) -> Option<Vec<String>> {
     let mut best: Option<Vec<String>> = None;
     let mut run = String::new();
@@ -73,7 +69,6 @@ fn length(required_literals: &[String]) -> usize {
     required_literals.iter().map(String::len).min().unwrap_or_default()
 }
 
-/// The lower case that every character has which a piece matches.
 fn lower(node: &Node) -> Option<String> {
     match node {
         Node::Char(c) => lower_char(*c),
@@ -93,7 +88,7 @@ fn lower_set(set: &CodeSet) -> Option<String> {
 }
 
 fn lower_char(c: char) -> Option<String> {
-    // What a capital sigma becomes depends on what stands around it.
+    // A capital sigma depends on its context.
     (c != 'Σ').then(|| c.to_lowercase().collect())
 }
 

@@ -1,15 +1,12 @@
-//! How much work searches may still do.
-
 use crate::Error;
 
-/// How many bytes of a text that are compared with a text, passed over, or seen by the linear engine are a step.
+/// When comparing texts, skipping text, or using the linear engine.
 pub(crate) const BYTES_PER_STEP: usize = 16;
 
-/// How much work searches may still do, to be shared by several of them.
+/// Remaining work for one or more searches.
 ///
-/// A step is about the work of looking at one character by backtracking, some nanoseconds, or at 16 bytes of a text
-/// that are compared with a text, passed over where no match can begin, or seen by the linear engine. Counting depends on the pattern and the text alone, so that the
-/// same search always ends the same way.
+/// A step is about one character of backtracking (some nanoseconds), or 16 bytes compared with a text,
+/// skipped, or read by the linear engine. Deterministic for the same pattern and text.
 ///
 /// ```
 /// use ctx_regex::{Error, Flags, Limits, Regex, Steps};
@@ -25,13 +22,12 @@ pub(crate) const BYTES_PER_STEP: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
     left: u64,
-    /// What was compared, passed over or set back, counted where it is done.
     #[cfg(test)]
     touched: u64,
 }
 
 impl Steps {
-    /// Allows that many steps.
+    /// Creates a budget.
     pub const fn new(steps: u64) -> Self {
         Self {
             left: steps,
@@ -40,27 +36,26 @@ impl Steps {
         }
     }
 
-    /// How many steps are left.
+    /// Returns the remaining steps.
     pub const fn left(&self) -> u64 {
         self.left
     }
 
-    /// Notes work beside that of an operation, so that tests can tell whether it is paid for.
+    /// Records work, to test that it is charged.
     #[cfg(test)]
     pub(crate) const fn touch(&mut self, amount: usize) {
         self.touched += amount as u64;
     }
 
-    /// Only tests count.
     #[cfg(not(test))]
     #[expect(clippy::unused_self, reason = "the same call as in tests")]
     pub(crate) const fn touch(&mut self, _: usize) {}
 
-    /// Takes steps off; nothing is left if there are not so many.
+    /// Charges steps. If too few remain, sets them to 0.
     ///
     /// # Errors
     ///
-    /// [`Error::TooManySteps`] if there are not so many.
+    /// [`Error::TooManySteps`] if too few remain.
     pub fn spend(&mut self, steps: u64) -> Result<(), Error> {
         let left = self.left.checked_sub(steps);
         self.left = left.unwrap_or(0);
@@ -68,7 +63,6 @@ impl Steps {
     }
 }
 
-/// Steps of one's own, or those that a caller lent.
 #[derive(Debug)]
 pub(crate) enum StepBudget<'a> {
     Own(Steps),
@@ -91,11 +85,9 @@ mod tests {
     use super::*;
     use crate::{Flags, Limits, Regex};
 
-    /// How much work one step may stand for, and how much a search may do for nothing.
     const WORK_PER_STEP: u64 = 64;
     const FREE: u64 = 1 << 10;
 
-    /// Searches a text within some steps, and compares the work that was done with the steps that were spent.
     #[track_caller]
     fn check(pattern: &str, text: &str) {
         for flags in [Flags::NONE, Flags::IGNORE_CASE, Flags::MULTILINE] {
@@ -114,7 +106,6 @@ mod tests {
         assert!(steps.touched <= most, "{} in {spent} steps ({found:?}): {pattern:.80}", steps.touched);
     }
 
-    /// Patterns that do much at each place of a text of one letter.
     #[test]
     fn work_is_paid_for_by_what_is_compared_and_set_back() {
         let text = "a".repeat(100_000);
@@ -136,7 +127,6 @@ mod tests {
         }
     }
 
-    /// A class of many ranges.
     fn large_class() -> String {
         let ranges = (0x400..0x4000_u32)
             .step_by(16)
@@ -144,7 +134,6 @@ mod tests {
         format!("[{}]", ranges.map(|(first, last)| format!("{first}-{last}")).collect::<Vec<_>>().concat())
     }
 
-    /// A piece of a pattern, and how often it stands there: a few times, often, or until the pattern is full.
     fn part() -> impl Strategy<Value = (String, usize)> {
         let small = prop::sample::select(vec![
             "a",

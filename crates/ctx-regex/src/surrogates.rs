@@ -1,24 +1,20 @@
-//! Patterns that treat an astral character as two UTF-16 units, carried over to text of characters.
+//! Surrogate pairs in patterns without `u`.
 //!
-//! Without `u` JavaScript matches units. Text here has no lone halves, so what such a pattern can
-//! still mean is: a class holds an astral character if it holds both halves (if it holds neither,
-//! where the class is negated), and a high half followed by a low one is the character itself.
+//! JavaScript matches UTF-16 units, but texts here have no lone surrogates. Therefore a class contains an
+//! astral character if it contains both surrogates (a negated class, if neither), and a high surrogate
+//! followed by a low one is the character.
 
 use crate::ast::{Node, Repeat};
 use crate::code_set::{CodeSet, HIGH, LOW};
 
-/// First code point beyond the units.
 const ASTRAL: u32 = 0x1_0000;
-/// How many low surrogates there are.
 const LOWS: u32 = LOW.1 - LOW.0 + 1;
 
-/// The character that two units make, if they are a pair.
 pub(crate) fn pair(high: u32, low: u32) -> Option<u32> {
     let is_pair = (HIGH.0..=HIGH.1).contains(&high) && (LOW.0..=LOW.1).contains(&low);
     is_pair.then(|| ASTRAL + (high - HIGH.0) * LOWS + (low - LOW.0))
 }
 
-/// The surrogates in a set, high ones and low ones.
 pub(crate) struct Halves {
     high: CodeSet,
     low: CodeSet,
@@ -29,22 +25,20 @@ impl Halves {
         Self { high: set.intersect(&CodeSet::new(vec![HIGH])), low: set.intersect(&CodeSet::new(vec![LOW])) }
     }
 
-    /// How many ranges [`Halves::both`] has to make.
     pub(crate) fn cost_of_both(&self) -> usize {
         cost(&self.high, &self.low)
     }
 
-    /// Characters of which both halves are there.
+    /// Both surrogates are in the set.
     pub(crate) fn both(&self) -> CodeSet {
         product(&self.high, &self.low)
     }
 
-    /// How many ranges [`Halves::either`] has to make.
     pub(crate) fn cost_of_either(&self) -> usize {
         cost(&self.high, &CodeSet::new(vec![LOW])) + cost(&CodeSet::new(vec![HIGH]), &self.low)
     }
 
-    /// Characters of which at least one half is there.
+    /// At least one surrogate is in the set.
     pub(crate) fn either(&self) -> CodeSet {
         let any_low = product(&self.high, &CodeSet::new(vec![LOW]));
         any_low.union(&product(&CodeSet::new(vec![HIGH]), &self.low))
@@ -71,9 +65,7 @@ fn product(high: &CodeSet, low: &CodeSet) -> CodeSet {
     CodeSet::new(ranges.collect())
 }
 
-/// Joins a class of high surrogates and the class of low ones after it to one of characters.
-///
-/// Quantifiers on either are met by the one pair that can stand there, or by nothing.
+/// Only one pair can match, so quantifiers that accept one repetition are ignored.
 pub(crate) fn join(first: &Node, second: &Node) -> Option<Halves> {
     let (high, low) = (surrogates(first, HIGH)?, surrogates(second, LOW)?);
     Some(Halves { high: high.clone(), low: low.clone() })

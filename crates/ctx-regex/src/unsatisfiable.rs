@@ -1,21 +1,17 @@
-//! Patterns that no text fulfils.
-
 use crate::ast::Node;
 
-/// Returns whether a pattern matches in no text at all, as far as its form shows it: `(?!)`, `[]`, `a^`, and what is
-/// made of them. O(n · nesting).
+/// Detects `(?!)`, `[]`, `a^`, and patterns that require them. O(n · nesting).
 pub(crate) fn is_unsatisfiable(root: &Node, is_multiline: bool) -> bool {
     Form { is_multiline }.is_unsatisfiable(root)
 }
 
-/// How the form of a pattern is read.
 #[derive(Clone, Copy)]
 struct Form {
     is_multiline: bool,
 }
 
 impl Form {
-    /// Returns whether a node matches nowhere. Recursion is as deep as groups nest, which the parser has limited.
+    /// The parser limits the recursion depth.
     fn is_unsatisfiable(self, node: &Node) -> bool {
         match node {
             Node::Set(set) => set.is_empty(),
@@ -38,7 +34,7 @@ impl Form {
         }
     }
 
-    /// Returns whether a node matches at every place, if only the empty text.
+    /// Possibly with the empty text.
     fn always(self, node: &Node) -> bool {
         match node {
             Node::Char(_)
@@ -61,7 +57,7 @@ impl Form {
         }
     }
 
-    /// Returns whether a character would have to stand before the beginning of the text, or behind its end.
+    /// Whether a character must precede the start or follow the end.
     fn leaves_text(self, nodes: &[Node]) -> bool {
         let (mut is_behind_character, mut is_at_end) = (false, false);
         for node in nodes.iter().filter(|_| !self.is_multiline) {
@@ -76,7 +72,6 @@ impl Form {
     }
 }
 
-/// Returns whether a node asks for `^` or `$` and matches no character, in groups or not.
 fn is_edge(node: &Node, edge: &Node) -> bool {
     match node {
         Node::Group(body) | Node::Capture { body, .. } => is_edge(body, edge),

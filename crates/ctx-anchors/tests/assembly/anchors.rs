@@ -1,11 +1,8 @@
-//! Anchors: placeholders, templates, targets, the place of the conversation, and the registry.
-
 use crate::case;
 use crate::case::{Case, check};
 use ctx_anchors::{AnchorDefinition, AnchorRegistry, Preset, Rendered, Target, assemble};
 use ctx_types::{Role, Window};
 
-/// Checks the help of every diagnostic of a preset.
 #[track_caller]
 fn check_help(preset: &str, expected: &[&str]) {
     let (_, diagnostics) = Preset::compile(&case::agent(preset), &case::registry());
@@ -242,7 +239,7 @@ fn a_mistyped_anchor_of_the_built_in_ones_is_guessed_too() {
     let help = |name: &str| format!("did you mean `{name}`? Then also add an entry with `type: {name}`");
     check_help(r#"[{"content": "x", "anchorTarget": "wrold_info_before"}]"#, &[&help("world_info_before")]);
     check_help(r#"[{"content": "x", "anchorTarget": "user_profil"}]"#, &[&help("user_profile")]);
-    // Where the nearer one is there, it is the way out by itself; a name that is farther is none.
+    // Suggests the most similar name only.
     check_help(
         r#"[{"content": "x", "anchorTarget": "char_descripton"}, {"type": "char_description"}]"#,
         &["did you mean `char_description`?"],
@@ -549,7 +546,6 @@ fn a_built_in_anchor_stays_registered_and_another_may_go() {
     assert!(registry.register(definition("weather")).is_ok());
 }
 
-/// Checks a preset for a kind of generation.
 #[track_caller]
 fn check_kind(kind: Option<&str>, preset: &str, expected: &str) {
     let target = Target { kind, ..Target::default() };

@@ -1,4 +1,4 @@
-//! One assembly written as text: what the tests of this crate compare.
+//! Test cases and results as text.
 
 use ctx_anchors::{
     AnchorDefinition, AnchorRegistry, Assembled, Preset, RenderRequest, Rendered, Target, assemble,
@@ -9,17 +9,15 @@ use ctx_types::{
 };
 use serde_json::{Value, json};
 
-/// What goes into an assembly.
 #[derive(Clone, Copy)]
 pub(crate) struct Case<'a> {
-    /// The JSON of a list of entries, or of an agent.
+    /// JSON list of entries, or an agent.
     pub(crate) preset: &'a str,
-    /// The roles of the conversation; see [`window`].
+    /// See [`window`].
     pub(crate) history: &'a str,
-    /// The JSON of a list of injections, spelled like entries, with a `rank`.
+    /// JSON list of entries with a `rank`.
     pub(crate) injections: &'a str,
     pub(crate) target: Target<'a>,
-    /// What the assembler is told beside the preset.
     pub(crate) setting: fn(Preset) -> Preset,
 }
 
@@ -28,9 +26,7 @@ impl<'a> Case<'a> {
         Self { preset, history, injections: "[]", target: Target::default(), setting: |preset| preset }
     }
 
-    /// Assembles, and compares the texts in order, the decisions and the diagnostics, one a line.
-    ///
-    /// Indentation and empty lines of `expected` do not count.
+    /// Ignores indentation and empty lines in `expected`.
     #[track_caller]
     pub(crate) fn check(self, expected: &str) {
         let agent = agent(self.preset);
@@ -46,14 +42,12 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Checks an assembly of a preset and a conversation, without injections.
 #[track_caller]
 pub(crate) fn check(preset: &str, history: &str, expected: &str) {
     Case::new(preset, history).check(expected);
 }
 
-/// Writes the texts of the messages, with the role of those that do not come from the user or the
-/// conversation, and the names of attached files.
+/// Omits the role of user and history messages.
 pub(crate) fn texts(assembled: &Assembled) -> String {
     let text = |message: &Message| {
         let mut text = message.text().into_owned();
@@ -75,14 +69,12 @@ fn line(diagnostic: &Diagnostic) -> String {
     format!("{severity} {code} {}: {message}", pointer.trim_start_matches("/presetMessages"))
 }
 
-/// Reads an agent, or a list of preset entries.
 pub(crate) fn agent(json: &str) -> Agent {
     let value: Value = serde_json::from_str(json).unwrap();
     let value = if value.is_array() { json!({ "presetMessages": value }) } else { value };
     Agent::read(value, &mut Reader::new())
 }
 
-/// The built-in anchors, and `weather` (a template) and `code` (a placeholder) of plug-ins.
 pub(crate) fn registry() -> AnchorRegistry {
     let mut registry = AnchorRegistry::system();
     for (id, has_template) in [("weather", true), ("code", false)] {
@@ -99,9 +91,8 @@ pub(crate) fn registry() -> AnchorRegistry {
     registry
 }
 
-/// Makes a conversation, one message a letter: `u`ser, `a`ssistant, `s`ystem, `c`all of as many tools as
-/// results follow, `t`ool result, unfinished answer `p`. What precedes a `|` is not loaded, system messages
-/// at the start excepted. The texts are the letters with their position.
+/// One message per letter: `u`ser, `a`ssistant, `s`ystem, `c`all of as many tools as results follow, `t`ool
+/// result, unfinished reply `p`. Messages before `|` are not loaded, except leading system messages.
 pub(crate) fn window(letters: &str) -> Window {
     let (skipped, loaded) = letters.split_once('|').unwrap_or(("", letters));
     let all: Vec<char> = skipped.chars().chain(loaded.chars()).collect();
@@ -139,7 +130,6 @@ fn message(letters: &[char], index: usize) -> Message {
     message
 }
 
-/// Reads injections; one whose `rank` is not `worldbook` is a plug-in's.
 fn injections(json: &str) -> Vec<Injection> {
     let list: Vec<Value> = serde_json::from_str(json).unwrap();
     list.into_iter().map(injection).collect()
@@ -160,7 +150,6 @@ fn injection(value: Value) -> Injection {
     injection
 }
 
-/// Expands `{{user}}` to `Ada` and `{{empty}}` to nothing.
 pub(crate) fn render(request: RenderRequest<'_>) -> Rendered {
     if !request.text.contains("{{") {
         return Rendered::unchanged(request.text);

@@ -1,5 +1,3 @@
-//! What worldbooks and plug-ins hand in, and where it goes without its anchor.
-
 use crate::case;
 use crate::case::Case;
 use ctx_anchors::{AnchorRegistry, Preset, Target};

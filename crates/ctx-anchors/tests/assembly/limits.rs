@@ -1,6 +1,4 @@
-//! Sizes that a stranger's file may have: everything stays about linear, and every limit says so.
-//!
-//! No clock is asked: at these sizes a quadratic step would be felt.
+//! Large untrusted files. Uses no timer, because a quadratic step would be noticeable.
 
 use crate::case;
 use ctx_anchors::{AnchorRegistry, Assembled, Preset, Target, assemble};
@@ -95,7 +93,7 @@ fn all_entries_together_have_no_more_points_than_the_limit() {
     );
 }
 
-/// Checks at how many of very many points a long entry stands, and that one behind it finds room or not.
+/// Also checks whether the next entry fits.
 #[track_caller]
 fn check_points(content: &Value, points: usize, left: &[&str]) {
     let config = json!({ "depthConfig": "0~1" });
@@ -108,14 +106,14 @@ fn check_points(content: &Value, points: usize, left: &[&str]) {
     assert_eq!(assembled.messages.len(), 9_999 + points + others);
 }
 
-/// Without a bound, a megabyte at every depth would be a request of ten gigabytes.
+/// Without a limit, 1 MB at every depth would be 10 GB.
 #[test]
 fn long_entries_have_fewer_points() {
     let full = ["dropped preset#1: the limit for entries with several depths is reached"];
     let half = "x".repeat(1 << 19);
     check_points(&json!(half.repeat(2)), 64, &full);
     let text = json!({ "type": "text", "text": half });
-    // What is noted about each part takes room too.
+    // Segments of each part use memory too.
     check_points(&json!([text, text]), 63, &[]);
     let url = format!("data:image/png;base64,{}", "A".repeat((1 << 20) - 65));
     check_points(&json!([{ "type": "image_url", "image_url": { "url": url } }]), 64, &full);

@@ -1,4 +1,3 @@
-//! What an assembly makes of presets, conversations and injections.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 mod anchors;

@@ -1,8 +1,5 @@
-//! Where entries go in the history: indexes, depths, windows, groups.
-
 use crate::case::check;
 
-/// Checks where one entry `x` with a placement goes.
 #[track_caller]
 fn check_place(placement: &str, history: &str, expected: &str) {
     let preset = format!(r#"[{{"type": "chat_history"}}, {{"content": "x", {placement}}}]"#);

@@ -1,5 +1,3 @@
-//! What holds for every preset and every conversation.
-
 use crate::case;
 use std::ops::Range;
 
@@ -14,7 +12,6 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
-/// What goes into an assembly.
 #[derive(Clone, Debug)]
 struct Input {
     agent: Value,
@@ -37,13 +34,11 @@ impl Input {
         self.assemble(case::window(&self.history))
     }
 
-    /// Returns whether the history is sent.
     fn has_history(&self) -> bool {
         self.agent["historyWhenUnplaced"] != "omit" || self.preset().0.places_history()
     }
 }
 
-/// Replaces `{{user}}`, and says so of every byte where it did.
 fn render(request: RenderRequest<'_>) -> Rendered {
     if !request.text.contains("{{user}}") {
         return Rendered::unchanged(request.text);
@@ -92,7 +87,7 @@ fn order() -> impl Strategy<Value = f64> {
     select(&[100.0, 100.0, -1.0, 0.0, 99.5, 200.0][..])
 }
 
-/// The keys of a placement, valid or nearly so.
+/// Some are invalid.
 fn placement() -> impl Strategy<Value = Value> {
     let side = || select(&["before", "after"][..]);
     let depths = select(&["0", "0~1", "1, 3", "2~3, 50", "9:0", "x"][..]);
@@ -182,7 +177,7 @@ prop_compose! {
     }
 }
 
-/// How often an entry should be sent if nothing is said about it.
+/// Expected number of messages without a decision.
 fn times(entry: &Entry, total: usize) -> usize {
     match &entry.placement {
         Placement::Depth { points, .. } => points.within(total as u64).len(),
@@ -190,14 +185,13 @@ fn times(entry: &Entry, total: usize) -> usize {
     }
 }
 
-/// The positions in `messages` of the members of a group of the conversation.
 fn positions(messages: &[Message], members: &[Message]) -> Vec<usize> {
     let is_member = |message: &&Message| members.iter().any(|member| member.source == message.source);
     let found = messages.iter().enumerate().filter(|(_, message)| is_member(message));
     found.map(|(position, _)| position).collect()
 }
 
-/// The group borders at which a loader may begin the window of a conversation, with something after them.
+/// Group borders where the loaded messages may start.
 fn borders(window: &Window) -> Vec<usize> {
     let pending = pending_start(&window.messages);
     let starts = groups(&window.messages).into_iter().map(|Range { start, .. }| start);
@@ -420,7 +414,6 @@ proptest! {
     }
 }
 
-/// Keys that mean something, so that junk reaches the code behind them.
 const KEYS: [&str; 27] = [
     "presetMessages",
     "presetGroups",
@@ -451,7 +444,6 @@ const KEYS: [&str; 27] = [
     "x",
 ];
 
-/// Values that mean something somewhere.
 const WORDS: [&str; 18] = [
     "chat_history",
     "placeholder",

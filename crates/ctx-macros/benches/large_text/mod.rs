@@ -1,4 +1,4 @@
-//! A large text with many macros, and the same macros for each of those that expand it.
+//! A large text with many macros, and the same macros for each tested engine.
 
 use std::collections::HashMap;
 
@@ -7,13 +7,10 @@ use ctx_types::Text;
 use minijinja::{Environment, Value};
 use regex::{NoExpand, Regex};
 
-/// How long the text is.
 pub(crate) const BYTES: usize = 100_000;
 
-/// How many calls it has.
 pub(crate) const CALLS: usize = 500;
 
-/// How many different macros are called.
 pub(crate) const MACROS: usize = 60;
 
 const WORDS: [&str; 16] = [
@@ -35,7 +32,7 @@ const WORDS: [&str; 16] = [
     "sleeps.\n",
 ];
 
-/// The names of the macros and what they give: 3 to 40 bytes.
+/// Names and values of the macros; values have 3 to 40 bytes.
 pub(crate) fn macros() -> Vec<(String, String)> {
     let value = |number: usize| {
         let words: Vec<&str> = WORDS.iter().cycle().skip(number).take(1 + number % 6).copied().collect();
@@ -44,12 +41,12 @@ pub(crate) fn macros() -> Vec<(String, String)> {
     (0..MACROS).map(|number| (format!("value_{number}"), value(number))).collect()
 }
 
-/// Writes the text: words, and after as many bytes as leave room for all calls the next call.
+/// Words, with the calls evenly spaced.
 pub(crate) fn text(bytes: usize, calls: usize) -> String {
     let mut text = String::with_capacity(bytes);
     let mut words = WORDS.iter().cycle();
     for call in 0..calls {
-        // Neighbours differ, and each macro is called about as often.
+        // Adjacent calls differ, and all macros are called about equally often.
         let name = format!("{{{{value_{}}}}}", call * 7 % MACROS);
         let next = (call + 1) * bytes / calls;
         while text.len() + name.len() < next {
@@ -60,7 +57,6 @@ pub(crate) fn text(bytes: usize, calls: usize) -> String {
     text
 }
 
-/// Returns a registry of these macros and no others, each of which gives a shared text.
 pub(crate) fn registry() -> Registry {
     let mut registry = Registry::new();
     for (name, value) in macros() {
@@ -72,13 +68,13 @@ pub(crate) fn registry() -> Registry {
     registry
 }
 
-/// Returns an expression for each macro, with what takes its place.
+/// One expression per macro, with its replacement.
 pub(crate) fn expressions(pattern: impl Fn(&str) -> String) -> Vec<(Regex, String)> {
     let compiled = macros().into_iter().map(|(name, value)| (Regex::new(&pattern(&name)), value));
     compiled.filter_map(|(expression, value)| Some((expression.ok()?, value))).collect()
 }
 
-/// Replaces one macro after the other in the whole text, as a program without an engine does.
+/// Replaces each macro in the whole text, like a program without a macro engine.
 pub(crate) fn replace(text: &str, expressions: &[(Regex, String)]) -> String {
     let mut text = text.to_owned();
     for (expression, value) in expressions {
@@ -89,7 +85,6 @@ pub(crate) fn replace(text: &str, expressions: &[(Regex, String)]) -> String {
     text
 }
 
-/// Returns an environment with the text as a template, and the values.
 pub(crate) fn jinja(text: &str) -> (Environment<'_>, Value) {
     let mut environment = Environment::new();
     let added = environment.add_template("text", text);

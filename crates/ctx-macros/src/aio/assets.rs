@@ -1,5 +1,3 @@
-//! The files of the agent, as a list by which a model can refer to them.
-
 use ctx_types::{excerpt, phrase};
 
 use crate::assets::AgentAsset;

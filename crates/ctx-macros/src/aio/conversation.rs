@@ -1,5 +1,3 @@
-//! What was said last, and what is about to be said.
-
 use ctx_types::Trust;
 
 use crate::call::{Call, Value};

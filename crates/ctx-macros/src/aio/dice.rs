@@ -1,12 +1,10 @@
-//! Dice.
-
 use ctx_types::{excerpt, phrase};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
 use crate::definition::Definition;
 
-/// How many dice may be thrown at once, and how many sides they may have.
+/// Dice, and sides per die.
 const MOST: (u64, u64) = (100, 1_000);
 
 pub(super) fn definitions() -> Vec<Definition> {
@@ -36,7 +34,6 @@ fn roll(call: &mut Call<'_>) -> Result<Value, Failure> {
     Ok(format!("{} ({})", numbers.iter().sum::<u64>(), each.join(", ")).into())
 }
 
-/// Reads `3d6`, or `d6` for one die.
 fn dice(text: &str) -> Option<(u64, u64)> {
     let (count, sides) = text.split_once(['d', 'D'])?;
     let count = if count.is_empty() { 1 } else { whole(count)? };
@@ -44,7 +41,7 @@ fn dice(text: &str) -> Option<(u64, u64)> {
     ((1..=MOST.0).contains(&count) && (1..=MOST.1).contains(&sides)).then_some((count, sides))
 }
 
-/// Reads digits alone, without a sign.
+/// Rejects a sign.
 fn whole(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }

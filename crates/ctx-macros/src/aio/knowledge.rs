@@ -1,5 +1,3 @@
-//! What only a host can fill in: knowledge bases, and colours of its window.
-
 use ctx_types::{Phrase, excerpt, phrase};
 
 use crate::call::{Call, Value};
@@ -23,7 +21,7 @@ pub(super) fn definitions() -> Vec<Definition> {
     ]
 }
 
-/// When a knowledge base is asked.
+/// When `kb` queries the knowledge base.
 const MODES: [&str; 4] = ["always", "gate", "turn", "static"];
 
 fn kb(call: &mut Call<'_>) -> Value {
@@ -36,8 +34,7 @@ fn kb(call: &mut Call<'_>) -> Value {
     format!("【kb{arguments}】").into()
 }
 
-/// Reports arguments that no plug-in can use: how many results there may be, how good they must be, and when they
-/// are looked up. The mark is written all the same, as the app writes it.
+/// Checks result limit, minimum score, and mode. As in AIO Hub, writes the placeholder anyway.
 fn check_kb(call: &mut Call<'_>) {
     let [limit, least, mode] = [1, 2, 3].map(|index| call.argument(index));
     let checks = [

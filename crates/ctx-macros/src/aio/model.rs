@@ -1,5 +1,3 @@
-//! The model that is asked, the connection to it, and what the agent's author says of its version and look.
-
 use ctx_types::Text;
 
 use crate::call::{Call, Value};
@@ -30,14 +28,13 @@ pub(super) fn definitions() -> Vec<Definition> {
     ]
 }
 
-/// What an agent is told that has no words of its own.
 const VISUAL_GUIDELINE: &str = "\
 Write answers in Markdown. Put code into fenced blocks that name their language.
 Write formulas in LaTeX, between `$` inside a line and between `$$` on lines of their own.
 Draw diagrams as `mermaid` code blocks. Use a table where several things are compared in several ways.
 Plain sentences are enough wherever a layout would say nothing more.";
 
-/// Macros in the agent's own words are expanded; a guideline inside a guideline is nothing.
+/// Expands the agent's guideline. Empty inside a card text.
 fn visual_guideline(call: &mut Call<'_>) -> Value {
     match call.env().card.visual_guideline.clone().filter(|text| !text.trim().is_empty()) {
         Some(_) if call.is_card => Value::EMPTY,

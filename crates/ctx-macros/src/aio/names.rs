@@ -1,5 +1,3 @@
-//! Who talks with whom: names, and the texts of the agent and the profile.
-
 use ctx_types::{Text, Trust};
 
 use crate::call::{Call, Value};

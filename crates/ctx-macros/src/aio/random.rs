@@ -1,5 +1,3 @@
-//! Random choices.
-
 use ctx_types::{excerpt, phrase};
 
 use crate::call::{Call, Failure, Value};
@@ -46,7 +44,7 @@ fn random_int(call: &mut Call<'_>) -> Result<Value, Failure> {
 }
 
 fn bound(text: &str) -> Result<i64, Failure> {
-    /// Up to here JavaScript tells every whole number from the next.
+    /// JavaScript's integers are exact up to here.
     const GREATEST: u64 = 1 << 53;
     let number = text.parse::<i64>().ok().filter(|number| number.unsigned_abs() <= GREATEST);
     number.ok_or_else(|| {

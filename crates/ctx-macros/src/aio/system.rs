@@ -1,5 +1,3 @@
-//! The machine on which the host runs.
-
 use crate::call::{Call, Value};
 use crate::codes;
 use crate::definition::Definition;

@@ -1,5 +1,3 @@
-//! White space and repetition.
-
 use crate::call::{Call, Failure, Value};
 use crate::codes;
 use crate::definition::Definition;
@@ -7,7 +5,6 @@ use crate::number;
 use crate::space_set::SpaceSet;
 use ctx_types::phrase;
 
-/// How often a text may be repeated.
 const MAX_COPIES: f64 = 1_000.0;
 
 pub(super) fn definitions() -> Vec<Definition> {

@@ -1,5 +1,3 @@
-//! The time of the turn, in the zone of the turn.
-
 use ctx_types::phrase;
 use jiff::tz::TimeZone;
 
@@ -8,7 +6,6 @@ use crate::codes;
 use crate::dates::{locale, pattern};
 use crate::definition::Definition;
 
-/// What `datetime` gives, and `datetime_format` without a pattern.
 const DATE_AND_TIME: &str = "YYYY-MM-DD HH:mm:ss";
 
 pub(super) fn definitions() -> Vec<Definition> {
@@ -37,7 +34,6 @@ pub(super) fn definitions() -> Vec<Definition> {
     ]
 }
 
-/// Writes the time of the turn by a pattern, in English.
 pub(super) fn written(pattern: &str, call: &mut Call<'_>) -> Result<String, Failure> {
     Ok(pattern::format(pattern, call.now()?.datetime(), locale::english()))
 }
@@ -48,7 +44,7 @@ fn iso(call: &mut Call<'_>) -> Result<String, Failure> {
     Ok(format!("{text}.{:03}Z", time.subsec_nanosecond() / 1_000_000))
 }
 
-/// A pattern may hold `::`, which divides it into several arguments.
+/// `::` in a pattern splits it into several arguments.
 fn datetime_format(call: &mut Call<'_>) -> Result<Value, Failure> {
     let parts: Vec<&str> = (0..call.argument_count()).map(|index| call.argument(index)).collect();
     let pattern = parts.join("::");

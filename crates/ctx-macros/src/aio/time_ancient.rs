@@ -1,5 +1,3 @@
-//! The time of the turn in the words of old China and old England, and in capital numerals.
-
 use ctx_types::phrase;
 use jiff::civil::DateTime;
 

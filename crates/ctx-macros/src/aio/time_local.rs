@@ -1,5 +1,3 @@
-//! The time of the turn in the words of several languages.
-
 use ctx_types::{Argument, Diagnostic, Divider, closest, excerpt, phrase};
 
 use crate::call::{Call, Failure, Value};
@@ -37,7 +35,7 @@ fn written(tag: &str, pattern: &str, call: &mut Call<'_>) -> Result<Value, Failu
     Ok(pattern::format(pattern, call.now()?.datetime(), locale).into())
 }
 
-/// In Japanese noon is `午後0時`, which no token writes.
+/// Japanese noon is `午後0時`, an hour that no token writes.
 fn datetime_jp(call: &mut Call<'_>) -> Result<Value, Failure> {
     let hour = call.now()?.hour() % 12;
     written("ja-JP", &format!("YYYY年M月D日（ddd） A[{hour}]時m分"), call)
@@ -58,8 +56,6 @@ fn unknown(asked: &str) -> Failure {
     let finding = Diagnostic::error(codes::UNKNOWN_LOCALE, message);
     Failure::new(match closest(asked, known.iter().copied()) {
         Some(near) => finding.suggesting(near),
-        None => {
-            finding.with_help(phrase!("use one of {known}", known = Argument::list(&known, Divider::Comma)))
-        }
+        None => finding.with_help(phrase!("use one of {known}", known = Argument::list(&known, Divider::Comma))),
     })
 }

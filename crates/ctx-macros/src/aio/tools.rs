@@ -1,5 +1,3 @@
-//! The tools that the model may call, for models that are told of them in the prompt.
-
 use std::sync::Arc;
 
 use ctx_types::ports::{ToolCatalog, ToolDefinition};
@@ -40,7 +38,6 @@ fn catalog(call: &mut Call<'_>) -> Option<Arc<dyn ToolCatalog>> {
     catalog
 }
 
-/// The arguments are names, or lists of names divided by commas.
 fn names<'a>(call: &Call<'a>) -> Vec<&'a str> {
     let arguments = (0..call.argument_count()).map(|index| call.argument(index));
     let names = arguments.flat_map(|argument| argument.split([',', '，'])).map(str::trim);

@@ -1,7 +1,5 @@
-//! Variables of one run.
-//!
-//! Values are texts and stay as they are written; only counting reads them as numbers. AIO Hub turns numeric
-//! texts into numbers when they are stored (`007` becomes 7, and an empty value becomes 0); here they stay.
+//! Values are stored as written; only arithmetic parses numbers. AIO Hub converts numeric texts when it
+//! stores them: `007` becomes 7, and an empty value 0.
 
 use ctx_types::{excerpt, phrase};
 

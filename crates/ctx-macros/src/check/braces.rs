@@ -1,4 +1,4 @@
-//! Double braces that open no call: what looks like a call is reported, what only has braces is text.
+//! Diagnostics for double braces that look like a call but are not.
 
 use ctx_types::{Diagnostic, Span, excerpt, phrase, space};
 use memchr::memchr3;
@@ -9,17 +9,15 @@ use crate::dialect::Dialect;
 use crate::head::{self, Head};
 use crate::registry::name_len;
 
-/// What may stand before a name in the newer dialect of SillyTavern.
 const FLAGS: &str = "`!`, `?`, `~`, `>`, `#` and `/`";
 
-/// The old spelling of a time in another zone, without its offset.
+/// Legacy macro name.
 const ZONED: &str = "time_utc";
 
 impl Checker<'_> {
-    /// Reports braces at `start` that open no call, if they look like one: with a name, a flag or a variable in
-    /// closed braces, or with the name of a macro in braces that nothing closes.
+    /// Reports closed braces with a name, flag, or variable, and unclosed braces with a macro name.
     ///
-    /// Reads up to the next brace or the end of the line, behind which the next opening is.
+    /// Reads at most to the next brace or the end of the line.
     pub(crate) fn report_text(&mut self, start: usize, head: &Head) {
         match closed(self.source, start) {
             Some(end) if self.dialect == Dialect::SillyTavern => {
@@ -29,7 +27,6 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports the end of a block that has arguments, which begins at `start`.
     pub(crate) fn report_closer_with_arguments(&mut self, start: usize, name: Span) {
         let span = Span::new(start, closed(self.source, start).unwrap_or(name.end));
         if self.find(name).is_none() {
@@ -41,12 +38,11 @@ impl Checker<'_> {
         self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
     }
 
-    /// Reports a call of a known macro without closing braces.
     pub(crate) fn report_unclosed(&mut self, start: usize, name: Span) {
         if self.is_of_variable(name) {
             return;
         }
-        // In a dialect in which a name goes on to the separator, what follows it without one is no part of it.
+        // A name may extend to the separator; use its leading identifier.
         let from = if name.is_empty() { space::skip(self.source, start + 2) } else { name.start };
         let rest = self.source.get(from..).unwrap_or_default();
         let length = if rest.starts_with(head::COMMENT) { head::COMMENT.len() } else { name_len(rest) };
@@ -64,7 +60,6 @@ impl Checker<'_> {
         self.findings.add(finding);
     }
 
-    /// Reports what stands in closed braces and is no call in the newer dialect of SillyTavern.
     fn report_closed(&mut self, span: Span, head: &Head) {
         if self.is_of_variable(head.name) {
             self.report_variable(span, head.name);
@@ -80,13 +75,12 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns whether a name stands behind the sign of a variable.
     fn is_of_variable(&self, name: Span) -> bool {
         let before = name.start.checked_sub(1).and_then(|at| self.source.as_bytes().get(at));
         matches!(before, Some(b'.' | b'$'))
     }
 
-    /// Returns the macro that a `time_UTC+…` means.
+    /// Replacement of the legacy `time_UTC+…`.
     fn zoned(&self, head: &Head) -> Option<usize> {
         let is_zoned = self.text(head.name).eq_ignore_ascii_case(ZONED);
         self.find_name("time").filter(|_| is_zoned)
@@ -116,7 +110,6 @@ impl Checker<'_> {
         self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
     }
 
-    /// Reports a sign before the name of a macro that is no flag.
     fn report_flag(&mut self, span: Span, at: usize) {
         let inner = self.source.get(at..span.end).unwrap_or_default();
         let is_sign = |c: char| c.is_ascii_punctuation() && !matches!(c, '"' | '\'' | '`' | '(' | '[' | '}');
@@ -138,7 +131,7 @@ impl Checker<'_> {
     }
 }
 
-/// Returns where braces that open at `start` are closed, in the line and without others between.
+/// End of the braces, if they close on the same line without nested braces.
 fn closed(source: &str, start: usize) -> Option<usize> {
     let inner = start + 2;
     let rest = source.as_bytes().get(inner..)?;

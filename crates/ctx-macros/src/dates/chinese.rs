@@ -1,8 +1,6 @@
-//! Chinese numerals: the capital ones of documents, digit by digit or with units.
-
 const CAPITALS: [char; 10] = ['零', '壹', '贰', '叁', '肆', '伍', '陆', '柒', '捌', '玖'];
 
-/// Writes each digit of a year, `贰零贰伍`; a year before the first has `负` in front.
+/// `贰零贰伍`; a negative year starts with `负`.
 pub(crate) fn capital_digits(year: i16) -> String {
     let digits = year.unsigned_abs().to_string();
     let sign = if year < 0 { "负" } else { "" };
@@ -12,7 +10,7 @@ pub(crate) fn capital_digits(year: i16) -> String {
     })
 }
 
-/// Writes a number below 100 with its tens, `贰拾伍`; ten is `拾` and eleven `拾壹`.
+/// Below 100: `贰拾伍`; 10 is `拾` and 11 is `拾壹`.
 pub(crate) fn capital_number(number: u8) -> String {
     let mut out = String::new();
     let (tens, ones) = (number / 10, number % 10);

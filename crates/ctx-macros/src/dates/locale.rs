@@ -1,31 +1,27 @@
-//! Languages in which dates are written.
-
 use jiff::civil::{DateTime, Weekday};
 
 use crate::dates::locale_table::LOCALES;
 use crate::dates::pattern;
 
-/// How a language writes dates.
 #[derive(Debug)]
 pub(crate) struct Locale {
-    /// The BCP 47 tag, such as `zh-TW`.
+    /// BCP 47.
     pub(crate) tag: &'static str,
-    /// Other names, in lower case.
+    /// Lower case.
     pub(crate) aliases: &'static [&'static str],
-    /// A day with its weekday and the time in minutes, as a pattern.
+    /// Date, weekday, and time in minutes.
     pub(crate) long: &'static str,
-    /// The months from January on, in the form that stands in a date.
+    /// In the form used in dates.
     pub(crate) months: [&'static str; 12],
-    /// The days of the week from Sunday on.
+    /// Sunday first.
     pub(crate) weekdays: [&'static str; 7],
-    /// The words for before and after noon.
+    /// AM and PM.
     pub(crate) half_days: [&'static str; 2],
-    /// Where in a weekday's name its short name begins and how long it is, in characters.
+    /// Offset and length within the weekday's name, in characters.
     pub(crate) short_weekday: (usize, usize),
 }
 
-/// Returns the language that a tag or a name such as `tw` stands for, in any case; for an unknown country the
-/// language alone decides.
+/// Ignores case. For an unknown country, matches the language alone.
 pub(crate) fn find(name: &str) -> Option<&'static Locale> {
     let name = name.trim().to_ascii_lowercase().replace('_', "-");
     let is_named =
@@ -35,7 +31,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Locale> {
     LOCALES.iter().find(is_named).or_else(|| tags.find_map(by_language))
 }
 
-/// Returns the BCP 47 tag of the language in which dates are written for a tag or a name, where there is one.
+/// Returns the BCP 47 tag of the supported date language for a tag or alias.
 ///
 /// ```
 /// assert_eq!(ctx_macros::language_of_dates("de-AT"), Some("de-DE"));
@@ -45,18 +41,15 @@ pub fn language_of_dates(name: &str) -> Option<&'static str> {
     find(name).map(|locale| locale.tag)
 }
 
-/// Returns the English of the United States.
 pub(crate) fn english() -> &'static Locale {
     &LOCALES[0]
 }
 
-/// Returns the tags of all languages.
 pub(crate) fn tags() -> impl Iterator<Item = &'static str> {
     LOCALES.iter().map(|locale| locale.tag)
 }
 
 impl Locale {
-    /// Writes day, weekday and time.
     pub(crate) fn long(&self, time: DateTime) -> String {
         pattern::format(self.long, time, self)
     }
@@ -73,7 +66,7 @@ impl Locale {
         pick(&self.half_days, i32::from(hour >= 12))
     }
 
-    /// The first three characters, as is usual in English.
+    /// First three characters, as usual in English.
     pub(crate) fn short_month(&self, month: i8) -> &'static str {
         slice(self.month(month), 0, 3)
     }
@@ -84,7 +77,6 @@ impl Locale {
     }
 }
 
-/// Returns `length` characters of a word behind the first `skipped`.
 fn slice(word: &'static str, skipped: usize, length: usize) -> &'static str {
     let place = |count| word.char_indices().nth(count).map_or(word.len(), |(at, _)| at);
     word.get(place(skipped)..place(skipped + length)).unwrap_or(word)

@@ -1,9 +1,9 @@
-//! The languages: names and long dates as the Unicode Common Locale Data Repository has them.
+//! From the Unicode Common Locale Data Repository (CLDR).
 
 use crate::dates::locale::Locale;
 
-/// All languages; the first is the default.
-#[rustfmt::skip] // A line for each list, however long.
+/// The first is the default.
+#[rustfmt::skip] // One line per list.
 pub(super) static LOCALES: [Locale; 21] = [
     Locale {
         tag: "en-US",

@@ -1,5 +1,3 @@
-//! The traditional Chinese calendar, and the double-hours of its day.
-
 use icu_calendar::Date;
 use icu_calendar::cal::ChineseTraditional;
 use icu_calendar::types::LeapStatus;
@@ -11,10 +9,9 @@ const ANIMALS: [&str; 12] = ["鼠", "牛", "虎", "兔", "龙", "蛇", "马", "�
 const MONTHS: [&str; 12] = ["正", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "腊"];
 const NUMBERS: [&str; 10] = ["一", "二", "三", "四", "五", "六", "七", "八", "九", "十"];
 
-/// Writes a day with the year's name and animal, such as `乙巳年（蛇年）九月十八`; a leap month has `闰` in front.
+/// `乙巳年（蛇年）九月十八`; a leap month starts with `闰`.
 ///
-/// Years far from ours follow a mean moon, so that a month may begin a day off. None outside the range of the
-/// calendar.
+/// Distant years use a mean moon, so months may start a day off. `None` outside the calendar's range.
 pub(crate) fn date(date: civil::Date) -> Option<String> {
     let month = u8::try_from(date.month()).ok()?;
     let day = u8::try_from(date.day()).ok()?;
@@ -33,14 +30,13 @@ pub(crate) fn date(date: civil::Date) -> Option<String> {
     ))
 }
 
-/// Returns the double-hour of a time, such as `亥时`; the first of a day, `子时`, begins at 23:00 of the day
-/// before.
+/// `亥时`. The first of a day, `子时`, starts at 23:00 of the previous day.
 pub(crate) fn double_hour(time: civil::Time) -> String {
     let name = BRANCHES.get(usize::from(minutes_since_eleven(time) / 120)).copied().unwrap_or_default();
     format!("{name}时")
 }
 
-/// Returns the double-hour and how many quarters of an hour of it are over, such as `亥时六刻`.
+/// With elapsed quarter hours: `亥时六刻`.
 pub(crate) fn double_hour_and_quarter(time: civil::Time) -> String {
     let quarters = minutes_since_eleven(time) % 120 / 15;
     let quarter = usize::from(quarters).checked_sub(1).and_then(|index| NUMBERS.get(index));
@@ -48,13 +44,12 @@ pub(crate) fn double_hour_and_quarter(time: civil::Time) -> String {
     format!("{}{quarter}", double_hour(time))
 }
 
-/// Returns the minutes since 23:00.
 fn minutes_since_eleven(time: civil::Time) -> u16 {
     let minutes = u16::from(time.hour().unsigned_abs()) * 60 + u16::from(time.minute().unsigned_abs());
     (minutes + 60) % (24 * 60)
 }
 
-/// The days of a month from `初一` to `三十`; those between twenty and thirty begin with `廿`.
+/// `初一` to `三十`; days 21 to 29 start with `廿`.
 fn day_name(day: u8) -> Option<String> {
     let ones = NUMBERS.get(usize::from(day.checked_sub(1)? % 10)).copied()?;
     Some(match day {

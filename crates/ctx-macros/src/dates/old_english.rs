@@ -1,8 +1,6 @@
-//! Dates and times in the words of an old English letter.
-
 use jiff::civil;
 
-/// Writes a day, such as `the 7th day of November, in the year of our Lord 2025`.
+/// `the 7th day of November, in the year of our Lord 2025`.
 pub(crate) fn date(date: civil::Date, month: &str) -> String {
     let day = date.day();
     let ending = match (day % 10, day) {
@@ -19,9 +17,7 @@ pub(crate) fn date(date: civil::Date, month: &str) -> String {
     format!("the {day}{ending} day of {month}, in the year {year}")
 }
 
-/// Writes a time, such as `half past 3 in the afternoon`, `a quarter to noon` or `the stroke of midnight`.
-///
-/// From the half hour on it is told by the hour that comes.
+/// `half past 3 in the afternoon`, `a quarter to noon`, or `the stroke of midnight`.
 pub(crate) fn time(time: civil::Time) -> String {
     let (hour, minute) = (time.hour(), time.minute());
     match minute {
@@ -40,7 +36,6 @@ fn named(hour: i8) -> String {
     format!("{} {}", on_the_dial(hour), part_of_day(hour))
 }
 
-/// The hour that follows, with its own part of the day.
 fn next(hour: i8) -> String {
     match (hour + 1) % 24 {
         0 => "midnight".to_owned(),

@@ -1,10 +1,10 @@
-//! Patterns such as `YYYY-MM-DD HH:mm`, with literal text in `[…]`.
+//! Date patterns such as `YYYY-MM-DD HH:mm`.
 
 use jiff::civil::DateTime;
 
 use crate::dates::locale::Locale;
 
-/// What is replaced in a pattern; of two that fit at one place the longer comes first.
+/// Longer tokens precede their prefixes.
 const TOKENS: [(&str, Token); 20] = [
     ("YYYY", Token::Year),
     ("YY", Token::ShortYear),
@@ -52,9 +52,7 @@ enum Token {
     SmallHalfDay,
 }
 
-/// Writes a time by a pattern: tokens are replaced, `[…]` loses its brackets, all else is copied.
-///
-/// A bracket that is never closed is copied like any other character. O(length of the pattern).
+/// Replaces tokens and removes the brackets of `[…]`. Linear in the pattern.
 pub(crate) fn format(pattern: &str, time: DateTime, locale: &Locale) -> String {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut rest = pattern;
@@ -76,7 +74,6 @@ pub(crate) fn format(pattern: &str, time: DateTime, locale: &Locale) -> String {
     out
 }
 
-/// Returns whether a pattern has an opening bracket without a closing one.
 pub(crate) fn has_open_bracket(pattern: &str) -> bool {
     let mut rest = pattern;
     while let Some(open) = rest.find('[') {
@@ -86,7 +83,6 @@ pub(crate) fn has_open_bracket(pattern: &str) -> bool {
     false
 }
 
-/// Splits `[literal]rest`.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     text.strip_prefix('[')?.split_once(']')
 }
@@ -134,7 +130,7 @@ fn padded(number: impl Into<i32>, out: &mut String) {
     plain(number, out);
 }
 
-/// At least four digits; the sign of a year before the first stands in front of them.
+/// At least 4 digits, with the sign first.
 fn year(year: i16, out: &mut String) {
     out.push_str(if year < 0 { "-" } else { "" });
     let digits = year.unsigned_abs().to_string();

@@ -1,4 +1,4 @@
-//! `{{.name}}`, `{{$name += 1}}` and their like.
+//! Variable shorthand such as `{{$name += 1}}`.
 
 use ctx_types::{Diagnostic, Span, Text, Trust, excerpt, phrase};
 
@@ -12,7 +12,6 @@ use crate::sillytavern::stored::{self, Added};
 use crate::state::Scope;
 use crate::tree::{Access, Argument, Operator};
 
-/// The variable that an operator works on.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     scope: Scope,
@@ -21,7 +20,6 @@ struct Place<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    /// Carries an operator out and writes what it gives; one that fails stays as it is written.
     pub(super) fn variable(
         &mut self,
         access: Access,
@@ -32,7 +30,6 @@ impl<'a> Evaluator<'a> {
         let Access { scope, operator, name } = access;
         let place = Place { scope, name: self.source(name), span };
         let old = stored::read(self.run.state, scope, place.name);
-        // A value that is not needed is not evaluated.
         let needed = argument.filter(|_| needs_value(operator, old.as_ref().map(|(text, _)| &**text)));
         let value = needed.map(|argument| self.argument(argument)).transpose()?;
         match self.operate(place, operator, old, value.as_ref()) {
@@ -51,7 +48,6 @@ impl<'a> Evaluator<'a> {
         Ok(())
     }
 
-    /// Returns what an operator gives; `value` is there where it is needed.
     fn operate(
         &mut self,
         place: Place<'a>,
@@ -97,7 +93,6 @@ impl<'a> Evaluator<'a> {
         Ok((sum.text, sum.trust))
     }
 
-    /// Adds the negative of a number; what is none is reported and changes nothing.
     fn subtract(&mut self, place: Place<'a>, value: &call::Argument<'_>) -> Result<(), Failure> {
         let Some(less) = number::read(&value.text) else {
             let (name, value) = (excerpt(place.name), excerpt(&value.text));
@@ -111,7 +106,6 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// Returns whether an operator looks at its value, where the variable holds a text or is not set.
 fn needs_value(operator: Operator, old: Option<&str>) -> bool {
     match operator {
         Operator::Or | Operator::OrSet => !old.is_some_and(is_true),
@@ -120,7 +114,7 @@ fn needs_value(operator: Operator, old: Option<&str>) -> bool {
     }
 }
 
-/// Returns whether texts are equal, or how they compare as numbers, which they do not if one is none.
+/// `==` and `!=` compare texts. The others compare numbers and are false for other texts.
 fn compare(operator: Operator, left: &str, right: &str) -> bool {
     let numbers = number::read(left).zip(number::read(right));
     let as_numbers =

@@ -1,5 +1,3 @@
-//! The texts of the card and of the profile; the macros in them are expanded.
-
 use std::borrow::Cow;
 
 use ctx_types::{Diagnostic, Text, Trust, excerpt, phrase, space};
@@ -104,16 +102,15 @@ fn examples(call: &mut Call<'_>) -> Value {
     call.made_text(call.env().card.examples.as_ref(), TextForm::Examples, |text| {
         let blocks = blocks(space::trim(text)).into_iter();
         let written: String = blocks.flat_map(|block| [START, "\n", block, "\n"]).collect();
-        // As a card's text, but for the line break at the end, which is part of the form.
+        // The final line break is part of the format.
         Cow::Owned(without_returns(&written).into_owned())
     })
 }
 
-/// What begins a block of examples, in any case.
+/// Case-insensitive.
 const START: &str = "<START>";
 
-/// Returns the blocks of examples of dialogue without white space around; what stands before the first `<START>`
-/// is a block too.
+/// Text before the first `<START>` is a block too.
 fn blocks(text: &str) -> Vec<&str> {
     let mut starts = memchr::memchr_iter(b'<', text.as_bytes())
         .filter(|at| text.get(*at..at + START.len()).is_some_and(|found| found.eq_ignore_ascii_case(START)));

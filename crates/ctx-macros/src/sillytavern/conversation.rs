@@ -1,5 +1,3 @@
-//! The conversation, and the texts that a host makes of it.
-
 use ctx_types::{Trust, phrase};
 
 use crate::call::{Call, Failure, Value};
@@ -37,7 +35,6 @@ pub(super) fn definitions() -> Vec<Definition> {
     all
 }
 
-/// Texts of the host.
 const TEXTS: [(&str, &str); 4] = [
     ("summary", "Summary of the conversation."),
     ("authorsNote", "Author's note of this conversation."),
@@ -64,7 +61,6 @@ fn number(name: &'static str, read: fn(&Conversation) -> Option<usize>, descript
     Definition::always(name, expand).volatile().describe(description, format!("{{{{{name}}}}}"))
 }
 
-/// A number that a host tells; where it does not, that is said.
 fn told(name: &'static str, read: fn(&Conversation) -> Option<usize>, description: &str) -> Definition {
     let expand = move |call: &mut Call<'_>| {
         let number = read(&call.env().conversation);
@@ -86,7 +82,7 @@ fn text(name: &'static str, description: &str) -> Definition {
     definition.describe(description, format!("{{{{{name}}}}}"))
 }
 
-/// `{{lastChatMessage}}`, which is a macro in the one prompt for which a host gives it.
+/// Works only in the prompt for which the host provides it.
 fn last_chat_message() -> Definition {
     let expand = |call: &mut Call<'_>| match call.env().texts.get("lastChatMessage") {
         Some(text) => Ok(text.clone().into()),

@@ -1,10 +1,7 @@
-//! Dice: `2d6+3`.
-
 use ctx_types::{excerpt, phrase};
 
 use crate::call::Failure;
 
-/// What is rolled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dice {
     pub(super) count: u64,
@@ -12,15 +9,12 @@ pub(super) struct Dice {
     pub(super) added: i64,
 }
 
-/// How many dice one roll may have, and the highest number of sides, where JavaScript's integers end.
+/// `MAX_SIDES`: limit of JavaScript's exact integers.
 const MAX_DICE: u64 = 10_000;
 const MAX_SIDES: u64 = 1 << 53;
 
-/// Reads `[count]d<sides>[±added]`, with `d` in any case and no zero as count or sides, or the sides alone;
-/// `None` for anything else.
-///
-/// # Errors
-/// There are too many dice, or a number is too large.
+/// Parses `[count]d<sides>[±added]` or `<sides>`. Count and sides must not start with 0. Numbers above the
+/// limits are errors.
 pub(super) fn read(formula: &str) -> Result<Option<Dice>, Failure> {
     let (count, rest) = digits(formula);
     if rest.is_empty() {
@@ -54,7 +48,6 @@ fn dice(count: &str, sides: &str, added: &str, formula: &str) -> Result<Option<D
     Ok(Some(Dice { count, sides, added }))
 }
 
-/// Splits a text behind its leading ASCII digits.
 fn digits(text: &str) -> (&str, &str) {
     text.split_at(text.bytes().take_while(u8::is_ascii_digit).count())
 }

@@ -1,5 +1,3 @@
-//! The templates of text completion, and system prompts.
-
 use crate::call::{Call, Value};
 use crate::definition::Definition;
 
@@ -20,7 +18,7 @@ pub(super) fn definitions() -> Vec<Definition> {
     all
 }
 
-/// Texts that a host gives: the name of the macro, other names, what it is.
+/// Name, aliases, and description.
 const TEXTS: [(&str, &[&str], &str); 18] = [
     ("instructStoryStringPrefix", &[], "Text before the story string."),
     ("instructStoryStringSuffix", &[], "Text after the story string."),
@@ -46,7 +44,7 @@ const TEXTS: [(&str, &[&str], &str); 18] = [
     ("exampleSeparator", &["chatSeparator"], "Separator of example dialogues."),
 ];
 
-/// The reasoning template: the name of the macro, the text of `SillyTavern`'s default template, what it is.
+/// Name, text in `SillyTavern`'s default template, and description.
 const REASONING: [(&str, &str, &str); 3] = [
     ("reasoningPrefix", "<think>", "Text before reasoning."),
     ("reasoningSuffix", "</think>", "Text after reasoning."),

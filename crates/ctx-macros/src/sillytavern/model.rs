@@ -1,5 +1,3 @@
-//! The model, and the state of the application.
-
 use crate::call::{Call, Value};
 use crate::definition::Definition;
 use crate::env::ModelValues;

@@ -1,11 +1,11 @@
-//! Dates and times in the formats of Moment.js, in English.
+//! Moment.js date formats, in English.
 
 use std::fmt::Write as _;
 
 use jiff::Zoned;
 use memchr::{memchr, memrchr};
 
-/// The tokens of the locale, each before those that it begins with, and what they stand for in American English.
+/// American English; longer tokens precede their prefixes.
 const LONG_FORMS: [(&str, &str); 10] = [
     ("LTS", "h:mm:ss A"),
     ("LT", "h:mm A"),
@@ -19,7 +19,7 @@ const LONG_FORMS: [(&str, &str); 10] = [
     ("l", "M/D/YYYY"),
 ];
 
-/// What an empty pattern stands for.
+/// ISO 8601, for an empty pattern.
 const DEFAULT: &str = "YYYY-MM-DDTHH:mm:ssZ";
 
 const MONTHS: [&str; 12] = [
@@ -38,10 +38,8 @@ const MONTHS: [&str; 12] = [
 ];
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/// Formats a time. Text in brackets, a token or character behind a backslash, and whatever is no token stay as
-/// they are; line breaks outside of brackets are left out, and an empty pattern is that of ISO 8601.
-///
-/// Linear in the pattern.
+/// Copies bracketed and escaped text and unknown characters. Drops line breaks outside brackets. Linear in
+/// the pattern.
 pub(super) fn format(time: &Zoned, pattern: &str) -> String {
     let pattern = if pattern.is_empty() { DEFAULT } else { pattern };
     let expanded = expand(pattern);
@@ -59,7 +57,6 @@ pub(super) fn format(time: &Zoned, pattern: &str) -> String {
     written
 }
 
-/// Puts what they stand for in the place of the locale's tokens.
 fn expand(pattern: &str) -> String {
     let mut expanded = String::with_capacity(pattern.len());
     let mut rest = pattern;
@@ -82,7 +79,6 @@ fn expand(pattern: &str) -> String {
     expanded
 }
 
-/// Returns whether a pattern has an opening bracket without a closing one.
 pub(super) fn has_open_bracket(pattern: &str) -> bool {
     let mut rest = pattern;
     while let Some(open) = memchr(b'[', rest.as_bytes()) {
@@ -92,8 +88,7 @@ pub(super) fn has_open_bracket(pattern: &str) -> bool {
     false
 }
 
-/// Returns the length of a text in brackets at the start of a pattern: up to the last closing bracket before the
-/// next opening one.
+/// Length of a leading bracketed text: up to the last `]` before the next `[`.
 fn bracketed(pattern: &str) -> Option<usize> {
     let inner = pattern.strip_prefix('[')?;
     let inner = inner.get(..memchr(b'[', inner.as_bytes()).unwrap_or(inner.len()))?;
@@ -102,12 +97,11 @@ fn bracketed(pattern: &str) -> Option<usize> {
 
 enum Piece<'p> {
     Token(&'p str),
-    /// So many digits of the second.
+    /// Digits of the second.
     Fraction(usize),
     Literal(&'p str),
 }
 
-/// Returns the first piece of a pattern and how many bytes it takes.
 fn next(pattern: &str, first: char) -> (usize, Piece<'_>) {
     let literal = |from: usize, to: usize| Piece::Literal(pattern.get(from..to).unwrap_or_default());
     if let Some(length) = bracketed(pattern) {
@@ -116,7 +110,7 @@ fn next(pattern: &str, first: char) -> (usize, Piece<'_>) {
     if first == '\\' {
         let behind = pattern.get(1..).unwrap_or_default();
         let length = token_len(behind).or_else(|| behind.chars().next().map(char::len_utf8)).unwrap_or(0);
-        // A second backslash is left out with the first.
+        // A second backslash is dropped too.
         let from = 1 + usize::from(behind.starts_with('\\'));
         return (1 + length, literal(from, 1 + length));
     }
@@ -128,7 +122,6 @@ fn next(pattern: &str, first: char) -> (usize, Piece<'_>) {
     }
 }
 
-/// Returns the length of the token at the start of a pattern.
 fn token_len(pattern: &str) -> Option<usize> {
     let first = *pattern.as_bytes().first()?;
     let run = pattern.bytes().take(9).take_while(|byte| *byte == first).count();
@@ -157,13 +150,13 @@ fn write_token(time: &Zoned, token: &str, out: &mut String) {
         b'd' | b'E' | b'e' => write_day(time, token, out),
         b'w' | b'W' | b'g' | b'G' => write_week(time, token, out),
         b'Z' | b'X' | b'x' => write_zone(time, token, out),
-        // Moment.js names the zone of times in UTC only, and not of those of a zone.
+        // Moment.js names the zone only in UTC mode.
         b'z' => Ok(()),
         _ => write_clock(time, token, out),
     };
 }
 
-/// Years, with the year 0 and those before it as years before Christ in `y`, eras and quarters.
+/// Year 0 is 1 BC in the `y` tokens.
 fn write_year(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
     let (year, quarter) = (time.year(), (time.month() + 2) / 3);
     let of_era = if year > 0 { year } else { 1 - year };
@@ -217,7 +210,7 @@ fn write_day(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
     }
 }
 
-/// Weeks of ISO 8601 (`W`, `G`), and American ones (`w`, `g`), of which the first holds the first of January.
+/// ISO 8601 (`W`, `G`), or American (`w`, `g`): week 1 contains January 1.
 fn write_week(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
     let iso = time.date().iso_week_date();
     let (year, week) = american_week(time);
@@ -239,7 +232,7 @@ fn write_week(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
 
 fn american_week(time: &Zoned) -> (i16, i16) {
     let day = i16::from(time.weekday().to_sunday_zero_offset());
-    // The week belongs to the year of its last day, a Saturday.
+    // A week belongs to its Saturday's year.
     let saturday = time.day_of_year() + 6 - day;
     let days = time.days_in_year();
     if saturday > days { (time.year() + 1, 1) } else { (time.year(), (saturday - 1) / 7 + 1) }
@@ -282,12 +275,11 @@ fn write_zone(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
 }
 
 fn write_fraction(time: &Zoned, digits: usize, out: &mut String) {
-    // Moment.js knows milliseconds, whatever the number of digits.
+    // Moment.js has millisecond precision.
     let written = format!("{:03}000000", time.millisecond());
     out.push_str(written.get(..digits).unwrap_or_default());
 }
 
-/// `1st`, `2nd`, `3rd`, `4th`, `11th`.
 struct Ordinal(i16);
 
 impl std::fmt::Display for Ordinal {

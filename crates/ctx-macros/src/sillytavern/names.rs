@@ -1,5 +1,3 @@
-//! Who talks with whom.
-
 use ctx_types::{Text, Trust};
 
 use crate::call::{Call, Value};

@@ -1,5 +1,3 @@
-//! Random choices: `random` anew in each turn, `pick` once for a conversation, `roll` with dice.
-
 use ctx_types::{excerpt, phrase, space};
 
 use crate::call::{Call, Failure, Value};
@@ -44,7 +42,6 @@ fn chosen_of(list: &[String], index: usize) -> Value {
     list.get(index).cloned().unwrap_or_default().into()
 }
 
-/// Returns the index in a list of `length` that a number below 1 stands for.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -55,8 +52,7 @@ pub(super) fn index_of(drawn: f64, length: usize) -> usize {
     (drawn * length as f64) as usize
 }
 
-/// Returns what SillyTavern's generator starts from at this place: the hash of the hashes of chat and text, of the
-/// place in the text, and of what was said to have it choose again.
+/// SillyTavern's seed: chat id, hash of the text, offset in the text, and the optional extra seed.
 fn pick_seed(call: &mut Call<'_>) -> String {
     let (chat, text, place) = (call.chat_number(), call.template.hash(), call.place());
     let mut seeded = format!("{chat}-{text}-{place}");
@@ -66,7 +62,6 @@ fn pick_seed(call: &mut Call<'_>) -> String {
     string_hash::of(&seeded).to_string()
 }
 
-/// Returns what there is to choose from; if that is nothing, it is reported.
 fn checked_list(call: &mut Call<'_>) -> Vec<String> {
     if call.argument_count() < 2 {
         call.argument_that_is_not_empty("the list to choose from");
@@ -74,7 +69,6 @@ fn checked_list(call: &mut Call<'_>) -> Vec<String> {
     list(call)
 }
 
-/// Returns what there is to choose from.
 fn list(call: &Call<'_>) -> Vec<String> {
     match call.argument_count() {
         0 | 1 => divided(call.argument(0)),
@@ -82,7 +76,7 @@ fn list(call: &Call<'_>) -> Vec<String> {
     }
 }
 
-/// Divides a list at `::`, or else at its commas; a comma behind a backslash is part of an element.
+/// Splits at `::`, otherwise at commas. `\,` is a literal comma.
 pub(super) fn divided(list: &str) -> Vec<String> {
     if list.contains("::") {
         return list.split("::").map(|element| space::trim(element).to_owned()).collect();
@@ -118,7 +112,7 @@ fn roll(call: &mut Call<'_>) -> Result<Value, Failure> {
         return Ok(Value::EMPTY);
     };
     call.check_draws(count)?;
-    // It cannot overflow: at most 10,000 dice have at most 2^53 sides.
+    // No overflow: at most 10,000 dice with at most 2^53 sides.
     let mut sum = i128::from(added);
     for _ in 0..count {
         sum += i128::from(call.draw(sides)) + 1;

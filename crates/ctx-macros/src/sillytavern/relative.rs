@@ -1,13 +1,13 @@
-//! Lengths of time in words, rounded as Moment.js rounds them.
+//! Durations in words, rounded like Moment.js.
 
 const SECOND: f64 = 1_000.0;
 const MINUTE: f64 = 60.0 * SECOND;
 const HOUR: f64 = 60.0 * MINUTE;
 const DAY: f64 = 24.0 * HOUR;
-/// A 4,800th of 400 years of the Gregorian calendar.
+/// 400 Gregorian years / 4,800 months.
 const MONTH: f64 = DAY * 146_097.0 / 4_800.0;
 
-/// Returns a length of time such as `3 hours`; it has no direction.
+/// Ignores the sign.
 #[expect(clippy::cast_precision_loss, reason = "a few milliseconds in thousands of years do not show")]
 pub(super) fn duration(millis: i64) -> String {
     let length = millis.unsigned_abs() as f64;
@@ -28,7 +28,7 @@ pub(super) fn duration(millis: i64) -> String {
     }
 }
 
-/// Returns a length of time with its direction: `in 4 days`, `3 hours ago`.
+/// `in 4 days` or `3 hours ago`.
 pub(super) fn signed(millis: i64) -> String {
     let duration = duration(millis);
     if millis > 0 { format!("in {duration}") } else { format!("{duration} ago") }

@@ -1,12 +1,10 @@
-//! The generator of the JavaScript library `seedrandom`: the ARC4 stream cipher, started from a text.
-//!
-//! `pick` chooses with it, so that the same conversation shows the same choices here as in SillyTavern.
+//! Port of the JavaScript library `seedrandom` (ARC4). `pick` uses it to make the same choices as
+//! SillyTavern.
 
 const WIDTH: usize = 256;
-/// 2^52: from here on a number has all bits that a fraction can show.
+/// 2^52: a larger number uses all bits of the fraction.
 const SIGNIFICANCE: f64 = 4_503_599_627_370_496.0;
 
-/// A stream of numbers from 0 up to 1 that depends on its seed only.
 #[derive(Clone, Debug)]
 pub(super) struct SeedRandom {
     state: [u8; WIDTH],
@@ -33,7 +31,7 @@ impl SeedRandom {
         generator
     }
 
-    /// Returns the next number: six bytes, and more until no bit of a fraction is missing.
+    /// Uses 6 bytes, and more until all bits of the fraction are filled.
     pub(super) fn next(&mut self) -> f64 {
         let mut numerator = 0.0;
         for _ in 0..6 {
@@ -89,7 +87,7 @@ mod tests {
     #[test]
     fn the_stream_is_that_of_the_library() {
         let mut generator = SeedRandom::new("hello.");
-        // The first two numbers in the library's own documentation.
+        // First two numbers in the library's documentation.
         assert!((generator.next() - 0.928_257_879_579_245_4).abs() < f64::EPSILON);
         assert!((generator.next() - 0.375_256_976_864_678_4).abs() < f64::EPSILON);
     }

@@ -1,4 +1,4 @@
-//! Variables as SillyTavern reads and adds to them.
+//! Variable reads and additions as in SillyTavern.
 
 use std::borrow::Cow;
 
@@ -10,32 +10,27 @@ use crate::codes;
 use crate::number;
 use crate::state::{Scope, State};
 
-/// Reads a variable: a text that is a number is written as that number (`007` gives `7`).
+/// `007` becomes `7`.
 pub(crate) fn read(state: &State, scope: Scope, name: &str) -> Option<(Text, Trust)> {
     let (text, trust) = (state.variable(scope, name)?, state.variable_trust(scope, name)?);
     Some((number::normal(text).map_or_else(|| text.clone(), Text::from), trust))
 }
 
-/// What is added to a variable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Added<'a> {
-    /// A text, which may be that of a number.
     Text(&'a str),
     Number(f64),
 }
 
-/// What adding to a variable came to.
 #[derive(Clone, Debug)]
 pub(crate) struct Sum {
-    /// What the variable holds then.
     pub(crate) text: Text,
     pub(crate) trust: Trust,
-    /// What there is to say about it.
     pub(crate) finding: Option<Diagnostic>,
 }
 
-/// Adds to a variable and returns what it holds then: to a JSON list an element, to a number a number, to
-/// anything else a text. A sum that is no number (of both infinities) changes nothing and is nothing.
+/// Adds an element to a JSON list, a number to a number, or a text to anything else. If the sum is NaN,
+/// leaves the variable unchanged and returns an empty text.
 pub(crate) fn add(
     state: &mut State,
     scope: Scope,
@@ -58,7 +53,7 @@ pub(crate) fn add(
         state.set_number(scope, name, sum, trust)?;
     } else {
         finding = added.is_no_text().then(|| no_number(name));
-        // A variable that is 0 counts as one that is not set.
+        // SillyTavern treats 0 as unset here.
         let old = if old == "0" { "" } else { old.as_str() };
         put(state, scope, name, [old, &added.text()].concat(), trust)?;
     }
@@ -103,9 +98,8 @@ fn put(state: &mut State, scope: Scope, name: &str, value: String, trust: Trust)
     state.set_variable(scope, name, Text::from(value), trust)
 }
 
-/// Returns a JSON list with one more element; `None` if `list` is none.
-///
-/// One that this crate wrote is not read; reading any other costs as much as a call for each few bytes.
+/// Returns `None` if `list` is not a list. Does not parse lists written by this crate; parsing others costs
+/// steps.
 fn appended(
     list: &str,
     added: Added<'_>,
@@ -129,18 +123,15 @@ fn appended(
     Ok(serde_json::to_string(&elements).ok())
 }
 
-/// How many bytes of JSON are read at the cost of a call.
 const BYTES_A_STEP: usize = 8;
 
-/// Returns whether a text begins and ends as a JSON list does.
 fn may_be_list(text: &str) -> bool {
     let inner = text.trim_ascii().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let first = inner.map(|inner| inner.trim_ascii_start().bytes().next());
     first.is_some_and(|first| first.is_none_or(|byte| b"[{\"-0123456789tfn".contains(&byte)))
 }
 
-/// Makes integers of whole numbers, which JavaScript writes without a fraction. The depth is that of a JSON
-/// text, which its reader limits.
+/// Integers have no fraction. The JSON parser limits the depth.
 fn write_numbers_as_javascript(value: &mut Json) {
     match value {
         Json::Number(number) => {

@@ -1,5 +1,3 @@
-//! Conditions, comments, and macros that work on text.
-
 use ctx_types::{Trust, excerpt, phrase};
 
 use crate::call::{Call, Failure, Value};

@@ -1,5 +1,3 @@
-//! The time of the turn, in the zone of the turn.
-
 use ctx_types::{excerpt, phrase};
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
@@ -10,7 +8,7 @@ use crate::definition::Definition;
 use crate::instant;
 use crate::sillytavern::{moment, relative};
 
-/// The largest offset in minutes, far beyond any zone.
+/// Far beyond any time zone.
 const MOST_MINUTES: i64 = 100_000;
 
 pub(super) fn definitions() -> Vec<Definition> {
@@ -58,7 +56,7 @@ fn date_and_time(call: &mut Call<'_>) -> Result<Value, Failure> {
     format(call, pattern)
 }
 
-/// What is no offset gives the time of the turn's zone, as in SillyTavern, with a finding.
+/// As in SillyTavern, an invalid offset gives the local time.
 fn time(call: &mut Call<'_>) -> Result<Value, Failure> {
     let now = call.now()?;
     let offset = call.argument(0);
@@ -79,7 +77,7 @@ fn time(call: &mut Call<'_>) -> Result<Value, Failure> {
     Ok(moment::format(&shifted.unwrap_or(now), "LT").into())
 }
 
-/// Reads `UTC+3`, `UTC-3:30` and their like as minutes; from 16 on a number is one of minutes.
+/// `UTC+3` or `UTC-3:30`, in minutes. As in SillyTavern, a number from 16 is in minutes.
 fn minutes(text: &str) -> Option<i64> {
     let rest = text.get(..3).filter(|word| word.eq_ignore_ascii_case("utc")).and(text.get(3..))?;
     let sign = match rest.chars().next() {
@@ -105,8 +103,7 @@ fn minutes(text: &str) -> Option<i64> {
     Some(sign * minutes)
 }
 
-/// Returns whether a time zone can have an offset of so many minutes: by quarters of an hour, 12 hours to the west and
-/// 14 to the east at most.
+/// Multiples of 15 minutes, from -12 to +14 hours.
 const fn is_of_a_zone(minutes: i64) -> bool {
     minutes % 15 == 0 && minutes >= -12 * 60 && minutes <= 14 * 60
 }
@@ -131,6 +128,6 @@ fn difference(call: &mut Call<'_>) -> Value {
         codes::BAD_ARGUMENT,
         phrase!("`{wrong}` is {problem}", wrong = excerpt(wrong), problem = problem.phrase()),
     );
-    // What SillyTavern writes.
+    // SillyTavern's text.
     "Invalid date".into()
 }

@@ -1,5 +1,3 @@
-//! Variables of the conversation and of the application.
-
 use crate::call::{Call, Failure, Value};
 use crate::definition::Definition;
 use crate::sillytavern::stored::{self, Added};

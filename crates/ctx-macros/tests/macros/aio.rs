@@ -1,5 +1,3 @@
-//! What the default dialect gives.
-
 use crate::support;
 
 use ctx_macros::{Dialect, Env, Limits, State};

@@ -1,5 +1,3 @@
-//! What a host tells macros of AIO Hub's dialect: model, conversation, machine, files, tools.
-
 use crate::support;
 
 use std::sync::Arc;

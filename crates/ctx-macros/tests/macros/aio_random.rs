@@ -1,5 +1,3 @@
-//! Random choices, dice, and repetition in AIO Hub's dialect.
-
 use crate::support;
 
 use std::collections::BTreeSet;
@@ -13,7 +11,7 @@ fn expand(env: &Env, text: &str, origin: &Source) -> (String, Vec<Code>) {
     (expansion.text.to_string(), expansion.diagnostics.iter().map(|found| found.code).collect())
 }
 
-/// Expands a text with many seeds and returns everything that came out.
+/// Returns the distinct results of 400 seeds.
 fn all(text: &str) -> BTreeSet<String> {
     (0..400).map(|seed| expand(&Env { seed, ..env() }, text, &origin()).0).collect()
 }

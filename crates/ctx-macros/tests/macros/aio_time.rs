@@ -1,5 +1,3 @@
-//! Time and date in AIO Hub's dialect.
-
 use crate::support;
 
 use ctx_macros::{Dialect, Env, Limits, Moment, State, VirtualTime, codes};

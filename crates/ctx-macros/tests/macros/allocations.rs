@@ -1,4 +1,4 @@
-//! What is allocated grows with the result, and not with the number of macros times the length of the text.
+//! Allocations grow with the result, not with the number of macros times the text length.
 
 use crate::support;
 
@@ -6,7 +6,7 @@ use allocation_counter::{AllocationInfo, measure};
 use ctx_macros::{Dialect, Limits, State, Template};
 use support::{env, origin, parse};
 
-/// Returns a text of so many bytes, at least, with so many calls of several macros spread over it.
+/// Text of at least `bytes` bytes with evenly spaced calls.
 fn text(bytes: usize, calls: usize) -> String {
     const CALLS: [&str; 4] = ["{{user}}", "{{setvar::a::{{char}}}}", "{{getvar::a}}", "{{description}}"];
     let piece = "x".repeat(bytes / calls);
@@ -16,7 +16,7 @@ fn text(bytes: usize, calls: usize) -> String {
 fn expanding(template: &Template) -> (AllocationInfo, usize) {
     let (env, origin) = (env(), origin());
     let mut state = State::new(Limits::default());
-    // What a first run keeps for the next ones is no part of an expansion.
+    // Exclude caches filled by the first run.
     drop(template.expand(&env, &mut state, &origin));
     let mut expansion = None;
     let info = measure(|| expansion = Some(template.expand(&env, &mut state, &origin)));
@@ -27,7 +27,7 @@ fn expanding(template: &Template) -> (AllocationInfo, usize) {
 fn check_expanding(bytes: usize, calls: usize) {
     for dialect in Dialect::ALL {
         let (info, length) = expanding(&parse(&text(bytes, calls), dialect));
-        // The text with room to spare, then without; and for each call its arguments, its value and who wrote it.
+        // The text with and without its reserve, and for each call its arguments, value, and writer.
         let most = 2 * length + length / 4 + 512 * calls + 8_192;
         let name = dialect.as_str();
         assert!(info.bytes_total <= most as u64, "{name}: {info:?} for {length} bytes and {calls} calls");
@@ -53,7 +53,7 @@ fn more_calls_cost_the_same_whatever_the_length_of_the_text() {
             (many.bytes_total - few.bytes_total).saturating_sub((long - short) as u64)
         };
         let (in_short, in_long) = (more(100_000), more(1_000_000));
-        // Of one thousand calls; the room to spare is an eighth of the text.
+        // For 1,000 calls. The reserve is 1/8 of the text.
         assert!(in_short.abs_diff(in_long) < 64_000, "{}: {in_short} {in_long}", dialect.as_str());
     }
 }

@@ -1,4 +1,4 @@
-//! What becomes of an argument that is wrong, for each macro that takes one: text and a finding, in every dialect.
+//! Invalid arguments of each macro: result and diagnostic in every macro syntax.
 
 use crate::support;
 
@@ -6,7 +6,7 @@ use ctx_macros::{Dialect, Limits, Registry, State, codes};
 use ctx_types::Code;
 use support::{env, origin, parse};
 
-/// The call stays as it is written.
+/// The call is left unchanged.
 const KEPT: &str = "(kept)";
 
 const UNKNOWN: Code = codes::UNKNOWN_MACRO;
@@ -24,7 +24,7 @@ const PATTERN: Code = codes::BAD_PATTERN;
 const LOCALE: Code = codes::UNKNOWN_LOCALE;
 const NO_HOST: Code = codes::NOT_PROVIDED;
 
-/// A text, and for each dialect in the order of [`Dialect::ALL`] what becomes of it and the code of the finding.
+/// A text, with the result and the code for each macro syntax in the order of `Dialect::ALL`.
 type Row = (&'static str, [(&'static str, Option<Code>); 2]);
 
 #[track_caller]
@@ -41,7 +41,6 @@ fn check(rows: &[Row]) {
     }
 }
 
-/// Returns what becomes of a text, and the codes of all findings.
 fn outcome(text: &str, dialect: Dialect) -> (String, Vec<Code>) {
     let template = parse(text, dialect);
     let expansion = template.expand(&env(), &mut State::new(Limits::default()), &origin());

@@ -1,4 +1,4 @@
-//! What becomes of texts that are wrong, or made to do harm: text and findings, within the limits.
+//! Invalid and harmful texts: results, diagnostics, and limits.
 
 mod cases;
 use crate::support;
@@ -8,8 +8,6 @@ use ctx_macros::{Dialect, Env, Expansion, Limits, Registry, Scope, State, Templa
 use ctx_types::{Code, Text, is_partition};
 use support::{env, origin};
 
-/// Expands in every dialect and checks the text and the codes of all findings; a dialect that is not named has no
-/// such macro.
 #[track_caller]
 fn check(env: &Env, text: &str, expected: &[(Dialect, &str, &[Code])]) {
     for (dialect, result, found) in expected {
@@ -20,7 +18,7 @@ fn check(env: &Env, text: &str, expected: &[(Dialect, &str, &[Code])]) {
     }
 }
 
-/// Checks that a text stays as it is in every dialect, with one finding.
+/// Checks that a text is unchanged in every macro syntax, with one diagnostic.
 #[track_caller]
 fn check_kept(text: &str, expected: [Code; 2]) {
     for (dialect, code) in Dialect::ALL.into_iter().zip(expected) {
@@ -148,7 +146,7 @@ fn check_limits(case: &Case, dialect: Dialect, limits: Limits) {
         })
         .sum();
     assert!(held <= limits.variable_bytes, "{name}");
-    // Of each kind the first 64 and how many more there are.
+    // At most 64 diagnostics of each kind, and one with the rest.
     assert!(found.len() <= 2 * 65 + 1, "{name}: {}", found.len());
     let used = state.steps_left() < limits.steps || state.output_left() < limits.output_bytes;
     assert!(used || expansion.text.len() <= case.text.len(), "{name}: nothing is for free");

@@ -1,5 +1,3 @@
-//! Dice with something added to them, in each dialect and spelling.
-
 use crate::support;
 
 use std::collections::BTreeSet;
@@ -7,7 +5,7 @@ use std::collections::BTreeSet;
 use ctx_macros::{Dialect, Env, Limits, State, codes};
 use support::{env, expand, origin, parse};
 
-/// Checks everything that comes up under many seeds, and that a seed always gives the same.
+/// Checks all results of many seeds, and that each seed is deterministic.
 #[track_caller]
 fn check(dialect: Dialect, text: &str, expected: &[&str]) {
     let roll = |seed: u64| {

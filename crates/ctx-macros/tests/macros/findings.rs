@@ -1,4 +1,4 @@
-//! What is reported, and where.
+//! Diagnostics and their spans.
 
 use crate::support;
 
@@ -6,7 +6,7 @@ use ctx_macros::{Dialect, Env, Limits, State, codes};
 use ctx_types::{Code, Diagnostic, Severity, Span};
 use support::{env, expand, origin, parse};
 
-/// Checks the findings of compiling: code, place, help.
+/// Checks the diagnostics of compilation: code, span, and help.
 #[track_caller]
 fn check(text: &str, expected: &[(Code, &str, Option<&str>)]) {
     let template = parse(text, Dialect::Aio);
@@ -20,7 +20,7 @@ fn help(finding: &Diagnostic) -> Option<String> {
     finding.help.as_ref().map(ToString::to_string)
 }
 
-/// What is said where no name is near.
+/// Help text without a similar name.
 const LISTED: &str = "list all macros with `ctx macros list`";
 
 fn place<'t>(finding: &Diagnostic, text: &'t str) -> &'t str {
@@ -122,7 +122,6 @@ fn counting_with_something_else_is_reported() {
     check_run(&env(), text, "", &[(codes::NOT_A_NUMBER, "{{incvar::n}}")]);
 }
 
-/// Checks the text and the findings of one expansion: code, place.
 #[track_caller]
 fn check_run(env: &Env, text: &str, expected: &str, findings: &[(Code, &str)]) {
     let template = parse(text, Dialect::Aio);

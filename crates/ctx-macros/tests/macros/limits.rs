@@ -1,5 +1,3 @@
-//! What a run may do, and what happens when it would do more.
-
 use crate::support;
 
 use ctx_macros::{Dialect, Limits, Scope, State, codes};

@@ -1,5 +1,3 @@
-//! Texts with macros, in all dialects.
-
 #![allow(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
 
 mod aio;

@@ -1,5 +1,3 @@
-//! What holds for any text, in every dialect.
-
 use crate::support;
 
 use std::sync::LazyLock;
@@ -12,15 +10,14 @@ use support::{env, origin};
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::builtin);
 
-/// Narrow limits, so that texts reach them.
+/// Low enough to be reached.
 const NARROW: Limits = Limits { steps: 60, depth: 6, output_bytes: 600, variables: 6, variable_bytes: 200 };
 
 fn dialect() -> impl Strategy<Value = Dialect> {
     select(Dialect::ALL.to_vec())
 }
 
-/// Texts that follow the syntax: calls, blocks, conditions, variables with operators, comments, old spellings and
-/// escapes, in each other.
+/// Nested valid syntax: calls, blocks, conditions, variable operators, comments, legacy markers, and escapes.
 fn written() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         4 => select(LEAVES.to_vec()).prop_map(str::to_owned),
@@ -109,7 +106,7 @@ fn call(inner: BoxedStrategy<String>) -> impl Strategy<Value = String> {
     })
 }
 
-/// A block, whose end may be missing or another one's.
+/// A block with a closing tag that may be missing or wrong.
 fn block(inner: BoxedStrategy<String>) -> impl Strategy<Value = String> {
     let ends = select(vec!["", "same", "same", "same", "if", "reverse"]);
     (flags(), select(NAMES.to_vec()), inner.clone(), inner, ends).prop_map(
@@ -145,7 +142,7 @@ fn comment(inner: BoxedStrategy<String>) -> impl Strategy<Value = String> {
     inner.prop_map(|text| format!("{{{{// {text}}}}}"))
 }
 
-/// Texts made of the pieces that matter to the parser, in any order.
+/// Syntax fragments in random order.
 fn broken() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => select(BROKEN.to_vec()).prop_map(str::to_owned),
@@ -196,7 +193,6 @@ fn expand(text: &str, dialect: Dialect, state: &mut State) -> Expansion {
     parse(text, dialect, &REGISTRY).expand(&env(), state, &origin())
 }
 
-/// Returns a run in which these variables were set in this order.
 fn run<'v>(limits: Limits, variables: impl Iterator<Item = &'v (&'static str, &'static str)>) -> State {
     let mut state = State::new(limits);
     for (name, value) in variables {
@@ -207,13 +203,12 @@ fn run<'v>(limits: Limits, variables: impl Iterator<Item = &'v (&'static str, &'
 
 const VARIABLES: [(&str, &str); 3] = [("a", "{{user}} \\{x\\}"), ("n", "007"), ("c-d", "[1]")];
 
-/// Returns whether the bytes of one text stand in another, in their order.
 fn is_subsequence(part: &[u8], whole: &[u8]) -> bool {
     let mut whole = whole.iter();
     part.iter().all(|byte| whole.any(|other| other == byte))
 }
 
-/// Returns whether a text has nothing that a dialect looks at.
+/// Whether a text has no syntax.
 fn is_plain(text: &str, dialect: Dialect) -> bool {
     let lower = text.to_ascii_lowercase();
     let has_markers =
@@ -257,7 +252,7 @@ proptest! {
     fn no_order_of_a_map_shows(text in text(), dialect in dialect()) {
         let (mut one, mut two) = (run(NARROW, VARIABLES.iter()), run(NARROW, VARIABLES.iter().rev()));
         let first = parse(&text, dialect, &REGISTRY).expand(&env(), &mut one, &origin());
-        // A registry, a template and a run of their own: every map in them has another order.
+        // A separate registry, template, and run, because map order could differ.
         let second = parse(&text, dialect, &Registry::builtin()).expand(&env(), &mut two, &origin());
         prop_assert_eq!(&first.text, &second.text);
         prop_assert_eq!(first.segments(), second.segments());
@@ -291,7 +286,7 @@ proptest! {
         let spans: Vec<_> = template.macros().map(|used| used.span).collect();
         prop_assert!(spans.is_sorted_by_key(|span| span.start));
         let is_call = |call: &str| call.starts_with("{{") && call.ends_with("}}") || call.starts_with('<') && call.ends_with('>');
-        // The bare name of a macro or a variable may be a condition.
+        // A condition may be a bare macro or variable name.
         let is_name = |call: &str| call.chars().all(|c| c.is_ascii_alphanumeric() || ".$-_".contains(c));
         for span in spans {
             let call = &text[span.start..span.end];
@@ -300,7 +295,7 @@ proptest! {
     }
 }
 
-/// Texts without calls, of what could be a part of one.
+/// Texts without calls but with fragments of calls.
 fn plain() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         select(vec!["{", "}", "}}", "::", "\\", "<", "user>", " ", "\n", "$5", "é"]).prop_map(str::to_owned),

@@ -1,4 +1,4 @@
-//! Who wrote which bytes, and how far they may be trusted.
+//! Source and trust of each byte.
 
 use crate::support;
 
@@ -6,7 +6,7 @@ use ctx_macros::{Dialect, Env, Limits, State};
 use ctx_types::{Source, SourceKind, Text, Trust, is_partition};
 use support::{env, expand, origin, parse};
 
-/// Checks the segments as `source|trust|bytes` each.
+/// Checks the segments, each as `source|trust|bytes`.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
     check_from(&origin(), &env(), text, expected);

@@ -1,4 +1,4 @@
-//! Macros of plug-ins.
+//! Custom macros.
 
 use crate::support;
 use ctx_types::phrase;
@@ -101,7 +101,7 @@ fn every_built_in_macro_is_described_and_its_example_is_a_call() {
         assert!(!definition.description.is_empty(), "{definition:?}");
         for dialect in definition.dialects.iter() {
             let template = example(definition, dialect, &registry);
-            // These two have no value of their own, and so no call in a template.
+            // These two have no value and therefore no call in a template.
             let is_called = !matches!(&*definition.name, "else" | "//");
             let mut used = template.macros().map(|used| used.name);
             assert!(!is_called || used.any(|name| *name == *definition.name), "{definition:?}");
@@ -110,7 +110,7 @@ fn every_built_in_macro_is_described_and_its_example_is_a_call() {
     }
 }
 
-/// Returns a macro's example, as a finding says that the dialect writes it where it has a form of its own.
+/// Parses the example of a macro, or the form suggested by the diagnostic in this macro syntax.
 fn example(definition: &Definition, dialect: Dialect, registry: &Registry) -> Template {
     let parse = |text: &str| Template::parse(&Text::from(text), dialect, registry);
     let template = parse(&definition.example);

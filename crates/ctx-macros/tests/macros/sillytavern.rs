@@ -1,4 +1,4 @@
-//! What the dialect of SillyTavern's newer engine gives: how it reads and evaluates.
+//! SillyTavern's macro syntax: parsing and evaluation.
 
 use crate::support;
 use ctx_types::phrase;
@@ -12,7 +12,6 @@ fn check(text: &str, expected: &str) {
     assert_eq!(expand(text, Dialect::SillyTavern).text, expected, "{text:?}");
 }
 
-/// Checks the findings of compiling: their codes.
 #[track_caller]
 fn check_found(text: &str, expected: &[Code]) {
     let found: Vec<_> = parse(text, Dialect::SillyTavern).diagnostics().iter().map(|f| f.code).collect();

@@ -1,4 +1,4 @@
-//! What the macros of SillyTavern's newer engine give.
+//! Values of SillyTavern's macros.
 
 use crate::support;
 
@@ -159,7 +159,7 @@ fn picks_depend_on_chat_text_and_place() {
     check_in(&chat(12_345, None), &list.repeat(12), "bcbeabedbccc");
     check_in(&chat(12_346, None), &list.repeat(12), "acbdbdcbbeca");
     check_in(&chat(12_345, Some("7")), &list.repeat(12), "eabbaceeebbc");
-    // Old spellings are counted as they are rewritten, and what is no ASCII in UTF-16 units.
+    // Offsets count rewritten markers, and non-ASCII text in UTF-16 units.
     check_in(&chat(12_345, None), &format!("<USER>😀 {}", list.repeat(8)), "Mei😀 eabcdeac");
 }
 

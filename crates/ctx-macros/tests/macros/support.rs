@@ -1,4 +1,4 @@
-//! What all tests need: one environment, one origin, one way to expand.
+//! Shared environment and helpers.
 
 use ctx_macros::{Dialect, Env, Expansion, Limits, Registry, State, Template};
 use ctx_types::{Source, SourceKind, Text, Trust};

@@ -1,14 +1,12 @@
-//! References: what a group has matched, once more.
-
 use super::machine::Machine;
 use super::program::Folding;
 use crate::{Error, Steps, fold};
 
-/// How many steps it costs to compare two characters that are not the same by their folding.
+/// Cost of a comparison with case folding.
 const FOLDING_STEPS: u64 = 16;
 
 impl Machine<'_> {
-    /// Takes what a group has matched once more; nothing, if it has not matched.
+    /// An unset group matches the empty text.
     pub(super) fn group_repeated(
         &mut self,
         number: usize,
@@ -28,7 +26,6 @@ impl Machine<'_> {
     }
 }
 
-/// Gives `found` if it equals `expected` when case is ignored.
 fn equal(
     found: Option<char>,
     expected: char,

@@ -1,13 +1,10 @@
-//! Sets of characters and of bytes, in the forms that are quick to ask.
-
 use crate::code_set::CodeSet;
 
-/// A set of characters.
 #[derive(Debug)]
 pub(super) struct Class {
-    /// The ASCII members, a bit each.
+    /// One bit per ASCII member.
     ascii: u128,
-    /// The other members: sorted ranges, both ends included.
+    /// Sorted and inclusive.
     ranges: Box<[(char, char)]>,
 }
 
@@ -31,7 +28,6 @@ impl Class {
         after.checked_sub(1).and_then(|at| self.ranges.get(at)).is_some_and(|(_, last)| c <= *last)
     }
 
-    /// The bytes with which the members begin.
     pub(super) fn first_bytes(&self) -> ByteSet {
         let mut set = ByteSet::default();
         (0..128_u8).filter(|byte| self.ascii & (1 << byte) != 0).for_each(|byte| set.insert(byte));
@@ -48,7 +44,6 @@ pub(super) fn first_byte(c: char) -> u8 {
     bytes[0]
 }
 
-/// A set of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ByteSet([u128; 2]);
 

@@ -1,5 +1,3 @@
-//! From a parsed pattern to operations.
-
 use super::class::Class;
 use super::first;
 use super::program::{At, Folding, Loop, Op, Program, Run, SLOTS_OF_LOOP};
@@ -7,7 +5,7 @@ use crate::Flags;
 use crate::ast::{Node, Pattern, Repeat};
 use crate::code_set::CodeSet;
 
-/// Compiles a pattern. O(n) in its length, whatever its repetitions.
+/// Linear in the pattern; does not expand repetitions.
 pub(super) fn compile(pattern: &Pattern, flags: Flags) -> Program {
     let folding = match (flags.contains(Flags::IGNORE_CASE), flags.strict()) {
         (false, _) => None,
@@ -37,14 +35,13 @@ pub(super) fn compile(pattern: &Pattern, flags: Flags) -> Program {
 struct Compiler<'p> {
     program: Program,
     references: &'p [usize],
-    /// Whether `^` and `$` match at lines.
     lines: bool,
-    /// Whether the text before the place is matched, from right to left.
+    /// Matches right to left.
     before: bool,
 }
 
 impl Compiler<'_> {
-    /// Recursion is as deep as groups nest, which the parser has limited.
+    /// The parser limits the recursion depth.
     fn node(&mut self, node: &Node) {
         match node {
             Node::Char(c) => self.literal(c.to_string()),
@@ -88,7 +85,6 @@ impl Compiler<'_> {
         self.program.classes.len() - 1
     }
 
-    /// A body whose place is kept as that of a group.
     fn saved(&mut self, number: usize, body: &Node) {
         let (first, last) =
             if self.before { (2 * number + 1, 2 * number) } else { (2 * number, 2 * number + 1) };
@@ -103,7 +99,6 @@ impl Compiler<'_> {
         self.push(Op::Group { number, before });
     }
 
-    /// Neighbouring characters become one text.
     fn sequence(&mut self, nodes: &[Node]) {
         let mut text = String::new();
         let (mut forwards, mut backwards) = (nodes.iter(), nodes.iter().rev());
@@ -145,7 +140,6 @@ impl Compiler<'_> {
         }
     }
 
-    /// A lookaround has a direction of its own.
     fn look(&mut self, body: &Node, behind: bool, negated: bool) {
         let look = self.program.looks;
         self.program.looks += 1;
@@ -183,14 +177,14 @@ impl Compiler<'_> {
         }
     }
 
-    /// `(…)?`, where the body cannot be empty.
+    /// `(…)?` with a nonempty body.
     fn optional(&mut self, repeat: &Repeat) {
         let split = self.split();
         self.iteration(repeat);
         self.branch(split, repeat.greedy, split + 1, self.here());
     }
 
-    /// `(…)*`, where the body cannot be empty.
+    /// `(…)*` with a nonempty body.
     fn star(&mut self, repeat: &Repeat) {
         let split = self.split();
         self.iteration(repeat);
@@ -198,7 +192,7 @@ impl Compiler<'_> {
         self.branch(split, repeat.greedy, split + 1, self.here());
     }
 
-    /// `(…)+`, where the body cannot be empty.
+    /// `(…)+` with a nonempty body.
     fn plus(&mut self, repeat: &Repeat) {
         let begin = self.here();
         self.iteration(repeat);
@@ -213,7 +207,7 @@ impl Compiler<'_> {
         self.node(&repeat.body);
     }
 
-    /// Any other loop: it counts, and looks where its iterations begin.
+    /// All other loops.
     fn counted(&mut self, repeat: &Repeat) {
         let counter = self.program.slots;
         self.program.slots += SLOTS_OF_LOOP;
@@ -228,13 +222,11 @@ impl Compiler<'_> {
         self.program.ops[begin] = Op::Loop(Loop { counter, min, max, greedy, exit });
     }
 
-    /// Makes room for a split whose targets are not known yet.
     fn split(&mut self) -> At {
         self.push(Op::Fail);
         self.here() - 1
     }
 
-    /// Lets a loop prefer another iteration if it is greedy, and its end if it is not.
     fn branch(&mut self, split: At, greedy: bool, iteration: At, end: At) {
         let (first, second) = if greedy { (iteration, end) } else { (end, iteration) };
         self.set_split(split, first, second);
@@ -245,7 +237,6 @@ impl Compiler<'_> {
     }
 }
 
-/// The set of what a node matches, if that is always one character.
 fn one_character(node: &Node) -> Option<CodeSet> {
     match node {
         Node::Char(c) => Some(CodeSet::one(u32::from(*c))),

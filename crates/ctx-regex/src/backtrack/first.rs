@@ -1,4 +1,4 @@
-//! With which bytes a match, or the rest of one, can begin: most places of a text need no closer look.
+//! First bytes of a match or its remainder, to skip most of a text.
 
 use memchr::memmem;
 
@@ -6,23 +6,16 @@ use super::class::{ByteSet, first_byte};
 use super::program::{At, Loop, Op, Program};
 use crate::Steps;
 
-/// How many operations are looked at to find out.
 const MOST_OPERATIONS: usize = 200;
 
-/// Where a match can begin.
 #[derive(Debug)]
 pub(super) enum Candidates {
-    /// Nowhere but at the start of the text.
     Start,
-    /// Where a text stands.
     Text(Box<memmem::Finder<'static>>),
-    /// At one of up to three bytes.
     One(u8),
     Two(u8, u8),
     Three(u8, u8, u8),
-    /// At one of more bytes.
     Bytes(ByteSet),
-    /// Anywhere.
     All,
 }
 
@@ -46,7 +39,7 @@ impl Candidates {
         }
     }
 
-    /// The next place at or after `at`, a character boundary, where a match can begin. O(n).
+    /// `at` is a character boundary. O(n).
     pub(super) fn next(&self, text: &[u8], at: usize, steps: &mut Steps) -> Option<usize> {
         let rest = text.get(at..)?;
         let found = match self {
@@ -62,7 +55,6 @@ impl Candidates {
         found.map(|found| at + found)
     }
 
-    /// How many bytes were looked at to find the next place behind another, or that there is none.
     pub(super) fn passed_over(&self, text: &str, at: usize, next: Option<usize>) -> usize {
         match self {
             Self::Start | Self::All => 0,
@@ -72,7 +64,7 @@ impl Candidates {
     }
 }
 
-/// Reports operations that choose which of their ways can begin at a byte. O(n).
+/// O(n).
 pub(super) fn set_filters(program: &mut Program) {
     for at in 0..program.ops.len() {
         let next = match &program.ops[at] {
@@ -89,12 +81,11 @@ pub(super) fn set_filters(program: &mut Program) {
     }
 }
 
-/// The bytes with which a match from an operation on begins; none if it may begin with any, or be empty.
+/// `None` if any byte is possible or the match may be empty.
 fn first_bytes(program: &Program, at: At) -> Option<ByteSet> {
     Look { program, seen: Vec::new() }.first_bytes(at)
 }
 
-/// The text with which every match from an operation on begins, if that is one.
 fn literal_at(program: &Program, mut at: At) -> Option<&str> {
     loop {
         match program.ops.get(at)? {
@@ -105,10 +96,8 @@ fn literal_at(program: &Program, mut at: At) -> Option<&str> {
     }
 }
 
-/// A look at what can come next.
 struct Look<'p> {
     program: &'p Program,
-    /// Operations that were looked at: what is met again adds nothing.
     seen: Vec<At>,
 }
 
@@ -119,7 +108,7 @@ impl Look<'_> {
         is_new
     }
 
-    /// Recursion is as deep as [`MOST_OPERATIONS`].
+    /// Recurses at most [`MOST_OPERATIONS`] deep.
     fn first_bytes(&mut self, at: At) -> Option<ByteSet> {
         if !self.is_new(at) {
             return Some(ByteSet::default());
@@ -165,7 +154,6 @@ impl Look<'_> {
         }
     }
 
-    /// Whether everything that matches begins with `^`.
     fn begins_at_start(&mut self, at: At) -> bool {
         if !self.is_new(at) || self.seen.len() > MOST_OPERATIONS {
             return false;

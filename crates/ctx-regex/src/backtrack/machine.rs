@@ -1,5 +1,3 @@
-//! Runs the operations of a pattern on a text.
-
 use std::ops::Range;
 
 use super::Room;
@@ -7,35 +5,29 @@ use super::program::{At, Filter, Loop, Op, Program};
 use crate::steps::BYTES_PER_STEP;
 use crate::{Error, Steps};
 
-/// What a slot holds that was not set.
 pub(super) const UNSET: u32 = u32::MAX;
 
-/// How many slots are set back in one step, or branches looked through.
 const SLOTS_PER_STEP: usize = 16;
 
-/// A way that was not tried yet, or what has to be put back before the one below it is.
+/// An untried branch, or a value to restore.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Branch {
-    /// Go on with an operation at a place.
+    /// Continue at `place`.
     Go { at: u32, place: u32 },
-    /// Put a value back into a slot.
+    /// Restore a slot.
     Restore { slot: u32, value: u32 },
-    /// Let a greedy run end a character earlier than at `place`, but not before `least`.
+    /// Shorten a greedy run, but not below `least`.
     Shorten { run: u32, least: u32, place: u32 },
-    /// Let a lazy run, which ended at `place`, take up to `more` characters more.
+    /// Extend a lazy run by up to `more` characters.
     Lengthen { run: u32, place: u32, more: u32 },
 }
 
-/// A lookaround whose body is being matched.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frame {
-    /// How many branches there were before it.
     branches: usize,
-    /// Where it looks from.
     place: usize,
 }
 
-/// One attempt at a match.
 pub(super) struct Machine<'a> {
     pub(super) program: &'a Program,
     pub(super) text: &'a str,
@@ -44,19 +36,14 @@ pub(super) struct Machine<'a> {
     pub(super) place: usize,
 }
 
-/// What comes after an operation.
 pub(super) enum Next {
-    /// The operation with that number.
     Op(At),
-    /// Whatever branch was kept last.
     Back,
     Done,
 }
 
 impl<'a> Machine<'a> {
-    /// # Errors
-    ///
-    /// [`Error::TextTooLong`] if places in the text do not fit a slot.
+    /// Fails if offsets do not fit in a slot.
     pub(super) fn new(
         program: &'a Program,
         text: &'a str,
@@ -70,7 +57,6 @@ impl<'a> Machine<'a> {
         Ok(Self { program, text, room, most_branches, place: 0 })
     }
 
-    /// Looks for a match that begins at `start`.
     pub(super) fn run(mut self, start: usize, steps: &mut Steps) -> Result<Option<Range<usize>>, Error> {
         let slots = self.program.slots;
         steps.spend(slots.div_ceil(SLOTS_PER_STEP) as u64)?;
@@ -146,7 +132,6 @@ impl<'a> Machine<'a> {
         Ok(if holds { Next::Op(at + 1) } else { Next::Back })
     }
 
-    /// Takes the way that was kept last, and puts back what was set since.
     fn back(&mut self, steps: &mut Steps) -> Result<Option<At>, Error> {
         while let Some(branch) = self.room.branches.pop() {
             match branch {
@@ -182,7 +167,7 @@ impl<'a> Machine<'a> {
         self.room.slots.get(slot).copied().unwrap_or(UNSET)
     }
 
-    /// Sets a slot, to be put back when another way is taken.
+    /// Saves the old value for backtracking.
     fn set(&mut self, slot: usize, value: u32) -> Result<bool, Error> {
         let old = std::mem::replace(&mut self.room.slots[slot], value);
         if old != value && !self.room.branches.is_empty() {
@@ -200,7 +185,7 @@ impl<'a> Machine<'a> {
         Ok(true)
     }
 
-    /// Drops ways kept since there were `count`, but not what has to be put back.
+    /// Keeps saved values.
     fn drop_ways(&mut self, count: usize, steps: &mut Steps) -> Result<(), Error> {
         let branches = &mut self.room.branches;
         let looked_through = branches.len().saturating_sub(count);
@@ -217,7 +202,6 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Drops ways kept since there were `count`, and puts back what was set since.
     fn put_back(&mut self, count: usize) {
         while self.room.branches.len() > count {
             if let Some(Branch::Restore { slot, value }) = self.room.branches.pop() {
@@ -234,7 +218,6 @@ impl<'a> Machine<'a> {
         Ok(Next::Op(first))
     }
 
-    /// Decides whether another iteration follows, which is at the next operation.
     fn decide(&mut self, at: At, counted: &Loop) -> Result<Next, Error> {
         let done = self.slot(counted.counter);
         if done < counted.min {
@@ -248,13 +231,12 @@ impl<'a> Machine<'a> {
         self.split(first, second, &None)
     }
 
-    /// Whether what may begin with some bytes only can begin here.
     pub(super) fn admits(&self, filter: &Filter) -> bool {
         let Some(bytes) = filter else { return true };
         self.text.as_bytes().get(self.place).is_some_and(|byte| bytes.contains(*byte))
     }
 
-    /// Takes a text that stands here. Most texts differ in their first bytes; of one that does not, each byte is paid for.
+    /// Most comparisons fail in the first bytes; the others are charged per byte.
     pub(super) fn literal(&mut self, text: &str, before: bool, steps: &mut Steps) -> Result<bool, Error> {
         let (head, tail) = self.text.as_bytes().split_at(self.place);
         let text = text.as_bytes();
@@ -294,7 +276,7 @@ fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')
 }
 
-/// Places and numbers of operations fit: texts and patterns that are longer are refused.
+/// Longer texts and patterns were rejected.
 pub(super) fn narrow(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(UNSET)
 }

@@ -1,4 +1,4 @@
-//! Runs: characters of one class, as many as there may be, without a branch for each.
+//! Repeated characters of a class, without a branch for each.
 
 use super::class::Class;
 use super::machine::{Branch, Machine, Next, narrow};
@@ -6,10 +6,9 @@ use super::program::{At, Op, Run};
 use crate::{Error, Steps};
 
 impl Machine<'_> {
-    /// Takes one character of a class.
     #[inline]
     pub(super) fn take(&mut self, class: &Class, before: bool) -> bool {
-        // Most characters are ASCII, and most patterns look ahead.
+        // Fast path: ASCII, forward.
         if let Some(byte) = self.text.as_bytes().get(self.place).filter(|byte| !before && byte.is_ascii()) {
             let holds = class.contains_ascii(*byte);
             self.place += usize::from(holds);
@@ -43,7 +42,6 @@ impl Machine<'_> {
         Ok(if found { Next::Op(at + 1) } else { Next::Back })
     }
 
-    /// Goes on from the next shorter end of a run.
     pub(super) fn shorten(
         &mut self,
         at: u32,
@@ -57,7 +55,7 @@ impl Machine<'_> {
         self.shorten_to(at as usize, run, least, steps)
     }
 
-    /// Finds the longest end of a run, from here down to `least`, after which the pattern can go on.
+    /// Longest end, down to `least`, at which the pattern can continue.
     fn shorten_to(&mut self, at: At, run: &Run, least: usize, steps: &mut Steps) -> Result<bool, Error> {
         let mut given = 0;
         while !self.admits(&run.filter) && self.place != least {
@@ -75,7 +73,6 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Goes on from the next longer end of a run.
     pub(super) fn lengthen(
         &mut self,
         at: u32,
@@ -89,7 +86,7 @@ impl Machine<'_> {
         if taken { self.lengthen_to(at as usize, run, more - 1, steps) } else { Ok(false) }
     }
 
-    /// Finds the shortest end of a run, from here up to `more` characters on, after which the pattern can go on.
+    /// Shortest end, up to `more` characters ahead, at which the pattern can continue.
     fn lengthen_to(&mut self, at: At, run: &Run, more: u32, steps: &mut Steps) -> Result<bool, Error> {
         let class = &self.program.classes[run.class];
         let (most, mut more) = (more, more);
@@ -106,7 +103,6 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Gives the last character of a run back.
     fn give_back(&mut self, before: bool) {
         let last = if before { self.char_after() } else { self.char_before() };
         let bytes = last.map_or(0, char::len_utf8);

@@ -1,10 +1,10 @@
-//! Writes a parsed pattern in the syntax of the `regex` crate, where that can mean the same.
+//! Writes a pattern for the `regex` crate.
 //!
-//! Every class is written as its ranges and every group without its name, so nothing depends on how
-//! that crate reads flags, escapes or names.
+//! Writes classes as ranges and omits group names, to be independent of that crate's flags, escapes, and
+//! names.
 //!
-//! Some loops have no form here. JavaScript gives up an iteration that is not required and matches nothing: `(a*)?`
-//! on `b` leaves the group unset, and `(?:a??)*` on `aa` takes both letters. The engine instead accepts such an
+//! Some loops are not supported. JavaScript rejects an optional iteration that matches nothing: `(a*)?` on
+//! `b` leaves the group unset, and `(?:a??)*` on `aa` matches both letters. The `regex` crate accepts such an
 //! iteration and ends the loop.
 
 use std::fmt::Write as _;
@@ -13,20 +13,17 @@ use crate::Flags;
 use crate::ast::{Node, Repeat};
 use crate::code_set::CodeSet;
 
-/// A class without members.
 const NOTHING: &str = r"[^\x{0}-\x{10FFFF}]";
 
-/// A pattern for an engine whose time is linear in the text.
 #[derive(Debug)]
 pub(super) struct LinearPattern {
     pub(super) pattern: String,
-    /// Whether `^` or `$` occurs where it matches at lines, of which the engine knows those that end with `\n`.
+    /// For lines, the engine supports only `\n`.
     pub(super) has_lines: bool,
-    /// Whether groups hold what they hold in JavaScript.
     pub(super) has_exact_groups: bool,
 }
 
-/// Writes `root`; nothing if a linear engine cannot match the same, or it would take more than `limit` bytes.
+/// `None` if unsupported or longer than `limit` bytes.
 pub(super) fn write(root: &Node, flags: Flags, limit: usize) -> Option<LinearPattern> {
     let mut writer = Writer {
         written: LinearPattern { pattern: String::new(), has_lines: false, has_exact_groups: true },
@@ -38,21 +35,18 @@ pub(super) fn write(root: &Node, flags: Flags, limit: usize) -> Option<LinearPat
     Some(writer.written)
 }
 
-/// The pattern has no form that a linear engine can match.
 struct Unfit;
 
 struct Writer {
     written: LinearPattern,
-    /// Whether `^` and `$` match at lines.
     lines: bool,
-    /// Whether more than ASCII belongs to the words of `\b`, for which the engine has no assertion.
+    /// `\b` includes non-ASCII characters, which is not supported.
     wide_words: bool,
-    /// Most bytes to write.
     limit: usize,
 }
 
 impl Writer {
-    /// Recursion is as deep as groups nest, which the parser has limited.
+    /// The parser limits the recursion depth.
     fn node(&mut self, node: &Node) -> Result<(), Unfit> {
         match node {
             Node::Char(c) => self.char(*c),
@@ -70,15 +64,13 @@ impl Writer {
         self.check_length()
     }
 
-    /// Writes a loop: its body, which is one atom or a group, and its quantifier.
-    ///
-    /// A body that may match nothing is written only where no iteration is more than what is required.
+    /// A body that may be empty is supported only if every iteration is required.
     fn repeat(&mut self, repeat: &Repeat) -> Result<(), Unfit> {
         let Repeat { body, min, max, greedy, .. } = repeat;
         if *max != Some(*min) && body.width().empty {
             return Err(Unfit);
         }
-        // JavaScript forgets at each iteration what groups held.
+        // JavaScript unsets groups at each iteration.
         let is_repeated = max.is_none_or(|max| max > 1);
         self.written.has_exact_groups &= !(is_repeated && has_optional_groups(body, false));
         self.node(body)?;
@@ -124,7 +116,6 @@ impl Writer {
         out.push(']');
     }
 
-    /// Writes an edge of the text, or with `m` of a line.
     fn edge(&mut self, of_text: &str, of_line: &str) {
         self.written.has_lines |= self.lines;
         let edge = if self.lines { of_line } else { of_text };
@@ -157,7 +148,7 @@ impl Writer {
     }
 }
 
-/// Whether `node` has a group that may stay unset though the node matches; `optional` if it stands in such a part.
+/// Whether a group may remain unset when `node` matches.
 fn has_optional_groups(node: &Node, optional: bool) -> bool {
     match node {
         Node::Capture { body, .. } => optional || has_optional_groups(body, false),

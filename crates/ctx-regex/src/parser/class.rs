@@ -1,4 +1,4 @@
-//! Classes, `[…]`, without the set operations of the flag `v`.
+//! Classes without the flag `v`.
 
 use super::Parser;
 use super::escape::{Escaped, Place};
@@ -8,7 +8,6 @@ use crate::surrogates::Halves;
 use crate::{Error, Flags};
 
 impl Parser<'_> {
-    /// Reads a class whose bracket, at `offset`, is already read.
     pub(super) fn class(&mut self, offset: usize) -> Result<Node, Error> {
         if self.flags.contains(Flags::UNICODE_SETS) {
             return Ok(Node::Set(self.set_class(offset)?));
@@ -23,7 +22,6 @@ impl Parser<'_> {
         Ok(Node::Set(if negated { set.complement() } else { set }))
     }
 
-    /// Reads a character, an escape or a range, and adds what it stands for.
     fn class_item(&mut self, class: usize, ranges: &mut Vec<(u32, u32)>) -> Result<(), Error> {
         let offset = self.cursor.offset();
         let first = self.class_atom(class)?;
@@ -56,7 +54,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads an escape inside a class; the backslash, at `offset`, is already read.
     pub(super) fn class_escape(&mut self, offset: usize) -> Result<Escaped, Error> {
         if self.cursor.eat("b") {
             return Ok(Escaped::Code(0x08));
@@ -75,7 +72,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Adds the characters that the surrogates of a class stand for.
+    /// Adds characters formed by surrogates.
     fn with_astral(&mut self, set: &CodeSet, negated: bool) -> Result<CodeSet, Error> {
         let halves = Halves::of(set);
         if negated {

@@ -1,17 +1,16 @@
-//! Classes with the flag `v`: nested classes, `&&` and `--`.
+//! Classes with the flag `v`.
 
 use super::Parser;
 use super::escape::Escaped;
 use crate::Error;
 use crate::code_set::CodeSet;
 
-/// Characters that must be escaped in such a class.
+/// Must be escaped.
 const SYNTAX: &str = "()[]{}/-|";
-/// Characters that are reserved when doubled.
+/// Reserved if doubled.
 const DOUBLED: &str = "&!#$%*+,.:;<=>?@^`~";
 
 impl Parser<'_> {
-    /// Reads a class whose bracket, at `offset`, is already read.
     pub(super) fn set_class(&mut self, offset: usize) -> Result<CodeSet, Error> {
         self.enter(offset)?;
         let negated = self.cursor.eat("^");
@@ -21,7 +20,6 @@ impl Parser<'_> {
         Ok(if negated { set.complement() } else { set })
     }
 
-    /// Reads up to the closing bracket, that included.
     fn set_contents(&mut self, class: usize) -> Result<CodeSet, Error> {
         if self.cursor.eat("]") {
             return Ok(CodeSet::default());
@@ -66,7 +64,6 @@ impl Parser<'_> {
         Ok(set)
     }
 
-    /// Reads what makes `first`, found at `offset`, a range, if that comes next.
     fn set_item(&mut self, class: usize, offset: usize, first: Escaped) -> Result<CodeSet, Error> {
         if !self.cursor.starts_with("-") || self.cursor.starts_with("--") {
             return self.set_of(first);
@@ -90,7 +87,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a nested class, an escape or a character.
     fn set_operand(&mut self, class: usize) -> Result<Escaped, Error> {
         let offset = self.cursor.offset();
         let Some(c) = self.cursor.bump() else {

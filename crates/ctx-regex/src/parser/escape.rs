@@ -1,5 +1,3 @@
-//! Escapes: what follows a backslash, in a class and outside one.
-
 use super::{Parser, Reference};
 use crate::ast::Node;
 use crate::code_set::{CodeSet, MAX};
@@ -7,9 +5,9 @@ use crate::cursor::Cursor;
 use crate::surrogates;
 use crate::{Error, Flags, property};
 
-/// Characters that the strict grammar lets a backslash stand before.
+/// Escapable in the strict grammar.
 const SYNTAX: &str = r"^$\.*+?()[]{}|/";
-/// Punctuation that may be escaped too in a class with the flag `v`.
+/// Also escapable with the flag `v`.
 const SET_PUNCTUATION: &str = "&-!#%,:;<=>@`~";
 /// White space and line terminators of ECMA-262.
 const SPACE: [(u32, u32); 10] = [
@@ -25,7 +23,7 @@ const SPACE: [(u32, u32); 10] = [
     (0xFEFF, 0xFEFF),
 ];
 
-/// Properties whose members are strings, known with the flag `v`.
+/// Unsupported properties of strings.
 const OF_STRINGS: [&str; 7] = [
     "Basic_Emoji",
     "Emoji_Keycap_Sequence",
@@ -36,13 +34,12 @@ const OF_STRINGS: [&str; 7] = [
     "RGI_Emoji",
 ];
 
-/// What an escape stands for, before case folding.
+/// Before case folding.
 pub(super) enum Escaped {
     Code(u32),
     Set(CodeSet),
 }
 
-/// Where an escape stands, which changes a few of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Atom,
@@ -50,7 +47,6 @@ pub(super) enum Place {
 }
 
 impl<'p> Parser<'p> {
-    /// Reads an escape outside a class; the backslash, at `offset`, is already read.
     pub(super) fn atom_escape(&mut self, offset: usize) -> Result<Node, Error> {
         if self.cursor.eat("b") {
             return Ok(Node::WordBoundary { negated: false });
@@ -67,7 +63,7 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// `\1` where there are that many groups, or `\k<name>` where groups have names.
+    /// `\1` needs an existing group, `\k` any named group.
     fn backreference(&mut self, offset: usize) -> Result<Option<Node>, Error> {
         let mut after = self.cursor;
         if after.eat("k") && (self.flags.strict() || self.survey.named) {
@@ -97,7 +93,6 @@ impl<'p> Parser<'p> {
         Node::Backreference(self.references.len() - 1)
     }
 
-    /// Reads an escape that means the same in and outside a class.
     pub(super) fn escape(&mut self, offset: usize, place: Place) -> Result<Escaped, Error> {
         let before = self.cursor;
         let Some(c) = self.cursor.bump() else {
@@ -138,7 +133,7 @@ impl<'p> Parser<'p> {
         if c.is_ascii_uppercase() { set.complement() } else { set }
     }
 
-    /// `\w`: ASCII, but for the two characters that fold into ASCII letters under `iu`.
+    /// ASCII, plus with `iu` the 2 characters that fold to ASCII.
     fn word(&self) -> CodeSet {
         let mut ranges = vec![(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)];
         if self.flags.strict() && self.flags.contains(Flags::IGNORE_CASE) {
@@ -159,13 +154,13 @@ impl<'p> Parser<'p> {
         self.spend(set.ranges().len())?;
         Ok(Escaped::Set(match negated {
             false => set,
-            // With `v` folding comes before the complement, with `u` after it.
+            // `v` folds before the complement, `u` after it.
             true if self.flags.contains(Flags::UNICODE_SETS) => self.folded(set)?.complement(),
             true => set.complement(),
         }))
     }
 
-    /// `\cX`. Where no letter follows, Annex B takes the backslash for itself.
+    /// Without a letter, Annex B makes the backslash literal.
     fn control(&mut self, offset: usize, before: Cursor<'p>, place: Place) -> Result<Escaped, Error> {
         let strict = self.flags.strict();
         let more = |c: char| place == Place::Class && !strict && (c.is_ascii_digit() || c == '_');
@@ -198,7 +193,6 @@ impl<'p> Parser<'p> {
         self.braced_code().ok_or(Error::syntax(offset, "invalid escape"))
     }
 
-    /// The character that `high` makes with the escape after it, if that is its second half.
     fn escaped_low_of(&mut self, high: u32) -> Option<u32> {
         let before = self.cursor;
         let paired = self.escaped_low().and_then(|low| surrogates::pair(high, low));
@@ -208,7 +202,6 @@ impl<'p> Parser<'p> {
         paired
     }
 
-    /// Reads a further `\uHHHH`.
     pub(super) fn escaped_low(&mut self) -> Option<u32> {
         let before = self.cursor;
         let unit = self.cursor.eat(r"\u").then(|| self.cursor.hex(4)).flatten();
@@ -218,7 +211,7 @@ impl<'p> Parser<'p> {
         unit
     }
 
-    /// Reads `{H…}` with a code point in it.
+    /// Reads `{H…}`.
     pub(super) fn braced_code(&mut self) -> Option<u32> {
         let before = self.cursor;
         let digits = self.cursor.eat("{").then(|| self.cursor.take_while(|c| c.is_ascii_hexdigit()));
@@ -235,7 +228,7 @@ impl<'p> Parser<'p> {
         code
     }
 
-    /// `\0`, and without `u` up to three octal digits, at most `\377`.
+    /// Without `u`, up to 3 octal digits, at most `\377`.
     fn octal(&mut self, offset: usize, first: char) -> Result<u32, Error> {
         let digit = |c: char| c.to_digit(8).unwrap_or(0);
         if self.flags.strict() {

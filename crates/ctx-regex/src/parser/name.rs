@@ -1,10 +1,7 @@
-//! Names of groups: identifiers in angle brackets.
-
 use super::Parser;
 use crate::surrogates;
 
 impl Parser<'_> {
-    /// Reads `<name>`, with `\u` escapes resolved; `None` where that does not come next.
     pub(super) fn group_name(&mut self) -> Option<String> {
         if !self.cursor.eat("<") {
             return None;
@@ -30,7 +27,7 @@ impl Parser<'_> {
         char::from_u32(code)
     }
 
-    /// `HHHH`, and the second half that must follow a first one.
+    /// `HHHH`, with the other half of a surrogate pair.
     fn name_unit(&mut self) -> Option<u32> {
         let unit = self.cursor.hex(4)?;
         let low = self.escaped_low();
@@ -38,7 +35,7 @@ impl Parser<'_> {
     }
 }
 
-/// `ID_Start`, `$` or `_`, the first of them by the property `Alphabetic`, which is a little wider.
+/// `Alphabetic` is slightly wider than `ID_Start`.
 fn starts_name(c: char) -> bool {
     c.is_alphabetic() || c == '$' || c == '_'
 }

@@ -1,15 +1,12 @@
-//! Quantifiers: `*`, `+`, `?`, `{2}`, `{2,}`, `{2,5}`, each possibly lazy.
-
 use super::Parser;
 use crate::Error;
 use crate::ast::{Node, Repeat};
 use crate::cursor::Cursor;
 
-/// How often a piece may repeat; no maximum means any number.
+/// `None` is unlimited.
 type Bounds = (u32, Option<u32>);
 
 impl Parser<'_> {
-    /// Reads the quantifier that may follow `atom`, whose groups begin with the number `first_group`.
     pub(super) fn quantified(&mut self, atom: Node, first_group: usize) -> Result<Node, Error> {
         let Some((min, max)) = self.quantifier()? else { return Ok(atom) };
         let greedy = !self.cursor.eat("?");
@@ -45,7 +42,7 @@ impl Parser<'_> {
     }
 }
 
-/// Reads `{n}`, `{n,}` or `{n,m}`; anything else in braces is no quantifier.
+/// Reads `{n}`, `{n,}`, or `{n,m}`.
 pub(super) fn braces(mut cursor: Cursor<'_>) -> Option<(Bounds, Cursor<'_>)> {
     let digits = |cursor: &mut Cursor<'_>| number(cursor.take_while(|c| c.is_ascii_digit()));
     if !cursor.eat("{") {
@@ -53,12 +50,12 @@ pub(super) fn braces(mut cursor: Cursor<'_>) -> Option<(Bounds, Cursor<'_>)> {
     }
     let min = digits(&mut cursor)?;
     let max = if cursor.eat(",") { digits(&mut cursor) } else { Some(min) };
-    // No text is so long that the largest number would bind.
+    // No text reaches this limit.
     let max = max.filter(|max| *max < u32::MAX);
     cursor.eat("}").then_some(((min, max), cursor))
 }
 
-/// A decimal number, the largest possible where it is beyond that; nothing without digits.
+/// Saturates at `u32::MAX`.
 fn number(digits: &str) -> Option<u32> {
     if digits.is_empty() {
         return None;

@@ -1,19 +1,16 @@
-//! A first look over a pattern: its number of groups decides what `\1` and `\k` mean before them.
+//! Finds the groups in advance, because they affect earlier `\1` and `\k`.
 
 use crate::Flags;
 use crate::cursor::Cursor;
 
-/// What has to be known before a pattern is read.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// How many capture groups there are.
     pub(super) groups: usize,
-    /// Whether any of them has a name.
     pub(super) named: bool,
 }
 
 impl Survey {
-    /// Counts the groups of `pattern`. O(n).
+    /// O(n).
     pub(super) fn of(pattern: &str, flags: Flags) -> Self {
         let nested_classes = flags.contains(Flags::UNICODE_SETS);
         let mut survey = Self::default();

@@ -1,7 +1,6 @@
-//! Patterns that take a backtracking engine for ever, on ten thousand characters.
+//! Patterns with catastrophic backtracking, on 10,000 characters.
 //!
-//! What is checked is how each search ends, not how long it takes: the steps bound that, and
-//! `cargo bench -p ctx-regex --bench catastrophic` says what they come to.
+//! Tests the results, not the time. `cargo bench -p ctx-regex --bench catastrophic` measures the time.
 
 mod cases;
 

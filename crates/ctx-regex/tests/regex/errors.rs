@@ -1,4 +1,4 @@
-//! Patterns and flags that are refused, and where.
+//! Rejected patterns and flags.
 
 use ctx_regex::{Error, Flags, Limits, Regex};
 
@@ -11,7 +11,7 @@ fn refusal(pattern: &str, flags: &str) -> Error {
     }
 }
 
-/// Node.js 20 refuses each of these too.
+/// Node.js 20 rejects these too.
 #[track_caller]
 fn check(rows: &[(&str, &str, usize, &str)]) {
     for &(pattern, flags, offset, reason) in rows {

@@ -1,5 +1,3 @@
-//! What happens at the limits.
-
 use ctx_regex::{Error, Flags, Limits, Regex, Replacement, Steps};
 
 #[track_caller]
@@ -101,7 +99,7 @@ fn steps_can_be_lent_to_several_searches() {
     assert_eq!(regex.is_match_within("aa", &mut none), Err(Error::TooManySteps));
 }
 
-/// Each search of the linear engine is charged with the rest of the text, at worst a square.
+/// Each search of the linear engine is charged for the rest of the text, which can be quadratic in total.
 #[test]
 fn a_linear_search_is_charged_too() {
     let regex = compile("a[^b]*b|a", &Limits { steps: 10_000, ..Limits::default() }).unwrap();
@@ -138,7 +136,7 @@ fn a_replaced_text_may_be_as_long_as_its_limit() {
     assert_eq!(replace("bcdefgh", "x"), Ok("bcdefgh".to_owned()), "nothing was replaced");
 }
 
-/// Without a bound this would need a terabyte.
+/// Without a limit, this would need 1 TB.
 #[test]
 fn texts_around_matches_do_not_multiply_without_bound() {
     let regex =

@@ -1,5 +1,3 @@
-//! The form `/body/flags`, and escaping.
-
 use ctx_regex::{Flags, Limits, Literal, Regex, escape};
 
 #[track_caller]

@@ -1,5 +1,3 @@
-//! Expressions, against what JavaScript does.
-
 #![allow(
     clippy::indexing_slicing,
     clippy::panic,

@@ -1,8 +1,7 @@
-//! What Node.js gives for a pattern, flags, a text and a replacement: the cases of `fixtures/javascript/`.
+//! Results of Node.js for patterns, flags, texts, and replacements, from `fixtures/javascript/`.
 //!
-//! `cargo xtask fixtures regex` asked Node.js; here its answers are read. Matches are lists of the offset in
-//! UTF-16 units, the text, and the groups. A case where this crate differs on purpose has its own answer
-//! under `ours`, and the reason under `why`.
+//! `cargo xtask fixtures regex` creates them with Node.js. A match has its offset in UTF-16 units, its text,
+//! and its groups. An intended difference has its own result in `ours` and the reason in `why`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -22,7 +21,7 @@ fn cases(name: &str) -> Vec<Map<String, Value>> {
     cases.map(|case| case.as_object().unwrap().clone()).collect()
 }
 
-/// Checks a file with both engines: the one that is chosen, and the one that always can.
+/// Checks a file with the default engine and with backtracking.
 #[track_caller]
 fn check(name: &str) {
     let both = [Limits::default(), Limits { positions: 0, ..Limits::default() }];
@@ -67,7 +66,6 @@ fn render(text: &str, found: &Match<'_>) -> Value {
     std::iter::once(json!(offset)).chain(groups).collect()
 }
 
-/// Declares a test for each file of cases, and the list of them.
 macro_rules! files {
     ($($name:ident),* $(,)?) => {
         $(

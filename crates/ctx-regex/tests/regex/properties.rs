@@ -1,11 +1,11 @@
-//! What holds for every pattern and text.
+//! Properties of all patterns and texts.
 
 use std::ops::Range;
 
 use ctx_regex::{Error, Flags, Limits, Literal, Regex, Replacement, Steps, escape};
 use proptest::prelude::*;
 
-/// Pieces of which patterns are made, sound and unsound.
+/// Valid and invalid fragments.
 fn pattern() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[a-c01 -~]",
@@ -41,14 +41,13 @@ fn compile_for_backtracking(pattern: &str, flags: Flags) -> Result<Regex, Error>
     Regex::new(pattern, flags, &Limits { positions: 0, ..Limits::default() })
 }
 
-/// The matches with their groups.
 fn all(regex: &Regex, text: &str) -> Vec<Vec<Option<Range<usize>>>> {
     let matches = regex.find_iter(text).map(|found| found.unwrap());
     matches.map(|found| (0..=found.group_count()).map(|number| found.group_range(number)).collect()).collect()
 }
 
-/// Patterns that mean the same in JavaScript and to `fancy-regex`: loops are never empty, and references follow
-/// their group.
+/// Patterns with the same meaning in `fancy-regex`: loops are never empty, and backreferences follow their
+/// group.
 fn shared_pattern() -> impl Strategy<Value = String> {
     let pieces = &[
         "a", "b", "[ab]", "[^a]", "(?:ab|a)", "a+", "b*", "[ab]+?", "(?=ab?)", "(?!b)", "(?<=a)", "(?<!ab)",
@@ -105,7 +104,6 @@ proptest! {
         }
     }
 
-    /// Each engine is the other's oracle.
     #[test]
     fn both_engines_find_the_same(pattern in pattern(), flags in flags(), text in text()) {
         let (Ok(regex), Ok(other)) = (compile(&pattern, flags), compile_for_backtracking(&pattern, flags)) else {
@@ -114,7 +112,6 @@ proptest! {
         prop_assert_eq!(all(&regex, &text), all(&other, &text));
     }
 
-    /// The engine that many Rust programs use for such patterns, where it means the same.
     #[test]
     fn fancy_regex_finds_the_same(pattern in shared_pattern(), text in "[ab1 ]{0,10}") {
         let Ok(other) = fancy_regex::Regex::new(&pattern) else { return Ok(()) };
@@ -128,7 +125,6 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 
-    /// A search with few steps gives up, or finds what a search with many finds.
     #[test]
     fn fewer_steps_never_change_a_result(
         pattern in pattern(),

@@ -1,4 +1,4 @@
-//! Replacements whose grammar is not JavaScript's alone.
+//! Replacements with custom syntax.
 
 use ctx_regex::{Flags, Limits, Regex, Replacement, ReplacementPart as Part};
 

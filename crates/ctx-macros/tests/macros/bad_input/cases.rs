@@ -1,23 +1,21 @@
-//! Texts that would take for ever, or for too much memory, if nothing were limited.
+//! Texts that would need too much time or memory without limits.
 //!
-//! The tests look at what becomes of them; the benchmark `bad_input` looks at how long it takes.
+//! Tests check the results; the benchmark `bad_input` measures the time.
 
 use std::fmt::Write as _;
 
 use ctx_macros::{CardTexts, Conversation, Env, Scope, State};
 use ctx_types::{Text, Trust};
 
-/// A text with what its macros may read.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) text: String,
     pub(crate) env: Env,
-    /// Variables that are set before.
+    /// Initial variables.
     pub(crate) variables: Vec<(&'static str, String)>,
 }
 
 impl Case {
-    /// Sets the variables in a run.
     pub(crate) fn set_up(&self, state: &mut State) {
         for (name, value) in &self.variables {
             let set = state.set_variable(Scope::Local, name, Text::from(value.as_str()), Trust::User);
@@ -37,13 +35,13 @@ fn case(name: &'static str, text: impl Into<String>) -> Case {
     Case { name, text: text.into(), env: env(), variables: Vec::new() }
 }
 
-/// Every case, by what it is about; what is repeated is divided by `part`.
+/// All cases by topic. `part` divides the repetitions.
 pub(crate) fn all(part: usize) -> Vec<Case> {
     let topics = [braces, nesting, variables, repetition, chance, time, lookups];
     topics.into_iter().flat_map(|topic| topic(part)).collect()
 }
 
-/// 100 KB of what opens and what never closes.
+/// 100 KB of openings that are never closed.
 fn braces(part: usize) -> Vec<Case> {
     let filled = |piece: &str| piece.repeat(100_000 / part / piece.len());
     vec![

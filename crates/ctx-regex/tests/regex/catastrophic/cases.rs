@@ -1,16 +1,14 @@
-//! Patterns that take a backtracking engine for ever, each with ten thousand characters that do it.
+//! Patterns with catastrophic backtracking, each with a text of 10,000 characters that triggers it.
 
-/// How a search ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The linear engine goes over the text once.
+    /// The linear engine scans the text once.
     Linear(bool),
-    /// Backtracking gives up.
+    /// Backtracking runs out of steps.
     GivenUp,
 }
 use End::{GivenUp, Linear};
 
-/// A pattern, and the text that is hard for it.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) pattern: &'static str,
@@ -19,7 +17,6 @@ pub(crate) struct Case {
     pub(crate) end: End,
 }
 
-/// Returns all cases.
 pub(crate) fn all() -> Vec<Case> {
     [loops(), neighbours(), references(), lookaround()].into_iter().flatten().collect()
 }
@@ -28,12 +25,11 @@ fn case(pattern: &'static str, text: impl Into<String>, end: End) -> Case {
     Case { pattern, flags: "", text: text.into(), end }
 }
 
-/// Repeats a piece up to ten thousand bytes.
+/// Repeats a text up to 10,000 bytes.
 fn long(piece: &str) -> String {
     piece.repeat(10_000 / piece.len())
 }
 
-/// Loops in loops.
 fn loops() -> Vec<Case> {
     let patterns = [
         ("(a+)+$", Linear(false)),
@@ -49,7 +45,6 @@ fn loops() -> Vec<Case> {
     patterns.map(|(pattern, end)| case(pattern, long("a") + "!", end)).into()
 }
 
-/// Neighbours that overlap.
 fn neighbours() -> Vec<Case> {
     vec![
         case("(x+x+)+y", long("x"), Linear(false)),
@@ -64,7 +59,6 @@ fn neighbours() -> Vec<Case> {
     ]
 }
 
-/// References in loops.
 fn references() -> Vec<Case> {
     vec![
         case(r"(a+)+\1b", long("a"), GivenUp),
@@ -78,7 +72,6 @@ fn references() -> Vec<Case> {
     ]
 }
 
-/// Lookaround in loops.
 fn lookaround() -> Vec<Case> {
     vec![
         case("(?=(a+)+$)b|(?=(a+)+!)a", long("a") + "?", GivenUp),
