@@ -1,4 +1,4 @@
-//! Runs that repeat another: a preview and its request, formatters over what they gave.
+//! Repeated runs: a preview and its request, formatters applied to their own output.
 
 use crate::generate;
 use ctx_types::Phrase;
@@ -19,7 +19,6 @@ use generate::turn::turn;
 use proptest::prelude::*;
 use serde_json::Map;
 
-/// Has the host keep what macros set: a message for each variable.
 struct KeepsVariables;
 
 #[async_trait]
@@ -52,7 +51,6 @@ static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     engine
 });
 
-/// Each look at it is a second later.
 #[derive(Default)]
 struct Seconds(AtomicU64);
 
@@ -62,13 +60,11 @@ impl Stopwatch for Seconds {
     }
 }
 
-/// The bytes that a provider gets.
 fn body(context: &Context) -> Vec<u8> {
     let request = Request { model: "m", tools: &[], parameters: &Map::new() };
     context.encode(&request).to_bytes()
 }
 
-/// How many variables the keeper found.
 fn found(context: &Context) -> usize {
     let keeper = context.report.stages.iter().find(|stage| stage.id == KEEPER);
     keeper.and_then(|stage| stage.log.first()).map_or(0, |line| line.message.to_string().parse().unwrap())
@@ -77,8 +73,8 @@ fn found(context: &Context) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The preview and a request after it are made by one agent of one conversation, which are counted then; the
-    /// other request by an agent and of a conversation that are new, and in another way.
+    /// One agent assembles the preview and a request of one conversation, whose texts are then counted. The
+    /// other request uses a new agent and conversation.
     #[test]
     fn a_preview_gives_the_bytes_of_the_request_and_no_effects(turn in turn()) {
         let (input, preview) = (turn.input(), turn.input().with(|turn| turn.preview = true));
@@ -135,5 +131,4 @@ ports.stopwatch = Some(&clock);
     }
 }
 
-/// The priorities of the formatters.
 const FORMATTERS: std::ops::RangeInclusive<i64> = 500..=800;
