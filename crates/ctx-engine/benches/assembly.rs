@@ -17,10 +17,10 @@ use ctx_types::{Session, TurnInput};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
-/// Up to this size, each first assembly gets a new, uncounted conversation. Larger sizes would take minutes.
+/// Larger sizes reuse texts: a new conversation for each first assembly would take minutes.
 const MOST_ANEW: usize = 10_000;
 
-/// More new messages than the budget allows, so every loaded text is uncounted.
+/// Exceeds the budget, so every loaded text is uncounted.
 const FRESH: usize = 1_200;
 
 criterion_group! {

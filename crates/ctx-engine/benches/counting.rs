@@ -1,5 +1,4 @@
-//! Benchmarks of counting tokens, compared with `bpe-openai`: the first count of a process, and several kinds
-//! of text.
+//! Benchmarks of counting tokens, compared with `bpe-openai`.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it finds")]
 
 use std::hint::black_box;
@@ -18,7 +17,6 @@ criterion_group! {
 }
 criterion_main!(benches);
 
-/// Maximum characters of a text, except for the megabyte text.
 const SIZE: usize = 200_000;
 
 fn counting(criterion: &mut Criterion) {
@@ -55,7 +53,6 @@ fn counting(criterion: &mut Criterion) {
     });
 }
 
-/// Prints the time of the first count of each encoding, which loads its tables.
 fn first_counts() -> Option<Counter> {
     let timed = |name: &str, count: &dyn Fn() -> usize| {
         let start = Instant::now();

@@ -1,5 +1,5 @@
-//! Benchmarks of a turn with `recall`: the first turn indexes the whole conversation. The cost of later turns
-//! must not depend on its length.
+//! Benchmarks of `recall`: the first turn indexes the conversation; later turns must not depend on its
+//! length.
 
 mod conversation;
 

@@ -16,8 +16,7 @@ pub struct Appended {
 impl CompiledAgent {
     /// Runs tool-loop messages through the processors that handle each message separately.
     ///
-    /// Assemble a turn once, then append the result of this function to its context. The cost depends only on
-    /// the new messages.
+    /// Append the result to the context of the turn. The cost depends only on the new messages.
     ///
     /// ```
     /// use ctx_engine::{Compile, Engine, Ports};

@@ -132,8 +132,7 @@ impl<'a> Assembly<'a> {
         let counter = Recall { counter, memory: agent.memory() };
         let request = agent.limit().request(turn, tools_cost(&turn.tools, &model, &counter));
         let (budget, unlimited) = Budget::compute(&model, &request)?;
-        // Without a model name or a token limit in the request, a missing context window is not worth a
-        // warning.
+        // A missing context window is a warning only if the request depends on it.
         let wants_window = has_model || request.context_tokens.is_some();
         let is_wanted = |finding: &Diagnostic| wants_window || finding.code != ctx_tokens::codes::NO_WINDOW;
         found.extend(unlimited.into_iter().filter(is_wanted));
@@ -146,7 +145,7 @@ impl<'a> Assembly<'a> {
         let mut size =
             limiting::first_window(self.agent.pipeline(), self.agent.agent(), self.budget.available);
         if let Some(size) = &mut size {
-            // If nothing is compressed yet, skipping compressed messages could only cause a second run.
+            // If nothing is compressed, this could only cause a second run.
             size.without_compressed &= self.ports.memory.is_some_and(ConversationMemory::is_compressed);
         }
         loop {
@@ -179,11 +178,10 @@ impl<'a> Assembly<'a> {
         Ok(self.agent.pipeline().run_appended(run, self.inputs(&self.budget)).await?)
     }
 
-    /// Runs all processors, and again from the limiter on while the result is over the budget.
+    /// Reruns from the limiter on while the result is over the budget, with the excess subtracted from the
+    /// limiter's kept tokens.
     ///
-    /// A rerun subtracts the excess from the tokens that the limiter kept. If too little can be dropped,
-    /// everything droppable is dropped: later processors may then need less. Fails if the result is still
-    /// over the budget, or if no limiter runs.
+    /// If too little can be dropped, everything droppable is dropped: later processors may then need less.
     async fn run_window(&self, size: Option<WindowSize>) -> Result<(Run, TokenFigure), AssembleError> {
         let pipeline = self.agent.pipeline();
         let from = limiting::recount_from(pipeline);
@@ -233,12 +231,11 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Returns why no limiter enforces the budget; `None` without a budget.
     fn unlimited(&self) -> Option<Cause> {
         limiting::unlimited(self.agent.pipeline()).filter(|_| self.budget.available.is_some())
     }
 
-    /// Returns the limiter's kept tokens. If it did not count, it kept all its input.
+    /// If the limiter did not count, it kept all its input.
     fn kept(&self, run: &Run, saved: &Run) -> u64 {
         match run.blackboard.get::<LimiterResult>().and_then(|result| result.kept) {
             Some(TokenFigure::Exact(kept)) => kept,
@@ -289,7 +286,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Skips counting if an upper bound by bytes fits the budget, or without a budget.
+    /// Skips counting if an upper bound by bytes fits the budget.
     fn total(&self, messages: &[Message]) -> TokenFigure {
         let bound = messages.iter().map(|message| ctx_processors::cost_upper_bound(message, &self.model));
         let bound = bound.fold(0, u64::saturating_add);

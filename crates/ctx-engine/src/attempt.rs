@@ -5,7 +5,6 @@ use ctx_tokens::Budget;
 
 use crate::assembly::AssembleError;
 
-/// Maximum number of reruns from the limiter on.
 const RERUNS: usize = 2;
 
 pub(crate) struct Attempt {
@@ -14,7 +13,7 @@ pub(crate) struct Attempt {
     pub(crate) available: u32,
     reruns: usize,
     least: Option<Infeasible>,
-    /// Tokens added by each processor after the limiter, in the last completed attempt.
+    /// By processor after the limiter, in the last completed attempt.
     written: Vec<(String, i64)>,
 }
 
@@ -35,7 +34,6 @@ impl Attempt {
         self.reruns > 0
     }
 
-    /// Lowers the limiter's budget by `over` below its `kept` tokens.
     pub(crate) fn leave_room(&mut self, over: u64, kept: u64, grown: Grown) -> Result<(), AssembleError> {
         if let Some(least) = self.least.take() {
             return Err(AssembleError::Infeasible(least.beside_later_stages(self.available, grown.written)));

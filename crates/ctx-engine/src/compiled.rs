@@ -22,7 +22,7 @@ use crate::prepared_input::InputMacros;
 use crate::recall::LONG;
 use crate::switches::Switches;
 
-/// A compiled agent, which can assemble any number of contexts. `Send + Sync`; share it in an `Arc`.
+/// A compiled agent, which assembles any number of contexts. `Send + Sync`; share it in an `Arc`.
 #[derive(Debug)]
 pub struct CompiledAgent {
     agent: Agent,
@@ -35,7 +35,7 @@ pub struct CompiledAgent {
     /// Indexes of preset entries whose position is counted from the end of the conversation.
     moving: BTreeSet<usize>,
     input_macros: InputMacros,
-    /// Token counts of texts from formatters, plug-ins, and macros, mostly equal each turn.
+    /// Texts of formatters, plug-ins, and macros, mostly equal each turn.
     memory: Arc<TextMemory>,
     /// Distinguishes this agent from all others, even if compiled from equal files.
     identity: Arc<()>,
@@ -81,7 +81,7 @@ impl CompiledAgent {
         &self.diagnostics
     }
 
-    /// Returns the agent.
+    /// Returns the user profile.
     pub fn agent(&self) -> &Agent {
         &self.agent
     }
@@ -91,7 +91,6 @@ impl CompiledAgent {
         self.profile.as_ref()
     }
 
-    /// Returns global worldbooks, and those that the agent or the user profile names.
     pub(crate) fn worldbooks(&self) -> impl Iterator<Item = &LoadedWorldbook> {
         let profile = self.profile.iter().flat_map(|profile| &profile.worldbook_ids);
         let asked: BTreeSet<&str> = self.agent.worldbook_ids.iter().chain(profile).map(|id| &**id).collect();
@@ -116,7 +115,7 @@ impl CompiledAgent {
         &self.input_macros
     }
 
-    /// Replaces new texts by equal texts of earlier turns, whose tokens are counted.
+    /// Reuses equal texts of earlier turns, whose tokens are counted.
     pub(crate) fn share_texts(
         &self,
         messages: &mut [Message],
@@ -148,8 +147,8 @@ impl CompiledAgent {
 
     /// Assembles the context of one turn.
     ///
-    /// Deterministic: equal sessions and turns give equal contexts. The cost depends on the size of the
-    /// context, not on the length of the conversation; see `docs/performance.md` for exceptions.
+    /// Equal sessions and turns give equal contexts. The cost depends on the size of the context, not of the
+    /// conversation; see `docs/performance.md`.
     pub async fn assemble(&self, session: &Session, turn: &TurnInput) -> Result<Context, AssembleError> {
         self.assemble_with(session, turn, Ports::default()).await
     }
@@ -171,7 +170,7 @@ impl CompiledAgent {
 
     /// Returns the facts about the model of a turn (see [`Self::model_name`]).
     ///
-    /// Returns facts that fit any model without a model name, and with a diagnostic for an unknown name.
+    /// An unknown name gives facts that fit any model, and a diagnostic.
     pub fn model(&self, turn: &TurnInput) -> (ModelFacts, Option<Diagnostic>) {
         match self.model_name(turn) {
             Some(name) => self.models.lookup(name),
@@ -189,7 +188,6 @@ impl CompiledAgent {
     }
 }
 
-/// Shares texts with earlier compiled agents, whose tokens are counted.
 fn remembered(agent: &Agent, texts: &TextMemory) -> Agent {
     let mut agent = agent.clone();
     for entry in &mut agent.preset_messages {
@@ -228,7 +226,7 @@ pub const USER_SETTINGS: &str = "user settings";
 /// Document name in diagnostics about [`Compile::model_parameters`]; pointers are relative to that object.
 pub const MODEL_SETTINGS: &str = "model settings";
 
-/// Root pointer of a layer, which identifies it in diagnostics after layers are merged.
+/// The root identifies the layer in diagnostics after layers are merged.
 pub(crate) fn root(origin: Origin) -> String {
     match document(origin) {
         Some(document) => format!("/{document}"),
@@ -236,7 +234,7 @@ pub(crate) fn root(origin: Origin) -> String {
     }
 }
 
-/// `None` for the agent's settings, which are in the agent file.
+/// The agent's settings are in the agent file.
 const fn document(origin: Origin) -> Option<&'static str> {
     match origin {
         Origin::User => Some(USER_SETTINGS),
@@ -245,7 +243,7 @@ const fn document(origin: Origin) -> Option<&'static str> {
     }
 }
 
-/// Turns a pointer below a layer's [`root`] into a document name and a pointer relative to it.
+/// Replaces the [`root`] of a layer by its document name.
 fn in_document(mut diagnostic: Diagnostic) -> Diagnostic {
     for document in [Origin::User, Origin::Model].into_iter().filter_map(document) {
         let pointer = diagnostic.location.pointer.as_deref();
@@ -276,7 +274,7 @@ fn switch_layer(switches: &Switches) -> SettingsLayer {
         enabled: Some(enabled),
         ..ProcessorSetting::default()
     };
-    // If two settings have the same id, the later applies: disabling takes precedence.
+    // If two settings have the same id, the later applies.
     let on = switches.enable.iter().map(|id| setting(id, true));
     let off = switches.disable.iter().map(|id| setting(id, false));
     SettingsLayer { origin: Origin::CommandLine, settings: on.chain(off).collect() }

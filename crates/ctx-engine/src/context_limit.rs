@@ -1,5 +1,3 @@
-//! Token limit of a context, and maximum reply length, from settings.
-
 use ctx_pipeline::Origin;
 use ctx_tokens::{BudgetRequest, MAX_TOKENS, read_tokens};
 use ctx_types::{Agent, Diagnostic, Fix, TurnInput, excerpt, phrase};
@@ -11,7 +9,7 @@ use crate::engine::Compile;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ContextLimit {
-    /// Token limit of the context; 0 is the model's context window.
+    /// 0 is the model's context window.
     tokens: Option<i64>,
     includes_answer: bool,
     answer: Option<u32>,
@@ -19,9 +17,7 @@ pub(crate) struct ContextLimit {
 
 impl ContextLimit {
     /// Reads AIO Hub's `contextManagement` from the highest layer that has one, and `maxTokens` from the
-    /// highest layer with a valid number.
-    ///
-    /// Reports an invalid `maxContextTokens` in every layer, and treats it as no limit.
+    /// highest layer with a valid number. Ignores an invalid `maxContextTokens`.
     pub(crate) fn read(agent: &Agent, with: &Compile, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut limit = Self::default();
         for (origin, parameters) in stored(agent, with) {
@@ -39,7 +35,6 @@ impl ContextLimit {
         limit
     }
 
-    /// `tools` is the token cost of tool definitions.
     pub(crate) fn request(&self, turn: &TurnInput, tools: u32) -> BudgetRequest {
         let is_shared = self.includes_answer && turn.context_tokens.is_none() && self.tokens > Some(0);
         BudgetRequest {

@@ -19,8 +19,8 @@ impl Context {
         self.encode_with(request, &self.options())
     }
 
-    /// Writes the request body as [`Context::encode`] does, with options of the caller; start from
-    /// [`Context::options`]. For hosts that know more about the endpoint than the model name tells.
+    /// Writes the request body with custom options; start from [`Context::options`]. For hosts that know more
+    /// about the endpoint than the model name tells.
     pub fn encode_with<'a>(&'a self, request: &Request<'a>, options: &Options<'_>) -> Encoded<'a> {
         self.dialect.encode_with(&self.messages, request, options)
     }
@@ -30,8 +30,7 @@ impl Context {
         self.dialect
     }
 
-    /// Returns encoding options for the model: whether it continues a reply, accepts system messages inside
-    /// the conversation, and which parameters, reasoning state and ids it accepts.
+    /// Returns encoding options that fit the model.
     ///
     /// An unknown model is assumed to continue a reply; its system messages inside the conversation are
     /// wrapped.

@@ -70,10 +70,10 @@ pub struct Compile {
     pub switches: Switches,
     /// Time limit of each processor; `None` is unlimited.
     ///
-    /// Needs a clock: [`Ports::deadline`](crate::Ports::deadline). A processor over its limit changes
-    /// nothing. If it is a core processor, the assembly fails.
+    /// Needs a clock: [`Ports::deadline`](crate::Ports::deadline). A late processor changes nothing; if it is
+    /// core, the assembly fails.
     pub time_limit: Option<Duration>,
-    /// Cache of token counts to share between compiled agents. By default each compiled agent has its own.
+    /// Token counts shared by compiled agents; by default not shared.
     pub texts: Option<Arc<TextMemory>>,
 }
 
@@ -122,12 +122,11 @@ impl Engine {
         CompiledAgent::new(self, agent, with)
     }
 
-    /// Finds macros in the preset that prevent use of the provider's prompt cache.
+    /// Finds text that prevents use of the provider's prompt cache.
     ///
-    /// Reports macros that change every turn, variables set from such a macro, session variables, and card
-    /// texts with such macros if card texts are templates. Also reports constant worldbook entries; their
-    /// diagnostics name the worldbook as the document. Diagnostics about the preset give the estimated tokens
-    /// below the macro and suggest another position. O(size of the preset).
+    /// Reports macros that change every turn, variables set from them, session variables, card texts that are
+    /// templates, and constant worldbook entries (with the worldbook as document). Diagnostics about the
+    /// preset estimate the tokens below the macro. O(size of the preset).
     pub fn cache_breakers(&self, compiled: &CompiledAgent) -> Vec<Diagnostic> {
         let (preset, _) = Preset::compile(compiled.agent(), &self.anchors);
         let (dialect, _) = macro_dialect(compiled.agent());

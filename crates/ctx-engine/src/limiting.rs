@@ -1,5 +1,3 @@
-//! Decides whether and where a pipeline limits tokens, and the size of the first load.
-
 use ctx_pipeline::{EffectiveSetting, Pipeline};
 use ctx_processors::{
     Cause, RequestCompressor, SessionLoader, TokenLimiter, WindowSize, compress_window, leaves_unchanged,
@@ -11,18 +9,14 @@ use crate::codes;
 /// Default priority of request compression.
 const RECOUNT_FROM: i64 = 390;
 
-/// Returns the priority to rerun from if the result is over the budget: the default, or a lower priority of
-/// the compressor or limiter.
+/// A compressor or limiter with a lower priority moves the start of a rerun.
 pub(crate) fn recount_from(pipeline: &Pipeline) -> i64 {
     let limiter = setting(pipeline, TokenLimiter::ID).filter(|_| unlimited(pipeline).is_none());
     let stages = [limiter, compressor(pipeline)].into_iter().flatten();
     stages.map(|stage| stage.priority.value).fold(RECOUNT_FROM, i64::min)
 }
 
-/// Returns the size of the first load; `None` loads everything.
-///
-/// With compression the size is final and known compressed messages are skipped. Otherwise the engine doubles
-/// a small size.
+/// `None` loads everything. With compression the size is final, and known compressed messages are skipped.
 pub(crate) fn first_window(pipeline: &Pipeline, agent: &Agent, available: Option<u32>) -> Option<WindowSize> {
     if let Some(compressor) = compressor(pipeline) {
         let tokens = compress_window(&compressor.config, available)?;
@@ -35,7 +29,6 @@ pub(crate) fn first_window(pipeline: &Pipeline, agent: &Agent, available: Option
     Some(WindowSize { tokens: available.into(), is_final: false, without_compressed: false })
 }
 
-/// Returns an enabled compressor that runs after messages are loaded.
 fn compressor(pipeline: &Pipeline) -> Option<&EffectiveSetting> {
     let place = |wanted| pipeline.order().position(|id| id == wanted);
     let is_after_loader = place(RequestCompressor::ID)? > place(SessionLoader::ID)?;

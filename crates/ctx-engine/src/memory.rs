@@ -7,13 +7,12 @@ const MAX_TEXTS: usize = 64;
 
 const MAX_BYTES: usize = 1 << 20;
 
-/// Cache shared by the turns of one conversation. Keep one for each open conversation.
+/// Cache shared by the turns of one conversation, with any agent. Keep one for each open conversation.
 ///
-/// With `request-compressor` enabled, keeps the rewritten prefix of the conversation unchanged until the
-/// request comes near its budget again. This keeps the provider's prompt cache valid and turns cheap; without
-/// a cache each turn rewrites the prefix. The prefix is ignored if the compressor's settings or the messages
-/// changed. With `recall` enabled, keeps the index of the conversation and adds only new messages. Also keeps
-/// token counts of texts written for the last turn. Works with any agent. Previews do not change it.
+/// With `request-compressor`, keeps the rewritten prefix of the conversation unchanged until the request
+/// comes near its budget again, so the provider's prompt cache stays valid; without it each turn rewrites the
+/// prefix. Changed compressor settings or messages invalidate it. With `recall`, keeps the index of the
+/// conversation. Also keeps token counts of the last turn. Previews do not change it.
 ///
 /// ```
 /// use ctx_engine::{Compile, ConversationMemory, Engine, Ports, Switches};
@@ -50,14 +49,13 @@ pub struct ConversationMemory {
 }
 
 impl ConversationMemory {
-    /// Drops all cached data, including the index and the vectors of `recall`. The next turn starts from
-    /// nothing.
+    /// Drops all cached data, including the index and the vectors of `recall`.
     pub fn forget(&self) {
         self.forget_context();
         self.recall.clear();
     }
 
-    /// Drops the compression and the texts of the last turn, whose context is not sent.
+    /// Drops the data of the last turn, whose context is not sent.
     ///
     /// Keeps the index of `recall`, which depends only on the conversation.
     pub fn forget_context(&self) {
@@ -70,7 +68,6 @@ impl ConversationMemory {
         self.kept().0.is_set()
     }
 
-    /// Another agent loads all messages again, because it may compress them differently.
     pub(crate) fn compression(&self, agent: &Arc<()>) -> KeptCompression {
         match &*self.kept() {
             (kept, Some(by)) if Arc::ptr_eq(by, agent) => kept.clone(),

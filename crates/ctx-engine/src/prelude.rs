@@ -1,7 +1,4 @@
-//! Common imports: types, the processor trait, the ports of a host, and the functions that compile and
-//! assemble.
-//!
-//! See also `ctx_engine::import`, `ctx_engine::compress` and `ctx_engine::inspect`.
+//! Common imports: types, the processor trait, host ports, and functions that compile and assemble.
 //!
 //! ```
 //! use ctx_engine::prelude::*;

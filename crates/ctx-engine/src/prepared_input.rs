@@ -43,10 +43,9 @@ impl PreparedInput {
 impl CompiledAgent {
     /// Expands the macros of the user's input.
     ///
-    /// Call this explicitly: conversations and inputs are otherwise data, without macros. Use the result as
-    /// [`TurnInput::input`] and store it. It is never expanded again, so random values and times stay the
-    /// same. `{{input}}` is the typed text, and the newest message is the one before it. Variables that the
-    /// text sets are local to it. O(text).
+    /// Conversations and inputs are otherwise data without macros. Use the result as [`TurnInput::input`] and
+    /// store it: it is never expanded again, so random values and times stay the same. `{{input}}` is the
+    /// typed text; the newest message is the one before it. Variables of the text are local. O(text).
     ///
     /// ```
     /// use ctx_engine::{Compile, Engine};

@@ -2,11 +2,11 @@ use ctx_tokens::Counter;
 use ctx_types::{EncodingId, Text, TextMemory, TokenCounter};
 
 /// Minimum bytes to count a text by lines. Texts rewritten each turn, such as notes and recalled passages,
-/// are mostly longer; most messages are shorter and cache their own counts.
+/// are mostly longer.
 pub(crate) const LONG: usize = 2_048;
 
-/// Caches counts of strings across turns. Texts cache their own counts, but names and tool definitions are
-/// new strings each turn, mostly equal.
+/// Caches counts of names and tool definitions, which are new but equal strings each turn. Texts cache their
+/// own.
 pub(crate) struct Recall<'a> {
     pub(crate) counter: Counter,
     pub(crate) memory: &'a TextMemory,

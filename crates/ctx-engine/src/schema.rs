@@ -1,7 +1,7 @@
-//! JSON Schemas of files and reports, for completion and checks in editors.
+//! JSON Schemas of files and reports, for editors.
 //!
-//! Types define the properties. The engine adds its anchors, processors, settings and macro syntaxes,
-//! including custom ones. Schemas follow draft 07, which editors support best.
+//! Includes the engine's anchors, processors, settings and macro syntaxes. Schemas follow draft 07, which
+//! editors support best.
 
 mod describe;
 mod files;
@@ -99,7 +99,6 @@ fn schema_of<T: JsonSchema>(settings: SchemaSettings) -> Value {
     in_order(generator.into_root_schema_for::<T>())
 }
 
-/// Starts with the title and description; ends with definitions.
 fn in_order(schema: Schema) -> Value {
     let Value::Object(mut rest) = Value::from(schema) else { return Value::Bool(true) };
     let definitions = rest.shift_remove_entry("definitions");

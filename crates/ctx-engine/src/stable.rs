@@ -1,4 +1,4 @@
-//! Predicts which messages the next turn repeats byte for byte, and marks them for the provider's cache.
+//! Predicts which messages the next turn repeats byte for byte.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,12 +19,10 @@ pub(crate) struct Stability<'a> {
     macros: &'a Registry,
     dialect: Dialect,
     moving: &'a BTreeSet<usize>,
-    /// Messages of this turn only.
     further: &'a [Message],
     rules: Option<&'a ActiveRules>,
     /// Number of newest messages that depth-limited regex rules may still change.
     settled: usize,
-    /// Worldbook entries that are active in every turn.
     constant: BTreeSet<Arc<str>>,
     /// Whether the start of the sent conversation moves from turn to turn.
     is_shortened: bool,
@@ -157,8 +155,8 @@ impl<'a> Stability<'a> {
     }
 }
 
-/// Ends the stable part one message earlier, if that message may be joined with a later message once the
-/// message at `end` moves: another placed message, the next message of the conversation, or the reply.
+/// Ends the stable part one message earlier, if that message may be joined with a later message or the reply
+/// once the message at `end` moves.
 fn joined(messages: &[Message], end: usize) -> Option<StablePart> {
     let last = end.checked_sub(1)?;
     let message = messages.get(last).filter(|message| message.role != Role::Tool)?;
@@ -174,7 +172,7 @@ fn joined(messages: &[Message], end: usize) -> Option<StablePart> {
     Some(StablePart { messages: last, ended_by: Some(ended_by) })
 }
 
-/// Excludes a formatter's placeholders at the end of the stable part: they depend on later messages.
+/// A formatter's placeholders depend on later messages.
 fn without_placeholders(messages: &[Message], part: StablePart) -> StablePart {
     let stable = messages.get(..part.messages).unwrap_or_default();
     let written = stable.iter().rev().take_while(|message| message.source.kind == SourceKind::Formatter);
@@ -190,7 +188,6 @@ struct Standing {
     newer: usize,
     /// Whether it is below the whole conversation.
     is_below: bool,
-    /// Whether the next message is part of the conversation.
     is_before: bool,
 }
 
@@ -211,7 +208,6 @@ fn is_made_anew(source: &Source) -> bool {
     matches!(source.kind, SourceKind::Macro | SourceKind::Variable | SourceKind::Rule)
 }
 
-/// Constant entries without a probability.
 fn constant(scan: &WorldbookScan) -> BTreeSet<Arc<str>> {
     let active = scan.scan.activations.iter().filter(|activation| activation.cause == Cause::Constant);
     let members = active.filter_map(|activation| scan.set.members().get(activation.member));
@@ -219,8 +215,7 @@ fn constant(scan: &WorldbookScan) -> BTreeSet<Arc<str>> {
     certain.map(|member| member.id.clone()).collect()
 }
 
-/// The leading system messages get a separate mark: the provider still finds them after the conversation was
-/// edited.
+/// The leading system messages get a separate mark: it survives edits of the conversation.
 pub(crate) fn mark(policy: CachePolicy, messages: &mut [Message], stable: &StablePart) {
     if policy != CachePolicy::Stable {
         return;

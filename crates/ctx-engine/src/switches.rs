@@ -1,6 +1,6 @@
 /// Processors to enable or disable by id, overriding all files.
 ///
-/// An unknown id is a diagnostic. If both lists contain an id, `disable` applies.
+/// If both lists contain an id, `disable` applies. An unknown id is a diagnostic.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Switches {
     /// Ids to enable.

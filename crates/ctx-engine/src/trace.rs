@@ -6,8 +6,7 @@ use ctx_types::Decision;
 
 /// Output of each processor of an assembly: messages, pending injections, and decisions.
 ///
-/// Processors share messages, so small changes use little memory. Processors that ran again because the
-/// result was too long appear once, with their last run.
+/// Processors share unchanged messages. A processor that ran again appears once, with its last run.
 #[derive(Clone, Debug)]
 pub struct Trace {
     drafts: Vec<(Arc<str>, Draft)>,
@@ -31,8 +30,7 @@ impl Trace {
         self.drafts.iter().map(|(id, draft)| (&**id, draft))
     }
 
-    /// Returns the id of the processor that made the report's decision at an index; `None` if made after the
-    /// last.
+    /// Returns the id of the processor that made the report's decision at an index.
     pub fn decided_by(&self, decision: usize) -> Option<&str> {
         self.stages().find(|(_, draft)| draft.decisions().len() > decision).map(|(id, _)| id)
     }

@@ -1,8 +1,7 @@
-//! Runs the cases of `fixtures/`: one test per folder, compared with its `expected.snap`.
+//! Runs the cases of `fixtures/`: one test per folder, compared with its `expected.snap` (see
+//! `fixtures/README.md`).
 //!
-//! See `fixtures/README.md` for the layout. The snapshot shows messages with sources, decisions, diagnostics,
-//! and other requested output. Every case also checks general invariants: equal assemblies, lossless files,
-//! segments that cover each text.
+//! Every case also checks equal assemblies, lossless files, and segments that cover each text.
 
 #![expect(
     clippy::unwrap_used,

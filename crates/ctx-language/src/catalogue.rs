@@ -1,8 +1,8 @@
 //! Translations of one language, looked up by the English text.
 //!
-//! A file consists of pairs of lines, English above the translation, separated by blank lines; `#` starts a
-//! comment. Sections: `[templates]` (phrases, with equal placeholders in both lines), `[words]` (fixed
-//! texts), `[codes]` (`CODE: title` above the fix), `[causes]` (code above its cause).
+//! Files consist of pairs of lines, English above the translation, separated by blank lines; `#` starts a
+//! comment. Sections: `[templates]` (with equal placeholders in both lines), `[words]`, `[codes]` (`CODE:
+//! title` above the fix), `[causes]` (code above its cause).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,8 +11,7 @@ use ctx_types::{Argument, Divider, Phrase, PhrasePart};
 
 use crate::CodeText;
 
-/// Texts of one language. A host can layer its own catalogue above the libraries' (see
-/// [`above`](Self::above)).
+/// Texts of one language. A host can layer its own catalogue above the libraries'.
 #[derive(Debug, Default)]
 pub struct Catalogue {
     templates: BTreeMap<&'static str, &'static str>,
@@ -119,7 +118,7 @@ impl Catalogue {
     }
 }
 
-/// Returns the section, English text, and translation of each entry.
+/// Section, English text, and translation.
 fn entries(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let mut section = "";
     file.split("\n\n").filter_map(move |block| {
@@ -206,7 +205,6 @@ mod tests {
                 chinese.say(&Phrase::new(template, arguments.collect()))
             };
             let marked = fill("\u{1}");
-            // Arguments may only change spaces around them.
             let plain = |text: &str| text.replace(' ', "");
             assert_eq!(plain(&fill(word)), plain(&marked.replace('\u{1}', word)), "{template}: {word}");
         }

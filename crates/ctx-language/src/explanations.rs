@@ -1,9 +1,9 @@
-//! English explanations of diagnostic codes, from Markdown files. `cargo xtask diagnostics` builds
-//! `docs/diagnostics.md` from them.
+//! English explanations of diagnostic codes. `cargo xtask diagnostics` builds `docs/diagnostics.md` from
+//! them.
 
 use std::sync::OnceLock;
 
-/// Sorted by code, one file per range.
+/// Sorted by code.
 const TEXTS: [&str; 14] = [
     include_str!("en/100_content.md"),
     include_str!("en/200_anchors.md"),
@@ -21,10 +21,8 @@ const TEXTS: [&str; 14] = [
     include_str!("en/1000_studio.md"),
 ];
 
-/// Info string of an example that only programs report.
 const BY_PROGRAMS: &str = "program";
 
-/// Info string of an example that only a server reports.
 const WITH_SERVER: &str = "server";
 
 /// Explanation of a diagnostic code.
@@ -47,7 +45,7 @@ pub struct Explanation {
     pub way_out: &'static str,
 }
 
-/// How to reproduce the diagnostic of an example.
+/// Method to reproduce an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
     /// A command line, or the example itself as a shell script.
@@ -67,7 +65,7 @@ pub(crate) fn english() -> &'static [Explanation] {
     })
 }
 
-/// Returns `None` if a part is missing, which a test detects.
+/// A test detects missing parts.
 fn read(section: &'static str) -> Option<Explanation> {
     let (heading, rest) = section.split_once("\n\n")?;
     let (code, title) = heading.split_once(": ")?;

@@ -1,7 +1,6 @@
 //! Translates messages of the `ctx` crates, and explains diagnostic codes.
 //!
-//! Messages are [`Phrase`]s: English templates with named arguments. Pass the language ([`Language`]) with
-//! each call.
+//! Messages are [`Phrase`]s: English templates with named arguments. Pass the [`Language`] with each call.
 //!
 //! ```
 //! use ctx_language::Language;
@@ -39,8 +38,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// Parses a language or locale name: `zh`, `ZH`, `zh-CN`, `zh_CN.UTF-8`. Returns `None` for an
-    /// unsupported language.
+    /// Parses a language or locale name: `zh`, `zh-CN`, `zh_CN.UTF-8`; ignores case.
     pub fn of_name(name: &str) -> Option<Self> {
         let name = name.trim().split(['_', '-', '.', '@']).next()?;
         let is = |own: &str| name.eq_ignore_ascii_case(own);
@@ -79,7 +77,7 @@ impl Language {
         self.catalogue().map_or_else(|| phrase.to_string(), |catalogue| catalogue.say(phrase))
     }
 
-    /// Translates a fixed text, such as an outcome, a severity, or a macro description.
+    /// Translates a fixed text, such as an outcome or a severity.
     pub fn word(self, english: &str) -> Cow<'_, str> {
         let other = self.catalogue().and_then(|catalogue| catalogue.word(english));
         other.map_or_else(|| Cow::Owned(english.to_owned()), Cow::Borrowed)
@@ -103,12 +101,12 @@ impl Language {
         self.explanation(code).map(|known| CodeText { title: known.title, way_out: known.way_out })
     }
 
-    /// Returns the cause of a code, in Markdown; `None` if unknown.
+    /// Returns the cause of a code, in Markdown.
     pub fn cause(self, code: &str) -> Option<&'static str> {
         self.explanation(code).map(|known| known.cause)
     }
 
-    /// Returns the explanation of a code; `None` if unknown. O(log codes).
+    /// Returns the explanation of a code. O(log codes).
     pub fn explanation(self, code: &str) -> Option<Explanation> {
         let known = explanations::english();
         let at = known.binary_search_by(|known| known.code.cmp(code)).ok()?;
@@ -120,7 +118,7 @@ impl Language {
         explanations::english().iter().map(move |known| self.translated(*known))
     }
 
-    /// Uses English for missing translations; examples are not translated.
+    /// Uses English for missing translations.
     fn translated(self, english: Explanation) -> Explanation {
         let Some(catalogue) = self.catalogue() else { return english };
         let own = CodeText { title: english.title, way_out: english.way_out };

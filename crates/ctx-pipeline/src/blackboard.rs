@@ -7,8 +7,7 @@ use serde_json::Value;
 
 /// Values that processors share during one run: typed values, and JSON of foreign plug-ins.
 ///
-/// Copy-on-write: a clone is O(1). The runner restores it after a failure, and can repeat a run from any
-/// processor.
+/// Copy-on-write: a clone is O(1). The runner restores it after a failure.
 ///
 /// ```
 /// use ctx_pipeline::Blackboard;
@@ -42,9 +41,8 @@ impl Blackboard {
         self.0.typed.get(&TypeId::of::<T>())?.downcast_ref()
     }
 
-    /// Returns the mutable value of a type. Copies it if a saved state of the run shares it.
+    /// Returns the mutable value of a type; copies it if a clone shares it.
     pub fn get_mut<T: Any + Send + Sync + Clone>(&mut self) -> Option<&mut T> {
-        // Avoids a copy if the value is missing.
         self.get::<T>()?;
         let value = Arc::make_mut(&mut self.0).typed.get_mut(&TypeId::of::<T>())?;
         if Arc::get_mut(value).is_none() {

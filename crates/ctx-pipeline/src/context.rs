@@ -51,7 +51,7 @@ impl fmt::Debug for Inputs<'_> {
     }
 }
 
-/// Draft, inputs, and prepared data of a running processor.
+/// View of the run for a processor.
 pub struct PipelineContext<'a> {
     /// Result of the run so far.
     pub draft: &'a mut Draft,
@@ -79,7 +79,7 @@ impl fmt::Debug for PipelineContext<'_> {
 impl PipelineContext<'_> {
     /// Logs a phrase, or a [`LogLine`] with a level and details.
     ///
-    /// Keeps up to 1,000 lines per processor and 16 KiB of details per line. Drops and counts the rest.
+    /// Keeps up to 1,000 lines per processor and 16 KiB of details per line.
     ///
     /// ```
     /// # use ctx_pipeline::PipelineContext;
@@ -106,7 +106,7 @@ impl PipelineContext<'_> {
         stage.map(|stage| &stage.setting.config)
     }
 
-    /// Returns an error if the run was cancelled or its time is up. Call it in long loops.
+    /// Fails if the run was cancelled or its time is up. Call it in long loops.
     pub fn checkpoint(&self) -> Result<(), ProcessorError> {
         Control { cancel: self.inputs.cancel, deadline: self.inputs.deadline }.check()
     }

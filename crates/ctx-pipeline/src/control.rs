@@ -30,7 +30,7 @@ struct CancelState {
     waiting: Mutex<Waiting>,
 }
 
-/// Wakers by the number of the wait. A finished wait is removed, which keeps a handle of many runs small.
+/// A finished wait removes its waker, which keeps a shared handle small.
 #[derive(Default)]
 struct Waiting {
     next: u64,
@@ -133,7 +133,6 @@ impl Control<'_> {
     }
 }
 
-/// A processor's future; fails if its run is cancelled, its time is up, or it panics.
 pub(crate) struct Guarded<'a, F> {
     work: Pin<Box<F>>,
     control: Control<'a>,
@@ -163,7 +162,7 @@ where
             return Poll::Ready(Err(ProcessorError::TimedOut));
         }
         let work = self.work.as_mut();
-        // The draft of a panicked processor is discarded, so no broken state is visible.
+        // The draft of a panicked processor is discarded.
         catch_unwind(AssertUnwindSafe(|| work.poll(cx)))
             .unwrap_or_else(|panic| Poll::Ready(Err(panicked(panic.as_ref()))))
     }

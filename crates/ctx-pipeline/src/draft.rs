@@ -3,8 +3,8 @@ use std::sync::Arc;
 use ctx_macros::{Limits, State};
 use ctx_types::{Decision, Injection, Message, SessionOp};
 
-/// Result of a run so far. Copy-on-write: a clone is O(1). A change copies a list once (8 bytes per message)
-/// and the changed messages.
+/// Result of a run so far. Copy-on-write: a clone is O(1), and a change copies only the list and the changed
+/// messages.
 ///
 /// ```
 /// use ctx_pipeline::Draft;
@@ -22,7 +22,6 @@ pub struct Draft {
     macros: Option<Arc<State>>,
     effects: Arc<Vec<SessionOp>>,
     decisions: Arc<Vec<Decision>>,
-    /// Repaired messages to compare with instead of the processor's input.
     repaired: Option<Arc<Vec<Message>>>,
 }
 
@@ -52,10 +51,10 @@ impl Draft {
         self.messages = Arc::new(messages);
     }
 
-    /// Sets messages with repaired tool calls and results, as providers require.
+    /// Sets messages with repaired tool calls and results.
     ///
-    /// The check for message groups uses them as the processor's input, so removed results are not an error.
-    /// Report everything removed or added here.
+    /// The check for message groups then ignores the processor's input. Report everything removed or added
+    /// here.
     pub fn repair_pairs(&mut self, messages: Vec<Message>) {
         self.set_messages(messages);
         self.repaired = Some(self.messages.clone());
@@ -70,7 +69,7 @@ impl Draft {
         &self.injections
     }
 
-    /// Adds an injection for the assembler. Processors after the assembler cannot inject.
+    /// Adds an injection. Processors after the assembler cannot inject.
     pub fn inject(&mut self, injection: Injection) {
         Arc::make_mut(&mut self.injections).push(injection);
     }
@@ -85,7 +84,7 @@ impl Draft {
         self.macros.as_deref()
     }
 
-    /// Returns the mutable macro state of the run, created with default limits if missing.
+    /// Returns the mutable macro state; creates it with default limits.
     pub fn macros_mut(&mut self) -> &mut State {
         Arc::make_mut(self.macros.get_or_insert_with(|| Arc::new(State::new(Limits::default()))))
     }
@@ -95,12 +94,12 @@ impl Draft {
         self.macros = Some(Arc::new(macros));
     }
 
-    /// Returns operations that the host applies when it sends the context.
+    /// Returns operations to apply when the context is sent.
     pub fn effects(&self) -> &[SessionOp] {
         &self.effects
     }
 
-    /// Adds an operation that the host applies when it sends the context.
+    /// Adds an operation to apply when the context is sent.
     pub fn effect(&mut self, op: SessionOp) {
         Arc::make_mut(&mut self.effects).push(op);
     }
@@ -122,7 +121,6 @@ impl Draft {
             return;
         }
         if Arc::get_mut(&mut self.decisions).is_none() {
-            // Reserve capacity for all, to avoid a second copy.
             let mut copy = Vec::with_capacity(self.decisions.len() + decisions.len());
             copy.extend_from_slice(&self.decisions);
             self.decisions = Arc::new(copy);

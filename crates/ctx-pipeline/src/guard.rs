@@ -18,10 +18,9 @@ pub(crate) enum Groups {
     },
 }
 
-/// Compares message groups before and after a processor, and moves foreign messages out of them.
+/// Compares message groups before and after a processor, and moves foreign messages in front of them.
 ///
-/// Moved messages keep their order. A new result for an unanswered call joins its group. O(messages + members
-/// · log members).
+/// A new result for an unanswered call joins its group. O(messages + members · log members).
 pub(crate) fn repair(before: &[Message], after: &mut Vec<Message>) -> Groups {
     let groups: Vec<Range<usize>> = of_several(before).collect();
     if groups.is_empty() {
@@ -50,8 +49,7 @@ fn of_several(messages: &[Message]) -> impl Iterator<Item = Range<usize>> {
     each_group(messages).filter(|group| group.len() > 1)
 }
 
-/// Fast path for most processors: the groups are the newest ones of the input, with shared messages, and no
-/// call or result is outside a group.
+/// Fast path: the newest groups are unchanged, and no call or result is outside a group.
 fn only_oldest_went(before: &[Message], groups_before: &[Range<usize>], after: &[Message]) -> bool {
     let is_member = |message: &&Message| message.role == Role::Tool || !message.tool_calls.is_empty();
     let groups_after: Vec<Range<usize>> = of_several(after).collect();
@@ -67,8 +65,6 @@ fn only_oldest_went(before: &[Message], groups_before: &[Range<usize>], after: &
     groups_before.iter().rev().zip(groups_after.iter().rev()).all(is_same)
 }
 
-/// Identity of a group member: its source and its calls or result.
-///
 /// A call converted to plain text is a different message, so its group is broken unless all members are
 /// removed.
 #[derive(PartialEq, Eq, Hash)]
@@ -96,7 +92,7 @@ impl<'a> Identity<'a> {
     }
 }
 
-/// Positions of calls and results after a processor, with the number of equal ones before.
+/// Positions after a processor, and counts before it.
 struct Sought<'a>(HashMap<Identity<'a>, Places>);
 
 #[derive(Default)]
@@ -120,7 +116,6 @@ impl<'a> Sought<'a> {
         Self(places)
     }
 
-    /// Finds all members of a group, or none. Returns the name of a wrong member as error.
     fn find(&mut self, members: &'a [Message]) -> Result<Option<GroupPlaces>, String> {
         let mut found = Vec::with_capacity(members.len());
         let mut missing = None;
@@ -167,9 +162,8 @@ impl GroupPlaces {
     }
 }
 
-/// Finds foreign messages inside groups, each with the position of the group's calls.
-///
-/// A member of another group or a second result is an error with its name.
+/// Returns each message with the position of the group's calls. A member of another group or a second result
+/// is an error.
 fn foreign(found: &[GroupPlaces], after: &[Message]) -> Result<Vec<(usize, usize)>, String> {
     let members: BTreeSet<usize> = found.iter().flat_map(|group| group.places.iter().copied()).collect();
     let mut moves = Vec::new();
@@ -202,7 +196,7 @@ fn move_out(messages: &mut Vec<Message>, moves: &[(usize, usize)]) -> Vec<Decisi
     let decisions = foreign
         .map(|message| Decision::new(Outcome::Moved, message.source.clone(), reason.clone()))
         .collect();
-    // Sort key: the position of the group's first member, and before it.
+    // Sort before the group's first member.
     let mut keyed: Vec<((usize, u8), Message)> = std::mem::take(messages)
         .into_iter()
         .enumerate()
@@ -213,7 +207,6 @@ fn move_out(messages: &mut Vec<Message>, moves: &[(usize, usize)]) -> Vec<Decisi
     decisions
 }
 
-/// Returns the id of a member for messages: its own, or that of its call.
 fn name(message: &Message) -> String {
     let call = message.tool_call_id.as_deref().or_else(|| message.tool_calls.first().map(|call| &*call.id));
     message.source.id.as_deref().or(call).unwrap_or("a message without an id").to_owned()

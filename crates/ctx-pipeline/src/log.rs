@@ -12,7 +12,6 @@ pub(crate) struct StageLog {
 }
 
 impl StageLog {
-    /// O(size of the details).
     pub(crate) fn push(&mut self, line: LogLine) {
         match self.lines.len() {
             0..MAX_LINES => self.lines.push(bounded(line)),

@@ -44,8 +44,8 @@ impl std::fmt::Debug for Stage {
 impl Pipeline {
     /// Merges settings, sorts enabled processors by priority (ties by registration) and prepares them.
     ///
-    /// A processor that panics in `prepare` is reported here and by each run, and does nothing. O(processors
-    /// · log processors + settings), plus preparation.
+    /// A panic in `prepare` is reported here and by each run. O(processors · log processors + settings), plus
+    /// preparation.
     pub fn compile(registry: &ProcessorRegistry, agent: &Agent, layers: &[SettingsLayer]) -> Self {
         Self::compile_for(registry, agent, Surroundings::default(), layers)
     }
@@ -71,10 +71,8 @@ impl Pipeline {
         Self { stages, limit: None, settings, diagnostics }
     }
 
-    /// Limits the time of each processor. Needs a [`Deadline`](ctx_types::Deadline) in the inputs of a run;
-    /// otherwise the run reports that the limit is ignored.
-    ///
-    /// The limit applies at await points and checkpoints.
+    /// Limits the time of each processor, at await points and checkpoints. Without a
+    /// [`Deadline`](ctx_types::Deadline) in the inputs of a run, the limit is ignored and reported.
     #[must_use]
     pub fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = Some(limit);

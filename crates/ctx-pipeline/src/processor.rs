@@ -10,15 +10,14 @@ use crate::context::PipelineContext;
 use crate::error::ProcessorError;
 use crate::settings::Config;
 
-/// One step from a conversation to the messages of a request.
-///
-/// `prepare` does all work that is needed once per agent; `execute` gets the data of one turn.
+/// One step from a conversation to the messages of a request. `prepare` runs once per agent, `execute` once
+/// per turn.
 #[async_trait]
 pub trait ContextProcessor: Send + Sync {
-    /// Returns the id, default priority, and settings of the processor.
+    /// Returns the id, defaults, and declared settings.
     fn descriptor(&self) -> Descriptor;
 
-    /// Creates data that all runs share, such as regexes and templates. Returns no data by default.
+    /// Creates data that all runs share, such as regexes; none by default.
     fn prepare(&self, _agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> Prepared {
         Prepared::default()
     }
@@ -52,7 +51,7 @@ pub struct Descriptor {
     pub config_component: Option<Arc<str>>,
     /// Declared settings.
     pub config_fields: Vec<ConfigField>,
-    /// Whether it handles each message separately, and so also runs on messages appended after an assembly.
+    /// Whether it handles each message separately, and so also messages appended after an assembly.
     pub per_message: bool,
 }
 

@@ -1,9 +1,7 @@
 use ctx_types::{Message, Segment, Source, SourceKind, is_partition};
 
-/// Replaces segments that do not cover their text by one segment of the processor. Returns the number of
-/// repaired messages. O(segments).
-///
-/// Needed for processors that set a text without its segments.
+/// Processors may set a text without its segments: replaces them by one segment of the processor. Returns the
+/// number of repaired messages. O(segments).
 pub(crate) fn repair(id: &str, messages: &mut [Message]) -> usize {
     let is_stale = |message: &&mut Message| {
         !message.written.is_empty() && !is_partition(&message.written, message.content.len())

@@ -8,10 +8,7 @@ use crate::processor::{ContextProcessor, Descriptor};
 use crate::settings::{EffectiveSetting, SettingsLayer, resolve};
 use crate::spelling::{canonical_id, group_members};
 
-/// The processors of an application, in order of registration.
-///
-/// A value, not a global: an application creates a registry, adds its processors, and compiles agents with
-/// it.
+/// The processors of an application, in order of registration. A value, not a global.
 #[derive(Clone, Default)]
 pub struct ProcessorRegistry {
     processors: Vec<Registered>,
@@ -115,10 +112,8 @@ impl ProcessorRegistry {
         self.processors.iter().map(|known| &known.descriptor)
     }
 
-    /// Merges layers of settings, in order of registration, with the origin of each value.
-    ///
-    /// A settings page can show them with [`descriptors`](Self::descriptors). O(processors + settings, each
-    /// with its own size).
+    /// Merges layers of settings, with the origin of each value, in order of registration. O(processors +
+    /// settings).
     pub fn resolve(&self, layers: &[SettingsLayer]) -> (Vec<EffectiveSetting>, Vec<Diagnostic>) {
         resolve(self, layers)
     }

@@ -16,9 +16,7 @@ use crate::pipeline::{Pipeline, Stage};
 use crate::provenance;
 use crate::trace;
 
-/// State of a current or finished run.
-///
-/// A clone is cheap. Continue from it, for example if the request was too long.
+/// State of a current or finished run. Continue from a clone to repeat a part; cloning is cheap.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     /// Messages and decisions so far.
@@ -38,8 +36,8 @@ pub struct Run {
 impl Pipeline {
     /// Runs the processors with priorities in a range, in order.
     ///
-    /// If a processor fails, panics, times out or breaks a message group, records it and undoes its changes
-    /// except logs and diagnostics. The run continues unless the processor is core.
+    /// A processor that fails, panics, times out or breaks a message group is recorded and undone, except for
+    /// logs and diagnostics. The run continues unless the processor is core.
     ///
     /// # Errors
     ///
@@ -54,10 +52,8 @@ impl Pipeline {
         self.run_stages(run, inputs, |stage| priorities.contains(&stage.setting.priority.value)).await
     }
 
-    /// Runs the processors that handle each message separately. The draft must contain only the messages to
-    /// append.
-    ///
-    /// Otherwise like [`run`](Self::run).
+    /// Runs the processors that handle each message separately, like [`run`](Self::run). The draft must
+    /// contain only the messages to append.
     pub async fn run_appended(&self, run: &mut Run, inputs: Inputs<'_>) -> Result<(), RunError> {
         self.run_stages(run, inputs, |stage| stage.descriptor.per_message).await
     }
@@ -135,7 +131,7 @@ impl Stage {
         Guarded::new(control, async { self.processor.execute(&mut cx).await }).await
     }
 
-    /// Moves foreign messages out of groups and repairs segments. Fails if a group is broken.
+    /// Fails if a group is broken.
     fn keep_whole(&self, saved: &Draft, draft: &mut Draft, log: &mut StageLog) -> Result<(), ProcessorError> {
         let repaired = draft.take_repaired();
         if draft.shares_messages_with(saved) {
@@ -169,8 +165,7 @@ impl Stage {
         inputs: Inputs<'_>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<(), RunError> {
-        // Check the run's own handle: the processor's error may be about a request it made itself, or a
-        // consequence of cancelling the run.
+        // The processor's own error may be about a request it made, or a consequence of cancelling the run.
         if inputs.cancel.is_cancelled() {
             return Err(RunError::Cancelled);
         }

@@ -1,8 +1,8 @@
 pub use ctx_types::canonical_id;
 
-/// Returns the processors of a group, by any spelling of its name.
+/// Returns the processors of a group.
 ///
-/// The four formatters are one processor in seed 002 (`message-formatters`) and in AIO Hub
+/// The four formatters are one processor in seed 002 (`message-formatters`) and AIO Hub
 /// (`message-formatter`).
 ///
 /// ```

@@ -5,17 +5,14 @@ use ctx_types::{Message, Place, SourceKind, StageReport};
 /// Maximum unshared messages to search in the old list.
 const MOST_MISSES: usize = 32;
 
-/// Compares the messages before and after a processor. O(messages); shared messages are equal.
-///
-/// Most processors keep the order: walks both lists in parallel, and looks up only unmatched messages by
-/// source.
+/// O(messages); shared messages are equal. Walks both lists in parallel, and looks up only unmatched messages
+/// by source.
 pub(crate) fn compare(id: &str, before: &[Message], after: &[Message]) -> StageReport {
     let (mut gone, mut new) = (Vec::new(), Vec::new());
     let (mut changed, mut misses) = (0, 0);
     let mut old = before;
     for message in after {
         let next = old.split_first();
-        // Most messages are shared and in the same position.
         if let Some((_, rest)) = next.filter(|(next, _)| next.is_shared_with(message)) {
             old = rest;
             continue;
@@ -58,9 +55,8 @@ pub(crate) fn compare(id: &str, before: &[Message], after: &[Message]) -> StageR
     }
 }
 
-/// Returns the number of new and of changed messages.
 fn compare_unordered(before: &[&Message], after: &[&Message]) -> (usize, usize) {
-    // Usually few are new and many are gone: index only possible matches.
+    // Index only possible matches: usually few are new and many are gone.
     let wanted: BTreeSet<Key<'_>> = after.iter().map(|message| key(message)).collect();
     let mut known: HashMap<Key<'_>, Vec<&Message>> = HashMap::with_capacity(wanted.len());
     for message in before.iter().rev().filter(|message| wanted.contains(&key(message))) {

@@ -29,7 +29,6 @@ pub(crate) enum Variables {
     On,
 }
 
-/// Compiles the agent and loads data that a process loads once, such as tokenizer tables.
 pub(crate) fn warm(variables: Variables) -> CompiledAgent {
     let compiled = Engine::new().compile(&agent(variables), &with());
     let counter = Counter::for_model(&ModelTable::builtin().lookup(MODEL).0).0;
@@ -56,8 +55,7 @@ pub(crate) fn turn() -> TurnInput {
     })
 }
 
-/// Creates an agent with 40 messages of about 300 bytes: mostly system, 20% with macros. With variables, one
-/// message shows them.
+/// 40 messages of about 300 bytes: mostly system, 20% with macros.
 pub(crate) fn agent(variables: Variables) -> Agent {
     let mut writer = Writer::new(1);
     let mut entries: Vec<Value> = (0..PRESET).map(|index| entry(index, &mut writer)).collect();
@@ -94,14 +92,12 @@ fn entry(index: usize, writer: &mut Writer) -> Value {
     }
 }
 
-/// Infinite, uncounted messages of about 600 bytes: English and Chinese turns alternate, every tenth with a
-/// tool call.
+/// Infinite: English and Chinese turns of about 600 bytes, every tenth with a tool call.
 pub(crate) struct Conversation {
     writer: Writer,
     variables: Variables,
     messages: usize,
     turn: usize,
-    /// Rest of the current turn, last message first.
     rest: Vec<Node>,
 }
 

@@ -1,4 +1,3 @@
-/// Writes texts; equal seeds give equal texts.
 pub(crate) struct Writer {
     state: u64,
     english: Vec<&'static str>,
@@ -92,11 +91,10 @@ impl Writer {
         words.get(index).copied().unwrap_or_default()
     }
 
-    /// Returns a number from a linear congruential generator (Knuth's constants for MMIX).
+    /// A linear congruential generator (Knuth's constants for MMIX); the upper bits are more random.
     fn below(&mut self, limit: usize) -> usize {
         self.state =
             self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        // The upper bits are more random.
         usize::try_from(self.state >> 33).unwrap_or_default() % limit.max(1)
     }
 }

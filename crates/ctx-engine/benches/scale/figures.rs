@@ -1,5 +1,3 @@
-//! The table of measurements, and the ratios that the project promises.
-
 use crate::conversation::Variables;
 use crate::memory::Memory;
 use crate::times::Times;
@@ -75,7 +73,6 @@ pub(crate) fn ratios(rows: &[Row], variables: Variables) -> String {
 
 fn figures(rows: &[Row], variables: Variables) -> Vec<Figure> {
     let mut figures = Vec::new();
-    // With variables, the first assembly reads the whole conversation.
     for row in rows.iter().filter(|_| variables == Variables::Off) {
         let name = format!("first / counting what is sent, {}", number(row.size));
         figures.push(Figure { name, ratio: row.times.first / row.times.count_kept, limit: 1.5 });
@@ -91,7 +88,7 @@ fn figures(rows: &[Row], variables: Variables) -> Vec<Figure> {
         figures.push(Figure { name, ratio: row.times.next / base.times.next, limit: 1.5 });
     }
     for row in rows {
-        // The system does not see memory that the allocator reused; use the larger number.
+        // The system does not see memory that the allocator reused.
         let name = format!("memory of assembly / text, {}", number(row.size));
         let taken = row.memory.heap.max(row.memory.resident.unwrap_or_default());
         figures.push(Figure { name, ratio: ratio(taken, row.times.text_bytes), limit: 0.3 });

@@ -1,7 +1,7 @@
-//! Costs of a turn at 1,000 to 1,000,000 messages, compared with counting and copying the same texts.
+//! Costs of a turn at 1,000 to 1,000,000 messages.
 //!
-//! Measures each size in separate processes. Arguments: sizes, and `variables` for session variables. Without
-//! `--bench`, as in `cargo test`, runs the smallest size once.
+//! Arguments: sizes, and `variables` for session variables. Without `--bench`, as in `cargo test`, runs the
+//! smallest size once.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints what it finds")]
 
 #[path = "../conversation/mod.rs"]
@@ -20,8 +20,7 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
-/// glibc's default limits, fixed: memory freed after loading returns to the system, which makes the
-/// assembly's own memory visible.
+/// glibc's default limits, fixed: freed memory returns to the system.
 const ALLOCATOR: [(&str, &str); 2] =
     [("MALLOC_MMAP_THRESHOLD_", "131072"), ("MALLOC_TRIM_THRESHOLD_", "131072")];
 

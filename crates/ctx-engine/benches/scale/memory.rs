@@ -1,5 +1,3 @@
-//! Memory of an assembly, in addition to the loaded conversation.
-
 use std::fs;
 use std::hint::black_box;
 
@@ -23,7 +21,6 @@ pub(crate) struct Memory {
 pub(crate) fn measure(size: usize, variables: Variables) -> Outcome<Memory> {
     let (compiled, turn) = (warm(variables), turn());
     let session = Conversation::new(1, variables).session(size);
-    // Linux: resets the peak.
     let is_reset = fs::write("/proc/self/clear_refs", "5").is_ok();
     let loaded = status("VmRSS").filter(|_| is_reset);
     HEAP.reset_peak_usage();
@@ -36,7 +33,7 @@ pub(crate) fn measure(size: usize, variables: Variables) -> Outcome<Memory> {
     Ok(Memory { loaded, heap, resident })
 }
 
-/// Reads a line of `/proc/self/status`, in units of 1,024 bytes.
+/// `/proc/self/status` uses units of 1,024 bytes.
 fn status(name: &str) -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;

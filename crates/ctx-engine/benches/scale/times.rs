@@ -1,5 +1,3 @@
-//! Times of turns, and of counting and copying alone.
-
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -11,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::Outcome;
 use crate::conversation::{Conversation, Variables, agent, append, turn, warm, with};
 
-/// Messages appended one by one after each first assembly.
 const NEXT_TURNS: usize = 20;
 
 /// Times are medians in seconds.

@@ -1,7 +1,4 @@
-//! Finds text that changes every turn and so breaks the provider's prompt cache.
-//!
-//! Providers cache a request by prefix, byte for byte. Everything below the first changed byte is computed
-//! and billed again. Changes come from volatile macros, variables set from them, and session variables.
+//! Finds text that changes every turn. Providers cache a request by prefix, byte for byte.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -26,8 +23,8 @@ pub(crate) struct Conditions {
 
 /// Finds volatile macros, readers of variables set from them, and session variables above stable text.
 ///
-/// At most one diagnostic per entry. Ignores entries at or below the end of the conversation, which changes
-/// anyway. `variables` contains the effects of card texts. O(bytes of the preset); tokens are estimates.
+/// At most one diagnostic per entry. Ignores entries at or below the end of the conversation. `variables`
+/// contains the effects of card texts. O(bytes of the preset).
 pub(crate) fn breakers(
     preset: &Preset,
     macros: &Registry,
@@ -56,8 +53,7 @@ pub(crate) fn breakers(
     found
 }
 
-/// Finds volatile macros in worldbook entries that are always active above the conversation, and records the
-/// variables they set.
+/// Checks entries that are always active above the conversation, and records the variables they set.
 pub(crate) fn of_books<'b>(
     books: impl Iterator<Item = &'b LoadedWorldbook>,
     macros: &Registry,
@@ -115,10 +111,9 @@ fn of_entry(name: &str) -> Diagnostic {
     Diagnostic::warning(codes::CACHE_BREAKER, message).with_help(help)
 }
 
-/// First volatile item of each text, by entry index and content part.
 type Volatile = BTreeMap<(usize, Option<usize>), (String, Span)>;
 
-/// Checks texts in order of expansion, which is list order.
+/// Expansion order is list order.
 fn volatile(
     preset: &Preset,
     macros: &Registry,
@@ -139,7 +134,6 @@ fn volatile(
     found
 }
 
-/// Returns the first `$[name]` of a text. O(bytes), because a name cannot contain `$[`.
 fn session_variable(text: &str) -> Option<(String, Span)> {
     let mut pieces = text.split("$[");
     let mut start = pieces.next()?.len();
@@ -160,7 +154,6 @@ struct Piece<'a> {
     text: &'a Text,
 }
 
-/// Returns the texts above the end of the conversation, in request order.
 fn head(preset: &Preset, is_merging: bool) -> Vec<Piece<'_>> {
     let history = preset.entries().iter().position(|entry| entry.part == Part::History);
     let anchors = preset.entries().iter().enumerate();
@@ -188,8 +181,7 @@ enum Beside {
     After,
 }
 
-/// Returns list position of the target, side, and order. `None` at the end of the conversation, or next to an
-/// anchor outside the list.
+/// `None` at the end of the conversation, or next to an anchor outside the list.
 fn stands(
     anchors: &HashMap<&str, usize>,
     history: Option<usize>,
@@ -211,7 +203,7 @@ fn stands(
     }
 }
 
-/// The merge does not move entries whose position is counted within the conversation.
+/// The merge does not move these entries.
 const fn is_counted(entry: &Entry) -> bool {
     matches!(entry.placement, Placement::Index { .. } | Placement::Depth { .. })
 }

@@ -8,16 +8,15 @@ use crate::inspect::saved_context::{SavedContext, SavedMessage};
 
 /// Common prefix of a context and the next one.
 ///
-/// Providers cache a request by prefix, byte for byte: everything below the first difference is billed again,
-/// even if unchanged. Providers put tool definitions before the messages. They are not part of a context, but
-/// a change of them breaks the whole prefix.
+/// Providers cache by prefix, byte for byte: everything below the first difference is billed again. Tool
+/// definitions are not compared, but a change of them breaks the whole prefix.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
     /// Number of equal messages at the start.
     pub shared_messages: usize,
-    /// Tokens of the common prefix: the equal messages, and a share by bytes of the first different text.
-    /// `None` if a message has no token count.
+    /// Tokens of the common prefix, with a share by bytes of the first different text. `None` if a message
+    /// has no token count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_tokens: Option<u64>,
     /// Number of messages in the first and in the second context.
@@ -44,8 +43,7 @@ pub struct Difference {
     /// Kind of difference.
     #[serde(flatten)]
     pub kind: DifferenceKind,
-    /// Sources of the different text in the first and in the second context, and the text that a source
-    /// replaced.
+    /// Source of the different text in each context, and the source it replaced.
     pub owners: [Option<String>; 2],
 }
 
@@ -147,7 +145,6 @@ fn total(messages: &[SavedMessage]) -> Option<u64> {
     messages.iter().map(|message| message.tokens).sum()
 }
 
-/// Returns the tokens of a message before its first difference, as a share by bytes.
 fn shared_share(message: &SavedMessage, difference: Option<&Difference>) -> u64 {
     let Some(DifferenceKind::Text { at, .. }) = difference.map(|difference| &difference.kind) else {
         return 0;

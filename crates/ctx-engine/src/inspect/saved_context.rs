@@ -25,7 +25,6 @@ struct SavedSegment {
     writer: String,
 }
 
-/// Fields that explain a message and are not sent.
 const NOT_SENT: [&str; 6] = ["source", "tokens", "place", "placement", "segments", "cacheMark"];
 
 impl SavedContext {

@@ -6,19 +6,18 @@ use crate::context::Context;
 /// A segment of a message with its share of the tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenShare {
-    /// The segment. Overhead outside the text is an empty segment at the end of the text. Its source has the
-    /// kind [`SourceKind::Overhead`], with the type of overhead as id.
+    /// The segment. Overhead outside the text is an empty segment at its end, of kind
+    /// [`SourceKind::Overhead`].
     pub segment: Segment,
     /// Tokens of the segment.
     pub tokens: u32,
 }
 
 impl Context {
-    /// Divides the tokens of each message among its segments. The shares of a message add up to its tokens.
+    /// Divides the tokens of each message among its segments, by bytes; the shares add up to its tokens.
     ///
-    /// Counts the text as a whole and divides by bytes. Provider overhead, names, tool calls, reasoning,
-    /// media, and separators are separate segments. O(segments · log segments), plus counting of uncounted
-    /// text.
+    /// Overhead, names, tool calls, reasoning, media, and separators are separate segments. O(segments · log
+    /// segments), plus counting of uncounted text.
     ///
     /// ```
     /// use ctx_engine::{Compile, Engine};

@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::context::Context;
 
 impl Context {
-    /// Writes the context as text: messages with sources and tokens, token usage if there is a budget,
-    /// decisions, diagnostics.
+    /// Writes the context as text for snapshot tests: messages, token usage if there is a budget, decisions,
+    /// diagnostics.
     ///
-    /// Equal contexts give equal texts. The format is for reading and comparing, not for parsing.
+    /// Equal contexts give equal texts. The format is not for parsing.
     pub fn to_snapshot(&self) -> String {
         let mut out = String::new();
         let tokens = self.tokens();
@@ -26,7 +26,6 @@ impl Context {
     }
 }
 
-/// Writes the exact total, even if assembly did not need to count.
 fn write_usage(out: &mut String, usage: &Usage, tokens: &[u32]) {
     let total: u64 = tokens.iter().copied().map(u64::from).sum();
     let available = usage.available.unwrap_or_default();
@@ -89,7 +88,6 @@ fn quoted_if_odd(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Also quotes spaces, because another word follows.
 fn word(text: &str) -> Cow<'_, str> {
     match text.is_empty() || text.contains(' ') {
         true => Value::from(text).to_string().into(),

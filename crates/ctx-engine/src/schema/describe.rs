@@ -2,7 +2,6 @@ use schemars::Schema;
 use schemars::transform::transform_subschemas;
 use serde_json::Value;
 
-/// Simplifies all descriptions and removes number formats.
 pub(super) fn plain(schema: &mut Schema) {
     if let Some(Value::String(docs)) = schema.get_mut("description") {
         *docs = text_of(docs);
@@ -12,7 +11,6 @@ pub(super) fn plain(schema: &mut Schema) {
     transform_subschemas(&mut (plain as fn(&mut Schema)), schema);
 }
 
-/// Joins lines of paragraphs; removes examples and links.
 fn text_of(docs: &str) -> String {
     let mut paragraphs = vec![String::new()];
     let mut is_example = false;

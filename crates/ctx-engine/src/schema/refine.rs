@@ -42,7 +42,6 @@ fn refine_one(
     }
 }
 
-/// Allows these values and any other string.
 fn set_any_of(field: &mut Map<String, Value>, known: Vec<Value>) {
     field.shift_remove("type");
     let other = json!({ "type": ["string", "null"] });

@@ -33,7 +33,7 @@ impl ContextProcessor for Probe {
     }
 }
 
-/// Returns the tokens before the limiter, before the resolver, and of the context.
+/// Tokens before the limiter, before the resolver, and of the context.
 fn totals(dialect: Dialect, model: &str) -> Vec<u64> {
     let case = Path::new(env!("CARGO_MANIFEST_DIR")).join(CASE);
     let read = |name: &str| std::fs::read(case.join(name)).unwrap();

@@ -26,7 +26,6 @@ fn assemble(agent: Value, book: Option<Value>, text: &str) -> (String, Vec<u16>)
     let turn = TurnInput::new(text);
     let context = Engine::new().compile(&agent, &with).assemble_blocking(&Session::new("s"), &turn).unwrap();
     let sent = context.messages.last().unwrap().text().into_owned();
-    // Ignores the warning about a missing token limit.
     let found = context.report.diagnostics.iter().map(|finding| finding.code.number());
     (sent, found.filter(|code| *code >= 750).collect())
 }
@@ -66,8 +65,8 @@ fn a_key_that_gives_up_is_told_and_the_other_entries_come_in() {
         ] });
         let (sent, found) = assemble(agent, Some(book), &case.text);
         assert_eq!(sent, "good", "{}", case.pattern);
-        // A mark precedes each message, so `^` does not match. Text without the required letters is not
-        // searched at all.
+        // A mark precedes each message, so `^` does not match. Without the required letters there is no
+        // search.
         let has_letters = !case.pattern.contains(r"<\/") || case.text.contains("</");
         let gives_up = case.end == End::GivenUp && !case.pattern.starts_with('^') && has_letters;
         assert_eq!(found, if gives_up { vec![GAVE_UP[1]] } else { Vec::new() }, "{}", case.pattern);

@@ -133,7 +133,6 @@ fn chat(letters: &str) -> Vec<Value> {
     letters.chars().enumerate().map(message).collect()
 }
 
-/// Converts a chat to a tree with some disabled messages and some summaries of the previous message.
 fn tree(messages: Vec<Value>, marks: &[u8]) -> Value {
     let mut nodes = Map::new();
     nodes.insert("r".to_owned(), json!({ "id": "r", "parentId": null, "childrenIds": [], "role": "system" }));
@@ -264,7 +263,7 @@ fn junk() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Generates junk inside the outline of an agent or session, so the reader gets past the first key.
+/// The outline lets the reader get past the first key.
 pub(crate) fn outlined_junk() -> impl Strategy<Value = Value> {
     prop_oneof![
         1 => junk(),

@@ -1,5 +1,3 @@
-//! Valid and absurd budgets and settings.
-
 use crate::generate;
 
 use std::sync::{Arc, LazyLock};
@@ -172,7 +170,6 @@ fn budgets_that_leave_nothing_are_refused() {
     check_error(4, None, named);
 }
 
-/// Compares diagnostics about the token limit, which must not repeat.
 #[track_caller]
 fn check_said(user: Value, model: Option<&str>, context_tokens: Option<i64>, expected: &[&str]) {
     let turn = TurnInput::default().with(|turn| {
@@ -208,7 +205,7 @@ fn what_limits_a_context_is_said_once_and_only_where_it_is_asked() {
     check_said(zero(), known, None, &[]);
 }
 
-/// The command line rejects an invalid number; in a user's file it is reported and ignored.
+/// The command line rejects an invalid number; a file's is ignored.
 #[test]
 fn a_number_of_tokens_that_cannot_be_is_an_error_in_each_layer() {
     for number in ["-1", "1000000001", "1e30", "0.5", "\"8000\""] {

@@ -69,7 +69,6 @@ fn name(message: &Message) -> (String, String) {
     (message.source.to_string(), message.text().into_owned())
 }
 
-/// Reads bytes as every format and assembles the results. Must not panic.
 fn feed(bytes: &[u8], name: &str) {
     let limits = Limits::default();
     let agent = read_agent(bytes, name, &limits, &ENGINE.anchors).map(|agent| agent.value);
@@ -95,7 +94,6 @@ fn feed(bytes: &[u8], name: &str) {
     }
 }
 
-/// Returns whether a pointer leads to an existing value, or to a missing key of an existing object.
 fn resolves(document: &Value, diagnostic: &Diagnostic) -> bool {
     let Some(pointer) = &diagnostic.location.pointer else { return false };
     let parent = pointer.rsplit_once('/').map_or("", |(parent, _)| parent);

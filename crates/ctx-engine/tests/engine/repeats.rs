@@ -1,5 +1,3 @@
-//! Repeated runs: a preview and its request, formatters applied to their own output.
-
 use crate::generate;
 use ctx_types::Phrase;
 
@@ -73,8 +71,7 @@ fn found(context: &Context) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// One agent assembles the preview and a request of one conversation, whose texts are then counted. The
-    /// other request uses a new agent and conversation.
+    /// The preview and its request share counted texts; the other request uses a new agent and conversation.
     #[test]
     fn a_preview_gives_the_bytes_of_the_request_and_no_effects(turn in turn()) {
         let (input, preview) = (turn.input(), turn.input().with(|turn| turn.preview = true));

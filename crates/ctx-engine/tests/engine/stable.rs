@@ -22,7 +22,6 @@ fn talk(count: usize) -> Session {
     Session::linear("s", (0..count).map(|at| Node::new(role(at), format!("message {at}")))).0
 }
 
-/// Assembles an agent; its entries are system messages by default.
 fn assemble(agent: &Value, count: usize, turn: TurnInput) -> Context {
     let agent =
         read_agent(agent.to_string().as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
@@ -204,7 +203,7 @@ fn check_next_turn(case: Turn) -> TestCaseResult {
     prop_assume!(first.messages.iter().any(is_said));
     // A continued reply is joined with its continuation.
     prop_assume!(!first.messages.iter().any(|message| message.is_continuation_prefix));
-    // An entry at a depth beyond the conversation appears at its start once the conversation is long enough.
+    // An entry deeper than the conversation appears once the conversation is long enough.
     let is_waiting = |decision: &Decision| decision.outcome == Outcome::NotActivated;
     prop_assume!(!first.report.decisions.iter().any(is_waiting));
     if let Some(input) = case.input().input {
@@ -213,7 +212,7 @@ fn check_next_turn(case: Turn) -> TestCaseResult {
         session.apply(&SessionOp::Append { parent, node }).unwrap();
     }
     go_on(&mut session);
-    // Messages that fit are assumed to fit next turn. If some do not fit, the first kept message moves.
+    // If a message did not fit, the first kept message moves.
     let is_older = |decision: &Decision| decision.reason.to_string().starts_with("older than");
     prop_assume!(!first.report.decisions.iter().any(is_older));
     let next = at(7_777_777_777).with(|turn| {

@@ -1,6 +1,4 @@
-//! Processors that a case can register by name, and the clock that limits their time.
-//!
-//! `fixtures/README.md` specifies each of them for other implementations.
+//! Processors that a case can register by name (see `fixtures/README.md`).
 
 use ctx_types::phrase;
 use std::sync::Arc;

@@ -14,13 +14,11 @@ pub(super) struct Findings {
     comparisons_left: usize,
 }
 
-/// Maximum settings named in one diagnostic.
 const MAX_NAMED: usize = 5;
 
-/// Maximum diagnostics of one merge; the rest is counted.
 const MAX_FINDINGS: usize = 1_000;
 
-/// Maximum names to compare for suggestions, at microseconds each.
+/// Each comparison costs microseconds.
 const MAX_COMPARISONS: usize = 20_000;
 
 impl Default for Findings {
@@ -45,7 +43,7 @@ impl Findings {
         });
     }
 
-    /// Warns that a switch for one run replaces a whole entry with other settings.
+    /// A switch for one run replaces a whole entry, including settings that are easily missed.
     pub(super) fn overruled(&mut self, id: &str, winner: Winner<'_>, next: Winner<'_>) {
         let ProcessorSetting { enabled, priority, config, .. } = winner.setting;
         let says_nothing_else = priority.is_none() && config.is_empty();
@@ -116,7 +114,6 @@ impl Findings {
         self.push(unknown, setting, Some(key));
     }
 
-    /// Returns the most similar name while comparisons remain.
     fn near<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<Near<'n>> {
         let left = &mut self.comparisons_left;
         let known = known.take_while(|_| {

@@ -1,4 +1,4 @@
-//! Merges layers: the highest layer that names a processor replaces lower entries completely.
+//! The highest layer that names a processor replaces lower entries completely.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,6 @@ use crate::processor::Descriptor;
 use crate::registry::ProcessorRegistry;
 use crate::spelling::{canonical_id, group_members};
 
-/// Merges the layers for all processors, in order of registration.
-///
 /// An invalid value is a diagnostic; the built-in default applies.
 pub(crate) fn resolve(
     registry: &ProcessorRegistry,
@@ -43,17 +41,16 @@ pub(crate) fn resolve(
     (settings.collect(), findings.finish())
 }
 
-/// The entry of a layer that applies to a processor.
 #[derive(Clone, Copy)]
 pub(super) struct Winner<'a> {
     pub(super) origin: Origin,
     pub(super) setting: &'a ProcessorSetting,
-    /// Whether the entry names a group that contains the processor.
+    /// Whether the entry names a group.
     is_group: bool,
     layer: usize,
 }
 
-/// Finds the entries of each id, at most one per layer, the highest last. O(settings · log settings).
+/// At most one entry per id and layer, the highest last. O(settings · log settings).
 fn entries<'a>(
     registry: &ProcessorRegistry,
     layers: &'a [SettingsLayer],
@@ -84,7 +81,7 @@ fn entries<'a>(
     entries
 }
 
-/// Adds an entry, unless the same layer names the processor itself instead of a group.
+/// An entry for a processor overrides one for its group in the same layer.
 fn take<'a>(entries: &mut Vec<Winner<'a>>, id: &'a str, new: Winner<'a>, findings: &mut Findings) {
     let beside = entries.pop_if(|known| known.layer == new.layer);
     if let Some(known) = beside.filter(|known| new.is_group && !known.is_group) {
@@ -184,7 +181,6 @@ fn unknown_keys(descriptor: &Descriptor, winner: Winner<'_>, findings: &mut Find
     values
 }
 
-/// Reports the keys of a group entry that no member supports.
 fn check_group(registry: &ProcessorRegistry, winner: Winner<'_>, members: &[&str], findings: &mut Findings) {
     let members = members.iter().filter_map(|member| registry.get(member));
     let fields: BTreeSet<&str> =

@@ -11,7 +11,7 @@ use super::{ProcessorSetting, SettingPlace};
 use crate::codes;
 use crate::spelling::{canonical_id, group_members};
 
-/// Reads a formatter rule: an id to enable, or an object whose other keys are settings.
+/// An id enables a formatter; an object has settings in its other keys.
 pub(super) fn rule(item: &Value, reader: &mut Reader) -> Option<ProcessorSetting> {
     if let Some(id) = item.as_str() {
         return Some(ProcessorSetting { place: Some(place(reader)), ..ProcessorSetting::switch(id, true) });
@@ -30,7 +30,6 @@ pub(super) fn rule(item: &Value, reader: &mut Reader) -> Option<ProcessorSetting
     })
 }
 
-/// Returns `None` if the limits of a context have no setting for the limiter.
 pub(super) fn management(value: &Value, reader: &mut Reader) -> Option<ProcessorSetting> {
     /// Same key as in the limiter's settings.
     const RETAINED: &str = "retainedCharacters";
@@ -52,7 +51,7 @@ pub(super) fn management(value: &Value, reader: &mut Reader) -> Option<Processor
     })
 }
 
-/// Removes settings that the newer list also contains, and reports those that differ.
+/// Newer settings override these; reports differences.
 pub(super) fn give_way(settings: &mut Vec<ProcessorSetting>, new: &[ProcessorSetting], reader: &mut Reader) {
     let mut named: BTreeSet<&str> = new.iter().map(|setting| canonical_id(&setting.id)).collect();
     named.extend(new.iter().filter_map(|setting| group_members(&setting.id)).flatten());
@@ -72,7 +71,6 @@ pub(super) fn give_way(settings: &mut Vec<ProcessorSetting>, new: &[ProcessorSet
     });
 }
 
-/// Settings are next to the other keys.
 fn place(reader: &Reader) -> SettingPlace {
     let entry: Arc<str> = reader.pointer().into();
     SettingPlace { config: entry.clone(), entry }

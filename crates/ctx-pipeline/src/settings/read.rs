@@ -16,9 +16,9 @@ const PRIORITY: &str = "a whole number from -1000000000 to 1000000000";
 const KEYS: [&str; 4] = ["id", "enabled", "priority", "config"];
 
 impl SettingsLayer {
-    /// Reads the list of `parameters.processors`: `[{id, enabled, priority, config}]`.
+    /// Reads the list of `parameters.processors`: `[{id, enabled, priority, config}]`, up to 20,000 entries.
     ///
-    /// Reports invalid entries below `pointer` and skips them. Reads at most 20,000 entries.
+    /// Reports invalid entries below `pointer` and skips them.
     pub fn read(origin: Origin, list: &Value, pointer: &str) -> (Self, Vec<Diagnostic>) {
         reading(origin, pointer, |reader| entries(list, reader, entry))
     }
@@ -26,15 +26,13 @@ impl SettingsLayer {
     /// Reads processor settings from the `parameters` of an agent, model or user, including AIO Hub's older
     /// spellings.
     ///
-    /// - `processors`: see [`read`](Self::read).
+    /// - `processors`: see [`read`](Self::read). Overrides the older spellings, with a diagnostic.
     /// - `contextPostProcessing.rules`: AIO Hub's formatter rules, `[{type, enabled, …}]` with settings in
     ///   the other keys, or ids to enable. Missing settings take the built-in default. An empty separator or
-    ///   placeholder is used as is, although AIO Hub treats it as not set.
-    /// - `contextManagement {enabled, maxContextTokens, retainedCharacters}`: settings of `token-limiter`.
-    ///   `enabled: false` disables it, because it means no limit in AIO Hub. `maxContextTokens` is part of
-    ///   the budget and not read here.
-    ///
-    /// `processors` overrides the older spellings, with a diagnostic.
+    ///   placeholder is used as is; AIO Hub treats it as not set.
+    /// - `contextManagement {enabled, retainedCharacters}`: settings of `token-limiter`. `enabled: false`
+    ///   disables it, because it means no limit in AIO Hub. `maxContextTokens` is part of the budget and not
+    ///   read here.
     pub fn of_parameters(origin: Origin, parameters: &Value, pointer: &str) -> (Self, Vec<Diagnostic>) {
         reading(origin, pointer, |reader| match object(parameters, reader) {
             Some(parameters) => of_parameters(parameters, reader),

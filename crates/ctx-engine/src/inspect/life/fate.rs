@@ -24,7 +24,6 @@ pub(crate) fn of_stage(
     found
 }
 
-/// Finds the nearest run that begins before a message.
 fn run<'a>(stage: TracedStage<'a>, gone: &Event) -> Option<&'a Decision> {
     let at = *gone.from.first()?;
     let before = stage.before?.messages();
@@ -38,7 +37,7 @@ fn run<'a>(stage: TracedStage<'a>, gone: &Event) -> Option<&'a Decision> {
         decision.count > 1 && decision.source.kind.is_history() && decision.outcome != Outcome::Kept
     });
     let begin = |decision: &&Decision| places.get(&decision.source.to_string()).map_or(0, |at| at + 1);
-    // A run that begins before the loaded messages has no index here. A run that begins later is another run.
+    // Skips runs that begin later. A run may begin before the loaded messages.
     let later: BTreeSet<String> =
         before.iter().skip(at + 1).map(|message| message.source.to_string()).collect();
     runs.filter(|decision| !later.contains(&decision.source.to_string())).max_by_key(begin)

@@ -4,7 +4,7 @@ use ctx_types::{Message, SourceKind};
 
 use crate::inspect::life::origins;
 
-/// Maximum message pairs of one source to compare. Above it, messages are assumed to keep their order.
+/// Above this, messages of one source are assumed to keep their order.
 const MAX_PAIRS: usize = 4_096;
 
 #[derive(Debug, Default)]
@@ -16,8 +16,8 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// Finds the origins of messages: shared messages are the same, others have the same source, and joined
-    /// messages have segments from it. O(n log n) for n messages and joined segments.
+    /// Messages are the same if shared, or from the same source; joined messages have segments from their
+    /// origins. O(n log n) for n messages and joined segments.
     pub(crate) fn between(before: &[Message], after: &[Message]) -> Self {
         if before.len() == after.len() && before.iter().zip(after).all(|(old, new)| old.is_shared_with(new)) {
             // Most processors do not change most contexts.
@@ -95,7 +95,7 @@ fn join(before: &[Message], after: &[Message], is_taken: &mut [bool], parents: &
     }
     for (old, message) in before.iter().enumerate() {
         let own = message.source.to_string();
-        // A message joined by an earlier processor is not a source of a segment, but its own segments are.
+        // A message joined earlier is not itself a source of a segment, but its parts are.
         let piece = |source: String| pieces.get_mut(&source).and_then(|places| places.first().copied());
         let new = match is_taken[old] {
             true => None,
@@ -110,7 +110,6 @@ fn join(before: &[Message], after: &[Message], is_taken: &mut [bool], parents: &
     }
 }
 
-/// Returns messages outside a longest run that keeps its order.
 fn moved(parents: &[Vec<usize>]) -> BTreeSet<usize> {
     let parent = |(at, parents): (usize, &Vec<usize>)| Some((at, *parents.first()?));
     let (places, old): (Vec<usize>, Vec<usize>) = parents.iter().enumerate().filter_map(parent).unzip();
@@ -121,9 +120,8 @@ fn moved(parents: &[Vec<usize>]) -> BTreeSet<usize> {
     moved
 }
 
-/// Returns the indexes of a longest increasing subsequence. O(n log n).
 fn rising(numbers: &[usize]) -> Vec<usize> {
-    // `ends[n]` is the index of the smallest last number of an increasing subsequence of n + 1 numbers.
+    // `ends[n]`: index of the smallest last number of an increasing subsequence of n + 1 numbers.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(numbers.len());
     for (index, number) in numbers.iter().enumerate() {

@@ -4,7 +4,6 @@ use ctx_types::{Message, Node, Phrase, Source, SourceKind, closest, count_of, ex
 
 use crate::inspect::life::{Lives, origins};
 
-/// Maximum messages to compare with a mistyped name.
 const MAX_COMPARED: usize = 10_000;
 
 pub(crate) enum Subject<'a> {
@@ -89,7 +88,6 @@ fn is_stored(lives: &Lives<'_>, wanted: &str) -> bool {
     }
 }
 
-/// Includes messages with a segment from the source.
 pub(crate) fn carriers(messages: &[Message], wanted: &str) -> BTreeSet<usize> {
     let is_carrier = |message: &Message| origins(message).any(|source| is_named(source, wanted));
     let carriers = messages.iter().enumerate().filter(|(_, message)| is_carrier(message));

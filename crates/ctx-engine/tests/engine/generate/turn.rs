@@ -8,7 +8,6 @@ use serde_json::json;
 
 use super::{Case, case};
 
-/// A turn with a budget and formatters, sometimes without a required processor.
 #[derive(Clone, Debug)]
 pub(crate) struct Turn {
     case: Case,

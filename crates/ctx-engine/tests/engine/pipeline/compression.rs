@@ -306,12 +306,10 @@ fn pins_and_summaries_within_the_rewritten_part_stay_in_place() {
     }
 }
 
-/// Returns whether the last turn skipped already compressed messages.
 fn is_left_out(context: &Context) -> bool {
     log(context, "session-loader").ends_with("already compressed)")
 }
 
-/// Returns the number and bytes of unsent messages, by decisions.
 fn not_sent(context: &Context) -> (usize, usize) {
     let gone = |decision: &&Decision| decision.source.kind.is_history() && decision.outcome != Outcome::Cut;
     let gone = context.report.decisions.iter().filter(gone);
@@ -322,8 +320,7 @@ fn not_sent(context: &Context) -> (usize, usize) {
 #[track_caller]
 fn assert_told_alike(one: &Context, other: &Context) {
     assert_eq!(one.messages, other.messages);
-    // One reports messages that left the loaded range as compressed, the other as not loaded. The other
-    // therefore sees a changing prefix.
+    // Messages outside the loaded range count as compressed for one, and as not loaded for the other.
     if other.report.decisions.iter().any(|decision| decision.outcome == Outcome::NotLoaded) {
         assert_eq!(not_sent(one), not_sent(other));
     } else {
@@ -335,7 +332,7 @@ fn assert_told_alike(one: &Context, other: &Context) {
     assert_eq!(one.report.usage, other.report.usage);
 }
 
-/// Runs 60 turns next to a conversation whose agent is compiled again each turn, which loads everything.
+/// The second agent is compiled again each turn, and so loads everything.
 #[track_caller]
 fn check_left_out(config: &Value, change: impl Fn(&mut Chat, usize), expected: bool) {
     let [mut chat, mut whole] = [0; 2].map(|_| Chat::new(81, config));

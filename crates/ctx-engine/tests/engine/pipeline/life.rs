@@ -13,7 +13,6 @@ fn traced(case: &Case) -> (Context, Session) {
     (context, session)
 }
 
-/// Formats events: processor, kind, numbers before and after.
 fn events(life: &Life) -> Vec<String> {
     let steps = life.steps.iter().flat_map(|step| step.events.iter().map(move |event| (step, event)));
     let event = |(step, event): (&ctx_engine::inspect::Step, &ctx_engine::inspect::Event)| {

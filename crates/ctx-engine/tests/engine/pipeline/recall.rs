@@ -15,7 +15,6 @@ fn compile(enable: &[&str]) -> CompiledAgent {
     compile_counting(enable, 0)
 }
 
-/// Compiles an agent whose limiter adds `extra` tokens to each message.
 fn compile_counting(enable: &[&str], extra: u32) -> CompiledAgent {
     let file = json!({
         "presetMessages": [{ "role": "system", "content": "You help." }, { "type": "chat_history" }],

@@ -1,5 +1,3 @@
-//! Processors that write after the limiter cause a recount.
-
 use ctx_types::phrase;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,7 +41,7 @@ fn what_fits_beside_what_a_plug_in_adds_runs_once() {
 
 #[test]
 fn a_limiter_that_left_much_room_makes_more_of_it() {
-    // Only the second message fits next to the question. The first leaves most of the budget unused.
+    // The second message fits next to the question; the first leaves budget unused.
     let words = |count: usize| "word ".repeat(count);
     let nodes = [
         Node::new(Role::User, words(700)),

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::pipeline::case::{Case, plugin, written};
 
-/// Returns the keys of all objects, except in `details` of processors.
 fn keys(value: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let below: Vec<&Value> = match value {

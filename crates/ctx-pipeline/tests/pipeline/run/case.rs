@@ -17,7 +17,6 @@ type Act = Box<dyn Fn(&mut PipelineContext<'_>) -> Result<(), ProcessorError> + 
 
 type Prepare = Box<dyn Fn(&mut PrepareContext) -> Prepared + Send + Sync>;
 
-/// A processor that runs a closure, and then ends or never returns.
 pub(crate) struct Step {
     pub(crate) descriptor: Descriptor,
     act: Act,
@@ -101,7 +100,6 @@ pub(crate) struct Host {
     pub(crate) limit: Option<Duration>,
 }
 
-/// Compares messages as words, then diagnostics, decisions and log lines.
 #[track_caller]
 pub(crate) fn check(steps: impl IntoIterator<Item = Step>, before: &str, expected: &[&str]) {
     let (run, result) = run(steps, before, &Host::default());

@@ -1,5 +1,3 @@
-//! Group integrity of tool calls and results.
-
 use ctx_types::{Message, Role};
 
 use crate::run::case::{Step, check, message, messages};

@@ -26,7 +26,6 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
     vec(edit, 0..4)
 }
 
-/// Generates words for messages; results follow their call.
 fn conversation() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         2 => Just((0, "u")),
@@ -89,7 +88,6 @@ proptest! {
         for group in whole_groups(after) {
             prop_assert!(known.contains(&group), "{group:?} of {}", words(after));
         }
-        // No member is outside a group.
         let members: usize = whole_groups(after).iter().map(Vec::len).sum();
         prop_assert_eq!(after.iter().filter(|m| m.text().starts_with(['c', 't'])).count(), members);
         prop_assert_eq!(run.draft.decisions().is_empty(), words(after) == words(&edited) || !run.diagnostics.is_empty());

@@ -61,7 +61,6 @@ fn check_cancelled(steps: Vec<Step>, host: &Host, expected: &[&str]) {
     assert_eq!(describe(&run), expected);
 }
 
-/// Never ends, but calls its checkpoint.
 fn looping(id: &str) -> Step {
     Step::new(id, |cx| {
         cx.draft.messages_mut().clear();

@@ -2,7 +2,7 @@ use ctx_types::{Attachment, Content, Message, Reasoning, Role, Segment, Source, 
 
 use crate::run::case::{Host, Step, message, messages, run};
 
-/// Compares the number of messages before and after, added, removed and changed.
+/// `expected`: messages before and after, added, removed, changed.
 #[track_caller]
 fn check(before: &str, edit: impl Fn(&mut Vec<Message>) + Send + Sync + 'static, expected: [usize; 5]) {
     let (run, _) = run([Step::edit("edit", edit)], before, &Host::default());

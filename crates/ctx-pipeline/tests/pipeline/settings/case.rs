@@ -9,10 +9,8 @@ use ctx_pipeline::{
 use ctx_types::Diagnostic;
 use serde_json::Value;
 
-/// Merges layers; compares changes from the defaults, and diagnostics.
-///
-/// `layers` is a list of `[origin, parameters]`. `expected` has one line per processor, with the origin of
-/// each value. `findings` has severity, pointer and message.
+/// `layers` is a list of `[origin, parameters]`. `expected` has one line per processor that differs from the
+/// defaults; `findings` has severity, pointer and message.
 #[track_caller]
 pub(crate) fn check(layers: Value, expected: &[&str], findings: &[&str]) {
     let (layers, mut found) = read(&layers);

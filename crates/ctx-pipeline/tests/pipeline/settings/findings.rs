@@ -6,7 +6,6 @@ fn agent(entry: Value) -> Value {
     json!([["agent", { "processors": [entry] }]])
 }
 
-/// Checks that `alpha` rejects a value and uses its default.
 #[track_caller]
 fn refuses(key: &str, value: Value, expected: &str, help: &str) {
     let layers = agent(json!({ "id": "alpha", "config": { key: value } }));

@@ -130,7 +130,6 @@ fn settings_without_a_field_are_kept_for_the_processor_and_reported() {
     );
 }
 
-/// Compares the deciding layer and the overridden layers of `alpha`.
 #[track_caller]
 fn check_deciding(layers: serde_json::Value, expected: &[&str]) {
     let settings = crate::settings::case::resolve(&layers);

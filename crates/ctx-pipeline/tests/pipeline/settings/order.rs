@@ -6,7 +6,6 @@ use serde_json::json;
 
 use crate::settings::case::{add, registry};
 
-/// Compiles processors `0`, `1`, … with these priorities and compares their order.
 #[track_caller]
 fn check(priorities: &[i64], expected: &[&str]) {
     let pipeline = Pipeline::compile(&numbered(priorities), &Agent::default(), &[]);

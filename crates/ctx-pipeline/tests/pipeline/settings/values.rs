@@ -3,13 +3,11 @@ use serde_json::{Value, json};
 
 use crate::settings::case::resolve;
 
-/// Returns the settings of `alpha` with an agent's values.
 fn alpha(config: &Value) -> Config {
     let layers = json!([["agent", { "processors": [{ "id": "alpha", "config": config }] }]]);
     resolve(&layers).into_iter().find(|setting| &*setting.id == "alpha").unwrap().config
 }
 
-/// Compares all typed getters.
 #[track_caller]
 fn check(config: &Value, key: &str, expected: (&str, f64, i64, usize, bool)) {
     let config = alpha(config);
