@@ -13,7 +13,7 @@ pub(crate) struct Attempt {
     pub(crate) available: u32,
     reruns: usize,
     least: Option<Infeasible>,
-    /// By processor after the limiter, in the last completed attempt.
+    /// Tokens added by each processor after the limiter, in the last completed attempt.
     written: Vec<(String, i64)>,
 }
 

@@ -81,7 +81,7 @@ impl CompiledAgent {
         &self.diagnostics
     }
 
-    /// Returns the user profile.
+    /// Returns the agent.
     pub fn agent(&self) -> &Agent {
         &self.agent
     }
@@ -178,7 +178,7 @@ impl CompiledAgent {
         }
     }
 
-    /// Returns the model name of a turn, or the agent's if the turn has none.
+    /// Returns the model name of a turn, with the agent's as fallback.
     pub fn model_name<'a>(&'a self, turn: &'a TurnInput) -> Option<&'a str> {
         turn.model.as_deref().or(self.agent.model_id.as_deref()).filter(|name| !name.is_empty())
     }

@@ -68,6 +68,7 @@ impl ConversationMemory {
         self.kept().0.is_set()
     }
 
+    /// Another agent loads all messages again, because it may compress them differently.
     pub(crate) fn compression(&self, agent: &Arc<()>) -> KeptCompression {
         match &*self.kept() {
             (kept, Some(by)) if Arc::ptr_eq(by, agent) => kept.clone(),

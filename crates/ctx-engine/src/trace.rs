@@ -30,7 +30,8 @@ impl Trace {
         self.drafts.iter().map(|(id, draft)| (&**id, draft))
     }
 
-    /// Returns the id of the processor that made the report's decision at an index.
+    /// Returns the id of the processor that made the report's decision at an index; `None` if made after the
+    /// last.
     pub fn decided_by(&self, decision: usize) -> Option<&str> {
         self.stages().find(|(_, draft)| draft.decisions().len() > decision).map(|(id, _)| id)
     }

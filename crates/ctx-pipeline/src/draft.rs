@@ -53,8 +53,8 @@ impl Draft {
 
     /// Sets messages with repaired tool calls and results.
     ///
-    /// The check for message groups then ignores the processor's input. Report everything removed or added
-    /// here.
+    /// The check for message groups compares with these messages instead of the processor's input. Report
+    /// everything removed or added here.
     pub fn repair_pairs(&mut self, messages: Vec<Message>) {
         self.set_messages(messages);
         self.repaired = Some(self.messages.clone());

@@ -52,7 +52,7 @@ pub struct Step {
 }
 
 impl Life {
-    /// Returns the last decision about an unsent message, which says why; `None` if the message is sent.
+    /// Returns the last decision about an unsent message; `None` if the message is sent.
     pub fn end(&self) -> Option<&Decision> {
         let decided = self.steps.iter().flat_map(|step| &step.decisions).chain(&self.decisions);
         decided.last().filter(|_| self.messages.is_empty())
@@ -85,7 +85,7 @@ pub struct Lives<'a> {
 }
 
 impl<'a> Lives<'a> {
-    /// Reads the trace of a context; `None` if it was assembled without one. O(processors · messages).
+    /// Reads the trace of a context; `None` if the context has no trace. O(processors · messages).
     pub fn of(context: &'a Context, session: &'a Session) -> Option<Self> {
         let trace = context.trace.as_ref()?;
         let linked = |stage: TracedStage<'a>| {

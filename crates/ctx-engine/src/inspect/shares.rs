@@ -7,7 +7,7 @@ use crate::context::Context;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenShare {
     /// The segment. Overhead outside the text is an empty segment at its end, of kind
-    /// [`SourceKind::Overhead`].
+    /// [`SourceKind::Overhead`] with the type of overhead as id.
     pub segment: Segment,
     /// Tokens of the segment.
     pub tokens: u32,
