@@ -1,7 +1,6 @@
-//! How fast documents become text, in pages per second.
+//! Benchmarks of text extraction, in pages per second.
 //!
-//! A page is 3,000 characters of prose in 40 lines, as a printed page has them; a page of a sheet is 40 rows of 8
-//! cells. The documents are made here, packed as real ones are, and small enough that no limit cuts them off.
+//! A page has 3,000 characters in 40 lines, or 40 rows of 8 cells. Generated documents stay below all limits.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot make its own files has failed")]
 
 #[path = "../tests/documents/build.rs"]
@@ -13,13 +12,11 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ctx_documents::DocumentReader;
 
-/// How many pages a document has.
 const PAGES: usize = 100;
 
-/// How many pages a sheet has; after 1,000 rows a limit would cut it off.
+/// Stays below the limit of 1,000 rows.
 const SHEET_PAGES: usize = 20;
 
-/// The lines of a page, and the characters of a line.
 const LINES: usize = 40;
 const LINE: &str = "The garden behind the house was wild when we came; nobody had cut the hedges";
 
@@ -52,7 +49,6 @@ fn documents(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The lines of a page, each written by a function of its number in the document.
 fn lines(page: usize, line: impl Fn(usize) -> String) -> String {
     (page * LINES..(page + 1) * LINES).map(line).collect()
 }
@@ -62,7 +58,7 @@ fn pdf() -> Vec<u8> {
     pdf_of(font, |page| lines(page, |at| format!("({at}: {LINE}) Tj T*\n")), &[])
 }
 
-/// Letters as two bytes each, with a table that says which they are.
+/// Two-byte codes with a `ToUnicode` table.
 fn chinese_pdf() -> Vec<u8> {
     let font = "<< /Type /Font /Subtype /Type0 /Encoding /Identity-H /ToUnicode 4 0 R /DescendantFonts [<< /DW 1000 >>] >>";
     let table = "1 begincodespacerange <0000> <FFFF> endcodespacerange\n1 beginbfrange <0000> <0FFF> <4E00> endbfrange";
@@ -74,7 +70,6 @@ fn chinese_pdf() -> Vec<u8> {
     pdf_of(font, |page| lines(page, line), &[table])
 }
 
-/// Pages with packed contents in one font; `more` are objects from the fourth on.
 fn pdf_of(font: &str, content: impl Fn(usize) -> String, more: &[Vec<u8>]) -> Vec<u8> {
     let first = 4 + more.len();
     let mut kids = String::new();
@@ -91,7 +86,7 @@ fn pdf_of(font: &str, content: impl Fn(usize) -> String, more: &[Vec<u8>]) -> Ve
     build::pdf(&[head.as_slice(), more, pages.as_slice()].concat())
 }
 
-/// Each line a paragraph of two runs, as programs write them.
+/// Each line is a paragraph of two runs, as in real files.
 fn docx() -> Vec<u8> {
     let line = |at: usize| {
         format!(
@@ -102,7 +97,6 @@ fn docx() -> Vec<u8> {
     build::docx(&(0..PAGES).map(|page| lines(page, line)).collect::<String>())
 }
 
-/// A sheet of shared strings and numbers.
 fn xlsx() -> Vec<u8> {
     let mut strings = String::new();
     for at in 0..100 {
@@ -118,7 +112,6 @@ fn xlsx() -> Vec<u8> {
     build::xlsx(&(0..SHEET_PAGES * LINES).map(row).collect::<String>(), &strings, "")
 }
 
-/// A slide for each page.
 fn pptx() -> Vec<u8> {
     let line = |at: usize| format!("<a:p><a:r><a:rPr lang=\"en\"/><a:t>{at}: {LINE}</a:t></a:r></a:p>");
     let (mut ids, mut links) = (String::new(), String::new());

@@ -1,18 +1,15 @@
-//! HTML as Markdown, in any encoding.
-
 use ctx_processors::html_to_markdown;
 use ctx_types::{ExtractedText, PortError, PortErrorKind, phrase};
 
 use crate::page::Page;
 use crate::{DocumentLimits, text_file};
 
-/// The largest page that is read, in bytes: its tree takes a hundred times as much memory.
+/// Maximum bytes of a page; its tree takes 100 times as much memory.
 const MAX_BYTES: usize = 1 << 20;
 
-/// How much of a page is looked at for the name of its encoding, in bytes.
+/// Bytes to search for the declared encoding.
 const LOOKED_AT: usize = 1_024;
 
-/// Reads a page.
 pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
     if bytes.len() > MAX_BYTES {
         let detail = phrase!("the page exceeds the limit of {limit} bytes", limit = MAX_BYTES);
@@ -24,7 +21,6 @@ pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedTex
     Ok(page.finish())
 }
 
-/// Finds the name of the encoding that a page says it has.
 fn charset(bytes: &[u8]) -> Option<&[u8]> {
     let beginning = bytes.get(..bytes.len().min(LOOKED_AT))?;
     let at = memchr::memmem::find(beginning, b"charset=")? + b"charset=".len();

@@ -1,15 +1,13 @@
-//! How much of a document is read.
-
-/// How much of a document is read.
+/// Limits for reading a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DocumentLimits {
-    /// The most bytes of text that come out; 1 MiB by default.
+    /// Maximum bytes of extracted text; default 1 MiB.
     pub text_bytes: usize,
-    /// The most pages, slides or sheets; 500 by default.
+    /// Maximum pages, slides or sheets; default 500.
     pub pages: usize,
-    /// The most rows of a sheet; 1,000 by default, as OpenAI reads them.
+    /// Maximum rows of a sheet; default 1,000, as at OpenAI.
     pub rows: usize,
-    /// The most bytes that a packed document unpacks to; 48 MiB by default.
+    /// Maximum unpacked bytes of a document; default 48 MiB.
     pub unpacked_bytes: usize,
 }
 

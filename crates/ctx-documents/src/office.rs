@@ -1,4 +1,4 @@
-//! Office files in Open XML: DOCX, XLSX, PPTX. Each is a ZIP archive with XML in it.
+//! Office Open XML: DOCX, XLSX and PPTX are ZIP archives of XML files.
 
 mod archive;
 mod markup;

@@ -1,10 +1,8 @@
-//! A text under way, which ends at its limit.
-
 use ctx_types::ExtractedText;
 
 use crate::DocumentLimits;
 
-/// A text under way, which ends at its limit.
+/// Text output with a limit.
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) text: String,
@@ -18,7 +16,7 @@ impl Page {
         Self { text: String::new(), max_bytes: limits.text_bytes, is_full: false, left_out: None }
     }
 
-    /// Adds as much of a text as there is room for.
+    /// Adds the part of a text that fits.
     pub(crate) fn push(&mut self, text: &str) {
         let room = self.max_bytes.saturating_sub(self.text.len());
         if text.len() <= room {
@@ -31,14 +29,13 @@ impl Page {
         self.leave_out(|| format!("omitted text after the first {most} bytes"));
     }
 
-    /// Begins a new line unless one has just begun.
     pub(crate) fn break_line(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with('\n') {
             self.push("\n");
         }
     }
 
-    /// Notes what is missing; what was noted first stays.
+    /// Only the first note is kept.
     pub(crate) fn leave_out(&mut self, what: impl FnOnce() -> String) {
         self.left_out.get_or_insert_with(what);
     }

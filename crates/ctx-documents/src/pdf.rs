@@ -1,8 +1,7 @@
-//! The text of PDF files, page by page, in the order in which the file writes it.
+//! PDF text by page, in file order.
 //!
-//! The reader is our own: `docs/attachments.md` has the comparison with others, which unpack, nest and repeat without a
-//! limit. This one looks for objects in the file itself and not in its tables, so that files that are cut off or whose
-//! tables are wrong are read as far as they go.
+//! This parser exists because others unpack, nest and repeat without limits (see `docs/attachments.md`). It
+//! scans the file for objects and ignores its tables, so it can read truncated and damaged files.
 
 mod cmap;
 mod collections;
@@ -26,10 +25,8 @@ use crate::reader::invalid;
 use file::File;
 use writing::Writing;
 
-/// The most pages that are counted.
 const MAX_COUNTED: usize = 10_000;
 
-/// Reads a document.
 pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
     let mut file = File::open(bytes, limits.unpacked_bytes);
     if file.is_encrypted {
@@ -65,9 +62,9 @@ pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedTex
     Ok(page.finish())
 }
 
-/// Counts the pages, up to 10,000; `None` if there are none to be found.
+/// Counts up to 10,000 pages.
 pub(crate) fn page_count(bytes: &[u8]) -> Option<u32> {
-    /// How much is unpacked to find the pages, in bytes.
+    /// Maximum unpacked bytes.
     const UNPACKED: usize = 16 << 20;
     let mut file = File::open(bytes, UNPACKED);
     u32::try_from(pages::list(&mut file, MAX_COUNTED).len()).ok().filter(|count| *count > 0)

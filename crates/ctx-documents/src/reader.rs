@@ -1,5 +1,3 @@
-//! The reader of documents: which format reads a file, and what keeps a parser's panic inside.
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ctx_types::{
@@ -8,31 +6,31 @@ use ctx_types::{
 
 use crate::{DocumentLimits, html, office, pdf, text_file};
 
-/// What the media types of Open XML begin with.
 const OPEN_XML: &str = "application/vnd.openxmlformats-officedocument.";
 
 const PDF: &str = "application/pdf";
 
-/// Reads the texts of attached files from their bytes.
+/// Extracts text from attachments.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DocumentReader {
     limits: DocumentLimits,
 }
 
 impl DocumentReader {
-    /// Reads within other limits than the usual ones.
+    /// Creates a reader with custom limits.
     pub const fn new(limits: DocumentLimits) -> Self {
         Self { limits }
     }
 
-    /// Reads the text of a file of a media type.
+    /// Extracts the text of a file of a media type.
     ///
-    /// A panic of a parser is an error, where the program is built so that panics unwind; `docs/attachments.md` says
-    /// what to do where it is not.
+    /// Returns a parser's panic as an error if panics unwind; otherwise see `docs/attachments.md`.
     ///
-    /// Errors: [`PortErrorKind::Unsupported`] for other types, [`PortErrorKind::Invalid`] for a broken file,
-    /// [`PortErrorKind::Denied`] for one under a password, [`PortErrorKind::TooLarge`] for one that unpacks to more
-    /// than is allowed.
+    /// # Errors
+    ///
+    /// [`PortErrorKind::Unsupported`] for other types, [`PortErrorKind::Invalid`] for a damaged file,
+    /// [`PortErrorKind::Denied`] for an encrypted file, [`PortErrorKind::TooLarge`] if the unpacked size
+    /// exceeds the limit.
     pub fn read(&self, bytes: &[u8], mime_type: &str) -> Result<ExtractedText, PortError> {
         let read = || read(bytes, mime_type, &self.limits);
         catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(invalid(phrase!("the parser failed"))))
@@ -52,12 +50,12 @@ impl DocumentText for DocumentReader {
         Box::pin(std::future::ready(self.read_attachment(attachment)))
     }
 
-    /// Reading waits for nothing.
+    /// Extraction never waits.
     fn cached(&self, attachment: &Attachment) -> Option<Result<ExtractedText, PortError>> {
         Some(self.read_attachment(attachment))
     }
 
-    /// Counts the pages of a PDF file, up to 10,000.
+    /// Counts pages of a PDF file, up to 10,000.
     fn pages(&self, attachment: &Attachment) -> Option<u32> {
         let asset = attachment.loaded.as_ref().filter(|_| attachment.mime_type.as_deref() == Some(PDF))?;
         catch_unwind(|| pdf::page_count(&asset.bytes)).ok()?

@@ -1,4 +1,4 @@
-//! Text files in any encoding: a mark at the beginning says it, or UTF-8 that is valid, or it is guessed.
+//! Text files in any encoding: by byte order mark, valid UTF-8, or detection.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use ctx_types::ExtractedText;
@@ -7,13 +7,12 @@ use encoding_rs::Encoding;
 use crate::DocumentLimits;
 use crate::page::Page;
 
-/// How much of a file is looked at to guess its encoding, in bytes.
+/// Maximum bytes for encoding detection.
 const LOOKED_AT: usize = 256 << 10;
 
-/// Reads a text file.
 pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> ExtractedText {
     let mut page = Page::new(limits);
-    // No encoding has fewer than half a byte of UTF-8 for a byte; what is behind that comes to nothing.
+    // A byte of input gives at least half a byte of UTF-8. The rest cannot be part of the output.
     let bytes = bytes.get(..bytes.len().min(limits.text_bytes.saturating_mul(4))).unwrap_or_default();
     let (text, wrong) = decode(bytes, None);
     page.push(&text);
@@ -23,13 +22,13 @@ pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> ExtractedText {
     page.finish()
 }
 
-/// Decodes a text, by a name of an encoding that somebody says unless the bytes say otherwise; returns the encoding
-/// too if not all of it could be read.
+/// `said` is a declared encoding, which applies unless the bytes contradict it. Also returns the encoding if
+/// some input was invalid.
 pub(crate) fn decode(bytes: &[u8], said: Option<&[u8]>) -> (String, Option<&'static Encoding>) {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return decode_as(bytes.get(mark..).unwrap_or_default(), encoding);
     }
-    // A cut at a limit may go through a character.
+    // A limit may cut a character.
     let is_utf8 = match std::str::from_utf8(bytes) {
         Ok(_) => true,
         Err(error) => error.error_len().is_none() && error.valid_up_to() > 0,

@@ -1,6 +1,5 @@
-//! What compiling and assembling cost, beside the bare costs of the same texts, with criterion's statistics.
-//!
-//! `scale` prints the same as one table, with memory and the promised ratios.
+//! Benchmarks of compiling and assembling, compared with counting and copying the same texts; see also
+//! `scale`.
 
 mod conversation;
 
@@ -18,11 +17,10 @@ use ctx_types::{Session, TurnInput};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
-/// Up to this size a first assembly gets a conversation of its own, and all texts are counted: more takes
-/// minutes for a figure that grows with the length, and that `scale` has too.
+/// Larger sizes reuse texts: a new conversation for each first assembly would take minutes.
 const MOST_ANEW: usize = 10_000;
 
-/// More messages than the budget holds: so many new ones, and no text that is looked at was counted.
+/// Exceeds the budget, so every loaded text is uncounted.
 const FRESH: usize = 1_200;
 
 criterion_group! {
@@ -39,15 +37,12 @@ fn compiling(criterion: &mut Criterion) {
     });
 }
 
-/// What loads once per process is loaded before.
 fn assembling(criterion: &mut Criterion) {
     let (compiled, turn) = (warm(Variables::Off), turn());
     for size in SIZES {
         let mut talk = Talk::new(&compiled, &turn, size);
-        // Before the conversation grows.
         bare(&mut criterion.benchmark_group("bare"), &talk, size);
         let mut group = criterion.benchmark_group("assemble");
-        // A first assembly takes long beside what is measured of it.
         group.sampling_mode(SamplingMode::Flat);
         group.bench_function(BenchmarkId::new("first", size), |bencher| {
             bencher.iter_custom(|turns| (0..turns).map(|_| talk.first()).sum());
@@ -59,14 +54,12 @@ fn assembling(criterion: &mut Criterion) {
     }
 }
 
-/// A conversation and what is assembled of it.
 struct Talk<'a> {
     compiled: &'a CompiledAgent,
     turn: &'a TurnInput,
     size: usize,
     messages: Conversation,
     session: Session,
-    /// How many messages were appended.
     appended: usize,
 }
 
@@ -77,7 +70,6 @@ impl<'a> Talk<'a> {
         Self { compiled, turn, size, messages, session, appended: 0 }
     }
 
-    /// Times an assembly of which no text of the conversation was counted before.
     fn first(&mut self) -> Duration {
         if self.size <= MOST_ANEW {
             self.session = self.messages.session(self.size);
@@ -87,7 +79,6 @@ impl<'a> Talk<'a> {
         self.assemble()
     }
 
-    /// Times an assembly after one more message.
     fn next(&mut self) -> Duration {
         self.append();
         self.assemble()
@@ -108,7 +99,6 @@ impl<'a> Talk<'a> {
     }
 }
 
-/// Counting and copying texts, and nothing else: what is sent, and all there is.
 fn bare(group: &mut BenchmarkGroup<'_, WallTime>, talk: &Talk<'_>, size: usize) {
     let Ok(context) = talk.compiled.assemble_blocking(&talk.session, talk.turn) else { return };
     let sent: Vec<String> = context.messages.iter().map(|message| message.text().into_owned()).collect();

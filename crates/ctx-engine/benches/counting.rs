@@ -1,4 +1,4 @@
-//! What counting tokens costs, beside `bpe-openai`: the first count of a process, and texts of several kinds.
+//! Benchmarks of counting tokens, compared with `bpe-openai`.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it finds")]
 
 use std::hint::black_box;
@@ -17,7 +17,6 @@ criterion_group! {
 }
 criterion_main!(benches);
 
-/// How many characters a text has at the most, unless it is a megabyte.
 const SIZE: usize = 200_000;
 
 fn counting(criterion: &mut Criterion) {
@@ -54,7 +53,6 @@ fn counting(criterion: &mut Criterion) {
     });
 }
 
-/// Prints what the first count of each encoding takes, which loads what counting needs; returns our counter.
 fn first_counts() -> Option<Counter> {
     let timed = |name: &str, count: &dyn Fn() -> usize| {
         let start = Instant::now();
@@ -78,7 +76,6 @@ fn sum(pieces: &[String], count: impl Fn(&str) -> u32) -> u32 {
     pieces.iter().map(|piece| count(black_box(piece))).sum()
 }
 
-/// Returns the files of a folder of this project that have an ending, one behind the other in the order of their names.
 fn files(folder: &str, ending: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -88,12 +85,10 @@ fn files(folder: &str, ending: &str) -> String {
     paths.iter().filter_map(|path| std::fs::read_to_string(path).ok()).collect()
 }
 
-/// Returns the first characters of a text.
 fn beginning(text: &str) -> String {
     text.chars().take(SIZE).collect()
 }
 
-/// Returns the lines of a text that begin with a Chinese character.
 fn chinese(text: &str) -> String {
     text.lines().filter(|line| line.starts_with(|c| ('\u{4E00}'..='\u{9FFF}').contains(&c))).collect()
 }

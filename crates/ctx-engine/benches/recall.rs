@@ -1,5 +1,5 @@
-//! What a turn costs with `recall` on: the first answer, for which the whole conversation is indexed, and each one
-//! after, which must not grow with the length of the conversation.
+//! Benchmarks of `recall`: the first turn indexes the conversation; later turns must not depend on its
+//! length.
 
 mod conversation;
 
@@ -11,10 +11,9 @@ use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion
 use ctx_engine::{CompiledAgent, ConversationMemory, Engine, Ports, Switches};
 use ctx_types::{Content, Node, Session, TurnInput};
 
-/// How many messages a conversation has; the first answer is measured for the fewest.
+/// Messages of a conversation; the first turn is measured only for the smallest.
 const SIZES: [usize; 2] = [10_000, 1_000_000];
 
-/// How many questions are asked before they come again.
 const MOST_QUESTIONS: usize = 4_000;
 
 criterion_group! {
@@ -68,19 +67,16 @@ fn recalling(criterion: &mut Criterion) {
     }
 }
 
-/// A conversation, and what its turns keep.
 struct Talk {
     session: Session,
     questions: Vec<String>,
     messages: Conversation,
     memory: ConversationMemory,
     appended: usize,
-    /// In tokens.
     budget: i64,
 }
 
 impl Talk {
-    /// Times an assembly of a conversation that nobody has seen.
     fn first(&mut self, compiled: &CompiledAgent, size: usize) -> Duration {
         self.session = self.messages.session(size);
         self.questions = questions(&self.session);
@@ -88,7 +84,6 @@ impl Talk {
         self.assemble(compiled)
     }
 
-    /// Times an assembly after two more messages.
     fn next(&mut self, compiled: &CompiledAgent) -> Duration {
         for _ in 0..2 {
             let Some(node) = self.messages.next() else { continue };
@@ -98,7 +93,6 @@ impl Talk {
         self.assemble(compiled)
     }
 
-    /// Asks about something that was said long ago.
     fn assemble(&self, compiled: &CompiledAgent) -> Duration {
         let question = self.questions.get(self.appended % self.questions.len().max(1));
         let turn: TurnInput = turn().with(|turn| {
@@ -114,8 +108,7 @@ impl Talk {
     }
 }
 
-/// Asks about what was said from a third of a conversation on; made beforehand, since looking for it walks over the
-/// conversation, and leaves a turn no cache.
+/// Runs ahead of time: walking the conversation would evict a turn's CPU caches.
 fn questions(session: &Session) -> Vec<String> {
     let path = session.path();
     let question = |node: &Node| {

@@ -1,25 +1,22 @@
-//! Messages that follow a context in the same turn: those of a tool loop.
-
 use ctx_pipeline::Run;
 use ctx_types::{Diagnostic, Message, Session, TurnInput};
 
 use crate::assembly::{AssembleError, Assembly, Ports};
 use crate::compiled::CompiledAgent;
 
-/// Messages as they are sent after a context, and what was found on the way.
+/// Processed messages to append to a context.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Appended {
-    /// The messages, in their order.
+    /// Messages in order.
     pub messages: Vec<Message>,
-    /// What was found.
+    /// Diagnostics of the processors.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl CompiledAgent {
-    /// Passes messages of a tool loop through the processors that work on each message by itself.
+    /// Runs tool-loop messages through the processors that handle each message separately.
     ///
-    /// A turn is assembled once; what its loop adds is appended to the context after this. The cost depends on
-    /// the messages alone.
+    /// Append the result to the context of the turn. The cost depends only on the new messages.
     ///
     /// ```
     /// use ctx_engine::{Compile, Engine, Ports};

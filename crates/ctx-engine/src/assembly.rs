@@ -1,5 +1,3 @@
-//! One assembly: budget, window, pipeline, recount.
-
 use ctx_pipeline::{Cancel, Inputs, ProcessorError, Run, RunError};
 use ctx_processors::{
     Cause, Infeasible, KeptCompression, LimiterResult, LoadedWindow, Part, StillCompressed, TokenLimiter,
@@ -23,29 +21,30 @@ use crate::recall::Recall;
 use crate::stable::{self, Stability};
 use crate::trace::Trace;
 
-/// What a host lends to an assembly; each is optional.
+/// Optional services that the host provides to an assembly.
 #[derive(Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct Ports<'a> {
-    /// Stops the assembly.
+    /// Cancels the assembly.
     pub cancel: Option<&'a Cancel>,
-    /// Loads files that travel with messages, and reads their texts.
+    /// Loads attachments and extracts their text.
     pub attachments: AttachmentPorts<'a>,
-    /// Gives texts their vectors, by which `recall` finds what no word tells of.
+    /// Computes embeddings, which let `recall` find passages without a common word.
     pub embedder: Option<&'a dyn Embedder>,
-    /// Limits the time of the whole assembly, and tells the time for [`Compile::time_limit`](crate::Compile).
+    /// Limits the time of the whole assembly. It is also the clock for
+    /// [`Compile::time_limit`](crate::Compile).
     pub deadline: Option<&'a dyn Deadline>,
     /// Measures the time of processors.
     pub stopwatch: Option<&'a dyn Stopwatch>,
-    /// Keeps between turns what need not be made anew; see [`ConversationMemory`].
+    /// Cache shared by the turns of a conversation; see [`ConversationMemory`].
     pub memory: Option<&'a ConversationMemory>,
-    /// Keeps what each stage left behind, as [`Context::trace`](crate::Context::trace), for
-    /// [`Lives`](crate::inspect::Lives); no by default, and then it costs nothing.
+    /// Whether to record the output of each processor in [`Context::trace`](crate::Context::trace), for
+    /// [`Lives`](crate::inspect::Lives). Off by default, and then free of cost.
     pub is_traced: bool,
 }
 
 impl Ports<'_> {
-    /// Returns the ports with fields that `set` has set.
+    /// Returns the ports after `set` changed them.
     #[must_use]
     pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
         set(&mut self);
@@ -59,15 +58,15 @@ impl std::fmt::Debug for Ports<'_> {
     }
 }
 
-/// Why there is no context.
+/// Reason why a context could not be assembled.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum AssembleError {
-    /// The budget makes no sense, or leaves nothing for messages.
+    /// The budget is invalid, or leaves no tokens for messages.
     #[error(transparent)]
     Budget(#[from] BudgetError),
-    /// The messages are too long, and nothing more can be left out, or nothing limits them.
+    /// The messages exceed the budget, and no more can be dropped or no limiter runs.
     Infeasible(Infeasible),
     /// The assembly was cancelled.
     Cancelled,
@@ -77,7 +76,7 @@ pub enum AssembleError {
 }
 
 impl AssembleError {
-    /// Writes it in one phrase.
+    /// Formats the error as a translatable phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Budget(error) => error.phrase(),
@@ -105,7 +104,6 @@ impl From<RunError> for AssembleError {
     }
 }
 
-/// An assembly under way.
 pub(crate) struct Assembly<'a> {
     agent: &'a CompiledAgent,
     session: &'a Session,
@@ -119,7 +117,6 @@ pub(crate) struct Assembly<'a> {
 }
 
 impl<'a> Assembly<'a> {
-    /// Finds out what may be sent.
     pub(crate) fn new(
         agent: &'a CompiledAgent,
         session: &'a Session,
@@ -135,7 +132,7 @@ impl<'a> Assembly<'a> {
         let counter = Recall { counter, memory: agent.memory() };
         let request = agent.limit().request(turn, tools_cost(&turn.tools, &model, &counter));
         let (budget, unlimited) = Budget::compute(&model, &request)?;
-        // Whoever neither names a model nor asks for its window is not told each time that there is none.
+        // A missing context window is a warning only if the request depends on it.
         let wants_window = has_model || request.context_tokens.is_some();
         let is_wanted = |finding: &Diagnostic| wants_window || finding.code != ctx_tokens::codes::NO_WINDOW;
         found.extend(unlimited.into_iter().filter(is_wanted));
@@ -143,12 +140,12 @@ impl<'a> Assembly<'a> {
         Ok(Self { agent, session, turn, ports, cancel, model, counter, budget, found })
     }
 
-    /// Runs the pipeline; the window doubles as long as nothing had to be dropped from it, unless it is final.
+    /// Runs the pipeline. Doubles the loaded tokens until messages are dropped, unless the size is final.
     pub(crate) async fn run(self) -> Result<Context, AssembleError> {
         let mut size =
             limiting::first_window(self.agent.pipeline(), self.agent.agent(), self.budget.available);
         if let Some(size) = &mut size {
-            // Where nothing is compressed yet, a turn that does not fit would only be run twice.
+            // If nothing is compressed, this could only cause a second run.
             size.without_compressed &= self.ports.memory.is_some_and(ConversationMemory::is_compressed);
         }
         loop {
@@ -168,7 +165,6 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Keeps what the next turn need not make anew.
     fn keep(&self, run: &Run) {
         let Some(memory) = self.ports.memory.filter(|_| !self.turn.preview) else { return };
         memory.keep_texts(run.draft.messages());
@@ -177,17 +173,15 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Runs the stages that work on each message by itself.
     pub(crate) async fn run_appended(&self, run: &mut Run) -> Result<(), AssembleError> {
         attachments::tell_policy(self.agent.pipeline(), run);
         Ok(self.agent.pipeline().run_appended(run, self.inputs(&self.budget)).await?)
     }
 
-    /// Runs all stages, and those from the limiter on again if the result is over the budget.
+    /// Reruns from the limiter on while the result is over the budget, with the excess subtracted from the
+    /// limiter's kept tokens.
     ///
-    /// What is over goes off what the limiter kept, so that a repetition leaves as much room as the later stages
-    /// took. Where that is more than can be dropped, all that can be is: later stages may then need less.
-    /// What is still over, or limited by nothing, gives no context.
+    /// If too little can be dropped, everything droppable is dropped: later processors may then need less.
     async fn run_window(&self, size: Option<WindowSize>) -> Result<(Run, TokenFigure), AssembleError> {
         let pipeline = self.agent.pipeline();
         let from = limiting::recount_from(pipeline);
@@ -201,7 +195,7 @@ impl<'a> Assembly<'a> {
         }
         attachments::tell_policy(pipeline, &mut run);
         pipeline.run(&mut run, self.inputs(&self.budget), ..from).await?;
-        // What macros have written is mostly the same each turn, and is counted next.
+        // Macro results are mostly equal from turn to turn. Share them before they are counted.
         self.agent.share_texts(run.draft.messages_mut(), self.ports.memory, self.counter.encoding());
         let saved = run.clone();
         let mut attempt = Attempt::new(self.budget.clone());
@@ -237,12 +231,11 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Returns why nothing keeps to the budget, if there is one and nothing does.
     fn unlimited(&self) -> Option<Cause> {
         limiting::unlimited(self.agent.pipeline()).filter(|_| self.budget.available.is_some())
     }
 
-    /// Returns the tokens that the limiter kept; where it did not count, it kept what it was given.
+    /// If the limiter did not count, it kept all its input.
     fn kept(&self, run: &Run, saved: &Run) -> u64 {
         match run.blackboard.get::<LimiterResult>().and_then(|result| result.kept) {
             Some(TokenFigure::Exact(kept)) => kept,
@@ -251,7 +244,6 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Returns what the result of a run is made of; nothing if its drafts were not kept.
     fn grown(&self, run: &Run, saved: &Run) -> Grown {
         let Some(drafts) = &run.drafts else { return Grown::default() };
         let earlier = saved.drafts.as_ref().map_or(0, Vec::len);
@@ -286,7 +278,6 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Returns by how many tokens a total is over the budget, if it is.
     fn overshoot(&self, total: TokenFigure) -> Option<u64> {
         let available = u64::from(self.budget.available?);
         match total {
@@ -295,8 +286,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Returns the tokens of messages; nothing is counted if their bytes say that they fit, or nothing limits
-    /// them.
+    /// Skips counting if an upper bound by bytes fits the budget.
     fn total(&self, messages: &[Message]) -> TokenFigure {
         let bound = messages.iter().map(|message| ctx_processors::cost_upper_bound(message, &self.model));
         let bound = bound.fold(0, u64::saturating_add);
@@ -359,7 +349,7 @@ impl<'a> Assembly<'a> {
     }
 }
 
-/// Returns whether messages have to be loaded that a run took as compressed.
+/// Returns whether messages skipped as compressed must be loaded after all.
 fn needs_older(done: &Result<(Run, TokenFigure), AssembleError>) -> bool {
     match done {
         Ok((run, _)) => {

@@ -1,9 +1,8 @@
-//! What becomes of attached files is settled early, so that the limiter counts what is sent.
-
 use ctx_pipeline::{Pipeline, Run};
 use ctx_processors::{AssetResolver, AttachmentPolicy};
 
-/// Leaves the settings of the last stage for those that anticipate it; nothing if it is switched off.
+/// Shares the settings of `asset-resolver`, which runs last: the limiter must count files as they will be
+/// sent.
 pub(crate) fn tell_policy(pipeline: &Pipeline, run: &mut Run) {
     let setting = pipeline.settings().iter().find(|setting| &*setting.id == AssetResolver::ID);
     if let Some(setting) = setting.filter(|setting| setting.enabled.value) {

@@ -2,11 +2,11 @@
 
 use ctx_types::Code;
 
-/// There is neither a conversation nor an input.
+/// The context has no messages.
 pub const NOTHING_TO_ANSWER: Code = Code::new(702, "nothing to send");
-/// Settings allow a number of tokens that is none.
+/// A token limit in the settings is not a valid number.
 pub const CONTEXT_TOKENS: Code = Code::new(703, "invalid number of tokens");
-/// The limiter runs before there is anything to limit.
+/// The limiter runs before messages are loaded.
 pub const LIMITER_TOO_EARLY: Code = Code::new(705, "limiter runs too early");
-/// A macro above stable text differs from turn to turn, so that nothing below it comes from the prompt cache.
+/// A macro above stable text changes every turn, so everything below it misses the prompt cache.
 pub const CACHE_BREAKER: Code = Code::new(706, "text that breaks the prompt cache");

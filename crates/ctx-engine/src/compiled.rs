@@ -1,5 +1,3 @@
-//! A compiled agent: assembles contexts.
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -24,8 +22,7 @@ use crate::prepared_input::InputMacros;
 use crate::recall::LONG;
 use crate::switches::Switches;
 
-/// An agent that was compiled once and assembles any number of contexts. `Send + Sync`; cheap to share
-/// behind an `Arc`.
+/// A compiled agent, which assembles any number of contexts. `Send + Sync`; share it in an `Arc`.
 #[derive(Debug)]
 pub struct CompiledAgent {
     agent: Agent,
@@ -35,13 +32,12 @@ pub struct CompiledAgent {
     models: Arc<ModelTable>,
     limit: ContextLimit,
     diagnostics: Vec<Diagnostic>,
-    /// The positions of entries whose place is counted from the end of the conversation.
+    /// Indexes of preset entries whose position is counted from the end of the conversation.
     moving: BTreeSet<usize>,
-    /// What expands the user's own text.
     input_macros: InputMacros,
-    /// What formatters and plug-ins wrote, and what else is counted: mostly the same each turn.
+    /// Texts of formatters, plug-ins, and macros, mostly equal each turn.
     memory: Arc<TextMemory>,
-    /// Tells it from all others, those of equal files too.
+    /// Distinguishes this agent from all others, even if compiled from equal files.
     identity: Arc<()>,
 }
 
@@ -61,7 +57,7 @@ impl CompiledAgent {
         diagnostics.extend_from_slice(pipeline.diagnostics());
         diagnostics.extend(limiting::too_early(&pipeline));
         if !pipeline.order().any(|id| id == InjectionAssembler::ID) {
-            // The preset is checked also where it is not used.
+            // Check the preset even if no processor uses it.
             diagnostics.extend(Preset::compile(agent, &engine.anchors).1);
         }
         let diagnostics = diagnostics.into_iter().map(in_document).collect();
@@ -80,7 +76,7 @@ impl CompiledAgent {
         }
     }
 
-    /// Returns everything that is wrong with the agent and its settings, whatever the conversation.
+    /// Returns the problems of the agent and its settings, independent of any conversation.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
@@ -90,13 +86,11 @@ impl CompiledAgent {
         &self.agent
     }
 
-    /// Returns the person who chats.
+    /// Returns the user profile.
     pub fn profile(&self) -> Option<&UserProfile> {
         self.profile.as_ref()
     }
 
-    /// Returns the worldbooks that hold whatever the conversation: global ones, and those that the agent or the person
-    /// who chats asks for.
     pub(crate) fn worldbooks(&self) -> impl Iterator<Item = &LoadedWorldbook> {
         let profile = self.profile.iter().flat_map(|profile| &profile.worldbook_ids);
         let asked: BTreeSet<&str> = self.agent.worldbook_ids.iter().chain(profile).map(|id| &**id).collect();
@@ -104,17 +98,15 @@ impl CompiledAgent {
         self.worldbooks.iter().filter(move |book| book.is_global || is_asked(book))
     }
 
-    /// Returns the positions of the preset's entries whose place is counted from the end of the conversation.
     pub(crate) const fn moving(&self) -> &BTreeSet<usize> {
         &self.moving
     }
 
-    /// Returns the macros that its texts may use, and how they are read.
     pub(crate) const fn macros(&self) -> (&Registry, Dialect) {
         (&self.input_macros.registry, self.input_macros.dialect)
     }
 
-    /// Returns what tells it from all other agents, as long as somebody holds it.
+    /// Unique while a clone exists.
     pub(crate) const fn identity(&self) -> &Arc<()> {
         &self.identity
     }
@@ -123,8 +115,7 @@ impl CompiledAgent {
         &self.input_macros
     }
 
-    /// Shares the texts that were written for a context with those of earlier turns, which are counted already: of the
-    /// same conversation, or of any.
+    /// Reuses equal texts of earlier turns, whose tokens are counted.
     pub(crate) fn share_texts(
         &self,
         messages: &mut [Message],
@@ -135,7 +126,7 @@ impl CompiledAgent {
             let Content::Text(text) = &message.content else { continue };
             let known = match conversation.and_then(|conversation| conversation.known_text(text)) {
                 Some(known) => known,
-                // The lines of a long one are remembered.
+                // Lines of long texts have cached counts.
                 None if text.len() >= LONG && text.known_tokens(encoding).is_some() => continue,
                 None => self.memory.share(text.clone()),
             };
@@ -145,25 +136,24 @@ impl CompiledAgent {
         }
     }
 
-    /// Returns what is shared between turns; it changes no result.
     pub(crate) fn memory(&self) -> &TextMemory {
         &self.memory
     }
 
-    /// Returns the pipeline, with the settings of every processor.
+    /// Returns the pipeline with the settings of every processor.
     pub fn pipeline(&self) -> &Pipeline {
         &self.pipeline
     }
 
     /// Assembles the context of one turn.
     ///
-    /// Equal sessions and turns give equal contexts. The cost depends on what is sent, not on the length of the
-    /// conversation; `docs/performance.md` says what still walks what.
+    /// Equal sessions and turns give equal contexts. The cost depends on the size of the context, not of the
+    /// conversation; see `docs/performance.md`.
     pub async fn assemble(&self, session: &Session, turn: &TurnInput) -> Result<Context, AssembleError> {
         self.assemble_with(session, turn, Ports::default()).await
     }
 
-    /// Assembles the context of one turn with what the host lends.
+    /// Assembles the context of one turn with services of the host.
     pub async fn assemble_with(
         &self,
         session: &Session,
@@ -173,14 +163,14 @@ impl CompiledAgent {
         Assembly::new(self, session, turn, ports)?.run().await
     }
 
-    /// Assembles the context of one turn for callers without a runtime; the thread waits.
+    /// Assembles the context of one turn, blocking the thread, for callers without an async runtime.
     pub fn assemble_blocking(&self, session: &Session, turn: &TurnInput) -> Result<Context, AssembleError> {
         pollster::block_on(self.assemble(session, turn))
     }
 
-    /// Returns what is known about the model of a turn: the turn's own, else the agent's.
+    /// Returns the facts about the model of a turn (see [`Self::model_name`]).
     ///
-    /// Without a name, or for one that is not known, that is what holds for any model, and a finding.
+    /// An unknown name gives facts that fit any model, and a diagnostic.
     pub fn model(&self, turn: &TurnInput) -> (ModelFacts, Option<Diagnostic>) {
         match self.model_name(turn) {
             Some(name) => self.models.lookup(name),
@@ -188,18 +178,16 @@ impl CompiledAgent {
         }
     }
 
-    /// Returns the name of the model of a turn: the turn's own, else the agent's.
+    /// Returns the model name of a turn, with the agent's as fallback.
     pub fn model_name<'a>(&'a self, turn: &'a TurnInput) -> Option<&'a str> {
         turn.model.as_deref().or(self.agent.model_id.as_deref()).filter(|name| !name.is_empty())
     }
 
-    /// Returns what settings say of the size of a context.
     pub(crate) const fn limit(&self) -> ContextLimit {
         self.limit
     }
 }
 
-/// Returns an agent with the texts of one that was compiled before, where they are equal.
 fn remembered(agent: &Agent, texts: &TextMemory) -> Agent {
     let mut agent = agent.clone();
     for entry in &mut agent.preset_messages {
@@ -220,7 +208,7 @@ fn moving(agent: &Agent) -> BTreeSet<usize> {
     entries.filter(|(_, entry)| is_moving(entry)).map(|(index, _)| index).collect()
 }
 
-/// Reads the layers of settings: user, model, agent, switches of this run.
+/// In increasing precedence: user, model, agent, switches of this run.
 fn layers(agent: &Agent, with: &Compile, diagnostics: &mut Vec<Diagnostic>) -> Vec<SettingsLayer> {
     let mut layers = Vec::new();
     for (origin, parameters) in stored(agent, with) {
@@ -232,14 +220,13 @@ fn layers(agent: &Agent, with: &Compile, diagnostics: &mut Vec<Diagnostic>) -> V
     layers
 }
 
-/// The document that findings about [`Compile::user_parameters`] name; their pointers lead into that object.
+/// Document name in diagnostics about [`Compile::user_parameters`]; pointers are relative to that object.
 pub const USER_SETTINGS: &str = "user settings";
 
-/// The document that findings about [`Compile::model_parameters`] name; their pointers lead into that object.
+/// Document name in diagnostics about [`Compile::model_parameters`]; pointers are relative to that object.
 pub const MODEL_SETTINGS: &str = "model settings";
 
-/// The pointer at which the settings of a layer are read: one of its own, by which whatever is found in them
-/// later, when layers are merged, is known again.
+/// The root identifies the layer in diagnostics after layers are merged.
 pub(crate) fn root(origin: Origin) -> String {
     match document(origin) {
         Some(document) => format!("/{document}"),
@@ -247,7 +234,7 @@ pub(crate) fn root(origin: Origin) -> String {
     }
 }
 
-/// Returns the document that holds the settings of a layer; none for the agent's, which stand in its file.
+/// The agent's settings are in the agent file.
 const fn document(origin: Origin) -> Option<&'static str> {
     match origin {
         Origin::User => Some(USER_SETTINGS),
@@ -256,7 +243,7 @@ const fn document(origin: Origin) -> Option<&'static str> {
     }
 }
 
-/// Leads a finding below the [`root`] of a layer into the document of that layer.
+/// Replaces the [`root`] of a layer by its document name.
 fn in_document(mut diagnostic: Diagnostic) -> Diagnostic {
     for document in [Origin::User, Origin::Model].into_iter().filter_map(document) {
         let pointer = diagnostic.location.pointer.as_deref();
@@ -269,7 +256,6 @@ fn in_document(mut diagnostic: Diagnostic) -> Diagnostic {
     diagnostic
 }
 
-/// Returns the parameters that exist, the ones that win last.
 pub(crate) fn stored<'a>(
     agent: &'a Agent,
     with: &'a Compile,
@@ -288,7 +274,7 @@ fn switch_layer(switches: &Switches) -> SettingsLayer {
         enabled: Some(enabled),
         ..ProcessorSetting::default()
     };
-    // Of two entries with one id the later counts: switching off wins.
+    // If two settings have the same id, the later applies.
     let on = switches.enable.iter().map(|id| setting(id, true));
     let off = switches.disable.iter().map(|id| setting(id, false));
     SettingsLayer { origin: Origin::CommandLine, settings: on.chain(off).collect() }

@@ -1,4 +1,4 @@
-//! Summaries in the tree of a conversation: planned, written by a host's model, and undone by one operation.
+//! Summaries in a conversation tree: planned here, written by the host's model, undone by one operation.
 
 pub use ctx_compress::mask::{
     MaskCommit, MaskConfig, MaskDraft, MaskLayer, MaskPlan, MaskRange, MaskSelection, MaskSettings,

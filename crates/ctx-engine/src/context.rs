@@ -1,5 +1,3 @@
-//! A context: the messages that are sent, and the report that explains them.
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,26 +8,26 @@ use serde_json::{Map, Value, json};
 
 use crate::trace::Trace;
 
-/// What one assembly gives.
+/// Result of an assembly.
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// The messages, in the order in which they are sent.
+    /// Messages in the order of the request.
     pub messages: Vec<Message>,
-    /// What explains them.
+    /// Diagnostics, decisions, steps, and token usage.
     pub report: Report,
-    /// What the host commits to the session when it sends.
+    /// Operations that the host applies to the session when it sends the context; empty for a preview.
     pub effects: Vec<SessionOp>,
-    /// How long each stage took, if the host lent a stopwatch; no part of the report.
+    /// Duration of each processor, if the host provided a stopwatch. Not part of the report.
     pub timings: Vec<(Arc<str>, Duration)>,
-    /// What each stage left behind, if the host asked for it ([`Ports::is_traced`](crate::Ports::is_traced)); no
-    /// part of the report.
+    /// Output of each processor, if requested with [`Ports::is_traced`](crate::Ports::is_traced). Not part of
+    /// the report.
     pub trace: Option<Trace>,
     pub(crate) dialect: Dialect,
     pub(crate) model: ModelFacts,
     pub(crate) counter: Counter,
 }
 
-/// Timings and traces do not count: equal inputs give equal contexts.
+/// Ignores timings and traces: equal inputs give equal contexts.
 impl PartialEq for Context {
     fn eq(&self, other: &Self) -> bool {
         self.messages == other.messages && self.report == other.report && self.effects == other.effects
@@ -37,17 +35,17 @@ impl PartialEq for Context {
 }
 
 impl Context {
-    /// Returns what is known about the model that the context was made for.
+    /// Returns the facts about the model that the context was assembled for.
     pub const fn model(&self) -> &ModelFacts {
         &self.model
     }
 
-    /// Returns what counted the tokens.
+    /// Returns the token counter.
     pub const fn counter(&self) -> Counter {
         self.counter
     }
 
-    /// Counts the messages: the tokens of each, overheads included.
+    /// Returns the tokens of each message, including overhead.
     pub fn tokens(&self) -> Vec<u32> {
         let cost = |message| message_cost(message, &self.model, &self.counter).total();
         self.messages.iter().map(cost).collect()
@@ -55,9 +53,9 @@ impl Context {
 
     /// Writes the context as JSON: `{"messages": […], "report": {…}, "effects": […]}`.
     ///
-    /// Each message has `role`, `content`, `source` and `tokens`, and where it applies `name`, `tool_calls`,
-    /// `tool_call_id`, `attachments`, `cacheMark`, `place`, `placement` and `segments` (byte ranges of the text).
-    /// [`SavedContext::read`](crate::inspect::SavedContext::read) reads it.
+    /// Each message has `role`, `content`, `source` and `tokens`, and if present `name`, `tool_calls`,
+    /// `tool_call_id`, `attachments`, `prefix`, `cacheMark`, `place`, `placement` and `segments` (byte ranges
+    /// of the text). Read it with [`SavedContext::read`](crate::inspect::SavedContext::read).
     pub fn to_json(&self) -> Value {
         json!({
             "messages": self.messages.iter().zip(self.tokens()).map(message_json).collect::<Vec<_>>(),

@@ -1,5 +1,3 @@
-//! How many tokens settings allow a context to have, and how long an answer they ask for.
-
 use ctx_pipeline::Origin;
 use ctx_tokens::{BudgetRequest, MAX_TOKENS, read_tokens};
 use ctx_types::{Agent, Diagnostic, Fix, TurnInput, excerpt, phrase};
@@ -9,22 +7,17 @@ use crate::codes;
 use crate::compiled::{root, stored};
 use crate::engine::Compile;
 
-/// What settings say of the size of a context.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ContextLimit {
-    /// How many tokens a context may have; 0 means the model's window.
+    /// 0 is the model's context window.
     tokens: Option<i64>,
-    /// Whether the answer is among those tokens.
     includes_answer: bool,
-    /// The longest answer that is asked for.
     answer: Option<u32>,
 }
 
 impl ContextLimit {
-    /// Reads AIO Hub's `contextManagement` of the highest layer that has one, whole, and `maxTokens` of the highest
-    /// that has a number of tokens there.
-    ///
-    /// What is no number of tokens is reported in every layer for `maxContextTokens`, and allows nothing.
+    /// Reads AIO Hub's `contextManagement` from the highest layer that has one, and `maxTokens` from the
+    /// highest layer with a valid number. Ignores an invalid `maxContextTokens`.
     pub(crate) fn read(agent: &Agent, with: &Compile, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut limit = Self::default();
         for (origin, parameters) in stored(agent, with) {
@@ -42,7 +35,6 @@ impl ContextLimit {
         limit
     }
 
-    /// Returns what a turn asks for, where it says nothing else; `tools` are the tokens of its tools.
     pub(crate) fn request(&self, turn: &TurnInput, tools: u32) -> BudgetRequest {
         let is_shared = self.includes_answer && turn.context_tokens.is_none() && self.tokens > Some(0);
         BudgetRequest {

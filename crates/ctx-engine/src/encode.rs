@@ -1,11 +1,9 @@
-//! From a context to a request body: what is known about the model decides how the dialect is used.
-
 use ctx_wire::{Dialect, Encoded, Options, Request, SystemPlacement};
 
 use crate::context::Context;
 
 impl Context {
-    /// Writes the request body in the dialect of the turn, as the model takes it.
+    /// Writes the request body in the API dialect of the turn, adapted to the model.
     ///
     /// ```
     /// use ctx_engine::prelude::*;
@@ -21,21 +19,20 @@ impl Context {
         self.encode_with(request, &self.options())
     }
 
-    /// Writes the request body as [`Context::encode`] does, for a target of which the host knows more than the
-    /// model's name says; it begins with [`Context::options`].
+    /// Writes the request body with custom options; start from [`Context::options`]. For hosts that know more
+    /// about the endpoint than the model name tells.
     pub fn encode_with<'a>(&'a self, request: &Request<'a>, options: &Options<'_>) -> Encoded<'a> {
         self.dialect.encode_with(&self.messages, request, options)
     }
 
-    /// Returns the dialect that the context was made for: that of the turn, chat completions if it names none.
+    /// Returns the API dialect of the turn; chat completions by default.
     pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Returns how the model wants a request: whether it continues a reply, accepts system messages inside the
-    /// conversation, and which parameters, reasoning state and ids it accepts.
+    /// Returns encoding options that fit the model.
     ///
-    /// Of a model that nobody knows the common is believed: it goes on with an answer, and such messages are
+    /// An unknown model is assumed to continue a reply; its system messages inside the conversation are
     /// wrapped.
     pub fn options(&self) -> Options<'static> {
         let is_known = self.model.name.is_some();

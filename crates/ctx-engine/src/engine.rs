@@ -1,5 +1,3 @@
-//! The engine: what all agents share, and the way from an agent's file to a compiled agent.
-
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +16,7 @@ use crate::compiled::CompiledAgent;
 use crate::inspect::cache_lint;
 use crate::switches::Switches;
 
-/// What all agents of an application share: its anchors, macros, processors and models. `Send + Sync`.
+/// Anchors, macros, processors, and models that an application's agents share. `Send + Sync`.
 ///
 /// ```
 /// use ctx_engine::{Compile, Engine};
@@ -38,18 +36,18 @@ use crate::switches::Switches;
 /// ```
 #[derive(Clone)]
 pub struct Engine {
-    /// The anchors that presets may use.
+    /// Anchors available to presets.
     pub anchors: AnchorRegistry,
-    /// The macros that texts may use.
+    /// Macros available to texts.
     pub macros: MacroRegistry,
-    /// What macros may ask of the application: facts about its machine, its tools.
+    /// Application data available to macros: system facts, tools.
     pub macro_ports: MacroPorts,
-    /// What is known about models.
+    /// Facts about models.
     pub models: Arc<ModelTable>,
     plugins: Vec<Arc<dyn ContextProcessor>>,
 }
 
-/// What an agent is compiled with.
+/// Inputs for compiling an agent.
 ///
 /// ```
 /// use ctx_engine::{Compile, Switches};
@@ -60,29 +58,27 @@ pub struct Engine {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Compile {
-    /// The person who chats.
+    /// The user profile.
     pub profile: Option<UserProfile>,
-    /// The worldbooks that are at hand: the agent, the person who chats, the settings and conversations ask for
-    /// them by id or name.
+    /// Available worldbooks, which the agent, user profile, settings, and conversations select by id or name.
     pub worldbooks: Vec<LoadedWorldbook>,
-    /// The user's own settings: an object with `processors`, as `parameters` of an agent has it.
+    /// The user's settings: an object with `processors`, like `parameters` of an agent.
     pub user_parameters: Option<Value>,
-    /// The model's settings: an object with `processors`, as `parameters` of an agent has it.
+    /// The model's settings: an object with `processors`, like `parameters` of an agent.
     pub model_parameters: Option<Value>,
-    /// Processors that are switched on or off by id.
+    /// Processors to enable or disable by id.
     pub switches: Switches,
-    /// How long each processor may take; no limit if absent.
+    /// Time limit of each processor; `None` is unlimited.
     ///
-    /// It needs a clock: [`Ports::deadline`](crate::Ports::deadline). A processor that is too late changes
-    /// nothing; where it is core, there is no context.
+    /// Needs a clock: [`Ports::deadline`](crate::Ports::deadline). A late processor changes nothing; if it is
+    /// core, the assembly fails.
     pub time_limit: Option<Duration>,
-    /// Texts that agents were compiled with and wrote before: of those that are still the same, what was counted need
-    /// not be counted again. Without it every compiled agent remembers its own.
+    /// Token counts shared by compiled agents; by default not shared.
     pub texts: Option<Arc<TextMemory>>,
 }
 
 impl Compile {
-    /// Returns it with fields that `set` has set.
+    /// Returns the inputs after `set` changed them.
     #[must_use]
     pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
         set(&mut self);
@@ -109,7 +105,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the processors: built-in ones, then plug-ins in the order of registration.
+    /// Returns the processors: built-in ones, then plug-ins in order of registration.
     pub fn processors(&self) -> ProcessorRegistry {
         let mut registry = default_set(self.anchors.clone(), self.macros.clone(), self.macro_ports.clone());
         for plugin in &self.plugins {
@@ -119,19 +115,18 @@ impl Engine {
         registry
     }
 
-    /// Compiles an agent, once for any number of turns; reports everything that is wrong with it.
+    /// Compiles an agent for any number of turns, and reports all its problems.
     ///
     /// Diagnostics have JSON pointers into the agent's unified form. O(size of the preset).
     pub fn compile(&self, agent: &Agent, with: &Compile) -> CompiledAgent {
         CompiledAgent::new(self, agent, with)
     }
 
-    /// Finds the macros of an agent's preset that keep the provider's prompt cache from being used.
+    /// Finds text that prevents use of the provider's prompt cache.
     ///
-    /// A macro whose value differs from turn to turn ends what two requests have in common, and so does a variable
-    /// that a text of the preset sets to such a value, a session variable, or a text of the card that holds such a
-    /// macro where the card's texts are templates; so does an entry of a worldbook that is always active, whose
-    /// finding names the book as its document. Each finding about the preset says how much stands below it, in estimated tokens, and where the macro could go. O(size of the preset).
+    /// Reports macros that change every turn, variables set from them, session variables, card texts that are
+    /// templates, and constant worldbook entries (with the worldbook as document). Diagnostics about the
+    /// preset estimate the tokens below the macro. O(size of the preset).
     pub fn cache_breakers(&self, compiled: &CompiledAgent) -> Vec<Diagnostic> {
         let (preset, _) = Preset::compile(compiled.agent(), &self.anchors);
         let (dialect, _) = macro_dialect(compiled.agent());
@@ -152,7 +147,6 @@ impl Engine {
     }
 }
 
-/// Returns whether a configuration of session variables is switched on.
 fn is_enabled(config: &Value) -> bool {
     config.get("enabled").and_then(Value::as_bool) == Some(true)
 }
@@ -161,7 +155,6 @@ fn is_on(pipeline: &Pipeline, id: &str) -> bool {
     pipeline.settings().iter().any(|setting| &*setting.id == id && setting.enabled.value)
 }
 
-/// Returns whether system messages below the conversation are moved above it.
 fn is_merging(pipeline: &Pipeline) -> bool {
     let setting = pipeline.settings().iter().find(|setting| &*setting.id == MergeSystemToHead::ID);
     setting.is_some_and(|setting| {

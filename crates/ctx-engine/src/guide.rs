@@ -1,4 +1,4 @@
-//! The Rust code of the README and of the guide, which is compiled and run as the documentation tests are.
+//! Rust examples of the README and the guide, run as documentation tests.
 
 #[doc = include_str!("../../../README.md")]
 mod readme {}

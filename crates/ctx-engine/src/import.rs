@@ -1,4 +1,4 @@
-//! Files of other applications: cards, presets, worldbooks and settings become agents, and agents become files.
+//! Imports cards, presets, worldbooks and settings of other applications as agents, and exports agents.
 //!
 //! ```
 //! use ctx_engine::import::{ImportOptions, SourceFile, import};

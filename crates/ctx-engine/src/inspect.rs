@@ -1,6 +1,4 @@
-//! Looking at what an assembly made: the life of a message, comparisons, shares of tokens.
-//!
-//! Nothing here is needed to assemble a context, and nothing here changes one.
+//! Explains a context: message traces, comparisons, token shares. Never needed to assemble one.
 
 pub(crate) mod cache_lint;
 mod comparison;

@@ -1,6 +1,7 @@
 //! Compiles an agent once and assembles a context for each turn.
 //!
-//! Performs no I/O: it takes the bytes of files and returns the body of a request. Most programs need only this crate:
+//! Performs no I/O: it takes the bytes of files and returns the body of a request. The entry point is
+//! [`Engine`]. Most programs need only this crate:
 //!
 //! - [`prelude`] exports the common types, the processor trait and the ports.
 //! - [`import`] reads files of other applications.

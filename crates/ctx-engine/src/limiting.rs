@@ -1,5 +1,3 @@
-//! Whether, and from which stage on, a pipeline limits what is sent, and how much of a conversation it looks at.
-
 use ctx_pipeline::{EffectiveSetting, Pipeline};
 use ctx_processors::{
     Cause, RequestCompressor, SessionLoader, TokenLimiter, WindowSize, compress_window, leaves_unchanged,
@@ -8,21 +6,17 @@ use ctx_types::{Agent, Diagnostic, phrase};
 
 use crate::codes;
 
-/// Where layer B of compression stands.
+/// Default priority of request compression.
 const RECOUNT_FROM: i64 = 390;
 
-/// Returns from which priority on the stages run again if the result is over the budget: where layer B of
-/// compression stands, or where settings put it or the limiter, if that is earlier.
+/// A compressor or limiter with a lower priority moves the start of a rerun.
 pub(crate) fn recount_from(pipeline: &Pipeline) -> i64 {
     let limiter = setting(pipeline, TokenLimiter::ID).filter(|_| unlimited(pipeline).is_none());
     let stages = [limiter, compressor(pipeline)].into_iter().flatten();
     stages.map(|stage| stage.priority.value).fold(RECOUNT_FROM, i64::min)
 }
 
-/// Returns how much of a conversation is loaded first, given what messages may have; everything if nothing says.
-///
-/// With compression there is one window, of which it looks at all; what it need not look at again is not loaded. Else a
-/// window that is too small doubles.
+/// `None` loads everything. With compression the size is final, and known compressed messages are skipped.
 pub(crate) fn first_window(pipeline: &Pipeline, agent: &Agent, available: Option<u32>) -> Option<WindowSize> {
     if let Some(compressor) = compressor(pipeline) {
         let tokens = compress_window(&compressor.config, available)?;
@@ -35,14 +29,12 @@ pub(crate) fn first_window(pipeline: &Pipeline, agent: &Agent, available: Option
     Some(WindowSize { tokens: available.into(), is_final: false, without_compressed: false })
 }
 
-/// Finds the settings of the stage that compresses, if it is on and there is something to compress when it runs.
 fn compressor(pipeline: &Pipeline) -> Option<&EffectiveSetting> {
     let place = |wanted| pipeline.order().position(|id| id == wanted);
     let is_after_loader = place(RequestCompressor::ID)? > place(SessionLoader::ID)?;
     setting(pipeline, RequestCompressor::ID).filter(|_| is_after_loader)
 }
 
-/// Finds out why nothing is limited, if so: the limiter is off, or runs before there is anything to drop.
 pub(crate) fn unlimited(pipeline: &Pipeline) -> Option<Cause> {
     let limiter = setting(pipeline, TokenLimiter::ID)?;
     if !limiter.enabled.value {
@@ -54,7 +46,6 @@ pub(crate) fn unlimited(pipeline: &Pipeline) -> Option<Cause> {
     Some(Cause::TooEarly { limiter: limiter.priority.value, loader: loader.priority.value })
 }
 
-/// Reports a limiter that runs before there is anything to limit.
 pub(crate) fn too_early(pipeline: &Pipeline) -> Option<Diagnostic> {
     let Some(Cause::TooEarly { limiter, loader }) = unlimited(pipeline) else { return None };
     let message = phrase!(

@@ -1,24 +1,18 @@
-//! What the turns of one conversation keep for each other.
-
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ctx_processors::{KeptCompression, KeptRecall};
 use ctx_types::{Content, Message, Text};
 
-/// How many texts of a turn are kept.
 const MAX_TEXTS: usize = 64;
 
-/// How many bytes they have together at the most.
 const MAX_BYTES: usize = 1 << 20;
 
-/// What the turns of one conversation keep for each other; a host has one beside each conversation that is open.
+/// Cache shared by the turns of one conversation, with any agent. Keep one for each open conversation.
 ///
-/// With `request-compressor` on, a beginning of the conversation that was rewritten stays as it was written until the
-/// request comes near its budget again, so that the provider's prompt cache holds and a turn costs little. Without a
-/// memory each turn rewrites anew. It belongs to no agent: where the settings of the compressor or the messages
-/// differ from those it was made with, it counts for nothing. Previews read it and leave it as it is. With `recall`
-/// on, the index of the conversation is kept too, and grows by what is new. Texts that stages wrote for the last turn
-/// are kept, so that they are not counted again where the next one has them too.
+/// With `request-compressor`, keeps the rewritten prefix of the conversation unchanged until the request
+/// comes near its budget again, so the provider's prompt cache stays valid; without it each turn rewrites the
+/// prefix. Changed compressor settings or messages invalidate it. With `recall`, keeps the index of the
+/// conversation. Also keeps token counts of the last turn. Previews do not change it.
 ///
 /// ```
 /// use ctx_engine::{Compile, ConversationMemory, Engine, Ports, Switches};
@@ -55,13 +49,13 @@ pub struct ConversationMemory {
 }
 
 impl ConversationMemory {
-    /// Drops all cached data, including the index and the vectors of `recall`. The next turn starts from nothing.
+    /// Drops all cached data, including the index and the vectors of `recall`.
     pub fn forget(&self) {
         self.forget_context();
         self.recall.clear();
     }
 
-    /// Drops the compression and the texts of the last turn, whose context is not sent.
+    /// Drops the data of the last turn, whose context is not sent.
     ///
     /// Keeps the index of `recall`, which depends only on the conversation.
     pub fn forget_context(&self) {
@@ -69,13 +63,12 @@ impl ConversationMemory {
         self.texts().clear();
     }
 
-    /// Returns whether a beginning of the conversation stands rewritten.
+    /// Returns whether a rewritten prefix of the conversation is cached.
     pub fn is_compressed(&self) -> bool {
         self.kept().0.is_set()
     }
 
-    /// Returns what was kept of compression. What it left out is loaded again for another agent, which may write it in
-    /// another way.
+    /// Another agent loads all messages again, because it may compress them differently.
     pub(crate) fn compression(&self, agent: &Arc<()>) -> KeptCompression {
         match &*self.kept() {
             (kept, Some(by)) if Arc::ptr_eq(by, agent) => kept.clone(),
@@ -87,17 +80,15 @@ impl ConversationMemory {
         self.recall.clone()
     }
 
-    /// Keeps what compression left for later turns of an agent.
     pub(crate) fn keep(&self, compression: KeptCompression, agent: &Arc<()>) {
         *self.kept() = (compression, Some(agent.clone()));
     }
 
-    /// Returns the text of the last turn that is equal. O(texts of that turn and bytes of the text).
+    /// O(texts of the last turn and bytes of the text).
     pub(crate) fn known_text(&self, text: &Text) -> Option<Text> {
         self.texts().iter().find(|known| *known == text).cloned()
     }
 
-    /// Keeps the texts that stages wrote for a turn, in place of those of the turn before.
     pub(crate) fn keep_texts(&self, messages: &[Message]) {
         let written = messages.iter().filter(|message| !message.written.is_empty());
         let texts = written.filter_map(|message| match &message.content {

@@ -1,8 +1,4 @@
-//! What most programs need, so that they depend on this crate alone.
-//!
-//! Nouns (agents, messages, sessions, decisions), the contract of processors, the ports that a host fills, and
-//! what compiles and assembles. `ctx_engine::import` reads the files of other applications, `ctx_engine::compress`
-//! writes summaries, and `ctx_engine::inspect` looks at what was made.
+//! Common imports: types, the processor trait, host ports, and functions that compile and assemble.
 //!
 //! ```
 //! use ctx_engine::prelude::*;
@@ -13,7 +9,7 @@
 //! # Ok::<(), AssembleError>(())
 //! ```
 
-// What compiles, assembles and encodes.
+// Compile, assemble and encode.
 pub use crate::{
     AssembleError, Compile, CompiledAgent, Context, ConversationMemory, Dialect, Encoded, Engine, Format,
     ImportError, Imported, Limits, Ports, Request, Switches, read_agent, read_conversation, read_profile,
@@ -22,7 +18,7 @@ pub use crate::{
 pub use ctx_anchors::AnchorDefinition;
 pub use ctx_tokens::{Counter, ModelTable};
 
-// The nouns.
+// Data types.
 pub use ctx_types::{
     Agent, Attachment, CachePolicy, Content, ContentPart, Decision, DepthPoints, Diagnostic, GenerationKind,
     Injection, LoadedWorldbook, Message, Node, NodeId, Order, Outcome, Phrase, Place, Placement,
@@ -30,13 +26,13 @@ pub use ctx_types::{
     ToolDefinition, Trust, TurnInput, UserProfile, Worldbook, phrase, visible_path,
 };
 
-// What a processor is made of.
+// Processors.
 pub use ctx_pipeline::{
     Cancel, Config, ConfigField, ContextProcessor, Descriptor, FieldKind, FieldOption, PipelineContext,
     PrepareContext, Prepared, ProcessorError, async_trait,
 };
 
-// What a host may lend.
+// Host ports.
 pub use ctx_types::{
     AssetStore, AttachmentPorts, Deadline, DocumentText, Embedder, PortError, PortErrorKind, PortFuture,
     Stopwatch, Summarizer, SummaryAnswer, SummaryRequest, SystemInfo, TokenCounter, ToolCatalog, Transcriber,

@@ -1,5 +1,3 @@
-//! The user's own text with its macros expanded, once, when it is sent.
-
 use ctx_macros::{Dialect, Env, Limits, Registry, State, Template};
 use ctx_processors::{MacroValues, macro_dialect};
 use ctx_types::{
@@ -11,27 +9,26 @@ use serde_json::Value;
 use crate::compiled::CompiledAgent;
 use crate::engine::Engine;
 
-/// The document that findings about the user's text name.
 const INPUT: &str = "input";
 
-/// The user's own text after its macros were expanded.
+/// The user's text after macro expansion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PreparedInput {
-    /// What is sent and stored.
+    /// Text to send and store.
     pub text: Text,
-    /// What was typed.
+    /// Text as typed.
     pub raw: Text,
-    /// Where each byte of the text came from; empty when all of it was typed.
+    /// Source of each byte range of the text; empty if all of it was typed.
     pub written: Vec<Segment>,
-    /// What was found in it.
+    /// Diagnostics about the text.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl PreparedInput {
-    /// The key of a stored message's metadata under which the typed text is kept.
+    /// Metadata key of the typed text in a stored message.
     pub const RAW_KEY: &'static str = "rawContent";
 
-    /// Makes the message that is stored; where macros changed the text, what was typed is kept beside it.
+    /// Creates the message to store. If macros changed the text, its metadata has the typed text.
     pub fn to_node(&self, id: impl Into<NodeId>) -> Node {
         let mut node = Node::new(Role::User, self.text.clone()).with_id(id);
         if self.text != self.raw {
@@ -44,12 +41,11 @@ impl PreparedInput {
 }
 
 impl CompiledAgent {
-    /// Expands the macros of what the user is about to send, for hosts whose users want that.
+    /// Expands the macros of the user's input.
     ///
-    /// Nothing does this by itself: conversations and inputs are data. The result takes the place of
-    /// [`TurnInput::input`] and is stored, so that it is never expanded again: a draw or a time stays what it was.
-    /// `{{input}}` is the typed text, and the newest message is the one before it. Variables that the text sets
-    /// are its own. O(text).
+    /// Conversations and inputs are otherwise data without macros. Use the result as [`TurnInput::input`] and
+    /// store it: it is never expanded again, so random values and times stay the same. `{{input}}` is the
+    /// typed text; the newest message is the one before it. Variables of the text are local. O(text).
     ///
     /// ```
     /// use ctx_engine::{Compile, Engine};
@@ -78,7 +74,6 @@ impl CompiledAgent {
     }
 }
 
-/// What expands the user's own text, made once for an agent.
 #[derive(Debug)]
 pub(crate) struct InputMacros {
     pub(crate) registry: Registry,
@@ -88,7 +83,7 @@ pub(crate) struct InputMacros {
 
 impl InputMacros {
     pub(crate) fn new(engine: &Engine, agent: &Agent) -> Self {
-        // Findings about the agent are those of its preset.
+        // Diagnostics about the agent are reported with its preset.
         let values = MacroValues::of_agent(agent, engine.macro_ports.clone(), &mut |_| ());
         Self { registry: engine.macros.clone(), dialect: macro_dialect(agent).0, values }
     }

@@ -1,16 +1,12 @@
-//! A counter that need not count the same string each turn.
-
 use ctx_tokens::Counter;
 use ctx_types::{EncodingId, Text, TextMemory, TokenCounter};
 
-/// From how many bytes on a text is counted by its lines: what is written anew each turn and grows, such as notes and
-/// what is recalled, is mostly longer, and most messages are shorter, which remember their counts themselves.
+/// Minimum bytes to count a text by lines. Texts rewritten each turn, such as notes and recalled passages,
+/// are mostly longer.
 pub(crate) const LONG: usize = 2_048;
 
-/// Counts as the counter of a turn does, and remembers beyond it what it counted of strings.
-///
-/// Texts remember their counts themselves. Names and the definitions of tools are strings that are written
-/// anew each turn, though mostly the same ones.
+/// Caches counts of names and tool definitions, which are new but equal strings each turn. Texts cache their
+/// own.
 pub(crate) struct Recall<'a> {
     pub(crate) counter: Counter,
     pub(crate) memory: &'a TextMemory,
@@ -34,7 +30,7 @@ impl TokenCounter for Recall<'_> {
         if text.len() < LONG {
             return self.counter.count_text(text);
         }
-        // What is written anew each turn, such as what is recalled, has most of its lines again.
+        // Rewritten texts mostly keep their lines.
         text.tokens_with(self.counter.encoding(), |text| self.count(text))
     }
 }

@@ -1,8 +1,7 @@
-//! JSON Schemas of files and reports, for editors that complete and check them.
+//! JSON Schemas of files and reports, for editors.
 //!
-//! What a file may hold comes from the types that read it; which anchors, processors, settings and dialects there are
-//! comes from the engine, so that an application's own are in its schemas too. Schemas follow draft 07, which editors
-//! know best.
+//! Includes the engine's anchors, processors, settings and macro syntaxes. Schemas follow draft 07, which
+//! editors support best.
 
 mod describe;
 mod files;
@@ -18,18 +17,18 @@ use serde_json::{Map, Value};
 use crate::engine::Engine;
 use crate::inspect::Life;
 
-/// A kind of file, or of report, that has a schema.
+/// A kind of file or report with a schema.
 #[derive(Clone, Copy, Debug)]
 pub struct FileSchema {
-    /// The name of the kind, as in `agent.schema.json`.
+    /// Name of the kind, as in `agent.schema.json`.
     pub name: &'static str,
-    /// What its files are, for people: one phrase.
+    /// Description of the files in one phrase.
     pub about: &'static str,
     /// Writes the schema.
     pub write: fn(&Engine) -> Value,
 }
 
-/// The kinds of files and reports that an engine reads and writes.
+/// File kinds and reports that an engine reads and writes.
 ///
 /// ```
 /// use ctx_engine::{Engine, schema::FILE_SCHEMAS};
@@ -81,16 +80,16 @@ pub const FILE_SCHEMAS: [FileSchema; 8] = [
     },
 ];
 
-/// Writes the schema of a file that is read as a type.
+/// Writes the schema of a file that is deserialized as `T`.
 ///
-/// Where the type holds settings of processors or entries of presets, they are those of the engine.
+/// Adds the processor settings and preset entries of the engine, if `T` contains them.
 pub fn file_schema<T: JsonSchema>(engine: &Engine) -> Value {
     let mut schema = schema_of::<T>(SchemaSettings::draft07().for_deserialize());
     refine::refine(&mut schema, &T::schema_name(), engine);
     schema
 }
 
-/// Writes the schema of what a type is written as.
+/// Writes the schema of the JSON that `T` serializes to.
 pub fn report_schema<T: JsonSchema>(_engine: &Engine) -> Value {
     schema_of::<T>(SchemaSettings::draft07().for_serialize())
 }
@@ -100,7 +99,6 @@ fn schema_of<T: JsonSchema>(settings: SchemaSettings) -> Value {
     in_order(generator.into_root_schema_for::<T>())
 }
 
-/// Puts what a reader looks for first to the front, and the definitions last.
 fn in_order(schema: Schema) -> Value {
     let Value::Object(mut rest) = Value::from(schema) else { return Value::Bool(true) };
     let definitions = rest.shift_remove_entry("definitions");

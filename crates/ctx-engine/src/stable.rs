@@ -1,4 +1,4 @@
-//! Which messages the next turn will send again, byte for byte, and the marks that ask a provider to keep them.
+//! Predicts which messages the next turn repeats byte for byte.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,25 +15,20 @@ use ctx_worldbook::Cause;
 
 use crate::compiled::CompiledAgent;
 
-/// What is known about a run and its turn.
 pub(crate) struct Stability<'a> {
     macros: &'a Registry,
     dialect: Dialect,
-    /// The entries of the preset whose place is counted from the end of the conversation.
     moving: &'a BTreeSet<usize>,
-    /// What goes with this turn only.
     further: &'a [Message],
     rules: Option<&'a ActiveRules>,
-    /// How many of the newest messages regex rules may still change by their depth; 0 if none do.
+    /// Number of newest messages that depth-limited regex rules may still change.
     settled: usize,
-    /// The worldbook entries that are active whatever is said.
     constant: BTreeSet<Arc<str>>,
-    /// Whether the conversation begins later from turn to turn.
+    /// Whether the start of the sent conversation moves from turn to turn.
     is_shortened: bool,
 }
 
 impl<'a> Stability<'a> {
-    /// Takes what a run left behind.
     pub(crate) fn new(run: &'a Run, agent: &'a CompiledAgent, further: &'a [Message]) -> Self {
         let (macros, dialect) = agent.macros();
         let skipped = run
@@ -54,7 +49,7 @@ impl<'a> Stability<'a> {
         }
     }
 
-    /// Finds the first thing that may differ next turn. O(messages and segments).
+    /// Finds the first text that may differ next turn. O(messages and segments).
     pub(crate) fn part(&self, messages: &[Message]) -> StablePart {
         let said = messages.iter().filter(|message| is_said(message)).count();
         let last = messages.iter().rposition(|message| is_said(message) && !message.is_continuation_prefix);
@@ -79,7 +74,6 @@ impl<'a> Stability<'a> {
         joined(messages, messages.len()).unwrap_or(all)
     }
 
-    /// Returns what of a message may differ next turn, and why.
     fn doubt<'b>(&self, message: &'b Message, place: Standing) -> Option<(&'b Source, Phrase)> {
         if let Some(reason) = self.moves(message, place) {
             return Some((&message.source, reason));
@@ -87,7 +81,7 @@ impl<'a> Stability<'a> {
         if message.written.is_empty() {
             return self.differs(&message.source).map(|reason| (&message.source, reason));
         }
-        // Of what was joined in a gap, nobody knows any more where it was placed.
+        // Messages joined in a slot lose the placement of their parts.
         let is_gap = matches!(message.place, Place::Gap { .. } | Place::History) && is_said(message);
         let mut is_below = is_gap || place.older > 0 && message.placement.is_none();
         message.written.iter().find_map(|segment| self.segment_doubt(segment, &mut is_below))
@@ -108,12 +102,11 @@ impl<'a> Stability<'a> {
         differs.or(moves)
     }
 
-    /// Explains why a message stands elsewhere next turn, or not at all, if that may be.
     fn moves(&self, message: &Message, place: Standing) -> Option<Phrase> {
         if message.is_continuation_prefix {
             return Some(phrase!("the reply is being continued"));
         }
-        // What stands above the conversation may be joined with its first message.
+        // A message above the conversation may be joined with its first message.
         let is_joined = place.is_before && !message.role.is_instruction();
         let is_first = is_said(message) && (message.place != Place::Pinned || !message.written.is_empty());
         if self.is_shortened && (is_first || is_joined) {
@@ -134,7 +127,6 @@ impl<'a> Stability<'a> {
         }
     }
 
-    /// Explains why what a source writes may differ next turn, if it may.
     fn differs(&self, source: &Source) -> Option<Phrase> {
         let id = source.id.as_deref().unwrap_or_default();
         let reason = match source.kind {
@@ -154,7 +146,7 @@ impl<'a> Stability<'a> {
     }
 
     fn is_volatile(&self, name: &str) -> bool {
-        // A macro that nobody knows is a host's own, which has gone since.
+        // An unknown macro was removed by its host.
         self.macros.get(name, self.dialect).is_none_or(|definition| definition.volatile)
     }
 
@@ -163,8 +155,8 @@ impl<'a> Stability<'a> {
     }
 }
 
-/// Ends the stable part one message earlier where that message may be joined with what follows it once the one at
-/// `end` is elsewhere: others that were placed there, the next message of the conversation, or the answer.
+/// Ends the stable part one message earlier, if that message may be joined with a later message or the reply
+/// once the message at `end` moves.
 fn joined(messages: &[Message], end: usize) -> Option<StablePart> {
     let last = end.checked_sub(1)?;
     let message = messages.get(last).filter(|message| message.role != Role::Tool)?;
@@ -180,44 +172,42 @@ fn joined(messages: &[Message], end: usize) -> Option<StablePart> {
     Some(StablePart { messages: last, ended_by: Some(ended_by) })
 }
 
-/// Leaves out what a formatter wrote before the end of the stable part: it depends on what follows.
+/// A formatter's placeholders depend on later messages.
 fn without_placeholders(messages: &[Message], part: StablePart) -> StablePart {
     let stable = messages.get(..part.messages).unwrap_or_default();
     let written = stable.iter().rev().take_while(|message| message.source.kind == SourceKind::Formatter);
     StablePart { messages: stable.len() - written.count(), ..part }
 }
 
-/// Where a message stands in the conversation.
+/// Position relative to the conversation; counts only its messages.
 #[derive(Clone, Copy)]
 struct Standing {
-    /// How many messages of the conversation stand above it.
+    /// Number above.
     older: usize,
-    /// How many stand below, and the message itself if it is one.
+    /// Number below, including the message itself.
     newer: usize,
-    /// Whether it is none, and all stand above.
+    /// Whether it is below the whole conversation.
     is_below: bool,
-    /// Whether the next message is one.
     is_before: bool,
 }
 
-/// Returns whether a place is further down than the messages above it account for, so that it was moved there.
+/// Such a message was moved there.
 fn is_beyond(at: i64, older: usize) -> bool {
-    // Not as `usize`, which is another type in WebAssembly.
+    // `usize` is 32 bits wide in WebAssembly.
     i64::try_from(older).is_ok_and(|older| at > older)
 }
 
-/// Returns whether a message is part of the conversation that moves with it, or was joined with such a one.
+/// Also matches messages that were joined with the conversation.
 fn is_said(message: &Message) -> bool {
     let has_joined = || message.written.iter().any(|segment| segment.source.kind.is_history());
     message.place == Place::History || has_joined()
 }
 
-/// Returns whether what a source writes may be another text, in the same message.
+/// Whether a source may write other text into the same message.
 fn is_made_anew(source: &Source) -> bool {
     matches!(source.kind, SourceKind::Macro | SourceKind::Variable | SourceKind::Rule)
 }
 
-/// Returns the entries that are active whatever is said, and with certainty.
 fn constant(scan: &WorldbookScan) -> BTreeSet<Arc<str>> {
     let active = scan.scan.activations.iter().filter(|activation| activation.cause == Cause::Constant);
     let members = active.filter_map(|activation| scan.set.members().get(activation.member));
@@ -225,10 +215,7 @@ fn constant(scan: &WorldbookScan) -> BTreeSet<Arc<str>> {
     certain.map(|member| member.id.clone()).collect()
 }
 
-/// Puts marks on messages as a policy says.
-///
-/// What is stable for good, the leading instructions, has a mark of its own: it is found again also where the
-/// conversation was edited.
+/// The leading system messages get a separate mark: it survives edits of the conversation.
 pub(crate) fn mark(policy: CachePolicy, messages: &mut [Message], stable: &StablePart) {
     if policy != CachePolicy::Stable {
         return;

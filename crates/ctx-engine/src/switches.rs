@@ -1,12 +1,10 @@
-//! Which processors run: the switches of the command line and of applications.
-
-/// Processors that a run switches on or off by id, over everything that files say.
+/// Processors to enable or disable by id, overriding all files.
 ///
-/// An id that does not exist is a diagnostic. Where both lists name an id, `disable` wins.
+/// If both lists contain an id, `disable` applies. An unknown id is a diagnostic.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Switches {
-    /// The ids to switch on.
+    /// Ids to enable.
     pub enable: Vec<String>,
-    /// The ids to switch off.
+    /// Ids to disable.
     pub disable: Vec<String>,
 }

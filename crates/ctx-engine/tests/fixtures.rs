@@ -1,8 +1,7 @@
-//! Runs the cases of `fixtures/`: one test a folder, compared with its `expected.snap`.
+//! Runs the cases of `fixtures/`: one test per folder, compared with its `expected.snap` (see
+//! `fixtures/README.md`).
 //!
-//! `fixtures/README.md` says how a case is laid out. The snapshot shows the whole result: messages with
-//! sources, decisions, diagnostics, and what else the case asks for. Every case also has to keep the promises
-//! that hold for all: equal assemblies, files that come back as they were, segments that cover each text.
+//! Every case also checks equal assemblies, lossless files, and segments that cover each text.
 
 #![expect(
     clippy::unwrap_used,
@@ -57,7 +56,6 @@ fn engine(case: &Case) -> Engine {
     engine
 }
 
-/// Assembles a case and compares all of it with the snapshot.
 fn check(folder: &Path) -> Result<(), Failed> {
     let compare = || {
         let shown = run(folder);
@@ -138,7 +136,6 @@ fn run(folder: &Path) -> String {
     shown
 }
 
-/// Expands the macros of the input and shows the message that would be stored.
 fn show_input(shown: &mut String, compiled: &CompiledAgent, session: &Session, turn: &TurnInput) -> Text {
     let prepared = compiled.prepare_input(session, turn);
     assert_eq!(prepared, compiled.prepare_input(session, turn), "an input is expanded alike each time");
@@ -156,7 +153,7 @@ fn show_input(shown: &mut String, compiled: &CompiledAgent, session: &Session, t
     prepared.text
 }
 
-/// Reads the worldbooks of a case: `worldbook`, and any others whose names begin so.
+/// Reads `worldbook` and other worldbooks with that prefix.
 fn worldbooks(inputs: &mut Inputs<'_>, limits: &Limits) -> Vec<LoadedWorldbook> {
     let stems = worldbook_stems(inputs.files);
     let read = |stem: String| {
@@ -220,7 +217,7 @@ fn show_context(shown: &mut String, context: &Context, case: &Case) {
     }
 }
 
-/// Shows a request body, in which the linter finds nothing that the encoder has not told.
+/// Shows a request body. The linter must find no problem that the encoder did not report.
 fn show_body(shown: &mut String, context: &Context, case: &Case) {
     let name = context.dialect();
     let model = case.model.as_deref().unwrap_or("model");
@@ -236,7 +233,6 @@ fn show_body(shown: &mut String, context: &Context, case: &Case) {
     }
 }
 
-/// Shows what became of files for a dialect.
 fn show_degraded(shown: &mut String, context: &Context) {
     let name = context.dialect();
     let degraded = context.report.decisions.iter().filter(|decision| decision.outcome == Outcome::Degraded);
@@ -244,7 +240,6 @@ fn show_degraded(shown: &mut String, context: &Context) {
     degraded.for_each(|decision| writeln!(shown, "{decision}").unwrap());
 }
 
-/// Reads the files of a case and shows what was found in them.
 struct Inputs<'a> {
     shown: String,
     case: &'a Case,
@@ -253,7 +248,6 @@ struct Inputs<'a> {
 }
 
 impl Inputs<'_> {
-    /// Reads the file of a stem, if there is one; `own` is the form that is ours.
     fn read<T: Persist + PartialEq + Debug>(
         &mut self,
         stem: &str,
@@ -282,7 +276,7 @@ impl Inputs<'_> {
         }
     }
 
-    /// Shows what saving would write, unless that is what a JSON file of our own form holds, in its order.
+    /// Shows the saved form, unless it equals a JSON file of our format including key order.
     fn show_saved(&mut self, stem: &str, saved: &Value, given: Option<Value>) {
         let shown = format!("{saved:#}");
         match given.is_some_and(|given| format!("{given:#}") == shown) {

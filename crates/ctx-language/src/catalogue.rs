@@ -1,9 +1,8 @@
-//! A catalogue: the texts of one language, found by what they are in English.
+//! Translations of one language, looked up by the English text.
 //!
-//! Its files are pairs of lines, English above the other language, divided by blank ones; `#` begins a comment. A
-//! line such as `[templates]` begins a section: `templates` has templates of phrases, whose holes have the same names in
-//! both lines; `words` has fixed texts; `originals` has templates of error messages of other programs; `codes` has `CODE: title` above the way out; `causes` has a code above its
-//! cause.
+//! Files consist of pairs of lines, English above the translation, separated by blank lines; `#` starts a
+//! comment. Sections: `[templates]` (with equal placeholders in both lines), `[words]`, `[originals]` (templates of
+//! error messages of other programs), `[codes]` (`CODE: title` above the fix), `[causes]` (code above its cause).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,22 +17,22 @@ const MAX_ORIGINAL_BYTES: usize = 500;
 /// How many messages within messages of other programs are translated.
 const MAX_ORIGINAL_DEPTH: usize = 3;
 
-/// The texts of one language. A host that has phrases of its own puts them above those of the libraries.
+/// Texts of one language. A host can layer its own catalogue above the libraries'.
 #[derive(Debug, Default)]
 pub struct Catalogue {
     templates: BTreeMap<&'static str, &'static str>,
     words: BTreeMap<&'static str, &'static str>,
     /// Templates of error messages of other programs.
     originals: Vec<(&'static str, &'static str)>,
-    /// Titles and ways out, by codes.
+    /// Titles and fixes by code.
     codes: BTreeMap<&'static str, CodeText>,
     causes: BTreeMap<&'static str, &'static str>,
-    /// Where is looked for what is not here.
+    /// Fallback catalogue.
     below: Option<&'static Self>,
 }
 
 impl Catalogue {
-    /// Reads the files of a catalogue; a section that is not known is left out. O(bytes · log texts).
+    /// Parses catalogue files; skips unknown sections. O(bytes · log texts).
     pub fn read(files: &[&'static str]) -> Self {
         let mut catalogue = Self::default();
         for (section, english, other) in files.iter().flat_map(|file| entries(file)) {
@@ -53,14 +52,14 @@ impl Catalogue {
         catalogue
     }
 
-    /// Puts the catalogue above another, which has what this one has not.
+    /// Sets the catalogue for texts that this one lacks.
     #[must_use]
     pub const fn above(mut self, below: &'static Self) -> Self {
         self.below = Some(below);
         self
     }
 
-    /// Writes a phrase by its template, and what stands in it by theirs; in English where there is no translation.
+    /// Translates a phrase and its phrase arguments; untranslated parts stay in English.
     pub fn say(&self, phrase: &Phrase) -> String {
         if phrase.is_original()
             && let Some(text) = self.original(&phrase.to_string(), MAX_ORIGINAL_DEPTH)
@@ -79,7 +78,7 @@ impl Catalogue {
         })
     }
 
-    /// Returns the translation of a template, with the same holes.
+    /// Returns the translation of a template, with the same placeholders.
     pub fn template(&self, template: &str) -> Option<&'static str> {
         self.found(|own| own.templates.get(template).copied())
     }
@@ -89,12 +88,12 @@ impl Catalogue {
         self.found(|own| own.words.get(english).copied())
     }
 
-    /// Returns the title and the way out of a code.
+    /// Returns the title and fix of a code.
     pub fn code(&self, code: &str) -> Option<CodeText> {
         self.found(|own| own.codes.get(code).copied())
     }
 
-    /// Returns what causes the findings of a code.
+    /// Returns the cause of a code.
     pub fn cause(&self, code: &str) -> Option<&'static str> {
         self.found(|own| own.causes.get(code).copied())
     }
@@ -126,7 +125,7 @@ impl Catalogue {
         find(self).or_else(|| find(self.below?))
     }
 
-    /// Writes an argument. Only a phrase is translated: a text may be what a user wrote.
+    /// Translates only phrases: other text may come from a user.
     fn argument<'a>(&'a self, argument: &'a Argument) -> Cow<'a, str> {
         match argument {
             Argument::Phrase(phrase) => Cow::Owned(self.say(phrase)),
@@ -151,31 +150,7 @@ impl Catalogue {
     }
 }
 
-/// Returns the values of the holes of a template that matches the whole text; each is as short as possible.
-fn match_template<'a>(template: &'static str, text: &'a str) -> Option<Vec<(&'static str, &'a str)>> {
-    let (prefix, holes) = template.split_once('{')?;
-    let mut rest = text.strip_prefix(prefix)?;
-    let mut values = Vec::new();
-    for hole in holes.split('{') {
-        let (name, literal) = hole.split_once('}')?;
-        let end = if literal.is_empty() { rest.len() } else { rest.find(literal)? };
-        values.push((name, &rest[..end]));
-        rest = &rest[end + literal.len()..];
-    }
-    rest.is_empty().then_some(values)
-}
-
-fn fill_template(template: &str, values: &[(&str, String)]) -> String {
-    let mut holes = template.split('{');
-    let prefix = holes.next().unwrap_or_default().to_owned();
-    holes.fold(prefix, |text, hole| {
-        let (name, literal) = hole.split_once('}').unwrap_or((hole, ""));
-        let value = values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value);
-        spaced(spaced(text, value), literal)
-    })
-}
-
-/// Returns the texts of a file: the section of each, the English, and the translation.
+/// Section, English text, and translation.
 fn entries(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let mut section = "";
     file.split("\n\n").filter_map(move |block| {
@@ -189,8 +164,8 @@ fn entries(file: &'static str) -> impl Iterator<Item = (&'static str, &'static s
     })
 }
 
-/// Appends a text. Outside of backticks, a space separates Chinese from other letters, and none separates Chinese from
-/// Chinese.
+/// Appends a text. Outside backticks, puts a space between Chinese and other letters, but not between Chinese
+/// letters.
 pub fn spaced(mut text: String, mut behind: &str) -> String {
     let is_chinese = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
     let is_other = |c: char| c == '`' || c.is_ascii_alphanumeric();
@@ -262,7 +237,6 @@ mod tests {
                 chinese.say(&Phrase::new(template, arguments.collect()))
             };
             let marked = fill("\u{1}");
-            // Spaces depend on the neighbors of a text, and nothing else may.
             let plain = |text: &str| text.replace(' ', "");
             assert_eq!(plain(&fill(word)), plain(&marked.replace('\u{1}', word)), "{template}: {word}");
         }

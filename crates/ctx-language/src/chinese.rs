@@ -1,10 +1,8 @@
-//! The Chinese texts, which are files of the crate.
-
 use std::sync::OnceLock;
 
 use crate::Catalogue;
 
-/// Returns the Chinese catalogue, read when it is first needed.
+/// Parsed on first use.
 pub(crate) fn catalogue() -> &'static Catalogue {
     static CHINESE: OnceLock<Catalogue> = OnceLock::new();
     CHINESE.get_or_init(|| Catalogue::read(&FILES))

@@ -1,10 +1,9 @@
-//! Explanations of diagnostic codes: title, cause, example, and fix.
-//!
-//! The English texts are Markdown files. `cargo xtask diagnostics` builds `docs/diagnostics.md` from them.
+//! English explanations of diagnostic codes. `cargo xtask diagnostics` builds `docs/diagnostics.md` from
+//! them.
 
 use std::sync::OnceLock;
 
-/// The texts sorted by code, one file per range.
+/// Sorted by code.
 const TEXTS: [&str; 14] = [
     include_str!("en/100_content.md"),
     include_str!("en/200_anchors.md"),
@@ -22,23 +21,21 @@ const TEXTS: [&str; 14] = [
     include_str!("en/1000_studio.md"),
 ];
 
-/// Follows the language of an example that only a program reports.
 const BY_PROGRAMS: &str = "program";
 
-/// Follows the language of an example that only a server reports.
 const WITH_SERVER: &str = "server";
 
 /// Explanation of a diagnostic code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// Such as `CTX0200`.
+    /// Code, such as `CTX0200`.
     pub code: &'static str,
-    /// A short title.
+    /// Short title.
     pub title: &'static str,
-    /// Cause of the diagnostic, in Markdown.
+    /// Cause, in Markdown.
     pub cause: &'static str,
-    /// A small example; the same in every language.
+    /// Example, not translated.
     pub example: &'static str,
     /// File name of the example, if it is a whole file.
     pub file: Option<&'static str>,
@@ -48,18 +45,18 @@ pub struct Explanation {
     pub way_out: &'static str,
 }
 
-/// How to reproduce the diagnostic of an example.
+/// Method to reproduce an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// A command line, or a shell script, which is the example itself.
+    /// A command line, or the example itself as a shell script.
     By(&'static str),
-    /// Only programs that use the library report it.
+    /// Reported only by programs that use the library.
     ByPrograms,
-    /// Only a server reports it.
+    /// Reported only by a server.
     WithServer,
 }
 
-/// Returns the English explanations, sorted by code. Parses them on first use.
+/// Sorted by code; parsed on first use.
 pub(crate) fn english() -> &'static [Explanation] {
     static ENGLISH: OnceLock<Vec<Explanation>> = OnceLock::new();
     ENGLISH.get_or_init(|| {
@@ -68,7 +65,7 @@ pub(crate) fn english() -> &'static [Explanation] {
     })
 }
 
-/// Parses the section of one code. Returns `None` if a part is missing, which a test detects.
+/// A test detects missing parts.
 fn read(section: &'static str) -> Option<Explanation> {
     let (heading, rest) = section.split_once("\n\n")?;
     let (code, title) = heading.split_once(": ")?;
@@ -80,7 +77,7 @@ fn read(section: &'static str) -> Option<Explanation> {
     let shown = match (reporter, shown.trim_end()) {
         (BY_PROGRAMS, "") => Shown::ByPrograms,
         (WITH_SERVER, "") => Shown::WithServer,
-        // A script keeps its prompts, which separate its lines from its input.
+        // Prompts separate a script's commands from their input.
         ("", "") if kind == "console" && example.contains('\n') => Shown::By(example),
         ("", "") if kind == "console" => Shown::By(example.strip_prefix("$ ")?),
         ("", line) => Shown::By(line.strip_prefix("Reported by `")?.strip_suffix("`.")?),

@@ -1,7 +1,6 @@
-//! Translates the messages of the `ctx` crates, and explains diagnostic codes.
+//! Translates messages of the `ctx` crates, and explains diagnostic codes.
 //!
-//! Library messages are [`Phrase`]s: English templates with named arguments. The template is the lookup key of its
-//! translation. Pass the language with each call, so that users of one process can have different languages.
+//! Messages are [`Phrase`]s: English templates with named arguments. Pass the [`Language`] with each call.
 //!
 //! ```
 //! use ctx_language::Language;
@@ -27,11 +26,11 @@ use ctx_types::{Decision, Phrase};
 pub use catalogue::{Catalogue, spaced};
 pub use explanations::{Explanation, Shown};
 
-/// A language in which people are spoken to. What programs read is the same in all: JSON, request bodies, codes.
+/// Language of messages. JSON, request bodies and codes do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Language {
-    /// English, which templates are written in.
+    /// English, the language of templates.
     #[default]
     En,
     /// Simplified Chinese.
@@ -39,8 +38,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// Reads a name as people write it into settings and variables, or as a locale: `zh`, `ZH`, `zh-CN`,
-    /// `zh_CN.UTF-8`; `None` for a language that there is not.
+    /// Parses a language or locale name: `zh`, `zh-CN`, `zh_CN.UTF-8`; ignores case.
     pub fn of_name(name: &str) -> Option<Self> {
         let name = name.trim().split(['_', '-', '.', '@']).next()?;
         let is = |own: &str| name.eq_ignore_ascii_case(own);
@@ -51,7 +49,7 @@ impl Language {
         }
     }
 
-    /// Returns the name of the language in the pages of the web: `en`, `zh-CN`.
+    /// Returns the HTML language tag: `en`, `zh-CN`.
     pub const fn tag(self) -> &'static str {
         match self {
             Self::En => "en",
@@ -59,7 +57,7 @@ impl Language {
         }
     }
 
-    /// Returns the texts of the language; `None` for English, which needs none.
+    /// Returns the translations; `None` for English.
     pub fn catalogue(self) -> Option<&'static Catalogue> {
         match self {
             Self::En => None,
@@ -67,7 +65,7 @@ impl Language {
         }
     }
 
-    /// Writes what a library says; in English where there is no translation.
+    /// Translates a phrase; untranslated parts stay in English.
     ///
     /// ```
     /// use ctx_language::Language;
@@ -79,13 +77,13 @@ impl Language {
         self.catalogue().map_or_else(|| phrase.to_string(), |catalogue| catalogue.say(phrase))
     }
 
-    /// Writes a fixed text that is no phrase: an outcome, a severity, what a macro does.
+    /// Translates a fixed text, such as an outcome or a severity.
     pub fn word(self, english: &str) -> Cow<'_, str> {
         let other = self.catalogue().and_then(|catalogue| catalogue.word(english));
         other.map_or_else(|| Cow::Owned(english.to_owned()), Cow::Borrowed)
     }
 
-    /// Writes a decision on one line.
+    /// Formats a decision on one line.
     pub fn decision(self, decision: &Decision) -> String {
         if self == Self::En {
             return decision.to_string();
@@ -98,29 +96,29 @@ impl Language {
         format!("{outcome} {}{more}：{}", decision.source, self.say(&decision.reason))
     }
 
-    /// Returns the title and the way out of a code such as `CTX0200`; `None` for one that there is not.
+    /// Returns the title and fix of a code such as `CTX0200`; `None` if unknown.
     pub fn code(self, code: &str) -> Option<CodeText> {
         self.explanation(code).map(|known| CodeText { title: known.title, way_out: known.way_out })
     }
 
-    /// Returns what causes the findings of a code, in Markdown; `None` as [`Language::code`].
+    /// Returns the cause of a code, in Markdown.
     pub fn cause(self, code: &str) -> Option<&'static str> {
         self.explanation(code).map(|known| known.cause)
     }
 
-    /// Explains a code: all that is known of it; `None` as [`Language::code`]. O(log codes).
+    /// Returns the explanation of a code. O(log codes).
     pub fn explanation(self, code: &str) -> Option<Explanation> {
         let known = explanations::english();
         let at = known.binary_search_by(|known| known.code.cmp(code)).ok()?;
         known.get(at).map(|known| self.translated(*known))
     }
 
-    /// Explains every code, in the order of the codes.
+    /// Returns all explanations, sorted by code.
     pub fn explanations(self) -> impl Iterator<Item = Explanation> {
         explanations::english().iter().map(move |known| self.translated(*known))
     }
 
-    /// Puts what the language says above the English texts; examples are the same in all.
+    /// Uses English for missing translations.
     fn translated(self, english: Explanation) -> Explanation {
         let Some(catalogue) = self.catalogue() else { return english };
         let own = CodeText { title: english.title, way_out: english.way_out };
@@ -133,7 +131,7 @@ impl Language {
         }
     }
 
-    /// Writes things that stand side by side, with commas.
+    /// Joins items with commas.
     pub fn list(self, things: &[impl AsRef<str>]) -> String {
         let comma = match self {
             Self::En => ", ",
@@ -143,11 +141,11 @@ impl Language {
     }
 }
 
-/// What a code means, in short.
+/// Short explanation of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeText {
-    /// A few words.
+    /// Title.
     pub title: &'static str,
-    /// What to do about it.
+    /// Fix.
     pub way_out: &'static str,
 }

@@ -1,5 +1,3 @@
-//! What processors leave for each other during one run.
-
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -7,10 +5,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-/// What processors leave for each other during one run: typed values, and JSON of foreign plug-ins.
+/// Values that processors share during one run: typed values, and JSON of foreign plug-ins.
 ///
-/// Copy-on-write like the draft: a copy is O(1), so that what a failed processor left is taken back, and a
-/// run can be repeated from any stage.
+/// Copy-on-write: a clone is O(1). The runner restores it after a failure.
 ///
 /// ```
 /// use ctx_pipeline::Blackboard;
@@ -28,14 +25,13 @@ pub struct Blackboard(Arc<Values>);
 
 #[derive(Clone, Default)]
 struct Values {
-    /// Only looked up by type, never listed, so that its order shows nowhere.
+    /// Never iterated, so its order does not matter.
     typed: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
-    /// By plug-in, then by key.
     json: BTreeMap<String, BTreeMap<String, Arc<Value>>>,
 }
 
 impl Blackboard {
-    /// Leaves a value, in place of an earlier one of its type.
+    /// Stores a value, replacing an earlier value of its type.
     pub fn insert<T: Any + Send + Sync>(&mut self, value: T) {
         Arc::make_mut(&mut self.0).typed.insert(TypeId::of::<T>(), Arc::new(value));
     }
@@ -45,9 +41,8 @@ impl Blackboard {
         self.0.typed.get(&TypeId::of::<T>())?.downcast_ref()
     }
 
-    /// Returns the value of a type, to be changed; the value is copied if a saved state of the run has it too.
+    /// Returns the mutable value of a type; copies it if a clone shares it.
     pub fn get_mut<T: Any + Send + Sync + Clone>(&mut self) -> Option<&mut T> {
-        // Looked up first, so that asking for what is not there copies nothing.
         self.get::<T>()?;
         let value = Arc::make_mut(&mut self.0).typed.get_mut(&TypeId::of::<T>())?;
         if Arc::get_mut(value).is_none() {
@@ -57,13 +52,13 @@ impl Blackboard {
         Arc::get_mut(value)?.downcast_mut()
     }
 
-    /// Leaves JSON under a plug-in's own name.
+    /// Stores JSON under the name of a plug-in.
     pub fn set_json(&mut self, plugin: &str, key: &str, value: Value) {
         let values = Arc::make_mut(&mut self.0).json.entry(plugin.to_owned()).or_default();
         values.insert(key.to_owned(), Arc::new(value));
     }
 
-    /// Returns JSON that was left under a plug-in's name.
+    /// Returns JSON stored under the name of a plug-in.
     pub fn json(&self, plugin: &str, key: &str) -> Option<&Value> {
         self.0.json.get(plugin)?.get(key).map(|value| &**value)
     }

@@ -1,5 +1,3 @@
-//! What a processor sees while it runs.
-
 use std::fmt;
 
 use ctx_tokens::{Budget, ModelFacts};
@@ -16,32 +14,32 @@ use crate::pipeline::Stage;
 use crate::processor::Prepared;
 use crate::settings::Config;
 
-/// The read-only inputs of a run.
+/// Read-only inputs of a run.
 #[derive(Clone, Copy)]
 pub struct Inputs<'a> {
     /// The agent.
     pub agent: &'a Agent,
-    /// The person who chats.
+    /// The user profile.
     pub profile: Option<&'a UserProfile>,
     /// The conversation.
     pub session: &'a Session,
-    /// Everything that may differ between two turns.
+    /// Data that may differ between two turns.
     pub turn: &'a TurnInput,
-    /// What is known about the model that the request goes to.
+    /// Facts about the model of the request.
     pub model: &'a ModelFacts,
-    /// What counts tokens.
+    /// Token counter.
     pub counter: &'a dyn TokenCounter,
-    /// How many tokens may be sent.
+    /// Token budget.
     pub budget: &'a Budget,
-    /// Stops the run.
+    /// Cancels the run.
     pub cancel: &'a Cancel,
-    /// What the host lends for files that travel with messages.
+    /// Host services for attachments.
     pub attachments: AttachmentPorts<'a>,
-    /// Gives texts their vectors; without it what is recalled is found by its words.
+    /// Computes embeddings; without it, recall searches by words only.
     pub embedder: Option<&'a dyn ctx_types::Embedder>,
-    /// Limits the time of each processor; without it there is no limit.
+    /// Limits the time of each processor; unlimited by default.
     pub deadline: Option<&'a dyn ctx_types::Deadline>,
-    /// Measures the time of each processor; without it there are no timings.
+    /// Measures the time of each processor.
     pub stopwatch: Option<&'a dyn Stopwatch>,
 }
 
@@ -53,17 +51,17 @@ impl fmt::Debug for Inputs<'_> {
     }
 }
 
-/// What a processor sees while it runs: the draft, the inputs, and what it prepared.
+/// View of the run for a processor.
 pub struct PipelineContext<'a> {
-    /// What the run has made so far.
+    /// Result of the run so far.
     pub draft: &'a mut Draft,
-    /// The read-only inputs.
+    /// Read-only inputs.
     pub inputs: Inputs<'a>,
-    /// The processor's settings.
+    /// Settings of the processor.
     pub config: &'a Config,
-    /// What the processor made of the agent.
+    /// Data that the processor prepared for the agent.
     pub prepared: &'a Prepared,
-    /// What processors leave for each other.
+    /// Values shared between processors.
     pub blackboard: &'a mut Blackboard,
     pub(crate) stages: &'a [Stage],
     pub(crate) log: &'a mut StageLog,
@@ -79,9 +77,9 @@ impl fmt::Debug for PipelineContext<'_> {
 }
 
 impl PipelineContext<'_> {
-    /// Writes a line to the log of this stage: a phrase, or a [`LogLine`] with a level and details.
+    /// Logs a phrase, or a [`LogLine`] with a level and details.
     ///
-    /// A stage has up to 1,000 lines, and a line 16 KiB of details; more is counted and left out.
+    /// Keeps up to 1,000 lines per processor and 16 KiB of details per line.
     ///
     /// ```
     /// # use ctx_pipeline::PipelineContext;
@@ -97,18 +95,18 @@ impl PipelineContext<'_> {
         self.log.push(line.into());
     }
 
-    /// Reports a finding.
+    /// Reports a diagnostic.
     pub fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Returns the settings of another processor of the pipeline, by its id; none if it is not there or switched off.
+    /// Returns the settings of another processor; `None` if it is not registered or disabled.
     pub fn config_of(&self, id: &str) -> Option<&Config> {
         let stage = self.stages.iter().find(|stage| *stage.descriptor.id == *id);
         stage.map(|stage| &stage.setting.config)
     }
 
-    /// Ends the processor if the run was cancelled or its time is up; to be called in long loops.
+    /// Fails if the run was cancelled or its time is up. Call it in long loops.
     pub fn checkpoint(&self) -> Result<(), ProcessorError> {
         Control { cancel: self.inputs.cancel, deadline: self.inputs.deadline }.check()
     }

@@ -1,5 +1,3 @@
-//! Stopping a run: cancellation and time limits.
-
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -13,7 +11,7 @@ use ctx_types::{Deadline, PortFuture};
 
 use crate::error::ProcessorError;
 
-/// A handle that stops runs; clones stop the same ones.
+/// A handle that cancels runs; clones cancel the same runs.
 ///
 /// ```
 /// use ctx_pipeline::Cancel;
@@ -32,7 +30,7 @@ struct CancelState {
     waiting: Mutex<Waiting>,
 }
 
-/// Who waits, by the number of the wait. A wait that ends leaves, so that a handle of many runs does not grow.
+/// A finished wait removes its waker, which keeps a shared handle small.
 #[derive(Default)]
 struct Waiting {
     next: u64,
@@ -40,7 +38,7 @@ struct Waiting {
 }
 
 impl Cancel {
-    /// Stops the runs that hold this handle, at their next await point or checkpoint.
+    /// Cancels the runs of this handle at their next await point or checkpoint.
     pub fn cancel(&self) {
         self.0.is_cancelled.store(true, Ordering::Release);
         let wakers = std::mem::take(&mut self.0.lock().wakers);
@@ -49,12 +47,12 @@ impl Cancel {
         }
     }
 
-    /// Returns whether it was called.
+    /// Returns whether [`cancel`](Self::cancel) was called.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled.load(Ordering::Acquire)
     }
 
-    /// Waits until it is called; needs no runtime.
+    /// Waits for [`cancel`](Self::cancel). Needs no async runtime.
     ///
     /// ```
     /// use ctx_pipeline::Cancel;
@@ -87,7 +85,6 @@ impl fmt::Debug for Cancel {
     }
 }
 
-/// One wait for a cancellation.
 struct Wait<'a> {
     cancel: &'a Cancel,
     number: u64,
@@ -100,7 +97,7 @@ impl<'a> Wait<'a> {
         Self { cancel, number: waiting.next }
     }
 
-    /// Has the task woken when the run is cancelled; to be called before the flag is looked at.
+    /// Call before checking the flag, or a wakeup may be lost.
     fn listen(&self, waker: &Waker) {
         let mut waiting = self.cancel.0.lock();
         match waiting.wakers.get_mut(&self.number) {
@@ -118,7 +115,6 @@ impl Drop for Wait<'_> {
     }
 }
 
-/// What can stop a processor.
 #[derive(Clone, Copy)]
 pub(crate) struct Control<'a> {
     pub(crate) cancel: &'a Cancel,
@@ -126,7 +122,6 @@ pub(crate) struct Control<'a> {
 }
 
 impl Control<'_> {
-    /// Ends a processor that was cancelled or is too late.
     pub(crate) fn check(&self) -> Result<(), ProcessorError> {
         if self.cancel.is_cancelled() {
             return Err(ProcessorError::Cancelled);
@@ -138,7 +133,6 @@ impl Control<'_> {
     }
 }
 
-/// A processor's future that ends when its run is cancelled, its time is up, or it panics.
 pub(crate) struct Guarded<'a, F> {
     work: Pin<Box<F>>,
     control: Control<'a>,
@@ -168,13 +162,12 @@ where
             return Poll::Ready(Err(ProcessorError::TimedOut));
         }
         let work = self.work.as_mut();
-        // The draft of a processor that panicked is thrown away, so that no broken state is seen.
+        // The draft of a panicked processor is discarded.
         catch_unwind(AssertUnwindSafe(|| work.poll(cx)))
             .unwrap_or_else(|panic| Poll::Ready(Err(panicked(panic.as_ref()))))
     }
 }
 
-/// Runs what a processor does outside of a run; a panic is its error.
 pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, ProcessorError> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panicked(panic.as_ref()))
 }

@@ -1,19 +1,17 @@
-//! Why a processor, or a whole run, failed.
-
 use std::sync::Arc;
 
 use ctx_types::{Phrase, phrase};
 
-/// Why a processor did not do its work.
+/// Failure of a processor.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum ProcessorError {
-    /// The processor says so.
+    /// The processor returned an error.
     Failed {
-        /// What went wrong.
+        /// Error message.
         message: String,
-        /// What caused it.
+        /// Cause.
         #[source]
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
@@ -23,21 +21,21 @@ pub enum ProcessorError {
     TimedOut,
     /// The processor panicked.
     Panicked {
-        /// What it said.
+        /// Panic message.
         message: String,
     },
-    /// The processor lost, doubled or separated members of a group.
+    /// The processor removed, duplicated or separated members of a message group.
     BrokenGroup {
-        /// The id of one such member.
+        /// Id of one such member.
         member: String,
     },
-    /// No context can be made within the budget.
+    /// No context fits the budget.
     #[error(transparent)]
     Infeasible(#[from] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl ProcessorError {
-    /// Writes it in one phrase.
+    /// Formats the error as a translatable phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Failed { message, .. } => Phrase::verbatim(message.as_str()),
@@ -53,12 +51,12 @@ impl ProcessorError {
 }
 
 impl ProcessorError {
-    /// A failure with a message: lower case, no full stop.
+    /// Creates a failure; write the message in lower case without a full stop.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::Failed { message: message.into(), source: None }
     }
 
-    /// A failure with a message and its cause; the message does not repeat the cause.
+    /// Creates a failure with a cause, which the message should not repeat.
     pub fn caused_by(
         message: impl Into<String>,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -67,16 +65,16 @@ impl ProcessorError {
     }
 }
 
-/// Why a run gives no context.
+/// Failure of a run.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum RunError {
     /// A core processor failed.
     Core {
-        /// The processor.
+        /// Processor id.
         id: Arc<str>,
-        /// Why.
+        /// Cause.
         #[source]
         error: ProcessorError,
     },
@@ -85,7 +83,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Writes it in one phrase.
+    /// Formats the error as a translatable phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::Core { id, error } => {
@@ -96,9 +94,8 @@ impl RunError {
     }
 }
 
-/// Writes an error with its causes, outermost first.
 pub(crate) fn with_causes(error: &ProcessorError) -> Phrase {
-    /// A chain of causes may lead back to itself.
+    /// A chain of causes may be cyclic.
     const MAX_CAUSES: usize = 8;
     let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
     let causes: Vec<String> = causes.take(MAX_CAUSES).map(ToString::to_string).collect();

@@ -1,28 +1,26 @@
-//! Group integrity: what no processor may do to a tool call and its results.
+//! Checks that no processor breaks the group of a tool call and its results.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use ctx_types::{Decision, Message, Outcome, Role, SourceKind, each_group, phrase};
 
-/// What a processor did to the groups of a draft.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Groups {
-    /// Every group is whole or gone.
+    /// Every group is complete or completely removed.
     Intact,
-    /// Foreign messages stood inside groups and were moved to just before them.
+    /// Foreign messages inside groups were moved in front of them.
     Repaired(Vec<Decision>),
-    /// A member of a group is missing, doubled, or not with the others.
+    /// A member of a group is missing, duplicated, or separated.
     Broken {
-        /// The id of one such member.
+        /// Id of such a member.
         member: String,
     },
 }
 
-/// Compares the groups of messages before and after a stage, and moves foreign messages out of them.
+/// Compares message groups before and after a processor, and moves foreign messages in front of them.
 ///
-/// Messages that are moved keep their order; none is lost. A result that answers a call without one joins its
-/// group. Drafts without groups of several messages are done at once. O(messages + members · log members).
+/// A new result for an unanswered call joins its group. O(messages + members · log members).
 pub(crate) fn repair(before: &[Message], after: &mut Vec<Message>) -> Groups {
     let groups: Vec<Range<usize>> = of_several(before).collect();
     if groups.is_empty() {
@@ -47,13 +45,11 @@ pub(crate) fn repair(before: &[Message], after: &mut Vec<Message>) -> Groups {
     }
 }
 
-/// The groups of several messages; few in most conversations.
 fn of_several(messages: &[Message]) -> impl Iterator<Item = Range<usize>> {
     each_group(messages).filter(|group| group.len() > 1)
 }
 
-/// Returns whether the groups after a stage are the newest ones before it, the very same messages, and no call or result
-/// stands alone: then nothing is broken. It is so after most stages, and quickly seen.
+/// Fast path: the newest groups are unchanged, and no call or result is outside a group.
 fn only_oldest_went(before: &[Message], groups_before: &[Range<usize>], after: &[Message]) -> bool {
     let is_member = |message: &&Message| message.role == Role::Tool || !message.tool_calls.is_empty();
     let groups_after: Vec<Range<usize>> = of_several(after).collect();
@@ -69,20 +65,18 @@ fn only_oldest_went(before: &[Message], groups_before: &[Range<usize>], after: &
     groups_before.iter().rev().zip(groups_after.iter().rev()).all(is_same)
 }
 
-/// Which message a message of a group is: what it came from, and what makes it a member.
-///
-/// A call that becomes plain text is therefore another message, and its group is broken unless all go.
+/// A call converted to plain text is a different message, so its group is broken unless all members are
+/// removed.
 #[derive(PartialEq, Eq, Hash)]
 struct Identity<'a> {
     source: (SourceKind, Option<&'a str>, Option<usize>),
     role: Role,
     calls: Vec<&'a str>,
-    /// The call that a result answers.
+    /// Id of the answered call.
     answers: Option<&'a str>,
 }
 
 impl<'a> Identity<'a> {
-    /// Returns the identity of a message that may belong to a group of several.
     fn of(message: &'a Message) -> Option<Self> {
         let is_call = message.role == Role::Assistant && !message.tool_calls.is_empty();
         if !is_call && message.role != Role::Tool {
@@ -98,13 +92,13 @@ impl<'a> Identity<'a> {
     }
 }
 
-/// Where calls and results stand after a stage, each with how many of its kind were there before.
+/// Positions after a processor, and counts before it.
 struct Sought<'a>(HashMap<Identity<'a>, Places>);
 
 #[derive(Default)]
 struct Places {
     before: usize,
-    /// Ascending; those that were not found yet.
+    /// Ascending; without those already found.
     after: std::collections::VecDeque<usize>,
 }
 
@@ -122,7 +116,6 @@ impl<'a> Sought<'a> {
         Self(places)
     }
 
-    /// Finds the members of a group: all of them, or none; else the name of the one that is wrong.
     fn find(&mut self, members: &'a [Message]) -> Result<Option<GroupPlaces>, String> {
         let mut found = Vec::with_capacity(members.len());
         let mut missing = None;
@@ -145,11 +138,10 @@ impl<'a> Sought<'a> {
     }
 }
 
-/// Where a group stands after a stage.
 struct GroupPlaces {
-    /// Ascending; the first is that of the calls.
+    /// Ascending; the calls come first.
     places: Vec<usize>,
-    /// The calls that no member answers.
+    /// Calls without a result.
     open: BTreeSet<String>,
 }
 
@@ -157,7 +149,7 @@ impl GroupPlaces {
     fn new(members: &[Message], mut places: Vec<usize>) -> Result<Self, String> {
         let head = places.first().copied();
         places.sort_unstable();
-        // Results may come in another order, but never before their calls.
+        // Results may be reordered, but not before their calls.
         if places.first().copied() != head {
             return Err(members.first().map(name).unwrap_or_default());
         }
@@ -170,9 +162,8 @@ impl GroupPlaces {
     }
 }
 
-/// Finds what stands inside groups: each with the place of the group's calls.
-///
-/// What belongs to another group, or is a result that the group has already, breaks it; its name is returned.
+/// Returns each message with the position of the group's calls. A member of another group or a second result
+/// is an error.
 fn foreign(found: &[GroupPlaces], after: &[Message]) -> Result<Vec<(usize, usize)>, String> {
     let members: BTreeSet<usize> = found.iter().flat_map(|group| group.places.iter().copied()).collect();
     let mut moves = Vec::new();
@@ -198,7 +189,6 @@ fn foreign(found: &[GroupPlaces], after: &[Message]) -> Result<Vec<(usize, usize
     Ok(moves)
 }
 
-/// Moves messages to just before the group that they stand in; several keep their order.
 fn move_out(messages: &mut Vec<Message>, moves: &[(usize, usize)]) -> Vec<Decision> {
     let target: HashMap<usize, usize> = moves.iter().copied().collect();
     let reason = phrase!("placed before a tool call, which stays with its results");
@@ -206,7 +196,7 @@ fn move_out(messages: &mut Vec<Message>, moves: &[(usize, usize)]) -> Vec<Decisi
     let decisions = foreign
         .map(|message| Decision::new(Outcome::Moved, message.source.clone(), reason.clone()))
         .collect();
-    // A moved message takes the place of its group's first member, before it.
+    // Sort before the group's first member.
     let mut keyed: Vec<((usize, u8), Message)> = std::mem::take(messages)
         .into_iter()
         .enumerate()
@@ -217,7 +207,6 @@ fn move_out(messages: &mut Vec<Message>, moves: &[(usize, usize)]) -> Vec<Decisi
     decisions
 }
 
-/// The name of a member for people: its id, or the call that it makes or answers.
 fn name(message: &Message) -> String {
     let call = message.tool_call_id.as_deref().or_else(|| message.tool_calls.first().map(|call| &*call.id));
     message.source.id.as_deref().or(call).unwrap_or("a message without an id").to_owned()

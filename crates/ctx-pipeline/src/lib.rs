@@ -1,9 +1,7 @@
 //! The processor trait, processor settings, and the runner of the pipeline.
 //!
-//! Needs no async runtime and reads no clock: time limits and timings are ports. The built-in processors are in
-//! `ctx-processors`.
-//!
-//! A custom processor implements `descriptor` and `execute`:
+//! Needs no async runtime and reads no clock. The built-in processors are in `ctx-processors`. A custom
+//! processor implements `descriptor` and `execute`:
 //!
 //! ```
 //! use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};

@@ -1,5 +1,3 @@
-//! A compiled pipeline: what runs for one agent, in order.
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +10,7 @@ use crate::processor::{ContextProcessor, Descriptor, PrepareContext, Prepared, S
 use crate::registry::{ProcessorRegistry, Registered};
 use crate::settings::{EffectiveSetting, SettingsLayer};
 
-/// The processors that run for one agent, in order, prepared once for any number of turns. `Send + Sync`.
+/// The ordered processors of one agent, prepared for any number of turns. `Send + Sync`.
 ///
 /// ```
 /// use ctx_pipeline::{Pipeline, ProcessorRegistry};
@@ -29,12 +27,11 @@ pub struct Pipeline {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// A processor with what holds for it.
 pub(crate) struct Stage {
     pub(crate) descriptor: Descriptor,
     pub(crate) setting: EffectiveSetting,
     pub(crate) processor: Arc<dyn ContextProcessor>,
-    /// Absent if it panicked while it prepared; then it cannot run.
+    /// `None` if preparing panicked; the processor then fails.
     pub(crate) prepared: Option<Prepared>,
 }
 
@@ -45,15 +42,15 @@ impl std::fmt::Debug for Stage {
 }
 
 impl Pipeline {
-    /// Merges settings, orders the enabled processors by priority (ties by registration) and prepares them.
+    /// Merges settings, sorts enabled processors by priority (ties by registration) and prepares them.
     ///
-    /// A processor that panics while it prepares is reported, here and by each run, and changes nothing.
-    /// O(processors · log processors + settings), and what the processors prepare.
+    /// A panic in `prepare` is reported here and by each run. O(processors · log processors + settings), plus
+    /// preparation.
     pub fn compile(registry: &ProcessorRegistry, agent: &Agent, layers: &[SettingsLayer]) -> Self {
         Self::compile_for(registry, agent, Surroundings::default(), layers)
     }
 
-    /// As [`compile`](Self::compile), with what is known beside the agent.
+    /// Same as [`compile`](Self::compile), with a user profile and worldbooks.
     pub fn compile_for(
         registry: &ProcessorRegistry,
         agent: &Agent,
@@ -74,27 +71,25 @@ impl Pipeline {
         Self { stages, limit: None, settings, diagnostics }
     }
 
-    /// Limits the time of each processor; without a [`Deadline`](ctx_types::Deadline) in the inputs of a run
-    /// nothing is limited, and the run says so.
-    ///
-    /// The limit acts where a processor waits and at its checkpoints.
+    /// Limits the time of each processor, at await points and checkpoints. Without a
+    /// [`Deadline`](ctx_types::Deadline) in the inputs of a run, the limit is ignored and reported.
     #[must_use]
     pub fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = Some(limit);
         self
     }
 
-    /// Returns what holds for each registered processor, and who set it, in the order of registration.
+    /// Returns the effective settings of each registered processor, in order of registration.
     pub fn settings(&self) -> &[EffectiveSetting] {
         &self.settings
     }
 
-    /// Returns everything that is wrong with settings and agent, whatever the conversation.
+    /// Returns the problems of settings and agent, independent of any conversation.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 
-    /// Returns the ids of the processors that run, in order.
+    /// Returns the ids of enabled processors, in order.
     pub fn order(&self) -> impl Iterator<Item = &str> {
         self.stages.iter().map(|stage| &*stage.descriptor.id)
     }
@@ -123,7 +118,6 @@ impl Stage {
         }
     }
 
-    /// Explains why the processor failed.
     pub(crate) fn report(&self, error: &ProcessorError) -> Diagnostic {
         let id = &self.descriptor.id;
         let code = match error {

@@ -1,5 +1,3 @@
-//! The contract of a processor.
-
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -12,16 +10,14 @@ use crate::context::PipelineContext;
 use crate::error::ProcessorError;
 use crate::settings::Config;
 
-/// One step from a conversation to the messages that are sent.
-///
-/// Object-safe; a pipeline holds processors behind `Arc`. Everything that can be made once per agent is made
-/// by `prepare`; everything of one turn is in the context.
+/// One step from a conversation to the messages of a request. `prepare` runs once per agent, `execute` once
+/// per turn.
 #[async_trait]
 pub trait ContextProcessor: Send + Sync {
-    /// Names who the processor is and when it runs.
+    /// Returns the id, defaults, and declared settings.
     fn descriptor(&self) -> Descriptor;
 
-    /// Makes, once per agent, what every run needs: regexes, automata, templates. By default nothing.
+    /// Creates data that all runs share, such as regexes; none by default.
     fn prepare(&self, _agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> Prepared {
         Prepared::default()
     }
@@ -30,40 +26,40 @@ pub trait ContextProcessor: Send + Sync {
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError>;
 }
 
-/// Who a processor is, and when it runs unless settings say otherwise.
+/// Identity and defaults of a processor.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Descriptor {
-    /// The id, by which settings and reports name it.
+    /// Id in settings and reports.
     pub id: Arc<str>,
-    /// The name shown to people.
+    /// Display name.
     pub name: Arc<str>,
-    /// What it does, for people.
+    /// Description for users.
     pub description: Arc<str>,
-    /// When it runs: smaller is earlier; 900 for plug-ins that say nothing.
+    /// Position in the pipeline: lower runs earlier. Default of plug-ins: 900.
     pub priority: i64,
-    /// A name or address of a picture.
+    /// Name or URL of an icon.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icon: Option<Arc<str>>,
-    /// Whether it cannot be unregistered, and its failure ends the run.
+    /// Whether it cannot be unregistered and its failure ends the run.
     pub is_core: bool,
-    /// Whether it runs where nothing is set.
+    /// Whether it is enabled by default.
     pub default_enabled: bool,
-    /// The name of a settings page of its own.
+    /// Name of a custom settings page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config_component: Option<Arc<str>>,
-    /// Its settings.
+    /// Declared settings.
     pub config_fields: Vec<ConfigField>,
-    /// Whether it works on each message by itself, so that it also runs on messages appended after an assembly.
+    /// Whether it handles each message separately, and so also messages appended after an assembly.
     pub per_message: bool,
 }
 
 impl Descriptor {
-    /// The priority of plug-ins that say nothing.
+    /// Default priority of plug-ins.
     pub const PLUGIN_PRIORITY: i64 = 900;
 
-    /// Describes a plug-in: priority 900, on, without settings.
+    /// Describes a plug-in with priority 900, enabled, without settings.
     pub fn new(id: &str, name: &str, description: &str) -> Self {
         Self {
             id: Arc::from(id),
@@ -79,7 +75,7 @@ impl Descriptor {
         }
     }
 
-    /// Returns the descriptor with fields that `set` has set.
+    /// Returns the descriptor after `set` changed it.
     #[must_use]
     pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
         set(&mut self);
@@ -87,17 +83,17 @@ impl Descriptor {
     }
 }
 
-/// What a processor made of an agent; read by its runs.
+/// Data that a processor prepared for an agent.
 #[derive(Clone, Default)]
 pub struct Prepared(Option<Arc<dyn Any + Send + Sync>>);
 
 impl Prepared {
-    /// Keeps a value for the runs.
+    /// Stores a value for the runs.
     pub fn new(value: impl Any + Send + Sync) -> Self {
         Self(Some(Arc::new(value)))
     }
 
-    /// Returns the value, if one of this type was kept.
+    /// Returns the value, if it has this type.
     pub fn get<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.0.as_deref()?.downcast_ref()
     }
@@ -109,7 +105,7 @@ impl fmt::Debug for Prepared {
     }
 }
 
-/// What `prepare` sees beside the agent, and where it reports what is wrong.
+/// Inputs of `prepare` other than the agent, and its diagnostics.
 #[derive(Debug, Default)]
 pub struct PrepareContext {
     profile: Option<UserProfile>,
@@ -117,38 +113,38 @@ pub struct PrepareContext {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// What is known beside an agent when it is compiled.
+/// Data other than the agent for compiling.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Surroundings<'a> {
-    /// The person who chats.
+    /// The user profile.
     pub profile: Option<&'a UserProfile>,
-    /// The worldbooks that are at hand.
+    /// Available worldbooks.
     pub worldbooks: &'a [LoadedWorldbook],
 }
 
 impl PrepareContext {
-    /// Begins to prepare for an agent among what is known beside it.
+    /// Creates the context of one `prepare` call.
     pub fn new(around: Surroundings<'_>) -> Self {
         let Surroundings { profile, worldbooks } = around;
         Self { profile: profile.cloned(), worldbooks: worldbooks.to_vec(), diagnostics: Vec::new() }
     }
 
-    /// Returns the person who chats, if that is known when the agent is compiled.
+    /// Returns the user profile, if known when the agent is compiled.
     pub fn profile(&self) -> Option<&UserProfile> {
         self.profile.as_ref()
     }
 
-    /// Returns the worldbooks that are at hand, also those that nobody asks for.
+    /// Returns the available worldbooks, including unused ones.
     pub fn worldbooks(&self) -> &[LoadedWorldbook] {
         &self.worldbooks
     }
 
-    /// Reports a finding.
+    /// Reports a diagnostic.
     pub fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Returns what was reported.
+    /// Returns the diagnostics.
     pub fn finish(self) -> Vec<Diagnostic> {
         self.diagnostics
     }

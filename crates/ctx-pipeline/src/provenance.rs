@@ -1,11 +1,7 @@
-//! Provenance after a stage: segments that do not fit the text that a processor wrote.
-
 use ctx_types::{Message, Segment, Source, SourceKind, is_partition};
 
-/// Gives a text whose segments do not fit it one segment: written by the processor, in place of the message's
-/// own. Returns how many there were. O(segments).
-///
-/// This happens to processors that set a text and know nothing of segments.
+/// Processors may set a text without its segments: replaces them by one segment of the processor. Returns the
+/// number of repaired messages. O(segments).
 pub(crate) fn repair(id: &str, messages: &mut [Message]) -> usize {
     let is_stale = |message: &&mut Message| {
         !message.written.is_empty() && !is_partition(&message.written, message.content.len())

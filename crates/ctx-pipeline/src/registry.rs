@@ -1,5 +1,3 @@
-//! The processors of an application, as a value.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -10,13 +8,10 @@ use crate::processor::{ContextProcessor, Descriptor};
 use crate::settings::{EffectiveSetting, SettingsLayer, resolve};
 use crate::spelling::{canonical_id, group_members};
 
-/// The processors of an application, in the order of registration.
-///
-/// A value, not a global: an application makes one, registers its own, and compiles agents with it.
+/// The processors of an application, in order of registration. A value, not a global.
 #[derive(Clone, Default)]
 pub struct ProcessorRegistry {
     processors: Vec<Registered>,
-    /// Where each id stands in the list.
     places: BTreeMap<Arc<str>, usize>,
 }
 
@@ -26,30 +21,30 @@ pub(crate) struct Registered {
     pub(crate) processor: Arc<dyn ContextProcessor>,
 }
 
-/// Why a processor cannot be registered or unregistered.
+/// Error of registering or unregistering a processor.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// A processor with this id exists.
+    /// The id is already registered.
     #[error("processor `{id}` is registered already")]
     Duplicate {
         /// The id.
         id: Arc<str>,
     },
-    /// The id is blank, or means a group of processors.
+    /// The id is blank, or names a group of processors.
     #[error("`{id}` cannot be the id of a processor")]
     Reserved {
         /// The id.
         id: Arc<str>,
     },
-    /// A field of the processor's settings is declared twice, or does not take its own default.
+    /// A setting is declared twice, or has an invalid default.
     #[error("setting `{key}` of processor `{id}` {fault}")]
     Field {
-        /// The processor.
+        /// Processor id.
         id: Arc<str>,
-        /// The key of the field.
+        /// Key of the setting.
         key: Arc<str>,
-        /// What is wrong with it.
+        /// Description of the fault.
         fault: String,
     },
     /// The processor is core.
@@ -58,7 +53,7 @@ pub enum RegistryError {
         /// The id.
         id: Arc<str>,
     },
-    /// No processor has this id.
+    /// The id is not registered.
     #[error("no processor `{id}`")]
     Unknown {
         /// The id.
@@ -67,9 +62,11 @@ pub enum RegistryError {
 }
 
 impl ProcessorRegistry {
-    /// Adds a processor; AIO Hub's prefixes are taken off its id. O(log processors).
+    /// Adds a processor. Removes AIO Hub's prefixes from its id. O(log processors).
     ///
-    /// Errors: [`RegistryError::Duplicate`], [`RegistryError::Reserved`], [`RegistryError::Field`].
+    /// # Errors
+    ///
+    /// [`RegistryError::Duplicate`], [`RegistryError::Reserved`], [`RegistryError::Field`].
     pub fn register(&mut self, processor: Arc<dyn ContextProcessor>) -> Result<(), RegistryError> {
         let mut descriptor = processor.descriptor();
         let id: Arc<str> = Arc::from(canonical_id(&descriptor.id));
@@ -88,7 +85,9 @@ impl ProcessorRegistry {
 
     /// Removes a processor that is not core. O(processors).
     ///
-    /// Errors: [`RegistryError::Unknown`], [`RegistryError::Core`].
+    /// # Errors
+    ///
+    /// [`RegistryError::Unknown`], [`RegistryError::Core`].
     pub fn unregister(&mut self, id: &str) -> Result<(), RegistryError> {
         let id = canonical_id(id);
         let place = self.place(id).ok_or_else(|| RegistryError::Unknown { id: Arc::from(id) })?;
@@ -103,20 +102,18 @@ impl ProcessorRegistry {
         Ok(())
     }
 
-    /// Returns the descriptor of a processor; AIO Hub's spellings of ids are understood.
+    /// Returns the descriptor of a processor; accepts AIO Hub's spellings of ids.
     pub fn get(&self, id: &str) -> Option<&Descriptor> {
         self.processors.get(self.place(id)?).map(|known| &known.descriptor)
     }
 
-    /// Returns all descriptors, in the order of registration.
+    /// Returns all descriptors, in order of registration.
     pub fn descriptors(&self) -> impl Iterator<Item = &Descriptor> {
         self.processors.iter().map(|known| &known.descriptor)
     }
 
-    /// Merges layers of settings: what holds for each processor, in the order of registration, and who set it.
-    ///
-    /// With [`descriptors`](Self::descriptors) this is what a settings page shows.
-    /// O(processors + settings, each with its own size).
+    /// Merges layers of settings, with the origin of each value, in order of registration. O(processors +
+    /// settings).
     pub fn resolve(&self, layers: &[SettingsLayer]) -> (Vec<EffectiveSetting>, Vec<Diagnostic>) {
         resolve(self, layers)
     }
@@ -125,7 +122,6 @@ impl ProcessorRegistry {
         &self.processors
     }
 
-    /// Returns how many processors were registered before this one.
     pub(crate) fn place(&self, id: &str) -> Option<usize> {
         self.places.get(canonical_id(id)).copied()
     }

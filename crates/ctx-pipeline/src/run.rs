@@ -1,5 +1,3 @@
-//! Runs: the stages of a pipeline, one after the other, for one turn.
-
 use std::ops::RangeBounds;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,33 +16,33 @@ use crate::pipeline::{Pipeline, Stage};
 use crate::provenance;
 use crate::trace;
 
-/// A run under way, or done.
-///
-/// A clone is cheap and can be run on from where it was taken, for example when the request turned out too long.
+/// State of a current or finished run. Continue from a clone to repeat a part; cloning is cheap.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// What was made so far.
+    /// Messages and decisions so far.
     pub draft: Draft,
-    /// What each stage did.
+    /// Reports of the processors that ran.
     pub stages: Vec<StageReport>,
-    /// What was found.
+    /// Diagnostics so far.
     pub diagnostics: Vec<Diagnostic>,
-    /// What processors left for each other.
+    /// Values shared between processors.
     pub blackboard: Blackboard,
-    /// How long each stage took, if there is a stopwatch; never part of a report.
+    /// Duration of each processor, if there is a stopwatch. Not part of a report.
     pub timings: Vec<(Arc<str>, Duration)>,
-    /// The draft after each stage, if it is [`Some`] before the run: what each stage made is then kept.
+    /// Draft after each processor. Recorded if [`Some`] before the run.
     pub drafts: Option<Vec<(Arc<str>, Draft)>>,
 }
 
 impl Pipeline {
-    /// Runs the stages whose priority lies in a range, one after the other.
+    /// Runs the processors with priorities in a range, in order.
     ///
-    /// A processor that fails, panics, takes too long or breaks a group is recorded, and its draft and what it
-    /// left for others taken back (logs and diagnostics stay); the run goes on, unless the processor is core.
+    /// A processor that fails, panics, times out or breaks a message group is recorded and undone, except for
+    /// logs and diagnostics. The run continues unless the processor is core.
     ///
-    /// Errors: [`RunError::Core`], [`RunError::Cancelled`]; the run then is as it was before that stage, with
-    /// the stage's report.
+    /// # Errors
+    ///
+    /// [`RunError::Core`], [`RunError::Cancelled`]; the run is then as before that processor, plus its
+    /// report.
     pub async fn run(
         &self,
         run: &mut Run,
@@ -54,10 +52,8 @@ impl Pipeline {
         self.run_stages(run, inputs, |stage| priorities.contains(&stage.setting.priority.value)).await
     }
 
-    /// Runs the stages that work on each message by itself, for messages that are appended after an assembly:
-    /// the draft of the run holds just these.
-    ///
-    /// Otherwise as [`run`](Self::run).
+    /// Runs the processors that handle each message separately, like [`run`](Self::run). The draft must
+    /// contain only the messages to append.
     pub async fn run_appended(&self, run: &mut Run, inputs: Inputs<'_>) -> Result<(), RunError> {
         self.run_stages(run, inputs, |stage| stage.descriptor.per_message).await
     }
@@ -81,7 +77,6 @@ impl Pipeline {
 }
 
 impl Stage {
-    /// Runs the processor; if it comes to nothing, the draft and the blackboard are as they were.
     async fn run(&self, stages: &[Self], run: &mut Run, inputs: Inputs<'_>) -> Result<(), RunError> {
         let id = &self.descriptor.id;
         let (draft, blackboard) = (run.draft.clone(), run.blackboard.clone());
@@ -132,12 +127,11 @@ impl Stage {
             diagnostics: &mut run.diagnostics,
         };
         let control = Control { cancel: inputs.cancel, deadline: inputs.deadline };
-        // Called inside, so that a panic before the first await is caught too.
+        // Called inside the future, to catch a panic before the first await.
         Guarded::new(control, async { self.processor.execute(&mut cx).await }).await
     }
 
-    /// Moves foreign messages out of groups, and makes segments fit their texts; a group that is broken fails
-    /// the processor.
+    /// Fails if a group is broken.
     fn keep_whole(&self, saved: &Draft, draft: &mut Draft, log: &mut StageLog) -> Result<(), ProcessorError> {
         let repaired = draft.take_repaired();
         if draft.shares_messages_with(saved) {
@@ -165,15 +159,13 @@ impl Stage {
         }
     }
 
-    /// Reports why the processor failed; that of a core processor ends the run.
     fn record(
         &self,
         error: ProcessorError,
         inputs: Inputs<'_>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<(), RunError> {
-        // Only the run's own handle counts, whatever the processor says: it may speak of something that it asked
-        // for, or fail because what it asked for was cancelled too.
+        // The processor's own error may be about a request it made, or a consequence of cancelling the run.
         if inputs.cancel.is_cancelled() {
             return Err(RunError::Cancelled);
         }
@@ -185,7 +177,6 @@ impl Stage {
     }
 }
 
-/// Reports once in a run that its time limit cannot act.
 fn report_no_deadline(diagnostics: &mut Vec<Diagnostic>) {
     if diagnostics.iter().all(|diagnostic| diagnostic.code != codes::NO_DEADLINE) {
         let message =

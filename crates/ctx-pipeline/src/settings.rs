@@ -1,5 +1,3 @@
-//! Settings of processors in layers, and where each value comes from.
-
 mod config;
 mod findings;
 mod merge;
@@ -34,7 +32,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Returns the spelling used in reports.
+    /// Returns the name used in reports.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::BuiltIn => "built-in",
@@ -45,7 +43,6 @@ impl Origin {
         }
     }
 
-    /// Names the origin in a message.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::BuiltIn => "default",
@@ -85,23 +82,23 @@ pub struct ProcessorSetting {
     pub place: Option<SettingPlace>,
 }
 
-/// Where a file has the setting of a processor, as JSON pointers.
+/// JSON pointers to a processor's setting in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingPlace {
-    /// The whole entry.
+    /// Whole entry.
     pub entry: Arc<str>,
-    /// The object that holds its settings by key.
+    /// Object with the settings by key.
     pub config: Arc<str>,
 }
 
 impl ProcessorSetting {
-    /// Makes a setting that switches a processor on or off.
+    /// Creates a setting that enables or disables a processor.
     pub fn switch(id: &str, enabled: bool) -> Self {
         Self { id: Arc::from(id), enabled: Some(enabled), ..Self::default() }
     }
 }
 
-/// The settings of one layer.
+/// Settings of one layer.
 ///
 /// ```
 /// use ctx_pipeline::{Origin, SettingsLayer};
@@ -114,9 +111,9 @@ impl ProcessorSetting {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettingsLayer {
-    /// Who set them.
+    /// Origin of the settings.
     pub origin: Origin,
-    /// One for each processor that the layer says something about; of two with one id the later counts.
+    /// Settings by processor. If two have the same id, the later applies.
     pub settings: Vec<ProcessorSetting>,
 }
 

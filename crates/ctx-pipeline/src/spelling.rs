@@ -1,10 +1,9 @@
-//! Ids of processors as files spell them.
-
 pub use ctx_types::canonical_id;
 
-/// Returns the processors that a spelling stands for, if it is that of a group.
+/// Returns the processors of a group.
 ///
-/// Seed 002 has the four formatters as one processor, `message-formatters`; AIO Hub as `message-formatter`.
+/// The four formatters are one processor in seed 002 (`message-formatters`) and AIO Hub
+/// (`message-formatter`).
 ///
 /// ```
 /// use ctx_pipeline::group_members;
@@ -16,6 +15,6 @@ pub fn group_members(id: &str) -> Option<&'static [&'static str]> {
     matches!(canonical_id(id), "message-formatters" | "message-formatter").then_some(&FORMATTERS)
 }
 
-/// In the order in which they run.
+/// In the order they run.
 const FORMATTERS: [&str; 4] =
     ["merge-system-to-head", "merge-consecutive-roles", "convert-system-to-user", "ensure-alternating-roles"];

@@ -1,23 +1,18 @@
-//! What a stage changed.
-
 use std::collections::{BTreeSet, HashMap};
 
 use ctx_types::{Message, Place, SourceKind, StageReport};
 
-/// How many messages that are not shared are looked for among those before.
+/// Maximum unshared messages to search in the old list.
 const MOST_MISSES: usize = 32;
 
-/// Compares the messages before and after a stage. O(messages); shared ones are equal at once.
-///
-/// Messages keep their order in most stages: both lists are walked side by side, and only what has no partner
-/// there is looked up by source.
+/// O(messages); shared messages are equal. Walks both lists in parallel, and looks up only unmatched messages
+/// by source.
 pub(crate) fn compare(id: &str, before: &[Message], after: &[Message]) -> StageReport {
     let (mut gone, mut new) = (Vec::new(), Vec::new());
     let (mut changed, mut misses) = (0, 0);
     let mut old = before;
     for message in after {
         let next = old.split_first();
-        // Most are shared with the messages before, and stand where they stood.
         if let Some((_, rest)) = next.filter(|(next, _)| next.is_shared_with(message)) {
             old = rest;
             continue;
@@ -31,7 +26,7 @@ pub(crate) fn compare(id: &str, before: &[Message], after: &[Message]) -> StageR
             new.push(message);
             continue;
         }
-        // What is dropped of the conversation is dropped in front of what is kept: of that nothing has to be looked at.
+        // Dropped messages precede kept ones; skip them without comparing.
         let Some(place) = old.iter().position(|old| old.is_shared_with(message)) else {
             new.push(message);
             misses += 1;
@@ -60,10 +55,8 @@ pub(crate) fn compare(id: &str, before: &[Message], after: &[Message]) -> StageR
     }
 }
 
-/// Returns how many messages are new, and how many are changed. Mostly many are gone and few are new: only those that
-/// may be partners are filed.
 fn compare_unordered(before: &[&Message], after: &[&Message]) -> (usize, usize) {
-    // Few, of another kind mostly than those that are gone: nothing of most of these has to be looked at.
+    // Index only possible matches: usually few are new and many are gone.
     let wanted: BTreeSet<Key<'_>> = after.iter().map(|message| key(message)).collect();
     let mut known: HashMap<Key<'_>, Vec<&Message>> = HashMap::with_capacity(wanted.len());
     for message in before.iter().rev().filter(|message| wanted.contains(&key(message))) {
@@ -80,7 +73,6 @@ fn compare_unordered(before: &[&Message], after: &[&Message]) -> (usize, usize) 
     (added, changed)
 }
 
-/// The report of a stage that left the messages alone.
 pub(crate) fn untouched(id: &str, messages: usize) -> StageReport {
     StageReport {
         id: id.to_owned(),
@@ -96,7 +88,7 @@ fn key(message: &Message) -> Key<'_> {
     (message.source.kind, message.source.id.as_deref(), message.source.index())
 }
 
-/// Returns whether the same would be sent; most messages are shared, and the same at once.
+/// Whether the request would be the same.
 fn is_same(old: &Message, new: &Message) -> bool {
     let is_equal = || {
         old.role == new.role

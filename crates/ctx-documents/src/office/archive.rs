@@ -1,6 +1,6 @@
-//! A ZIP archive, as far as office files need one: its list at the end, and members that are stored or deflated.
+//! Minimal ZIP reader: the central directory, and stored or deflated members.
 //!
-//! The crate `zip` brings a source of random numbers, which the pure layers do without.
+//! The crate `zip` depends on a random number generator, which the lower layers exclude.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -11,17 +11,16 @@ use flate2::read::DeflateDecoder;
 use crate::DocumentLimits;
 use crate::reader::invalid;
 
-/// The most members that an archive may have.
 const MAX_MEMBERS: usize = 4_096;
 
-/// How far from the end the last record may begin: its own length and that of a comment.
+/// Maximum size of the end record: 22 bytes and a comment.
 const LAST_RECORD: usize = 22 + 65_535;
 
-/// An archive whose members are unpacked up to a number of bytes together.
+/// An archive with a limit for the total unpacked bytes.
 pub(super) struct Archive<'a> {
     bytes: &'a [u8],
     members: BTreeMap<&'a [u8], Member>,
-    /// How many bytes may still be unpacked.
+    /// Unpacked bytes left.
     left: usize,
 }
 
@@ -30,12 +29,11 @@ struct Member {
     is_encrypted: bool,
     method: u16,
     packed: usize,
-    /// Where its own header begins.
     at: usize,
 }
 
 impl<'a> Archive<'a> {
-    /// Reads the list of members; of two with one name the first counts.
+    /// If two members have the same name, the first applies.
     pub(super) fn open(bytes: &'a [u8], limits: &DocumentLimits) -> Result<Self, PortError> {
         let tail = bytes.len().saturating_sub(LAST_RECORD);
         let last = bytes.get(tail..).and_then(|tail| memchr::memmem::rfind(tail, b"PK\x05\x06"));
@@ -73,11 +71,11 @@ impl<'a> Archive<'a> {
         self.members.keys().copied().filter_map(|name| std::str::from_utf8(name).ok())
     }
 
-    /// Unpacks a member as text; `None` if there is none of this name.
+    /// Returns `None` if the member is missing.
     pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, PortError> {
         let Some(member) = self.members.get(name.as_bytes()).copied() else { return Ok(None) };
         let bytes = self.unpack(member)?;
-        // XML may be in UTF-16, by a mark at its beginning.
+        // A byte order mark declares UTF-16.
         let text = match encoding_rs::Encoding::for_bom(&bytes) {
             Some((encoding, _)) => encoding.decode(&bytes).0.into_owned(),
             None => String::from_utf8(bytes)
@@ -86,7 +84,7 @@ impl<'a> Archive<'a> {
         Ok(Some(text))
     }
 
-    /// As [`text`](Self::text), of a member that every such file has.
+    /// Returns a required member.
     pub(super) fn expect(&mut self, name: &str) -> Result<String, PortError> {
         self.text(name)?.ok_or_else(|| invalid(phrase!("it has no `{name}`", name)))
     }
@@ -125,7 +123,7 @@ fn number(bytes: &[u8], at: usize) -> Result<u16, PortError> {
     found.map(u16::from_le_bytes).ok_or_else(cut_off)
 }
 
-/// Reads a size or place; the largest value means one of more than 4 GiB, which is not read.
+/// The maximum value means a ZIP64 size, which is not supported.
 fn long(bytes: &[u8], at: usize) -> Result<usize, PortError> {
     let found = bytes.get(at..at + 4).and_then(|found| found.try_into().ok());
     let found = found.map(u32::from_le_bytes).ok_or_else(cut_off)?;

@@ -1,4 +1,4 @@
-//! XML, event by event, by local names.
+//! XML events with local names.
 
 use std::borrow::Cow;
 
@@ -8,17 +8,15 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use crate::reader::invalid;
 
-/// What an XML document says next.
 #[derive(Debug)]
 pub(super) enum Token<'a> {
-    /// An element begins; one that is empty ends at once.
+    /// An empty element also sends `Close`.
     Open(Tag<'a>),
-    /// An element ends.
+    /// Local name.
     Close(String),
     Text(Cow<'a, str>),
 }
 
-/// The beginning of an element.
 #[derive(Debug)]
 pub(super) struct Tag<'a> {
     start: BytesStart<'a>,
@@ -29,14 +27,13 @@ impl Tag<'_> {
         self.start.local_name().into_inner()
     }
 
-    /// Returns the id of a relation, which stands beside an `id` of another meaning.
+    /// Returns the prefixed `id` of a relationship (`r:id`); a plain `id` has another meaning.
     pub(super) fn relation_id(&self) -> Option<String> {
         let mut attributes = self.start.attributes().filter_map(Result::ok);
         let found = attributes.find(|attribute| attribute.key.into_inner().ends_with(":id"))?;
         Some(found.value.into_owned())
     }
 
-    /// Returns an attribute by its local name.
     pub(super) fn attribute(&self, name: &str) -> Option<String> {
         let mut attributes = self.start.attributes().filter_map(Result::ok);
         let found = attributes.find(|attribute| attribute.key.local_name().into_inner() == name)?;
@@ -44,9 +41,9 @@ impl Tag<'_> {
     }
 }
 
-/// Calls `see` for every token of a document, in order, until it says that it has seen enough.
+/// Calls `see` for every token in order until it returns `Next::Stop`.
 ///
-/// No entity that the document itself declares is expanded, so that nothing grows.
+/// Never expands entities that the document declares, which prevents entity bombs.
 pub(super) fn read(xml: &str, mut see: impl FnMut(Token<'_>) -> Next) -> Result<(), PortError> {
     let mut reader = Reader::from_str(xml);
     let config = reader.config_mut();
@@ -76,14 +73,13 @@ pub(super) fn read(xml: &str, mut see: impl FnMut(Token<'_>) -> Next) -> Result<
     }
 }
 
-/// Whether to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     Go,
     Stop,
 }
 
-/// What a reference to a character stands for; one that only the document knows stays as it is.
+/// Keeps unknown entities.
 fn resolve(reference: &BytesRef<'_>) -> String {
     if let Ok(Some(character)) = reference.resolve_char_ref() {
         return character.to_string();

@@ -1,5 +1,3 @@
-//! Which member of an archive an id means.
-
 use std::collections::BTreeMap;
 
 use ctx_types::PortError;
@@ -7,7 +5,7 @@ use ctx_types::PortError;
 use super::archive::Archive;
 use super::markup::{Next, Token, read};
 
-/// Reads the relations of a member: the paths of other members by id. Those that lead elsewhere are left out.
+/// Reads the internal relationships of a member: paths by id.
 pub(super) fn of(
     archive: &mut Archive<'_>,
     folder: &str,

@@ -1,4 +1,4 @@
-//! The cells of an XLSX file, sheet by sheet, as lines of comma-separated values.
+//! XLSX as comma-separated values, sheet by sheet.
 
 mod cells;
 mod dates;
@@ -13,7 +13,6 @@ use crate::DocumentLimits;
 use crate::page::Page;
 use styles::Styles;
 
-/// Reads a workbook.
 pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
     let mut archive = Archive::open(bytes, limits)?;
     let book = workbook(&mut archive)?;
@@ -43,7 +42,6 @@ pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedTex
 
 #[derive(Default)]
 struct Workbook {
-    /// The sheets by name and path, in order.
     sheets: Vec<(String, String)>,
     counts_from_1904: bool,
 }
@@ -59,7 +57,7 @@ fn workbook(archive: &mut Archive<'_>) -> Result<Workbook, PortError> {
                 book.sheets.extend(path.map(|path| (tag.attribute("name").unwrap_or_default(), path)));
             }
             "workbookPr" => {
-                // Extensions have an element of the same name, which says nothing about dates.
+                // Extensions have an element of the same name without dates.
                 book.counts_from_1904 |= matches!(tag.attribute("date1904").as_deref(), Some("1" | "true"));
             }
             _ => {}
@@ -69,7 +67,7 @@ fn workbook(archive: &mut Archive<'_>) -> Result<Workbook, PortError> {
     Ok(book)
 }
 
-/// Reads the texts that cells name by number; how a text is to be pronounced is no part of it.
+/// Skips phonetic hints (`rPh`).
 fn shared_strings(xml: &str) -> Result<Vec<String>, PortError> {
     let (mut strings, mut is_text, mut phonetic) = (Vec::new(), false, 0_usize);
     read_markup(xml, |token| {

@@ -1,5 +1,3 @@
-//! The text of a PPTX file, slide by slide.
-
 use ctx_types::{ExtractedText, PortError};
 
 use super::archive::Archive;
@@ -8,7 +6,6 @@ use super::relations;
 use crate::DocumentLimits;
 use crate::page::Page;
 
-/// Reads a presentation.
 pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
     let mut archive = Archive::open(bytes, limits)?;
     let slides = slides(&mut archive)?;
@@ -28,7 +25,6 @@ pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedTex
     Ok(page.finish())
 }
 
-/// Lists the slides in the order in which they are shown.
 fn slides(archive: &mut Archive<'_>) -> Result<Vec<String>, PortError> {
     let targets = relations::of(archive, "ppt", "presentation.xml")?;
     let mut slides = Vec::new();

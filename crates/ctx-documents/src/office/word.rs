@@ -1,4 +1,4 @@
-//! The text of a DOCX file: paragraphs, headings, lists and tables.
+//! DOCX: paragraphs, headings, lists and tables.
 
 use ctx_types::{ExtractedText, PortError};
 
@@ -7,10 +7,9 @@ use super::markup::{Next, Tag, Token, read as read_markup};
 use crate::DocumentLimits;
 use crate::page::Page;
 
-/// Parts of a document, in the order in which they are written.
+/// In output order.
 const PARTS: [&str; 3] = ["word/document.xml", "word/footnotes.xml", "word/endnotes.xml"];
 
-/// Reads a document.
 pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedText, PortError> {
     let mut archive = Archive::open(bytes, limits)?;
     let mut page = Page::new(limits);
@@ -38,20 +37,17 @@ fn write(xml: &str, page: &mut Page) -> Result<(), PortError> {
     })
 }
 
-/// Where in a document the writing is.
 #[derive(Default)]
 struct Writing {
-    /// Inside of an element that holds words.
+    /// Whether inside a text element.
     is_text: bool,
-    /// How many elements around say that this is not shown.
     hidden: usize,
-    /// How many cells of tables are around.
+    /// Depth of nested table cells.
     cells: usize,
-    /// Whether this cell has words already.
     has_words: bool,
 }
 
-/// What is not shown: a second form for older programs, and words that were deleted.
+/// Alternatives for older programs, and deleted text.
 const HIDDEN: [&str; 3] = ["Fallback", "del", "moveFrom"];
 
 impl Writing {
@@ -93,7 +89,7 @@ impl Writing {
     }
 }
 
-/// The mark of a heading, if a paragraph's style is one.
+/// Returns the Markdown prefix of a heading style.
 fn heading(tag: &Tag<'_>) -> String {
     let style = tag.attribute("val").unwrap_or_default().to_ascii_lowercase();
     let level = style.strip_prefix("heading").and_then(|level| level.trim().parse::<usize>().ok());

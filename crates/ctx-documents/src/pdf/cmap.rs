@@ -1,21 +1,19 @@
-//! The tables by which fonts say which letters their codes mean.
+//! Fonts' `ToUnicode` tables from codes to text.
 
 use std::collections::BTreeMap;
 
 use super::lexer::{Lexer, Token};
 use super::object::Object;
 
-/// The most codes of one table.
 const MAX_CODES: usize = 70_000;
 
-/// Letters by code.
 #[derive(Debug, Default)]
 pub(super) struct CMap {
     letters: BTreeMap<u32, Box<str>>,
 }
 
 impl CMap {
-    /// Reads a table, as far as it goes.
+    /// Reads as much as is valid.
     pub(super) fn read(bytes: &[u8]) -> Self {
         let mut lexer = Lexer::new(bytes, 0);
         let mut map = Self::default();
@@ -74,7 +72,6 @@ impl CMap {
     }
 }
 
-/// Reads a code of up to four bytes.
 pub(super) fn number(bytes: &[u8]) -> u32 {
     bytes.iter().take(4).fold(0, |number, byte| (number << 8) | u32::from(*byte))
 }

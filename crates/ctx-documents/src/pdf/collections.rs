@@ -1,21 +1,21 @@
-//! Adobe's collections of letters, by whose numbers a font may write that says nothing else about its letters.
+//! Adobe character collections, for fonts without a `ToUnicode` table.
 //!
-//! Most numbers follow the rows of a national standard, so that ranges do instead of tables: all but a few signs,
-//! and what later supplements added, which stay unknown.
+//! Most ids follow the rows of a national standard, so ranges replace tables. A few symbols and later
+//! supplements are not supported.
 
 use encoding_rs::{EUC_JP, EUC_KR, Encoding, GB18030};
 
-/// A collection: the encoding of its standard, and where rows of that have their numbers.
+/// Encoding of the standard, and ids of its rows.
 #[derive(Debug)]
 pub(super) struct Collection {
     name: &'static [u8],
     encoding: &'static Encoding,
-    /// The numbers of the blank in one or more runs of ASCII.
+    /// Ids of the space in each ASCII range.
     ascii: &'static [u32],
     rows: &'static [Rows],
 }
 
-/// Letters of one standard that follow one another: 94 in a row.
+/// Consecutive characters of the standard, 94 per row.
 #[derive(Debug)]
 struct Rows {
     first: u32,
@@ -28,7 +28,6 @@ const fn rows(first: u32, count: u32, row: u32, cell: u32) -> Rows {
     Rows { first, count, row, cell }
 }
 
-/// How many letters a row has.
 const CELLS: u32 = 94;
 
 static COLLECTIONS: [Collection; 3] = [
@@ -38,7 +37,7 @@ static COLLECTIONS: [Collection; 3] = [
         ascii: &[1, 231],
         rows: &[
             rows(633, 94, 1, 1),
-            // Digits, letters, kana, Greek, Cyrillic.
+            // Digits, Latin letters, kana, Greek, Cyrillic.
             rows(780, 10, 3, 16),
             rows(790, 26, 3, 33),
             rows(816, 26, 3, 65),
@@ -46,7 +45,7 @@ static COLLECTIONS: [Collection; 3] = [
             rows(925, 86, 5, 1),
             rows(1_011, 24, 6, 1),
             rows(1_059, 33, 7, 1),
-            // Both levels of kanji.
+            // Kanji levels 1 and 2.
             rows(1_125, 2_965, 16, 1),
             rows(4_090, 3_388, 48, 1),
         ],
@@ -66,12 +65,10 @@ static COLLECTIONS: [Collection; 3] = [
 ];
 
 impl Collection {
-    /// Finds a collection by the name of its order.
     pub(super) fn named(order: &[u8]) -> Option<&'static Self> {
         COLLECTIONS.iter().find(|collection| collection.name == order)
     }
 
-    /// Returns the letter of a number, if it is one of those that follow the standard.
     pub(super) fn letters(&self, number: u32) -> Option<String> {
         let ascii = self.ascii.iter().find_map(|blank| number.checked_sub(*blank).filter(|at| *at < CELLS));
         if let Some(letter) = ascii.and_then(|at| char::from_u32(0x20 + at)) {

@@ -1,7 +1,7 @@
-//! The encodings that a font of many letters may name, and how its codes are read.
+//! Encodings of composite fonts.
 //!
-//! Source: the predefined `CMaps` of ISO 32000-1, table 118. Those of national standards are read as the encodings of
-//! the web that contain them.
+//! Source: predefined `CMaps` in ISO 32000-1, table 118. National standards are decoded as the web encodings
+//! that contain them.
 
 use std::borrow::Cow;
 
@@ -10,19 +10,19 @@ use encoding_rs::{BIG5, EUC_JP, EUC_KR, Encoding, GB18030, SHIFT_JIS, UTF_8, UTF
 use super::cmap::number;
 use super::collections::Collection;
 
-/// How the bytes of a string become codes and letters.
+/// Meaning of a string's bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Codes {
-    /// Two bytes a code, which means nothing by itself.
+    /// Two-byte codes without a known meaning.
     Pairs,
-    /// Letters of an encoding.
+    /// Text in an encoding.
     Letters(&'static Encoding),
-    /// Two bytes a code, which is a number in a collection.
+    /// Two-byte ids in a collection.
     Numbers(&'static Collection),
 }
 
 impl Codes {
-    /// Reads the name of an encoding; codes of two bytes where it is not known.
+    /// Unknown names give `Pairs`.
     pub(super) fn named(name: &[u8]) -> Self {
         let name = std::str::from_utf8(name).unwrap_or_default();
         let has = |part: &str| name.contains(part);
@@ -39,7 +39,6 @@ impl Codes {
         Self::Letters(encoding)
     }
 
-    /// Returns how many bytes the first code of a string has.
     pub(super) fn len(self, bytes: &[u8]) -> usize {
         let first = bytes.first().copied().unwrap_or_default();
         let len = match self {
@@ -57,7 +56,7 @@ impl Codes {
                 0xe0..=0xef => 3,
                 0xf0.. => 4,
             },
-            // Half-wide kana have one byte.
+            // Half-width kana.
             Self::Letters(encoding) if encoding == SHIFT_JIS && (0xa0..0xe0).contains(&first) => 1,
             Self::Letters(_) if first < 0x81 => 1,
             Self::Letters(_) => 2,
@@ -65,7 +64,6 @@ impl Codes {
         len.min(bytes.len())
     }
 
-    /// Returns the letters of one code, if the encoding says.
     pub(super) fn letters(self, code: &[u8]) -> Option<String> {
         let encoding = match self {
             Self::Pairs => return None,

@@ -1,4 +1,4 @@
-//! The objects of a file: where they stand, and what they are.
+//! Locates and reads the objects of a file.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,48 +8,44 @@ use super::filters::unpack;
 use super::lexer::{Lexer, Token, is_blank};
 use super::object::{Dict, Object};
 
-/// The most objects that a file may have; those behind them do not exist.
+/// Further objects are ignored.
 const MAX_OBJECTS: usize = 300_000;
 
-/// How many references may lead from one to the next.
+/// Maximum chain of references.
 const MAX_HOPS: usize = 16;
 
-/// The most bytes that one stream unpacks to.
+/// Maximum unpacked bytes of one stream.
 const MAX_STREAM: usize = 16 << 20;
 
-/// A file, of which objects are read when they are asked for.
+/// Reads objects on request.
 pub(super) struct File<'a> {
     bytes: &'a [u8],
     places: BTreeMap<u32, Version>,
-    /// What objects that are packed together unpack to.
+    /// Unpacked object streams.
     packed: Vec<Rc<[u8]>>,
-    /// The number of the catalogue.
+    /// Number of the catalog.
     pub(super) root: Option<u32>,
     pub(super) is_encrypted: bool,
-    /// How many bytes may still be unpacked.
+    /// Unpacked bytes left.
     pub(super) left: usize,
 }
 
-/// Where an object is. As files grow at their end, of two with one number the later counts.
+/// Position of an object. Files grow at the end: if two objects have the same number, the later applies.
 #[derive(Clone, Copy)]
 struct Version {
-    /// Where in the file it begins, or the stream in which it is packed.
+    /// Offset of the object, or of its object stream.
     start: usize,
     place: Place,
 }
 
 #[derive(Clone, Copy)]
 enum Place {
-    /// In the file, behind its `obj`.
     At(usize),
-    /// In what was packed.
     In { packed: usize, at: usize },
 }
 
 impl<'a> File<'a> {
-    /// Looks for all objects; of two with one number the later counts, as files grow at their end.
-    ///
-    /// O(bytes of the file and of packed objects).
+    /// Finds all objects. O(bytes of the file and of object streams).
     pub(super) fn open(bytes: &'a [u8], max_unpacked: usize) -> Self {
         let found = find_objects(bytes);
         let version = |object: &FoundObject| Version { start: object.start, place: Place::At(object.start) };
@@ -60,7 +56,7 @@ impl<'a> File<'a> {
             let object = found.get(found.partition_point(|object| object.start <= at).checked_sub(1)?)?;
             (at < object.end).then_some(object)
         };
-        // What stands in an object, such as a text about files of this kind, says nothing about this one.
+        // A `trailer` inside an object, such as in a text about PDF, is not the file's trailer.
         for at in memchr::memmem::find_iter(bytes, b"trailer").filter(|at| owner(*at).is_none()) {
             file.read_trailer(at + b"trailer".len());
         }
@@ -68,7 +64,7 @@ impl<'a> File<'a> {
             file.read_trailer(object.start);
         }
         if file.root.is_none() {
-            // A file that is cut off has lost its end, where that would be said.
+            // A truncated file has no trailer.
             let catalogue = memchr::memmem::find(bytes, b"/Catalog").and_then(owner);
             file.root = catalogue.map(|object| object.number);
         }
@@ -85,7 +81,7 @@ impl<'a> File<'a> {
         file
     }
 
-    /// Reads what stands at the end of a file, or of a version of it.
+    /// Updates of a file add trailers.
     fn read_trailer(&mut self, at: usize) {
         let Some(Object::Dict(trailer)) = Lexer::new(self.bytes, at).object() else { return };
         if let Some(Object::Reference(root)) = trailer.get("Root") {
@@ -94,7 +90,6 @@ impl<'a> File<'a> {
         self.is_encrypted |= !matches!(trailer.get("Encrypt"), None | Some(Object::Null));
     }
 
-    /// Unpacks a stream of objects: pairs of number and place, then the objects.
     fn unpack_objects(&mut self, start: usize) {
         let Some((dict, bytes)) = self.stream_at(start).filter(|(dict, _)| dict.is("Type", "ObjStm")) else {
             return;
@@ -119,12 +114,10 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Returns the numbers of all objects.
     pub(super) fn numbers(&self) -> Vec<u32> {
         self.places.keys().copied().collect()
     }
 
-    /// Returns an object by its number.
     pub(super) fn object(&self, number: u32) -> Option<Object> {
         match self.places.get(&number)?.place {
             Place::At(at) => Lexer::new(self.bytes, at).object(),
@@ -132,7 +125,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Follows references to a value that is none.
+    /// Follows references.
     pub(super) fn resolve(&self, object: &Object) -> Object {
         let mut object = object.clone();
         for _ in 0..MAX_HOPS {
@@ -144,7 +137,6 @@ impl<'a> File<'a> {
         Object::Null
     }
 
-    /// Returns a value of a dictionary, with references followed.
     pub(super) fn get(&self, dict: &Dict, key: &str) -> Option<Object> {
         dict.get(key).map(|value| self.resolve(value)).filter(|value| *value != Object::Null)
     }
@@ -153,7 +145,7 @@ impl<'a> File<'a> {
         self.get(dict, key)?.dict().cloned()
     }
 
-    /// Returns a stream with its dictionary, unpacked as far as limits allow.
+    /// Unpacks a stream within the limits.
     pub(super) fn stream(&mut self, number: u32) -> Option<(Dict, Vec<u8>)> {
         let Place::At(at) = self.places.get(&number)?.place else { return None };
         self.stream_at(at)
@@ -179,15 +171,14 @@ impl<'a> File<'a> {
         Some((dict, bytes))
     }
 
-    /// Returns the bytes of a stream whose keyword ends at a place: as many as it says, if `endstream` follows them.
+    /// `at` is the end of the `stream` keyword.
     fn raw(&self, dict: &Dict, at: usize) -> Option<&'a [u8]> {
         let said = self.get(dict, "Length").and_then(|length| length.index());
         stream_bytes(self.bytes, at, said).map(|range| self.bytes.get(range).unwrap_or_default())
     }
 }
 
-/// Returns where the bytes of a stream are, whose keyword ends at a place: as many as it says, if `endstream` follows
-/// them.
+/// Uses the declared length if `endstream` follows it.
 fn stream_bytes(bytes: &[u8], at: usize, said: Option<u32>) -> Option<Range<usize>> {
     let rest = bytes.get(at..)?;
     let rest = rest.strip_prefix(b"\r\n").or_else(|| rest.strip_prefix(b"\n")).unwrap_or(rest);
@@ -204,19 +195,18 @@ fn stream_bytes(bytes: &[u8], at: usize, said: Option<u32>) -> Option<Range<usiz
     Some(start..start + len)
 }
 
-/// An object in the file.
 struct FoundObject {
     number: u32,
-    /// Where it begins, behind its `obj`.
+    /// After `obj`.
     start: usize,
-    /// Where it ends, with its stream if it has one.
+    /// Includes the stream.
     end: usize,
 }
 
-/// Finds `12 0 obj` wherever it does not stand in another object; in the order of the file. O(bytes).
+/// Finds `12 0 obj` outside other objects, in file order. O(bytes).
 fn find_objects(bytes: &[u8]) -> Vec<FoundObject> {
     let mut found = Vec::new();
-    // Objects that do not end would be read again from each place on in which one begins.
+    // Limits repeated reads of unterminated objects.
     let mut left = bytes.len().saturating_mul(4);
     let mut from = 0;
     while found.len() < MAX_OBJECTS
@@ -227,21 +217,20 @@ fn find_objects(bytes: &[u8]) -> Vec<FoundObject> {
         from = start;
         let Some(number) = number_before(bytes, start - b"obj".len()) else { continue };
         let end = if left > 0 { end_of(bytes, start, &mut left) } else { start };
-        // The next one may begin right where this one ends.
+        // The next object may begin here.
         from = end.max(start);
         found.push(FoundObject { number, start, end: from });
     }
     found
 }
 
-/// Returns the number of the object whose `obj` stands at a place.
 fn number_before(bytes: &[u8], at: usize) -> Option<u32> {
     let before = strip_blank(bytes.get(at.saturating_sub(24)..at)?)?;
     let (before, _) = strip_number(before)?;
     strip_number(strip_blank(before)?).map(|(_, number)| number)
 }
 
-/// Returns where the object ends that begins at a place; there, if it does not end.
+/// Returns `start` if the object is unterminated.
 fn end_of(bytes: &[u8], start: usize, left: &mut usize) -> usize {
     let mut lexer = Lexer::new(bytes, start);
     let object = lexer.object();
@@ -252,26 +241,25 @@ fn end_of(bytes: &[u8], start: usize, left: &mut usize) -> usize {
     let Some(Token::Word(b"stream")) = lexer.next() else { return end };
     let said = dict.get("Length").and_then(Object::index);
     let stream = stream_bytes(bytes, lexer.at, said);
-    // A stream without an end is no reason to take all that follows for its bytes.
+    // An unterminated stream must not swallow the following objects.
     let is_said = |stream: &Range<usize>| said.is_some_and(|said| said as usize == stream.len());
     let stream = stream.filter(|stream| is_said(stream) || is_closed(bytes, stream.start, stream.end));
     *left = left.saturating_sub(stream.as_ref().map_or(0, ExactSizeIterator::len));
     stream.map_or(end, |stream| stream.end)
 }
 
-/// Returns whether a value ends before the file does and before the next object begins: a bracket may be missing.
+/// An unclosed bracket would reach the next object or the end of the file.
 fn is_closed(bytes: &[u8], start: usize, end: usize) -> bool {
     let value = bytes.get(start..end).unwrap_or_default();
     end < bytes.len() && memchr::memmem::find(value, b"endobj").is_none()
 }
 
-/// Takes blanks off the end; there must be some.
+/// Requires at least one blank.
 fn strip_blank(bytes: &[u8]) -> Option<&[u8]> {
     let count = bytes.iter().rev().take_while(|byte| is_blank(**byte)).count();
     bytes.get(..bytes.len() - count).filter(|_| count > 0)
 }
 
-/// Takes a number off the end.
 fn strip_number(bytes: &[u8]) -> Option<(&[u8], u32)> {
     let count = bytes.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let (before, digits) = bytes.split_at_checked(bytes.len() - count)?;

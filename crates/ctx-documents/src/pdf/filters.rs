@@ -1,12 +1,10 @@
-//! Unpacks streams, up to a limit.
-
 use std::io::Read as _;
 
 use flate2::read::{DeflateDecoder, ZlibDecoder};
 
 use super::lexer::{hex_bytes, is_blank};
 
-/// Unpacks by one filter; `None` for one that text never needs. What is broken is read as far as it goes.
+/// Unpacks one filter; `None` for image filters. Keeps output before an error.
 pub(super) fn unpack(bytes: &[u8], filter: &[u8], max_bytes: usize) -> Option<Vec<u8>> {
     match filter {
         b"FlateDecode" | b"Fl" => Some(inflate(bytes, max_bytes)),
@@ -23,7 +21,7 @@ pub(super) fn unpack(bytes: &[u8], filter: &[u8], max_bytes: usize) -> Option<Ve
 fn inflate(bytes: &[u8], max_bytes: usize) -> Vec<u8> {
     let mut unpacked = Vec::new();
     let limit = max_bytes as u64;
-    // What came before a fault is kept: files are cut off.
+    // Keep output before an error: files are often truncated.
     let read = ZlibDecoder::new(bytes).take(limit).read_to_end(&mut unpacked);
     if read.is_err() && unpacked.is_empty() {
         let raw = bytes.get(2..).unwrap_or_default();
@@ -58,11 +56,11 @@ fn ascii85(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The packing of older files: codes of 9 to 12 bits, 256 begins anew and 257 ends.
+/// Codes have 9 to 12 bits; 256 resets the table and 257 ends the stream.
 fn lzw(bytes: &[u8], max_bytes: usize) -> Vec<u8> {
     const CLEAR: usize = 256;
     const END: usize = 257;
-    // Each entry: where it stands in what was written, and how long it is.
+    // Start and length in `out`.
     let mut table: Vec<(usize, usize)> = Vec::new();
     let mut out: Vec<u8> = Vec::new();
     let mut last: Option<(usize, usize)> = None;
@@ -89,7 +87,7 @@ fn lzw(bytes: &[u8], max_bytes: usize) -> Vec<u8> {
         match (known, last) {
             (None, _) => out.push(code.to_le_bytes()[0]),
             (Some(Some((at, len))), _) => out.extend_from_within(at..at + len),
-            // The entry that is being made: the last one and its own first byte.
+            // The entry in progress: the last entry plus its first byte.
             (Some(None), Some((at, len))) => {
                 out.extend_from_within(at..at + len);
                 out.extend_from_within(at..=at);
@@ -122,7 +120,7 @@ mod tests {
     fn texts_are_unpacked() {
         assert_eq!(unpack(b"48 65>", b"AHx", 9).unwrap(), b"He");
         assert_eq!(unpack(b"87cURD]i,\"Ebo80~>", b"ASCII85Decode", 99).unwrap(), b"Hello World!");
-        // The example of the PDF specification.
+        // Example from the PDF specification.
         let packed = [0x80, 0x0b, 0x60, 0x50, 0x22, 0x0c, 0x0c, 0x85, 0x01];
         assert_eq!(unpack(&packed, b"LZWDecode", 99).unwrap(), [45, 45, 45, 45, 45, 65, 45, 45, 45, 66]);
         assert_eq!(unpack(b"\xff\xd8", b"DCTDecode", 9), None);

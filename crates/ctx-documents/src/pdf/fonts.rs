@@ -1,4 +1,4 @@
-//! Fonts: from the bytes of a string to letters.
+//! Fonts convert bytes of a string to text.
 
 use encoding_rs::{Encoding, MACINTOSH, WINDOWS_1252};
 
@@ -10,10 +10,9 @@ use super::glyphs;
 use super::object::{Dict, Object};
 use super::widths::Widths;
 
-/// How many words are read of what stands before the packed part of a font.
+/// Maximum words before the encrypted part of a Type 1 font.
 const MAX_WORDS: usize = 8_192;
 
-/// A font.
 #[derive(Debug)]
 pub(super) struct Font {
     letters: Letters,
@@ -23,7 +22,7 @@ pub(super) struct Font {
 
 #[derive(Debug)]
 enum Letters {
-    /// One byte a letter: those by code, and the encoding of the others.
+    /// Single bytes: named glyphs, and an encoding for the rest.
     Simple {
         named: Vec<(u8, Option<String>)>,
         base: &'static Encoding,
@@ -31,14 +30,13 @@ enum Letters {
     Composite(Codes),
 }
 
-/// A letter of a string.
 #[derive(Debug)]
 pub(super) struct Glyph {
-    /// What it says; `None` if nobody knows.
+    /// `None` if unknown.
     pub(super) letters: Option<String>,
-    /// In thousandths of the size.
+    /// In 1/1,000 of the font size.
     pub(super) width: f64,
-    /// Whether it is the byte 32, by which words are set apart further.
+    /// Whether it is byte 32, which word spacing applies to.
     pub(super) is_space: bool,
 }
 
@@ -63,7 +61,7 @@ impl Font {
                 collection.map_or(Codes::Pairs, Codes::Numbers)
             }
             Some(Object::Name(name)) => Codes::named(&name),
-            // A table of its own, which may be built upon one with a name.
+            // A custom table, possibly based on a predefined one.
             Some(Object::Dict(own)) => match file.get(&own, "UseCMap") {
                 Some(Object::Name(name)) => Codes::named(&name),
                 _ => own.get("CMapName").and_then(Object::name).map_or(Codes::Pairs, Codes::named),
@@ -74,7 +72,6 @@ impl Font {
         Self { letters: Letters::Composite(codes), to_unicode, widths }
     }
 
-    /// Takes the first letter off a string.
     pub(super) fn take<'b>(&self, bytes: &'b [u8]) -> (Glyph, &'b [u8]) {
         let len = match &self.letters {
             Letters::Simple { .. } => 1,
@@ -97,7 +94,7 @@ impl Font {
     }
 }
 
-/// Reads the encoding of a font with one byte a letter: one with a name, and letters that differ from it.
+/// Reads the base encoding and `Differences`.
 fn simple(file: &mut File<'_>, dict: &Dict) -> Letters {
     let encoding = file.get(dict, "Encoding");
     let base = match &encoding {
@@ -126,7 +123,7 @@ fn simple(file: &mut File<'_>, dict: &Dict) -> Letters {
     Letters::Simple { named, base }
 }
 
-/// Reads the encoding that a font of Type 1 brings itself: lines such as `dup 12 /fi put` before its packed part.
+/// Reads `dup 12 /fi put` lines of a Type 1 font program.
 fn built_in(file: &mut File<'_>, dict: &Dict) -> Vec<(u8, Option<String>)> {
     let descriptor = file.dict(dict, "FontDescriptor").unwrap_or_default();
     let Some(Object::Reference(number)) = descriptor.get("FontFile") else { return Vec::new() };

@@ -1,8 +1,7 @@
-//! The names by which fonts call their letters.
+//! Glyph names.
 
-/// Returns the letters of a name: of the common list, `uni4E2D`, `u1F600`, with what follows a dot left out.
-///
-/// The names are those of the Adobe glyph list for Latin scripts.
+/// Returns the text of `uni4E2D`, `u1F600`, or a Latin name from the Adobe glyph list; ignores a suffix after
+/// a dot.
 pub(super) fn letters(name: &[u8]) -> Option<String> {
     let name = std::str::from_utf8(name).ok()?;
     let name = name.split('.').next().filter(|name| !name.is_empty())?;
@@ -22,16 +21,16 @@ pub(super) fn letters(name: &[u8]) -> Option<String> {
     letters.next().is_none().then(|| letter.to_string()).or_else(|| accented(name))
 }
 
-/// Returns the letter of a name that merely repeats the code, such as `a65` for 65.
+/// Returns the character of a name that repeats its code, such as `a65`.
 ///
-/// So `TeX` names the letters of fonts made of dots; the codes of ASCII mean themselves in nearly all of them.
+/// `TeX` names glyphs of bitmap fonts like this; nearly all of them use ASCII codes.
 pub(super) fn of_code(name: &[u8], code: u8) -> Option<String> {
     let digits = std::str::from_utf8(name).ok()?.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let is_named = code.is_ascii_graphic() && digits.parse() == Ok(code);
     is_named.then(|| char::from(code).to_string())
 }
 
-/// A letter with an accent, such as `eacute`: the letter and the accent behind it.
+/// Composes names such as `eacute`.
 fn accented(name: &str) -> Option<String> {
     let letter = name.chars().next().filter(char::is_ascii_alphabetic)?;
     let accent = name.get(1..)?;
@@ -41,7 +40,7 @@ fn accented(name: &str) -> Option<String> {
     composed.map(str::to_owned)
 }
 
-/// By accent, each letter and what it becomes.
+/// Letter pairs by accent: base, composed.
 const ACCENTS: &[(&str, &str)] = &[
     ("acute", "aá eé ií oó uú yý AÁ EÉ IÍ OÓ UÚ YÝ cć nń sś zź CĆ NŃ SŚ ZŹ rŕ lĺ"),
     ("grave", "aà eè iì oò uù AÀ EÈ IÌ OÒ UÙ"),

@@ -1,27 +1,22 @@
-//! Reads values and words from bytes.
+//! PDF tokenizer.
 
 use super::object::{Dict, Object};
 
-/// How deep values may be nested.
 const MAX_DEPTH: usize = 32;
 
-/// How many values one value may hold.
 const MAX_VALUES: usize = 500_000;
 
-/// Reads values and words, one after the other. It always gets on, and never fails: what it does not understand is a
-/// word.
+/// Always advances and never fails: unknown input is a word.
 pub(super) struct Lexer<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,
-    /// How many values the present value may still hold.
     left: usize,
 }
 
-/// What comes next.
 #[derive(Debug, PartialEq)]
 pub(super) enum Token<'a> {
     Object(Object),
-    /// An operator, a keyword, or a bracket that closes nothing.
+    /// An operator, keyword, or unmatched bracket.
     Word(&'a [u8]),
 }
 
@@ -30,13 +25,12 @@ impl<'a> Lexer<'a> {
         Self { bytes, at, left: MAX_VALUES }
     }
 
-    /// Returns what comes next; `None` at the end, or where a value is too large.
+    /// Returns `None` at the end, or if a value is too large.
     pub(super) fn next(&mut self) -> Option<Token<'a>> {
         self.left = MAX_VALUES;
         self.token(0)
     }
 
-    /// Returns the value that comes next, if it is one.
     pub(super) fn object(&mut self) -> Option<Object> {
         match self.next()? {
             Token::Object(object) => Some(object),
@@ -76,7 +70,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A run of ordinary bytes, or one bracket.
+    /// A run of regular bytes, or one bracket.
     fn word(&mut self) -> Token<'a> {
         let start = self.at;
         let rest = self.bytes.get(start..).unwrap_or_default();
@@ -111,7 +105,6 @@ impl<'a> Lexer<'a> {
         Object::Name(name)
     }
 
-    /// A string in parentheses.
     fn literal(&mut self) -> Object {
         self.at += 1;
         let (mut text, mut open) = (Vec::new(), 1_usize);
@@ -169,7 +162,7 @@ impl<'a> Lexer<'a> {
         self.at += 1;
         let mut items = Vec::new();
         if depth >= MAX_DEPTH {
-            // Whatever is around ends here, too.
+            // Also ends the surrounding values.
             self.left = 0;
             return None;
         }
@@ -188,7 +181,7 @@ impl<'a> Lexer<'a> {
         self.at += 2;
         let mut items = Vec::new();
         if depth >= MAX_DEPTH {
-            // Whatever is around ends here, too.
+            // Also ends the surrounding values.
             self.left = 0;
             return None;
         }
@@ -225,7 +218,6 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Makes a reference of the two numbers at the end.
 fn fold_reference(items: &mut Vec<Object>) {
     let number = items.len().checked_sub(2).and_then(|at| items.get(at)).and_then(Object::index);
     if let Some(number) = number {
@@ -234,7 +226,7 @@ fn fold_reference(items: &mut Vec<Object>) {
     }
 }
 
-/// Reads digits in pairs; what is no digit is skipped, and a last single one counts as if `0` followed.
+/// Skips other characters; an unpaired last digit is followed by `0`.
 pub(super) fn hex_bytes(text: &[u8]) -> Vec<u8> {
     let digits: Vec<u8> = text.iter().filter_map(|byte| digit(*byte)).collect();
     let byte = |pair: &[u8]| match pair {

@@ -1,15 +1,12 @@
-//! Where on a page something stands.
-
 use super::object::Object;
 
-/// A change of coordinates: `x' = ax + cy + e`, `y' = bx + dy + f`.
+/// Coordinate transform: `x' = ax + cy + e`, `y' = bx + dy + f`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Matrix(pub(super) [f64; 6]);
 
 impl Matrix {
     pub(super) const IDENTITY: Self = Self([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
 
-    /// Reads six numbers.
     pub(super) fn of(operands: &[Object]) -> Option<Self> {
         let mut numbers = operands.iter().filter_map(Object::number);
         let mut next = || numbers.next();
@@ -20,7 +17,7 @@ impl Matrix {
         Self([1.0, 0.0, 0.0, 1.0, x, y])
     }
 
-    /// Changes coordinates by this, then by another.
+    /// Applies `self`, then `other`.
     pub(super) fn then(self, other: Self) -> Self {
         let [across_x, across_y, up_x, up_y, to_x, to_y] = other.0;
         let turned = |x: f64, y: f64| (x * across_x + y * up_x, x * across_y + y * up_y);
@@ -30,13 +27,12 @@ impl Matrix {
         Self([first.0, first.1, second.0, second.1, moved.0 + to_x, moved.1 + to_y])
     }
 
-    /// Where the origin comes to stand.
     pub(super) const fn origin(self) -> (f64, f64) {
         let [.., x, y] = self.0;
         (x, y)
     }
 
-    /// How much larger things become, by height.
+    /// Vertical scale.
     pub(super) fn scale(self) -> f64 {
         let [_, _, x, y, ..] = self.0;
         x.hypot(y)

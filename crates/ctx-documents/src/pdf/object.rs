@@ -1,6 +1,3 @@
-//! The values that a PDF file is made of.
-
-/// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Object {
     Null,
@@ -10,7 +7,7 @@ pub(super) enum Object {
     Name(Vec<u8>),
     Array(Vec<Object>),
     Dict(Dict),
-    /// Another object, by its number.
+    /// Number of another object.
     Reference(u32),
 }
 
@@ -22,7 +19,7 @@ impl Object {
         }
     }
 
-    /// Returns a whole number from 0 on.
+    /// Returns an unsigned integer.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within u32 as just checked")]
     pub(super) fn index(&self) -> Option<u32> {
         let number = self.number().filter(|number| (0.0..=f64::from(u32::MAX)).contains(number))?;
@@ -58,17 +55,16 @@ impl Object {
     }
 }
 
-/// Values by name, in the order of the file.
+/// In file order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Dict(pub(super) Vec<(Vec<u8>, Object)>);
 
 impl Dict {
-    /// Returns a value. O(entries): dictionaries are short.
+    /// O(entries): dictionaries are short.
     pub(super) fn get(&self, key: &str) -> Option<&Object> {
         self.0.iter().find(|(name, _)| name == key.as_bytes()).map(|(_, value)| value)
     }
 
-    /// Returns whether a value is a name.
     pub(super) fn is(&self, key: &str, name: &str) -> bool {
         self.get(key).and_then(Object::name) == Some(name.as_bytes())
     }

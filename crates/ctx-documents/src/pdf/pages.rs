@@ -1,24 +1,17 @@
-//! The pages of a file, in order.
-
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::file::File;
 use super::object::{Dict, Object};
 
-/// How deep the tree of pages may be.
 const MAX_DEPTH: usize = 64;
 
-/// A page: what it draws, and what it draws that with.
 pub(super) struct PageObject {
-    /// The streams of its content.
     pub(super) contents: Vec<u32>,
     pub(super) resources: Rc<Dict>,
 }
 
-/// Lists the pages, at most so many.
-///
-/// Where the tree of pages is missing or holds none, every object that says that it is a page is one.
+/// Lists up to `most` pages. Without a valid page tree, lists every object of type `Page`.
 pub(super) fn list(file: &mut File<'_>, most: usize) -> Vec<PageObject> {
     let root = file.root.and_then(|root| file.object(root));
     let tree = root.as_ref().and_then(Object::dict).and_then(|root| root.get("Pages").cloned());
@@ -65,7 +58,6 @@ fn walk(file: &File<'_>, tree: u32, most: usize, pages: &mut Vec<PageObject>) {
     }
 }
 
-/// Finds what a page or the nodes above it have to draw with.
 fn parents_resources(file: &File<'_>, page: &Dict) -> Option<Rc<Dict>> {
     let mut node = page.clone();
     for _ in 0..MAX_DEPTH {
@@ -77,7 +69,6 @@ fn parents_resources(file: &File<'_>, page: &Dict) -> Option<Rc<Dict>> {
     None
 }
 
-/// The most pages of one node of the tree.
 const MAX_KIDS: usize = 10_000;
 
 fn page_object(file: &File<'_>, dict: &Dict, inherited: Option<Rc<Dict>>) -> PageObject {
@@ -94,7 +85,6 @@ fn page_object(file: &File<'_>, dict: &Dict, inherited: Option<Rc<Dict>>) -> Pag
 }
 
 fn references(list: &[Object]) -> Vec<u32> {
-    /// The most streams of one page.
     const MOST: usize = 1_000;
     let number = |object: &Object| match object {
         Object::Reference(number) => Some(*number),

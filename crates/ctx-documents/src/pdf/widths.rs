@@ -1,14 +1,12 @@
-//! How wide the letters of fonts are, in thousandths of the font's size.
+//! Glyph widths in 1/1,000 of the font size.
 
 use std::collections::BTreeMap;
 
 use super::file::File;
 use super::object::{Dict, Object};
 
-/// The most widths of one font.
 const MAX_WIDTHS: usize = 70_000;
 
-/// Widths by code.
 #[derive(Debug)]
 pub(super) struct Widths {
     by_code: BTreeMap<u32, f64>,
@@ -16,7 +14,7 @@ pub(super) struct Widths {
 }
 
 impl Widths {
-    /// Reads those of a font with codes of one byte.
+    /// Single-byte codes.
     pub(super) fn simple(file: &File<'_>, font: &Dict) -> Self {
         let first = file.get(font, "FirstChar").and_then(|first| first.index()).unwrap_or_default();
         let list = file.get(font, "Widths");
@@ -25,7 +23,7 @@ impl Widths {
         Self { by_code: (first..).zip(widths).collect(), other: 500.0 }
     }
 
-    /// Reads those of a font with codes of several bytes: lists, and ranges of one width.
+    /// Multi-byte codes: lists, and ranges of one width.
     pub(super) fn composite(file: &File<'_>, descendant: &Dict) -> Self {
         let other = file.get(descendant, "DW").and_then(|width| width.number()).unwrap_or(1_000.0);
         let list = file.get(descendant, "W");

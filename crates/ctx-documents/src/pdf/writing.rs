@@ -1,4 +1,4 @@
-//! The words of pages: the operators that show text, and where they show it.
+//! Executes text operators of pages.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -11,32 +11,28 @@ use super::object::{Dict, Object};
 use super::pages::PageObject;
 use crate::page::Page;
 
-/// How many operators and letters of a document are looked at.
+/// Maximum operators and glyphs of a document.
 const MAX_STEPS: usize = 8_000_000;
 
-/// How many operands an operator may have.
 const MAX_OPERANDS: usize = 64;
 
-/// How wide a gap between words is at least, in parts of the size of letters; lines that are filled have narrow ones.
+/// Minimum gap between words, relative to the font size; justified lines have narrow gaps.
 const WORD_GAP: f64 = 0.1;
 
-/// How deep forms may be drawn within forms.
 const MAX_FORMS: usize = 8;
 
-/// How many states may be kept to go back to.
 const MAX_STATES: usize = 256;
 
-/// Writes the words of pages into a text.
 pub(super) struct Writing<'w, 'a> {
     file: &'w mut File<'a>,
     page: &'w mut Page,
     fonts: BTreeMap<u32, Rc<Font>>,
     state: State,
     kept: Vec<State>,
-    /// Where the next letter stands, and where its line began.
+    /// Position of the next glyph, and start of its line.
     text: Matrix,
     line: Matrix,
-    /// Where the last letter ended on the page, and its size; nothing at the beginning of a page.
+    /// End of the last glyph (x, y) and its size; `None` at the start of a page.
     last: Option<(f64, f64, f64)>,
     steps: usize,
     unreadable: usize,
@@ -83,12 +79,11 @@ impl<'w, 'a> Writing<'w, 'a> {
         }
     }
 
-    /// How many letters could not be read.
     pub(super) const fn unreadable(&self) -> usize {
         self.unreadable
     }
 
-    /// Writes a page; tells whether there is room for more.
+    /// Returns whether more pages fit.
     pub(super) fn write(&mut self, page: &PageObject) -> bool {
         if !self.page.text.is_empty() {
             self.page.break_line();
@@ -96,7 +91,7 @@ impl<'w, 'a> Writing<'w, 'a> {
         }
         (self.state, self.last) = (State::default(), None);
         self.kept.clear();
-        // Streams of a page are one, though a word never goes on in the next.
+        // Concatenated by the specification, but words never cross streams.
         for number in &page.contents {
             if let Some((_, content)) = self.file.stream(*number) {
                 self.draw(&content, &page.resources, 0);
@@ -105,7 +100,6 @@ impl<'w, 'a> Writing<'w, 'a> {
         !self.page.is_full && self.steps > 0
     }
 
-    /// Carries out the operators of a content.
     fn draw(&mut self, content: &[u8], resources: &Dict, depth: usize) {
         let mut lexer = Lexer::new(content, 0);
         let mut operands = Vec::new();
@@ -229,14 +223,14 @@ impl<'w, 'a> Writing<'w, 'a> {
         self.last = Some((x, y, size));
     }
 
-    /// Where the next letter stands on the page, and how large it is.
+    /// Returns the position and size of the next glyph.
     fn place(&self) -> (f64, f64, f64) {
         let matrix = self.text.then(self.state.page);
         let (x, y) = matrix.origin();
         (x, y, (self.state.size * matrix.scale()).abs().max(0.1))
     }
 
-    /// Writes a line break or a blank where the next letter stands apart from the last.
+    /// Writes a line break or a space before a distant glyph.
     fn set_apart(&mut self) {
         let (x, y, size) = self.place();
         let Some((last_x, last_y, last_size)) = self.last else { return };
@@ -250,7 +244,6 @@ impl<'w, 'a> Writing<'w, 'a> {
         }
     }
 
-    /// Draws a form: a content of its own.
     fn form(&mut self, operands: &[Object], resources: &Dict, depth: usize) {
         let name = operands.last().and_then(Object::name).and_then(|name| std::str::from_utf8(name).ok());
         let objects = self.file.dict(resources, "XObject");
@@ -272,7 +265,7 @@ impl<'w, 'a> Writing<'w, 'a> {
     }
 }
 
-/// Goes on behind an image that stands in the content itself.
+/// Skips an inline image.
 fn skip_image(lexer: &mut Lexer<'_>) {
     let rest = lexer.bytes.get(lexer.at..).unwrap_or_default();
     let is_end = |at: &usize| {

@@ -1,4 +1,4 @@
-//! Broken and hostile files: an error or what can be read, never a panic, and little memory.
+//! Damaged and hostile files never panic and use little memory.
 
 use ctx_types::PortErrorKind;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use crate::build::{docx, pdf, stream, xlsx, zip, zlib};
 use crate::pdf::{of_contents, of_lines};
 use crate::{DOCX, MEMORY, PDF, PPTX, XLSX, check, check_error, read};
 
-/// What none of them may take at once, in bytes, above what was there before.
+/// Maximum additional bytes at once.
 const MOST: usize = 200 << 20;
 
 #[track_caller]

@@ -1,11 +1,8 @@
-//! Builds files of all formats.
-
 use std::io::Write as _;
 
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, ZlibEncoder};
 
-/// A ZIP archive with packed members.
 pub(crate) fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     let (mut bytes, mut list) = (Vec::new(), Vec::new());
     for (name, data) in members {
@@ -40,7 +37,6 @@ pub(crate) fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     bytes
 }
 
-/// A stream packed as PDF files pack them.
 pub(crate) fn zlib(data: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(data).unwrap();
@@ -53,7 +49,7 @@ pub(crate) fn docx(body: &str) -> Vec<u8> {
     zip(&[("[Content_Types].xml", b"<Types/>"), ("word/document.xml", document.as_bytes())])
 }
 
-/// A workbook with one sheet named `S`, with these rows, shared strings and styles.
+/// Builds a workbook with one sheet `S`.
 pub(crate) fn xlsx(rows: &str, strings: &str, styles: &str) -> Vec<u8> {
     let sheet = format!("<worksheet><sheetData>{rows}</sheetData></worksheet>");
     zip(&[
@@ -71,7 +67,7 @@ pub(crate) fn xlsx(rows: &str, strings: &str, styles: &str) -> Vec<u8> {
     ])
 }
 
-/// A PDF file of these objects, numbered from 1, the first of which is the catalogue. There is no table of them.
+/// Builds a PDF without a cross-reference table; the first object is the catalog.
 pub(crate) fn pdf(objects: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = b"%PDF-1.5\n".to_vec();
     for (index, object) in objects.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Texts of documents: what comes out of each format, and what broken and hostile files come to.
+//! Tests of all document formats.
 #![expect(clippy::unwrap_used, reason = "a test that cannot make its own files has failed")]
 
 mod broken;
@@ -14,7 +14,7 @@ pub(crate) const XLSX: &str = "application/vnd.openxmlformats-officedocument.spr
 pub(crate) const PPTX: &str = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
 pub(crate) const PDF: &str = "application/pdf";
 
-/// Allocations are counted, so that a test can say how many bytes there were at once.
+/// Counts allocations for memory limits.
 #[global_allocator]
 static MEMORY: peak_alloc::PeakAlloc = peak_alloc::PeakAlloc;
 
@@ -23,7 +23,7 @@ pub(crate) fn read(bytes: &[u8], mime_type: &str) -> Result<(String, Option<Stri
     Ok((read.text.to_string(), read.left_out.map(|left_out| left_out.to_string())))
 }
 
-/// Checks the whole text of a file, of which nothing is left out.
+/// Checks the complete text of a file.
 #[track_caller]
 pub(crate) fn check(bytes: &[u8], mime_type: &str, expected: &str) {
     assert_eq!(read(bytes, mime_type).unwrap(), (expected.to_owned(), None));

@@ -1,5 +1,3 @@
-//! DOCX, XLSX and PPTX.
-
 use crate::build::{docx, xlsx, zip};
 use crate::{DOCX, PPTX, XLSX, check, read};
 

@@ -1,11 +1,8 @@
-//! PDF files.
-
 use ctx_types::PortErrorKind;
 
 use crate::build::{pdf, stream, zlib};
 use crate::{PDF, check, check_error, read};
 
-/// A file with a content on each page, in a font.
 pub(crate) fn of_contents(font: &str, contents: &[&[u8]], more: &[Vec<u8>]) -> Vec<u8> {
     let kids: Vec<String> = (0..contents.len()).map(|index| format!("{} 0 R", 4 + 2 * index)).collect();
     let mut objects = vec![
@@ -24,7 +21,6 @@ pub(crate) fn of_contents(font: &str, contents: &[&[u8]], more: &[Vec<u8>]) -> V
 
 const HELVETICA: &str = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";
 
-/// A file with a line on each page.
 pub(crate) fn of_lines(lines: &[&str]) -> Vec<u8> {
     let contents: Vec<String> = lines.iter().map(|line| format!("BT /F 12 Tf ({line}) Tj ET")).collect();
     let contents: Vec<&[u8]> = contents.iter().map(String::as_bytes).collect();
@@ -145,7 +141,7 @@ fn objects_without_an_end_do_not_swallow_the_others() {
     }
 }
 
-/// A file with these objects, and a catalogue of the pages in 2.
+/// Object 2 is the page tree.
 fn of_objects(objects: &[(u32, Vec<u8>)]) -> Vec<u8> {
     let mut file = b"%PDF-1.5\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n".to_vec();
     for (number, object) in objects {

@@ -1,4 +1,4 @@
-//! Conversations of any length, a preset of 40 messages, and what both are assembled with; always the same.
+//! Deterministic conversations of any length, and a preset of 40 messages.
 
 mod words;
 
@@ -12,30 +12,23 @@ use serde_json::{Value, json};
 
 pub(crate) use words::Writer;
 
-/// How many tokens a context may have.
 pub(crate) const BUDGET: i64 = 128_000;
 
-/// A model that counts with `o200k_base`.
+/// Counts with `o200k_base`.
 const MODEL: &str = "gpt-4o";
 
-/// The size of the preset, its anchor for the conversation included.
 const PRESET: usize = 40;
 
-/// Every such turn asks a tool.
 const TOOL_EVERY: usize = 10;
 
-/// Every such message changes a session variable, where there are any.
 const CHANGE_EVERY: usize = 10;
 
-/// Whether the agent has session variables, which messages change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Variables {
     Off,
     On,
 }
 
-/// Compiles the agent, and loads what a process loads once and no turn pays for: the tables of the tokenizer, what its
-/// expressions remember of the letters they met, and the expressions of the table of models.
 pub(crate) fn warm(variables: Variables) -> CompiledAgent {
     let compiled = Engine::new().compile(&agent(variables), &with());
     let counter = Counter::for_model(&ModelTable::builtin().lookup(MODEL).0).0;
@@ -50,13 +43,11 @@ pub(crate) fn warm(variables: Variables) -> CompiledAgent {
     compiled
 }
 
-/// What the agent is compiled with.
 pub(crate) fn with() -> Compile {
     let profile = json!({ "name": "Lin", "content": "Keeps bees and asks before doing." });
     Compile::default().with(|compile| compile.profile = Some(UserProfile::read(profile, &mut Reader::new())))
 }
 
-/// The inputs of a turn.
 pub(crate) fn turn() -> TurnInput {
     TurnInput::default().with(|turn| {
         turn.model = Some(MODEL.into());
@@ -64,8 +55,7 @@ pub(crate) fn turn() -> TurnInput {
     })
 }
 
-/// An agent with 40 preset messages of some 300 bytes: mostly system, a fifth with macros, some placed; with
-/// variables, one message shows them.
+/// 40 messages of about 300 bytes: mostly system, 20% with macros.
 pub(crate) fn agent(variables: Variables) -> Agent {
     let mut writer = Writer::new(1);
     let mut entries: Vec<Value> = (0..PRESET).map(|index| entry(index, &mut writer)).collect();
@@ -102,25 +92,20 @@ fn entry(index: usize, writer: &mut Writer) -> Value {
     }
 }
 
-/// The messages of a conversation, without end: English and Chinese turns alternate, and every tenth asks a
-/// tool. Some 600 bytes each. No text was counted before.
+/// Infinite: English and Chinese turns of about 600 bytes, every tenth with a tool call.
 pub(crate) struct Conversation {
     writer: Writer,
     variables: Variables,
-    /// How many messages there were.
     messages: usize,
     turn: usize,
-    /// The rest of the turn under way, last message first.
     rest: Vec<Node>,
 }
 
 impl Conversation {
-    /// Begins a conversation; equal seeds give equal messages.
     pub(crate) fn new(seed: u64, variables: Variables) -> Self {
         Self { writer: Writer::new(seed), variables, messages: 0, turn: 0, rest: Vec::new() }
     }
 
-    /// Builds a session of the next messages.
     pub(crate) fn session(&mut self, len: usize) -> Session {
         Session::linear("bench", self.take(len)).0
     }
@@ -168,7 +153,6 @@ impl Iterator for Conversation {
     }
 }
 
-/// Lets a message change a variable: numbers most of the time, a text every fifth.
 fn change_variable(node: &mut Node, number: usize) {
     let tag = match number % 5 {
         0 => format!("<svar name=\"place\" value=\"room {number}\"/>"),
@@ -180,7 +164,6 @@ fn change_variable(node: &mut Node, number: usize) {
     node.content = Some(Content::Text(Text::from(format!("{text}\n{tag}"))));
 }
 
-/// Adds a message at the active leaf.
 pub(crate) fn append(session: &mut Session, number: usize, node: Node) {
     let parent = session.active_leaf_id().clone();
     let node = Box::new(node.with_id(format!("later-{number}")));

@@ -1,6 +1,3 @@
-//! Texts of any length from lists of words.
-
-/// Writes texts; equal seeds give equal texts.
 pub(crate) struct Writer {
     state: u64,
     english: Vec<&'static str>,
@@ -28,13 +25,12 @@ const CHINESE: &str = "\
     忽略 校验和 当 缓冲区 为空 的 时候 结果 令人 意外 温度 测量 两次 以后 才 写进 笔记本";
 
 impl Writer {
-    /// Begins to write.
     pub(crate) fn new(seed: u64) -> Self {
         let words = |list: &'static str| list.split_whitespace().collect();
         Self { state: seed, english: words(ENGLISH), chinese: words(CHINESE) }
     }
 
-    /// Writes about so many bytes, half as many to half as many again; English or Chinese.
+    /// Writes a text of 50% to 150% of `bytes`.
     pub(crate) fn text(&mut self, bytes: usize, is_chinese: bool) -> String {
         let target = bytes / 2 + self.below(bytes);
         let mut text = String::with_capacity(target + 100);
@@ -51,7 +47,6 @@ impl Writer {
         text
     }
 
-    /// Writes an id as providers give them to calls.
     pub(crate) fn id(&mut self) -> String {
         const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
         let letters = (0..24).filter_map(|_| LETTERS.get(self.below(LETTERS.len())).copied());
@@ -96,11 +91,10 @@ impl Writer {
         words.get(index).copied().unwrap_or_default()
     }
 
-    /// Draws a number below a limit from a linear congruential generator (Knuth's constants for MMIX).
+    /// A linear congruential generator (Knuth's constants for MMIX); the upper bits are more random.
     fn below(&mut self, limit: usize) -> usize {
         self.state =
             self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        // The upper bits are the random ones.
         usize::try_from(self.state >> 33).unwrap_or_default() % limit.max(1)
     }
 }

@@ -1,10 +1,7 @@
-//! The table of what was measured, and the ratios that the project promises.
-
 use crate::conversation::Variables;
 use crate::memory::Memory;
 use crate::times::Times;
 
-/// What the table is about.
 pub(crate) const CONDITIONS: &str = "\
 A preset of 40 messages, a budget of 128,000 tokens, `o200k_base`.
 Conversations in English and Chinese, some 640 bytes a message, every tenth turn with a tool call.
@@ -13,13 +10,11 @@ Times are medians. Memory is that of the first assembly at its peak, beside what
 and by how much the process grew.
 ";
 
-/// What else it is about where there are session variables.
 pub(crate) const WITH_VARIABLES: &str = "\
 With session variables: every tenth message changes one of three, and one text of the preset shows all of them.
 The first assembly reads the tags of the whole conversation, each next one those of the new message.
 ";
 
-/// What was measured at one size.
 pub(crate) struct Row {
     pub(crate) size: usize,
     pub(crate) runs: usize,
@@ -27,7 +22,6 @@ pub(crate) struct Row {
     pub(crate) memory: Memory,
 }
 
-/// A line of the table: its title, and what it shows of each size.
 type Line = (&'static str, fn(&Row) -> String);
 
 const LINES: [Line; 15] = [
@@ -48,7 +42,6 @@ const LINES: [Line; 15] = [
     ("runs", |row| number(row.runs)),
 ];
 
-/// Writes the table: a line for each measurement, a column for each size.
 pub(crate) fn table(rows: &[Row]) -> String {
     let lines = LINES.iter().map(|(title, show)| {
         let cells = rows.iter().map(|row| format!(" {:>10} |", show(row)));
@@ -59,14 +52,12 @@ pub(crate) fn table(rows: &[Row]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A promised figure.
 struct Figure {
     name: String,
     ratio: f64,
     limit: f64,
 }
 
-/// Writes each ratio beside its figure.
 pub(crate) fn ratios(rows: &[Row], variables: Variables) -> String {
     let mut lines = vec![
         format!("| {:<52} | {:>7} | {:>7} | {:<6} |", "ratio", "is", "at most", ""),
@@ -82,7 +73,6 @@ pub(crate) fn ratios(rows: &[Row], variables: Variables) -> String {
 
 fn figures(rows: &[Row], variables: Variables) -> Vec<Figure> {
     let mut figures = Vec::new();
-    // With variables, the first assembly reads the whole conversation.
     for row in rows.iter().filter(|_| variables == Variables::Off) {
         let name = format!("first / counting what is sent, {}", number(row.size));
         figures.push(Figure { name, ratio: row.times.first / row.times.count_kept, limit: 1.5 });
@@ -98,7 +88,7 @@ fn figures(rows: &[Row], variables: Variables) -> Vec<Figure> {
         figures.push(Figure { name, ratio: row.times.next / base.times.next, limit: 1.5 });
     }
     for row in rows {
-        // The system sees only what the allocator had not at hand; what was allocated is the larger figure.
+        // The system does not see memory that the allocator reused.
         let name = format!("memory of assembly / text, {}", number(row.size));
         let taken = row.memory.heap.max(row.memory.resident.unwrap_or_default());
         figures.push(Figure { name, ratio: ratio(taken, row.times.text_bytes), limit: 0.3 });
@@ -106,13 +96,12 @@ fn figures(rows: &[Row], variables: Variables) -> Vec<Figure> {
     figures
 }
 
-/// Divides numbers of bytes; these are far below 2^52.
+/// Divides byte counts, which are far below 2^52.
 #[expect(clippy::cast_precision_loss, reason = "the result is shown with three digits")]
 fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }
 
-/// Writes a time in the unit that suits it.
 fn time(seconds: f64) -> String {
     match seconds {
         1.0.. => format!("{seconds:.2} s"),
@@ -121,7 +110,6 @@ fn time(seconds: f64) -> String {
     }
 }
 
-/// Writes a number of bytes in the unit that suits it.
 fn bytes(bytes: u64) -> String {
     match bytes {
         0..1_000_000 => format!("{:.1} KB", ratio(bytes, 1_000)),
@@ -130,7 +118,6 @@ fn bytes(bytes: u64) -> String {
     }
 }
 
-/// Writes a whole number with a comma between thousands.
 fn number(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -1,8 +1,7 @@
-//! What a turn costs at 1,000 to 1,000,000 messages, beside the bare costs of the same texts.
+//! Costs of a turn at 1,000 to 1,000,000 messages.
 //!
-//! Prints a table, and the ratios beside the figures that the project promises. Each size is measured in
-//! processes of its own: one for times, one for memory. Sizes can be given as arguments, and `variables` for an
-//! agent with session variables; without `--bench`, as under `cargo test`, the smallest is run once.
+//! Arguments: sizes, and `variables` for session variables. Without `--bench`, as in `cargo test`, runs the
+//! smallest size once.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints what it finds")]
 
 #[path = "../conversation/mod.rs"]
@@ -17,13 +16,11 @@ use conversation::Variables;
 use figures::Row;
 use serde::de::DeserializeOwned;
 
-/// A result, or why there is none.
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
-/// glibc's limits fixed at their defaults: what was freed after loading goes back to the system, so that what
-/// the assembly takes shows.
+/// glibc's default limits, fixed: freed memory returns to the system.
 const ALLOCATOR: [(&str, &str); 2] =
     [("MALLOC_MMAP_THRESHOLD_", "131072"), ("MALLOC_TRIM_THRESHOLD_", "131072")];
 
@@ -52,7 +49,6 @@ fn run(arguments: &[String]) -> Outcome<()> {
     Ok(())
 }
 
-/// What asks for session variables.
 const VARIABLES: &str = "variables";
 
 fn variables(arguments: &[String]) -> Variables {
@@ -62,7 +58,6 @@ fn variables(arguments: &[String]) -> Variables {
     }
 }
 
-/// Measures all sizes and prints what was found.
 fn compare(arguments: &[String]) -> Outcome<()> {
     let given: Vec<usize> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
     let is_bench = arguments.iter().any(|argument| argument == "--bench");
@@ -90,7 +85,6 @@ fn compare(arguments: &[String]) -> Outcome<()> {
     Ok(())
 }
 
-/// How often a size is measured; the medians count.
 const fn runs(size: usize) -> usize {
     match size {
         0..=20_000 => 15,
@@ -99,7 +93,6 @@ const fn runs(size: usize) -> usize {
     }
 }
 
-/// Runs this program again and reads what it found.
 fn child<T: DeserializeOwned>(arguments: &[&str], environment: &[(&str, &str)]) -> Outcome<T> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(arguments).envs(environment.iter().copied()).stderr(Stdio::inherit());

@@ -1,5 +1,3 @@
-//! The memory that an assembly takes beside the loaded conversation.
-
 use std::fs;
 use std::hint::black_box;
 
@@ -12,22 +10,17 @@ use crate::conversation::{Conversation, Variables, turn, warm};
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
 
-/// What was found at one size, in bytes; nothing where the system does not tell.
+/// Bytes; `None` if the system does not report them.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Memory {
-    /// The resident memory with the conversation loaded, before anything was assembled.
     pub(crate) loaded: Option<u64>,
-    /// What the first assembly allocated, at its peak.
     pub(crate) heap: u64,
-    /// By how much the resident memory grew meanwhile, at its peak.
     pub(crate) resident: Option<u64>,
 }
 
-/// Measures one size.
 pub(crate) fn measure(size: usize, variables: Variables) -> Outcome<Memory> {
     let (compiled, turn) = (warm(variables), turn());
     let session = Conversation::new(1, variables).session(size);
-    // Linux: from now on the peak is counted anew.
     let is_reset = fs::write("/proc/self/clear_refs", "5").is_ok();
     let loaded = status("VmRSS").filter(|_| is_reset);
     HEAP.reset_peak_usage();
@@ -40,7 +33,7 @@ pub(crate) fn measure(size: usize, variables: Variables) -> Outcome<Memory> {
     Ok(Memory { loaded, heap, resident })
 }
 
-/// Reads a line of `/proc/self/status`, which is in units of 1,024 bytes.
+/// `/proc/self/status` uses units of 1,024 bytes.
 fn status(name: &str) -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;

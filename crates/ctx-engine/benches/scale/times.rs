@@ -1,5 +1,3 @@
-//! Times of turns and of the bare costs, in one process.
-
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -11,14 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::Outcome;
 use crate::conversation::{Conversation, Variables, agent, append, turn, warm, with};
 
-/// How many messages are added, one by one, to each conversation that was assembled first.
 const NEXT_TURNS: usize = 20;
 
-/// What was found at one size; times are medians in seconds.
+/// Times are medians in seconds.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Times {
     pub(crate) text_bytes: u64,
-    /// The messages of the first context.
     pub(crate) kept_messages: usize,
     pub(crate) kept_bytes: u64,
     pub(crate) kept_tokens: u64,
@@ -30,13 +26,12 @@ pub(crate) struct Times {
     pub(crate) copy_kept: f64,
 }
 
-/// Measures one size.
 pub(crate) fn measure(size: usize, runs: usize, variables: Variables) -> Outcome<Times> {
     let (compiled, turn) = (warm(variables), turn());
     let mut samples = Samples::default();
     let mut last = None;
     for run in 0..runs {
-        // Texts remember their counts; only new ones show what a first assembly costs.
+        // Texts cache their token counts: use new ones.
         let mut conversation = Conversation::new(run as u64, variables);
         let mut session = conversation.session(size);
         let context = samples.add_first(&compiled, &session, &turn)?;
@@ -66,7 +61,6 @@ pub(crate) fn measure(size: usize, runs: usize, variables: Variables) -> Outcome
     })
 }
 
-/// What was measured so far.
 #[derive(Default)]
 struct Samples {
     compile: Vec<Duration>,
@@ -88,7 +82,6 @@ impl Samples {
         Ok(context?)
     }
 
-    /// Counts and copies the texts of a context, and nothing else.
     fn add_bare(&mut self, context: &Context) {
         let texts: Vec<_> = texts(context).collect();
         let count = || texts.iter().map(|text| o200k_base().count(text)).sum::<usize>();
@@ -98,7 +91,6 @@ impl Samples {
     }
 }
 
-/// Counts every text of the conversation, once.
 fn count_all(session: &Session) -> f64 {
     let nodes = (0..session.sent_len()).filter_map(|at| session.sent_node(at));
     let texts = nodes.filter_map(|(_, node)| Some(node.content.as_ref()?.text()));

@@ -1,8 +1,4 @@
-//! What breaks the provider's prompt cache between two turns of one conversation.
-//!
-//! Providers cache a request by its beginning, byte for byte. A macro whose value changes from turn to turn
-//! ends what they can reuse: everything below it is computed, and paid, anew. The same is true of a variable that
-//! was set to such a value, and of a session variable, which the conversation changes.
+//! Finds text that changes every turn. Providers cache a request by prefix, byte for byte.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,23 +12,19 @@ use ctx_types::{
 
 use crate::codes;
 
-/// What decides which texts stand at the head of a request, and what differs in them.
 #[derive(Clone, Copy)]
 pub(crate) struct Conditions {
     pub(crate) dialect: Dialect,
-    /// System messages are moved to the head, so that those below the conversation stand above it.
+    /// System messages below the conversation are moved above it.
     pub(crate) is_merging: bool,
-    /// `$[name]` stands for a session variable.
+    /// `$[name]` reads a session variable.
     pub(crate) has_session_variables: bool,
 }
 
-/// Finds the volatile macros that stand above text which stays the same from turn to turn, readers of variables
-/// that were set to what such macros gave, and session variables.
+/// Finds volatile macros, readers of variables set from them, and session variables above stable text.
 ///
-/// At most one finding for each entry, its first such macro. What stands at the end of the conversation or
-/// below it breaks nothing: there, each turn differs from the last in any case. `variables` knows what the texts of
-/// the card write, and which macros show one of them that differs.
-/// O(bytes of the preset); token figures are estimates.
+/// At most one diagnostic per entry. Ignores entries at or below the end of the conversation. `variables`
+/// contains the effects of card texts. O(bytes of the preset).
 pub(crate) fn breakers(
     preset: &Preset,
     macros: &Registry,
@@ -42,7 +34,7 @@ pub(crate) fn breakers(
     let is_merging = conditions.is_merging;
     let volatile = volatile(preset, macros, conditions, variables);
     let pieces = head(preset, is_merging);
-    // Tokens of each text and of all texts below it.
+    // Tokens of each text plus all texts below it.
     let mut below: Vec<u32> = pieces.iter().map(|piece| estimate(piece.text)).collect();
     for place in (1..below.len()).rev() {
         below[place - 1] = below[place - 1].saturating_add(below[place]);
@@ -61,8 +53,7 @@ pub(crate) fn breakers(
     found
 }
 
-/// Finds the volatile macros of entries of worldbooks that are always active above the conversation; findings have
-/// the name of the book as their document. Takes note of what the entries write into variables.
+/// Checks entries that are always active above the conversation, and records the variables they set.
 pub(crate) fn of_books<'b>(
     books: impl Iterator<Item = &'b LoadedWorldbook>,
     macros: &Registry,
@@ -85,7 +76,6 @@ pub(crate) fn of_books<'b>(
     found
 }
 
-/// Returns whether an entry is in every request, above the conversation.
 fn is_always_above(entry: &WorldbookEntry) -> bool {
     let is = |flag: Option<Flag>| flag.is_some_and(|flag| flag.0);
     let position = entry.position.unwrap_or_default();
@@ -99,8 +89,7 @@ fn is_always_above(entry: &WorldbookEntry) -> bool {
     is(entry.constant) && !is(entry.disable) && is_above && is_unconditional(entry)
 }
 
-/// Returns whether nothing decides about an entry but its switch: no chance, time, group, character or kind of
-/// generation, and no decorator, which may also give it another place.
+/// A decorator may also move an entry.
 fn is_unconditional(entry: &WorldbookEntry) -> bool {
     let is_drawn = entry.use_probability.is_none_or(|flag| flag.0);
     let is_certain = !is_drawn || entry.probability.is_none_or(|percent| percent.0 >= 100.0);
@@ -122,11 +111,9 @@ fn of_entry(name: &str) -> Diagnostic {
     Diagnostic::warning(codes::CACHE_BREAKER, message).with_help(help)
 }
 
-/// The first thing in each text that differs from turn to turn, with its name and place; by the index of the entry
-/// and the part of its content.
 type Volatile = BTreeMap<(usize, Option<usize>), (String, Span)>;
 
-/// Looks at all texts in the order in which they are expanded, which is that of the list.
+/// Expansion order is list order.
 fn volatile(
     preset: &Preset,
     macros: &Registry,
@@ -147,7 +134,6 @@ fn volatile(
     found
 }
 
-/// Returns the first `$[name]` of a text. O(bytes), because a name cannot contain `$[`.
 fn session_variable(text: &str) -> Option<(String, Span)> {
     let mut pieces = text.split("$[");
     let mut start = pieces.next()?.len();
@@ -162,19 +148,17 @@ fn session_variable(text: &str) -> Option<(String, Span)> {
     None
 }
 
-/// One text of the head of a request.
 struct Piece<'a> {
     entry: &'a Entry,
     part: Option<usize>,
     text: &'a Text,
 }
 
-/// Returns the texts above the end of the conversation, in the order in which they are sent.
 fn head(preset: &Preset, is_merging: bool) -> Vec<Piece<'_>> {
     let history = preset.entries().iter().position(|entry| entry.part == Part::History);
     let anchors = preset.entries().iter().enumerate();
     let anchors = anchors.rev().filter_map(|(place, entry)| Some((entry.anchor()?, place)));
-    // Reversed, so that the first of 2 entries with the same anchor is used.
+    // Reversed: the first of 2 entries with the same anchor is used.
     let anchors: HashMap<&str, usize> = anchors.collect();
     let end = (history.unwrap_or(preset.entries().len()), Beside::Itself);
     let is_sent = |entry: &&Entry| entry.has_own_content() && entry.off_reason().is_none();
@@ -190,7 +174,6 @@ fn head(preset: &Preset, is_merging: bool) -> Vec<Piece<'_>> {
     placed.into_iter().flat_map(|(_, entry)| texts(entry)).collect()
 }
 
-/// On which side of an entry of the list something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Beside {
     Before,
@@ -198,8 +181,7 @@ enum Beside {
     After,
 }
 
-/// Where an entry stands: the place in the list that it is at or beside, on which side, and its order there. None for
-/// one at the end of the conversation, or beside an anchor that is not in the list.
+/// `None` at the end of the conversation, or next to an anchor outside the list.
 fn stands(
     anchors: &HashMap<&str, usize>,
     history: Option<usize>,
@@ -215,13 +197,13 @@ fn stands(
         Placement::Anchor { target, side: Side::After, order } => {
             Some((position(target)?, Beside::After, *order))
         }
-        // Among the oldest messages, which stay the same.
+        // Among the oldest messages, which do not change.
         Placement::Index { at: 0.., order } => Some((history?, Beside::Before, *order)),
         Placement::Index { .. } | Placement::Depth { .. } => None,
     }
 }
 
-/// Returns whether the place of an entry is counted in the conversation, from which nothing moves it.
+/// The merge does not move these entries.
 const fn is_counted(entry: &Entry) -> bool {
     matches!(entry.placement, Placement::Index { .. } | Placement::Depth { .. })
 }

@@ -1,5 +1,3 @@
-//! What two contexts have in common at their beginning: what a provider's prompt cache can use again.
-
 use std::collections::BTreeMap;
 
 use ctx_types::Fingerprint;
@@ -8,75 +6,73 @@ use serde_json::{Map, Value};
 
 use crate::inspect::saved_context::{SavedContext, SavedMessage};
 
-/// How much of one context the next one repeats.
+/// Common prefix of a context and the next one.
 ///
-/// Providers cache a request by its beginning, byte for byte: what stands below the first difference is computed,
-/// and billed, anew, also where it is the same. Definitions of tools, which providers put before the messages, are
-/// no part of a context: whoever changes them breaks the whole prefix.
+/// Providers cache by prefix, byte for byte: everything below the first difference is billed again. Tool
+/// definitions are not compared, but a change of them breaks the whole prefix.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
-    /// How many messages of the beginning are the same.
+    /// Number of equal messages at the start.
     pub shared_messages: usize,
-    /// The tokens of the beginning that is the same: those messages, and the share of the text that the next ones
-    /// have in common, by its bytes. Absent where a context does not say what its messages cost.
+    /// Tokens of the common prefix, with a share by bytes of the first different text. `None` if a message
+    /// has no token count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_tokens: Option<u64>,
-    /// How many messages the first context has, and the second.
+    /// Number of messages in the first and in the second context.
     pub messages: [usize; 2],
-    /// The tokens of the first context, and of the second.
+    /// Tokens of the first and of the second context.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<[u64; 2]>,
-    /// Where they part; absent if they are the same.
+    /// First difference; `None` if the contexts are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
-    /// The tokens of the second context that are billed again: all that stand behind the beginning.
+    /// Tokens of the second context below the common prefix, which are billed again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub again: Option<u64>,
-    /// Those of them that stand in messages which the first context has too, behind its beginning.
+    /// Billed tokens in unchanged messages: those that the first context also has below the prefix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub again_unchanged: Option<u64>,
 }
 
-/// The first place where two contexts differ.
+/// First difference of two contexts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// The position of the message, counted from 0.
+    /// Index of the message, from 0.
     pub message: usize,
-    /// What differs of it.
+    /// Kind of difference.
     #[serde(flatten)]
     pub kind: DifferenceKind,
-    /// Who wrote it, in the first context and in the second: the piece of text, and what it replaced.
+    /// Source of the different text in each context, and the source it replaced.
     pub owners: [Option<String>; 2],
 }
 
-/// What differs of a message.
+/// Kind of difference between two messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum DifferenceKind {
-    /// The second context goes on where the first ends: nothing of the first has changed.
+    /// The second context only adds messages.
     Added,
-    /// The first context goes on where the second ends.
+    /// The second context only lacks messages at the end.
     Removed,
-    /// Something beside the text: the role, the calls.
+    /// A field other than the text differs, such as the role or the tool calls.
     Field {
-        /// Its name.
+        /// Name of the field.
         name: String,
     },
-    /// The text.
+    /// The text differs.
     Text {
-        /// The first byte that differs.
+        /// Offset of the first different byte.
         at: usize,
-        /// What stands there in the first context, and in the second: up to 60 characters.
+        /// Text from there on in both contexts, up to 60 characters.
         excerpts: [String; 2],
     },
 }
 
-/// How many characters of a difference are shown.
 const EXCERPT: usize = 60;
 
 impl Comparison {
-    /// Compares a context with the one of the next turn. O(bytes · log messages).
+    /// Compares a context with the context of the next turn. O(bytes · log messages).
     ///
     /// ```
     /// use ctx_engine::inspect::{Comparison, DifferenceKind, SavedContext};
@@ -128,7 +124,6 @@ fn difference(a: Option<&SavedMessage>, b: Option<&SavedMessage>, message: usize
     Some(Difference { message, kind, owners })
 }
 
-/// Returns the first field other than the text that differs.
 fn field(a: &Map<String, Value>, b: &Map<String, Value>) -> Option<String> {
     let is_text = |map: &Map<String, Value>| map.get("content").is_some_and(Value::is_string);
     let is_same_text = |key: &str| key == "content" && is_text(a) && is_text(b);
@@ -150,7 +145,6 @@ fn total(messages: &[SavedMessage]) -> Option<u64> {
     messages.iter().map(|message| message.tokens).sum()
 }
 
-/// Returns the tokens of a message before its first difference, by the share of the bytes.
 fn shared_share(message: &SavedMessage, difference: Option<&Difference>) -> u64 {
     let Some(DifferenceKind::Text { at, .. }) = difference.map(|difference| &difference.kind) else {
         return 0;
@@ -159,7 +153,7 @@ fn shared_share(message: &SavedMessage, difference: Option<&Difference>) -> u64 
     tokens * (*at as u64).min(bytes) / bytes
 }
 
-/// Returns the tokens of messages that both lists have, each as often as both have it.
+/// Returns the tokens of messages in both lists, as multisets.
 fn unchanged(first: &[SavedMessage], second: &[SavedMessage]) -> u64 {
     let key = |message: &SavedMessage| {
         Fingerprint::default().text(&Value::Object(message.sent.clone()).to_string())

@@ -1,6 +1,3 @@
-//! The life of one message: where it came from, what each stage made of it, what it costs, and whether the next turn
-//! finds it in the cache.
-
 mod event;
 mod fate;
 mod links;
@@ -55,14 +52,14 @@ pub struct Step {
 }
 
 impl Life {
-    /// Returns why nothing of it is sent, or why it was left out first; none if it is sent.
+    /// Returns the last decision about an unsent message; `None` if the message is sent.
     pub fn end(&self) -> Option<&Decision> {
         let decided = self.steps.iter().flat_map(|step| &step.decisions).chain(&self.decisions);
         decided.last().filter(|_| self.messages.is_empty())
     }
 }
 
-/// The ways of all messages of one assembly through its stages.
+/// Traces of all messages of one assembly.
 ///
 /// ```
 /// use ctx_engine::{Compile, Engine, Ports};
@@ -88,7 +85,7 @@ pub struct Lives<'a> {
 }
 
 impl<'a> Lives<'a> {
-    /// Follows the messages of a context; none if it was assembled without a trace. O(stages · messages).
+    /// Reads the trace of a context; `None` if the context has no trace. O(processors · messages).
     pub fn of(context: &'a Context, session: &'a Session) -> Option<Self> {
         let trace = context.trace.as_ref()?;
         let linked = |stage: TracedStage<'a>| {
@@ -98,8 +95,8 @@ impl<'a> Lives<'a> {
         Some(Self { context, session, trace, stages: trace.steps().map(linked).collect() })
     }
 
-    /// Returns the life of a message by its number in the context, or by its source as tables print it
-    /// (`preset:identity`, `history:n3`), also if it is not sent.
+    /// Returns the trace of a message by its number in the context or by its source (`preset:identity`,
+    /// `history:n3`), even if it is not sent.
     pub fn find(&self, wanted: &str) -> Result<Life, UnknownMessage> {
         Ok(match Subject::find(self, wanted)? {
             Subject::Number(number) => self.of_number(number),
@@ -107,7 +104,7 @@ impl<'a> Lives<'a> {
         })
     }
 
-    /// Returns the life of the message with a number in the context; none if there is no such message.
+    /// Returns the trace of the message with a number in the context; `None` if there is no such message.
     pub fn sent(&self, number: usize) -> Option<Life> {
         (number < self.context.messages.len()).then(|| self.of_number(number))
     }
@@ -148,14 +145,14 @@ impl<'a> Lives<'a> {
             steps: self.steps(&carriers, &sources),
             decisions: self.late_decisions(&sources),
         };
-        // What a stage has seen and left out without a word is told by its event.
+        // If a processor silently dropped it, the event of that step explains it.
         if life.messages.is_empty() && life.steps.is_empty() && life.decisions.is_empty() {
             life.decisions.extend(fate::elsewhere(self, wanted));
         }
         life
     }
 
-    /// What stages did to the messages at these places, which are those after each stage.
+    /// `carriers` are the indexes of the messages after each processor.
     fn steps(&self, carriers: &[BTreeSet<usize>], sources: &BTreeSet<String>) -> Vec<Step> {
         let none = BTreeSet::new();
         let before = std::iter::once(&none).chain(carriers);
@@ -168,14 +165,12 @@ impl<'a> Lives<'a> {
         self.stages.iter().zip(carriers).zip(before).filter_map(step).collect()
     }
 
-    /// What was decided after the last stage.
     fn late_decisions(&self, sources: &BTreeSet<String>) -> Vec<Decision> {
         let told = self.stages.last().map_or(0, |(stage, _)| stage.after.decisions().len());
         let late = self.context.report.decisions.iter().skip(told);
         late.filter(|decision| sources.contains(&decision.source.to_string())).cloned().collect()
     }
 
-    /// All messages that any stage left, each source once, with what it is called.
     fn seen(&self) -> BTreeMap<String, &'a Source> {
         let mut seen = BTreeMap::new();
         let mut see = |source: &'a Source| {
@@ -191,7 +186,6 @@ impl<'a> Lives<'a> {
     }
 }
 
-/// The sources of a message and of its pieces.
 fn origins(message: &Message) -> impl Iterator<Item = &Source> {
     let written = message.written.iter();
     let pieces = written.flat_map(|segment| segment.via.iter().chain([&segment.source]));

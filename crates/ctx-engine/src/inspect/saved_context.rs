@@ -1,25 +1,19 @@
-//! A context as it was saved: what comparing needs of it.
-
 use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 
-/// A context as [`Context::to_json`] wrote it, or the body of a chat completion: the messages, and who wrote them.
+/// A saved context from [`Context::to_json`] or from a chat completion body: messages and their sources.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SavedContext {
     pub(crate) messages: Vec<SavedMessage>,
 }
 
-/// A message as it was saved.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SavedMessage {
-    /// What is sent, by the names of the fields.
     pub(crate) sent: Map<String, Value>,
-    /// The text, that of all parts in order.
     pub(crate) text: String,
-    /// Absent where the file does not say.
     pub(crate) tokens: Option<u64>,
     pub(crate) source: Option<String>,
     segments: Vec<SavedSegment>,
@@ -31,19 +25,18 @@ struct SavedSegment {
     writer: String,
 }
 
-/// What explains a message and is not sent.
 const NOT_SENT: [&str; 6] = ["source", "tokens", "place", "placement", "segments", "cacheMark"];
 
 impl SavedContext {
-    /// Takes what comparing needs of a context.
+    /// Extracts the data needed for comparisons.
     pub fn of(context: &Context) -> Self {
         Self::read(&context.to_json()).unwrap_or_default()
     }
 
-    /// Reads what [`Context::to_json`] wrote, or a request body that has `messages`; none if it has no such list.
+    /// Reads the output of [`Context::to_json`], or a request body with `messages`; `None` without such a
+    /// list.
     ///
-    /// Instructions beside the messages, as Anthropic has them in `system`, stand first. What is no message is an
-    /// empty one. O(bytes).
+    /// Anthropic's `system` becomes the first message. An invalid message becomes an empty one. O(bytes).
     ///
     /// ```
     /// use ctx_engine::inspect::SavedContext;
@@ -58,12 +51,12 @@ impl SavedContext {
         Some(Self { messages: system.iter().chain(messages).map(SavedMessage::read).collect() })
     }
 
-    /// Returns how many messages there are.
+    /// Returns the number of messages.
     pub fn len(&self) -> usize {
         self.messages.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no messages.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
@@ -83,7 +76,6 @@ impl SavedMessage {
         }
     }
 
-    /// Returns who wrote the byte at an offset of the text.
     pub(crate) fn writer_at(&self, offset: usize) -> Option<&str> {
         let segment = self.segments.iter().find(|segment| segment.span.contains(&offset));
         segment.map(|segment| segment.writer.as_str()).or(self.source.as_deref())
@@ -100,7 +92,7 @@ fn text(content: Option<&Value>) -> String {
     }
 }
 
-/// `macro:time of preset:sys`: what wrote a piece, and what it replaced.
+/// Reads a segment; its writer is formatted like `macro:time of preset:sys`.
 fn segment(value: &Value) -> Option<SavedSegment> {
     let end = |key| value.get("span")?.get(key)?.as_u64().and_then(|end| usize::try_from(end).ok());
     let writer_of = |value: &Value| writer(value);
@@ -110,7 +102,6 @@ fn segment(value: &Value) -> Option<SavedSegment> {
     Some(SavedSegment { span: end("start")?..end("end")?, writer: names.join(" of ") })
 }
 
-/// A source, as reports spell it.
 fn writer(source: &Value) -> Option<String> {
     let kind = source.get("kind")?.as_str()?;
     let id = source.get("id").and_then(Value::as_str).map(|id| format!(":{id}"));

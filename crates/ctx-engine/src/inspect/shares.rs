@@ -1,26 +1,23 @@
-//! Which part of a message takes how many of its tokens.
-
 use ctx_tokens::{MessageCost, message_cost, shares};
 use ctx_types::{Message, Segment, Source, SourceKind, Span, Trust};
 
 use crate::context::Context;
 
-/// A segment of a message, with its share of the message's tokens.
+/// A segment of a message with its share of the tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenShare {
-    /// The segment. What is sent beside the text has no bytes: its segment is empty, stands at the end of the
-    /// text, and has a source of kind [`SourceKind::Overhead`] with what it is as the id.
+    /// The segment. Overhead outside the text is an empty segment at its end, of kind
+    /// [`SourceKind::Overhead`] with the type of overhead as id.
     pub segment: Segment,
-    /// Its tokens.
+    /// Tokens of the segment.
     pub tokens: u32,
 }
 
 impl Context {
-    /// Divides the tokens of each message among its segments: the shares of a message add up to its tokens.
+    /// Divides the tokens of each message among its segments, by bytes; the shares add up to its tokens.
     ///
-    /// The text is counted as a whole and divided by bytes, so that every segment has a figure and none is
-    /// lost or counted twice. What a provider adds to a message, names, calls, reasoning and media are segments
-    /// of their own, as separators are. O(segments · log segments), and the count of what is not counted yet.
+    /// Overhead, names, tool calls, reasoning, media, and separators are separate segments. O(segments · log
+    /// segments), plus counting of uncounted text.
     ///
     /// ```
     /// use ctx_engine::{Compile, Engine};
@@ -45,7 +42,7 @@ pub(crate) fn message_shares(message: &Message, cost: &MessageCost) -> Vec<Token
     let weights: Vec<u64> = segments.iter().map(|segment| segment.span.len() as u64).collect();
     let of_text = segments.iter().cloned().zip(shares(cost.text, &weights));
     let of_text = of_text.map(|(segment, tokens)| TokenShare { segment, tokens });
-    // A text without bytes has no tokens, so that nothing is lost with its segments.
+    // A text without bytes has no tokens, so nothing is lost if there are no segments.
     let len = message.content.len();
     let beside = cost.parts().skip(1).filter(|(_, tokens)| *tokens > 0).map(|(name, tokens)| {
         let source = Source::new(SourceKind::Overhead, Trust::Preset).with_id(name);

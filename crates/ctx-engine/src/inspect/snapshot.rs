@@ -1,5 +1,3 @@
-//! A context as stable, readable text, for snapshot tests.
-
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -9,10 +7,10 @@ use serde_json::Value;
 use crate::context::Context;
 
 impl Context {
-    /// Writes the context as text: messages with their sources and tokens, what they use of the budget if there
-    /// is one, then decisions, then diagnostics.
+    /// Writes the context as text for snapshot tests: messages, token usage if there is a budget, decisions,
+    /// diagnostics.
     ///
-    /// Equal contexts give equal texts. The form is made to be read and compared, not to be parsed.
+    /// Equal contexts give equal texts. The format is not for parsing.
     pub fn to_snapshot(&self) -> String {
         let mut out = String::new();
         let tokens = self.tokens();
@@ -28,7 +26,6 @@ impl Context {
     }
 }
 
-/// The exact figure, also where none had to be counted to know that everything fits.
 fn write_usage(out: &mut String, usage: &Usage, tokens: &[u32]) {
     let total: u64 = tokens.iter().copied().map(u64::from).sum();
     let available = usage.available.unwrap_or_default();
@@ -80,10 +77,10 @@ fn write_message(out: &mut String, index: usize, message: &Message, tokens: u32)
     }
 }
 
-/// Returns a text as it stands, or as JSON writes it where it would not be told from what stands around it.
+/// Quotes a text as JSON if it could be confused with the surrounding syntax.
 fn quoted_if_odd(text: &str) -> Cow<'_, str> {
     let marks = [" · ", " via ", " + ", ": "];
-    // Decisions say `and 3 more` behind a source.
+    // Decisions write `and 3 more` after a source.
     let is_marked = marks.iter().any(|mark| text.contains(mark)) || text.ends_with(" more");
     match is_marked || text.starts_with('"') || text.contains(char::is_control) {
         true => Value::from(text).to_string().into(),
@@ -91,7 +88,6 @@ fn quoted_if_odd(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The same for a text behind which another one stands.
 fn word(text: &str) -> Cow<'_, str> {
     match text.is_empty() || text.contains(' ') {
         true => Value::from(text).to_string().into(),
@@ -99,7 +95,6 @@ fn word(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Spells a source as everywhere, but for an odd id.
 fn spelled(source: &Source) -> String {
     match source.id.as_deref().map(quoted_if_odd) {
         Some(Cow::Owned(id)) => format!("{}:{id}", source.kind.as_str()),
@@ -107,7 +102,6 @@ fn spelled(source: &Source) -> String {
     }
 }
 
-/// Spells a placement as everywhere, but for an anchor with an odd name.
 fn spelled_placement(placement: &Placement) -> String {
     match placement {
         Placement::Anchor { target, side, .. } => match quoted_if_odd(target) {
@@ -128,7 +122,6 @@ fn write_list<T>(out: &mut String, title: &str, items: &[T], line: fn(&T) -> Str
     }
 }
 
-/// Writes a decision as `Display` has it, but for its source.
 fn decision_line(decision: &Decision) -> String {
     let mut line = String::new();
     let written = decision.write_with(&spelled(&decision.source), &mut line);
@@ -150,7 +143,6 @@ fn diagnostic_line(diagnostic: &Diagnostic) -> String {
     }
 }
 
-/// Writing to a string cannot fail.
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
     let written = out.write_fmt(text);
     debug_assert!(written.is_ok(), "writing to a string succeeds");
@@ -165,7 +157,6 @@ mod tests {
 
     use super::*;
 
-    /// Checks how a message is written whose names all are one text.
     #[track_caller]
     fn check(text: &str, name: &str, word: &str) {
         let source = Source::history(text, Role::Assistant);

@@ -1,20 +1,16 @@
-//! Docs of types as descriptions that people read in an editor.
-
 use schemars::Schema;
 use schemars::transform::transform_subschemas;
 use serde_json::Value;
 
-/// Makes the descriptions of a schema and of all schemas in it plain, and takes out what says nothing to people.
 pub(super) fn plain(schema: &mut Schema) {
     if let Some(Value::String(docs)) = schema.get_mut("description") {
         *docs = text_of(docs);
     }
-    // How wide a number is in memory is no matter of the file.
+    // The memory width of a number does not matter in a file.
     schema.remove("format");
     transform_subschemas(&mut (plain as fn(&mut Schema)), schema);
 }
 
-/// Returns the text of docs: paragraphs of one line each, without examples and without links to other items.
 fn text_of(docs: &str) -> String {
     let mut paragraphs = vec![String::new()];
     let mut is_example = false;
@@ -35,7 +31,7 @@ fn text_of(docs: &str) -> String {
     without_links(&paragraphs.join("\n\n"))
 }
 
-/// Writes ``[`Item`](path)`` as `` `Item` ``.
+/// Replaces ``[`Item`](path)`` by `` `Item` ``.
 fn without_links(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

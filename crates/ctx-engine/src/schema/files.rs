@@ -1,5 +1,3 @@
-//! The files that hold more than one noun, or one noun in several forms.
-
 use std::borrow::Cow;
 
 use ctx_compress::mask::MaskConfig;
@@ -10,16 +8,14 @@ use ctx_types::{Agent, ConfigField, PresetGroup, PresetMessage, Session};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
-/// An agent, or an export of agents.
 pub(super) struct AgentFile;
 
-/// The entries of a preset: a list, or `messages` with or without `groups`; all else is as in an agent.
+/// A list, or `messages` with or without `groups`. Other keys are as in an agent.
 pub(super) struct PresetFile;
 
-/// A conversation in any form that is read.
 pub(super) struct SessionFile;
 
-/// Settings of an agent, of a model or of a user: those of processors, beside samplers, which are passed on.
+/// Settings of an agent, model or user: processor settings, and sampler parameters, which are passed on.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameters;
 
@@ -76,7 +72,6 @@ fn compression(field: &ConfigField) -> (String, Value) {
     (field.key.to_string(), Value::from(field.schema()))
 }
 
-/// Describes an agent with its settings.
 fn agent(generator: &mut SchemaGenerator) -> Schema {
     let parameters = generator.subschema_for::<Parameters>();
     let mut agent = Agent::json_schema(generator);
@@ -148,7 +143,6 @@ impl JsonSchema for SessionFile {
     }
 }
 
-/// Adds properties to the schema of an object.
 fn with<const N: usize>(mut schema: Schema, more: [(&str, Value); N]) -> Schema {
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.extend(more.map(|(key, value)| (key.to_owned(), value)));
@@ -156,7 +150,6 @@ fn with<const N: usize>(mut schema: Schema, more: [(&str, Value); N]) -> Schema 
     schema
 }
 
-/// Lets a file be a list instead of an object.
 fn or_list(mut schema: Schema, about: &str, item: &Schema) -> Schema {
     schema.insert("type".to_owned(), json!(["object", "array"]));
     schema.insert("description".to_owned(), Value::from(about));

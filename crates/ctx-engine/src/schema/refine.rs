@@ -1,4 +1,4 @@
-//! What schemas learn from the tables of an engine: its anchors, dialects, processors and their settings.
+//! Adds an engine's anchors, macro syntaxes, processors and settings to schemas.
 
 use ctx_anchors::AnchorDefinition;
 use ctx_macros::Dialect;
@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
 
-/// Fills in what the engine knows, at the root, which has this name, and in all definitions.
 pub(super) fn refine(schema: &mut Value, root: &str, engine: &Engine) {
     let anchors = engine.anchors.definitions();
     let dialects = Dialect::ALL.map(Dialect::as_str);
@@ -26,7 +25,6 @@ pub(super) fn refine(schema: &mut Value, root: &str, engine: &Engine) {
     }
 }
 
-/// Changes one field of a noun, if the schema has both.
 fn refine_one(
     schema: &mut Value,
     root: &str,
@@ -44,7 +42,6 @@ fn refine_one(
     }
 }
 
-/// Lets a text be one of these, with what each means, or any other.
 fn set_any_of(field: &mut Map<String, Value>, known: Vec<Value>) {
     field.shift_remove("type");
     let other = json!({ "type": ["string", "null"] });
@@ -62,7 +59,6 @@ fn named(anchor: &AnchorDefinition) -> Value {
     json!({ "const": anchor.id, "description": format!("{}: {}", anchor.name, anchor.description) })
 }
 
-/// Returns which processors there are, and which settings each has.
 fn set_processors(setting: &mut Value, engine: &Engine) {
     let registry = engine.processors();
     let known = registry.descriptors().map(|processor| {
@@ -85,7 +81,7 @@ fn set_processors(setting: &mut Value, engine: &Engine) {
     }
 }
 
-/// Describes the settings of a processor, which hold where its id stands beside them.
+/// The settings apply if the `id` matches.
 fn settings(processor: &Descriptor) -> Value {
     let ids = ["", "primary:", "post:"].map(|prefix| format!("{prefix}{}", processor.id));
     let fields = processor.config_fields.iter();

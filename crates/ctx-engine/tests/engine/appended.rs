@@ -1,5 +1,3 @@
-//! What comes to a context beside the conversation: messages of the turn, and those of its tool loop.
-
 use ctx_engine::{Compile, CompiledAgent, Engine, Ports};
 use ctx_types::{
     Agent, Message, Node, Persist as _, Reader, Role, Session, Source, SourceKind, Trust, TurnInput,
@@ -14,7 +12,6 @@ fn data(text: &str) -> Message {
     Message::new(Role::User, text, Source::new(SourceKind::File, Trust::File))
 }
 
-/// Assembles a turn with further messages, and compares the texts in their order.
 #[track_caller]
 fn check(conversation: &[&str], input: Option<&str>, further: &[&str], expected: &[&str]) {
     let compiled = compile(&json!({

@@ -1,5 +1,3 @@
-//! What attached files cost before and after they are resolved.
-
 #[path = "../../../../xtask/suite/src/attached.rs"]
 mod attached;
 
@@ -16,7 +14,6 @@ use serde_json::Map;
 
 const CASE: &str = "../../fixtures/attachments/each_dialect_takes_what_it_can";
 
-/// Counts the tokens of a draft at a priority.
 struct Probe {
     id: &'static str,
     priority: i64,
@@ -36,7 +33,7 @@ impl ContextProcessor for Probe {
     }
 }
 
-/// The tokens before the limiter, before the resolver and of the context, in a dialect.
+/// Tokens before the limiter, before the resolver, and of the context.
 fn totals(dialect: Dialect, model: &str) -> Vec<u64> {
     let case = Path::new(env!("CARGO_MANIFEST_DIR")).join(CASE);
     let read = |name: &str| std::fs::read(case.join(name)).unwrap();

@@ -1,5 +1,3 @@
-//! Replies go back to their provider with their blocks in order.
-
 use std::sync::LazyLock;
 
 use ctx_engine::{Compile, CompiledAgent, Dialect, Engine, Limits, Request, read_conversation};
@@ -11,14 +9,12 @@ use serde_json::{Value, json};
 static AGENT: LazyLock<CompiledAgent> =
     LazyLock::new(|| Engine::new().compile(&Agent::default(), &Compile::default()));
 
-/// Reads messages as a conversation, and writes them as a request for the same model.
 fn send(messages: &Value, model: &str, dialect: Dialect) -> Value {
     let session = read_conversation(messages.to_string().as_bytes(), "", &Limits::default()).unwrap().value;
     let context = AGENT.assemble_blocking(&session, &TurnInput::default()).unwrap();
     dialect.encode(&context.messages, &Request::new(model)).to_value()
 }
 
-/// A block of a reply, by the letter of its kind and its number.
 fn anthropic_block((index, kind): (usize, &char)) -> Value {
     let id = format!("{kind}{index}");
     match kind {
@@ -47,7 +43,7 @@ fn gemini_part((index, kind): (usize, &char)) -> Value {
 proptest! {
     #[test]
     fn anthropic_blocks_go_back_in_order(kinds in vec(prop::sample::select(vec!['t', 'r', 'c', 'w']), 0..9)) {
-        // The provider rejects thinking at the end, and wants no two texts in a row to be one.
+        // The provider rejects thinking at the end, and two adjacent texts must stay separate.
         let kinds: Vec<char> = kinds.into_iter().chain(['w']).collect();
         let blocks: Vec<Value> = kinds.iter().enumerate().map(anthropic_block).collect();
         let results: Vec<Value> = blocks

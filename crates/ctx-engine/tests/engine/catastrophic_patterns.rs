@@ -1,4 +1,4 @@
-//! Patterns that take a backtracking engine for ever, as rules and as keys: the context is made all the same.
+//! Rules and worldbook keys with exponential backtracking still give a context.
 
 #[path = "../../../ctx-regex/tests/regex/catastrophic/cases.rs"]
 mod cases;
@@ -10,10 +10,9 @@ use ctx_engine::{Compile, Engine};
 use ctx_types::{Agent, LoadedWorldbook, Persist as _, Reader, Session, TurnInput, Worldbook};
 use serde_json::{Value, json};
 
-/// A rule gave up; a key gave up.
+/// Codes: a rule gave up; a worldbook key gave up.
 const GAVE_UP: [u16; 2] = [773, 960];
 
-/// Assembles the context of one message; returns its text and the numbers of what was found.
 #[track_caller]
 fn assemble(agent: Value, book: Option<Value>, text: &str) -> (String, Vec<u16>) {
     let agent = Agent::read(agent, &mut Reader::new());
@@ -27,7 +26,6 @@ fn assemble(agent: Value, book: Option<Value>, text: &str) -> (String, Vec<u16>)
     let turn = TurnInput::new(text);
     let context = Engine::new().compile(&agent, &with).assemble_blocking(&Session::new("s"), &turn).unwrap();
     let sent = context.messages.last().unwrap().text().into_owned();
-    // Without a model nothing limits the context, which is told too.
     let found = context.report.diagnostics.iter().map(|finding| finding.code.number());
     (sent, found.filter(|code| *code >= 750).collect())
 }
@@ -67,8 +65,8 @@ fn a_key_that_gives_up_is_told_and_the_other_entries_come_in() {
         ] });
         let (sent, found) = assemble(agent, Some(book), &case.text);
         assert_eq!(sent, "good", "{}", case.pattern);
-        // What begins at the beginning of the text is not found behind the mark that stands before each message.
-        // What needs letters that the text has not is not searched at all.
+        // A mark precedes each message, so `^` does not match. Without the required letters there is no
+        // search.
         let has_letters = !case.pattern.contains(r"<\/") || case.text.contains("</");
         let gives_up = case.end == End::GivenUp && !case.pattern.starts_with('^') && has_letters;
         assert_eq!(found, if gives_up { vec![GAVE_UP[1]] } else { Vec::new() }, "{}", case.pattern);

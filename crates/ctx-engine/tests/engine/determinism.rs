@@ -1,4 +1,4 @@
-//! Equal inputs give equal bytes, also in another process, whose hash maps have another order.
+//! Equal inputs give equal bytes, also in another process with another hash map order.
 
 use crate::generate;
 
@@ -10,16 +10,12 @@ use generate::{Case, case};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 
-/// How many processes are compared.
 const PROCESSES: usize = 5;
 
-/// How many contexts each of them assembles.
 const CONTEXTS: usize = 40;
 
-/// Stands around what a process writes, in the midst of what its test harness writes.
 const MARK: &str = "<<<the contexts>>>";
 
-/// Assembles many contexts, the same in each process, and writes all there is to know of each.
 fn contexts() -> String {
     let mut runner = TestRunner::deterministic();
     let engine = Engine::new();
@@ -51,7 +47,6 @@ fn context(engine: &Engine, case: &Case, at: usize) -> String {
         turn.input = case.input.map(Into::into);
         turn.kind = case.kind;
         turn.model = case.model.map(Into::into);
-        // Some with room for everything, some with little, some with too little.
         turn.context_tokens = Some(i64::try_from(at * 5 % 200 + 4).unwrap());
         turn.reserve = Some(0);
     });
@@ -77,7 +72,7 @@ fn five_processes_give_equal_bytes() {
     }
 }
 
-/// The part that each process runs; by itself it only prints.
+/// Run by each child process; alone it only prints.
 #[test]
 fn the_contexts_of_one_process() {
     println!("{MARK}{}{MARK}", contexts());

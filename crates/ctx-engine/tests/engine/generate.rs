@@ -1,4 +1,4 @@
-//! Files of agents and conversations: right, nearly so, and junk.
+//! Generates agent and conversation files: valid, nearly valid, and junk.
 
 pub(crate) mod turn;
 
@@ -8,7 +8,6 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
-/// One turn: an agent's file, a conversation's file, and what the turn adds.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) agent: Value,
@@ -48,7 +47,6 @@ fn content() -> impl Strategy<Value = Value> {
 const TARGETS: &[&str] =
     &["chat_history", "__CHAT_HISTORY__", "user_profile", "lore", "lroe", "scenario", "author_note", "a"];
 
-/// Keys of a placement in one or several spellings, right or nearly so.
 fn placement() -> impl Strategy<Value = Map<String, Value>> {
     let flat = prop_oneof![
         3 => Just(json!({})),
@@ -135,7 +133,6 @@ fn chat(letters: &str) -> Vec<Value> {
     letters.chars().enumerate().map(message).collect()
 }
 
-/// Puts a chat into a tree in which some messages are switched off and some are summaries of the one before.
 fn tree(messages: Vec<Value>, marks: &[u8]) -> Value {
     let mut nodes = Map::new();
     nodes.insert("r".to_owned(), json!({ "id": "r", "parentId": null, "childrenIds": [], "role": "system" }));
@@ -188,7 +185,6 @@ prop_compose! {
     }
 }
 
-/// Any JSON, in which the keys that mean something are likely.
 fn junk() -> impl Strategy<Value = Value> {
     const WORDS: &[&str] = &[
         "presetMessages",
@@ -267,7 +263,7 @@ fn junk() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Junk inside the outline of an agent or of a session, so that it is read further than its first key.
+/// The outline lets the reader get past the first key.
 pub(crate) fn outlined_junk() -> impl Strategy<Value = Value> {
     prop_oneof![
         1 => junk(),

@@ -1,4 +1,4 @@
-//! What is sent for files of SillyTavern that were imported.
+//! Contexts from imported SillyTavern files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use ctx_preset_import::{Import, ImportOptions, SourceFile, import};
 use ctx_types::{Diagnostic, GenerationKind, LoadedWorldbook, Session, TurnInput};
 use serde_json::{Value, json};
 
-/// Imports files, each with a name of its own; a list is a chat, a line each.
+/// Imports files with generated names; a list becomes a chat with one message per line.
 fn imported(files: &[Value]) -> (CompiledAgent, Session) {
     let (_, agent, session) = import_all(&texts(files));
     (agent, session)
@@ -28,7 +28,6 @@ fn texts(files: &[Value]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Imports files by their names; returns what was found in them too.
 fn import_all(texts: &[(String, String)]) -> (Vec<Diagnostic>, CompiledAgent, Session) {
     let sources: Vec<SourceFile<'_>> =
         texts.iter().map(|(name, text)| SourceFile { name, bytes: text.as_bytes() }).collect();
@@ -49,7 +48,6 @@ fn import_all(texts: &[(String, String)]) -> (Vec<Diagnostic>, CompiledAgent, Se
     (found, Engine::new().compile(&agent.unwrap(), &with), session)
 }
 
-/// Runs the cases of `fixtures/import` that have a `case.yaml`: what is found in the files, and what is sent.
 #[test]
 fn the_cases_of_the_fixtures_are_sent_as_they_were() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/import");
@@ -89,7 +87,6 @@ fn assemble(files: &[Value], turn: &TurnInput) -> Context {
     agent.assemble_blocking(&session, turn).unwrap()
 }
 
-/// Compares the texts that are sent.
 #[track_caller]
 fn check_turn(files: &[Value], turn: &TurnInput, expected: &[&str]) {
     let context = assemble(files, turn);
@@ -109,7 +106,6 @@ fn quiet(input: &str) -> TurnInput {
     })
 }
 
-/// A preset with the given fields that sends a main prompt and the conversation below an empty line.
 fn preset(fields: &Value) -> Value {
     let order = ["main", "chatHistory", "jailbreak"];
     let order: Vec<Value> = order.iter().map(|id| json!({ "identifier": id, "enabled": true })).collect();
@@ -128,7 +124,6 @@ fn card(fields: &Value) -> Value {
     card
 }
 
-/// A chat with metadata, whose first message is the character's.
 fn chat(metadata: &Value, messages: &[&str]) -> Value {
     let header = json!({ "user_name": "Kim", "character_name": "Ada", "chat_metadata": metadata });
     let line = |(at, text): (usize, &&str)| {
@@ -248,7 +243,6 @@ fn a_chat_brings_its_variables_and_the_name_of_its_user() {
     check(&[shown, settings, chat(&json!({}), &["Hello."])], &["Mei:  1  []", "Hello."]);
 }
 
-/// Compares what is sent, each message behind its role.
 #[track_caller]
 fn check_sent(files: &[Value], kind: GenerationKind, expected: &[&str]) {
     let turn = TurnInput::default().with(|turn| turn.kind = kind);
@@ -258,7 +252,7 @@ fn check_sent(files: &[Value], kind: GenerationKind, expected: &[&str]) {
     assert_eq!(sent, expected);
 }
 
-/// An order of prompts; one behind a `-` is switched off.
+/// An order of prompts; `-` marks a disabled prompt.
 fn order(identifiers: &str) -> Value {
     let step =
         |word: &str| json!({ "identifier": word.trim_start_matches('-'), "enabled": !word.starts_with('-') });
@@ -266,7 +260,6 @@ fn order(identifiers: &str) -> Value {
     json!([{ "character_id": 100_001, "order": steps }])
 }
 
-/// Prompts of a preset: the main one, and further ones that are in the conversation at a depth.
 fn prompts(at_depths: &[(&str, &str, u64)]) -> Value {
     let main = json!({ "identifier": "main", "content": "Main." });
     let prompt = |(name, role, depth): &(&str, &str, u64)| json!({ "identifier": name, "content": name, "role": role, "injection_position": 1, "injection_depth": depth });
@@ -409,7 +402,6 @@ fn processing_for_strict_providers_joins_and_turns_roles() {
     check("single", &["user: Main.\n\nKim: Ask.\n\nAda: Say.\n\nAda: Hello.\n\nKim: Well?\n\nLast."]);
 }
 
-/// Files that none of the applications wrote: each is refused, with the formats that are nearest.
 #[test]
 fn files_of_others_are_refused() {
     let folder =

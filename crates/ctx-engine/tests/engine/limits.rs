@@ -1,5 +1,3 @@
-//! Budgets and settings of every kind, sound and absurd: what is sent fits, or the result says why not.
-
 use crate::generate;
 
 use std::sync::{Arc, LazyLock};
@@ -16,7 +14,6 @@ use generate::turn::turn;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Has everything loaded, whatever the engine asks for.
 struct LoadsEverything;
 
 #[async_trait]
@@ -80,7 +77,6 @@ proptest! {
     }
 }
 
-/// Assembles a question with settings of the user and a budget.
 #[track_caller]
 fn assemble(user: Value, turn: &TurnInput) -> (CompiledAgent, Result<Context, AssembleError>) {
     let agent = Agent::read(
@@ -94,7 +90,6 @@ fn assemble(user: Value, turn: &TurnInput) -> (CompiledAgent, Result<Context, As
     (compiled, context)
 }
 
-/// Assembles with ten thousand settings; compares how many findings there are and what the last one says.
 #[track_caller]
 fn check_many(setting: impl Fn(usize) -> Value, findings: usize, last: &str) {
     let settings: Vec<Value> = (0..10_000).map(setting).collect();
@@ -152,7 +147,6 @@ fn settings_that_nobody_could_mean_are_findings() {
     }
 }
 
-/// Assembles a question with a budget; compares the error.
 #[track_caller]
 fn check_error(context_tokens: i64, reserve: Option<u32>, expected: &str) {
     let turn = TurnInput::default().with(|turn| {
@@ -176,7 +170,6 @@ fn budgets_that_leave_nothing_are_refused() {
     check_error(4, None, named);
 }
 
-/// Checks what is said about the limit of a context, and that nothing is said twice.
 #[track_caller]
 fn check_said(user: Value, model: Option<&str>, context_tokens: Option<i64>, expected: &[&str]) {
     let turn = TurnInput::default().with(|turn| {
@@ -212,7 +205,7 @@ fn what_limits_a_context_is_said_once_and_only_where_it_is_asked() {
     check_said(zero(), known, None, &[]);
 }
 
-/// As on a command line, but in the files of users what cannot be is reported, and the work goes on.
+/// The command line rejects an invalid number; a file's is ignored.
 #[test]
 fn a_number_of_tokens_that_cannot_be_is_an_error_in_each_layer() {
     for number in ["-1", "1000000001", "1e30", "0.5", "\"8000\""] {
@@ -242,7 +235,7 @@ fn a_model_that_nobody_knows_has_no_limit() {
     assert_eq!(context.report.diagnostics.len(), 2);
 }
 
-/// What was counted for another turn is remembered in the texts; it must not show in the report of this one.
+/// Texts cache token counts of other turns, which must not change this report.
 #[test]
 fn what_was_counted_before_changes_nothing() {
     let words = "word ".repeat(520);
@@ -262,7 +255,6 @@ fn what_was_counted_before_changes_nothing() {
     assert_eq!(first, compiled.assemble_blocking(&used, &turn(600)).unwrap());
 }
 
-/// A long conversation of which little fits, in no time.
 #[test]
 fn a_single_huge_message_costs_no_more_than_the_budget() {
     let huge = |role| Node::new(role, "word ".repeat(400_000));

@@ -1,4 +1,4 @@
-//! Agents compiled and assembled.
+//! Tests of compiling and assembling agents.
 
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a broken expectation is a failed test")]
 

@@ -1,5 +1,3 @@
-//! Plug-ins in an engine: when they run, what becomes of what they write, and how the budget is kept.
-
 mod case;
 mod compression;
 mod faults;

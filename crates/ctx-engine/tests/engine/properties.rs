@@ -1,4 +1,4 @@
-//! What holds for every agent and every conversation, from their files to the messages.
+//! Properties of all agents and conversations, from files to messages.
 
 use crate::generate;
 
@@ -39,17 +39,15 @@ impl Case {
         })
     }
 
-    /// Assembles everything anew, formatters left out: what they join is not told apart any more.
+    /// Assembles with fresh data and without formatters, which would join messages.
     fn run(&self) -> Context {
         assemble(&compile(&self.agent()), &self.session(), &self.turn())
     }
 
-    /// The conversation as it is sent without a preset.
     fn conversation(&self) -> Vec<Message> {
         assemble(&compile(&Agent::default()), &self.session(), &self.turn()).messages
     }
 
-    /// The number of messages that a depth can count.
     fn countable(&self) -> u64 {
         let counts = |message: &&Message| message.place == Place::History && !message.is_continuation_prefix;
         self.conversation().iter().filter(counts).count() as u64
@@ -67,12 +65,10 @@ fn assemble(compiled: &CompiledAgent, session: &Session, turn: &TurnInput) -> Co
     compiled.assemble_blocking(session, turn).unwrap()
 }
 
-/// Names a message by what it came from and says.
 fn name(message: &Message) -> (String, String) {
     (message.source.to_string(), message.text().into_owned())
 }
 
-/// Reads bytes as everything that can be read, and assembles what was read; nothing may panic.
 fn feed(bytes: &[u8], name: &str) {
     let limits = Limits::default();
     let agent = read_agent(bytes, name, &limits, &ENGINE.anchors).map(|agent| agent.value);
@@ -90,7 +86,7 @@ fn feed(bytes: &[u8], name: &str) {
     let session = session.unwrap_or_else(|_| Session::new("empty"));
     for kind in [GenerationKind::Normal, GenerationKind::Continue] {
         let turn = TurnInput::default().with(|turn| turn.kind = kind);
-        // Settings of the file may ask for a budget that nothing fits.
+        // The file's settings may contain a budget that is too small.
         if let Ok(context) = compiled.assemble_blocking(&session, &turn) {
             context.to_json();
             context.to_snapshot();
@@ -98,14 +94,12 @@ fn feed(bytes: &[u8], name: &str) {
     }
 }
 
-/// Returns whether a pointer leads to a value of a document, or to a key that is missing in one.
 fn resolves(document: &Value, diagnostic: &Diagnostic) -> bool {
     let Some(pointer) = &diagnostic.location.pointer else { return false };
     let parent = pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
     document.pointer(pointer).is_some() || document.pointer(parent).is_some()
 }
 
-/// The points of an entry that are accounted for: sent, or dropped with a decision.
 fn accounted(context: &Context, index: usize) -> (usize, usize) {
     let is_of =
         |source: &ctx_types::Source| source.kind == SourceKind::Preset && source.index() == Some(index);
@@ -208,7 +202,7 @@ proptest! {
         let agent = read_agent(bytes.as_bytes(), "", &limits, &ENGINE.anchors);
         let session = read_conversation(bytes.as_bytes(), "", &limits);
         let Ok(document) = Document::read(bytes.as_bytes(), "", &limits) else {
-            // A text in quotes alone is read as YAML, which refuses control characters.
+            // YAML rejects control characters in a quoted text.
             prop_assert!(agent.is_err() && session.is_err(), "an unreadable document is unreadable to all");
             return Ok(());
         };

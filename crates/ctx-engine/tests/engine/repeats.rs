@@ -1,5 +1,3 @@
-//! Runs that repeat another: a preview and its request, formatters over what they gave.
-
 use crate::generate;
 use ctx_types::Phrase;
 
@@ -19,7 +17,6 @@ use generate::turn::turn;
 use proptest::prelude::*;
 use serde_json::Map;
 
-/// Has the host keep what macros set: a message for each variable.
 struct KeepsVariables;
 
 #[async_trait]
@@ -52,7 +49,6 @@ static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     engine
 });
 
-/// Each look at it is a second later.
 #[derive(Default)]
 struct Seconds(AtomicU64);
 
@@ -62,13 +58,11 @@ impl Stopwatch for Seconds {
     }
 }
 
-/// The bytes that a provider gets.
 fn body(context: &Context) -> Vec<u8> {
     let request = Request { model: "m", tools: &[], parameters: &Map::new() };
     context.encode(&request).to_bytes()
 }
 
-/// How many variables the keeper found.
 fn found(context: &Context) -> usize {
     let keeper = context.report.stages.iter().find(|stage| stage.id == KEEPER);
     keeper.and_then(|stage| stage.log.first()).map_or(0, |line| line.message.to_string().parse().unwrap())
@@ -77,8 +71,7 @@ fn found(context: &Context) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The preview and a request after it are made by one agent of one conversation, which are counted then; the
-    /// other request by an agent and of a conversation that are new, and in another way.
+    /// The preview and its request share counted texts; the other request uses a new agent and conversation.
     #[test]
     fn a_preview_gives_the_bytes_of_the_request_and_no_effects(turn in turn()) {
         let (input, preview) = (turn.input(), turn.input().with(|turn| turn.preview = true));
@@ -135,5 +128,4 @@ ports.stopwatch = Some(&clock);
     }
 }
 
-/// The priorities of the formatters.
 const FORMATTERS: std::ops::RangeInclusive<i64> = 500..=800;

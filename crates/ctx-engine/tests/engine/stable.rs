@@ -1,4 +1,4 @@
-//! The messages that a report calls stable are those that the next turn sends again.
+//! The next turn repeats the messages that a report calls stable.
 
 use crate::generate;
 
@@ -17,13 +17,11 @@ use serde_json::{Value, json};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
 
-/// A conversation of `count` messages in turn, the last of them a question.
 fn talk(count: usize) -> Session {
     let role = |at| if (count - at) % 2 == 1 { Role::User } else { Role::Assistant };
     Session::linear("s", (0..count).map(|at| Node::new(role(at), format!("message {at}")))).0
 }
 
-/// Assembles an agent, all of whose entries are system messages unless they say otherwise.
 fn assemble(agent: &Value, count: usize, turn: TurnInput) -> Context {
     let agent =
         read_agent(agent.to_string().as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
@@ -41,7 +39,6 @@ fn assemble(agent: &Value, count: usize, turn: TurnInput) -> Context {
     ENGINE.compile(&agent.value, &with).assemble_blocking(&talk(count), &turn).unwrap()
 }
 
-/// Describes how many messages are stable, and what ends them.
 #[track_caller]
 fn check(agent: &Value, expected: &str) {
     check_turn(agent, TurnInput::default(), expected);
@@ -174,7 +171,6 @@ fn marks_stand_behind_the_stable_part_and_the_instructions_in_it() {
     }
 }
 
-/// Adds an answer and another question.
 fn go_on(session: &mut Session) {
     for (id, role) in [("answer", Role::Assistant), ("question", Role::User)] {
         let parent = session.active_leaf_id().clone();
@@ -185,8 +181,8 @@ fn go_on(session: &mut Session) {
 
 #[test]
 fn the_next_turn_sends_what_was_stable() {
-    // One seed: what joins with what in odd presets still has rare exceptions, which docs/formats.md names. The macro
-    // of proptest would take that of the environment.
+    // Fixed seed: joins in unusual presets have rare exceptions (see docs/formats.md). The proptest macro
+    // would take the seed from the environment.
     let config = ProptestConfig {
         cases: 512,
         failure_persistence: None,
@@ -205,9 +201,9 @@ fn check_next_turn(case: Turn) -> TestCaseResult {
     let stable = first.report.stable.clone().unwrap();
     let is_said = |message: &Message| message.place == ctx_types::Place::History;
     prop_assume!(first.messages.iter().any(is_said));
-    // A continued answer is joined with the answer that continues it.
+    // A continued reply is joined with its continuation.
     prop_assume!(!first.messages.iter().any(|message| message.is_continuation_prefix));
-    // A depth that the conversation has not reached yet comes in at its beginning when it does.
+    // An entry deeper than the conversation appears once the conversation is long enough.
     let is_waiting = |decision: &Decision| decision.outcome == Outcome::NotActivated;
     prop_assume!(!first.report.decisions.iter().any(is_waiting));
     if let Some(input) = case.input().input {
@@ -216,7 +212,7 @@ fn check_next_turn(case: Turn) -> TestCaseResult {
         session.apply(&SessionOp::Append { parent, node }).unwrap();
     }
     go_on(&mut session);
-    // What fitted once is taken to fit still; of what did not, the first kept message moves.
+    // If a message did not fit, the first kept message moves.
     let is_older = |decision: &Decision| decision.reason.to_string().starts_with("older than");
     prop_assume!(!first.report.decisions.iter().any(is_older));
     let next = at(7_777_777_777).with(|turn| {

@@ -1,6 +1,4 @@
-//! The processors that a case can register by name, and the clock that limits their time.
-//!
-//! `fixtures/README.md` says what each of them does, so that another implementation can have them too.
+//! Processors that a case can register by name (see `fixtures/README.md`).
 
 use ctx_types::phrase;
 use std::sync::Arc;
@@ -17,7 +15,6 @@ use ctx_tokens::message_cost;
 use ctx_types::{Agent, Content, Deadline, LogLine, Message, PortFuture, Role, Source, SourceKind, Trust};
 use serde_json::json;
 
-/// A processor that does one thing, which its name says.
 struct TestProcessor {
     id: &'static str,
     priority: i64,
@@ -26,7 +23,6 @@ struct TestProcessor {
 
 type Act = fn(&mut PipelineContext<'_>) -> Then;
 
-/// What a processor does after its work.
 enum Then {
     End,
     Fail(ProcessorError),
@@ -50,7 +46,6 @@ const ALL: &[TestProcessor] = &[
     TestProcessor { id: "test:logs", priority: 900, act: logs },
 ];
 
-/// Finds a processor by the name that cases call it.
 pub(crate) fn named(id: &str) -> Option<Arc<dyn ContextProcessor>> {
     let found = ALL.iter().find(|known| known.id == id)?;
     Some(Arc::new(TestProcessor { ..*found }))
@@ -107,7 +102,6 @@ fn loops(cx: &mut PipelineContext<'_>) -> Then {
     }
 }
 
-/// Takes ten milliseconds of the [`Countdown`].
 fn is_slow(cx: &mut PipelineContext<'_>) -> Then {
     cx.draft.messages_mut().push(written("At last."));
     match (0..10).try_for_each(|_| cx.checkpoint()) {
@@ -143,7 +137,7 @@ fn adds(cx: &mut PipelineContext<'_>) -> Then {
     Then::End
 }
 
-/// Adds as many words as there is room for in the whole budget, and ten more.
+/// Adds 10 words more than the budget allows.
 fn fills(cx: &mut PipelineContext<'_>) -> Then {
     let whole: i64 = cx.inputs.budget.lines.iter().map(|line| line.tokens).sum();
     let cost = |message| i64::from(message_cost(message, cx.inputs.model, cx.inputs.counter).total());
@@ -174,7 +168,7 @@ fn written(text: &str) -> Message {
     Message::new(Role::System, text, Source::new(SourceKind::Plugin, Trust::Preset).with_id("test"))
 }
 
-/// A limit of time on a clock that goes on by a millisecond each time that somebody looks at it.
+/// A time limit on a clock that advances by a millisecond on each read.
 pub(crate) struct Countdown(AtomicU64);
 
 impl Countdown {
@@ -199,7 +193,6 @@ impl Deadline for Countdown {
         }))
     }
 
-    /// Each has a clock of its own.
     fn within(&self, limit: Duration) -> Box<dyn Deadline> {
         let left = self.0.load(Ordering::SeqCst);
         Box::new(Self::new(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).min(left)))

@@ -56,6 +56,8 @@ fn unknown(asked: &str) -> Failure {
     let finding = Diagnostic::error(codes::UNKNOWN_LOCALE, message);
     Failure::new(match closest(asked, known.iter().copied()) {
         Some(near) => finding.suggesting(near),
-        None => finding.with_help(phrase!("use one of {known}", known = Argument::list(&known, Divider::Comma))),
+        None => {
+            finding.with_help(phrase!("use one of {known}", known = Argument::list(&known, Divider::Comma)))
+        }
     })
 }

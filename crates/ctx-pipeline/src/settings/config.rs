@@ -1,5 +1,3 @@
-//! The settings of one processor, as it reads them.
-
 use serde::Serialize;
 use serde_json::Value;
 
@@ -37,23 +35,23 @@ impl Config {
         self.0.iter().find(|value| value.key == key).map(|value| &value.setting.value)
     }
 
-    /// Returns a text; empty if there is none.
+    /// Returns a text; empty by default.
     pub fn text(&self, key: &str) -> &str {
         self.get(key).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Returns a number; 0 if there is none.
+    /// Returns a number; 0 by default.
     pub fn number(&self, key: &str) -> f64 {
         self.get(key).and_then(Value::as_f64).unwrap_or_default()
     }
 
-    /// Returns a number cut to a whole one, 0 if it is absent.
+    /// Returns a number truncated to an integer; 0 by default.
     #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
     pub fn whole(&self, key: &str) -> i64 {
         self.number(key) as i64
     }
 
-    /// Returns a count: a number cut to a whole one, 0 if it is negative or absent.
+    /// Returns a number truncated to an integer; 0 if negative or missing.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -63,7 +61,7 @@ impl Config {
         self.number(key) as usize
     }
 
-    /// Returns whether a switch is on.
+    /// Returns a boolean; `false` by default.
     pub fn is_on(&self, key: &str) -> bool {
         self.get(key).and_then(Value::as_bool).unwrap_or_default()
     }

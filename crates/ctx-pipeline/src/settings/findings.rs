@@ -1,5 +1,3 @@
-//! What is wrong with settings, within limits.
-
 use std::collections::BTreeSet;
 
 use ctx_types::{Argument, Diagnostic, Divider, Fix, Near, Phrase, excerpt, nearest, phrase, pointer_step};
@@ -10,21 +8,17 @@ use crate::codes;
 use crate::registry::ProcessorRegistry;
 use crate::spelling::canonical_id;
 
-/// What is wrong with settings, so far.
 pub(super) struct Findings {
     diagnostics: Vec<Diagnostic>,
     suppressed: usize,
-    /// How many more names are compared for suggestions.
     comparisons_left: usize,
 }
 
-/// How many settings one finding names.
 const MAX_NAMED: usize = 5;
 
-/// How many findings one merge reports before the rest is only counted.
 const MAX_FINDINGS: usize = 1_000;
 
-/// How many names one merge compares for suggestions, since each comparison costs microseconds.
+/// Each comparison costs microseconds.
 const MAX_COMPARISONS: usize = 20_000;
 
 impl Default for Findings {
@@ -34,7 +28,6 @@ impl Default for Findings {
 }
 
 impl Findings {
-    /// Reports a finding at an entry, or at one of its settings.
     pub(super) fn push(&mut self, diagnostic: Diagnostic, setting: &ProcessorSetting, key: Option<&str>) {
         if self.diagnostics.len() == MAX_FINDINGS {
             self.suppressed += 1;
@@ -50,7 +43,7 @@ impl Findings {
         });
     }
 
-    /// A switch for one run takes the place of a whole entry, whose other settings are easily missed.
+    /// A switch for one run replaces a whole entry, including settings that are easily missed.
     pub(super) fn overruled(&mut self, id: &str, winner: Winner<'_>, next: Winner<'_>) {
         let ProcessorSetting { enabled, priority, config, .. } = winner.setting;
         let says_nothing_else = priority.is_none() && config.is_empty();
@@ -88,7 +81,7 @@ impl Findings {
         let known = registry.descriptors().map(|descriptor| &*descriptor.id);
         let spelled = winner.setting.id.trim();
         let id = canonical_id(spelled);
-        // What stands before an id stays before it.
+        // The suggestion keeps a prefix of the id.
         let prefix = spelled.strip_suffix(id).unwrap_or_default();
         let near = self.near(id, known).map(|near| (format!("{prefix}{}", near.name), near.is_certain));
         let unknown = match near {
@@ -122,7 +115,6 @@ impl Findings {
         self.push(unknown, setting, Some(key));
     }
 
-    /// Returns the nearest known name, while there are comparisons left.
     fn near<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<Near<'n>> {
         let left = &mut self.comparisons_left;
         let known = known.take_while(|_| {

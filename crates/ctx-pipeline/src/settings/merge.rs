@@ -1,4 +1,4 @@
-//! Merging layers: the highest layer that names a processor wins whole.
+//! The highest layer that names a processor replaces lower entries completely.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,9 +13,7 @@ use crate::processor::Descriptor;
 use crate::registry::ProcessorRegistry;
 use crate::spelling::{canonical_id, group_members};
 
-/// Merges the layers for all processors of a registry, in the order of registration.
-///
-/// A value that its field does not take is a diagnostic, and the built-in default holds.
+/// An invalid value is a diagnostic; the built-in default applies.
 pub(crate) fn resolve(
     registry: &ProcessorRegistry,
     layers: &[SettingsLayer],
@@ -43,24 +41,23 @@ pub(crate) fn resolve(
     (settings.collect(), findings.finish())
 }
 
-/// The entry of a layer that counts for a processor, unless a higher layer has one.
 #[derive(Clone, Copy)]
 pub(super) struct Winner<'a> {
     pub(super) origin: Origin,
     pub(super) setting: &'a ProcessorSetting,
-    /// Whether the entry names a group that the processor belongs to, not the processor.
+    /// Whether the entry names a group.
     is_group: bool,
     layer: usize,
 }
 
-/// Finds the entries for each id that is named, one a layer: the last one counts. O(settings · log settings).
+/// At most one entry per id and layer, the highest last. O(settings · log settings).
 fn entries<'a>(
     registry: &ProcessorRegistry,
     layers: &'a [SettingsLayer],
     findings: &mut Findings,
 ) -> BTreeMap<&'a str, Vec<Winner<'a>>> {
     let mut sorted: Vec<&SettingsLayer> = layers.iter().collect();
-    // Stable: of two layers of one origin the later counts.
+    // Stable: of two layers with one origin, the later applies.
     sorted.sort_by_key(|layer| layer.origin);
     let mut entries: BTreeMap<&str, Vec<Winner<'_>>> = BTreeMap::new();
     for (layer, SettingsLayer { origin, settings }) in sorted.into_iter().enumerate() {
@@ -84,7 +81,7 @@ fn entries<'a>(
     entries
 }
 
-/// Lets an entry win, unless one of the same layer names the processor more closely.
+/// An entry for a processor overrides one for its group in the same layer.
 fn take<'a>(entries: &mut Vec<Winner<'a>>, id: &'a str, new: Winner<'a>, findings: &mut Findings) {
     let beside = entries.pop_if(|known| known.layer == new.layer);
     if let Some(known) = beside.filter(|known| new.is_group && !known.is_group) {
@@ -104,7 +101,7 @@ fn take<'a>(entries: &mut Vec<Winner<'a>>, id: &'a str, new: Winner<'a>, finding
 
 fn enabled(descriptor: &Descriptor, winner: Option<Winner<'_>>) -> Sourced<bool> {
     let said = winner.and_then(|winner| {
-        // A group that is on leaves each member as it is, on or off.
+        // An enabled group does not change its members.
         let value = winner.setting.enabled.filter(|enabled| !(winner.is_group && *enabled))?;
         Some(Sourced { value, origin: winner.origin })
     });
@@ -127,7 +124,7 @@ fn config(descriptor: &Descriptor, winner: Option<Winner<'_>>, findings: &mut Fi
     Config::new(values)
 }
 
-/// Returns a value if its field takes it; null is as if it were absent.
+/// Treats null as missing.
 fn checked(
     descriptor: &Descriptor,
     field: &ConfigField,
@@ -166,7 +163,6 @@ fn checked(
     None
 }
 
-/// Keeps the keys that a processor has no field for, and reports them.
 fn unknown_keys(descriptor: &Descriptor, winner: Winner<'_>, findings: &mut Findings) -> Vec<ConfigValue> {
     let fields: BTreeSet<&str> = descriptor.config_fields.iter().map(|field| &*field.key).collect();
     let mut values = Vec::new();
@@ -185,7 +181,6 @@ fn unknown_keys(descriptor: &Descriptor, winner: Winner<'_>, findings: &mut Find
     values
 }
 
-/// Reports the keys of a group's entry that no member has a field for.
 fn check_group(registry: &ProcessorRegistry, winner: Winner<'_>, members: &[&str], findings: &mut Findings) {
     let members = members.iter().filter_map(|member| registry.get(member));
     let fields: BTreeSet<&str> =

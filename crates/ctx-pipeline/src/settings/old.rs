@@ -1,4 +1,4 @@
-//! Older spellings of settings, as AIO Hub has them.
+//! Older spellings of AIO Hub's settings.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::{ProcessorSetting, SettingPlace};
 use crate::codes;
 use crate::spelling::{canonical_id, group_members};
 
-/// Reads a formatter rule: the id of one that is on, or an object whose further keys are its settings.
+/// An id enables a formatter; an object has settings in its other keys.
 pub(super) fn rule(item: &Value, reader: &mut Reader) -> Option<ProcessorSetting> {
     if let Some(id) = item.as_str() {
         return Some(ProcessorSetting { place: Some(place(reader)), ..ProcessorSetting::switch(id, true) });
@@ -30,9 +30,8 @@ pub(super) fn rule(item: &Value, reader: &mut Reader) -> Option<ProcessorSetting
     })
 }
 
-/// Reads the limits of a context; none if they say nothing about the limiter.
 pub(super) fn management(value: &Value, reader: &mut Reader) -> Option<ProcessorSetting> {
-    /// What the limiter calls the characters of the oldest message that it keeps; the same as there.
+    /// Same key as in the limiter's settings.
     const RETAINED: &str = "retainedCharacters";
     let management = object(value, reader)?;
     reader.misspelt_keys(management, &["enabled", "maxContextTokens", RETAINED]);
@@ -52,7 +51,7 @@ pub(super) fn management(value: &Value, reader: &mut Reader) -> Option<Processor
     })
 }
 
-/// Takes out what the newer list names too, and says so where that says anything else.
+/// Newer settings override these; reports differences.
 pub(super) fn give_way(settings: &mut Vec<ProcessorSetting>, new: &[ProcessorSetting], reader: &mut Reader) {
     let mut named: BTreeSet<&str> = new.iter().map(|setting| canonical_id(&setting.id)).collect();
     named.extend(new.iter().filter_map(|setting| group_members(&setting.id)).flatten());
@@ -72,7 +71,6 @@ pub(super) fn give_way(settings: &mut Vec<ProcessorSetting>, new: &[ProcessorSet
     });
 }
 
-/// The place being read, where settings stand beside the other keys.
 fn place(reader: &Reader) -> SettingPlace {
     let entry: Arc<str> = reader.pointer().into();
     SettingPlace { config: entry.clone(), entry }

@@ -1,5 +1,3 @@
-//! Settings as files have them.
-
 use std::sync::Arc;
 
 use ctx_types::{Argument, Diagnostic, Divider, Fix, Phrase, Reader, excerpt, nearest, phrase};
@@ -8,39 +6,33 @@ use serde_json::{Map, Value};
 use super::{Origin, ProcessorSetting, SettingPlace, SettingsLayer, old};
 use crate::codes;
 
-/// How many entries of one list are read.
 const MAX_SETTINGS: usize = 20_000;
 
-/// How early or late a processor may be, so that there is always room for another one beside it.
+/// Maximum absolute priority, which leaves space for other processors on both sides.
 pub const MAX_PRIORITY: i64 = 1_000_000_000;
 
-/// The same in words.
 const PRIORITY: &str = "a whole number from -1000000000 to 1000000000";
 
-/// What an entry may say.
 const KEYS: [&str; 4] = ["id", "enabled", "priority", "config"];
 
 impl SettingsLayer {
-    /// Reads the list of `parameters.processors`: `[{id, enabled, priority, config}]`.
+    /// Reads the list of `parameters.processors`: `[{id, enabled, priority, config}]`, up to 20,000 entries.
     ///
-    /// What cannot be read is a diagnostic below `pointer`, and left out. At most 20,000 entries are read.
+    /// Reports invalid entries below `pointer` and skips them.
     pub fn read(origin: Origin, list: &Value, pointer: &str) -> (Self, Vec<Diagnostic>) {
         reading(origin, pointer, |reader| entries(list, reader, entry))
     }
 
-    /// Reads all that the `parameters` of an agent, a model or a user say about processors, also in AIO Hub's
-    /// older spellings.
+    /// Reads processor settings from the `parameters` of an agent, model or user, including AIO Hub's older
+    /// spellings.
     ///
-    /// - `processors`, as [`read`](Self::read) has it.
-    /// - `contextPostProcessing.rules`, AIO Hub's formatter rules: `[{type, enabled, …}]`, where all other keys are
-    ///   settings by key, or `[id, …]`, which switches each on. Every rule is whole: what it does not say takes the
-    ///   built-in default. A separator or placeholder that is empty is taken as it stands, although AIO Hub reads it
-    ///   as not set.
-    /// - `contextManagement {enabled, maxContextTokens, retainedCharacters}`, a setting of `token-limiter`.
-    ///   `enabled: false` switches it off, for there it means that nothing is limited. `maxContextTokens` is a matter
-    ///   of the budget and not read here.
-    ///
-    /// What `processors` names wins over the older spellings, which is a diagnostic.
+    /// - `processors`: see [`read`](Self::read). Overrides the older spellings, with a diagnostic.
+    /// - `contextPostProcessing.rules`: AIO Hub's formatter rules, `[{type, enabled, …}]` with settings in
+    ///   the other keys, or ids to enable. Missing settings take the built-in default. An empty separator or
+    ///   placeholder is used as is; AIO Hub treats it as not set.
+    /// - `contextManagement {enabled, retainedCharacters}`: settings of `token-limiter`. `enabled: false`
+    ///   disables it, because it means no limit in AIO Hub. `maxContextTokens` is part of the budget and not
+    ///   read here.
     pub fn of_parameters(origin: Origin, parameters: &Value, pointer: &str) -> (Self, Vec<Diagnostic>) {
         reading(origin, pointer, |reader| match object(parameters, reader) {
             Some(parameters) => of_parameters(parameters, reader),
@@ -49,7 +41,6 @@ impl SettingsLayer {
     }
 }
 
-/// Reads something that stands at a pointer of its document.
 fn reading(
     origin: Origin,
     pointer: &str,
@@ -68,7 +59,6 @@ fn reading(
     (SettingsLayer { origin, settings }, diagnostics)
 }
 
-/// What parameters say about processors.
 const PARAMETERS: [&str; 3] = ["processors", "contextPostProcessing", "contextManagement"];
 
 fn of_parameters(parameters: &Map<String, Value>, reader: &mut Reader) -> Vec<ProcessorSetting> {
@@ -95,7 +85,7 @@ fn of_parameters(parameters: &Map<String, Value>, reader: &mut Reader) -> Vec<Pr
     settings
 }
 
-/// Reads a list; null is an empty one.
+/// Treats null as an empty list.
 fn entries(
     list: &Value,
     reader: &mut Reader,
@@ -116,7 +106,6 @@ fn entries(
     items.filter_map(|(index, item)| reader.at_index(index, |reader| read(item, reader))).collect()
 }
 
-/// Reads an entry of `processors`.
 fn entry(item: &Value, reader: &mut Reader) -> Option<ProcessorSetting> {
     let Some((object, id)) = item.as_object().and_then(|object| Some((object, object.get("id")?.as_str()?)))
     else {
@@ -137,7 +126,7 @@ fn entry(item: &Value, reader: &mut Reader) -> Option<ProcessorSetting> {
     })
 }
 
-/// Reads one key of an object; null is as if it were absent.
+/// Treats null as missing.
 pub(super) fn field<T>(
     object: &Map<String, Value>,
     key: &str,
@@ -161,7 +150,7 @@ pub(super) fn field<T>(
     known
 }
 
-/// Returns an object; null is none, and anything else reported.
+/// Treats null as missing; reports anything but an object.
 pub(super) fn object<'v>(value: &'v Value, reader: &mut Reader) -> Option<&'v Map<String, Value>> {
     if value.as_object().is_none() && !value.is_null() {
         reader.report(wrong_type("an object", value));
@@ -178,12 +167,12 @@ pub(super) fn wrong_type(expected: &'static str, found: &Value) -> Diagnostic {
     Diagnostic::warning(codes::SETTING_TYPE, message)
 }
 
-/// Writes a value for a message: its beginning, if it is long.
+/// Shortens long values.
 pub(super) fn shown(value: &Value) -> String {
     excerpt(&value.to_string()).into_owned()
 }
 
-/// JSON has one kind of number: `500.0` is a whole one too.
+/// JSON has one number type: `500.0` is an integer too.
 #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and in range")]
 fn priority(value: &Value) -> Option<i64> {
     let whole = value.as_f64().filter(|number| number.fract() == 0.0).map(|number| number as i64);

@@ -1,4 +1,4 @@
-//! The runner, and the settings of processors.
+//! Tests of the runner and of processor settings.
 #![expect(
     clippy::needless_pass_by_value,
     clippy::panic,

@@ -1,5 +1,3 @@
-//! Runs: order, failures, limits, cancellation, groups, and what is taken back.
-
 mod blackboard;
 mod case;
 mod failure;

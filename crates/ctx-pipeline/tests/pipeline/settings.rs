@@ -1,5 +1,3 @@
-//! Settings of processors: layers, spellings, findings, and what a user stores.
-
 mod case;
 mod findings;
 mod limits;

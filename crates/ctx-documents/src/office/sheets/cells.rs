@@ -1,5 +1,3 @@
-//! The cells of one sheet, line by line.
-
 use ctx_types::PortError;
 
 use super::styles::Styles;
@@ -7,10 +5,8 @@ use crate::DocumentLimits;
 use crate::office::markup::{Next, Tag, Token, read as read_markup};
 use crate::page::Page;
 
-/// The most cells of a line; those to the right are left out.
 const MAX_COLUMNS: usize = 256;
 
-/// Writes the cells of a sheet as comma-separated values.
 pub(super) fn write(
     xml: &str,
     strings: &[String],
@@ -38,7 +34,7 @@ struct Sheet<'a> {
     strings: &'a [String],
     styles: &'a Styles,
     cell: Cell,
-    /// How many cells of the line are written.
+    /// Number of columns written in this row.
     column: usize,
     rows: usize,
     is_value: bool,
@@ -46,7 +42,7 @@ struct Sheet<'a> {
 
 #[derive(Default)]
 struct Cell {
-    /// Where it stands in its line, from 0; behind the one before if it does not say.
+    /// From 0; by default next to the previous cell.
     column: Option<usize>,
     kind: String,
     style: usize,
@@ -91,7 +87,7 @@ impl Sheet<'_> {
         if cell.value.is_empty() {
             return;
         }
-        // One behind each cell that is written, and one for each that is empty.
+        // One after each written cell, and one per empty cell.
         let commas = if self.column == 0 { column } else { column - self.column + 1 };
         page.push(&",".repeat(commas));
         page.push(&quoted(&self.shown(&cell)));
@@ -111,7 +107,6 @@ impl Sheet<'_> {
     }
 }
 
-/// Reads the letters of a place such as `AB12`: a number from 0 on.
 fn column(place: &str) -> Option<usize> {
     let letters = place.bytes().take_while(u8::is_ascii_alphabetic).take(4);
     let number =
@@ -119,7 +114,6 @@ fn column(place: &str) -> Option<usize> {
     number.checked_sub(1)
 }
 
-/// Sets a value in quotes where it would not be one value otherwise.
 fn quoted(value: &str) -> String {
     match value.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", value.replace('"', "\"\"")),

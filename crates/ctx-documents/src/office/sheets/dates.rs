@@ -1,10 +1,10 @@
-//! Dates of workbooks: days since the end of 1899, or since the beginning of 1904.
+//! Workbook dates: days since 1899-12-30 or 1904-01-01.
 
-/// Days from 1899-12-30, from which Excel's numbers count after February 1900, and from 1904-01-01, to 1970-01-01.
+/// Days from Excel's epoch to 1970-01-01. The 1900 epoch is exact from March 1900 on.
 const FROM_1900: i64 = 25_569;
 const FROM_1904: i64 = 24_107;
 
-/// Writes a date, and the time of day where there is one; `None` beyond the year 9999.
+/// Writes a date, with the time unless it is midnight; `None` after the year 9999.
 pub(super) fn shown(days: f64, counts_from_1904: bool) -> Option<String> {
     if !(0.0..2_958_466.0).contains(&days) {
         return None;
@@ -21,7 +21,7 @@ pub(super) fn shown(days: f64, counts_from_1904: bool) -> Option<String> {
     Some(if second == 0 { date } else { format!("{date} {time}") })
 }
 
-/// The date of a day counted from 1970-01-01, in years that begin in March so that leap days come last.
+/// Converts days since 1970-01-01. Years begin in March, which puts leap days last.
 fn civil(day: i64) -> (i64, i64, i64) {
     let day = day + 719_468;
     let era = day.div_euclid(146_097);

@@ -1,4 +1,4 @@
-//! Which numbers of a workbook are dates.
+//! Detects numbers that are dates.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use ctx_types::PortError;
 use super::dates;
 use crate::office::markup::{Next, Token, read as read_markup};
 
-/// The formats of cells, by the number that cells name.
+/// Cell formats by index.
 #[derive(Default)]
 pub(super) struct Styles {
     is_date: Vec<bool>,
@@ -43,7 +43,7 @@ impl Styles {
         Ok(Self { is_date, counts_from_1904 })
     }
 
-    /// Returns what a number of a style says: a date where it is one.
+    /// Formats a number, as a date if the style is one.
     pub(super) fn shown(&self, style: usize, number: &str) -> String {
         let is_date = self.is_date.get(style).copied().unwrap_or_default();
         let date = number.trim().parse().ok().filter(|_| is_date);
@@ -51,7 +51,7 @@ impl Styles {
     }
 }
 
-/// Writes a number as short as it can be: files have `2.2999999999999998` where `2.3` was typed.
+/// Files contain `2.2999999999999998` for `2.3`.
 fn short(number: &str) -> String {
     let is_long = number.len() > 16 && number.contains('.') && !number.contains(['e', 'E']);
     match number.trim().parse::<f64>() {
@@ -60,7 +60,7 @@ fn short(number: &str) -> String {
     }
 }
 
-/// Returns whether a format writes days or hours: letters outside of quotes, brackets and escapes.
+/// Searches for day or hour letters outside quotes, brackets and escapes.
 fn is_date_code(code: &str) -> bool {
     let (mut is_quoted, mut is_bracket, mut is_escaped) = (false, false, false);
     for letter in code.chars() {

@@ -1,5 +1,3 @@
-//! What one stage did to the messages of one life.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_types::{Message, Phrase, Role, Source, SourceKind};
@@ -67,7 +65,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Returns the spelling used in JSON.
+    /// Returns the name used in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Made => "made",
@@ -81,8 +79,7 @@ impl EventKind {
     }
 }
 
-/// Finds what a stage did to the messages that were at these places before it and are at those after it, and to what
-/// waits to be placed.
+/// `before` and `after` are the indexes of the messages.
 pub(crate) fn of_stage(
     stage: TracedStage<'_>,
     links: &Links,
@@ -102,7 +99,7 @@ pub(crate) fn of_stage(
     events
 }
 
-/// What became of one message that is there after the stage; nothing if it is as it was.
+/// Returns `None` if the message is unchanged.
 fn of_message(
     stage: TracedStage<'_>,
     links: &Links,
@@ -141,7 +138,6 @@ fn of_message(
     }
 }
 
-/// What the stage handed to the assembler, and what it took from there without placing it.
 fn handed_over(stage: TracedStage<'_>, sources: &BTreeSet<String>) -> Vec<Event> {
     let waiting = |draft: Option<&ctx_pipeline::Draft>| {
         let mut waiting: BTreeMap<String, usize> = BTreeMap::new();
@@ -173,7 +169,6 @@ fn handed_over(stage: TracedStage<'_>, sources: &BTreeSet<String>) -> Vec<Event>
     new.map(event).collect()
 }
 
-/// Names what differs of a message.
 fn changes(old: &Message, new: &Message) -> Vec<&'static str> {
     if old.is_shared_with(new) {
         return Vec::new();

@@ -1,5 +1,3 @@
-//! The decisions about a message, those about runs that it belongs to among them.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_types::{Decision, NodeId, Outcome, Role, Source, SourceKind, phrase};
@@ -9,8 +7,7 @@ use crate::inspect::life::Lives;
 use crate::inspect::life::event::{Event, EventKind};
 use crate::trace::TracedStage;
 
-/// Returns what a stage decided about these sources; of a message that is gone without a decision of its own, that
-/// about the run of dropped messages in which it stood.
+/// If a dropped message has no decision, returns the decision about its run of messages.
 pub(crate) fn of_stage(
     stage: TracedStage<'_>,
     events: &[Event],
@@ -27,7 +24,6 @@ pub(crate) fn of_stage(
     found
 }
 
-/// Finds the decision about the run in which a message stood: of those that begin before it, the nearest.
 fn run<'a>(stage: TracedStage<'a>, gone: &Event) -> Option<&'a Decision> {
     let at = *gone.from.first()?;
     let before = stage.before?.messages();
@@ -41,13 +37,12 @@ fn run<'a>(stage: TracedStage<'a>, gone: &Event) -> Option<&'a Decision> {
         decision.count > 1 && decision.source.kind.is_history() && decision.outcome != Outcome::Kept
     });
     let begin = |decision: &&Decision| places.get(&decision.source.to_string()).map_or(0, |at| at + 1);
-    // What begins before all that was loaded has no place here; one that begins further down is another run.
+    // Skips runs that begin later. A run may begin before the loaded messages.
     let later: BTreeSet<String> =
         before.iter().skip(at + 1).map(|message| message.source.to_string()).collect();
     runs.filter(|decision| !later.contains(&decision.source.to_string())).max_by_key(begin)
 }
 
-/// Returns why a message, entry or node that no stage has seen is not sent.
 pub(crate) fn elsewhere(lives: &Lives<'_>, wanted: &str) -> Vec<Decision> {
     let (kind, id) = wanted.split_once(':').unwrap_or((wanted, ""));
     match kind {
@@ -57,7 +52,7 @@ pub(crate) fn elsewhere(lives: &Lives<'_>, wanted: &str) -> Vec<Decision> {
     }
 }
 
-/// Several entries that are not active for one reason are one decision: this is the one of their own.
+/// Splits the joint decision about several inactive entries.
 fn of_entry(lives: &Lives<'_>, id: &str) -> Option<Decision> {
     let found = lives.trace.scan()?;
     let members = found.set.members().iter().zip(&found.scan.statuses);
@@ -70,7 +65,6 @@ fn of_entry(lives: &Lives<'_>, id: &str) -> Option<Decision> {
     Some(Decision::new(Outcome::NotActivated, source, reason))
 }
 
-/// Explains why a message of the conversation was not loaded.
 fn of_node(lives: &Lives<'_>, id: &str) -> Option<Decision> {
     let session = lives.session;
     let node = session.node(id)?;
@@ -84,7 +78,6 @@ fn of_node(lives: &Lives<'_>, id: &str) -> Option<Decision> {
         let reason = phrase!("on another branch");
         return Some(Decision::new(Outcome::NotLoaded, source, reason));
     };
-    // Runs of messages that are left out, or were not loaded, are neighbours on the path.
     let is_run =
         |decision: &&Decision| decision.source.kind.is_history() && decision.outcome != Outcome::Kept;
     let runs = decisions.iter().filter(is_run).filter_map(|decision| {

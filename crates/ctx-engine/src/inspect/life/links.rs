@@ -1,38 +1,33 @@
-//! Which message after a stage was which one before it.
-
 use std::collections::{BTreeSet, HashMap};
 
 use ctx_types::{Message, SourceKind};
 
 use crate::inspect::life::origins;
 
-/// How many pairs of messages with one and the same source are compared; beyond, those are taken to keep their order.
+/// Above this, messages of one source are assumed to keep their order.
 const MAX_PAIRS: usize = 4_096;
 
-/// For each message after a stage, what it was made of, and whether it was moved.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     parents: Vec<Vec<usize>>,
     moved: BTreeSet<usize>,
-    /// Of each message before the stage, whether anything is left.
+    /// By index before the processor.
     is_taken: Vec<bool>,
 }
 
 impl Links {
-    /// Finds the messages before a stage that those after it were made of.
-    ///
-    /// Shared ones are the same; otherwise the source tells, and of joined messages the sources of their pieces.
-    /// O(messages + pieces of joined ones, times the logarithm of them).
+    /// Messages are the same if shared, or from the same source; joined messages have segments from their
+    /// origins. O(n log n) for n messages and joined segments.
     pub(crate) fn between(before: &[Message], after: &[Message]) -> Self {
         if before.len() == after.len() && before.iter().zip(after).all(|(old, new)| old.is_shared_with(new)) {
-            // Most stages leave most contexts alone.
+            // Most processors do not change most contexts.
             let parents = (0..after.len()).map(|at| vec![at]).collect();
             return Self { parents, moved: BTreeSet::new(), is_taken: vec![true; before.len()] };
         }
         let mut parents = vec![Vec::new(); after.len()];
         let mut is_taken = vec![false; before.len()];
         let (old, new) = (by_source(before), by_source(after));
-        // The order of a hash map does not matter here: each source is about messages of its own.
+        // Hash map order does not matter: no two sources share a message.
         for (at, message) in after.iter().enumerate() {
             let source = message.source.to_string();
             let Some(old) = old.get(&source).filter(|_| new.get(&source).is_some_and(|new| new[0] == at))
@@ -49,17 +44,14 @@ impl Links {
         Self { parents, moved, is_taken }
     }
 
-    /// Returns the places, before the stage, of what the message at a place was made of.
     pub(crate) fn parents(&self, at: usize) -> &[usize] {
         self.parents.get(at).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns whether the stage put the message at a place elsewhere among the others.
     pub(crate) fn is_moved(&self, at: usize) -> bool {
         self.moved.contains(&at)
     }
 
-    /// Returns whether nothing is left of the message at a place before the stage.
     pub(crate) fn is_gone(&self, before: usize) -> bool {
         !self.is_taken.get(before).copied().unwrap_or_default()
     }
@@ -73,7 +65,7 @@ fn by_source(messages: &[Message]) -> HashMap<String, Vec<usize>> {
     places
 }
 
-/// Pairs messages of one source: shared ones, then the others from the end, because stages drop from the front.
+/// Pairs shared messages first, then the rest from the end, because processors drop from the front.
 fn pairs(before: &[Message], after: &[Message], old: &[usize], new: &[usize]) -> Vec<(usize, usize)> {
     let (mut left, mut pairs) = (old.to_vec(), Vec::new());
     let mut rest = Vec::new();
@@ -89,7 +81,6 @@ fn pairs(before: &[Message], after: &[Message], old: &[usize], new: &[usize]) ->
     pairs
 }
 
-/// Finds what joined messages were made of, by the sources of their pieces.
 fn join(before: &[Message], after: &[Message], is_taken: &mut [bool], parents: &mut [Vec<usize>]) {
     let is_joined = |at: &usize| after[*at].source.kind == SourceKind::Merged && parents[*at].is_empty();
     let joined: Vec<usize> = (0..after.len()).filter(is_joined).collect();
@@ -104,7 +95,7 @@ fn join(before: &[Message], after: &[Message], is_taken: &mut [bool], parents: &
     }
     for (old, message) in before.iter().enumerate() {
         let own = message.source.to_string();
-        // A message that was joined before has no name among the pieces, but its own pieces have.
+        // A message joined earlier is not itself a source of a segment, but its parts are.
         let piece = |source: String| pieces.get_mut(&source).and_then(|places| places.first().copied());
         let new = match is_taken[old] {
             true => None,
@@ -119,7 +110,6 @@ fn join(before: &[Message], after: &[Message], is_taken: &mut [bool], parents: &
     }
 }
 
-/// Finds the messages that do not follow the order of the others: all but a longest run that does.
 fn moved(parents: &[Vec<usize>]) -> BTreeSet<usize> {
     let parent = |(at, parents): (usize, &Vec<usize>)| Some((at, *parents.first()?));
     let (places, old): (Vec<usize>, Vec<usize>) = parents.iter().enumerate().filter_map(parent).unzip();
@@ -130,9 +120,8 @@ fn moved(parents: &[Vec<usize>]) -> BTreeSet<usize> {
     moved
 }
 
-/// Returns the indexes of a longest increasing subsequence. O(n log n).
 fn rising(numbers: &[usize]) -> Vec<usize> {
-    // `ends[n]` is the index of the smallest end of an increasing subsequence of n + 1 numbers.
+    // `ends[n]`: index of the smallest last number of an increasing subsequence of n + 1 numbers.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(numbers.len());
     for (index, number) in numbers.iter().enumerate() {

@@ -1,5 +1,3 @@
-//! What is sent of a life: messages with their pieces, their cost, and where they stand to the cache.
-
 use ctx_tokens::message_cost;
 use ctx_types::{Phrase, Role, Segment, Source};
 use serde::Serialize;
@@ -77,7 +75,7 @@ pub struct CacheStanding {
     pub reason: Option<Phrase>,
 }
 
-/// Describes messages of a context; `wanted` is the source that was asked for, if it may be a piece.
+/// `wanted` is the requested source, which may be a segment of a message.
 pub(crate) fn messages(context: &Context, numbers: &[usize], wanted: Option<&str>) -> Vec<SentMessage> {
     numbers.iter().filter_map(|number| message(context, *number, wanted)).collect()
 }

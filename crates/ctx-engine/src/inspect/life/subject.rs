@@ -1,36 +1,30 @@
-//! Whose life is wanted: a number, or a source as tables print it.
-
 use std::collections::BTreeSet;
 
 use ctx_types::{Message, Node, Phrase, Source, SourceKind, closest, count_of, excerpt, phrase};
 
 use crate::inspect::life::{Lives, origins};
 
-/// How many messages of a conversation a mistyped name is compared with.
 const MAX_COMPARED: usize = 10_000;
 
-/// What was meant.
 pub(crate) enum Subject<'a> {
-    /// A message of the context.
     Number(usize),
-    /// What came from a source.
     Source { name: String, source: Option<&'a Source> },
 }
 
-/// Nothing that was or could have been sent has this number or source.
+/// No message, sent or not, has this number or source.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.phrase())]
 pub struct UnknownMessage {
-    /// What was wanted.
+    /// The requested number or source.
     pub wanted: String,
-    /// The nearest name that exists.
+    /// The most similar existing name.
     pub near: Option<String>,
-    /// How many messages the context has.
+    /// Number of messages in the context.
     pub messages: usize,
 }
 
 impl UnknownMessage {
-    /// Writes it in one phrase.
+    /// Formats the error as a translatable phrase.
     pub fn phrase(&self) -> Phrase {
         phrase!("no message `{wanted}`; {help}", wanted = excerpt(&self.wanted), help = self.help())
     }
@@ -53,7 +47,6 @@ impl UnknownMessage {
 }
 
 impl<'a> Subject<'a> {
-    /// Finds out what is meant.
     pub(crate) fn find(lives: &Lives<'a>, wanted: &str) -> Result<Self, UnknownMessage> {
         let count = lives.context.messages.len();
         if let Some(number) = wanted.parse().ok().filter(|number| *number < count) {
@@ -61,7 +54,7 @@ impl<'a> Subject<'a> {
         }
         let seen = lives.seen();
         let is_known = seen.contains_key(wanted) || is_stored(lives, wanted);
-        // What was joined has a name of its own, but one message only.
+        // A joined message has its own source, but is a single message.
         if let Some(source) = seen.get(wanted).filter(|source| source.kind == SourceKind::Merged) {
             let number = lives.context.messages.iter().position(|message| message.source == **source);
             if let Some(number) = number {
@@ -74,7 +67,7 @@ impl<'a> Subject<'a> {
         let stored = lives.session.path().into_iter().take(MAX_COMPARED);
         let stored = stored.filter_map(|node| Some(format!("history:{}", node.id.as_deref()?)));
         let names: Vec<String> = seen.into_keys().chain(stored).collect();
-        // An id without its kind names one thing mostly.
+        // An id without its kind is usually unambiguous.
         let id = |name: &&String| name.split_once(':').is_some_and(|(_, id)| id == wanted);
         let near = names.iter().find(id).map(String::as_str);
         let near = near.or_else(|| closest(wanted, names.iter().map(String::as_str)));
@@ -82,7 +75,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Returns whether the conversation or a worldbook has what no stage has seen.
+/// Finds subjects that no processor saw.
 fn is_stored(lives: &Lives<'_>, wanted: &str) -> bool {
     match wanted.split_once(':') {
         Some(("history", id)) => lives.session.node(id).is_some_and(|node| !node.is_summary()),
@@ -95,14 +88,12 @@ fn is_stored(lives: &Lives<'_>, wanted: &str) -> bool {
     }
 }
 
-/// Returns the places of the messages that came from a source, or hold a piece that did.
 pub(crate) fn carriers(messages: &[Message], wanted: &str) -> BTreeSet<usize> {
     let is_carrier = |message: &Message| origins(message).any(|source| is_named(source, wanted));
     let carriers = messages.iter().enumerate().filter(|(_, message)| is_carrier(message));
     carriers.map(|(at, _)| at).collect()
 }
 
-/// Compares without writing the name of each source.
 fn is_named(source: &Source, wanted: &str) -> bool {
     wanted.starts_with(source.kind.as_str()) && source.to_string() == wanted
 }

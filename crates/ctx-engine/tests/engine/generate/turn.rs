@@ -1,5 +1,3 @@
-//! Turns with budgets and formatters.
-
 use ctx_engine::{
     AssembleError, Compile, CompiledAgent, Context, Engine, Limits, Switches, read_agent, read_conversation,
 };
@@ -10,7 +8,6 @@ use serde_json::json;
 
 use super::{Case, case};
 
-/// A turn with a budget, formatters, and now and then without a stage that it needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Turn {
     case: Case,
@@ -66,14 +63,12 @@ impl Turn {
         })
     }
 
-    /// Writes another text wherever the agent has one.
     pub(crate) fn with_text_in_place_of(mut self, text: &str, other: &str) -> Self {
         let agent = self.case.agent.to_string().replace(text, other);
         self.case.agent = serde_json::from_str(&agent).unwrap();
         self
     }
 
-    /// Leaves the formatters as they are where nobody sets them.
     pub(crate) fn with_default_formatters(mut self) -> Self {
         self.switches = Switches::default();
         self
@@ -83,7 +78,6 @@ impl Turn {
         self.compile(engine).assemble_blocking(&self.session(), turn)
     }
 
-    /// Reads the conversation anew, with texts that nobody counted.
     pub(crate) fn session(&self) -> Session {
         let session = self.case.session.to_string();
         read_conversation(session.as_bytes(), "", &Limits::default()).unwrap().value

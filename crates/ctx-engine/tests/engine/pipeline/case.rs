@@ -1,5 +1,3 @@
-//! Conversations, and plug-ins made of closures.
-
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -12,7 +10,6 @@ use serde_json::{Value, json};
 
 type Execute = dyn Fn(&mut PipelineContext<'_>) -> Result<(), ProcessorError> + Send + Sync;
 
-/// A plug-in that is a closure.
 #[derive(Clone)]
 pub(crate) struct Plugin {
     id: &'static str,
@@ -57,7 +54,6 @@ pub(crate) fn failing(
     Plugin { id, priority, execute: Arc::new(execute) }
 }
 
-/// An agent with settings, a conversation, and plug-ins in the order of registration.
 #[derive(Clone, Default)]
 pub(crate) struct Case {
     pub(crate) agent: Value,
@@ -67,7 +63,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// A conversation of `count` messages in turn, the last of them a question, and a budget for it.
+    /// A budget and a conversation of `count` messages that ends with a question.
     pub(crate) fn talk(count: usize, budget: i64) -> Self {
         let turn = TurnInput::default().with(|turn| turn.context_tokens = Some(budget));
         let agent = json!({ "presetMessages": [
@@ -82,13 +78,11 @@ impl Case {
         Self { plugins, ..self }
     }
 
-    /// Assembles; the agent has no faults.
     pub(crate) fn assemble(&self) -> Result<Context, AssembleError> {
         assert_eq!(self.compile().diagnostics(), []);
         self.unchecked()
     }
 
-    /// Assembles, whatever is wrong with the agent.
     pub(crate) fn unchecked(&self) -> Result<Context, AssembleError> {
         let session = self.session.clone().unwrap_or_else(|| Session::new("s"));
         self.compile().assemble_blocking(&session, &self.turn)
@@ -103,14 +97,12 @@ impl Case {
         engine.compile(&agent, &Compile::default())
     }
 
-    /// Assembles; a context is expected.
     #[track_caller]
     pub(crate) fn context(&self) -> Context {
         self.assemble().unwrap()
     }
 }
 
-/// A conversation of `count` messages in turn, the last of them a question.
 pub(crate) fn talk(count: usize) -> Session {
     let nodes = (0..count).map(|at| match (count - at) % 2 {
         1 => Node::new(Role::User, text("Question", at)),
@@ -123,12 +115,10 @@ fn text(kind: &str, at: usize) -> String {
     format!("{kind} {at} of a long walk along the river, with many bridges and some mills.")
 }
 
-/// A message of a plug-in.
 pub(crate) fn written(text: &str) -> Message {
     Message::new(Role::System, text, Source::new(SourceKind::Plugin, Trust::Preset))
 }
 
-/// Writes a text in place of a message's own.
 pub(crate) fn rewrite(message: &mut Message, text: String) {
     message.content = Content::Text(text.into());
 }
@@ -137,12 +127,10 @@ pub(crate) fn texts(context: &Context) -> Vec<String> {
     context.messages.iter().map(|message| message.text().into_owned()).collect()
 }
 
-/// The ids of the stages that ran, in order.
 pub(crate) fn stages(context: &Context) -> Vec<&str> {
     context.report.stages.iter().map(|stage| stage.id.as_str()).collect()
 }
 
-/// What the loader or another stage logged.
 pub(crate) fn log(context: &Context, id: &str) -> String {
     let stage = context.report.stages.iter().find(|stage| stage.id == id);
     stage.and_then(|stage| stage.log.first()).map(|line| line.message.to_string()).unwrap_or_default()

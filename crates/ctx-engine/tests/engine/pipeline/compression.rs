@@ -1,4 +1,4 @@
-//! Compression over many turns: a beginning that was rewritten stays so, and is rewritten again when it has to be.
+//! Compression over many turns: a rewritten prefix stays until it must be rewritten.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,6 @@ use serde_json::{Value, json};
 
 use crate::pipeline::case::{log, plugin, texts, total};
 
-/// A conversation, what compresses it, and what its turns keep.
 struct Chat {
     compiled: CompiledAgent,
     session: Session,
@@ -25,7 +24,6 @@ struct Chat {
 }
 
 impl Chat {
-    /// A conversation of `count` messages with 2,000 tokens for a context.
     fn new(count: usize, config: &Value) -> Self {
         Self {
             compiled: compile(config),
@@ -40,7 +38,6 @@ impl Chat {
         pollster::block_on(self.compiled.assemble_with(&self.session, &self.turn, ports)).unwrap()
     }
 
-    /// Appends an answer and the next question.
     fn go_on(&mut self) {
         (0..2).for_each(|_| self.append(said));
     }
@@ -66,7 +63,6 @@ fn compile(config: &Value) -> CompiledAgent {
     compile_at(1, json!({}), config)
 }
 
-/// Compiles an agent with an instruction at a depth, and rules.
 fn compile_at(depth: u8, rules: Value, config: &Value) -> CompiledAgent {
     let mut file = json!({
         "presetMessages": [
@@ -82,7 +78,7 @@ fn compile_at(depth: u8, rules: Value, config: &Value) -> CompiledAgent {
 
 fn compile_file(engine: &Engine, file: Value, worldbooks: Vec<LoadedWorldbook>) -> CompiledAgent {
     let agent = Agent::read(file, &mut Reader::new());
-    // The formatters would join notes with instructions.
+    // The formatters would join digests with system messages.
     let disable = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned).to_vec();
     let switches = Switches { disable, ..Switches::default() };
     let with = Compile::default().with(|compile| {
@@ -95,7 +91,7 @@ fn compile_file(engine: &Engine, file: Value, worldbooks: Vec<LoadedWorldbook>) 
     compiled
 }
 
-/// What is said at a place of the conversation: of each hundredth a code that only it has.
+/// Returns message number `at`; its text contains a unique name.
 fn said(at: usize) -> Node {
     let role = if at.is_multiple_of(2) { Role::User } else { Role::Assistant };
     let text = format!(
@@ -110,12 +106,10 @@ fn note(context: &Context) -> Option<&Message> {
     context.messages.iter().find(|message| message.note.is_some())
 }
 
-/// Returns whether the last turn rewrote the beginning.
 fn is_rewritten(context: &Context) -> bool {
     log(context, "request-compressor").starts_with("compacted")
 }
 
-/// How many messages two contexts have in common at their beginning.
 fn common(before: &Context, after: &Context) -> usize {
     before.messages.iter().zip(&after.messages).take_while(|(before, after)| before == after).count()
 }
@@ -134,7 +128,7 @@ fn what_was_rewritten_stays_until_the_request_comes_near_its_budget_again() {
             rewrites += 1;
         } else {
             assert_eq!(note(&after), note(&before));
-            // All but the instruction that moves with the newest message.
+            // All but the system message that moves with the newest message.
             assert!(common(&before, &after) >= before.messages.len() - 2);
         }
         before = after;
@@ -181,7 +175,7 @@ fn an_edit_of_what_was_rewritten_is_seen() {
     chat.edit("n5", "I saw lamp Z9999Z, to be honest.");
     let after = chat.assemble();
     assert!(is_rewritten(&after) && note(&after) != note(&first));
-    // What follows the note may be edited without a rewrite.
+    // Messages after the digest may be edited without a rewrite.
     chat.go_on();
     chat.edit("n84", "I saw nothing.");
     let later = chat.assemble();
@@ -312,24 +306,21 @@ fn pins_and_summaries_within_the_rewritten_part_stay_in_place() {
     }
 }
 
-/// Returns whether the last turn left out what an earlier one had compressed, instead of loading it.
 fn is_left_out(context: &Context) -> bool {
     log(context, "session-loader").ends_with("already compressed)")
 }
 
-/// How many messages of the conversation are not sent, by what the decisions say, and how many bytes they have.
 fn not_sent(context: &Context) -> (usize, usize) {
     let gone = |decision: &&Decision| decision.source.kind.is_history() && decision.outcome != Outcome::Cut;
     let gone = context.report.decisions.iter().filter(gone);
     gone.fold((0, 0), |(count, bytes), one| (count + one.count, bytes + one.bytes.unwrap_or_default()))
 }
 
-/// What is sent and told of two turns is the same, but for how much was loaded.
+/// Asserts that two turns differ only in the number of loaded messages.
 #[track_caller]
 fn assert_told_alike(one: &Context, other: &Context) {
     assert_eq!(one.messages, other.messages);
-    // What was compressed and then slid out of the window is told as compressed by one, as not loaded by the other,
-    // which takes the beginning for one that changes.
+    // Messages outside the loaded range count as compressed for one, and as not loaded for the other.
     if other.report.decisions.iter().any(|decision| decision.outcome == Outcome::NotLoaded) {
         assert_eq!(not_sent(one), not_sent(other));
     } else {
@@ -341,7 +332,7 @@ fn assert_told_alike(one: &Context, other: &Context) {
     assert_eq!(one.report.usage, other.report.usage);
 }
 
-/// Goes on with a conversation for 60 turns, beside one whose agent is compiled anew each turn, so that it loads all.
+/// The second agent is compiled again each turn, and so loads everything.
 #[track_caller]
 fn check_left_out(config: &Value, change: impl Fn(&mut Chat, usize), expected: bool) {
     let [mut chat, mut whole] = [0; 2].map(|_| Chat::new(81, config));
@@ -367,7 +358,6 @@ fn what_was_compressed_is_not_loaded_again_and_nothing_is_told_in_another_way() 
     check_left_out(&json!({ "strategy": "key-message", "minRecentMessages": 4 }), |_, _| {}, true);
 }
 
-/// What happens before a turn.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     GoOn,
@@ -380,7 +370,7 @@ enum Step {
 }
 
 impl Step {
-    /// A message is named by how many are newer.
+    /// Counts messages from the newest.
     fn any() -> impl Strategy<Value = Self> {
         prop_oneof![
             12 => Just(Self::GoOn),
@@ -432,7 +422,6 @@ impl Step {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever happens to a conversation: what is left out changes nothing of what is sent or told.
     #[test]
     fn what_is_left_out_changes_nothing(
         steps in vec(Step::any(), 1..60),
@@ -467,7 +456,6 @@ fn what_changes_of_what_was_compressed_is_loaded_and_seen() {
     check_left_out(&json!({}), each_turn, false);
 }
 
-/// Goes on for some turns with an agent of which a stage may change older messages: nothing is ever left out.
 #[track_caller]
 fn check_loaded(engine: &Engine, key: &str, part: Value) {
     let mut file = json!({ "parameters": { "processors": [] } });
@@ -498,7 +486,7 @@ fn all_is_loaded_where_a_stage_may_change_what_was_compressed() {
     check_loaded(&engine, "name", json!("Ada"));
 }
 
-/// Is over when the nth stage looks.
+/// Expires at the nth processor.
 struct OverAt(AtomicUsize);
 
 impl Deadline for OverAt {

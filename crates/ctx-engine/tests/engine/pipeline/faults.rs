@@ -1,5 +1,3 @@
-//! Plug-ins that fail, and runs that are stopped.
-
 use std::sync::Arc;
 
 use ctx_engine::{AssembleError, Compile, Engine, Ports};
@@ -145,6 +143,6 @@ fn tools_go_off_the_budget() {
     let tools = usage.budget.iter().find(|line| line.name == "tools").unwrap().tokens;
     assert_eq!(i64::from(usage.available.unwrap()), 400 - 3 + tools);
     assert!(tools < 0 && with.messages.len() < without.messages.len());
-    // A call that is made does not change what is offered.
+    // An existing tool call does not change the offered tools.
     assert!(with.messages.iter().all(|message| message.tool_calls == Vec::<ToolCall>::new()));
 }

@@ -1,5 +1,3 @@
-//! Traces, and the lives of messages that are read from them.
-
 use ctx_engine::inspect::{EventKind, Life, Lives};
 use ctx_engine::{Context, Ports};
 use ctx_types::Session;
@@ -7,7 +5,6 @@ use serde_json::json;
 
 use crate::pipeline::case::{Case, plugin, rewrite, stages, written};
 
-/// Assembles with a trace.
 #[track_caller]
 fn traced(case: &Case) -> (Context, Session) {
     let session = case.session.clone().unwrap();
@@ -16,7 +13,6 @@ fn traced(case: &Case) -> (Context, Session) {
     (context, session)
 }
 
-/// What the stages did to a message: the stage, the kind, the numbers before and after.
 fn events(life: &Life) -> Vec<String> {
     let steps = life.steps.iter().flat_map(|step| step.events.iter().map(move |event| (step, event)));
     let event = |(step, event): (&ctx_engine::inspect::Step, &ctx_engine::inspect::Event)| {
@@ -33,7 +29,6 @@ fn check(case: &Case, wanted: &str, expected: &[&str]) -> Life {
     life
 }
 
-/// A plug-in that writes so much that the stages run again.
 fn long() -> Case {
     Case::talk(40, 400).with(plugin("adds", 900, |cx| {
         cx.draft.messages_mut().push(written(&"more ".repeat(100)));

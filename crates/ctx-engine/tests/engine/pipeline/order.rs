@@ -1,5 +1,3 @@
-//! When plug-ins run.
-
 use ctx_engine::Engine;
 use serde_json::json;
 

@@ -1,5 +1,3 @@
-//! Recall: what was left out comes back when it is asked about, and only then.
-
 use ctx_compress::recall::Noted;
 use ctx_engine::{Compile, CompiledAgent, Context, ConversationMemory, Engine, Ports, Switches};
 use ctx_types::{
@@ -17,7 +15,6 @@ fn compile(enable: &[&str]) -> CompiledAgent {
     compile_counting(enable, 0)
 }
 
-/// Compiles an agent whose limiter counts so many tokens for each message beside its own.
 fn compile_counting(enable: &[&str], extra: u32) -> CompiledAgent {
     let file = json!({
         "presetMessages": [{ "role": "system", "content": "You help." }, { "type": "chat_history" }],
@@ -25,13 +22,12 @@ fn compile_counting(enable: &[&str], extra: u32) -> CompiledAgent {
     });
     let agent = Agent::read(file, &mut Reader::new());
     let enable = enable.iter().map(|id| (*id).to_owned()).collect();
-    // The formatters would join what is recalled with instructions.
+    // The formatters would join passages with system messages.
     let disable = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned).to_vec();
     let switches = Switches { enable, disable };
     Engine::new().compile(&agent, &Compile::default().with(|compile| compile.switches = switches))
 }
 
-/// A conversation of so many messages, in which the 21st tells of the allergy.
 fn session(count: usize) -> Session {
     let said = |at: usize| {
         let role = if at.is_multiple_of(2) { Role::User } else { Role::Assistant };
@@ -64,7 +60,6 @@ fn recalled(context: &Context) -> Option<&Message> {
     context.messages.iter().find(|message| message.text().starts_with("Recalled"))
 }
 
-/// Checks whether the allergy is in what is sent when something is said.
 #[track_caller]
 fn check(enable: &[&str], session: &Session, input: &str, is_there: bool) {
     let compiled = compile(enable);
@@ -134,7 +129,7 @@ fn questions_that_say_nothing_recall_nothing() {
         assert_eq!(recalled(&context), None, "{input}");
         assert!(log(&context, "recall").starts_with("no matches"), "{input}");
     }
-    // A tenth of the window is less than a line.
+    // 10% of the budget is less than a line.
     let turn = TurnInput::default().with(|turn| {
         turn.context_tokens = Some(100);
         turn.input = Some("May she have walnut cake?".into());
@@ -186,7 +181,6 @@ fn other_branches_are_searched_if_asked_for() {
     }
 }
 
-/// Knows one subject; fails if it is told to.
 struct Toy {
     fails: bool,
 }
@@ -223,7 +217,6 @@ fn vectors_find_what_no_word_tells_of_and_where_there_are_none_that_is_told() {
     assert_eq!(assemble(&Toy { fails: false }, true), (false, 1));
 }
 
-/// The lamps of a long conversation that are asked about and are nowhere in the request.
 fn lost(enable: &[&str], extra: u32) -> Vec<usize> {
     let (compiled, session, memory) =
         (compile_counting(enable, extra), session(150), ConversationMemory::default());
@@ -289,7 +282,7 @@ proptest! {
                     SessionOp::Append { parent: session.active_leaf_id().clone(), node: Box::new(Node::new(Role::User, text)) }
                 }
             };
-            // What is gone already cannot be changed again.
+            // A deleted message cannot be changed again.
             session.apply(&op).ok();
             let input = format!("Was lamp X{at}Q near the walnuts?");
             let context = assemble(&compiled, &session, &input, &memory);

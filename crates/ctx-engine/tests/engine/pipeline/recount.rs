@@ -1,5 +1,3 @@
-//! Stages after the limiter that write: the messages are counted again, and room is made for what they wrote.
-
 use ctx_types::phrase;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,12 +9,10 @@ use serde_json::json;
 
 use crate::pipeline::case::{Case, Plugin, failing, plugin, texts, total, written};
 
-/// Writes a message of about as many tokens below all others, after the formatters.
 fn adds(tokens: usize) -> Plugin {
     plugin("adds", 900, move |cx| cx.draft.messages_mut().push(written(&"more ".repeat(tokens))))
 }
 
-/// Counts how often it runs.
 fn counts(priority: i64) -> (Plugin, Arc<AtomicUsize>) {
     let runs = Arc::new(AtomicUsize::new(0));
     let counted = runs.clone();
@@ -45,7 +41,7 @@ fn what_fits_beside_what_a_plug_in_adds_runs_once() {
 
 #[test]
 fn a_limiter_that_left_much_room_makes_more_of_it() {
-    // The second message is all that fits beside the question: the first one leaves most of the budget free.
+    // The second message fits next to the question; the first leaves budget unused.
     let words = |count: usize| "word ".repeat(count);
     let nodes = [
         Node::new(Role::User, words(700)),
@@ -73,7 +69,6 @@ fn the_stages_run_at_most_three_times() {
     assert_eq!((runs.load(Ordering::Relaxed), earlier.load(Ordering::Relaxed)), (3, 1));
 }
 
-/// Fills up whatever room there is, and then some.
 fn fills() -> Plugin {
     failing("fills", 900, |cx| {
         let used: u32 = cx
@@ -124,7 +119,6 @@ fn a_limiter_before_the_loader_is_told_from_one_that_fails() {
             "warning[CTX0705]: `token-limiter` (at 50) has no effect: it runs before `session-loader` (at 100) loads messages"
         ]
     );
-    // What fits is sent.
     case.turn.context_tokens = Some(30_000);
     assert_eq!(case.unchecked().unwrap().messages.len(), 401);
 }

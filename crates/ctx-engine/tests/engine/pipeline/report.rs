@@ -1,5 +1,3 @@
-//! The report as JSON: what others parse.
-
 use ctx_types::phrase;
 use std::collections::BTreeSet;
 
@@ -8,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::pipeline::case::{Case, plugin, written};
 
-/// Returns the keys of all objects of a value but of details, which are a processor's own.
 fn keys(value: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let below: Vec<&Value> = match value {
@@ -23,7 +20,6 @@ fn keys(value: &Value) -> BTreeSet<String> {
     found
 }
 
-/// A report with everything that one can have.
 fn report() -> Value {
     let notes = plugin("notes", 900, |cx| {
         cx.log(LogLine::warn(phrase!("the sky is grey")).with_details(json!({ "sky_colour": "grey" })));

@@ -1,5 +1,3 @@
-//! The figures: the same before and after the last stage, and the same added up over segments.
-
 use std::sync::{Arc, Mutex};
 
 use ctx_tokens::message_cost;

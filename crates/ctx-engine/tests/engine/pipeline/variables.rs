@@ -1,5 +1,3 @@
-//! Session variables through the engine: what is committed, what is limited, and that a preview changes nothing.
-
 use ctx_engine::{Compile, Context, Engine};
 use ctx_types::{Agent, Node, Persist, Reader, Role, Session, SessionOp, TurnInput};
 use serde_json::{Value, json};

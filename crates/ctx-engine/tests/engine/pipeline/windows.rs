@@ -1,4 +1,4 @@
-//! Plug-ins between the loader and the limiter that shorten the conversation: more of it fits.
+//! Plug-ins that shorten loaded messages before the limiter, so more of them fit.
 
 use ctx_types::phrase;
 use ctx_types::{Outcome, Persist, Reader, Session};
@@ -6,7 +6,6 @@ use serde_json::json;
 
 use crate::pipeline::case::{Case, Plugin, log, plugin, rewrite, talk, texts};
 
-/// Keeps the first two words of each text, as a rule could.
 fn shrinks(priority: i64) -> Plugin {
     plugin("shrinks", priority, |cx| {
         for message in cx.draft.messages_mut() {
@@ -16,7 +15,6 @@ fn shrinks(priority: i64) -> Plugin {
     })
 }
 
-/// The conversation as the plug-in leaves it.
 fn shrunk(session: &Session) -> Session {
     let mut file = session.write();
     for (_, node) in file["nodes"].as_object_mut().unwrap() {

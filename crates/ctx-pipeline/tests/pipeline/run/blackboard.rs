@@ -1,5 +1,3 @@
-//! What processors leave for each other.
-
 use ctx_pipeline::{Blackboard, ProcessorError};
 use ctx_types::phrase;
 use serde_json::json;

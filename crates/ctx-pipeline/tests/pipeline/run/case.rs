@@ -1,4 +1,4 @@
-//! Processors made of closures, and runs of them over messages written as words.
+//! Closures as processors, and runs over messages written as words.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,6 @@ type Act = Box<dyn Fn(&mut PipelineContext<'_>) -> Result<(), ProcessorError> + 
 
 type Prepare = Box<dyn Fn(&mut PrepareContext) -> Prepared + Send + Sync>;
 
-/// A processor that does what a closure says, and then ends or waits for ever.
 pub(crate) struct Step {
     pub(crate) descriptor: Descriptor,
     act: Act,
@@ -34,7 +33,6 @@ impl Step {
         Self { descriptor, act: Box::new(act), prepare: Box::new(|_| Prepared::default()), hangs: false }
     }
 
-    /// A processor that changes the messages.
     pub(crate) fn edit(id: &str, edit: impl Fn(&mut Vec<Message>) + Send + Sync + 'static) -> Self {
         Self::new(id, move |cx| {
             edit(cx.draft.messages_mut());
@@ -42,7 +40,6 @@ impl Step {
         })
     }
 
-    /// A processor that adds a message of its own name at the end.
     pub(crate) fn push(id: &'static str) -> Self {
         Self::edit(id, move |messages| messages.push(message(id)))
     }
@@ -62,7 +59,6 @@ impl Step {
         self
     }
 
-    /// Waits for ever after it did its work.
     pub(crate) fn hanging(mut self) -> Self {
         self.hangs = true;
         self
@@ -96,7 +92,6 @@ impl ContextProcessor for Step {
     }
 }
 
-/// What a host lends to a run.
 #[derive(Default)]
 pub(crate) struct Host {
     pub(crate) cancel: Cancel,
@@ -105,8 +100,6 @@ pub(crate) struct Host {
     pub(crate) limit: Option<Duration>,
 }
 
-/// Runs processors over messages, and compares what comes of it: the messages as words, then each diagnostic,
-/// decision and log line.
 #[track_caller]
 pub(crate) fn check(steps: impl IntoIterator<Item = Step>, before: &str, expected: &[&str]) {
     let (run, result) = run(steps, before, &Host::default());
@@ -114,7 +107,6 @@ pub(crate) fn check(steps: impl IntoIterator<Item = Step>, before: &str, expecte
     assert_eq!(describe(&run), expected);
 }
 
-/// Runs processors over messages with what a host lends.
 pub(crate) fn run(
     steps: impl IntoIterator<Item = Step>,
     before: &str,
@@ -157,7 +149,7 @@ pub(crate) fn with_inputs<T>(host: &Host, use_inputs: impl FnOnce(Inputs<'_>) ->
     })
 }
 
-/// Errors in logs are left out: why a stage failed is a diagnostic or the error of the run, too.
+/// Skips errors in logs, which are also diagnostics or the error of the run.
 pub(crate) fn describe(run: &Run) -> Vec<String> {
     let mut lines = vec![words(run.draft.messages())];
     lines.extend(run.diagnostics.iter().map(ToString::to_string));
@@ -169,7 +161,7 @@ pub(crate) fn describe(run: &Run) -> Vec<String> {
     lines
 }
 
-/// One token a byte.
+/// Counts 1 token per byte.
 struct Bytes;
 
 impl TokenCounter for Bytes {
@@ -182,7 +174,6 @@ impl TokenCounter for Bytes {
     }
 }
 
-/// Reads messages from words; see [`message`].
 pub(crate) fn messages(words: &str) -> Vec<Message> {
     words.split_whitespace().map(message).collect()
 }
@@ -191,8 +182,8 @@ pub(crate) fn words(messages: &[Message]) -> String {
     messages.iter().map(|message| message.text().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// Reads a message: `u1`, `a1`, `s1`; with calls `c1:x,y`; a result `t1:x`. The word is its text, what precedes
-/// the colon its id; `t:x` has no id.
+/// Reads a message: `u1`, `a1`, `s1`; with calls `c1:x,y`; a result `t1:x`. The word is its text. The id
+/// precedes the colon; `t:x` has no id.
 pub(crate) fn message(word: &str) -> Message {
     let (id, calls) = word.split_once(':').unwrap_or((word, ""));
     let role = match id.get(..1) {

@@ -1,5 +1,3 @@
-//! Processors that fail, and what is taken back.
-
 use ctx_macros::Scope;
 use ctx_pipeline::{ProcessorError, RunError};
 use ctx_types::Phrase;

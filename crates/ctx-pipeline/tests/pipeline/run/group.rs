@@ -1,16 +1,12 @@
-//! Tool calls and their results: what no processor may do to them.
-
 use ctx_types::{Message, Role};
 
 use crate::run::case::{Step, check, message, messages};
 
-/// Runs one processor over messages, and compares the messages, diagnostics and decisions.
 #[track_caller]
 fn check_edit(before: &str, edit: impl Fn(&mut Vec<Message>) + Send + Sync + 'static, expected: &[&str]) {
     check([Step::edit("edit", edit)], before, expected);
 }
 
-/// Replaces all messages.
 fn with(after: &'static str) -> impl Fn(&mut Vec<Message>) + Send + Sync + 'static {
     move |all| *all = messages(after)
 }

@@ -1,4 +1,4 @@
-//! What holds for the groups of a draft, whatever a processor does.
+//! Properties of message groups after any edit.
 
 use ctx_types::{Message, groups};
 use proptest::collection::vec;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::run::case::{Host, Step, message, messages, run, words};
 
-/// What a processor does, one after the other; the numbers are places, taken modulo the length.
+/// Edits; numbers are positions modulo the length.
 #[derive(Clone, Debug)]
 enum Edit {
     Insert(usize),
@@ -26,7 +26,6 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
     vec(edit, 0..4)
 }
 
-/// Words for messages; a call comes with its results.
 fn conversation() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         2 => Just((0, "u")),
@@ -64,7 +63,7 @@ fn sorted(messages: &[Message]) -> Vec<String> {
     words
 }
 
-/// The groups of several messages, by their words; members in any order.
+/// Groups of several messages as words, members sorted.
 fn whole_groups(messages: &[Message]) -> Vec<Vec<String>> {
     let groups = groups(messages).into_iter().filter(|group| group.len() > 1);
     groups.map(|group| sorted(&messages[group])).collect()
@@ -80,7 +79,7 @@ proptest! {
         prop_assert!(result.is_ok());
         let after = run.draft.messages();
         if run.diagnostics.is_empty() {
-            // Nothing but the order may differ from what the processor made.
+            // The runner may only reorder the edited messages.
             prop_assert_eq!(sorted(after), sorted(&edited));
         } else {
             prop_assert_eq!(words(after), words(&before));
@@ -89,7 +88,6 @@ proptest! {
         for group in whole_groups(after) {
             prop_assert!(known.contains(&group), "{group:?} of {}", words(after));
         }
-        // No member stands outside of a group.
         let members: usize = whole_groups(after).iter().map(Vec::len).sum();
         prop_assert_eq!(after.iter().filter(|m| m.text().starts_with(['c', 't'])).count(), members);
         prop_assert_eq!(run.draft.decisions().is_empty(), words(after) == words(&edited) || !run.diagnostics.is_empty());

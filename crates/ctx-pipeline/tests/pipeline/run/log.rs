@@ -1,5 +1,3 @@
-//! What stages log.
-
 use ctx_pipeline::{PipelineContext, ProcessorError};
 use ctx_types::Phrase;
 use ctx_types::phrase;
@@ -8,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::run::case::{Host, Step, run};
 
-/// Runs one processor over a message, and compares its log as JSON.
 #[track_caller]
 fn check(
     act: impl Fn(&mut PipelineContext<'_>) -> Result<(), ProcessorError> + Send + Sync + 'static,

@@ -1,5 +1,3 @@
-//! What is made of an agent once.
-
 use ctx_types::Phrase;
 use ctx_types::phrase;
 use std::sync::atomic::{AtomicUsize, Ordering};

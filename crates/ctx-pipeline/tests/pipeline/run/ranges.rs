@@ -1,5 +1,3 @@
-//! Parts of a pipeline: ranges of priorities, and what is appended after an assembly.
-
 use ctx_pipeline::{Draft, Pipeline, Run};
 
 use crate::run::case::{Host, Step, compile, describe, messages, with_inputs, words};

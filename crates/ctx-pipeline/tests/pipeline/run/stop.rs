@@ -1,5 +1,3 @@
-//! Time limits and cancellation.
-
 use ctx_types::phrase;
 use std::future::Future as _;
 use std::pin::pin;
@@ -13,7 +11,7 @@ use ctx_types::{Deadline, PortFuture, Stopwatch};
 
 use crate::run::case::{Host, Step, compile, describe, run, with_inputs};
 
-/// A deadline that is over after it was asked a number of times.
+/// Expires after a number of checks.
 #[derive(Clone)]
 struct Countdown(Arc<AtomicU64>);
 
@@ -39,7 +37,7 @@ impl Deadline for Countdown {
         }))
     }
 
-    /// One ask for each millisecond.
+    /// One check per millisecond.
     fn within(&self, limit: Duration) -> Box<dyn Deadline> {
         Box::new(Self::new(u64::try_from(limit.as_millis()).unwrap().min(self.0.load(Ordering::SeqCst))))
     }
@@ -49,7 +47,6 @@ fn with_deadline(asks: u64) -> Host {
     Host { deadline: Some(Box::new(Countdown::new(asks))), ..Host::default() }
 }
 
-/// Runs processors, each with a limit of time of its own, and compares what comes of it.
 #[track_caller]
 fn check_limited(steps: Vec<Step>, host: &Host, expected: &[&str]) {
     let (run, result) = run(steps, "u1", host);
@@ -64,7 +61,6 @@ fn check_cancelled(steps: Vec<Step>, host: &Host, expected: &[&str]) {
     assert_eq!(describe(&run), expected);
 }
 
-/// A processor that never ends, but looks at its checkpoint.
 fn looping(id: &str) -> Step {
     Step::new(id, |cx| {
         cx.draft.messages_mut().clear();
@@ -241,7 +237,7 @@ fn runs_may_move_between_threads() {
 
 #[test]
 fn a_stopwatch_measures_each_stage_beside_the_report() {
-    /// Goes on by a second each time that it is read.
+    /// Advances by a second on each read.
     struct Ticks(AtomicU64);
 
     impl Stopwatch for Ticks {
@@ -255,7 +251,6 @@ fn a_stopwatch_measures_each_stage_beside_the_report() {
     assert_eq!(run.timings, [("s1".into(), second), ("s2".into(), second)]);
 }
 
-/// Counts how often it is woken.
 #[derive(Default)]
 struct Woken(AtomicUsize);
 

@@ -1,10 +1,8 @@
-//! What a stage is told to have changed.
-
 use ctx_types::{Attachment, Content, Message, Reasoning, Role, Segment, Source, SourceKind, Span, Trust};
 
 use crate::run::case::{Host, Step, message, messages, run};
 
-/// Runs one processor, and compares the messages before and after, and how many were added, removed, changed.
+/// `expected`: messages before and after, added, removed, changed.
 #[track_caller]
 fn check(before: &str, edit: impl Fn(&mut Vec<Message>) + Send + Sync + 'static, expected: [usize; 5]) {
     let (run, _) = run([Step::edit("edit", edit)], before, &Host::default());
@@ -45,7 +43,7 @@ fn messages_that_move_and_change_are_changed() {
     };
     check("u1 a1 u2 a2", turn(&[3]), [4, 4, 0, 0, 1]);
     check("u1 a1 u2 a2", turn(&[0, 1, 2, 3]), [4, 4, 0, 0, 4]);
-    // What is new beside it counts as new.
+    // An additional message is new.
     let more = move |all: &mut Vec<Message>| {
         all.reverse();
         speak(all, &[2]);

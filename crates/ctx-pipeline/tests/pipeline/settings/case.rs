@@ -1,4 +1,4 @@
-//! A registry with settings of every kind, and what layers make of it.
+//! A registry with every type of setting.
 
 use std::sync::Arc;
 
@@ -9,10 +9,8 @@ use ctx_pipeline::{
 use ctx_types::Diagnostic;
 use serde_json::Value;
 
-/// Merges layers, and compares what differs from the built-in and what was found.
-///
-/// `layers` is a list of `[origin, parameters]`; what holds is one processor a line, each value with its
-/// origin; a finding is its severity, pointer and message.
+/// `layers` is a list of `[origin, parameters]`. `expected` has one line per processor that differs from the
+/// defaults; `findings` has severity, pointer and message.
 #[track_caller]
 pub(crate) fn check(layers: Value, expected: &[&str], findings: &[&str]) {
     let (layers, mut found) = read(&layers);
@@ -36,7 +34,6 @@ pub(crate) fn check(layers: Value, expected: &[&str], findings: &[&str]) {
     assert_eq!(found.iter().map(finding).collect::<Vec<_>>(), findings);
 }
 
-/// Checks the help of the only finding.
 #[track_caller]
 pub(crate) fn check_help(layers: Value, expected: &str) {
     let (layers, mut found) = read(&layers);
@@ -45,7 +42,6 @@ pub(crate) fn check_help(layers: Value, expected: &str) {
     assert_eq!(helps, [expected]);
 }
 
-/// Merges layers, whatever is found.
 pub(crate) fn resolve(layers: &Value) -> Vec<EffectiveSetting> {
     registry().resolve(&read(layers).0).0
 }
@@ -69,7 +65,7 @@ fn finding(diagnostic: &Diagnostic) -> String {
     format!("{} {pointer}: {}", diagnostic.severity, diagnostic.message)
 }
 
-/// `alpha` (100) with a setting of each kind, `beta` (200, off), `token-limiter` and the four formatters.
+/// `alpha` (100) with every type of setting, `beta` (200, disabled), `token-limiter` and the four formatters.
 pub(crate) fn registry() -> ProcessorRegistry {
     let mut registry = ProcessorRegistry::default();
     let alpha = vec![
@@ -110,7 +106,6 @@ pub(crate) fn add(
     registry.register(Arc::new(Idle(descriptor))).unwrap();
 }
 
-/// A processor that does nothing.
 pub(crate) struct Idle(pub(crate) Descriptor);
 
 #[async_trait]

@@ -1,5 +1,3 @@
-//! What is wrong with settings, where, and what was probably meant.
-
 use serde_json::{Value, json};
 
 use crate::settings::case::{check, check_help};
@@ -8,7 +6,6 @@ fn agent(entry: Value) -> Value {
     json!([["agent", { "processors": [entry] }]])
 }
 
-/// Checks that a value of `alpha` is refused, with its default in force.
 #[track_caller]
 fn refuses(key: &str, value: Value, expected: &str, help: &str) {
     let layers = agent(json!({ "id": "alpha", "config": { key: value } }));

@@ -1,5 +1,3 @@
-//! Many processors and many settings.
-
 use ctx_pipeline::{Origin, Pipeline, ProcessorRegistry, SettingsLayer, codes};
 use ctx_types::Agent;
 use serde_json::{Value, json};

@@ -1,5 +1,3 @@
-//! Layers: the highest that names a processor wins whole.
-
 use serde_json::json;
 
 use crate::settings::case::check;
@@ -132,7 +130,6 @@ fn settings_without_a_field_are_kept_for_the_processor_and_reported() {
     );
 }
 
-/// Checks who decides about `alpha`, the lower layers that have an entry too behind it.
 #[track_caller]
 fn check_deciding(layers: serde_json::Value, expected: &[&str]) {
     let settings = crate::settings::case::resolve(&layers);

@@ -1,5 +1,3 @@
-//! Settings in AIO Hub's older spellings.
-
 use serde_json::{Value, json};
 
 use crate::settings::case::check;

@@ -1,5 +1,3 @@
-//! The order of a compiled pipeline.
-
 use ctx_pipeline::{Origin, Pipeline, ProcessorRegistry, SettingsLayer};
 use ctx_types::Agent;
 use proptest::collection::vec;
@@ -8,7 +6,6 @@ use serde_json::json;
 
 use crate::settings::case::{add, registry};
 
-/// Compiles the processors `0`, `1`, `2`, … with these priorities, and compares the order in which they run.
 #[track_caller]
 fn check(priorities: &[i64], expected: &[&str]) {
     let pipeline = Pipeline::compile(&numbered(priorities), &Agent::default(), &[]);
@@ -52,7 +49,7 @@ fn settings_change_order_and_choice() {
     let (layer, _) = SettingsLayer::of_parameters(Origin::Agent, &parameters, "");
     let pipeline = Pipeline::compile(&registry(), &Agent::default(), &[layer]);
     let order: Vec<&str> = pipeline.order().collect();
-    // `beta` was registered before the other one at 600.
+    // `beta` was registered before the other processor with priority 600.
     assert_eq!(order, ["merge-system-to-head", "beta", "merge-consecutive-roles", "token-limiter"]);
 }
 

@@ -1,12 +1,9 @@
-//! The registry: what can be registered, and what cannot be taken out.
-
 use std::sync::Arc;
 
 use ctx_pipeline::{ConfigField, Descriptor, ProcessorRegistry, RegistryError};
 
 use crate::settings::case::{Idle, registry};
 
-/// Registers a processor beside those of [`registry`] and compares the error.
 #[track_caller]
 fn check(descriptor: Descriptor, expected: Result<(), &str>) {
     let found = registry().register(Arc::new(Idle(descriptor)));

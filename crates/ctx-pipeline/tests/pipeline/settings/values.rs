@@ -1,17 +1,13 @@
-//! What a processor reads of its settings.
-
 use ctx_pipeline::Config;
 use serde_json::{Value, json};
 
 use crate::settings::case::resolve;
 
-/// Returns the settings of `alpha` with some values of an agent.
 fn alpha(config: &Value) -> Config {
     let layers = json!([["agent", { "processors": [{ "id": "alpha", "config": config }] }]]);
     resolve(&layers).into_iter().find(|setting| &*setting.id == "alpha").unwrap().config
 }
 
-/// Compares what each way of reading gives of a setting: text, number, whole number, count, switch.
 #[track_caller]
 fn check(config: &Value, key: &str, expected: (&str, f64, i64, usize, bool)) {
     let config = alpha(config);
