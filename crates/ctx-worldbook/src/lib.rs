@@ -1,7 +1,7 @@
 //! Activates worldbook (lorebook) entries, and reports why each entry did or did not activate.
 //!
-//! Compile the books once to a [`BookSet`]. A [`Scan`] then finds all plain keys in one pass over the text. The caller
-//! provides random values, macros and token counts, and stores the state of timed effects.
+//! Compile books to a [`BookSet`], then call `scan` for each turn. The caller provides random values, macros,
+//! and token counts, and stores the timed effects.
 //!
 //! ```
 //! use ctx_types::{Persist, Reader, Worldbook};
@@ -22,7 +22,6 @@
 //! assert_eq!(active.content, "The moon is hollow.");
 //! assert_eq!(set.describe(active, &messages), "key `moon` in message 0");
 //! assert_eq!(scan.statuses[1].to_string(), "no key matches");
-//! ```
 #![warn(clippy::disallowed_methods)]
 
 mod automaton;
