@@ -6,7 +6,6 @@ use crate::layout::Node;
 struct Draft {
     label: u32,
     token: u32,
-    /// Next bytes, ascending, with their nodes.
     children: Vec<(u8, usize)>,
     base: u32,
     slot: usize,

@@ -57,7 +57,6 @@ pub(crate) fn count(encoding: Encoding, text: &str) -> u32 {
     }
 }
 
-/// O(limit), not O(text).
 pub(crate) fn count_till_limit(encoding: Encoding, text: &str, limit: u32) -> Option<u32> {
     match tokenize(encoding, text, usize::try_from(limit).unwrap_or(usize::MAX)) {
         Tokens::Count(count) => Some(clamp(count)),
@@ -71,7 +70,6 @@ pub(crate) fn load(encoding: Encoding) {
     if let Some(vocabulary) = vocabulary(encoding) {
         vocabulary.touch();
     }
-    // Pairs of letters from many scripts.
     let letters = [
         "aZ", "éÑ", "жЯ", "λΩ", "שא", "عب", "कि", "กา", "中文", "かカ", "한글", "😀🎉", "09", "²½", "-_",
         "…”",

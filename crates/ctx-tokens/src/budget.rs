@@ -29,8 +29,8 @@ pub struct BudgetRequest {
     pub context_tokens: Option<i64>,
     /// Response reserve.
     ///
-    /// Default: 0 with a custom context size. Otherwise `answer`, up to 1/2 of the context window, or the
-    /// model's longest response, up to 1/4.
+    /// `None` means 0 with a custom context size. Otherwise it means `answer`, up to half of the context
+    /// window, or the model's longest response, up to a quarter.
     pub reserve: Option<u32>,
     /// Requested response length, such as `maxTokens` of an agent.
     pub answer: Option<u32>,

@@ -8,7 +8,7 @@ pub const UNKNOWN_MODEL: Code = Code::new(400, "unknown model");
 pub const NO_TOKENIZER: Code = Code::new(401, "missing tokenizer");
 /// A table is not JSON or not a list.
 pub const TABLE_SYNTAX: Code = Code::new(402, "invalid model table");
-/// A row is ignored for its missing or invalid pattern.
+/// The pattern of a row is missing or invalid; the row is ignored.
 pub const ROW_PATTERN: Code = Code::new(403, "invalid pattern in the model table");
 /// An invalid field is ignored.
 pub const ROW_VALUE: Code = Code::new(404, "invalid value in the model table");

@@ -18,7 +18,7 @@ pub struct MessageCost {
     pub tool_calls: u32,
     /// Id of the answered call, by length.
     pub tool_call_id: u32,
-    /// Returned reasoning.
+    /// Reasoning sent back to the provider.
     pub reasoning: u32,
     /// Media and documents; always an estimate.
     pub media: u32,

@@ -64,14 +64,14 @@ impl Counter {
 
     /// Creates a `tiktoken-rs` counter; `None` for [`Encoding::Estimate`].
     ///
-    /// Half a megabyte without a safe split is split anyway, which can add or save a token.
+    /// Exact, unless half a megabyte has no safe split point: each split there can add or save a token.
     #[cfg(feature = "tiktoken")]
     pub fn tiktoken(encoding: Encoding) -> Option<Self> {
         let counter = Self { encoding, engine: Engine::Tiktoken, is_exact: true };
         (encoding != Encoding::Estimate).then_some(counter)
     }
 
-    /// Creates a counter with tables; `None` without tables.
+    /// Creates a counter with built-in or loaded tables; `None` if the encoding has none.
     #[cfg(feature = "bpe-loaded")]
     pub fn bpe(encoding: Encoding) -> Option<Self> {
         let counter = Self { encoding, engine: Engine::Bpe, is_exact: true };
@@ -99,7 +99,7 @@ impl Counter {
         self.encoding
     }
 
-    /// Returns whether counts are exact for the model, not in another family's encoding.
+    /// Returns whether counts are exact for the model. Another family's encoding gives estimates.
     pub const fn is_exact(self) -> bool {
         self.is_exact
     }

@@ -2,7 +2,7 @@ use std::fmt;
 
 use ctx_types::EncodingId;
 
-/// A token encoding. Special tokens count as plain text, so `o200k_harmony` equals `o200k_base`.
+/// A token encoding. Special tokens count as plain text, so `o200k_harmony` is the same as `o200k_base`.
 ///
 /// | encoding | [`EncodingId`] |
 /// |---|---|

@@ -15,7 +15,6 @@ pub fn estimate(text: &str) -> u32 {
     clamp(ascii.div_ceil(4) + others)
 }
 
-/// Does not read a text far above `limit`.
 pub(crate) fn estimate_till_limit(text: &str, limit: u32) -> Option<u32> {
     // A token covers at most 4 bytes.
     if clamp(text.len() / 4) > limit {

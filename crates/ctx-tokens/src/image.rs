@@ -1,19 +1,15 @@
-//! Image prices of providers.
-
 use crate::media::Detail;
 
 #[derive(Clone, Copy)]
 pub(crate) enum ImageRule {
-    /// Fits 2,048 × 2,048, then a short side of 768; priced by 512-pixel tiles.
+    /// Scaled to 2,048 × 2,048, then to a short side of 768; priced by 512-pixel tiles.
     Tiles { base: u32, tile: u32 },
     /// Square patches; larger images are scaled down.
     Patches {
-        /// Side in pixels.
         side: u32,
         /// Thousandths of a token.
         permille: u32,
         longest: u32,
-        /// Maximum patches.
         most: u32,
     },
     /// 258 up to 384 × 384; otherwise 258 per 768-pixel tile.
@@ -74,7 +70,6 @@ fn patches(width: u32, height: u32, side: u32, longest: u32, most: u32) -> u32 {
     ceiling(across * factor).saturating_mul(ceiling(down * factor)).min(most)
 }
 
-/// Scales down the side chosen by `pick`.
 fn shrink(width: f64, height: f64, limit: f64, pick: fn(f64, f64) -> f64) -> (f64, f64) {
     let factor = (limit / pick(width, height)).min(1.0);
     (width * factor, height * factor)

@@ -16,9 +16,10 @@
 //! let (budget, _) = Budget::compute(&model, &BudgetRequest::default())?;
 //! assert_eq!(budget.available, Some(128_000 - 16_384 - 3));
 //! # Ok::<(), ctx_tokens::BudgetError>(())
+//! ```
 //!
-//! The features `tiktoken` (default) and `bpe` (faster) count exactly in OpenAI's encodings. `bpe-loaded` uses tables from
-//! the host. Without them, every count is marked as an estimate.
+//! The features `tiktoken` (default) and `bpe` (faster) count exactly in OpenAI's encodings. `bpe-loaded`
+//! uses tables from the host. Without these features, every count is marked as an estimate.
 #![warn(clippy::disallowed_methods)]
 
 #[cfg(feature = "bpe-loaded")]

@@ -81,12 +81,12 @@ impl MediaFamily {
     }
 }
 
-/// Properties that affect the cost.
+/// A medium, with the properties that affect its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaItem {
     /// An image.
     Image {
-        /// Pixels; `None` assumes 1,024 × 1,024.
+        /// Width and height in pixels; `None` assumes 1,024 × 1,024.
         size: Option<(NonZeroU32, NonZeroU32)>,
         /// Detail level.
         detail: Detail,
@@ -166,7 +166,7 @@ const ASSUMED_SECONDS: u32 = 60;
 const ASSUMED_PAGES: u32 = 4;
 
 impl MediaItem {
-    /// Reads an attachment. Measured sizes precede `width`, `height`, `duration` (seconds), and `pages` in
+    /// Reads an attachment. Measured sizes override `width`, `height`, `duration` (seconds), and `pages` in
     /// its fields or `metadata`.
     pub fn of(attachment: &Attachment) -> Self {
         let kept = &attachment.kept;
@@ -190,7 +190,7 @@ impl MediaItem {
         }
     }
 
-    /// Reads a media part of OpenAI, Anthropic, or Gemini.
+    /// Reads a media part of OpenAI, Anthropic, or Gemini; `None` for other parts.
     pub fn of_part(part: &Value) -> Option<Self> {
         let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
         let detail = Detail::of(part.get("image_url").unwrap_or(part).get("detail"));
@@ -223,7 +223,6 @@ impl MediaItem {
     }
 }
 
-/// Returns base64 data.
 fn image_data(part: &Value) -> Option<&str> {
     let image = part.get("image_url").map(|image| image.get("url").unwrap_or(image));
     let source = part.get("source").and_then(|source| source.get("data"));
@@ -245,7 +244,6 @@ fn image_size(base64: &str) -> Option<(NonZeroU32, NonZeroU32)> {
     let side = |pixels: usize| NonZeroU32::new(u32::try_from(pixels).unwrap_or(u32::MAX));
     HEADERS.into_iter().find_map(|header| {
         let start = base64.get(..header).unwrap_or(base64);
-        // Base64 has groups of 4 characters.
         let start = start.get(..start.len() / 4 * 4)?;
         let bytes = STANDARD.decode(start).ok()?;
         let size = imagesize::blob_size(&bytes).ok()?;
@@ -266,7 +264,6 @@ pub fn has_media(message: &Message) -> bool {
     in_parts || !message.attachments.is_empty()
 }
 
-/// Rounds up.
 fn whole(value: &Value) -> Option<u32> {
     let number = value.as_f64().filter(|number| *number > 0.0 && *number <= f64::from(u32::MAX))?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within u32 as just checked")]
@@ -283,16 +280,13 @@ struct Rates {
 
 #[derive(Clone, Copy)]
 enum PageRule {
-    /// Text and image.
     TextAndImage,
     Fixed(u32),
 }
 
 impl PageRule {
     fn tokens(self, image: ImageRule) -> u32 {
-        /// A prose page.
         const TEXT: u32 = 600;
-        /// Pixels.
         const SIZE: (u32, u32) = (1_024, 1_448);
         match self {
             Self::TextAndImage => image.tokens(SIZE.0, SIZE.1, Detail::High).saturating_add(TEXT),

@@ -5,7 +5,8 @@ use ctx_types::RequestRules;
 use crate::encoding::Encoding;
 use crate::media::MediaFamily;
 
-/// Facts about a model, in tokens. [`ModelTable::lookup`](crate::ModelTable::lookup) finds them by name.
+/// Facts about a model. All numbers are tokens. [`ModelTable::lookup`](crate::ModelTable::lookup) finds them
+/// by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelFacts {
     /// Requested name.
@@ -14,15 +15,15 @@ pub struct ModelFacts {
     pub name: Option<Arc<str>>,
     /// Encoding for counting.
     pub encoding: Encoding,
-    /// Whether the model uses that encoding.
+    /// Whether the model uses that encoding; otherwise counts are estimates.
     pub is_exact: bool,
-    /// Limit for request and response; `None` if unknown.
+    /// Limit for request and response; `None` means unknown and unlimited.
     pub context_window: Option<u32>,
     /// Response limit; `None` if unknown.
     pub max_output: Option<u32>,
     /// Accepted content.
     pub capabilities: Capabilities,
-    /// Added tokens.
+    /// Tokens that the provider adds.
     pub overheads: Overheads,
     /// Media pricing.
     pub media: MediaFamily,
@@ -77,10 +78,10 @@ pub struct Capabilities {
     pub mid_system: bool,
 }
 
-/// Tokens that a provider adds: estimates, except OpenAI's published 3, 1, and 3.
+/// Tokens that a provider adds: estimates, except OpenAI's published 3 (message), 1 (name), and 3 (reply).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overheads {
-    /// Per message.
+    /// Per message, for its role and delimiters.
     pub per_message: u32,
     /// Per name, besides the name.
     pub per_name: u32,
@@ -88,6 +89,6 @@ pub struct Overheads {
     pub per_reply: u32,
     /// Per tool, besides its JSON.
     pub per_tool: u32,
-    /// Per request with tools.
+    /// Per request with tools, for the provider's instructions.
     pub with_tools: u32,
 }

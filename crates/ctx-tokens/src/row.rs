@@ -1,5 +1,3 @@
-//! A row of a model table.
-
 use std::sync::{Arc, OnceLock};
 
 use ctx_regex::{Flags, Limits, Regex};
@@ -19,7 +17,6 @@ use crate::model::{Capabilities, ModelFacts, Overheads};
 pub(crate) struct Row {
     pattern: Box<str>,
     regex: OnceLock<Option<Regex>>,
-    /// Includes its family.
     pub(crate) facts: PartialFacts,
 }
 
@@ -105,7 +102,6 @@ const KEYS: [&str; 11] = [
     "request",
 ];
 
-/// Like [`read_tokens`], but without 0.
 fn token_range() -> Phrase {
     phrase!("a whole number from 1 to 1000000000")
 }
@@ -195,7 +191,6 @@ impl PartialFacts {
         self
     }
 
-    /// Fills missing facts for an unknown model.
     pub(crate) fn complete(self, model: &str) -> ModelFacts {
         let unknown = ModelFacts::unknown(model);
         let [vision, audio, video, documents, tools, prefill, mid_system] = self.capabilities;

@@ -1,6 +1,6 @@
-/// Divides `total` by `weights` with largest remainders.
+/// Divides `total` in proportion to `weights`, by largest remainders. The shares add up to `total`.
 ///
-/// The earlier of equal remainders comes first. Weights of only 0 are equal. O(n log n).
+/// The earlier of equal remainders comes first. If all weights are 0, they are equal. O(n log n).
 ///
 /// ```
 /// use ctx_tokens::shares;

@@ -53,9 +53,9 @@ impl ModelTable {
 
     /// Adds user rows before the built-in ones. Replaces earlier overrides.
     ///
-    /// The file is a JSON list of rows, or an object with `models`. Missing fields come from the built-in
-    /// `family`, then from the first matching built-in row. Invalid rows are reported and ignored. Limits: 4
-    /// MiB and 10,000 rows.
+    /// The file is a JSON list of rows, or an object with this list under `models`. Missing fields come from
+    /// the built-in `family`, then from the first matching built-in row. Invalid rows are reported with JSON
+    /// pointers and ignored. Limits: 4 MiB and 10,000 rows.
     ///
     /// ```
     /// use ctx_tokens::ModelTable;
@@ -120,7 +120,7 @@ impl ModelTable {
     }
 }
 
-/// Models that differ only in digits are not typos.
+/// Names that differ only in digits are different models, not typos.
 fn near<'n>(name: &str, names: &[&'n str]) -> Option<&'n str> {
     let letters = |text: &str| text.to_lowercase().replace(|c: char| c.is_ascii_digit(), "");
     let own = letters(name);

@@ -17,7 +17,6 @@ pub(crate) fn count(encoding: Encoding, text: &str) -> u32 {
     clamp(counts.fold(0, usize::saturating_add))
 }
 
-/// Reads at most one chunk beyond the limit.
 pub(crate) fn count_till_limit(encoding: Encoding, text: &str, limit: u32) -> Option<u32> {
     let Some(tokenizer) = tokenizer(encoding) else { return estimate_till_limit(text, limit) };
     let mut count = 0_u32;

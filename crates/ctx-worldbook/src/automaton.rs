@@ -42,7 +42,7 @@ struct LiteralMatch {
     length: usize,
     plain: Option<LiteralId>,
     whole: Option<LiteralId>,
-    /// The longest other text that ends this text and has such a key.
+    /// The longest other text that ends this text and has a key of this kind.
     next_plain: Option<u32>,
     next_whole: Option<u32>,
 }

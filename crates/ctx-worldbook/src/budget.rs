@@ -139,7 +139,7 @@ impl<'c> Budget<'c> {
             self.now_at_most = self.now_at_most.saturating_add(text.len() as u64 + 1);
             return true;
         }
-        // Stop early: a text this large exceeds the limit by itself.
+        // Stop early: a text this large rarely fits.
         let most = u32::try_from(limit).unwrap_or(u32::MAX);
         let own = match text.len() as u64 > limit.saturating_mul(8) {
             true => self.counter.count_till_limit(text, most).map(u64::from),

@@ -1,7 +1,7 @@
 use ctx_types::SplitMix64;
 
-/// Source of random values. A scan takes one per entry with a probability, and one per group without another
-/// winner.
+/// Source of random values. A scan takes one per entry with a probability, and one per group that is decided
+/// at random.
 pub trait Draws {
     /// Returns a value from 0 to below 1.
     fn draw(&mut self) -> f64;
@@ -22,7 +22,7 @@ pub trait Draws {
 pub struct SeededDraws(SplitMix64);
 
 impl SeededDraws {
-    /// Starts at a seed.
+    /// Creates a generator for a seed.
     pub const fn new(seed: u64) -> Self {
         // Differs from other generators with the same seed.
         Self(SplitMix64::new(seed ^ 0x776f_726c_6462_6f6b))

@@ -27,11 +27,11 @@ pub struct Entry {
     pub content_start: usize,
     /// Plain texts, or regular expressions as `/pattern/flags`.
     pub keys: Vec<Arc<str>>,
-    /// Secondary keys, combined by [`Entry::logic`]; none are required if empty.
+    /// Secondary keys, combined by [`Entry::logic`]; ignored if empty.
     pub secondary_keys: Vec<Arc<str>>,
     /// Logic of the secondary keys.
     pub logic: SelectiveLogic,
-    /// Whether secondary keys are required. Scores always count them. Default: true.
+    /// Whether secondary keys are checked. Scores always count them. Default: true.
     pub is_selective: bool,
     /// Whether it is enabled. Default: true.
     pub is_enabled: bool,
@@ -81,19 +81,18 @@ pub struct Entry {
     pub forced: Option<bool>,
     /// Conditions of decorators.
     pub conditions: Vec<Condition>,
-    /// Hash of the fields in the file, which shows timed effects that the entry changed. 0 without timed
-    /// effects.
+    /// Hash of the file's fields, to detect a changed entry. 0 without timed effects.
     pub fingerprint: u64,
 }
 
 /// Timed effects in messages; 0 is off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
-    /// Duration of being active.
+    /// Messages for which the entry stays active.
     pub sticky: u64,
-    /// Duration of not activating again.
+    /// Messages for which it cannot activate again.
     pub cooldown: u64,
-    /// Messages that the conversation must have.
+    /// Minimum number of messages in the conversation.
     pub delay: u64,
 }
 
@@ -116,7 +115,7 @@ pub enum Destination {
     NoteTop,
     /// Below the author's note.
     NoteBottom,
-    /// Messages before the end of the conversation.
+    /// This many messages before the end of the conversation.
     Depth(u64),
     /// Above the examples.
     ExamplesTop,
@@ -124,7 +123,7 @@ pub enum Destination {
     ExamplesBottom,
     /// Outlet of this name.
     Outlet(Arc<str>),
-    /// Messages after the start of the conversation.
+    /// This many messages after the start of the conversation.
     FromStart(u64),
     /// After the personality.
     Personality,

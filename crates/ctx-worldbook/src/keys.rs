@@ -211,7 +211,7 @@ pub(crate) fn find(text: &str, key: &PlainKey) -> Option<usize> {
     find_all(text, key).next().map(|range| range.start)
 }
 
-/// Same requirement as [`find`].
+/// Same requirement as `find`.
 pub(crate) fn find_all<'t>(text: &'t str, key: &'t PlainKey) -> impl Iterator<Item = Range<usize>> + 't {
     let mut from = 0;
     std::iter::from_fn(move || {

@@ -22,6 +22,7 @@
 //! assert_eq!(active.content, "The moon is hollow.");
 //! assert_eq!(set.describe(active, &messages), "key `moon` in message 0");
 //! assert_eq!(scan.statuses[1].to_string(), "no key matches");
+//! ```
 #![warn(clippy::disallowed_methods)]
 
 mod automaton;

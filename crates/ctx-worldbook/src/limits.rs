@@ -1,25 +1,25 @@
 /// Limits of a book set and its scans. Reaching one is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Entries of all books; 250,000.
+    /// Entries of all books. Default: 250,000.
     pub entries: usize,
-    /// Bytes of all keys; 8 MiB. Later keys never match.
+    /// Bytes of all keys. Later keys never match. Default: 8 MiB.
     pub key_bytes: usize,
-    /// Cost of building all regular expressions, in estimated half microseconds; 400,000. Later ones use
-    /// backtracking, with the same matches.
+    /// Cost of building all regular expressions, in estimated half microseconds. Later ones use backtracking,
+    /// with the same matches. Default: 400,000.
     pub key_building: usize,
-    /// Searched messages; 1,000, as in SillyTavern.
+    /// Searched messages. Default: 1,000, as in SillyTavern.
     pub messages: usize,
-    /// Bytes of searched text, including entries; 64 MiB.
+    /// Bytes of searched text, including entries. Default: 64 MiB.
     pub text_bytes: usize,
-    /// Passes; 1,000.
+    /// Passes. Default: 1,000.
     pub passes: usize,
-    /// Entries times passes; 10 million. The first pass is always made.
+    /// Entries times passes. The first pass is always made. Default: 10 million.
     pub considered: usize,
-    /// Steps of all regular expressions in a scan; 50 million, about half a second. Three quarters are shared
-    /// evenly; the rest is for expressions that need more.
+    /// Steps of all regular expressions in a scan. Three quarters are shared evenly; the rest is for
+    /// expressions that need more. Default: 50 million, about half a second.
     pub regex_steps: u64,
-    /// Steps of one regular expression in one text, plus 1 per 8 bytes; 1 million.
+    /// Steps of one regular expression in one text, plus 1 per 8 bytes. Default: 1 million.
     pub key_steps: u64,
 }
 

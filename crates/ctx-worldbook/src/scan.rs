@@ -29,7 +29,7 @@ pub struct Scan {
 /// An active entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Activation {
-    /// Member index.
+    /// Index in `BookSet::members`.
     pub member: usize,
     /// Cause.
     pub cause: Cause,
@@ -48,7 +48,7 @@ pub enum PassKind {
     Initial,
     /// Active entries may activate others.
     Recursion,
-    /// Too few entries were active; searches another message.
+    /// Too few entries were active; another message is searched.
     MinActivations,
 }
 

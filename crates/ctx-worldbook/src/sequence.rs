@@ -67,7 +67,7 @@ fn rank(level: Level, strategy: CharacterStrategy) -> u8 {
     }
 }
 
-/// The lowest level keeps a repeated book.
+/// The lowest value keeps a repeated book.
 fn claim(level: Level) -> u8 {
     match level {
         Level::Global => 0,

@@ -17,29 +17,29 @@ use crate::entry::at_least_0;
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the settings")]
 pub struct Settings {
-    /// Messages to search; 2.
+    /// Messages to search. Default: 2.
     pub depth: u64,
-    /// Minimum number of active entries; 0. With fewer, more messages are searched, one at a time.
+    /// Minimum number of active entries. With fewer, more messages are searched, one at a time. Default: 0.
     pub min_activations: u64,
-    /// Depth above which `min_activations` adds no messages; 0 means unlimited.
+    /// Depth above which `min_activations` adds no messages; 0 means unlimited. Default: 0.
     pub min_activations_depth_max: u64,
-    /// Budget in percent of the context; 25. 0 disables the percentage.
+    /// Budget in percent of the context; 0 disables the percentage. Default: 25.
     pub budget_percent: f64,
-    /// Maximum budget in tokens; 0 means unlimited.
+    /// Maximum budget in tokens; 0 means unlimited. Default: 0.
     pub budget_cap: u64,
-    /// Whether speaker names are searched; true.
+    /// Whether speaker names are searched. Default: true.
     pub include_names: bool,
-    /// Whether active entries are searched; false.
+    /// Whether active entries are searched. Default: false.
     pub recursive: bool,
-    /// Whether keys are case-sensitive; false.
+    /// Whether keys are case-sensitive. Default: false.
     pub case_sensitive: bool,
-    /// Whether single-word keys match whole words only; false.
+    /// Whether single-word keys match whole words only. Default: false.
     pub match_whole_words: bool,
     /// Order of character and global books.
     pub strategy: CharacterStrategy,
-    /// Whether the number of matching keys decides in groups; false.
+    /// Whether the number of matching keys decides in groups. Default: false.
     pub use_group_scoring: bool,
-    /// Maximum number of passes; 0 means unlimited.
+    /// Maximum number of passes; 0 means unlimited. Default: 0.
     pub max_recursion_steps: u64,
 }
 
@@ -120,10 +120,10 @@ const SUGGESTED: [&str; 15] = [
 const ELSEWHERE: [&str; 2] = ["overflowalert", "worldinfo"];
 
 impl Settings {
-    /// Reads a JSON object.
+    /// Reads a JSON object. Diagnostics have JSON pointers.
     ///
-    /// Accepts SillyTavern's names (also nested, in camel case, or without `world_info_`) and AIO Hub's
-    /// `disableRecursion` and `defaultScanDepth`. Diagnostics have JSON pointers.
+    /// Accepts SillyTavern's names (also under `world_info_settings`, in camel case, or without
+    /// `world_info_`) and AIO Hub's `disableRecursion` and `defaultScanDepth`.
     pub fn read(value: &Value) -> (Self, Vec<Diagnostic>) {
         let mut settings = Self::default();
         let findings = settings.set(value);

@@ -17,13 +17,13 @@ pub enum Status {
 /// Reason for an activation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
-    /// Constant.
+    /// The entry is constant.
     Constant,
-    /// A decorator.
+    /// Forced by a decorator.
     Decorator,
-    /// The caller.
+    /// Activated by the caller.
     External,
-    /// Still active from earlier.
+    /// Still active from an earlier scan.
     Sticky {
         /// Message count at its end.
         until: u64,
@@ -81,7 +81,7 @@ pub enum Reason {
         /// Required messages.
         needed: u64,
     },
-    /// Active before, and not yet allowed again.
+    /// In cooldown after an activation.
     Cooldown {
         /// Message count at its end.
         until: u64,
@@ -98,26 +98,26 @@ pub enum Reason {
     },
     /// Disabled by a decorator.
     Decorator,
-    /// Unfulfilled condition.
+    /// A decorator's condition does not hold.
     Condition(Phrase),
     /// No keys.
     NoKeys,
     /// No key matches.
     NoKeyFound,
-    /// The search for a possibly deciding key stopped.
+    /// The search for a key stopped, and the result depends on it.
     KeyGaveUp {
         /// Key.
         key: Arc<str>,
         /// Reason.
         why: GaveUp,
     },
-    /// Wrong secondary keys.
+    /// A key matches, but the secondary keys do not satisfy the logic.
     Secondary {
         /// Matching key.
         primary: KeyHit,
         /// Logic.
         logic: SelectiveLogic,
-        /// Excluding secondary key.
+        /// Secondary key that must not match.
         found: Option<KeyHit>,
     },
     /// Random value above the probability.
@@ -127,11 +127,11 @@ pub enum Reason {
         /// Probability in percent.
         probability: f64,
     },
-    /// Lost a group.
+    /// Lost to another entry of a group.
     Group {
-        /// Group.
+        /// Name of the group.
         group: Arc<str>,
-        /// Loss.
+        /// Reason for the loss.
         loss: GroupLoss,
     },
     /// Not enough budget.
@@ -164,11 +164,11 @@ pub enum GaveUp {
 /// Reason why an entry lost a group; contains the winner's member index.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GroupLoss {
-    /// Already active.
+    /// Another entry is already active.
     Active(usize),
-    /// Sticky.
+    /// Another entry is sticky.
     Sticky(usize),
-    /// More matching keys.
+    /// Another entry has more matching keys.
     Score {
         /// Own matching keys.
         own: usize,
@@ -177,9 +177,9 @@ pub enum GroupLoss {
         /// Winner.
         winner: usize,
     },
-    /// Priority.
+    /// Another entry has priority.
     Override(usize),
-    /// Random choice.
+    /// Another entry won the random choice.
     Draw(usize),
 }
 

@@ -23,9 +23,9 @@ pub(crate) const FOREVER: u64 = 9_007_199_254_740_991;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimedState {
-    /// Active entries.
+    /// Entries that stay active.
     pub sticky: BTreeMap<Arc<str>, Effect>,
-    /// Resting entries.
+    /// Entries in cooldown.
     pub cooldown: BTreeMap<Arc<str>, Effect>,
 }
 

@@ -53,7 +53,7 @@ pub(super) fn pieces<'a>(splitter: &'a Regex, text: &'a str) -> impl Iterator<It
     })
 }
 
-/// Returns a leading ASCII word with its blank. Faster than the regular expressions.
+/// Returns a leading ASCII word with its blank, as both encodings do. Faster than the regular expressions.
 fn plain_word(text: &[u8]) -> Option<&[u8]> {
     let first = usize::from(text.first() == Some(&b' '));
     let small = first + usize::from(text.get(first).is_some_and(u8::is_ascii_uppercase));
@@ -86,7 +86,7 @@ mod tests {
 
     use super::*;
 
-    /// Compares [`plain_word`] with the regular expressions.
+    /// Compares `plain_word` with the regular expressions.
     #[track_caller]
     fn check(text: &str) {
         for encoding in [Encoding::Cl100kBase, Encoding::O200kBase] {

@@ -1,5 +1,3 @@
-//! BPE vocabulary.
-
 use super::layout::{Merge, Node, ROW, Token, row_and_tag};
 
 /// Tokens beyond the limit before a count stops. Backtracking can lower a count by a few tokens, since a
@@ -8,14 +6,11 @@ const SLACK: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vocabulary<'t> {
-    /// [`Token`], by number.
     tokens: &'t [[u8; 8]],
     nodes: &'t [[u8; 8]],
-    /// [`Merge`], by the hash of the pair.
     merges: &'t [[[u8; 4]; ROW]],
 }
 
-/// Tokens found so far.
 #[derive(Debug, Default)]
 pub(super) struct Path {
     tokens: Vec<u32>,
@@ -65,7 +60,7 @@ impl<'t> Vocabulary<'t> {
 
     /// Returns `None` above `limit`. Linear in the text and in the limit.
     ///
-    /// The only valid tokenization has adjacent tokens that merging would keep apart. So the search tries the
+    /// In the only valid tokenization, merging keeps all adjacent tokens apart. So the search tries the
     /// longest token first, then shorter ones, and backtracks. It never retries a dead end.
     pub(super) fn count(self, piece: &[u8], limit: usize, path: &mut Path) -> Option<usize> {
         let (mut next, length) = self.longest(piece);
@@ -90,7 +85,6 @@ impl<'t> Vocabulary<'t> {
         Some(path.tokens.len()).filter(|count| *count <= limit)
     }
 
-    /// Returns the longest token at the start of a text, and its length.
     fn longest(self, text: &[u8]) -> (Option<u32>, usize) {
         let mut node = self.node(Node::ROOT);
         let (mut longest, mut length) = (0, 0);

@@ -2,7 +2,6 @@ use ctx_tokens::{Counter, Encoding, ModelFacts, estimate};
 use ctx_types::{Text, TokenCounter};
 use proptest::prelude::*;
 
-/// All available counters.
 fn counters() -> Vec<Counter> {
     let mut counters = vec![Counter::estimate()];
     for encoding in [Encoding::Cl100kBase, Encoding::O200kBase] {
@@ -18,7 +17,6 @@ fn counters() -> Vec<Counter> {
     counters
 }
 
-/// Checks every counter of the encoding.
 #[track_caller]
 fn check(encoding: Encoding, text: &str, expected: u32) {
     for counter in counters().into_iter().filter(|counter| counter.kind() == encoding) {
