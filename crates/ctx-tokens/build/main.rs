@@ -1,7 +1,5 @@
-//! Writes the tables that the feature `bpe` counts with, from the vocabularies that `tiktoken-rs` carries.
-//!
-//! Everything that can be known before the first text is worked out here, so that a program which counts loads
-//! nothing: 8 MB of tables for `o200k_base`, 4 MB for `cl100k_base`.
+//! Precomputes the tables of the feature `bpe` from the vocabularies of `tiktoken-rs`: 8 MB for `o200k_base`,
+//! 4 MB for `cl100k_base`. The program then loads nothing.
 #![expect(clippy::print_stdout, reason = "that is how a build script talks to cargo")]
 
 #[cfg(feature = "bpe")]
@@ -26,7 +24,7 @@ fn write() -> Result<(), Box<dyn Error>> {
     for (name, encoder) in
         [("cl100k_base", tiktoken_rs::cl100k_base()?), ("o200k_base", tiktoken_rs::o200k_base()?)]
     {
-        // The ordinary tokens have the first numbers, without a gap; behind the gap stand the special ones.
+        // A gap in the numbers separates ordinary and special tokens.
         let texts: Vec<_> = (0..).map_while(|token| encoder.decode_bytes(&[token]).ok()).collect();
         let tables = tables::build(&texts)?;
         std::fs::write(out.join(format!("{name}.tokens")), tables.tokens)?;

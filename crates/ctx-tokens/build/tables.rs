@@ -1,19 +1,15 @@
-//! What is known about each token, and which two become which.
-
 use std::collections::HashMap;
 
 use crate::layout::{Merge, ROW, TOKEN_BITS, Token, row_and_tag};
 
-/// Two tables in the form that the program reads: little-endian numbers.
+/// Tables of little-endian numbers.
 pub(crate) struct Tables {
     pub(crate) tokens: Vec<u8>,
     pub(crate) merges: Vec<u8>,
 }
 
-/// The numbers of the tokens by their bytes.
 type Numbers<'a> = HashMap<&'a [u8], u32>;
 
-/// Builds the tables of a vocabulary: the bytes of each token, by number.
 pub(crate) fn build(texts: &[Vec<u8>]) -> Result<Tables, String> {
     if texts.len() >= 1 << TOKEN_BITS {
         return Err(format!("{} tokens do not fit into {TOKEN_BITS} bits", texts.len()));
@@ -44,9 +40,7 @@ fn token(text: &[u8], number: u32, numbers: &Numbers<'_>) -> Result<Token, Strin
     Ok(Token { parts, shorter, length: length.into(), is_part: (false, false) })
 }
 
-/// Merges the bytes of a token by all lower ranks: what is left is the two that it is merged from.
-///
-/// That two are left, and not more, also shows that the token's bytes become this token.
+/// Merges the bytes of a token by lower ranks. Exactly two parts must remain, which merge to the token.
 fn parts(text: &[u8], number: u32, numbers: &Numbers<'_>) -> Result<(u32, u32), String> {
     let mut borders: Vec<usize> = (0..=text.len()).collect();
     let merged = |from: usize, to: usize| numbers.get(&text[from..to]).copied().filter(|rank| *rank < number);
@@ -64,7 +58,6 @@ fn parts(text: &[u8], number: u32, numbers: &Numbers<'_>) -> Result<(u32, u32), 
     .ok_or_else(|| format!("no merge makes token {number}"))
 }
 
-/// Marks the tokens that others were merged from.
 fn mark_parts(tokens: &mut [Token]) {
     let merged: Vec<_> = tokens.iter().filter(|token| token.length > 1).map(|token| token.parts).collect();
     for (left, right) in merged {
@@ -73,7 +66,7 @@ fn mark_parts(tokens: &mut [Token]) {
     }
 }
 
-/// Makes the table of merges, less than half full, so that most searches end in the first row.
+/// At most half full: most searches end in the first row.
 fn merges(tokens: &[Token]) -> Vec<u8> {
     let rows = (tokens.len() * 2).next_power_of_two().max(2 * ROW) / ROW;
     let mut table = vec![[0_u32; ROW]; rows];

@@ -1,19 +1,16 @@
-//! The tree of all tokens, laid into one list.
+//! Trie of all tokens in one list.
 
 use crate::layout::Node;
 
-/// A place of the tree before it has a place in the list.
 #[derive(Default)]
 struct Draft {
     label: u32,
     token: u32,
-    /// The bytes that lead on, in order, and where to.
     children: Vec<(u8, usize)>,
     base: u32,
     slot: usize,
 }
 
-/// Builds the list: little-endian numbers.
 pub(crate) fn build(texts: &[Vec<u8>]) -> Result<Vec<u8>, String> {
     let mut tree = grow(texts);
     let slots = lay_out(&mut tree)?;
@@ -24,7 +21,7 @@ pub(crate) fn build(texts: &[Vec<u8>]) -> Result<Vec<u8>, String> {
     Ok(list.iter().flat_map(|node| node.to_le_bytes()).collect())
 }
 
-/// Makes the tree; in order of their bytes, each token goes on from the child that was added last.
+/// In sorted order, each token extends the newest child.
 fn grow(texts: &[Vec<u8>]) -> Vec<Draft> {
     let mut sorted: Vec<_> = texts.iter().zip(1..).collect();
     sorted.sort_unstable();
@@ -47,10 +44,10 @@ fn grow(texts: &[Vec<u8>]) -> Vec<Draft> {
     tree
 }
 
-/// Gives every place its slot, and returns how many slots there are.
+/// Assigns slots to all nodes, and returns the number of slots.
 ///
-/// Those with the most children come first, while there is room; single children fill the holes. For each number
-/// of children the search goes on where it ended, so that all of it takes a few passes over the list.
+/// Nodes with many children come first; single children fill the gaps. The search continues where it stopped
+/// for the same number of children, which keeps it fast.
 fn lay_out(tree: &mut [Draft]) -> Result<usize, String> {
     let mut order: Vec<_> = (0..tree.len()).filter(|place| !tree[*place].children.is_empty()).collect();
     order.sort_by_key(|place| std::cmp::Reverse(tree[*place].children.len()));
@@ -74,14 +71,14 @@ fn lay_out(tree: &mut [Draft]) -> Result<usize, String> {
     Ok(room.taken.len())
 }
 
-/// Which slots are taken, and which bases are given away; of both, whole blocks of 256.
+/// In blocks of 256.
 struct Room {
     taken: Vec<bool>,
     bases: Vec<bool>,
 }
 
 impl Room {
-    /// Finds a base that nobody has and whose slots are free, with the first child at `from` or behind it.
+    /// Finds an unused base with free slots, the first child at `from` or later.
     fn find(&mut self, children: &[(u8, usize)], from: &mut usize) -> usize {
         loop {
             while self.taken.len() <= *from + 256 {

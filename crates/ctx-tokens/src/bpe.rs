@@ -1,5 +1,4 @@
-//! Counting with tables that are part of the program, or that the host hands over: linear in the worst case, and a
-//! limited count stops at the limit.
+//! Counts with built-in or loaded tables, in linear time.
 
 mod layout;
 mod loaded;
@@ -14,12 +13,11 @@ use vocabulary::{Path, Vocabulary};
 
 pub use loaded::{TablesError, load_tables};
 
-/// Bytes that begin with a cache line, so that no row of a table lies in two.
+/// Aligned to a cache line: no table row spans two.
 #[cfg(feature = "bpe")]
 #[repr(align(64))]
 struct Aligned<B: ?Sized>(B);
 
-/// Takes a table that the build script wrote.
 #[cfg(feature = "bpe")]
 macro_rules! table {
     ($name:literal, $ending:literal) => {{
@@ -29,7 +27,6 @@ macro_rules! table {
     }};
 }
 
-/// Takes the tables of a vocabulary.
 #[cfg(feature = "bpe")]
 macro_rules! vocabulary {
     ($name:literal) => {
@@ -42,18 +39,16 @@ static CL100K_BASE: Vocabulary<'static> = vocabulary!("cl100k_base");
 #[cfg(feature = "bpe")]
 static O200K_BASE: Vocabulary<'static> = vocabulary!("o200k_base");
 
-/// Returns the tables of an encoding as [`load_tables`] takes them; `None` for the estimate.
+/// Returns the tables of an encoding for [`load_tables`]; `None` for the estimate.
 #[cfg(feature = "bpe")]
 pub fn tables(encoding: Encoding) -> Option<Vec<u8>> {
     vocabulary(encoding).map(loaded::pack)
 }
 
-/// Returns whether there are tables of an encoding.
 pub(crate) fn has(encoding: Encoding) -> bool {
     vocabulary(encoding).is_some()
 }
 
-/// Counts the tokens of a text.
 pub(crate) fn count(encoding: Encoding, text: &str) -> u32 {
     match tokenize(encoding, text, usize::MAX) {
         Tokens::Count(count) => clamp(count),
@@ -62,7 +57,6 @@ pub(crate) fn count(encoding: Encoding, text: &str) -> u32 {
     }
 }
 
-/// Counts the tokens of a text unless they are above `limit`. O(limit), not O(text).
 pub(crate) fn count_till_limit(encoding: Encoding, text: &str, limit: u32) -> Option<u32> {
     match tokenize(encoding, text, usize::try_from(limit).unwrap_or(usize::MAX)) {
         Tokens::Count(count) => Some(clamp(count)),
@@ -71,12 +65,11 @@ pub(crate) fn count_till_limit(encoding: Encoding, text: &str, limit: u32) -> Op
     }
 }
 
-/// Brings what counting needs into memory: the tables, and what the expressions remember of letters they met.
+/// Loads the tables, and fills the caches of the regular expressions.
 pub(crate) fn load(encoding: Encoding) {
     if let Some(vocabulary) = vocabulary(encoding) {
         vocabulary.touch();
     }
-    // Two letters of each kind of script beside each other, with what stands between words.
     let letters = [
         "aZ", "éÑ", "жЯ", "λΩ", "שא", "عب", "कि", "กา", "中文", "かカ", "한글", "😀🎉", "09", "²½", "-_",
         "…”",
@@ -93,11 +86,9 @@ pub(crate) fn load(encoding: Encoding) {
     count(encoding, &text);
 }
 
-/// What came of counting.
 enum Tokens {
     Count(usize),
     TooMany,
-    /// The encoding has no vocabulary.
     Unknown,
 }
 

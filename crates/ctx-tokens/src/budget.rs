@@ -1,18 +1,13 @@
-//! How many tokens a context may have, and why.
-
 use ctx_types::{Argument, Diagnostic, Divider, Phrase, excerpt, phrase};
 use serde_json::Value;
 
 use crate::codes;
 use crate::model::ModelFacts;
 
-/// The most tokens that anything may have here: a billion, far above any model.
+/// Maximum number of tokens, far above any model.
 pub const MAX_TOKENS: u32 = 1_000_000_000;
 
-/// Reads a number of tokens: a whole number from 0 to [`MAX_TOKENS`]; `None` for anything else.
-///
-/// One rule for all files and options that have such a number. JSON has one kind of number: `8000.0` is a whole
-/// one too.
+/// Reads an integer from 0 to [`MAX_TOKENS`]; also accepts `8000.0`.
 ///
 /// ```
 /// use ctx_tokens::read_tokens;
@@ -27,67 +22,63 @@ pub fn read_tokens(value: &Value) -> Option<u32> {
     (0.0..=f64::from(MAX_TOKENS)).contains(&number).then_some(number as u32)
 }
 
-/// What a request takes from the window before the first message is counted.
+/// Tokens of a request besides messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BudgetRequest {
-    /// What the user allows in place of the model's window, up to [`MAX_TOKENS`]; absent or 0 means the window.
+    /// Context size in place of the model's, up to [`MAX_TOKENS`]; `None` and 0 use the model's.
     pub context_tokens: Option<i64>,
-    /// What is kept free for the answer.
+    /// Response reserve.
     ///
-    /// Absent: nothing if the user allows a number of tokens, for that number is then meant for the context;
-    /// otherwise the longest answer that is asked for, but no more than half of the window; otherwise the model's
-    /// longest answer, but no more than a quarter of the window.
+    /// `None` means 0 with a custom context size. Otherwise it means `answer`, up to half of the context
+    /// window, or the model's longest response, up to a quarter.
     pub reserve: Option<u32>,
-    /// The longest answer that is asked for, such as `maxTokens` of an agent, where `reserve` is absent.
+    /// Requested response length, such as `maxTokens` of an agent.
     pub answer: Option<u32>,
-    /// The tokens of the definitions of tools, as [`tools_cost`](crate::tools_cost) counts them.
+    /// Tool definitions, from [`tools_cost`](crate::tools_cost).
     pub tools: u32,
-    /// Anything else that is sent in any case, by name.
+    /// Other fixed tokens, by name.
     pub fixed: Vec<(String, u32)>,
 }
 
-/// How many tokens a context may have, with the account of how that came about.
+/// Token budget for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// What is left for messages; `None` if nothing limits them.
+    /// Tokens for messages; `None` means unlimited.
     pub available: Option<u32>,
-    /// The account: the window first, then what goes off, as negative numbers. They add up to `available`.
-    ///
-    /// Without a window only what goes off is listed.
+    /// The context window, if known, then negative deductions. They add up to `available`.
     pub lines: Vec<BudgetLine>,
 }
 
-/// The line of what is kept free for the answer.
 const RESERVE: &str = "response reserve";
 
-/// One line of the account.
+/// A line of the computation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BudgetLine {
-    /// What it is, for people.
+    /// Display name.
     pub name: Phrase,
-    /// Its tokens; negative if they go off the window.
+    /// Tokens; negative for deductions.
     pub tokens: i64,
 }
 
-/// Why there is no budget.
+/// Error of a budget.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum BudgetError {
-    /// The user allows a number of tokens that is negative or above [`MAX_TOKENS`].
+    /// Context size below 0 or above [`MAX_TOKENS`].
     OutOfRange {
-        /// What was asked for.
+        /// Requested size.
         context_tokens: i64,
     },
-    /// Nothing is left for messages.
+    /// No tokens left for messages.
     NothingLeft {
-        /// The account, as in [`Budget::lines`].
+        /// Computation, as in [`Budget::lines`].
         lines: Vec<BudgetLine>,
     },
 }
 
 impl BudgetError {
-    /// Writes it in one phrase.
+    /// Describes the error.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::OutOfRange { context_tokens } => phrase!(
@@ -103,10 +94,10 @@ impl BudgetError {
 }
 
 impl Budget {
-    /// Computes the window, or what the user allows, minus the reserve for the answer, tools and overheads.
+    /// Subtracts the reserve, tools, and overheads from the context size.
     ///
-    /// Without either there is no limit, and a diagnostic says so. A number above the model's window is taken as
-    /// it is, with a diagnostic.
+    /// An unknown context window means no limit, and a diagnostic. A size above the model's context window is
+    /// accepted, with a diagnostic.
     ///
     /// ```
     /// use ctx_tokens::{Budget, BudgetRequest, ModelTable};
@@ -152,20 +143,19 @@ impl Budget {
 }
 
 impl Budget {
-    /// Returns how many tokens a request and its answer may have together; `None` if nothing limits them.
+    /// Returns the limit for request and response; `None` means unlimited.
     pub fn window(&self) -> Option<u32> {
         let first = self.lines.first().filter(|line| line.tokens > 0)?;
         u32::try_from(first.tokens).ok()
     }
 
-    /// Returns how many tokens are kept free for the answer.
+    /// Returns the response reserve.
     pub fn reserve(&self) -> u32 {
         let line = self.lines.iter().find(|line| line.name.template() == RESERVE);
         line.and_then(|line| u32::try_from(line.tokens.unsigned_abs()).ok()).unwrap_or_default()
     }
 }
 
-/// Returns what limits the context, with its name.
 fn window(
     model: &ModelFacts,
     request: &BudgetRequest,

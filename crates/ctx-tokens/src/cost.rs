@@ -1,5 +1,3 @@
-//! What a message and a list of tools cost, part by part.
-
 use ctx_types::{Content, ContentPart, Message, TokenCounter, ToolDefinition};
 use serde_json::json;
 
@@ -7,37 +5,37 @@ use crate::estimate::estimate;
 use crate::media::{MediaItem, media_cost};
 use crate::model::ModelFacts;
 
-/// The tokens of one message, by what causes them.
+/// Tokens of a message by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageCost {
-    /// The text, of all parts together.
+    /// Text.
     pub text: u32,
-    /// The role and the borders.
+    /// Role and delimiters.
     pub per_message: u32,
-    /// The name beside the role, with what it adds.
+    /// Name and its overhead.
     pub name: u32,
-    /// The ids, names and arguments of the calls that it makes; ids are weighed by their length.
+    /// Tool calls; ids by length.
     pub tool_calls: u32,
-    /// The id of the call that it answers, weighed by its length.
+    /// Id of the answered call, by length.
     pub tool_call_id: u32,
-    /// Reasoning that is sent back to the provider.
+    /// Reasoning sent back to the provider.
     pub reasoning: u32,
-    /// Pictures, recordings and documents; always an estimate.
+    /// Media and documents; always an estimate.
     pub media: u32,
 }
 
 impl MessageCost {
-    /// Returns the whole figure.
+    /// Returns the sum.
     pub fn total(&self) -> u32 {
         self.parts().fold(0, |sum, (_, tokens)| sum.saturating_add(tokens))
     }
 
-    /// Returns everything but the text.
+    /// Returns the sum without the text.
     pub fn overhead(&self) -> u32 {
         self.parts().skip(1).fold(0, |sum, (_, tokens)| sum.saturating_add(tokens))
     }
 
-    /// Returns the parts by name, the text first; parts of 0 tokens too.
+    /// Returns all parts by name, text first.
     pub fn parts(&self) -> impl Iterator<Item = (&'static str, u32)> {
         let parts = [
             ("text", self.text),
@@ -52,9 +50,7 @@ impl MessageCost {
     }
 }
 
-/// Counts a message for a model.
-///
-/// The count of a text is remembered in it, so that counting the message again costs nothing.
+/// Counts a message. Texts cache their counts.
 ///
 /// ```
 /// use ctx_tokens::{Counter, ModelFacts, message_cost};
@@ -86,16 +82,13 @@ pub fn message_cost(message: &Message, model: &ModelFacts, counter: &dyn TokenCo
     }
 }
 
-/// Weighs the id of a call: a token for every two bytes, at least one.
-///
-/// Providers do not say how they write ids to the model, and random letters have about that many tokens in
-/// OpenAI's encodings. Counting each id anew would cost more than all the rest of a turn.
+/// One token per two bytes, as random letters have in OpenAI's encodings. Providers do not publish their
+/// format, and exact counting would dominate a turn.
 fn id_cost(id: &str) -> u32 {
     u32::try_from(id.len().div_ceil(2)).unwrap_or(u32::MAX)
 }
 
-/// Counts the definitions of tools: the compact JSON of each, what the provider adds to each, and what it
-/// adds once. Nothing for no tools.
+/// Counts tool definitions: compact JSON and overheads; 0 without tools.
 ///
 /// ```
 /// use ctx_tokens::{Counter, ModelFacts, tools_cost};
@@ -116,10 +109,7 @@ pub fn tools_cost(tools: &[ToolDefinition], model: &ModelFacts, counter: &dyn To
     each.fold(once, u32::saturating_add)
 }
 
-/// Returns the tokens of all texts, and of all parts that are no text.
-///
-/// Texts are counted as the words that they are sent as. Pictures within them, as Markdown with their bytes, are files
-/// of their message before anything is counted.
+/// Returns the tokens of texts and of other parts. Inline images are already attachments.
 fn content_cost(content: &Content, model: &ModelFacts, counter: &dyn TokenCounter) -> (u32, u32) {
     let parts = match content {
         Content::Text(text) => return (counter.count_text(text), 0),
@@ -141,7 +131,7 @@ fn content_cost(content: &Content, model: &ModelFacts, counter: &dyn TokenCounte
     cost
 }
 
-/// Visible reasoning is counted; what a provider has encrypted can only be estimated from its length.
+/// Encrypted reasoning is estimated by its length.
 fn reasoning_cost(message: &Message, counter: &dyn TokenCounter) -> u32 {
     let Some(reasoning) = &message.reasoning else { return 0 };
     if let Some(text) = &reasoning.text {

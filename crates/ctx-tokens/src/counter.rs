@@ -1,5 +1,3 @@
-//! The token counters.
-
 use std::fmt;
 
 use ctx_types::{Diagnostic, EncodingId, TokenCounter, phrase};
@@ -10,12 +8,10 @@ use crate::estimate::{estimate, estimate_till_limit};
 use crate::model::ModelFacts;
 use crate::parts::parts;
 
-/// Counts the tokens of plain text: exactly with a tokenizer, or by a labelled estimate.
+/// Counts tokens of plain text by tokenizer or estimate.
 ///
-/// What a tokenizer needs is made ready at the first count, once per process: with the feature `bpe` an
-/// expression (some 5 ms and 2 MB), with `tiktoken` all of its tables (0.2 s, up to 70 MB).
-/// They are immutable constants in another form, so that sharing them is no hidden state; [`Counter::warm`]
-/// makes them ready beforehand, on another thread if the host likes.
+/// The first count or [`Counter::warm`] prepares a tokenizer once per process: a regular expression with
+/// `bpe` (5 ms, 2 MB), all tables with `tiktoken` (0.2 s, up to 70 MB).
 ///
 /// ```
 /// use ctx_tokens::{Counter, Encoding};
@@ -36,7 +32,6 @@ pub struct Counter {
     is_exact: bool,
 }
 
-/// What does the counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Engine {
     Estimate,
@@ -47,12 +42,12 @@ enum Engine {
 }
 
 impl Counter {
-    /// Creates the counter that needs no tokenizer.
+    /// Creates a counter without a tokenizer.
     pub const fn estimate() -> Self {
         Self { encoding: Encoding::Estimate, engine: Engine::Estimate, is_exact: false }
     }
 
-    /// Creates the fastest counter of an encoding that is compiled in or loaded; `None` if there is none.
+    /// Creates the fastest available counter of an encoding.
     pub fn new(encoding: Encoding) -> Option<Self> {
         if encoding == Encoding::Estimate {
             return Some(Self::estimate());
@@ -67,27 +62,23 @@ impl Counter {
         None
     }
 
-    /// Creates the counter that uses `tiktoken-rs`; `None` for [`Encoding::Estimate`].
+    /// Creates a `tiktoken-rs` counter; `None` for [`Encoding::Estimate`].
     ///
-    /// It is exact with one exception: where a text runs on for half a megabyte without a break between
-    /// words or lines, it is counted in pieces, each of which may add or save a token.
+    /// Exact, unless half a megabyte has no safe split point: each split there can add or save a token.
     #[cfg(feature = "tiktoken")]
     pub fn tiktoken(encoding: Encoding) -> Option<Self> {
         let counter = Self { encoding, engine: Engine::Tiktoken, is_exact: true };
         (encoding != Encoding::Estimate).then_some(counter)
     }
 
-    /// Creates the counter whose tables are part of the program or were loaded; `None` for [`Encoding::Estimate`], and
-    /// where there are no tables.
+    /// Creates a counter with built-in or loaded tables; `None` if the encoding has none.
     #[cfg(feature = "bpe-loaded")]
     pub fn bpe(encoding: Encoding) -> Option<Self> {
         let counter = Self { encoding, engine: Engine::Bpe, is_exact: true };
         crate::bpe::has(encoding).then_some(counter)
     }
 
-    /// Creates the counter for a model.
-    ///
-    /// Where the model's encoding is not compiled in, that is the estimate, with a diagnostic.
+    /// Creates a counter for a model, or the estimate and a diagnostic.
     pub fn for_model(model: &ModelFacts) -> (Self, Option<Diagnostic>) {
         let Some(counter) = Self::new(model.encoding) else {
             let message = phrase!(
@@ -103,19 +94,17 @@ impl Counter {
         (Self { is_exact: counter.is_exact && model.is_exact, ..counter }, None)
     }
 
-    /// Returns the encoding that it counts in; [`TokenCounter::encoding`] gives that one's identity.
+    /// Returns the encoding; [`TokenCounter::encoding`] returns its id.
     pub const fn kind(self) -> Encoding {
         self.encoding
     }
 
-    /// Returns whether its counts are those of the model, rather than an estimate.
-    ///
-    /// A counter for a model of another family counts exactly in a foreign encoding: that is an estimate.
+    /// Returns whether counts are exact for the model. Another family's encoding gives estimates.
     pub const fn is_exact(self) -> bool {
         self.is_exact
     }
 
-    /// Returns the name of what does the counting: `estimate`, `tiktoken-rs` or `bpe`.
+    /// Returns `estimate`, `tiktoken-rs`, or `bpe`.
     pub const fn engine_name(self) -> &'static str {
         match self.engine {
             Engine::Estimate => "estimate",
@@ -126,8 +115,9 @@ impl Counter {
         }
     }
 
-    /// Cuts a text into parts whose tokens add up to those of the text, so that a part that comes again need not be
-    /// counted again: at the beginnings of lines, where the encoding allows it, else not at all.
+    /// Splits a text at line starts, so that parts can be cached and their tokens add up.
+    ///
+    /// Only the `bpe` engine splits.
     ///
     /// ```
     /// use ctx_tokens::{Counter, Encoding};
@@ -148,8 +138,7 @@ impl Counter {
         parts(divided).chain(Some(whole).filter(|whole| !whole.is_empty()))
     }
 
-    /// Loads what counts would load: with the feature `bpe` 14 MB of tables and expressions, in some 10 ms; with
-    /// `tiktoken` all of its tables. A host calls it where it starts, so that no turn pays for it.
+    /// Prepares the tokenizer: 14 MB in about 10 ms with `bpe`; all tables with `tiktoken`.
     pub fn warm(self) {
         match self.engine {
             #[cfg(feature = "bpe-loaded")]

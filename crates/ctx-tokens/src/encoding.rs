@@ -1,13 +1,8 @@
-//! The encodings that this crate counts in, and their stable identities.
-
 use std::fmt;
 
 use ctx_types::EncodingId;
 
-/// A way to cut text into tokens.
-///
-/// Special tokens such as `<|endoftext|>` count as the plain text that they are in a message; so
-/// `o200k_harmony`, which differs from `o200k_base` in its special tokens alone, is another name of it.
+/// A token encoding. Special tokens count as plain text, so `o200k_harmony` is the same as `o200k_base`.
 ///
 /// | encoding | [`EncodingId`] |
 /// |---|---|
@@ -15,7 +10,7 @@ use ctx_types::EncodingId;
 /// | `cl100k_base` | 2 |
 /// | `o200k_base`, `o200k_harmony` | 3 |
 ///
-/// Identities may be stored beside counts; they are never given to another encoding.
+/// Ids can be stored and are never reused.
 ///
 /// ```
 /// use ctx_tokens::Encoding;
@@ -26,19 +21,19 @@ use ctx_types::EncodingId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Encoding {
-    /// No tokenizer: the formula of [`estimate`](crate::estimate()).
+    /// No tokenizer; see [`estimate`](crate::estimate()).
     Estimate,
     /// GPT-4 and GPT-3.5.
     Cl100kBase,
-    /// GPT-4o and everything of OpenAI since.
+    /// GPT-4o and later.
     O200kBase,
 }
 
 impl Encoding {
-    /// Every encoding, in the order of their identities.
+    /// All encodings, by id.
     pub const ALL: [Self; 3] = [Self::Estimate, Self::Cl100kBase, Self::O200kBase];
 
-    /// Returns the identity under which texts remember their counts.
+    /// Returns the id for cached counts.
     pub const fn id(self) -> EncodingId {
         EncodingId(match self {
             Self::Estimate => 1,
@@ -47,7 +42,7 @@ impl Encoding {
         })
     }
 
-    /// Returns the name used in model tables and reports.
+    /// Returns the name in model tables and reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Estimate => "estimate",
@@ -56,7 +51,7 @@ impl Encoding {
         }
     }
 
-    /// Reads a name, `o200k_harmony` included; any other is `None`.
+    /// Parses a name, including `o200k_harmony`.
     pub fn parse(name: &str) -> Option<Self> {
         match name {
             "o200k_harmony" => Some(Self::O200kBase),
@@ -64,7 +59,7 @@ impl Encoding {
         }
     }
 
-    /// Returns whether a tokenizer for it is compiled in; [`Encoding::Estimate`] needs none.
+    /// Returns whether a tokenizer is compiled in or not needed.
     pub const fn is_available(self) -> bool {
         matches!(self, Self::Estimate) || cfg!(any(feature = "tiktoken", feature = "bpe"))
     }

@@ -1,9 +1,6 @@
-//! Counting without a tokenizer.
-
-/// Estimates the tokens of a text: its ASCII characters divided by 4, plus its other characters, rounded up.
+/// Estimates tokens: ASCII characters divided by 4, rounded up, plus all other characters.
 ///
-/// It serves where no tokenizer fits and is always labelled as an estimate. It never exceeds the number of
-/// bytes, since a character outside ASCII has at least two; nor is it ever below a quarter of them.
+/// The result is between a quarter of the bytes and all bytes.
 ///
 /// ```
 /// use ctx_tokens::estimate;
@@ -13,21 +10,19 @@
 /// ```
 pub fn estimate(text: &str) -> u32 {
     let ascii = text.bytes().filter(u8::is_ascii).count();
-    // Continuation bytes are 0x80 to 0xBF, so a character outside ASCII has exactly one byte above.
+    // In UTF-8, each non-ASCII character has exactly one byte of 0xC0 or above.
     let others = text.bytes().filter(|byte| *byte >= 0xC0).count();
     clamp(ascii.div_ceil(4) + others)
 }
 
-/// Estimates the tokens of a text unless they are above `limit`; a far longer text is not read at all.
 pub(crate) fn estimate_till_limit(text: &str, limit: u32) -> Option<u32> {
-    // A token of the estimate stands for four bytes at the most.
+    // A token covers at most 4 bytes.
     if clamp(text.len() / 4) > limit {
         return None;
     }
     Some(estimate(text)).filter(|count| *count <= limit)
 }
 
-/// Brings a count into the range of the port.
 pub(crate) fn clamp(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -1,31 +1,25 @@
-//! The rules by which providers charge for pictures.
-
 use crate::media::Detail;
 
-/// How many tokens a picture of some size is.
 #[derive(Clone, Copy)]
 pub(crate) enum ImageRule {
-    /// Shrunk into 2,048 × 2,048, then until the short side has 768 pixels; a base and so much a tile of 512.
+    /// Scaled to 2,048 × 2,048, then to a short side of 768; priced by 512-pixel tiles.
     Tiles { base: u32, tile: u32 },
-    /// So many thousandths of a token a square patch; larger pictures are shrunk.
+    /// Square patches; larger images are scaled down.
     Patches {
-        /// The side of a patch in pixels.
         side: u32,
-        /// Thousandths of a token a patch.
+        /// Thousandths of a token.
         permille: u32,
-        /// The longest side in pixels; a longer one is shrunk to it.
         longest: u32,
-        /// The most patches.
         most: u32,
     },
-    /// 258 for a picture of up to 384 × 384, 258 a tile of 768 for any other.
+    /// 258 up to 384 × 384; otherwise 258 per 768-pixel tile.
     Blocks,
-    /// The same for every picture.
+    /// Any size.
     Fixed(u32),
 }
 
 impl ImageRule {
-    /// Returns the tokens of a picture; a side of 0 pixels counts as 1.
+    /// A side of 0 pixels counts as 1.
     pub(crate) fn tokens(self, width: u32, height: u32, detail: Detail) -> u32 {
         let (width, height) = (width.max(1), height.max(1));
         match self {
@@ -44,12 +38,12 @@ impl ImageRule {
     }
 }
 
-/// OpenAI looks at a version of 512 × 512 for `low`, and at up to 10,000 patches for `original`.
+/// OpenAI's limits: 512 × 512 for `low`, 10,000 patches for `original`.
 fn limits(longest: u32, most: u32, detail: Detail) -> (u32, u32) {
     match detail {
         Detail::Low => (longest.min(512), most.min(256)),
         Detail::High => (longest, most),
-        // Only families that have a longer side than their usual limit know this wish.
+        // Only families with this limit support `original`.
         Detail::Original if longest == 2_048 => (6_000, 10_000),
         Detail::Original => (longest, most),
     }
@@ -61,10 +55,7 @@ fn tiles(width: u32, height: u32) -> u32 {
     ceiling(width / 512.0).saturating_mul(ceiling(height / 512.0))
 }
 
-/// Counts the patches of a picture after it was shrunk to the longest side and to the most patches.
-///
-/// Shrinking follows OpenAI's published steps: by area first, then a little more so that the side that is
-/// nearer to it fills whole patches.
+/// OpenAI's steps: scale by area, then until the nearer side fills whole patches.
 fn patches(width: u32, height: u32, side: u32, longest: u32, most: u32) -> u32 {
     let (width, height) = shrink(f64::from(width), f64::from(height), f64::from(longest), f64::max);
     let (across, down) = (width / f64::from(side), height / f64::from(side));
@@ -79,13 +70,12 @@ fn patches(width: u32, height: u32, side: u32, longest: u32, most: u32) -> u32 {
     ceiling(across * factor).saturating_mul(ceiling(down * factor)).min(most)
 }
 
-/// Scales a picture down until the side that `pick` chooses is at most `limit`.
 fn shrink(width: f64, height: f64, limit: f64, pick: fn(f64, f64) -> f64) -> (f64, f64) {
     let factor = (limit / pick(width, height)).min(1.0);
     (width * factor, height * factor)
 }
 
-/// Rounds up; a hair above a whole number is that number, since scaling is inexact. At least 1.
+/// Ignores rounding errors. At least 1.
 fn ceiling(number: f64) -> u32 {
     #[expect(
         clippy::cast_possible_truncation,

@@ -1,6 +1,4 @@
-//! Counts the tokens of texts, messages and media, knows the context windows of models, and computes budgets.
-//!
-//! Tokenizers and the model table are compiled in, and are loaded on first use.
+//! Counts the tokens of texts, messages, and media, looks up model facts, and computes budgets.
 //!
 //! ```
 //! use ctx_tokens::{Budget, BudgetRequest, Counter, ModelTable, message_cost};
@@ -20,8 +18,8 @@
 //! # Ok::<(), ctx_tokens::BudgetError>(())
 //! ```
 //!
-//! The features `tiktoken` (default) and `bpe` count exactly in the encodings of OpenAI. `bpe` is faster. `bpe-loaded`
-//! uses tables that the host supplies. Without these features, every count is an estimate and is marked as such.
+//! The features `tiktoken` (default) and `bpe` (faster) count exactly in OpenAI's encodings. `bpe-loaded`
+//! uses tables from the host. Without these features, every count is marked as an estimate.
 #![warn(clippy::disallowed_methods)]
 
 #[cfg(feature = "bpe-loaded")]

@@ -1,9 +1,8 @@
-//! What pictures, recordings and documents cost: the published formulas of the providers.
+//! Media tokens by published formulas; all are estimates.
 //!
-//! Every figure here is an estimate. Sources: OpenAI "Images and vision" (tiles of 512 pixels, patches of 32,
-//! the example of 1,800 × 2,400 pixels), Anthropic "Vision" (patches of 28 pixels), Google "Token counting"
-//! and "Media resolution" (258 a tile of 768 pixels; 1,120 a picture, 70 a frame, 560 a page; 32 a second of
-//! sound).
+//! Sources: OpenAI "Images and vision", Anthropic "Vision" (28-pixel patches), Google "Token counting" and
+//! "Media resolution" (258 per 768-pixel tile; 1,120 per image, 70 per frame, 560 per page, 32 per second of
+//! audio).
 
 use std::num::NonZeroU32;
 
@@ -14,11 +13,11 @@ use serde_json::Value;
 
 use crate::image::ImageRule;
 
-/// How a provider charges for media; a model's row names it.
+/// Media prices of a model family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum MediaFamily {
-    /// No formula is known; that of GPT-4o stands in, and the result is marked as a guess.
+    /// Unknown; guesses with GPT-4o's formula.
     #[default]
     Unknown,
     /// GPT-4o, GPT-4.1, GPT-4.5, GPT-4 Turbo.
@@ -45,11 +44,10 @@ pub enum MediaFamily {
     Gemini2,
     /// Gemini 3 and later.
     Gemini3,
-    /// Qwen models with eyes.
+    /// Qwen vision models.
     QwenVl,
 }
 
-/// The spellings in model tables.
 const NAMES: [(&str, MediaFamily); 14] = [
     ("unknown", MediaFamily::Unknown),
     ("gpt-4o", MediaFamily::Gpt4o),
@@ -68,54 +66,52 @@ const NAMES: [(&str, MediaFamily); 14] = [
 ];
 
 impl MediaFamily {
-    /// Returns the spelling in model tables.
+    /// Returns the name in model tables.
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(_, family)| *family == self).map_or("unknown", |(name, _)| name)
     }
 
-    /// Returns all spellings.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
         NAMES.iter().map(|(name, _)| *name)
     }
 
-    /// Reads the spelling of model tables.
+    /// Parses a name from a model table.
     pub fn parse(name: &str) -> Option<Self> {
         NAMES.iter().find(|(spelling, _)| *spelling == name).map(|(_, family)| *family)
     }
 }
 
-/// A picture, recording or document, as far as its cost depends on it.
+/// A medium, with the properties that affect its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaItem {
-    /// A picture.
+    /// An image.
     Image {
-        /// Width and height in pixels; 1,024 × 1,024 is assumed if unknown.
+        /// Width and height in pixels; `None` assumes 1,024 × 1,024.
         size: Option<(NonZeroU32, NonZeroU32)>,
-        /// How closely the model looks.
+        /// Detail level.
         detail: Detail,
     },
-    /// A recording of sound of so many seconds; a minute is assumed if unknown.
+    /// Audio seconds; `None` assumes 60.
     Audio(Option<u32>),
-    /// A film of so many seconds; a minute is assumed if unknown.
+    /// Video seconds; `None` assumes 60.
     Video(Option<u32>),
-    /// A document of so many pages; four are assumed if unknown.
+    /// Pages; `None` assumes 4.
     Document(Option<u32>),
 }
 
-/// How closely a model looks at a picture, as OpenAI lets the sender say.
+/// OpenAI's detail level of an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
-    /// One small version of it.
+    /// A small version.
     Low,
-    /// The usual; also for `auto`.
+    /// Default and `auto`.
     #[default]
     High,
-    /// As it is, up to a high limit.
+    /// Original size, up to a limit.
     Original,
 }
 
 impl Detail {
-    /// Reads OpenAI's word for it; anything else is the usual.
     fn of(value: Option<&Value>) -> Self {
         match value.and_then(Value::as_str) {
             Some("low") => Self::Low,
@@ -125,12 +121,12 @@ impl Detail {
     }
 }
 
-/// The tokens of a medium.
+/// Tokens of a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MediaCost {
-    /// How many.
+    /// Tokens.
     pub tokens: u32,
-    /// Whether a size or the family was unknown, so that even the formula's input is assumed.
+    /// Whether the size or the family is assumed.
     pub is_guess: bool,
 }
 
@@ -170,10 +166,8 @@ const ASSUMED_SECONDS: u32 = 60;
 const ASSUMED_PAGES: u32 = 4;
 
 impl MediaItem {
-    /// Returns what an attachment is from its media type, and its size from its bytes, once somebody has measured
-    /// them, else from what its file says about it.
-    ///
-    /// Read are `width`, `height`, `duration` (seconds) and `pages`, at the top or under `metadata`.
+    /// Reads an attachment. Measured sizes override `width`, `height`, `duration` (seconds), and `pages` in
+    /// its fields or `metadata`.
     pub fn of(attachment: &Attachment) -> Self {
         let kept = &attachment.kept;
         let number = |key: &str| {
@@ -196,7 +190,7 @@ impl MediaItem {
         }
     }
 
-    /// Returns what a part of an OpenAI, Anthropic or Gemini content list is; `None` if it is no medium.
+    /// Reads a media part of OpenAI, Anthropic, or Gemini; `None` for other parts.
     pub fn of_part(part: &Value) -> Option<Self> {
         let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
         let detail = Detail::of(part.get("image_url").unwrap_or(part).get("detail"));
@@ -212,7 +206,6 @@ impl MediaItem {
         }
     }
 
-    /// Returns what a part of Gemini is, whose kind is that of its media type.
     fn of_gemini(part: &Value, detail: Detail) -> Option<Self> {
         let either = |one: &str, other: &str| part.get(one).or_else(|| part.get(other));
         let inline = either("inlineData", "inline_data");
@@ -230,12 +223,11 @@ impl MediaItem {
     }
 }
 
-/// Returns the bytes of a picture in base64, if the part holds them.
 fn image_data(part: &Value) -> Option<&str> {
     let image = part.get("image_url").map(|image| image.get("url").unwrap_or(image));
     let source = part.get("source").and_then(|source| source.get("data"));
     let data = image.or(source).or_else(|| part.get("imageBase64"))?.as_str()?;
-    // Names of schemes and the word `base64` have no case.
+    // Schemes and `base64` are case-insensitive.
     let is_start =
         |part: &str, word: &str| part.get(..word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word));
     if !is_start(data, "data:") {
@@ -245,14 +237,13 @@ fn image_data(part: &Value) -> Option<&str> {
     head.rsplit_once(';').filter(|(_, word)| word.eq_ignore_ascii_case("base64")).map(|_| data)
 }
 
-/// Reads the size of a picture from its header. Nothing is decoded but the first bytes.
+/// Decodes only the header.
 fn image_size(base64: &str) -> Option<(NonZeroU32, NonZeroU32)> {
-    /// Characters of base64 that contain the header: most formats begin with it, JPEG may have a preview before.
+    /// A JPEG can have a preview before its header.
     const HEADERS: [usize; 2] = [4 << 10, 512 << 10];
     let side = |pixels: usize| NonZeroU32::new(u32::try_from(pixels).unwrap_or(u32::MAX));
     HEADERS.into_iter().find_map(|header| {
         let start = base64.get(..header).unwrap_or(base64);
-        // Whole groups of 4 characters decode by themselves.
         let start = start.get(..start.len() / 4 * 4)?;
         let bytes = STANDARD.decode(start).ok()?;
         let size = imagesize::blob_size(&bytes).ok()?;
@@ -260,7 +251,7 @@ fn image_size(base64: &str) -> Option<(NonZeroU32, NonZeroU32)> {
     })
 }
 
-/// Returns whether a message has media, whose tokens are always estimates.
+/// Returns whether a message has media, whose tokens are estimates.
 pub fn has_media(message: &Message) -> bool {
     let is_medium = |part: &ContentPart| match part {
         ContentPart::Text(_) => false,
@@ -273,14 +264,12 @@ pub fn has_media(message: &Message) -> bool {
     in_parts || !message.attachments.is_empty()
 }
 
-/// Reads a number of a file, rounded up, as far as it is one that a medium can have.
 fn whole(value: &Value) -> Option<u32> {
     let number = value.as_f64().filter(|number| *number > 0.0 && *number <= f64::from(u32::MAX))?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within u32 as just checked")]
     Some(number.ceil() as u32)
 }
 
-/// What a family charges.
 #[derive(Clone, Copy)]
 struct Rates {
     image: ImageRule,
@@ -291,17 +280,13 @@ struct Rates {
 
 #[derive(Clone, Copy)]
 enum PageRule {
-    /// The page's text and a picture of the page.
     TextAndImage,
-    /// A fixed figure.
     Fixed(u32),
 }
 
 impl PageRule {
     fn tokens(self, image: ImageRule) -> u32 {
-        /// The text of a page of prose.
         const TEXT: u32 = 600;
-        /// A page in pixels, as it is rendered.
         const SIZE: (u32, u32) = (1_024, 1_448);
         match self {
             Self::TextAndImage => image.tokens(SIZE.0, SIZE.1, Detail::High).saturating_add(TEXT),
@@ -310,7 +295,7 @@ impl PageRule {
     }
 }
 
-/// The rates where nothing else is published: OpenAI hears 10 tokens a second, Gemini sees 263.
+/// Defaults: OpenAI's 10 tokens per second of audio, Gemini's 263 per second of video.
 const USUAL: Rates = Rates {
     image: ImageRule::Tiles { base: 85, tile: 170 },
     audio_second: 10,
@@ -337,7 +322,7 @@ const fn rates(family: MediaFamily) -> Rates {
         MediaFamily::Gemini3 => Rates {
             image: ImageRule::Fixed(1_120),
             audio_second: 32,
-            // A frame of 70 and a second of sound.
+            // A frame (70) and a second of audio (32).
             video_second: 102,
             page: PageRule::Fixed(560),
         },

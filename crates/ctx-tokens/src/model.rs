@@ -1,5 +1,3 @@
-//! What is known of a model.
-
 use std::sync::Arc;
 
 use ctx_types::RequestRules;
@@ -7,38 +5,35 @@ use ctx_types::RequestRules;
 use crate::encoding::Encoding;
 use crate::media::MediaFamily;
 
-/// The facts about one model that counting, budgets and requests need.
-///
-/// [`ModelTable::lookup`](crate::ModelTable::lookup) finds them by name. All figures are in tokens.
+/// Facts about a model. All numbers are tokens. [`ModelTable::lookup`](crate::ModelTable::lookup) finds them
+/// by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelFacts {
-    /// The name that was looked up.
+    /// Requested name.
     pub model: Arc<str>,
-    /// The name of the model or family in the table; `None` for a model that no row matches.
+    /// Name in the table; `None` for an unknown model.
     pub name: Option<Arc<str>>,
-    /// The encoding that its tokens are counted in.
+    /// Encoding for counting.
     pub encoding: Encoding,
-    /// Whether the model itself uses that encoding; otherwise counts are estimates.
+    /// Whether the model uses that encoding; otherwise counts are estimates.
     pub is_exact: bool,
-    /// How much a request and its answer may have together; `None` if unknown, and then nothing is limited.
+    /// Limit for request and response; `None` means unknown and unlimited.
     pub context_window: Option<u32>,
-    /// How much an answer may have; `None` if unknown.
+    /// Response limit; `None` if unknown.
     pub max_output: Option<u32>,
-    /// What it accepts.
+    /// Accepted content.
     pub capabilities: Capabilities,
-    /// What a provider adds to a request.
+    /// Tokens that the provider adds.
     pub overheads: Overheads,
-    /// How pictures and recordings are charged.
+    /// Media pricing.
     pub media: MediaFamily,
-    /// Accepted parameters, reasoning state, and ids of a request.
+    /// Rules for requests.
     pub request: RequestRules,
 }
 
 impl ModelFacts {
-    /// Creates the facts of a model that nothing is known of.
-    ///
-    /// It has no limits, counts in `o200k_base` as an estimate, adds per message what OpenAI adds, and is
-    /// trusted to accept what most do: pictures, tools, instructions anywhere, an answer to continue.
+    /// Creates the facts of an unknown model: no limits, estimates with `o200k_base` and OpenAI's overheads,
+    /// accepts images, tools, late system messages, and prefill.
     pub fn unknown(model: &str) -> Self {
         Self {
             model: model.into(),
@@ -63,37 +58,37 @@ impl ModelFacts {
     }
 }
 
-/// What a model accepts in a request.
+/// Content that a model accepts.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, looked up by name")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Pictures.
+    /// Images.
     pub vision: bool,
-    /// Recordings of sound.
+    /// Audio.
     pub audio: bool,
-    /// Films.
+    /// Video.
     pub video: bool,
-    /// Documents in their own format, PDF at least.
+    /// Documents; at least PDF.
     pub documents: bool,
-    /// Definitions of tools.
+    /// Tool definitions.
     pub tools: bool,
-    /// A last message of the assistant that the model continues.
+    /// Final assistant message to continue.
     pub prefill: bool,
     /// System messages after the first user message.
     pub mid_system: bool,
 }
 
-/// The tokens that a provider adds to what is written. Estimates, save for OpenAI's published 3, 1 and 3.
+/// Tokens that a provider adds: estimates, except OpenAI's published 3 (message), 1 (name), and 3 (reply).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overheads {
-    /// For each message: its role and its borders.
+    /// Per message, for its role and delimiters.
     pub per_message: u32,
-    /// For each name beside a role, in addition to the name itself.
+    /// Per name, besides the name.
     pub per_name: u32,
-    /// Once a request: the start of the answer.
+    /// Per request, for the response start.
     pub per_reply: u32,
-    /// For each definition of a tool, in addition to its JSON.
+    /// Per tool, besides its JSON.
     pub per_tool: u32,
-    /// Once a request that defines tools: the provider's own instructions about them.
+    /// Per request with tools, for the provider's instructions.
     pub with_tools: u32,
 }

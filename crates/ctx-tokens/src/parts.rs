@@ -1,10 +1,6 @@
-//! Cutting a text where the tokens of both sides add up to those of the whole.
-
-/// Cuts a text behind line breaks, where in the encodings of `OpenAI` no token stands across.
+/// Splits a text after line breaks that no token of OpenAI's encodings spans.
 ///
-/// These encodings cut a text into pieces by an expression first, and each piece into tokens for itself. In the expressions
-/// of `cl100k_base` and `o200k_base` a line break is followed within a piece by blanks and line breaks alone, in the second
-/// by `/` too; and what stands before is cut the same way wherever blanks end with a line break.
+/// Their regular expressions match only blanks and line breaks after a line break (also `/` in `o200k_base`).
 pub(crate) fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

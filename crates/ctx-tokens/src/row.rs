@@ -1,5 +1,3 @@
-//! One row of a model table: a pattern and the facts that it gives, all of them optional.
-
 use std::sync::{Arc, OnceLock};
 
 use ctx_regex::{Flags, Limits, Regex};
@@ -15,20 +13,15 @@ use crate::encoding::Encoding;
 use crate::media::MediaFamily;
 use crate::model::{Capabilities, ModelFacts, Overheads};
 
-/// A pattern, compiled when it is first tried, and what it gives.
 #[derive(Debug)]
 pub(crate) struct Row {
     pattern: Box<str>,
     regex: OnceLock<Option<Regex>>,
-    /// What the row says, completed from its family.
     pub(crate) facts: PartialFacts,
 }
 
 impl Row {
-    /// Reads a row; `None`, with a diagnostic, if it has no usable pattern.
-    ///
-    /// A row of a user is compiled at once so that a bad pattern is reported; the rows that come with the
-    /// crate are checked by its tests and compiled when they are tried.
+    /// Reports an invalid pattern. User patterns are compiled at once, built-in ones on first use.
     pub(crate) fn read(
         value: &Value,
         families: &Families,
@@ -51,7 +44,6 @@ impl Row {
         }
     }
 
-    /// Returns whether one of the names matches.
     pub(crate) fn matches(&self, names: &[&str]) -> bool {
         let regex = self.regex.get_or_init(|| compile(&self.pattern).ok());
         regex.as_ref().is_some_and(|regex| names.iter().any(|name| matches(regex, name)))
@@ -73,17 +65,14 @@ impl Row {
     }
 }
 
-/// Who wrote a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     Builtin,
     User,
 }
 
-/// Facts that rows share, by name.
 pub(crate) type Families = Vec<(Box<str>, PartialFacts)>;
 
-/// Facts of which any may be missing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PartialFacts {
     pub(crate) name: Option<Arc<str>>,
@@ -113,16 +102,13 @@ const KEYS: [&str; 11] = [
     "request",
 ];
 
-/// What windows and answers may have: as [`read_tokens`], but not nothing.
 fn token_range() -> Phrase {
     phrase!("a whole number from 1 to 1000000000")
 }
 
-/// The largest overhead that is believed, in tokens.
 const MAX_OVERHEAD: u32 = 100_000;
 
 impl PartialFacts {
-    /// Reads what a row or a family says; what cannot be read is reported and missing.
     pub(crate) fn read(map: &Map<String, Value>, families: &Families, reader: &mut Reader) -> Self {
         report_unknown_keys(map, &KEYS, reader);
         let mut said = Self {
@@ -185,9 +171,7 @@ impl PartialFacts {
         }
     }
 
-    /// Takes from `other` what is missing here.
-    ///
-    /// `count` belongs to the encoding: it is not taken over for another one.
+    /// Fills missing facts. Inherits `count` only for the same encoding.
     pub(crate) fn or(mut self, other: &Self) -> Self {
         if self.encoding.is_none_or(|mine| Some(mine) == other.encoding) {
             self.is_exact = self.is_exact.or(other.is_exact);
@@ -207,7 +191,6 @@ impl PartialFacts {
         self
     }
 
-    /// Completes the facts with those of an unknown model.
     pub(crate) fn complete(self, model: &str) -> ModelFacts {
         let unknown = ModelFacts::unknown(model);
         let [vision, audio, video, documents, tools, prefill, mid_system] = self.capabilities;
@@ -248,7 +231,6 @@ impl PartialFacts {
     }
 }
 
-/// Request rules of which any may be missing.
 #[derive(Clone, Copy, Debug, Default)]
 struct PartialRules {
     output_limit: Option<OutputLimit>,
@@ -309,7 +291,6 @@ impl PartialRules {
     }
 }
 
-/// Reads a field that has one of a few names.
 fn word<T>(
     map: &Map<String, Value>,
     key: &str,
@@ -345,12 +326,12 @@ fn compile(pattern: &str) -> Result<Regex, ctx_regex::Error> {
     Regex::new(pattern, Flags::IGNORE_CASE, &limits)
 }
 
-/// A pattern that gives up on a name, which takes malice, does not match it.
+/// A pattern that exceeds its steps does not match.
 fn matches(regex: &Regex, name: &str) -> bool {
     regex.is_match(name).unwrap_or(false)
 }
 
-/// Reads a field; `null` means that it is missing.
+/// `null` counts as missing.
 fn field<'a, T>(
     map: &'a Map<String, Value>,
     key: &str,
@@ -374,12 +355,10 @@ fn field<'a, T>(
     result
 }
 
-/// Names which names are expected.
 fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> Phrase {
     phrase!("one of {names}", names = Argument::names(names, Divider::Comma))
 }
 
-/// Reads the fields of an object within a row.
 #[expect(clippy::too_many_arguments, reason = "a row of facts about one field, called twice")]
 fn group<T: Copy, const N: usize>(
     map: &Map<String, Value>,

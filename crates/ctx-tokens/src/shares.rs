@@ -1,9 +1,6 @@
-//! Dividing a figure among parts without losing a token.
-
-/// Divides `total` in proportion to `weights`, by largest remainders: the shares add up to `total` exactly.
+/// Divides `total` in proportion to `weights`, by largest remainders. The shares add up to `total`.
 ///
-/// Equal remainders are served in order of position. Weights that are all 0 count as equal. Without weights
-/// there are no shares. O(n log n).
+/// The earlier of equal remainders comes first. If all weights are 0, they are equal. O(n log n).
 ///
 /// ```
 /// use ctx_tokens::shares;

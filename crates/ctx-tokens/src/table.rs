@@ -1,5 +1,3 @@
-//! The table of models: which facts belong to which name.
-
 use std::sync::{Arc, OnceLock};
 
 use ctx_types::{Diagnostic, Phrase, Reader, Span, closest, excerpt, phrase};
@@ -9,11 +7,10 @@ use crate::codes;
 use crate::model::ModelFacts;
 use crate::row::{Families, Origin, PartialFacts, Row};
 
-/// The facts about models, found by patterns in order.
+/// Facts about models by ordered patterns.
 ///
-/// A pattern is a JavaScript regular expression, compared without regard to case with the whole name, with
-/// what follows its first `:`, and with what follows its last `/`. So a row for `^gpt-4o` serves
-/// `openrouter/openai/gpt-4o` and `profile:gpt-4o-mini` too.
+/// A pattern is a case-insensitive JavaScript regular expression. It is tried on the name, after the first
+/// `:`, and after the last `/`: `^gpt-4o` matches `openrouter/openai/gpt-4o`.
 ///
 /// ```
 /// use ctx_tokens::ModelTable;
@@ -37,36 +34,28 @@ struct Builtin {
     rows: Vec<Row>,
 }
 
-/// The facts that come with the crate, compiled from what the providers publish (November 2026).
-///
-/// `families` holds what the rows of one provider share; a row says the rest. Where nothing is published
-/// about the longest answer, the row has none.
+/// Published facts (November 2026).
 const BUILTIN: &str = include_str!("../models.json");
 
-/// The largest table that is read, in bytes.
 const MAX_BYTES: usize = 4 << 20;
 
-/// The most rows that are read.
 const MAX_ROWS: usize = 10_000;
 
-/// The longest name of a model, in bytes, that is looked up; anything longer is unknown.
+/// Longer names, in bytes, are unknown.
 const MAX_NAME: usize = 1_024;
 
 impl ModelTable {
-    /// Returns the table that comes with the crate.
-    ///
-    /// It is read once per process: an immutable constant in another form.
+    /// Returns the built-in table, parsed once per process.
     pub fn builtin() -> Self {
         static TABLE: OnceLock<ModelTable> = OnceLock::new();
         TABLE.get_or_init(|| Self { user: Arc::new([]), builtin: Arc::new(read_builtin().0) }).clone()
     }
 
-    /// Returns this table with the rows of a user's file tried before the built-in ones.
+    /// Adds user rows before the built-in ones. Replaces earlier overrides.
     ///
-    /// The file is JSON: a list of rows, or an object with the list under `models`. A field that a row lacks
-    /// is taken from the built-in `family` that it names, then from the first built-in row that matches the
-    /// same name. A row that cannot be read is reported with its JSON pointer and ignored; the others count.
-    /// Earlier overrides are replaced. At most 4 MiB and 10,000 rows are read.
+    /// The file is a JSON list of rows, or an object with this list under `models`. Missing fields come from
+    /// the built-in `family`, then from the first matching built-in row. Invalid rows are reported with JSON
+    /// pointers and ignored. Limits: 4 MiB and 10,000 rows.
     ///
     /// ```
     /// use ctx_tokens::ModelTable;
@@ -87,11 +76,7 @@ impl ModelTable {
         (Self { user: rows.into(), ..self }, reader.finish())
     }
 
-    /// Returns what is known of a model.
-    ///
-    /// A model that no row matches has no limits of its own and is counted by estimate
-    /// ([`ModelFacts::unknown`]); a diagnostic says that it is not known.
-    /// O(rows × length of the name).
+    /// Returns the facts of a model, or [`ModelFacts::unknown`] and a diagnostic. O(rows × name length).
     pub fn lookup(&self, model: &str) -> (ModelFacts, Option<Diagnostic>) {
         let model = model.trim();
         let names = spellings(model);
@@ -107,7 +92,7 @@ impl ModelTable {
         }
     }
 
-    /// Returns the names of the rows, the user's first, each once.
+    /// Returns distinct row names, the user's first.
     pub fn names(&self) -> Vec<&str> {
         let rows = self.user.iter().chain(&self.builtin.rows);
         let mut names: Vec<&str> = Vec::new();
@@ -135,7 +120,7 @@ impl ModelTable {
     }
 }
 
-/// Returns the name that a mistyped one means: models whose names differ in digits only are others.
+/// Names that differ only in digits are different models, not typos.
 fn near<'n>(name: &str, names: &[&'n str]) -> Option<&'n str> {
     let letters = |text: &str| text.to_lowercase().replace(|c: char| c.is_ascii_digit(), "");
     let own = letters(name);
@@ -144,14 +129,12 @@ fn near<'n>(name: &str, names: &[&'n str]) -> Option<&'n str> {
     closest(name, others)
 }
 
-/// The whole name, what follows its first `:`, and what follows its last `/`.
 fn spellings(model: &str) -> [&str; 3] {
     let behind_colon = model.split_once(':').map_or(model, |(_, behind)| behind);
     let behind_slash = model.rsplit_once('/').map_or(model, |(_, behind)| behind);
     [model, behind_colon, behind_slash]
 }
 
-/// Parses a table; what is too large or no JSON is reported with its place in the document.
 fn parse(json: &str) -> Result<Value, Box<Diagnostic>> {
     if json.len() > MAX_BYTES {
         let message = phrase!(
@@ -221,7 +204,7 @@ fn read_rows(value: &Value, families: &Families, origin: Origin, reader: &mut Re
 
 fn read_builtin() -> (Builtin, Vec<Diagnostic>) {
     let mut reader = Reader::new();
-    // The tests see to it that it parses.
+    // Tests check that it parses.
     let value = parse(BUILTIN).unwrap_or_default();
     let empty = Map::new();
     let map = value.as_object().unwrap_or(&empty);
@@ -245,7 +228,7 @@ mod tests {
         assert_eq!(diagnostics, []);
         let mut reader = Reader::new();
         let value = parse(BUILTIN).unwrap();
-        // Read as a user's file so that every pattern is compiled.
+        // As a user's file, every pattern is compiled.
         let rows = read_user(&value, &builtin.families, &mut reader);
         assert_eq!(reader.finish(), []);
         assert_eq!(rows.len(), value["models"].as_array().unwrap().len());

@@ -1,27 +1,22 @@
-//! Counting with `tiktoken-rs`, in pieces: it has no limited count, and its expression engine gives up with a
-//! panic on a run of a million blanks.
+//! Counts with `tiktoken-rs` in chunks: it has no limited count, and panics on a million blanks.
 
 use tiktoken_rs::{CoreBPE, cl100k_base_singleton, o200k_base_singleton};
 
 use crate::encoding::Encoding;
 use crate::estimate::{clamp, estimate, estimate_till_limit};
 
-/// The longest piece, in bytes, that is given to the tokenizer.
-///
-/// Half of what its expression engine can take back (1,000,000 steps, one a blank).
+/// Half of what its regular expressions can backtrack (1,000,000 steps, one per blank).
 const LONGEST: usize = 512 << 10;
 
-/// The shortest piece, in bytes, of a limited count: long enough that the cuts cost nothing.
+/// Minimum chunk of a limited count; splits are then cheap.
 const SHORTEST: usize = 8 << 10;
 
-/// Counts the tokens of a text.
 pub(crate) fn count(encoding: Encoding, text: &str) -> u32 {
     let Some(tokenizer) = tokenizer(encoding) else { return estimate(text) };
     let counts = pieces(text, LONGEST / 2, LONGEST).map(|piece| tokenizer.count_ordinary(piece));
     clamp(counts.fold(0, usize::saturating_add))
 }
 
-/// Counts the tokens of a text unless they are above `limit`; looks a piece further than the limit at most.
 pub(crate) fn count_till_limit(encoding: Encoding, text: &str, limit: u32) -> Option<u32> {
     let Some(tokenizer) = tokenizer(encoding) else { return estimate_till_limit(text, limit) };
     let mut count = 0_u32;
@@ -42,10 +37,8 @@ fn tokenizer(encoding: Encoding) -> Option<&'static CoreBPE> {
     }
 }
 
-/// Cuts a text into pieces whose counts add up to its count.
-///
-/// A piece ends at the first safe place from `shortest` bytes on, and at `longest` bytes if there is none;
-/// only there may the sum differ. O(text).
+/// Ends a chunk at a safe place after `shortest` bytes, else at `longest` bytes, where the sum can differ.
+/// O(text).
 fn pieces(text: &str, shortest: usize, longest: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -71,16 +64,15 @@ fn first_cut(text: &str, shortest: usize, longest: usize) -> usize {
     end
 }
 
-/// Returns the last border between characters up to a byte.
 fn boundary(text: &str, byte: usize) -> usize {
     let byte = byte.min(text.len());
     (0..=byte).rev().find(|offset| text.is_char_boundary(*offset)).unwrap_or(0)
 }
 
-/// Returns whether the expressions of both encodings always begin a match between these two characters.
+/// Returns whether both encodings always split between two characters.
 ///
-/// No alternative matches a blank behind anything else than blanks, except line ends behind punctuation. None
-/// matches a line end and then anything else than blanks, except a slash.
+/// They match a blank only after blanks, except a line end after punctuation. After a line end they match
+/// only blanks, except a slash.
 fn is_safe(last: char, next: char) -> bool {
     match (last.is_whitespace(), next.is_whitespace()) {
         (false, true) => !matches!(next, '\r' | '\n'),
@@ -95,7 +87,6 @@ mod tests {
 
     use super::*;
 
-    /// The count without cuts.
     fn whole(encoding: Encoding, text: &str) -> u32 {
         clamp(tokenizer(encoding).unwrap().count_ordinary(text))
     }

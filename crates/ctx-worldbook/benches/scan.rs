@@ -1,8 +1,6 @@
-//! What it costs to find the active entries of a large book in 200 KB of conversation, beside other ways to look
-//! for its keys.
+//! Scans 200 KB for a large book, and compares simpler searches.
 //!
-//! The other ways only find out which keys stand in the conversation, once; a scan also follows recursion and says
-//! of every entry what became of it. That they find the same entries is checked before.
+//! The simpler searches only find keys; a scan also does recursion and reports statuses.
 
 mod large_book;
 
@@ -14,7 +12,6 @@ use ctx_worldbook::{
 };
 use regex::RegexBuilder;
 
-/// The numbers of entries.
 const SIZES: [usize; 2] = [2_000, 20_000];
 
 criterion_group!(benches, scan, contains, regex_per_key, compile, catastrophic);
@@ -40,7 +37,6 @@ fn scan(criterion: &mut Criterion) {
     }
 }
 
-/// The conversation in lower case, as one text.
 fn text(messages: &[ScanMessage]) -> String {
     let texts: Vec<&str> = messages.iter().map(|message| message.text.as_str()).collect();
     texts.join("\n").to_lowercase()
@@ -84,7 +80,6 @@ fn regex_per_key(criterion: &mut Criterion) {
     });
 }
 
-/// Checks that so many entries are found in the first pass of a scan.
 fn check(size: usize, found: usize) {
     let scan = run(&large_book::set(large_book::book(size)), &large_book::messages(size));
     let first = scan.activations.iter().filter(|activation| activation.pass == 1).count();
@@ -102,7 +97,7 @@ fn compile(criterion: &mut Criterion) {
     }
 }
 
-/// Keys of which each takes more steps than one may, on 10 KB.
+/// Each key exceeds its step limit on 10 KB.
 fn catastrophic(criterion: &mut Criterion) {
     let entry =
         |n: usize| Entry { keys: vec![format!("/(a+)+\\1[b-z]{{1,{n}}}/").into()], ..Entry::default() };

@@ -1,4 +1,4 @@
-//! One search for all plain keys (Aho and Corasick).
+//! Aho-Corasick search for all plain keys.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,6 @@ use daachorse::{DoubleArrayAhoCorasick, DoubleArrayAhoCorasickBuilder};
 use crate::keys::{PlainKey, is_whole};
 use crate::letters;
 
-/// The number of a plain text that is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LiteralId(u32);
 
@@ -23,37 +22,32 @@ impl LiteralId {
     }
 }
 
-/// Finds all plain keys in one pass over a text, those whose case counts in a second one.
+/// Finds plain keys in one pass over a text, and case-sensitive keys in a second pass.
 #[derive(Debug, Default)]
 pub(crate) struct Automaton {
     count: usize,
-    /// Those whose case does not count; texts are searched in lower case.
+    /// Case-insensitive keys; the text must be in lower case.
     folded: Side,
     exact: Side,
 }
 
-/// The texts of one kind, each once.
 #[derive(Default)]
 struct Side {
-    /// None if there is no text.
     automaton: Option<DoubleArrayAhoCorasick<u32>>,
     texts: Vec<LiteralMatch>,
 }
 
-/// What it means that a text was found.
 #[derive(Clone, Copy, Debug, Default)]
 struct LiteralMatch {
     length: usize,
-    /// The literal that it is, and the one for which only whole words count.
     plain: Option<LiteralId>,
     whole: Option<LiteralId>,
-    /// The longest other text at its end that is a literal of either kind.
+    /// The longest other text that ends this text and has a key of this kind.
     next_plain: Option<u32>,
     next_whole: Option<u32>,
 }
 
 impl Automaton {
-    /// Builds the automata; the number of a key is its place in the list. None if there are too many.
     pub(crate) fn new(keys: Vec<PlainKey>) -> Option<Self> {
         let count = keys.len();
         let keys = keys.into_iter().enumerate().map(|(index, key)| (LiteralId::new(index), key));
@@ -61,25 +55,20 @@ impl Automaton {
         Some(Self { count, folded: Side::new(folded)?, exact: Side::new(exact)? })
     }
 
-    /// Returns how many texts are looked for.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
 
-    /// Returns whether texts are searched as they are written, too.
     pub(crate) fn has_exact(&self) -> bool {
         !self.exact.texts.is_empty()
     }
 
-    /// Finds keys in a text; `found` is told where each ends, and says whether the key was known already.
-    ///
-    /// What is before and behind the text belongs to no word. O(text + what is found anew), and for keys of which
-    /// whole words count one look at each place where words end with them.
+    /// Calls `found` with each key and the end of its match. `found` returns whether the key was already
+    /// known.
     pub(crate) fn search_folded(&self, lower: &str, found: &mut dyn FnMut(LiteralId, usize) -> bool) {
         self.folded.search(lower, found);
     }
 
-    /// As [`Automaton::search_folded`], for keys whose case counts.
     pub(crate) fn search_exact(&self, text: &str, found: &mut dyn FnMut(LiteralId, usize) -> bool) {
         self.exact.search(text, found);
     }
@@ -108,7 +97,7 @@ impl Side {
         Some(side)
     }
 
-    /// Links a text to the longest shorter texts that it ends with. These must already be linked. O(text).
+    /// Links a text to the longest texts that end it, which must already be linked.
     fn link(&mut self, number: usize, text: &str) {
         let Some(automaton) = &self.automaton else { return };
         let tail = text.char_indices().nth(1).map_or("", |(second, _)| &text[second..]);
@@ -131,7 +120,7 @@ impl Side {
             let end = longest.end();
             let mut next = Some(longest.value());
             while let Some(one) = next.and_then(|number| self.texts.get(number as usize)) {
-                // If this one is known, the shorter ones at its end are.
+                // If this key is known, so are the shorter keys that end it.
                 if one.plain.is_some_and(|literal| found(literal, end)) {
                     break;
                 }
@@ -164,7 +153,8 @@ mod tests {
     use super::*;
     use crate::keys::Matching;
 
-    /// Finds keys such as `cat`, `=cat` (case counts), `_cat` (whole words); returns them with their ends.
+    /// Keys such as `cat`, `=cat` (case-sensitive), and `_cat` (whole words). `expected` has indexes and
+    /// ends.
     #[track_caller]
     fn check(keys: &[&str], text: &str, expected: &[(usize, usize)]) {
         let plain = keys.iter().map(|key| PlainKey {

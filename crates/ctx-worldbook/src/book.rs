@@ -1,5 +1,3 @@
-//! Books: entries with a name and a rank among other books.
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -9,50 +7,48 @@ use crate::decorators::{Idle, IdleDecorator};
 use crate::entry::{Entry, at_least_0, pointer_under};
 use crate::{codes, meaningless};
 
-/// A book whose entries a conversation may activate.
+/// A worldbook.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Book {
-    /// The name, by which reports speak of it and timed effects remember its entries.
+    /// Name in reports and entry ids.
     pub name: Arc<str>,
-    /// Who uses it.
+    /// Owner.
     pub level: Level,
-    /// The entries, in the order of the book.
+    /// Entries, in file order.
     pub entries: Vec<Entry>,
-    /// How many tokens its entries may have together; as the budget of the scan allows if absent.
+    /// Token budget of this book, in addition to the budget of the scan.
     pub token_budget: Option<u64>,
 }
 
-/// Who uses a book; the order in which its entries are considered.
+/// Owner of a book. Affects the order of entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// The conversation.
     Conversation,
-    /// The person who chats.
+    /// The user profile.
     Profile,
     /// The character.
     Character,
-    /// Everyone.
+    /// All conversations.
     #[default]
     Global,
 }
 
-/// Whose rules a book follows where applications differ.
+/// Application whose rules a book follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// Decorators but two have no effect, and the book has no settings of its own, as in world info.
+    /// SillyTavern: only `@@activate` and `@@dont_activate` work, and a book has no settings.
     Plain,
-    /// The rules of character cards, version 3.
     CharacterCard3,
-    /// Those rules as `RisuAI` reads them: its decorators count all messages.
+    /// Character Card V3 as in `RisuAI`: decorators count all messages, not only the assistant's.
     RisuAi,
 }
 
-/// The names of the dialects in files.
 const DIALECTS: [(&str, Dialect); 3] =
     [("sillytavern", Dialect::Plain), ("ccv3", Dialect::CharacterCard3), ("risuai", Dialect::RisuAi)];
 
 impl Book {
-    /// Reads a book; what is odd in it is reported at its JSON pointer. O(size of the book).
+    /// Reads a book. Diagnostics have JSON pointers. O(size of the book).
     pub fn of(name: impl Into<Arc<str>>, level: Level, noun: &Worldbook) -> (Self, Vec<Diagnostic>) {
         let name = name.into();
         let mut findings = Findings { name: name.clone(), all: Vec::new() };
@@ -75,7 +71,6 @@ impl Book {
         (book, findings.all)
     }
 
-    /// Gives the entries what the book says for all of them.
     fn follow_card(&mut self, noun: &Worldbook) {
         let depth = usable(noun.scan_depth).map(|depth| i64::try_from(depth).unwrap_or(i64::MAX));
         let is_recursive = noun.recursive_scanning.is_none_or(|flag| flag.0);
@@ -86,12 +81,10 @@ impl Book {
     }
 }
 
-/// Returns a count of a book, unless it means nothing.
 fn usable(number: Option<Numeric>) -> Option<u64> {
     number.filter(|number| number.0 >= 0.0).map(|number| at_least_0(number.0))
 }
 
-/// Reads one entry; none for what is no entry.
 fn read_entry(
     key: &str,
     noun: &WorldbookEntry,
@@ -99,7 +92,7 @@ fn read_entry(
     uids: &mut Uids,
     findings: &mut Findings,
 ) -> Option<Entry> {
-    // Whoever read the file has told it.
+    // The reader of the file has reported it.
     if noun.is_malformed() {
         return None;
     }
@@ -118,8 +111,9 @@ fn read_entry(
     Some(entry)
 }
 
-/// Finds the entries whose uid one before them has, as [`Book::of`] does, without making a book; a thousand of them, and
-/// how many more there are. O(entries).
+/// Reports entries that repeat an earlier uid, as [`Book::of`] does, but without building a book.
+///
+/// Returns at most 1,000 diagnostics, plus one with the number of the rest. O(entries).
 pub fn repeated_uids(noun: &Worldbook) -> Vec<Diagnostic> {
     let mut uids = Uids::default();
     let entries = noun.entries.in_order().filter(|(_, entry)| !entry.is_malformed());
@@ -134,12 +128,10 @@ pub fn repeated_uids(noun: &Worldbook) -> Vec<Diagnostic> {
     found
 }
 
-/// How often each uid was there.
 #[derive(Default)]
 struct Uids(BTreeMap<Arc<str>, usize>);
 
 impl Uids {
-    /// Adds that of an entry; tells if it was there before.
     fn add(&mut self, uid: &Arc<str>, pointer: impl FnOnce() -> String, has_uid: bool) -> Option<Diagnostic> {
         let uses = self.0.entry(uid.clone()).or_default();
         *uses += 1;
@@ -201,13 +193,11 @@ fn without_uid(key: &str) -> Diagnostic {
     Diagnostic::warning(codes::DUPLICATE_UID, message).with_help(phrase!("add a uid"))
 }
 
-/// What is found in a book, up to a number.
 struct Findings {
     name: Arc<str>,
     all: Vec<Diagnostic>,
 }
 
-/// How many findings of one book are told.
 pub(crate) const MAX_FINDINGS: usize = 1_000;
 
 impl Findings {

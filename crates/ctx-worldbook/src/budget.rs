@@ -1,43 +1,35 @@
-//! How many tokens entries may have.
-
 use ctx_types::{Text, TokenCounter};
 
 use crate::settings::Settings;
 
-/// The budget of one scan, and what of it is used.
+/// The token budget of one scan.
 ///
-/// An entry fits if the texts of earlier passes and those of this one, each on a line, stay below the budget;
-/// reaching it is too much, as SillyTavern has it.
+/// As in SillyTavern, the texts of all passes, each with a line feed, must stay *below* the limit.
 ///
-/// Each text is counted once, and the sum, which is never less than all of them have together, decides while it stays
-/// below the budget. Where it does not, all are counted together, as often as [`Recounts`] allows.
+/// The sum of the single counts is an upper bound. If it reaches the limit, all texts are counted together,
+/// as often as [`Recounts`] allows.
 pub(crate) struct Budget<'c> {
     counter: &'c dyn TokenCounter,
-    /// None if there is none.
     limit: Option<u64>,
     before: Passes,
-    /// The texts of this pass, each on a line.
     now: String,
-    /// No fewer tokens than these texts have.
+    /// Upper bound of the tokens in `now`.
     now_at_most: u64,
     recounts: Recounts,
     pub(crate) is_full: bool,
 }
 
-/// The texts of earlier passes.
 #[derive(Default)]
 struct Passes {
-    /// Those of each pass, the first one first.
     texts: Vec<Vec<Text>>,
     bytes: u64,
-    /// No fewer tokens than they have.
+    /// Upper bound.
     at_most: u64,
-    /// The exact number, if it is known.
     exact: Option<u64>,
 }
 
 impl Passes {
-    /// Counts them together, as one text, the newest pass on top.
+    /// The newest pass comes first.
     fn count(&mut self, counter: &dyn TokenCounter) -> u64 {
         if let Some(exact) = self.exact {
             return exact;
@@ -53,19 +45,18 @@ impl Passes {
     }
 }
 
-/// How often all texts may be counted together, so that a book whose texts come one by one costs no more than a few
-/// times what its texts cost.
+/// Limits how often all texts are counted together. Keeps many small texts cheap.
 struct Recounts {
-    /// How many bytes there were at the last count.
+    /// Bytes at the last count.
     bytes: u64,
-    /// How many counts are left that nothing else allows.
+    /// Remaining counts without growth.
     left: u32,
 }
 
 impl Recounts {
-    /// Texts of so many bytes may always be counted.
+    /// Bytes that may always be counted.
     const SMALL: u64 = 16 << 10;
-    /// Texts may be counted again when they are this part longer.
+    /// Texts may be counted again after they grew by 1/16.
     const GROWTH: u64 = 16;
 
     const fn new() -> Self {
@@ -85,7 +76,6 @@ impl Recounts {
     }
 }
 
-/// Counts nothing; for scans without a budget.
 struct Nothing;
 
 impl TokenCounter for Nothing {
@@ -99,7 +89,7 @@ impl TokenCounter for Nothing {
 }
 
 impl<'c> Budget<'c> {
-    /// Computes the budget: a part of the context in percent, 1 at least, and the cap at most.
+    /// The percentage of the context is at least 1 token and at most the cap.
     pub(crate) fn new(
         settings: &Settings,
         max_context: Option<u64>,
@@ -116,19 +106,16 @@ impl<'c> Budget<'c> {
         }
     }
 
-    /// Returns the budget in tokens, if there is one.
     pub(crate) fn limit(&self) -> Option<u64> {
         self.limit
     }
 
-    /// Counts one text.
     pub(crate) fn count(&self, text: &Text) -> u32 {
         self.counter.count_text(text)
     }
 
-    /// Takes the text of an entry; false if it does not fit and is not exempt, and then nothing fits any more.
-    ///
-    /// Nothing is counted while the bytes of all texts are fewer than the budget.
+    /// Returns false if the text does not fit; the budget is then full. Counts nothing while the bytes stay
+    /// below the limit.
     pub(crate) fn admit(&mut self, text: &Text, is_exempt: bool) -> bool {
         let Some(limit) = self.limit else { return true };
         let length = self.now.len();
@@ -152,7 +139,7 @@ impl<'c> Budget<'c> {
             self.now_at_most = self.now_at_most.saturating_add(text.len() as u64 + 1);
             return true;
         }
-        // A text that is too large by itself need not be counted to its end.
+        // Stop early: a text this large rarely fits.
         let most = u32::try_from(limit).unwrap_or(u32::MAX);
         let own = match text.len() as u64 > limit.saturating_mul(8) {
             true => self.counter.count_till_limit(text, most).map(u64::from),
@@ -173,7 +160,6 @@ impl<'c> Budget<'c> {
         before + self.now_at_most < limit
     }
 
-    /// Begins the next pass.
     pub(crate) fn next_pass<'t>(&mut self, texts: impl Iterator<Item = &'t Text>) {
         if self.limit.is_none() {
             return;
@@ -197,7 +183,7 @@ impl<'c> Budget<'c> {
 fn limit(settings: &Settings, max_context: Option<u64>) -> Option<u64> {
     let percent = settings.budget_percent;
     let part = max_context.filter(|_| percent > 0.0).map(|context| {
-        // As JavaScript rounds: halves up.
+        // `Math.round` in JavaScript rounds halves up.
         ((percent * context as f64 / 100.0 + 0.5).floor() as u64).max(1)
     });
     match (part, settings.budget_cap) {
@@ -213,7 +199,8 @@ mod tests {
 
     use super::*;
 
-    /// A token a byte, but one for a run of line feeds, so that texts together have fewer than each alone.
+    /// One token per byte, but one for a run of line feeds: joined texts can have fewer tokens than their
+    /// parts.
     #[derive(Default)]
     struct Tally(std::sync::atomic::AtomicU64);
 
@@ -230,8 +217,7 @@ mod tests {
         }
     }
 
-    /// Gives texts to a budget, each in a pass of its own or all in one; returns how many fit, and how many bytes were
-    /// counted.
+    /// Returns the number of texts that fit, and of counted bytes.
     fn fill(limit: u64, texts: &[Text], in_passes: bool) -> (usize, u64) {
         let tally = Tally::default();
         let settings = Settings { budget_percent: 100.0, budget_cap: 0, ..Settings::default() };
@@ -268,7 +254,7 @@ mod tests {
     #[test]
     fn what_fits_together_is_counted_together() {
         let texts = ["aa", "\n\n\n", "bb", "cc"].map(Text::from);
-        // "aa\n" has 3 tokens, with the blank text 3 as before, then 6.
+        // "aa\n" has 3 tokens, still 3 with the blank text, then 6.
         assert_eq!(fill(7, &texts, false).0, 3);
         assert_eq!(fill(6, &texts, false).0, 2);
     }

@@ -1,5 +1,3 @@
-//! What is wrong with books, whatever the conversation.
-
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -11,18 +9,19 @@ use crate::keys::{self, Parsed};
 use crate::meaningless::TRIGGERS;
 use crate::set::{BookSet, Member};
 
-/// What books are checked for.
+/// Options of `check`.
 #[derive(Clone, Copy, Default)]
 pub struct CheckOptions<'a> {
-    /// Counts the texts of entries; without it their sizes are not checked.
+    /// Token counter. Without it, sizes are not checked.
     pub counter: Option<&'a dyn TokenCounter>,
-    /// How many tokens all entries may have.
+    /// Token budget of all entries.
     pub budget: Option<u64>,
 }
 
-/// Finds entries that can never become active, keys that are found everywhere, and texts that cannot be sent.
+/// Reports enabled entries that can never activate, keys that match nearly every text, and texts that cannot
+/// be sent.
 ///
-/// Findings name the book as their document. O(size of the books).
+/// Diagnostics name the book as their document. O(size of the books).
 pub fn check(set: &BookSet, options: CheckOptions<'_>) -> Vec<Diagnostic> {
     let members = set.members().iter().filter(|member| member.entry.is_enabled);
     let found = members.flat_map(|member| {
@@ -35,10 +34,8 @@ pub fn check(set: &BookSet, options: CheckOptions<'_>) -> Vec<Diagnostic> {
     found.collect()
 }
 
-/// A finding, and the field of the entry that it is about.
 type Found = (Cow<'static, str>, Diagnostic);
 
-/// What is wrong with what activates an entry.
 fn entry_findings(set: &BookSet, member: &Member) -> Vec<Found> {
     let mut findings = Vec::new();
     let id = excerpt(&member.id);
@@ -65,7 +62,7 @@ fn entry_findings(set: &BookSet, member: &Member) -> Vec<Found> {
     findings
 }
 
-/// Explains why an entry can never become active. What counts as 0 though it is less is told where the entry is read.
+/// Does not cover negative numbers, which are reported when the entry is read.
 fn dead(set: &BookSet, member: &Member) -> Option<Phrase> {
     let entry = &member.entry;
     match entry.forced {
@@ -88,7 +85,6 @@ fn dead(set: &BookSet, member: &Member) -> Option<Phrase> {
     if entry.is_constant || entry.is_vectorized { None } else { dead_keys(set, member).map(Phrase::from) }
 }
 
-/// Explains why the keys of an entry never activate it.
 fn dead_keys(set: &BookSet, member: &Member) -> Option<&'static str> {
     let entry = &member.entry;
     if entry.keys.iter().all(|key| key.trim().is_empty()) {
@@ -104,10 +100,9 @@ fn dead_keys(set: &BookSet, member: &Member) -> Option<&'static str> {
     if counts { contradiction(set, member) } else { None }
 }
 
-/// More messages than any conversation has.
 const MAX_LENGTH: u64 = 10_000_000;
 
-/// Returns whether an entry searches any message at all; more may be searched where too few entries are active.
+/// `min_activations` can extend a scan depth of 0.
 fn looks_at_messages(set: &BookSet, entry: &Entry) -> bool {
     let settings = set.settings();
     match entry.scan_depth {
@@ -116,13 +111,12 @@ fn looks_at_messages(set: &BookSet, entry: &Entry) -> bool {
     }
 }
 
-/// Reads a key as a search compares it; one with macros is what a scan makes of it.
+/// Only a scan can expand a key with macros.
 fn parsed(set: &BookSet, member: &Member, key: &str) -> Option<Parsed> {
     let is_known = !keys::may_hold_macros(key);
     is_known.then(|| keys::parse(key, member.matching, set.limits(), &mut |_, _| {}))
 }
 
-/// Returns whether a key is blank, or an expression that nothing fulfils.
 fn never_matches(key: Option<&Parsed>) -> bool {
     match key {
         Some(Parsed::Blank) => true,
@@ -131,7 +125,6 @@ fn never_matches(key: Option<&Parsed>) -> bool {
     }
 }
 
-/// Describes how the secondary keys of an entry contradict its keys.
 fn contradiction(set: &BookSet, member: &Member) -> Option<&'static str> {
     let entry = &member.entry;
     let read = |keys: &[Arc<str>]| -> Vec<Option<Parsed>> {
@@ -160,7 +153,7 @@ fn contradiction(set: &BookSet, member: &Member) -> Option<&'static str> {
     }
 }
 
-/// Returns whether two keys are found in the same texts, as far as their form shows it.
+/// Compares the written form only.
 fn is_same(one: Option<&Parsed>, other: Option<&Parsed>) -> bool {
     match (one, other) {
         (Some(Parsed::Plain(one)), Some(Parsed::Plain(other))) => one == other,
@@ -176,7 +169,6 @@ fn unknown_triggers(entry: &Entry) -> Option<&str> {
     entry.triggers.first().filter(|_| are_unknown).map(|kind| &**kind)
 }
 
-/// Explains why the level of recursion that an entry waits for never comes.
 fn unreachable(set: &BookSet, entry: &Entry) -> Option<&'static str> {
     if entry.recursion_level == 0 {
         return None;
@@ -186,7 +178,7 @@ fn unreachable(set: &BookSet, entry: &Entry) -> Option<&'static str> {
         return Some("it is also excluded from recursion");
     }
     let place = set.levels().iter().position(|level| *level == entry.recursion_level).unwrap_or_default();
-    // At the best, each pass behind the first one brings the next level.
+    // At best, each pass after the first one reaches the next level.
     let needed = place.max(1) as u64 + 1;
     match settings.max_recursion_steps {
         0 => {}
@@ -197,7 +189,7 @@ fn unreachable(set: &BookSet, entry: &Entry) -> Option<&'static str> {
     (!settings.recursive && set.levels().len() == 1).then_some("recursion is off")
 }
 
-/// Returns a key that is found in nearly every text, with its place among the keys.
+/// Returns a key that matches nearly every text, and its index.
 fn greedy_key<'m>(set: &BookSet, member: &'m Member) -> Option<(usize, &'m str)> {
     let is_greedy = |key: &str| match parsed(set, member, key) {
         None | Some(Parsed::Blank) => false,
@@ -214,7 +206,7 @@ fn greedy_key<'m>(set: &BookSet, member: &'m Member) -> Option<(usize, &'m str)>
     if member.entry.is_constant { None } else { keys.find(|(_, key)| is_greedy(key)) }
 }
 
-/// Ordinary messages that have no word in common, which is what a key found in all of them does not need.
+/// Messages without a common word.
 const ENGLISH: [&str; 4] = [
     "The old tower looked out over a quiet harbour.",
     "I shall meet you there tomorrow, unless it rains!",
@@ -232,7 +224,6 @@ fn are_all(texts: &[&str], is_found: impl Fn(&str) -> bool) -> bool {
     texts.iter().all(|text| is_found(text))
 }
 
-/// What is wrong with the text of an entry, and below which field.
 fn text_findings(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> Vec<Found> {
     let entry = &member.entry;
     let mut findings = Vec::new();
@@ -260,8 +251,8 @@ fn text_findings(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> V
     findings
 }
 
-/// Names which budget the text of an entry exceeds alone, counted as a scan counts it: with a line break it stays
-/// below the budget of all entries, and without one within that of its book.
+/// As in a scan, the text with a line feed must stay below the total budget, and the text must not exceed the
+/// book's budget.
 fn too_large(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> Option<Phrase> {
     let counter = options.counter?;
     let tokens = |text: &str, most: u64| {

@@ -12,60 +12,48 @@ use crate::timed::FOREVER;
 
 use rules::{ELSEWHERE, NAMES, Read, Rule, rule};
 
-/// The text of an entry, and what the decorators above it say.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Decorated {
-    /// The text below the decorators.
     pub(crate) content: Text,
-    /// What is understood of the decorators, in their order.
     rules: Vec<Rule>,
-    /// Decorators that have no effect here, in their order.
     pub(crate) idle: Vec<IdleDecorator>,
 }
 
-/// A decorator that has no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IdleDecorator {
-    /// Its name and the beginning of its value, without `@@`.
     pub(crate) line: String,
-    /// Why it has none.
     pub(crate) why: Idle,
 }
 
-/// Why a decorator has no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Idle {
-    /// Its value means nothing.
     BadValue,
-    /// Nobody knows its name, and no line behind it stands in for it; the nearest name that is known.
     UnknownName(Option<&'static str>),
-    /// It has one in books that follow the rules of character cards, version 3.
     OtherDialect,
 }
 
-/// What must hold beside the keys of an entry.
+/// Condition set by a decorator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// The agent has said so many messages.
+    /// At least this many assistant messages.
     AnswersReach(u64),
-    /// The number of messages that the agent has said can be divided by this.
+    /// The number of assistant messages is a multiple of this.
     AnswersDivideBy(u64),
-    /// The conversation has so many messages.
+    /// At least this many messages.
     MessagesReach(u64),
-    /// The number of messages of the conversation can be divided by this.
+    /// The number of messages is a multiple of this.
     MessagesDivideBy(u64),
-    /// The conversation began with the greeting of that number, from 0.
+    /// Index of the greeting, from 0. Also holds if unknown.
     Greeting(u64),
-    /// The user shows the picture of that name.
+    /// Name of the user's avatar. Also holds if unknown.
     UserIcon(Arc<str>),
-    /// One of these keys is found too.
+    /// One of these keys matches.
     AnyKey(Vec<Arc<str>>),
-    /// None of these keys is found.
+    /// None of these keys matches.
     NoKey(Vec<Arc<str>>),
 }
 
 impl Condition {
-    /// Returns the keys that it speaks of.
     pub(crate) fn keys(&self) -> &[Arc<str>] {
         match self {
             Self::AnyKey(keys) | Self::NoKey(keys) => keys,
@@ -75,9 +63,7 @@ impl Condition {
 }
 
 impl Decorated {
-    /// Takes the lines that begin with `@@` off the top of a text and reads those that the dialect knows.
-    ///
-    /// A line that begins with `@@@` counts only if the one before it was not understood.
+    /// Removes the lines that start with `@@`. A `@@@` line is a fallback for a line that was not understood.
     pub(crate) fn read(content: Option<&Text>, dialect: Dialect) -> Self {
         let Some(content) = content else { return Self::default() };
         if !content.starts_with("@@") {
@@ -95,7 +81,7 @@ impl Decorated {
                     waiting = decorated.push(line.strip_prefix("@@").unwrap_or(line), dialect);
                 }
                 Some(fallback) if waiting != Waiting::No => {
-                    // Of lines that are not understood the first is told.
+                    // Without a known fallback, the first line is reported.
                     if decorated.push(fallback, dialect) == Waiting::No {
                         waiting = Waiting::No;
                     }
@@ -111,7 +97,6 @@ impl Decorated {
         decorated
     }
 
-    /// Reads one decorator; one that is not understood waits for a line that stands in for it.
     fn push(&mut self, line: &str, dialect: Dialect) -> Waiting {
         let line = line.trim_end_matches('\r');
         match dialect {
@@ -126,7 +111,7 @@ impl Decorated {
             "dont_activate" => false,
             _ => {
                 let idle = IdleDecorator { line: quoted(line), why: in_other_dialect(line) };
-                // A longer name counts as known there, and has no effect.
+                // SillyTavern matches by prefix: a longer name is known there but has no effect.
                 if line.starts_with("activate") || line.starts_with("dont_activate") {
                     self.add_idle(idle);
                     return Waiting::No;
@@ -149,10 +134,10 @@ impl Decorated {
                 self.add_idle(IdleDecorator { line: quoted(line), why: Idle::BadValue });
                 Waiting::For(None)
             }
-            // Texts without chats have these for themselves.
+            // These are for text completion.
             Read::Unknown if ELSEWHERE.contains(&name) => Waiting::For(None),
             Read::Unknown => {
-                // Looking for a name that was meant takes longer than reading a line.
+                // The search is slow; skip it if no more diagnostics are stored.
                 let meant = if self.is_full() { None } else { closest(name, NAMES) };
                 let why = Idle::UnknownName(meant);
                 Waiting::For(Some(IdleDecorator { line: quoted(line), why }))
@@ -160,14 +145,13 @@ impl Decorated {
         }
     }
 
-    /// Notes a decorator for which no other stood in.
     fn note(&mut self, waiting: Waiting) {
         if let Waiting::For(Some(idle)) = waiting {
             self.add_idle(idle);
         }
     }
 
-    /// Notes a decorator without effect; one more than are told is enough to say that there are more.
+    /// One diagnostic over the limit shows that there are more.
     fn add_idle(&mut self, idle: IdleDecorator) {
         if !self.is_full() {
             self.idle.push(idle);
@@ -178,14 +162,14 @@ impl Decorated {
         self.idle.len() > MAX_FINDINGS
     }
 
-    /// Lays what the decorators say over an entry; the first of a kind counts.
+    /// The first decorator of a kind applies.
     pub(crate) fn apply_to(&self, entry: &mut Entry) {
         let find = |fits: fn(&Rule) -> bool| self.rules.iter().find(|rule| fits(rule));
         let forces = self.rules.iter().filter_map(|rule| match rule {
             Rule::Force(force) => Some(*force),
             _ => None,
         });
-        // `@@activate` stands over `@@dont_activate`.
+        // `@@activate` overrides `@@dont_activate`.
         entry.forced = forces.max();
         for rule in &self.rules {
             if let Rule::Condition(condition) = rule {
@@ -216,7 +200,7 @@ impl Decorated {
         self.place(entry);
     }
 
-    /// A position stands over a depth, and that over one from the start.
+    /// `@@position` overrides `@@depth`, which overrides `@@reverse_depth`.
     fn place(&self, entry: &mut Entry) {
         let find = |fits: fn(&Rule) -> Option<Destination>| self.rules.iter().find_map(fits);
         let position = find(|rule| match rule {
@@ -241,13 +225,11 @@ impl Decorated {
     }
 }
 
-/// Whether the last decorator was understood.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Waiting {
-    /// It was, or there was none.
     #[default]
     No,
-    /// It was not: what is told if no line behind it stands in for it.
+    /// Reported if no fallback is known.
     For(Option<IdleDecorator>),
 }
 
@@ -260,7 +242,6 @@ fn quoted(line: &str) -> String {
     excerpt(line).to_string()
 }
 
-/// Explains why a decorator has no effect where two of them are known.
 fn in_other_dialect(line: &str) -> Idle {
     let name = split(line.trim()).0;
     match NAMES.contains(&name) {
@@ -275,7 +256,6 @@ mod tests {
 
     use super::*;
 
-    /// Returns what is left of a text, and what decorators force.
     fn read(text: &str, dialect: Dialect) -> (String, Option<bool>) {
         let decorated = Decorated::read(Some(&Text::from(text)), dialect);
         let mut entry = Entry::default();

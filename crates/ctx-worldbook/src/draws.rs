@@ -1,17 +1,13 @@
-//! Random numbers, in the order in which a scan asks for them.
-
 use ctx_types::SplitMix64;
 
-/// Gives random numbers in order.
-///
-/// A scan draws once for an entry whose probability is asked, and once for a group whose winner is drawn; what it
-/// does not need it does not draw.
+/// Source of random values. A scan takes one per entry with a probability, and one per group that is decided
+/// at random.
 pub trait Draws {
-    /// Returns the next number, from 0 to below 1.
+    /// Returns a value from 0 to below 1.
     fn draw(&mut self) -> f64;
 }
 
-/// Numbers that follow from a seed.
+/// Random values from a seed.
 ///
 /// ```
 /// use ctx_worldbook::{Draws, SeededDraws};
@@ -26,9 +22,9 @@ pub trait Draws {
 pub struct SeededDraws(SplitMix64);
 
 impl SeededDraws {
-    /// Begins a stream of numbers.
+    /// Creates a generator for a seed.
     pub const fn new(seed: u64) -> Self {
-        // Apart from other streams of the same seed.
+        // Differs from other generators with the same seed.
         Self(SplitMix64::new(seed ^ 0x776f_726c_6462_6f6b))
     }
 }
@@ -39,7 +35,7 @@ impl Draws for SeededDraws {
     }
 }
 
-/// Numbers of a list, of which the last repeats; for tests and for replaying what was observed.
+/// Values from a list. The last one repeats.
 #[derive(Clone, Debug, Default)]
 pub struct ListedDraws {
     numbers: Vec<f64>,
@@ -47,12 +43,12 @@ pub struct ListedDraws {
 }
 
 impl ListedDraws {
-    /// Begins with the first number of a list; an empty one gives 0.
+    /// Starts at the first value; an empty list gives 0.
     pub fn new(numbers: impl IntoIterator<Item = f64>) -> Self {
         Self { numbers: numbers.into_iter().collect(), count: 0 }
     }
 
-    /// Returns how many numbers were drawn.
+    /// Returns the number of values taken.
     pub fn count(&self) -> usize {
         self.count
     }

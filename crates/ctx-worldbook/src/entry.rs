@@ -1,5 +1,3 @@
-//! An entry as a scan sees it: every field with its meaning, defaults filled in.
-
 mod read;
 
 use std::fmt;
@@ -13,129 +11,128 @@ use crate::source::SourceSet;
 
 pub(crate) use read::at_least_0;
 
-/// An entry of a worldbook.
+/// A worldbook entry with defaults filled in.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the file")]
 pub struct Entry {
-    /// The id, unique within the book.
+    /// Id, unique within the book.
     pub uid: Arc<str>,
-    /// The key under which it stands among the entries of its file.
+    /// Key in the `entries` of its file.
     pub key: Arc<str>,
-    /// The title shown to people.
+    /// Title.
     pub title: Option<Arc<str>>,
-    /// The text, without decorators; macros are expanded when the entry becomes active.
+    /// Text without decorators, before macro expansion.
     pub content: Text,
-    /// Where in the text of the file it begins, in bytes.
+    /// Byte offset of `content` in the file's text.
     pub content_start: usize,
-    /// The keys: plain texts, or regular expressions as `/pattern/flags`.
+    /// Plain texts, or regular expressions as `/pattern/flags`.
     pub keys: Vec<Arc<str>>,
-    /// Further keys, of which [`Entry::logic`] speaks; without them the first ones are enough.
+    /// Secondary keys, combined by [`Entry::logic`]; ignored if empty.
     pub secondary_keys: Vec<Arc<str>>,
-    /// How secondary keys count.
+    /// Logic of the secondary keys.
     pub logic: SelectiveLogic,
-    /// Whether secondary keys are asked at all; they count for scores all the same. On by default.
+    /// Whether secondary keys are checked. Scores always count them. Default: true.
     pub is_selective: bool,
-    /// Whether it takes part. On by default.
+    /// Whether it is enabled. Default: true.
     pub is_enabled: bool,
-    /// Whether it needs no key.
+    /// Whether it is always active.
     pub is_constant: bool,
-    /// Whether something else may activate it by its meaning.
+    /// Whether a semantic search may activate it.
     pub is_vectorized: bool,
-    /// The rank: the greater, the earlier it is considered, and the later its text stands. 100 by default.
+    /// Priority: a higher order is considered earlier and placed later. Default: 100.
     pub order: Order,
-    /// Where its text goes.
+    /// Place of the text.
     pub destination: Destination,
-    /// Who speaks it, if the file says so.
+    /// Role, if set.
     pub role: Option<Role>,
-    /// Whether it is taken whatever the budget.
+    /// Whether it ignores the budget.
     pub ignores_budget: bool,
-    /// Whether texts of other entries never activate it.
+    /// Whether other entries cannot activate it.
     pub is_excluded_from_recursion: bool,
-    /// Whether its text never activates others.
+    /// Whether it cannot activate other entries.
     pub prevents_recursion: bool,
-    /// The level of recursion from which on it can be active; 0 is from the start.
+    /// First recursion level at which it can activate; 0 is the initial pass.
     pub recursion_level: u32,
-    /// How likely it becomes active once it could, in percent; none if that is not asked.
+    /// Probability in percent; `None` is always.
     pub probability: Option<f64>,
-    /// The inclusion groups as the file has them: divided by commas.
+    /// Inclusion groups, separated by commas.
     pub group: Arc<str>,
-    /// Whether it wins its groups without a draw.
+    /// Whether it wins its groups without a random choice.
     pub wins_group: bool,
-    /// Its weight in a draw. 100 by default.
+    /// Weight in a random choice. Default: 100.
     pub group_weight: f64,
-    /// Whether the number of found keys decides in its groups; the settings' if absent.
+    /// Whether the number of matching keys decides in its groups; `None` uses the settings.
     pub use_group_scoring: Option<bool>,
-    /// How many messages are searched; the settings' if absent. 0 and less search nothing at all.
+    /// Messages to search, none at 0 or less; `None` uses the settings.
     pub scan_depth: Option<i64>,
-    /// Whether the case of letters counts; the settings' if absent.
+    /// Whether keys are case-sensitive; `None` uses the settings.
     pub case_sensitive: Option<bool>,
-    /// Whether keys of one word match whole words only; the settings' if absent.
+    /// Whether single-word keys match whole words only; `None` uses the settings.
     pub match_whole_words: Option<bool>,
-    /// Its timed effects.
+    /// Timed effects.
     pub timing: Timing,
-    /// What is searched beside messages.
+    /// Additional texts to search.
     pub sources: SourceSet,
-    /// For which characters it is.
+    /// Accepted characters.
     pub filter: Option<CharacterFilter>,
-    /// For which kinds of generation it is; for all if empty.
+    /// Accepted generation types; empty for all.
     pub triggers: Vec<Arc<str>>,
-    /// Whether decorators activate it always (true) or never (false).
+    /// Whether a decorator forces it on (true) or off (false).
     pub forced: Option<bool>,
-    /// What else must hold, as decorators say it.
+    /// Conditions of decorators.
     pub conditions: Vec<Condition>,
-    /// All that its file says of it as one number, by which timed effects know that it is still the same entry; 0
-    /// where it has none.
+    /// Hash of the file's fields, to detect a changed entry. 0 without timed effects.
     pub fingerprint: u64,
 }
 
-/// Timed effects, in messages of the conversation; 0 is none.
+/// Timed effects in messages; 0 is off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
-    /// How long it stays active.
+    /// Messages for which the entry stays active.
     pub sticky: u64,
-    /// How long it cannot become active again.
+    /// Messages for which it cannot activate again.
     pub cooldown: u64,
-    /// How many messages there must be.
+    /// Minimum number of messages in the conversation.
     pub delay: u64,
 }
 
 impl Timing {
-    /// Returns whether being active has effects on later scans.
+    /// Returns whether an activation affects later scans.
     pub const fn lasts(self) -> bool {
         self.sticky > 0 || self.cooldown > 0
     }
 }
 
-/// Where the text of an entry goes.
+/// Place for the text of an entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Destination {
-    /// Before the description of the character.
+    /// Before the character description.
     #[default]
     BeforeCharacter,
-    /// After it.
+    /// After the character description.
     AfterCharacter,
     /// Above the author's note.
     NoteTop,
-    /// Below it.
+    /// Below the author's note.
     NoteBottom,
-    /// So many messages before the end of the conversation.
+    /// This many messages before the end of the conversation.
     Depth(u64),
-    /// Above the examples of dialogue.
+    /// Above the examples.
     ExamplesTop,
-    /// Below them.
+    /// Below the examples.
     ExamplesBottom,
-    /// Where a macro asks for the outlet of that name.
+    /// Outlet of this name.
     Outlet(Arc<str>),
-    /// So many messages after the beginning of the conversation.
+    /// This many messages after the start of the conversation.
     FromStart(u64),
-    /// Behind the personality of the character.
+    /// After the personality.
     Personality,
-    /// Behind the scenario.
+    /// After the scenario.
     Scenario,
 }
 
 impl Destination {
-    /// Writes it in one phrase.
+    /// Describes the place.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::BeforeCharacter => phrase!("before the character"),
@@ -159,14 +156,14 @@ impl fmt::Display for Destination {
     }
 }
 
-/// For which characters an entry is.
+/// Characters that an entry accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CharacterFilter {
-    /// Whether it is for all others instead.
+    /// Whether these characters are excluded instead.
     pub is_exclude: bool,
-    /// The names of characters.
+    /// Names.
     pub names: Vec<Arc<str>>,
-    /// The tags of characters.
+    /// Tags.
     pub tags: Vec<Arc<str>>,
 }
 
@@ -211,31 +208,28 @@ impl Default for Entry {
     }
 }
 
-/// Returns the JSON pointer of the entry that stands under a key of its book.
 pub(crate) fn pointer_under(key: &str) -> String {
     format!("/entries/{}", pointer_step(key))
 }
 
 impl Entry {
-    /// Returns the JSON pointer of the entry in its file.
+    /// Returns the JSON pointer in the file.
     pub fn pointer(&self) -> String {
         pointer_under(&self.key)
     }
 
-    /// Returns the JSON pointer of a part of the entry in its file.
+    /// Returns the JSON pointer of a part in the file.
     pub fn pointer_to(&self, part: Part) -> String {
         let entry = self.pointer();
         match part {
             Part::Key(index) => format!("{entry}/key/{index}"),
             Part::SecondaryKey(index) => format!("{entry}/keysecondary/{index}"),
-            // Conditions are decorators of the text.
+            // Conditions come from decorators in the text.
             Part::Content | Part::ConditionKey(..) => format!("{entry}/content"),
         }
     }
 
-    /// Returns its inclusion groups.
-    ///
-    /// White space behind a comma does not count, nor do groups without a name.
+    /// Returns the names of the groups. Ignores empty names, and white space after commas.
     pub fn groups(&self) -> impl Iterator<Item = &str> {
         let mut parts = self.group.split(',');
         let first = parts.next();

@@ -1,15 +1,12 @@
-//! What a file says of an entry as one number.
-
 use ctx_types::Fingerprint;
 use serde_json::Value;
 
-/// Returns a number that changes with anything that JSON says; the order of its keys is nothing. O(size of the value ·
-/// log keys).
+/// Returns a hash that does not depend on the order of keys. O(size · log keys).
 pub(crate) fn of(value: &Value) -> u64 {
     with_value(Fingerprint::default(), value).as_u64()
 }
 
-/// Recursion is as deep as the file nests, which readers of JSON limit.
+/// JSON readers limit the recursion depth.
 fn with_value(sum: Fingerprint, value: &Value) -> Fingerprint {
     match value {
         Value::Null => with_text(sum, "null"),
@@ -26,7 +23,7 @@ fn with_value(sum: Fingerprint, value: &Value) -> Fingerprint {
     }
 }
 
-/// A byte that no text holds ends it.
+/// Ends a text with a byte that UTF-8 never contains.
 fn with_text(sum: Fingerprint, text: &str) -> Fingerprint {
     sum.bytes(text.as_bytes()).bytes(&[0xff])
 }

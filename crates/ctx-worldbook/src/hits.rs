@@ -1,47 +1,38 @@
-//! Which plain keys were found, and where first.
-
 use crate::automaton::{Automaton, LiteralId};
 use crate::source::{Source, SourceSet};
 use crate::status::KeyPlace;
 
-/// Nothing was found.
 const NONE: u32 = u32::MAX;
 
-/// Where each plain key was found first, in each kind of text.
+/// First match of each plain key in each kind of text.
 #[derive(Debug)]
 pub(crate) struct Hits {
     all: Vec<Hit>,
 }
 
-/// Where one key was found first.
 #[derive(Clone, Copy, Debug)]
 struct Hit {
-    /// In which message, counted from the newest.
     message: u32,
-    /// In which further text.
     injected: u32,
-    /// In which text of an active entry, in the order in which they became active.
+    /// Number of the text among those of active entries.
     piece: u32,
     sources: SourceSet,
 }
 
-/// What of the texts an entry looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct View {
-    /// How many messages; with 0 nothing is looked at, whatever else there is.
+    /// At 0, no text is searched at all.
     pub(crate) depth: usize,
     pub(crate) sources: u8,
-    /// Whether texts of active entries count.
     pub(crate) has_recursion: bool,
 }
 
-/// The text that is searched.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Searched<'a> {
     Message(usize),
     Source(Source),
     Injected(usize),
-    /// Texts of entries: the end of each, and its number.
+    /// The end and the number of each text of an entry.
     Pieces(&'a [(usize, usize)]),
 }
 
@@ -51,17 +42,16 @@ impl Hits {
         Self { all: vec![none; automaton.len()] }
     }
 
-    /// Searches a text in lower case; texts of one kind are searched in their order.
+    /// Searches a text in lower case. Texts of one kind must come in order.
     pub(crate) fn search(&mut self, automaton: &Automaton, lower: &str, searched: Searched<'_>) {
         automaton.search_folded(lower, &mut |literal, end| self.note(literal, end, searched));
     }
 
-    /// As [`Hits::search`], for keys whose case counts, in the text as it is written.
     pub(crate) fn search_exact(&mut self, automaton: &Automaton, text: &str, searched: Searched<'_>) {
         automaton.search_exact(text, &mut |literal, end| self.note(literal, end, searched));
     }
 
-    /// Notes where a key was found; true if it had been found in that kind of text.
+    /// Returns whether the key had already matched in this kind of text.
     fn note(&mut self, literal: LiteralId, end: usize, searched: Searched<'_>) -> bool {
         let Some(hit) = self.all.get_mut(literal.index()) else { return true };
         match searched {
@@ -79,7 +69,6 @@ impl Hits {
         }
     }
 
-    /// Returns where an entry finds a key first.
     pub(crate) fn place(&self, literal: LiteralId, view: View) -> Option<FoundIn> {
         let hit = self.all.get(literal.index())?;
         if view.depth == 0 {
@@ -101,7 +90,6 @@ impl Hits {
     }
 }
 
-/// Where a key is found: a place, or the text of an active entry by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FoundIn {
     Place(KeyPlace),

@@ -1,5 +1,3 @@
-//! What a scan is given.
-
 use std::sync::Arc;
 
 use ctx_types::{Segment, Text, TokenCounter};
@@ -9,59 +7,59 @@ use crate::set::Member;
 use crate::source::Source;
 use crate::timed::TimedState;
 
-/// What a scan looks at.
+/// Input of a scan.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanInput<'a> {
-    /// The messages of the conversation, oldest first; as many of the newest as are at hand.
+    /// Newest messages, oldest first.
     pub messages: &'a [ScanMessage],
-    /// How many messages the conversation has, if not all are at hand.
+    /// Number of all messages, if `messages` has fewer.
     pub length: Option<u64>,
-    /// How many of them the agent has said.
+    /// Number of all assistant messages.
     pub answers: u64,
-    /// Texts beside the conversation.
+    /// Texts of the character and the user profile.
     pub sources: &'a ScanSources,
-    /// Further texts that every entry looks at, such as an author's note.
+    /// Texts that every entry searches, such as the author's note.
     pub injected: &'a [Text],
-    /// What is generated: `normal`, `continue`, `impersonate`, `swipe`, `regenerate`, `quiet`.
+    /// Generation type: `normal`, `continue`, `impersonate`, `swipe`, `regenerate`, or `quiet`.
     pub trigger: &'a str,
-    /// The names of the character, each as filters may know it.
+    /// Names of the character for filters.
     pub names: &'a [Arc<str>],
-    /// The tags of the character; unknown if absent, and then filters by tags do not count.
+    /// Tags of the character; `None` disables filters by tag.
     pub tags: Option<&'a [Arc<str>]>,
-    /// The timed effects that earlier scans of this conversation left.
+    /// Timed effects from earlier scans.
     pub state: &'a TimedState,
-    /// How many tokens the context may have, of which the budget is a part; no budget if absent.
+    /// Context size in tokens for the percentage budget; `None` leaves only the cap.
     pub max_context: Option<u64>,
-    /// Entries that something else activates, by `book.uid`.
+    /// Entries that the caller activates, as `book.uid`.
     pub activated: &'a [Arc<str>],
-    /// With which greeting the conversation began, from 0, if that is known.
+    /// Index of the greeting, from 0, if known.
     pub greeting: Option<u64>,
-    /// Which picture the user shows, if that is known.
+    /// Name of the user's avatar, if known.
     pub user_icon: Option<&'a str>,
 }
 
-/// A message of the conversation.
+/// A message.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScanMessage {
-    /// Who speaks, if names are to be searched too.
+    /// Speaker, if names are searched.
     pub name: Option<Arc<str>>,
-    /// What is said.
+    /// Text.
     pub text: Text,
 }
 
 impl ScanMessage {
-    /// Creates a message of somebody.
+    /// Creates a message.
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<Text>) -> Self {
         Self { name: Some(name.into()), text: text.into() }
     }
 }
 
-/// Texts beside the conversation, by what they are.
+/// Texts of the character and the user profile.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScanSources([Option<Text>; 6]);
 
 impl ScanSources {
-    /// Sets a text; a blank one is none.
+    /// Sets a text; an empty one is ignored.
     #[must_use]
     pub fn with(mut self, source: Source, text: Option<Text>) -> Self {
         if let Some(slot) = self.0.get_mut(source as usize) {
@@ -76,9 +74,7 @@ impl ScanSources {
     }
 }
 
-/// No text beside the conversation.
 static NO_SOURCES: ScanSources = ScanSources([const { None }; 6]);
-/// No effect.
 static NO_STATE: TimedState = TimedState::EMPTY;
 
 impl Default for ScanInput<'_> {
@@ -101,32 +97,32 @@ impl Default for ScanInput<'_> {
     }
 }
 
-/// What a scan is lent.
+/// Services for a scan.
 pub struct Ports<'a> {
-    /// Random numbers.
+    /// Random values.
     pub draws: &'a mut dyn Draws,
-    /// Macros.
+    /// Macro expansion.
     pub expand: &'a mut dyn Expand,
-    /// The counter of tokens; without it there is no budget.
+    /// Token counter; `None` disables the budget.
     pub counter: Option<&'a dyn TokenCounter>,
 }
 
 /// Expands the macros of entries.
 pub trait Expand {
-    /// Expands the text of an entry, or a key that holds macros.
+    /// Expands a text or a key.
     fn expand(&mut self, member: &Member, part: Part, text: &Text) -> Expanded;
 }
 
-/// A part of an entry in which macros are expanded.
+/// Part of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The text; each at most once in a scan, in the order in which entries become active.
+    /// Text; expanded at most once per scan, in the order of activation.
     Content,
-    /// A key, of those that decide first.
+    /// Key.
     Key(usize),
-    /// A secondary key.
+    /// Secondary key.
     SecondaryKey(usize),
-    /// A key of a condition: its number, and the key's.
+    /// Condition and its key.
     ConditionKey(usize, usize),
 }
 
@@ -135,11 +131,11 @@ pub enum Part {
 pub struct Expanded {
     /// The text.
     pub text: Text,
-    /// Where each byte of it came from; empty if all of it is the entry's.
+    /// Origin of each byte; empty if all text is the entry's.
     pub written: Vec<Segment>,
 }
 
-/// Leaves every text as it is.
+/// Leaves texts unchanged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoMacros;
 

@@ -1,4 +1,4 @@
-//! Keys, compiled: plain texts for one automaton, regular expressions behind the texts that they need.
+//! Compiled keys.
 
 mod expression;
 
@@ -13,50 +13,40 @@ use crate::automaton::{Automaton, LiteralId};
 use crate::letters;
 use crate::limits::Limits;
 
-/// How a plain key is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Matching {
-    /// Whether the case of letters counts.
     pub(crate) case_sensitive: bool,
-    /// Whether only whole words count, for a key of one word.
+    /// Applies to single-word keys.
     pub(crate) whole_words: bool,
 }
 
-/// A key that can be looked for.
 #[derive(Clone, Debug)]
 pub(crate) enum Key {
-    /// It is empty, and never found.
     Blank,
-    /// It is found where the automaton finds the text.
     Literal(LiteralId),
-    /// It is a regular expression.
     Pattern(Arc<Pattern>),
-    /// It holds macros, and is known in a scan only.
+    /// Contains macros; compiled in a scan.
     Dynamic {
-        /// Whether it is known already that it cannot run, whatever the macros give.
+        /// Whether it is invalid in every expansion.
         is_bad: bool,
     },
 }
 
-/// A regular expression, and the texts one of which it needs.
 #[derive(Debug)]
 pub(crate) struct Pattern {
-    /// Its number among those of the set.
     pub(crate) number: usize,
     pub(crate) regex: Regex,
-    /// Empty if it may match anything.
+    /// One of these texts must match; empty for no requirement.
     pub(crate) needs: Vec<LiteralId>,
 }
 
-/// A key whose macros are expanded.
 #[derive(Debug)]
 pub(crate) struct ExpandedKey {
-    /// By what searches remember it; no pattern of the set has this number.
+    /// Distinct from the numbers of the set's patterns.
     pub(crate) number: usize,
     pub(crate) parsed: Parsed,
 }
 
-/// What one key is, once its macros are expanded.
 #[derive(Clone, Debug)]
 pub(crate) enum Parsed {
     Blank,
@@ -64,22 +54,21 @@ pub(crate) enum Parsed {
     Regex(Box<Regex>),
 }
 
-/// A text to look for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PlainKey {
-    /// In lower case unless the case counts.
+    /// In lower case unless case-sensitive.
     pub(crate) text: Arc<str>,
     pub(crate) matching: Matching,
 }
 
-/// Maximum length of a key that matches whole words only, in bytes. A longer key matches anywhere: a repetitive key
-/// could otherwise match at every letter of a repetitive text.
+/// Maximum bytes of a whole-word key. A longer key matches anywhere: it could otherwise match at every letter
+/// of a repetitive text.
 const MAX_WORD: usize = 256;
 
-/// What stands for a name in SillyTavern's older texts, without its brackets.
+/// Name placeholders of older SillyTavern texts.
 const MARKERS: [&str; 5] = ["USER", "BOT", "CHAR", "CHARIFNOTGROUP", "GROUP"];
 
-/// Returns whether a key looks as if it held a macro: `{{…` or a marker such as `<USER>`.
+/// Looks for `{{…` or a placeholder such as `<USER>`.
 pub(crate) fn may_hold_macros(key: &str) -> bool {
     let is_marker = |after: &str| {
         let name = after.split_once('>').map(|(name, _)| name);
@@ -88,7 +77,7 @@ pub(crate) fn may_hold_macros(key: &str) -> bool {
     key.contains("{{") || key.split('<').skip(1).any(is_marker)
 }
 
-/// Returns a key with a letter in the place of each macro: what of it stands whatever the macros give.
+/// Replaces each macro with a letter.
 pub(crate) fn without_macros(key: &str) -> String {
     let mut rest = key;
     let mut kept = String::with_capacity(key.len());
@@ -102,7 +91,6 @@ pub(crate) fn without_macros(key: &str) -> String {
     kept
 }
 
-/// Returns the end of a macro after its opening braces. O(bytes).
 fn closing(opened: &str) -> Option<usize> {
     let mut depth = 1_usize;
     let mut at = 0;
@@ -123,7 +111,7 @@ fn closing(opened: &str) -> Option<usize> {
     None
 }
 
-/// Reads a key; a regular expression that cannot run is plain text, and `report` is told why.
+/// An invalid regular expression becomes plain text, and is reported.
 pub(crate) fn parse(
     key: &str,
     matching: Matching,
@@ -151,18 +139,16 @@ pub(crate) fn parse(
     Parsed::Plain(PlainKey { text: Arc::from(&*text), matching })
 }
 
-/// Collects plain texts for the automaton; equal ones are one.
 #[derive(Debug, Default)]
 pub(crate) struct KeyTable {
     literals: BTreeMap<PlainKey, LiteralId>,
     patterns: BTreeMap<Arc<str>, Arc<Pattern>>,
     bytes: usize,
-    /// How long building the patterns took, as [`Limits::key_building`] counts it.
     building: usize,
 }
 
 impl KeyTable {
-    /// Adds a key; none if there is no room left.
+    /// Returns `None` above the limit of key bytes.
     pub(crate) fn add(
         &mut self,
         key: &str,
@@ -193,7 +179,7 @@ impl KeyTable {
         let needs = required_literals
             .map(|literal| PlainKey { text: Arc::from(&**literal), matching: Matching::default() });
         let needs: Vec<PlainKey> = needs.collect();
-        // A line break may be one between two messages, which are searched each by itself.
+        // The automaton searches messages separately and cannot match the line break between them.
         let spans_texts = needs.iter().any(|need| need.text.contains(['\n', '\u{1}']));
         let needs = needs.into_iter().filter(|_| !spans_texts).map(|plain| self.literal(plain)).collect();
         let pattern = Arc::new(Pattern { number: self.patterns.len(), regex, needs });
@@ -206,14 +192,12 @@ impl KeyTable {
         *self.literals.entry(plain).or_insert(next)
     }
 
-    /// Returns the regular expressions by their numbers.
     pub(crate) fn patterns(&self) -> Vec<Arc<Pattern>> {
         let mut patterns: Vec<Arc<Pattern>> = self.patterns.values().cloned().collect();
         patterns.sort_unstable_by_key(|pattern| pattern.number);
         patterns
     }
 
-    /// Builds what finds all texts at once; none if they are too many.
     pub(crate) fn build(self) -> Option<Automaton> {
         let mut literals: Vec<(LiteralId, PlainKey)> =
             self.literals.into_iter().map(|(plain, id)| (id, plain)).collect();
@@ -222,12 +206,12 @@ impl KeyTable {
     }
 }
 
-/// Finds a plain key in a text, which is in lower case unless the case counts; returns where it begins.
+/// `text` must be in lower case unless the key is case-sensitive.
 pub(crate) fn find(text: &str, key: &PlainKey) -> Option<usize> {
     find_all(text, key).next().map(|range| range.start)
 }
 
-/// Finds each place of a plain key in a text, which is in lower case unless the case counts.
+/// Same requirement as `find`.
 pub(crate) fn find_all<'t>(text: &'t str, key: &'t PlainKey) -> impl Iterator<Item = Range<usize>> + 't {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -235,7 +219,7 @@ pub(crate) fn find_all<'t>(text: &'t str, key: &'t PlainKey) -> impl Iterator<It
             let start = from + text.get(from..)?.find(&*key.text)?;
             let end = start + key.text.len();
             let is_found = !key.matching.whole_words || is_whole(text.as_bytes(), start, end);
-            // One that is no whole word may overlap one that is.
+            // A match inside a word can overlap a whole word.
             from = if is_found { end } else { start + key.text.chars().next().map_or(1, char::len_utf8) };
             if is_found {
                 return Some(start..end);
@@ -244,7 +228,6 @@ pub(crate) fn find_all<'t>(text: &'t str, key: &'t PlainKey) -> impl Iterator<It
     })
 }
 
-/// Returns whether nothing that belongs to a word stands beside a range of a text.
 pub(crate) fn is_whole(text: &[u8], start: usize, end: usize) -> bool {
     let before = start.checked_sub(1).and_then(|at| text.get(at));
     let is_outside = |byte: Option<&u8>| byte.is_none_or(|byte| !letters::is_word(*byte));

@@ -1,13 +1,11 @@
-//! Letters as applications compare them: what belongs to a word, and which case counts.
-
 use std::borrow::Cow;
 
-/// Returns whether a byte is part of a word for JavaScript's `\w`, which knows ASCII only.
+/// JavaScript's `\w` is ASCII only.
 pub(crate) const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Returns a text in lower case, as [`str::to_lowercase`] gives it, at a fraction of its cost for most texts.
+/// Faster version of [`str::to_lowercase`].
 pub(crate) fn lower(text: &str) -> Cow<'_, str> {
     if !text.chars().all(has_simple_case) {
         return Cow::Owned(text.to_lowercase());
@@ -18,8 +16,7 @@ pub(crate) fn lower(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// Returns whether a character is ASCII or belongs to a block without upper case: punctuation, Chinese, Japanese,
-/// Korean, most pictures.
+/// Blocks without upper case: punctuation, Chinese, Japanese, Korean, most emoji.
 const fn has_simple_case(c: char) -> bool {
     matches!(
         c,

@@ -1,7 +1,7 @@
 //! Activates worldbook (lorebook) entries, and reports why each entry did or did not activate.
 //!
-//! Compile the books once to a [`BookSet`]. A [`Scan`] then finds all plain keys in one pass over the text. The caller
-//! provides random values, macros and token counts, and stores the state of timed effects.
+//! Compile books to a [`BookSet`], then call `scan` for each turn. The caller provides random values, macros,
+//! and token counts, and stores the timed effects.
 //!
 //! ```
 //! use ctx_types::{Persist, Reader, Worldbook};

@@ -1,28 +1,25 @@
-//! How much a scan may do.
-
-/// How much a set of books may hold, and one scan may do; reaching a limit is reported.
+/// Limits of a book set and its scans. Reaching one is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Entries of all books together; 250,000. More are not considered.
+    /// Entries of all books. Default: 250,000.
     pub entries: usize,
-    /// Bytes of all keys together; 8 MiB. Entries beyond have no keys.
+    /// Bytes of all keys. Later keys never match. Default: 8 MiB.
     pub key_bytes: usize,
-    /// How long building the regular expressions of all keys may take, in estimated half microseconds; 400,000. Those
-    /// beyond are matched by backtracking, which finds the same.
+    /// Cost of building all regular expressions, in estimated half microseconds. Later ones use backtracking,
+    /// with the same matches. Default: 400,000.
     pub key_building: usize,
-    /// How many messages can be searched; 1,000, as SillyTavern has it.
+    /// Searched messages. Default: 1,000, as in SillyTavern.
     pub messages: usize,
-    /// Bytes of text that one scan searches, texts of entries included; 64 MiB.
+    /// Bytes of searched text, including entries. Default: 64 MiB.
     pub text_bytes: usize,
-    /// How often entries are considered in one scan; 1,000.
+    /// Passes. Default: 1,000.
     pub passes: usize,
-    /// How many entries are considered in one scan, each time counted; 10 million, so that 250,000 entries are
-    /// considered 40 times. All are considered once at least.
+    /// Entries times passes. The first pass is always made. Default: 10 million.
     pub considered: usize,
-    /// Steps of all regular expressions of one scan; 50 million, some half a second. Most of them are shared out
-    /// evenly, the rest is for whoever needs more.
+    /// Steps of all regular expressions in a scan. Three quarters are shared evenly; the rest is for
+    /// expressions that need more. Default: 50 million, about half a second.
     pub regex_steps: u64,
-    /// Steps of one regular expression in one text, beside one for each 8 bytes of it; 1 million.
+    /// Steps of one regular expression in one text, plus 1 per 8 bytes. Default: 1 million.
     pub key_steps: u64,
 }
 

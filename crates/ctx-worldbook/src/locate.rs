@@ -1,5 +1,3 @@
-//! Where in a text a key stands, for whoever shows it.
-
 use std::ops::Range;
 
 use ctx_regex::Steps;
@@ -9,10 +7,9 @@ use crate::letters;
 use crate::set::BookSet;
 
 impl BookSet {
-    /// Returns where a key of an entry stands in a text, in bytes from the first place on, at most `most` of them.
+    /// Returns the first `most` byte ranges where a key of an entry matches a text.
     ///
-    /// The key is read and compared as in a scan, and each text by itself. A key with macros is known in a scan only, so
-    /// it has no place here; nor has one whose search takes more steps than one search may.
+    /// Keys with macros match nothing, because only a scan can expand them. Stops at `Limits::key_steps`.
     pub fn places(&self, member: usize, key: &str, text: &str, most: usize) -> Vec<Range<usize>> {
         let Some(member) = self.members().get(member).filter(|_| !keys::may_hold_macros(key)) else {
             return Vec::new();
@@ -47,7 +44,7 @@ fn plain_places(key: &PlainKey, text: &str, most: usize) -> Vec<Range<usize>> {
     found.map(|range| at(range.start)..at(range.end)).collect()
 }
 
-/// Where each letter begins in the text in lower case, and in the text itself: some letters are longer in lower case.
+/// Start of each letter in lower case and in the original. Lengths can differ.
 fn lower_starts(text: &str) -> Vec<(usize, usize)> {
     let mut lower = 0;
     let start = |(at, letter): (usize, char)| {

@@ -1,4 +1,4 @@
-//! Values of books that mean nothing, though their types are right.
+//! Invalid values of the right type.
 
 use ctx_types::{Diagnostic, Fix, Numeric, Phrase, Worldbook, WorldbookEntry, excerpt, nearest, phrase};
 use serde_json::Value;
@@ -6,12 +6,10 @@ use serde_json::Value;
 use crate::book::MAX_FINDINGS;
 use crate::codes;
 
-/// The kinds of generation that applications know.
+/// Generation types of SillyTavern.
 pub(crate) const TRIGGERS: [&str; 6] = ["normal", "continue", "impersonate", "swipe", "regenerate", "quiet"];
 
-/// Finds values of an entry that mean nothing; what is found names the field alone as its place.
-///
-/// `id` is how people know the entry.
+/// Pointers contain only the field.
 pub(crate) fn in_entry(id: &str, noun: &WorldbookEntry) -> Vec<Diagnostic> {
     let counts = [
         ("depth", noun.depth),
@@ -33,7 +31,6 @@ pub(crate) fn in_entry(id: &str, noun: &WorldbookEntry) -> Vec<Diagnostic> {
     counts.chain(probability).chain(weight).chain(triggers(id, noun)).collect()
 }
 
-/// Finds values of a book that mean nothing, of those that count by the rules of character cards; they are ignored.
 pub(crate) fn in_book(noun: &Worldbook) -> Vec<Diagnostic> {
     let counts = [("scan_depth", noun.scan_depth), ("token_budget", noun.token_budget)];
     let bad = counts
@@ -47,17 +44,15 @@ pub(crate) fn in_book(noun: &Worldbook) -> Vec<Diagnostic> {
     bad.collect()
 }
 
-/// What counts are.
 const COUNT: &str = "a whole number of at least 0";
 
-/// Finds a number that is no count.
 fn count(id: &str, field: &str, number: Numeric) -> Option<Diagnostic> {
     out_of_range(id, field, number.0, number.0.trunc().max(0.0), COUNT)
 }
 
 #[expect(clippy::float_cmp, reason = "a number that is in its range is its nearest to the bit")]
 fn out_of_range(id: &str, field: &str, number: f64, nearest: f64, range: &'static str) -> Option<Diagnostic> {
-    // Zero has two signs.
+    // Turns -0 into 0.
     let counts_as = nearest + 0.0;
     (number != nearest).then(|| {
         let message = phrase!(
@@ -74,14 +69,12 @@ fn out_of_range(id: &str, field: &str, number: f64, nearest: f64, range: &'stati
     })
 }
 
-/// A number as files write it: a whole one without a point.
 fn written(number: f64) -> Value {
     let whole: Option<Value> = serde_json::from_str(&number.to_string()).ok();
     whole.unwrap_or_else(|| Value::from(number))
 }
 
-/// Finds kinds of generation that nobody knows beside ones that are known; an entry for unknown ones alone is dead,
-/// which is found where dead entries are.
+/// If all types are unknown, the entry is reported as dead instead.
 fn triggers<'n>(id: &'n str, noun: &'n WorldbookEntry) -> impl Iterator<Item = Diagnostic> + 'n {
     let is_known = |kind: &str| TRIGGERS.contains(&kind);
     let is_dead = !noun.triggers.iter().any(|kind| is_known(kind));

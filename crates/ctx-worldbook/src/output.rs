@@ -1,5 +1,3 @@
-//! Where the texts of active entries go.
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -9,54 +7,54 @@ use crate::entry::Destination;
 use crate::scan::Scan;
 use crate::set::BookSet;
 
-/// The active entries by where they go; what stands in the lists are their numbers in [`Scan::activations`].
+/// Active entries by destination, as indexes into [`Scan::activations`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
-    /// All that go somewhere, in the order in which their texts stand: ascending by order, and among equals those
-    /// first that were considered last, as SillyTavern has it.
+    /// Placed entries by ascending order. As in SillyTavern, equal entries are in reverse order of
+    /// consideration.
     pub in_order: Vec<usize>,
-    /// Before the description of the character.
+    /// Before the character description.
     pub before_character: Vec<usize>,
-    /// After it.
+    /// After the character description.
     pub after_character: Vec<usize>,
     /// Above the author's note.
     pub note_top: Vec<usize>,
-    /// Below it.
+    /// Below the author's note.
     pub note_bottom: Vec<usize>,
-    /// Around the examples of dialogue, each with whether it goes above them.
+    /// Around the examples; `true` is above.
     pub examples: Vec<(usize, bool)>,
-    /// At depths of the conversation, by depth and speaker, in the order in which these first come from the end.
+    /// By depth and role, in the order of their last entries, counted from the end of `in_order`.
     pub depths: Vec<DepthTexts>,
-    /// By the names of outlets; here the first to be considered come first, as SillyTavern has it.
+    /// By outlet name, in the order of consideration, as in SillyTavern.
     pub outlets: BTreeMap<Arc<str>, Vec<usize>>,
-    /// Elsewhere: so many messages after the beginning, behind the personality, behind the scenario.
+    /// At other destinations.
     pub elsewhere: Vec<usize>,
-    /// What goes nowhere, and why.
+    /// Not placed.
     pub unplaced: Vec<(usize, Unplaced)>,
 }
 
-/// The entries at one depth that one speaks.
+/// Entries with the same depth and role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepthTexts {
-    /// The depth.
+    /// Depth.
     pub depth: u64,
-    /// Who speaks.
+    /// Role.
     pub role: Role,
-    /// The entries.
+    /// Entries.
     pub entries: Vec<usize>,
 }
 
-/// Why an active entry goes nowhere.
+/// Reason why an entry is not placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unplaced {
-    /// Nothing is left of its text.
+    /// Its text is empty.
     Blank,
     /// Its outlet has no name.
     NamelessOutlet,
 }
 
 impl Unplaced {
-    /// Returns the words for reports.
+    /// Describes the reason.
     pub fn phrase(self) -> Phrase {
         match self {
             Self::Blank => phrase!("its content is empty"),
@@ -66,7 +64,7 @@ impl Unplaced {
 }
 
 impl BookSet {
-    /// Sorts the active entries of a scan by where they go.
+    /// Groups active entries by destination.
     pub fn output(&self, scan: &Scan) -> Output {
         let mut order: Vec<usize> = (0..scan.activations.len()).collect();
         let entry = |at: usize| {
@@ -95,7 +93,6 @@ impl BookSet {
 }
 
 impl Output {
-    /// Places the next entry in descending order.
     fn place(&mut self, at: usize, destination: &Destination) {
         match destination {
             Destination::BeforeCharacter => self.before_character.push(at),
@@ -104,7 +101,6 @@ impl Output {
             Destination::NoteBottom => self.note_bottom.push(at),
             Destination::ExamplesTop => self.examples.push((at, true)),
             Destination::ExamplesBottom => self.examples.push((at, false)),
-            // The entry is already stored with its depth.
             Destination::Depth(_) => {}
             Destination::Outlet(name) if name.is_empty() => {
                 self.unplaced.push((at, Unplaced::NamelessOutlet));
@@ -118,13 +114,13 @@ impl Output {
         self.in_order.push(at);
     }
 
-    /// Adds a depth without entries. Returns its index.
+    /// Returns the index.
     fn add_depth(&mut self, depth: u64, role: Role) -> usize {
         self.depths.push(DepthTexts { depth, role, entries: Vec::new() });
         self.depths.len() - 1
     }
 
-    /// Turns lists around, since they were filled in descending order.
+    /// The lists were filled in descending order.
     fn turn(&mut self) {
         self.in_order.reverse();
         self.before_character.reverse();

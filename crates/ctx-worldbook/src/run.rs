@@ -1,5 +1,3 @@
-//! The passes of a scan.
-
 mod admit;
 mod consider;
 mod find;
@@ -26,7 +24,6 @@ use consider::Verdict;
 use find::Searched;
 use step_budget::StepBudget;
 
-/// A scan in progress.
 pub(crate) struct Run<'r, 'p> {
     set: &'r BookSet,
     input: &'r ScanInput<'r>,
@@ -34,36 +31,29 @@ pub(crate) struct Run<'r, 'p> {
     texts: Texts<'r>,
     timed: Timed,
     budget: Budget<'p>,
-    /// How many tokens of each book's own budget are used.
     book_tokens: Vec<u64>,
     statuses: Vec<Status>,
-    /// Whether an entry may still become active.
     is_open: Vec<bool>,
     activations: Vec<Activation>,
-    /// The activations by the first member with the uid of their entry.
+    /// By `Member::first_with_uid`.
     active_uids: BTreeMap<usize, usize>,
-    /// How many messages the conversation has.
     length: u64,
-    /// How many messages more are searched, because too few entries were active.
+    /// Additional messages for `min_activations`.
     skew: u64,
-    /// Entries of this level of recursion and below can be active.
+    /// Highest recursion level that can activate.
     level: u32,
     step_budget: StepBudget,
-    /// Keys with macros, once they are expanded.
     dynamic: BTreeMap<(usize, u8, usize, usize), Rc<ExpandedKey>>,
-    /// What they are, by what they were expanded to.
     parsed: BTreeMap<(Arc<str>, Matching), Rc<ExpandedKey>>,
-    /// What searches for a pattern gave: by the pattern's number, and by what the entry looks at beside texts of
-    /// entries.
+    /// By pattern number, depth, and sources.
     searched: BTreeMap<(usize, usize, u8), Searched>,
-    /// Patterns whose search was given up, in how many messages at least, and why.
+    /// Stopped searches: the smallest depth, and why.
     given_up: BTreeMap<usize, (usize, GaveUp)>,
     findings: Vec<Diagnostic>,
-    /// How many findings about keys are not told.
+    /// Number of unlisted diagnostics.
     hidden: usize,
 }
 
-/// An entry that could become active in a pass.
 #[derive(Clone, Debug)]
 struct Candidate {
     member: usize,
@@ -116,7 +106,6 @@ impl<'r, 'p> Run<'r, 'p> {
         self.finish(passes)
     }
 
-    /// Returns whether no further pass may be made.
     fn is_over(&mut self, passes: usize) -> bool {
         let wanted = self.set.settings().max_recursion_steps;
         if wanted > 0 && passes as u64 >= wanted {
@@ -137,7 +126,6 @@ impl<'r, 'p> Run<'r, 'p> {
         passes >= limit
     }
 
-    /// Explains why entries are considered once more, if they are.
     fn next(
         &mut self,
         kind: PassKind,
@@ -149,7 +137,7 @@ impl<'r, 'p> Run<'r, 'p> {
         let may_recurse = settings.recursive && !self.budget.is_full;
         let mut new = self.activations.iter().skip(first_new);
         let feeds = new.any(|activation| !self.member(activation.member).entry.prevents_recursion);
-        // After a wider look at the conversation, older texts may go with what was found in it.
+        // The new message was searched without texts of entries.
         if may_recurse && (feeds || kind == PassKind::MinActivations) {
             return Some(PassKind::Recursion);
         }
@@ -161,12 +149,12 @@ impl<'r, 'p> Run<'r, 'p> {
             self.level = level;
             return Some(PassKind::Recursion);
         }
-        // Entries of the first level get their turn even if nothing else brought recursion about.
+        // The first recursion level gets a pass even without other recursion.
         let is_due = settings.recursive && self.level > 0 && !passes.contains(&PassKind::Recursion);
         is_due.then_some(PassKind::Recursion)
     }
 
-    /// Returns whether too few entries are active, and more messages can be searched.
+    /// Checks `min_activations`.
     fn wants_more(&self) -> bool {
         let settings = self.set.settings();
         let depth = settings.depth.saturating_add(self.skew);
@@ -176,7 +164,6 @@ impl<'r, 'p> Run<'r, 'p> {
         (self.activations.len() as u64) < settings.min_activations && !is_over
     }
 
-    /// Hands the texts of new entries to the next pass.
     fn feed(&mut self, first_new: usize) {
         let new = self.activations.get(first_new..).unwrap_or_default();
         self.budget.next_pass(new.iter().map(|activation| &activation.content));
@@ -220,7 +207,6 @@ impl<'r, 'p> Run<'r, 'p> {
         }
     }
 
-    /// Describes where a limit kept the scan from what was asked of it.
     fn tell_limits(&mut self) {
         let limit = self.set.limits().messages;
         let wanted = self.set.settings().depth.saturating_add(self.skew).max(self.set.own_depth() as u64);
@@ -243,13 +229,12 @@ impl<'r, 'p> Run<'r, 'p> {
         }
     }
 
-    /// Considers every entry once.
     fn pass(&mut self, kind: PassKind, number: usize) {
         let depth = self.set.settings().depth.saturating_add(self.skew);
         self.texts.reach(usize::try_from(depth).unwrap_or(usize::MAX).max(self.set.own_depth()));
         self.share_steps();
         let mut candidates = self.candidates(kind);
-        // Those that stay come before all others; both in their order.
+        // Sticky entries come first. The sort is stable.
         candidates.sort_by_key(|candidate| self.timed.sticky(candidate.member).is_none());
         self.settle_groups(&mut candidates, kind);
         for candidate in candidates {
@@ -278,7 +263,6 @@ impl<'r, 'p> Run<'r, 'p> {
     }
 
     fn member(&self, number: usize) -> &'r Member {
-        // Numbers come from this very list.
         #[expect(clippy::indexing_slicing, reason = "numbers of members come from the list of members")]
         &self.set.members()[number]
     }

@@ -1,5 +1,3 @@
-//! The result of a scan.
-
 use ctx_types::{Diagnostic, Phrase, Segment, Text, count_of, excerpt, phrase};
 
 use crate::hits::{FoundIn, View};
@@ -11,51 +9,51 @@ use crate::status::{Cause, KeyHit, KeyPlace, Reason, Status, secondary, until};
 use crate::texts::Texts;
 use crate::timed::TimedState;
 
-/// What became of every entry of a set, and what the active ones say.
+/// Result of a scan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scan {
-    /// The active entries, in the order in which they became active.
+    /// Active entries, in the order of activation.
     pub activations: Vec<Activation>,
-    /// What became of each member of the set.
+    /// Status of each member.
     pub statuses: Vec<Status>,
-    /// The timed effects, for the next scan of this conversation.
+    /// Timed effects for the next scan.
     pub state: TimedState,
-    /// The passes that were made: how often entries were considered, and why.
+    /// Passes.
     pub passes: Vec<PassKind>,
-    /// How many tokens entries may have, if that is limited.
+    /// Token budget, if any.
     pub budget: Option<u64>,
-    /// What was given up or cut.
+    /// Stopped searches and reached limits.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// An active entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Activation {
-    /// Its number among the members of the set.
+    /// Index in `BookSet::members`.
     pub member: usize,
-    /// Why it is active.
+    /// Cause.
     pub cause: Cause,
-    /// In which pass it became active, from 1.
+    /// Pass number, from 1.
     pub pass: usize,
-    /// The text, macros expanded.
+    /// Text with macros expanded.
     pub content: Text,
-    /// Where each byte of it came from; empty if all of it is the entry's.
+    /// Origin of each byte; empty if all text is the entry's.
     pub written: Vec<Segment>,
 }
 
-/// Why entries were considered once more.
+/// Reason for a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PassKind {
-    /// It was the first time.
+    /// First pass.
     Initial,
-    /// There were texts of active entries.
+    /// Active entries may activate others.
     Recursion,
-    /// Too few entries were active, so one more message was searched.
+    /// Too few entries were active; another message is searched.
     MinActivations,
 }
 
 impl PassKind {
-    /// Returns the word for reports.
+    /// Returns the name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Initial => "initial",
@@ -66,17 +64,18 @@ impl PassKind {
 }
 
 impl BookSet {
-    /// Finds the active entries of a conversation.
+    /// Finds the active entries.
     ///
-    /// Equal inputs, draws and macros give equal results. Linear in the searched text and, for each pass, in the
-    /// number of entries.
+    /// Deterministic for equal inputs, random values, and macros. Each pass is linear in the entries; the
+    /// search is linear in the text.
     pub fn scan(&self, input: &ScanInput<'_>, ports: Ports<'_>) -> Scan {
         Run::new(self, input, ports).run()
     }
 
-    /// Returns the newest message with a plain key of each entry, whatever the scan depth; for explanations.
+    /// Returns the newest message with a plain key of each entry, at any depth.
     ///
-    /// `messages` begins with the oldest. Regexes and keys with macros are not searched. Linear in the texts.
+    /// `messages` starts with the oldest. Skips regular expressions and keys with macros. Linear in the
+    /// texts.
     pub fn newest_hits(&self, messages: &[ScanMessage]) -> Vec<Option<KeyHit>> {
         let input = ScanInput { messages, ..ScanInput::default() };
         let mut texts = Texts::new(self, &input);
@@ -97,8 +96,7 @@ impl BookSet {
         self.members().iter().map(newest).collect()
     }
 
-    /// Explains why no key of an entry matches: how many messages were searched, and `earlier`, a key in an older
-    /// message.
+    /// Explains why no key matches after `searched` messages. `earlier` is a match in an older message.
     pub fn describe_missing_key(
         &self,
         member: usize,
@@ -128,7 +126,7 @@ impl BookSet {
         )
     }
 
-    /// Explains why an entry is active, with the number of the message in `messages` where a key was found.
+    /// Explains why an entry is active. Messages are named by their index.
     pub fn describe(&self, activation: &Activation, messages: &[ScanMessage]) -> Phrase {
         self.describe_with(activation, &|newest| {
             let number = messages.len().checked_sub(newest + 1);
@@ -136,7 +134,7 @@ impl BookSet {
         })
     }
 
-    /// As [`BookSet::describe`], with words of the caller for a message, which is counted from the newest.
+    /// Like [`BookSet::describe`]; `message` names a message, counted from the newest.
     pub fn describe_with(&self, activation: &Activation, message: &dyn Fn(usize) -> Phrase) -> Phrase {
         match &activation.cause {
             Cause::Constant => phrase!("constant"),
@@ -156,7 +154,7 @@ impl BookSet {
         }
     }
 
-    /// Describes where a key was found.
+    /// Describes a match; `message` names a message, counted from the newest.
     pub fn describe_hit(&self, hit: &KeyHit, message: &dyn Fn(usize) -> Phrase) -> Phrase {
         let place = match hit.place {
             KeyPlace::Message(newest) => message(newest),
@@ -167,8 +165,8 @@ impl BookSet {
         phrase!("`{key}` in {place}", key = excerpt(&hit.key), place)
     }
 
-    /// Explains why an entry is not active: as [`Reason`] itself, but with the names of other entries and the places
-    /// of keys. `message` gives words for a message, which is counted from the newest.
+    /// Explains why an entry is not active. Unlike [`Reason`], names other entries and places; `message`
+    /// names a message, counted from the newest.
     pub fn describe_reason(&self, reason: &Reason, message: &dyn Fn(usize) -> Phrase) -> Phrase {
         match reason {
             Reason::Group { group, loss } => loss.in_group(group, &self.name(loss.winner())),

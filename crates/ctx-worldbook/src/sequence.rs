@@ -1,5 +1,3 @@
-//! The order in which entries are considered.
-
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,14 +6,13 @@ use crate::book::{Book, Level};
 use crate::entry::Entry;
 use crate::settings::CharacterStrategy;
 
-/// Returns all entries with the number of their book, in the order in which they are considered: by who uses the
-/// book, then by descending order, then as the books have them.
+/// Returns entries by level, then by descending order, then as in the books.
 ///
-/// A book that is used twice counts once: as a global one, else as the conversation's, then the profile's.
+/// A repeated book is kept at one level: global, else conversation, else profile.
 pub(crate) fn sequence(books: Vec<Book>, strategy: CharacterStrategy) -> (Vec<Book>, Vec<Listed>) {
     let mut books = used_once(books);
     let mut entries: Vec<Listed> = Vec::new();
-    // Where all are considered together, global books come first among equals.
+    // Global books come first among equals.
     let mut numbers: Vec<usize> = (0..books.len()).collect();
     numbers.sort_by_key(|number| books.get(*number).map(|book| Reverse(book.level)));
     for number in numbers {
@@ -33,7 +30,6 @@ pub(crate) fn sequence(books: Vec<Book>, strategy: CharacterStrategy) -> (Vec<Bo
     (books, entries)
 }
 
-/// An entry with the number of its book, and what it is known by.
 #[derive(Debug)]
 pub(crate) struct Listed {
     pub(crate) book: usize,
@@ -41,8 +37,7 @@ pub(crate) struct Listed {
     pub(crate) entry: Entry,
 }
 
-/// Gives each entry an id of its own: the first keeps its name, further ones get a number that makes one which no
-/// entry has. O(entries · log entries).
+/// Makes ids unique. O(entries · log entries).
 fn tell_apart(entries: &mut [Listed]) {
     let mut taken: BTreeSet<Arc<str>> = entries.iter().map(|listed| listed.id.clone()).collect();
     let mut uses: BTreeMap<Arc<str>, usize> = BTreeMap::new();
@@ -72,7 +67,7 @@ fn rank(level: Level, strategy: CharacterStrategy) -> u8 {
     }
 }
 
-/// How much a level counts where a book is used at several.
+/// The lowest value keeps a repeated book.
 fn claim(level: Level) -> u8 {
     match level {
         Level::Global => 0,

@@ -1,5 +1,3 @@
-//! A set of books, compiled.
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -16,9 +14,7 @@ use crate::limits::Limits;
 use crate::sequence::{Listed, sequence};
 use crate::settings::Settings;
 
-/// Books that are searched together, compiled once for any number of scans.
-///
-/// Immutable, and shared between threads. See the crate for an example.
+/// Compiled books for any number of scans. See the crate example.
 #[derive(Debug)]
 pub struct BookSet {
     members: Vec<Member>,
@@ -26,19 +22,16 @@ pub struct BookSet {
     settings: Settings,
     limits: Limits,
     automaton: Automaton,
-    /// The regular expressions among the keys, by their numbers.
     patterns: Vec<Arc<Pattern>>,
-    /// How many keys are known in a scan only, and may be regular expressions then.
     dynamic_keys: usize,
     facts: Facts,
 }
 
-/// What holds for the entries of a set together.
 #[derive(Debug)]
 struct Facts {
-    /// The deepest depth that an entry asks for itself.
+    /// Deepest depth of an entry.
     own_depth: usize,
-    /// The levels of recursion for which entries wait, ascending.
+    /// Recursion levels, ascending.
     levels: Vec<u32>,
     is_timed: bool,
     counts_answers: bool,
@@ -65,32 +58,30 @@ impl Facts {
     }
 }
 
-/// An entry in a set, ready to be looked for.
+/// A compiled entry.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Its number among the members.
+    /// Member index.
     pub number: usize,
-    /// The entry.
+    /// Entry.
     pub entry: Entry,
-    /// The name of its book.
+    /// Name of the book.
     pub book: Arc<str>,
-    /// Who uses the book.
+    /// Owner of the book.
     pub level: Level,
-    /// By what reports and timed effects know it: `book.uid`, and a number behind it for the second with the
-    /// same uid.
+    /// Unique id: `book.uid`, with `#2` and so on if repeated.
     pub id: Arc<str>,
     pub(crate) book_number: usize,
-    /// The first member of its book with the same uid; itself if no other has it.
+    /// First member of the book with the same uid, possibly this one.
     pub(crate) first_with_uid: usize,
     pub(crate) keys: Vec<Key>,
     pub(crate) secondary: Vec<Key>,
-    /// The keys of each condition that has some.
     pub(crate) conditions: Vec<Vec<Key>>,
     pub(crate) matching: Matching,
 }
 
 impl Member {
-    /// Returns the keys that look as if they held macros, as they are written, and which they are.
+    /// Returns keys that seem to contain macros.
     pub fn keys_with_macros(&self) -> impl Iterator<Item = (Part, &str)> {
         let entry = &self.entry;
         let keys = entry.keys.iter().enumerate().map(|(at, key)| (Part::Key(at), key));
@@ -106,10 +97,10 @@ impl Member {
 }
 
 impl BookSet {
-    /// Compiles books; what is wrong with their keys is reported, with the name of the book as the document.
+    /// Compiles books. Diagnostics name the book as their document.
     ///
-    /// A key that holds `{{…`, or a marker such as `<USER>`, is taken for one with macros. Linear in the size of
-    /// the books, but for sorting entries.
+    /// A key with `{{…` or a placeholder such as `<USER>` is expanded in each scan. Linear in the size,
+    /// except for sorting.
     pub fn compile(
         books: impl IntoIterator<Item = Book>,
         settings: Settings,
@@ -118,8 +109,8 @@ impl BookSet {
         Self::compile_with(books, settings, limits, &|_| true)
     }
 
-    /// As [`BookSet::compile`], for callers who know macros: of the keys that look as if they held one, only those
-    /// for which `has_macros` is true are expanded in each scan; the others are compiled once.
+    /// Like [`BookSet::compile`], but `has_macros` decides which keys that seem to contain macros are
+    /// expanded in each scan.
     pub fn compile_with(
         books: impl IntoIterator<Item = Book>,
         settings: Settings,
@@ -157,8 +148,7 @@ impl BookSet {
         (Self { members, books, settings, limits, automaton, patterns, dynamic_keys, facts }, findings)
     }
 
-    /// Returns the entries in the order in which they are considered; what results say of entries are numbers in
-    /// this list.
+    /// Returns the entries in the order of consideration. Scan results contain indexes into this list.
     pub fn members(&self) -> &[Member] {
         &self.members
     }
@@ -178,17 +168,17 @@ impl BookSet {
         &self.limits
     }
 
-    /// Returns whether any entry has timed effects that have to be kept.
+    /// Returns whether timed effects must be stored.
     pub fn is_timed(&self) -> bool {
         self.facts.is_timed
     }
 
-    /// Returns whether any entry asks how many messages the agent has said: [`ScanInput::answers`](crate::ScanInput).
+    /// Returns whether a scan needs [`ScanInput::answers`](crate::ScanInput).
     pub fn counts_answers(&self) -> bool {
         self.facts.counts_answers
     }
 
-    /// Returns how many messages a scan may look at.
+    /// Returns the maximum number of searched messages.
     pub fn depth(&self) -> usize {
         let settings = &self.settings;
         let most = match (settings.min_activations, settings.min_activations_depth_max) {
@@ -227,14 +217,11 @@ struct Compiler<'c> {
     has_macros: &'c dyn Fn(&str) -> bool,
     table: KeyTable,
     findings: &'c mut Vec<Diagnostic>,
-    /// How many keys cannot run.
     bad_keys: usize,
-    /// How many keys hold macros.
     dynamic_keys: usize,
     is_full: bool,
 }
 
-/// How many bad patterns are told one by one.
 const MAX_FINDINGS: usize = 1_000;
 
 impl Compiler<'_> {
@@ -324,7 +311,6 @@ impl Compiler<'_> {
     }
 }
 
-/// Finds the members of a book that share a uid. O(members · log members).
 fn find_same_uids(members: &mut [Member]) {
     let mut first: BTreeMap<(usize, Arc<str>), usize> = BTreeMap::new();
     for member in members.iter_mut().filter(|member| !member.entry.uid.is_empty()) {
@@ -344,14 +330,12 @@ fn too_many(count: usize, limit: usize) -> Diagnostic {
     finding.with_help(phrase!("use fewer worldbooks at once"))
 }
 
-/// Where an entry stands.
 struct Place<'p> {
     id: &'p str,
     book: &'p Arc<str>,
     entry: &'p Entry,
 }
 
-/// Reports that a key of an entry, which is known by its id and its book, is no pattern that can run.
 pub(crate) fn bad_pattern(
     key: &str,
     error: &ctx_regex::Error,

@@ -1,12 +1,10 @@
-//! The settings of a scan, which hold where an entry says nothing of its own.
-
 use ctx_types::{Diagnostic, Fix, Near, excerpt, nearest, phrase, pointer_step};
 use serde_json::Value;
 
 use crate::codes;
 use crate::entry::at_least_0;
 
-/// The settings of a scan; the defaults are SillyTavern's.
+/// Settings of a scan, with SillyTavern's defaults. Entries can override some of them.
 ///
 /// ```
 /// use ctx_worldbook::Settings;
@@ -19,41 +17,41 @@ use crate::entry::at_least_0;
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the settings")]
 pub struct Settings {
-    /// How many messages are searched; 2.
+    /// Messages to search. Default: 2.
     pub depth: u64,
-    /// How many entries should become active: with fewer, more messages are searched, one by one; 0.
+    /// Minimum number of active entries. With fewer, more messages are searched, one at a time. Default: 0.
     pub min_activations: u64,
-    /// How many messages are searched for that at most; 0 is all.
+    /// Depth above which `min_activations` adds no messages; 0 means unlimited. Default: 0.
     pub min_activations_depth_max: u64,
-    /// How much of the context entries may have, in percent; 25. 0 is no budget at all.
+    /// Budget in percent of the context; 0 disables the percentage. Default: 25.
     pub budget_percent: f64,
-    /// How many tokens entries may have at most; 0 is as many as the percentage allows.
+    /// Maximum budget in tokens; 0 means unlimited. Default: 0.
     pub budget_cap: u64,
-    /// Whether names of speakers are searched too; true.
+    /// Whether speaker names are searched. Default: true.
     pub include_names: bool,
-    /// Whether texts of active entries are searched too; false.
+    /// Whether active entries are searched. Default: false.
     pub recursive: bool,
-    /// Whether the case of letters counts; false.
+    /// Whether keys are case-sensitive. Default: false.
     pub case_sensitive: bool,
-    /// Whether keys of one word match whole words only; false.
+    /// Whether single-word keys match whole words only. Default: false.
     pub match_whole_words: bool,
-    /// In which order entries of the character's and of global books are considered.
+    /// Order of character and global books.
     pub strategy: CharacterStrategy,
-    /// Whether the number of found keys decides in inclusion groups; false.
+    /// Whether the number of matching keys decides in groups. Default: false.
     pub use_group_scoring: bool,
-    /// How often entries are considered at most, the first time included; 0 is as often as needed.
+    /// Maximum number of passes; 0 means unlimited. Default: 0.
     pub max_recursion_steps: u64,
 }
 
-/// In which order entries of the character's and of global books are considered.
+/// Order of character and global books.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CharacterStrategy {
-    /// All by their order.
+    /// Mixed, by the order of entries.
     Evenly,
-    /// Those of the character first.
+    /// Character books first.
     #[default]
     CharacterFirst,
-    /// Global ones first.
+    /// Global books first.
     GlobalFirst,
 }
 
@@ -76,10 +74,10 @@ impl Default for Settings {
     }
 }
 
-/// Sets one field; false for a value that means nothing.
+/// Returns false for an invalid value.
 type Set = fn(&mut Settings, &Value) -> bool;
 
-/// The settings by their names: the plain one first, then what else they are called. `_` and case do not count.
+/// Names without case and `_`, main name first.
 const FIELDS: [(&[&str], Set); 12] = [
     (&["depth", "scanDepth", "defaultScanDepth"], |settings, value| count(&mut settings.depth, value)),
     (&["min_activations"], |settings, value| count(&mut settings.min_activations, value)),
@@ -99,8 +97,7 @@ const FIELDS: [(&[&str], Set); 12] = [
     (&["max_recursion_steps"], |settings, value| count(&mut settings.max_recursion_steps, value)),
 ];
 
-/// The names that are suggested, as documents spell them, and last one that stands for another: it is understood,
-/// but no other application writes it.
+/// The last name is an alias; `defaultScanDepth` is suggested instead.
 const SUGGESTED: [&str; 15] = [
     "depth",
     "defaultScanDepth",
@@ -119,22 +116,21 @@ const SUGGESTED: [&str; 15] = [
     "scanDepth",
 ];
 
-/// Settings of applications that have nothing to do with which entries become active.
+/// Settings that do not affect activation.
 const ELSEWHERE: [&str; 2] = ["overflowalert", "worldinfo"];
 
 impl Settings {
-    /// Reads settings: an object with names as SillyTavern has them, with or without `world_info_` before them,
-    /// or as here in camel case, or AIO Hub's `disableRecursion` and `defaultScanDepth`.
+    /// Reads a JSON object. Diagnostics have JSON pointers.
     ///
-    /// What SillyTavern keeps under `world_info_settings` or `worldInfoSettings` is found there. Whatever means
-    /// nothing is a finding with its JSON pointer.
+    /// Accepts SillyTavern's names (also under `world_info_settings`, in camel case, or without
+    /// `world_info_`) and AIO Hub's `disableRecursion` and `defaultScanDepth`.
     pub fn read(value: &Value) -> (Self, Vec<Diagnostic>) {
         let mut settings = Self::default();
         let findings = settings.set(value);
         (settings, findings)
     }
 
-    /// Sets what an object says, as [`Settings::read`]; the rest stays.
+    /// Applies an object as [`Settings::read`] does, and keeps the rest.
     pub fn set(&mut self, value: &Value) -> Vec<Diagnostic> {
         let mut nested = ["world_info_settings", "worldInfoSettings"].into_iter();
         let nested = nested.find_map(|key| Some((format!("/{key}"), value.get(key)?)));
@@ -170,7 +166,6 @@ impl Settings {
     }
 }
 
-/// Returns a name without `world_info_`, `_` and case.
 fn plain(key: &str) -> String {
     let name = plain_of(key);
     name.strip_prefix("worldinfo").filter(|rest| !rest.is_empty()).map(str::to_owned).unwrap_or(name)

@@ -1,26 +1,24 @@
-//! Texts beside the conversation in which keys may be looked for.
-
 use ctx_types::{Phrase, phrase};
 
-/// A text beside the conversation in which keys may be looked for.
+/// A searched text outside the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Source {
-    /// What the user's profile says.
+    /// User profile.
     Persona,
-    /// The description of the character.
+    /// Character description.
     Description,
-    /// Its personality.
+    /// Personality.
     Personality,
-    /// Its note at a depth.
+    /// Character's note at a depth.
     DepthPrompt,
-    /// The scenario.
+    /// Scenario.
     Scenario,
-    /// The notes of the card's creator.
+    /// Creator's notes.
     CreatorNotes,
 }
 
 impl Source {
-    /// All, in the order in which they are searched.
+    /// All, in search order.
     pub const ALL: [Self; 6] = [
         Self::Persona,
         Self::Description,
@@ -30,7 +28,7 @@ impl Source {
         Self::CreatorNotes,
     ];
 
-    /// Returns the words for reports.
+    /// Describes the source.
     pub fn phrase(self) -> Phrase {
         match self {
             Self::Persona => phrase!("the user profile"),
@@ -47,12 +45,12 @@ impl Source {
     }
 }
 
-/// A set of [`Source`]s.
+/// Set of [`Source`]s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SourceSet(u8);
 
 impl SourceSet {
-    /// Returns whether a source is in the set.
+    /// Returns whether the set contains a source.
     pub const fn contains(self, source: Source) -> bool {
         self.0 & source.bit() != 0
     }
@@ -63,7 +61,7 @@ impl SourceSet {
         Self(self.0 | source.bit())
     }
 
-    /// Returns the first source that is in both sets.
+    /// Returns the first common source.
     pub fn first_common(self, other: Self) -> Option<Source> {
         Source::ALL.into_iter().find(|source| self.contains(*source) && other.contains(*source))
     }

@@ -1,5 +1,3 @@
-//! What became of an entry, and why.
-
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,181 +5,181 @@ use ctx_types::{Argument, Divider, Phrase, SelectiveLogic, count_of, excerpt, ph
 
 use crate::source::Source;
 
-/// What became of an entry.
+/// Status of an entry after a scan.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Status {
-    /// It is active: the number of its [`Activation`](crate::Activation) in the scan.
+    /// Active; index of the [`Activation`](crate::Activation).
     Activated(usize),
-    /// It is not, and why.
+    /// Not active.
     NotActivated(Reason),
 }
 
-/// Why an entry became active.
+/// Reason for an activation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
-    /// It is always active.
+    /// The entry is constant.
     Constant,
-    /// A decorator says so.
+    /// Forced by a decorator.
     Decorator,
-    /// The host said so.
+    /// Activated by the caller.
     External,
-    /// It was active before, and stays until the conversation has so many messages.
+    /// Still active from an earlier scan.
     Sticky {
-        /// The number of messages at which it ends.
+        /// Message count at its end.
         until: u64,
     },
-    /// Keys were found.
+    /// Keys match.
     Keys {
-        /// The first of its keys that was found.
+        /// First matching key.
         primary: KeyHit,
-        /// The secondary key that decided, if one did.
+        /// Deciding secondary key.
         secondary: Option<KeyHit>,
     },
 }
 
-/// A key that was found.
+/// A matching key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyHit {
-    /// The key as the file has it.
+    /// Key as in the file.
     pub key: Arc<str>,
-    /// Where.
+    /// Place.
     pub place: KeyPlace,
 }
 
-/// Where a key was found first.
+/// First match of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeyPlace {
-    /// In a message, counted from the newest, which is 0.
+    /// Message, counted from the newest.
     Message(usize),
-    /// In a text beside the conversation.
+    /// Text outside the conversation.
     Source(Source),
-    /// In one of the further texts that were given.
+    /// Index in `ScanInput::injected`.
     Injected(usize),
-    /// In the text of another entry: its number among the members of the set.
+    /// Member index of another entry.
     Entry(usize),
 }
 
-/// Why an entry did not become active.
+/// Reason why an entry is not active.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// It was not looked at.
+    /// Not considered.
     NotConsidered,
-    /// It is switched off.
+    /// Disabled.
     Disabled,
-    /// It is for other kinds of generation.
+    /// Other generation type.
     Trigger {
-        /// The kinds that it is for.
+        /// Accepted types.
         wanted: Vec<Arc<str>>,
     },
-    /// It is for other characters, by their names.
+    /// Other character name.
     CharacterName,
-    /// It is for other characters, by their tags.
+    /// Other character tags.
     CharacterTag,
     /// The conversation is too short.
     Delay {
-        /// How many messages it needs.
+        /// Required messages.
         needed: u64,
     },
-    /// It was active, and rests until the conversation has so many messages.
+    /// In cooldown after an activation.
     Cooldown {
-        /// The number of messages at which it can become active again.
+        /// Message count at its end.
         until: u64,
     },
-    /// It waits for a level of recursion that did not come.
+    /// Waits for a recursion level.
     AwaitsRecursion {
-        /// The level.
+        /// Level.
         level: u32,
     },
-    /// Its keys stand in texts of other entries only, which do not activate it.
+    /// Excluded from recursion, and a key matches only in other entries.
     ExcludedFromRecursion {
-        /// The key.
+        /// Key.
         key: Arc<str>,
     },
-    /// A decorator says so.
+    /// Disabled by a decorator.
     Decorator,
-    /// What a decorator asks for does not hold.
+    /// A decorator's condition does not hold.
     Condition(Phrase),
-    /// It has no keys.
+    /// No keys.
     NoKeys,
-    /// None of its keys was found.
+    /// No key matches.
     NoKeyFound,
-    /// The search for one of its keys was given up, and without that key nothing activates it.
+    /// The search for a key stopped, and the result depends on it.
     KeyGaveUp {
-        /// The key.
+        /// Key.
         key: Arc<str>,
-        /// Why its search was given up.
+        /// Reason.
         why: GaveUp,
     },
-    /// A key was found, but secondary keys are not as they should be.
+    /// A key matches, but the secondary keys do not satisfy the logic.
     Secondary {
-        /// The key that was found.
+        /// Matching key.
         primary: KeyHit,
-        /// How they should be.
+        /// Logic.
         logic: SelectiveLogic,
-        /// A secondary key that was found and should not be.
+        /// Secondary key that must not match.
         found: Option<KeyHit>,
     },
-    /// The draw was against it.
+    /// Random value above the probability.
     Probability {
-        /// What was drawn, in percent.
+        /// Random value in percent.
         drawn: f64,
-        /// What it may be at most.
+        /// Probability in percent.
         probability: f64,
     },
-    /// Another entry of its group is active instead.
+    /// Lost to another entry of a group.
     Group {
-        /// The group.
+        /// Name of the group.
         group: Arc<str>,
-        /// How it lost.
+        /// Reason for the loss.
         loss: GroupLoss,
     },
-    /// There is no room left.
+    /// Not enough budget.
     Budget {
-        /// Its tokens, if they were counted.
+        /// Tokens, if counted.
         tokens: Option<u32>,
-        /// How many all entries may have.
+        /// Budget in tokens.
         budget: u64,
     },
-    /// Another entry of its book with the same uid is active.
+    /// An entry with the same uid is active.
     SameUid,
-    /// There is no room left in its book's own budget.
+    /// Not enough budget in its book.
     BookBudget {
-        /// Its tokens.
+        /// Tokens.
         tokens: u32,
-        /// How many tokens the entries of the book may have.
+        /// Book budget in tokens.
         budget: u64,
     },
 }
 
-/// Why the search for a key was given up.
+/// Reason why a search stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GaveUp {
-    /// It is more work than the search for one key may be.
+    /// Step limit of one search.
     TooHard,
-    /// Searches for keys have spent the steps that all of them have together.
+    /// Step limit of all searches.
     StepsSpent,
 }
 
-/// How an entry lost its place in a group.
+/// Reason why an entry lost a group; contains the winner's member index.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GroupLoss {
-    /// Another one is active already; its number among the members.
+    /// Another entry is already active.
     Active(usize),
-    /// Another one is sticky.
+    /// Another entry is sticky.
     Sticky(usize),
-    /// Another one has more keys that were found.
+    /// Another entry has more matching keys.
     Score {
-        /// How many of its own keys were found.
+        /// Own matching keys.
         own: usize,
-        /// How many of the best.
+        /// Winner's matching keys.
         best: usize,
-        /// The best; its number among the members.
+        /// Winner.
         winner: usize,
     },
-    /// Another one always wins.
+    /// Another entry has priority.
     Override(usize),
-    /// Another one won the draw.
+    /// Another entry won the random choice.
     Draw(usize),
 }
 
@@ -192,7 +190,8 @@ impl fmt::Display for Reason {
 }
 
 impl Reason {
-    /// Writes it in one phrase; [`BookSet::describe_reason`](crate::BookSet::describe_reason) names other entries too.
+    /// Describes the reason. [`BookSet::describe_reason`](crate::BookSet::describe_reason) also names other
+    /// entries.
     pub fn phrase(&self) -> Phrase {
         match self {
             Self::NotConsidered => phrase!("not scanned"),
@@ -260,7 +259,7 @@ impl Reason {
         }
     }
 
-    /// Returns the word for lists: which rule kept the entry out.
+    /// Returns the name of the rule.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::NotConsidered => "not considered",
@@ -280,7 +279,6 @@ impl Reason {
     }
 }
 
-/// Describes how secondary keys are not as they should be, with words for the keys that were found.
 pub(crate) fn secondary(key: &Phrase, logic: SelectiveLogic, found: Option<Phrase>) -> Phrase {
     match (logic, found) {
         (SelectiveLogic::AndAny, _) => phrase!("key {key} matches, but no secondary key", key),
@@ -296,7 +294,6 @@ pub(crate) fn secondary(key: &Phrase, logic: SelectiveLogic, found: Option<Phras
 }
 
 impl GroupLoss {
-    /// Describes how it lost in a group, with words for the entry that it lost to.
     pub(crate) fn in_group(&self, group: &str, winner: &Phrase) -> Phrase {
         let group = excerpt(group);
         match self {
@@ -311,7 +308,7 @@ impl GroupLoss {
         }
     }
 
-    /// Returns the number of the entry that it lost to, among the members.
+    /// Returns the winner.
     pub const fn winner(&self) -> usize {
         match self {
             Self::Active(winner)
@@ -332,9 +329,8 @@ impl fmt::Display for Status {
     }
 }
 
-/// Describes when an effect ends that lasts until the conversation has so many messages.
 pub(crate) fn until(end: u64) -> Phrase {
-    // An effect without an end is as long as JavaScript can count.
+    // Permanent effects end at JavaScript's `Number.MAX_SAFE_INTEGER`.
     if end < ENDLESS {
         phrase!("until the conversation has {messages}", messages = count_of!(end, "message"))
     } else {
@@ -342,5 +338,4 @@ pub(crate) fn until(end: u64) -> Phrase {
     }
 }
 
-/// More messages than any conversation comes to.
 const ENDLESS: u64 = 1 << 52;

@@ -1,5 +1,3 @@
-//! The texts of a scan: messages, what stands beside them, and texts of active entries.
-
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -13,52 +11,46 @@ use crate::set::BookSet;
 use crate::source::{Source, SourceSet};
 use crate::status::KeyPlace;
 
-/// What stands before each text, as SillyTavern has it: a character that nobody writes keeps a key from being
-/// found across two messages.
+/// Precedes each text, as in SillyTavern. Prevents matches across two messages.
 const MARK: &str = "\u{1}";
-/// What stands between two texts.
 const JOINER: &str = "\n\u{1}";
 
-/// The texts of a scan, and the plain keys that were found in them.
 pub(crate) struct Texts<'r> {
     set: &'r BookSet,
     input: &'r ScanInput<'r>,
     pub(crate) hits: Hits,
-    /// The searched messages, newest first, each behind a mark; the ends of them.
+    /// Newest first, each after a mark.
     messages: String,
     ends: Vec<usize>,
-    /// Texts of active entries, those of one pass in one text; the ends of single ones, and their numbers.
+    /// One chunk per pass.
     chunks: Vec<Chunk>,
-    /// The entry of each text of an active entry.
+    /// Member of each text.
     pieces: Vec<usize>,
-    /// Whole texts as regular expressions see them, by what an entry looks at and how many chunks there were.
+    /// By view and number of chunks.
     haystacks: BTreeMap<(View, usize), Rc<Haystack>>,
     bytes_left: usize,
     pub(crate) is_cut: bool,
 }
 
-/// The texts of the entries that became active in one pass.
+/// Texts of one pass.
 #[derive(Debug, Default)]
 struct Chunk {
     text: String,
     ends: Vec<(usize, usize)>,
 }
 
-/// A whole text as a regular expression sees it.
+/// The text that regular expressions search.
 #[derive(Debug, Default)]
 pub(crate) struct Haystack {
     pub(crate) text: String,
-    /// The same in lower case, if a plain key asked for it.
     lower: std::cell::OnceCell<Lower>,
-    /// Where each part ends, and where it came from.
     parts: Vec<(usize, FoundIn)>,
 }
 
-/// A text in lower case, where parts may have other lengths.
+/// Parts can have other lengths than in the original.
 #[derive(Debug, Default)]
 struct Lower {
     text: String,
-    /// Where each part ends.
     ends: Vec<usize>,
 }
 
@@ -87,7 +79,6 @@ impl<'r> Texts<'r> {
         texts
     }
 
-    /// Searches messages down to a depth, as far as that was not done.
     pub(crate) fn reach(&mut self, depth: usize) {
         let depth = depth.min(self.input.messages.len()).min(self.set.limits().messages);
         let newest_first = self.input.messages.iter().rev().enumerate();
@@ -122,7 +113,6 @@ impl<'r> Texts<'r> {
         }
     }
 
-    /// Adds the texts of entries that became active in one pass; only these are searched.
     pub(crate) fn add_entries<'t>(&mut self, entries: impl Iterator<Item = (usize, &'t Text)>) {
         let (mut chunk, mut lower) = (Chunk::default(), Chunk::default());
         for (member, text) in entries {
@@ -145,12 +135,10 @@ impl<'r> Texts<'r> {
         self.haystacks.clear();
     }
 
-    /// Returns whether there are texts of active entries.
     pub(crate) fn has_recursion(&self) -> bool {
         !self.chunks.is_empty()
     }
 
-    /// Names the place where something is found.
     pub(crate) fn place(&self, found: FoundIn) -> KeyPlace {
         match found {
             FoundIn::Place(place) => place,
@@ -158,7 +146,6 @@ impl<'r> Texts<'r> {
         }
     }
 
-    /// Returns the whole text that an entry looks at; none if it looks at nothing.
     pub(crate) fn haystack(&mut self, view: View) -> Option<Rc<Haystack>> {
         if view.depth == 0 {
             return None;
@@ -221,7 +208,7 @@ impl Haystack {
         self.parts.push((self.text.len(), found));
     }
 
-    /// Finds a plain key; returns the part in which it begins.
+    /// Returns the part where the match starts.
     pub(crate) fn find(&self, key: &PlainKey) -> Option<FoundIn> {
         if key.matching.case_sensitive {
             return keys::find(&self.text, key).map(|start| self.part_at(start));
@@ -231,7 +218,7 @@ impl Haystack {
         Some(self.part(lower.ends.partition_point(|end| *end <= start)))
     }
 
-    /// Puts each part into lower case by itself; what stands between two of them has no case.
+    /// Converts each part separately.
     fn in_lower_case(&self) -> Lower {
         let mut lower = Lower::default();
         let mut start = 0;
@@ -244,7 +231,6 @@ impl Haystack {
         lower
     }
 
-    /// Returns from which part the byte at an offset comes.
     pub(crate) fn part_at(&self, offset: usize) -> FoundIn {
         self.part(self.parts.partition_point(|(end, _)| *end <= offset))
     }

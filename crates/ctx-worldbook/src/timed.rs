@@ -1,5 +1,3 @@
-//! Timed effects: entries that stay active for a while, or rest.
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,10 +8,10 @@ use crate::codes;
 use crate::set::{BookSet, Member};
 use crate::status::until;
 
-/// The end of an effect that has none; JavaScript's greatest exact whole number.
+/// JavaScript's `Number.MAX_SAFE_INTEGER`.
 pub(crate) const FOREVER: u64 = 9_007_199_254_740_991;
 
-/// The timed effects of a conversation, by `book.uid` of their entries. The caller keeps it from scan to scan.
+/// Timed effects of a conversation by `book.uid`. The caller stores them between scans.
 ///
 /// ```
 /// use ctx_worldbook::TimedState;
@@ -27,34 +25,34 @@ pub(crate) const FOREVER: u64 = 9_007_199_254_740_991;
 pub struct TimedState {
     /// Entries that stay active.
     pub sticky: BTreeMap<Arc<str>, Effect>,
-    /// Entries that rest.
+    /// Entries in cooldown.
     pub cooldown: BTreeMap<Arc<str>, Effect>,
 }
 
-/// A timed effect; lengths are in messages of the conversation.
+/// A timed effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effect {
-    /// What the entry was when the effect began; an entry that was changed since has none. Unknown for effects
-    /// of other applications.
+    /// Hash of the entry at the start; a changed entry loses the effect. `None` for effects of other
+    /// applications.
     pub fingerprint: Option<Arc<str>>,
-    /// How long the conversation was.
+    /// Message count at its start.
     pub start: u64,
-    /// How long it is when the effect ends.
+    /// Message count at its end.
     pub end: u64,
-    /// Whether it holds although the conversation has not become longer since: a rest that follows another effect.
+    /// Whether it stays although the conversation has not grown; true for a cooldown after a sticky effect.
     pub is_protected: bool,
 }
 
 impl TimedState {
-    /// No effect.
+    /// No effects.
     pub const EMPTY: Self = Self { sticky: BTreeMap::new(), cooldown: BTreeMap::new() };
 
-    /// Returns whether there is no effect.
+    /// Returns whether there are no effects.
     pub fn is_empty(&self) -> bool {
         self.sticky.is_empty() && self.cooldown.is_empty()
     }
 
-    /// Reads what [`TimedState::write`] wrote, or SillyTavern's `timedWorldInfo`.
+    /// Reads its own format or SillyTavern's `timedWorldInfo`.
     pub fn read(value: &Value) -> (Self, Vec<Diagnostic>) {
         let mut findings = Vec::new();
         if !value.is_object() {
@@ -89,7 +87,7 @@ impl TimedState {
         (state, findings)
     }
 
-    /// Returns whether JSON is a state: an object, empty or with `sticky` or `cooldown`, which are objects.
+    /// Returns whether JSON is an empty object or has `sticky` or `cooldown`, each an object or null.
     pub fn is_state(value: &Value) -> bool {
         let Some(state) = value.as_object() else { return false };
         let kinds: Vec<&Value> = ["sticky", "cooldown"].iter().filter_map(|kind| state.get(*kind)).collect();
@@ -97,7 +95,7 @@ impl TimedState {
         (state.is_empty() || !kinds.is_empty()) && kinds.iter().all(is_read)
     }
 
-    /// Writes the state as JSON.
+    /// Writes JSON.
     pub fn write(&self) -> Value {
         let write = |effects: &BTreeMap<Arc<str>, Effect>| -> Map<String, Value> {
             effects.iter().map(|(id, effect)| (id.to_string(), effect.write())).collect()
@@ -107,9 +105,10 @@ impl TimedState {
 }
 
 impl TimedState {
-    /// Writes the state over the JSON that it was read from: effects that still hold stay as they were written
-    /// there, and so does whatever else the file says, what could not be read included. A file that is no state at
-    /// all, or whose `sticky` or `cooldown` is not an object, must not be written over: [`TimedState::is_state`].
+    /// Writes the state into its file. Keeps unchanged effects, unreadable effects, and other fields as they
+    /// are.
+    ///
+    /// Do not overwrite a file if [`TimedState::is_state`] returns false.
     pub fn write_over(&self, file: &Value) -> Value {
         let mut written = file.as_object().cloned().unwrap_or_default();
         let Value::Object(new) = self.write() else { return Value::Object(written) };
@@ -130,7 +129,7 @@ impl TimedState {
 }
 
 impl Effect {
-    /// Describes when it ends, for people: `until the conversation has 3 messages`, or `for good`.
+    /// Describes the end: `until the conversation has 3 messages`, or `permanently`.
     pub fn until(&self) -> Phrase {
         until(self.end)
     }
@@ -141,7 +140,7 @@ impl Effect {
             number.as_u64().or_else(|| number.as_str()?.trim().parse().ok())
         };
         Some(Self {
-            // A number is the hash of another application.
+            // SillyTavern's hash is a number.
             fingerprint: value.get("hash").and_then(Value::as_str).map(Arc::from),
             start: number("start")?,
             end: number("end")?,
@@ -167,18 +166,16 @@ fn fingerprint(member: &Member) -> String {
     format!("{:016x}", member.entry.fingerprint)
 }
 
-/// The effects that hold in one scan, and the state that it leaves.
 #[derive(Debug)]
 pub(crate) struct Timed {
     pub(crate) state: TimedState,
     length: u64,
-    /// The end of the effect of each member, if it has one now.
     sticky: BTreeMap<usize, u64>,
     cooldown: BTreeMap<usize, u64>,
 }
 
 impl Timed {
-    /// Ends what is over, and lets a rest follow an effect that ended.
+    /// Ends effects; a cooldown can follow.
     pub(crate) fn begin(set: &BookSet, state: &TimedState, length: u64) -> Self {
         let mut timed =
             Self { state: state.clone(), length, sticky: BTreeMap::new(), cooldown: BTreeMap::new() };
@@ -213,22 +210,19 @@ impl Timed {
         timed
     }
 
-    /// Returns when the effect ends that keeps an entry active.
     pub(crate) fn sticky(&self, number: usize) -> Option<u64> {
         self.sticky.get(&number).copied()
     }
 
-    /// Returns when the rest of an entry ends.
     pub(crate) fn cooldown(&self, number: usize) -> Option<u64> {
         self.cooldown.get(&number).copied()
     }
 
-    /// Returns whether the conversation is too short for an entry.
     pub(crate) fn is_delayed(&self, member: &Member) -> bool {
         self.length < member.entry.timing.delay
     }
 
-    /// Begins the effects of an active entry; those that it has are not made longer.
+    /// Does not extend running effects.
     pub(crate) fn activate(&mut self, member: &Member) {
         let timing = member.entry.timing;
         if timing.sticky > 0 && !self.state.sticky.contains_key(&member.id) {
@@ -258,15 +252,11 @@ impl Timed {
     }
 }
 
-/// What becomes of an effect at the beginning of a scan.
 enum Fate<'m> {
-    /// It is of an entry that is not here, and waits for it.
+    /// The entry is not in the set.
     Kept,
-    /// It is over, or was never meant.
     Gone,
-    /// It holds for the member of that number.
     Holds(usize),
-    /// It has come to its end.
     Ended(&'m Member),
 }
 
@@ -276,7 +266,7 @@ fn outcome<'m>(
     length: u64,
     lasts: fn(&Member) -> u64,
 ) -> Fate<'m> {
-    // The answer that began it was thrown away.
+    // The reply that started the effect was deleted.
     if length <= effect.start && !effect.is_protected {
         return Fate::Gone;
     }

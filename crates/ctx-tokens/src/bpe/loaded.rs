@@ -1,6 +1,4 @@
-//! Tables that the host hands over at run time: one packed file for each encoding.
-//!
-//! A file is [`MARK`], the lengths of the three tables in bytes (32 bits each, little-endian), and the tables.
+//! Tables loaded at run time: [`MARK`], three byte lengths (32-bit little-endian), and three tables.
 
 use std::sync::OnceLock;
 
@@ -8,28 +6,27 @@ use crate::encoding::Encoding;
 
 use super::vocabulary::Vocabulary;
 
-/// What a file begins with; the last letter is the version of the layout.
+/// Ends with the format version.
 const MARK: &[u8; 4] = b"ctx2";
 
 static CL100K_BASE: OnceLock<Vocabulary<'static>> = OnceLock::new();
 static O200K_BASE: OnceLock<Vocabulary<'static>> = OnceLock::new();
 
-/// Why tables are not taken.
+/// Reason why tables are rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TablesError {
-    /// The encoding counts without tables.
+    /// The estimate uses no tables.
     #[error("`estimate` has no tables")]
     NoTables,
-    /// The bytes were not written by this version of the crate, or are not all there.
+    /// Incomplete, invalid, or from another version of the crate.
     #[error("the tables have another version")]
     Malformed,
 }
 
-/// Takes the tables of an encoding, for the rest of the process: counters of it are exact from then on.
+/// Loads the tables of an encoding for the rest of the process. Its counters are then exact.
 ///
-/// Tables are constants in another form, so that the second time nothing changes. The bytes are those that `tables`
-/// writes with the feature `bpe`; with that feature the program has its own tables, and these are only checked. Tables
-/// with which counting would not end are malformed. O(bytes).
+/// `packed` comes from `tables` (feature `bpe`). With that feature, it is only checked. A second call changes
+/// nothing. O(bytes).
 pub fn load_tables(encoding: Encoding, packed: &[u8]) -> Result<(), TablesError> {
     let slot = slot(encoding).ok_or(TablesError::NoTables)?;
     if slot.get().is_none() {
@@ -38,13 +35,12 @@ pub fn load_tables(encoding: Encoding, packed: &[u8]) -> Result<(), TablesError>
         if vocabulary.tables().map(<[u8]>::len) != given.map(<[u8]>::len) || !vocabulary.is_sound() {
             return Err(TablesError::Malformed);
         }
-        // What another thread has put there meanwhile is the same.
+        // A concurrent call stores the same tables.
         slot.get_or_init(|| Vocabulary::new(kept(tokens), kept(nodes), kept(merges)));
     }
     Ok(())
 }
 
-/// Writes tables as [`load_tables`] reads them.
 #[cfg(feature = "bpe")]
 pub(super) fn pack(vocabulary: Vocabulary<'_>) -> Vec<u8> {
     let tables = vocabulary.tables();
@@ -53,7 +49,6 @@ pub(super) fn pack(vocabulary: Vocabulary<'_>) -> Vec<u8> {
     [MARK.as_slice(), &lengths, tables[0], tables[1], tables[2]].concat()
 }
 
-/// Returns the tables that were handed over.
 #[cfg(not(feature = "bpe"))]
 pub(super) fn vocabulary(encoding: Encoding) -> Option<Vocabulary<'static>> {
     slot(encoding)?.get().copied()

@@ -1,4 +1,4 @@
-//! Cutting a text into the pieces that are divided into tokens, each for itself.
+//! Splits a text into parts that are tokenized separately.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use regex_automata::{Anchored, Input, PatternID};
 
 use crate::encoding::Encoding;
 
-/// What a piece is in `cl100k_base`, but for plain blanks.
+/// Parts in `cl100k_base`, except blanks.
 const CL100K_BASE: &str = concat!(
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)",
     r"|[^\r\n\p{L}\p{N}]?\p{L}+",
@@ -16,7 +16,7 @@ const CL100K_BASE: &str = concat!(
     r"|\s*[\r\n]+",
 );
 
-/// What a piece is in `o200k_base`, but for plain blanks.
+/// Parts in `o200k_base`, except blanks.
 const O200K_BASE: &str = concat!(
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
     r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
@@ -25,13 +25,10 @@ const O200K_BASE: &str = concat!(
     r"|\s*[\r\n]+",
 );
 
-/// What else is a piece.
 const BLANKS: &str = r"\s+";
 
-/// The number of [`BLANKS`] among the patterns.
 const IS_BLANK: PatternID = PatternID::new_unchecked(1);
 
-/// Returns what cuts texts for an encoding; `None` for the estimate, which cuts nothing.
 pub(super) fn splitter(encoding: Encoding) -> Option<&'static Regex> {
     static SPLIT_CL100K: LazyLock<Option<Regex>> = LazyLock::new(|| compile(CL100K_BASE));
     static SPLIT_O200K: LazyLock<Option<Regex>> = LazyLock::new(|| compile(O200K_BASE));
@@ -42,12 +39,11 @@ pub(super) fn splitter(encoding: Encoding) -> Option<&'static Regex> {
     }
 }
 
-/// The patterns are constants that compile, which the tests show.
+/// Tests check that the patterns compile.
 fn compile(pattern: &str) -> Option<Regex> {
     Regex::new_many(&[pattern, BLANKS]).ok()
 }
 
-/// Cuts a text into pieces.
 pub(super) fn pieces<'a>(splitter: &'a Regex, text: &'a str) -> impl Iterator<Item = &'a [u8]> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -57,20 +53,18 @@ pub(super) fn pieces<'a>(splitter: &'a Regex, text: &'a str) -> impl Iterator<It
     })
 }
 
-/// Returns a word of plain letters that a text begins with, and the blank before it: to both patterns it is a piece.
-/// Most words are, and to see that takes a part of the time that expressions take.
+/// Returns a leading ASCII word with its blank, as both encodings do. Faster than the regular expressions.
 fn plain_word(text: &[u8]) -> Option<&[u8]> {
     let first = usize::from(text.first() == Some(&b' '));
     let small = first + usize::from(text.get(first).is_some_and(u8::is_ascii_uppercase));
     let letters = text.get(small..)?.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
     let (word, rest) = text.split_at_checked(small + letters)?;
-    // What goes on with an apostrophe, a capital or a letter of another script may be more, or less.
+    // An apostrophe, a capital, or a non-ASCII letter can change the split.
     let is_whole =
         rest.first().is_none_or(|byte| byte.is_ascii() && !byte.is_ascii_alphabetic() && *byte != b'\'');
     (letters > 0 && is_whole).then_some(word)
 }
 
-/// Returns the piece that begins at a byte.
 fn next<'a>(splitter: &Regex, text: &'a str, start: usize) -> Option<&'a [u8]> {
     let found = splitter.find(Input::new(text).range(start..).anchored(Anchored::Yes))?;
     let piece = text.get(found.range())?;
@@ -78,7 +72,7 @@ fn next<'a>(splitter: &Regex, text: &'a str, start: usize) -> Option<&'a [u8]> {
     Some(piece.as_bytes())
 }
 
-/// Leaves the last of several blanks to what follows them: to a word it belongs. At the end nothing follows.
+/// The last of several blanks belongs to the next part.
 fn without_last(blanks: &str, rest: usize) -> &str {
     match blanks.char_indices().next_back() {
         Some((last, _)) if last > 0 && blanks.len() < rest => blanks.get(..last).unwrap_or(blanks),
@@ -92,7 +86,7 @@ mod tests {
 
     use super::*;
 
-    /// Checks that words of plain letters are cut as the expressions cut them.
+    /// Compares `plain_word` with the regular expressions.
     #[track_caller]
     fn check(text: &str) {
         for encoding in [Encoding::Cl100kBase, Encoding::O200kBase] {

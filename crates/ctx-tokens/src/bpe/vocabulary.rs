@@ -1,38 +1,24 @@
-//! A vocabulary, and how many of its tokens a piece of text has.
-//!
-//! The tables were made by the build script. Where they are part of the program, only what is looked at comes into
-//! memory.
-
 use super::layout::{Merge, Node, ROW, Token, row_and_tag};
 
-/// How many tokens beyond the limit are looked at before a count is given up.
-///
-/// On the way through a piece the count may be higher than at its end, when tokens are taken back: by a few, as a
-/// token has 128 bytes at most.
+/// Tokens beyond the limit before a count stops. Backtracking can lower a count by a few tokens, since a
+/// token has at most 128 bytes.
 const SLACK: usize = 256;
 
-/// All tokens of an encoding.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vocabulary<'t> {
-    /// [`Token`], by number.
     tokens: &'t [[u8; 8]],
-    /// [`Node`], the tree of all tokens.
     nodes: &'t [[u8; 8]],
-    /// [`Merge`], by the hash of the two.
     merges: &'t [[[u8; 4]; ROW]],
 }
 
-/// The way that was found so far through a piece.
 #[derive(Debug, Default)]
 pub(super) struct Path {
-    /// The tokens up to here.
     tokens: Vec<u32>,
-    /// The places, a bit for each byte, that no way leads on from.
+    /// Positions without a continuation, one bit per byte.
     dead_ends: Vec<u64>,
 }
 
 impl<'t> Vocabulary<'t> {
-    /// Takes tables as the build script wrote them.
     pub(super) const fn new(tokens: &'t [u8], nodes: &'t [u8], merges: &'t [u8]) -> Self {
         Self {
             tokens: tokens.as_chunks().0,
@@ -41,12 +27,11 @@ impl<'t> Vocabulary<'t> {
         }
     }
 
-    /// Returns the three tables.
     pub(super) const fn tables(self) -> [&'t [u8]; 3] {
         [self.tokens.as_flattened(), self.nodes.as_flattened(), self.merges.as_flattened().as_flattened()]
     }
 
-    /// Returns whether counting with these tables ends: nothing else is known of those that are handed over. O(tables).
+    /// Returns whether counting with loaded tables terminates. O(tables).
     pub(super) fn is_sound(self) -> bool {
         let is_token = |(number, packed): (u32, &[u8; 8])| {
             let Token { parts: (left, right), shorter, length, .. } =
@@ -64,7 +49,6 @@ impl<'t> Vocabulary<'t> {
         is_whole && (0..).zip(self.tokens).all(is_token) && self.nodes.iter().all(is_node)
     }
 
-    /// Reads a byte of each page of the tables, so that they are in memory.
     pub(super) fn touch(self) {
         const PAGE: usize = 4_096;
         for table in self.tables() {
@@ -74,11 +58,10 @@ impl<'t> Vocabulary<'t> {
         }
     }
 
-    /// Counts the tokens of a piece, unless they are more than `limit`. O(piece) and O(limit).
+    /// Returns `None` above `limit`. Linear in the text and in the limit.
     ///
-    /// What merging pairs in order of rank gives is the only division in which each token could stay beside the
-    /// next one. So it is found from left to right: the longest token that may follow, or the next shorter one,
-    /// and back where none can; a place that led nowhere is not tried again.
+    /// In the only valid tokenization, merging keeps all adjacent tokens apart. So the search tries the
+    /// longest token first, then shorter ones, and backtracks. It never retries a dead end.
     pub(super) fn count(self, piece: &[u8], limit: usize, path: &mut Path) -> Option<usize> {
         let (mut next, length) = self.longest(piece);
         if next.is_some() && length == piece.len() {
@@ -93,7 +76,7 @@ impl<'t> Vocabulary<'t> {
                 next = self.longest(piece.get(position..).unwrap_or_default()).0;
             } else {
                 path.mark_dead_end(position);
-                // Each byte is a token, so that there is a way through every piece.
+                // Unreachable: each byte is a token.
                 let Some(last) = path.tokens.pop() else { return Some(piece.len()) };
                 position -= self.length(last);
                 next = self.shorter(last);
@@ -102,7 +85,6 @@ impl<'t> Vocabulary<'t> {
         Some(path.tokens.len()).filter(|count| *count <= limit)
     }
 
-    /// Returns the longest token that a text begins with, and its length in bytes.
     fn longest(self, text: &[u8]) -> (Option<u32>, usize) {
         let mut node = self.node(Node::ROOT);
         let (mut longest, mut length) = (0, 0);
@@ -119,7 +101,7 @@ impl<'t> Vocabulary<'t> {
         (longest.checked_sub(1), length)
     }
 
-    /// Returns the longest of `token` and the tokens it begins with that may follow the way to `position`.
+    /// Returns the longest prefix of `token` that can follow the path.
     fn fitting(self, token: u32, position: usize, path: &Path) -> Option<u32> {
         let last = path.tokens.last().copied();
         std::iter::successors(Some(token), |longer| self.shorter(*longer)).find(|token| {
@@ -128,16 +110,15 @@ impl<'t> Vocabulary<'t> {
         })
     }
 
-    /// Returns whether two tokens side by side are what merging makes of their bytes.
+    /// Returns whether merging the bytes of two tokens keeps them apart.
     ///
-    /// Takes their merges back, the latest first. If what then meets at the border would have been merged before
-    /// the merge that was taken back, the two would never have come about. Of equal ranks the left one is merged
-    /// first.
+    /// Undoes their merges, latest first. A token pair at the border must not merge before an undone merge.
+    /// Among equal ranks, the left pair merges first.
     fn stays_apart(self, mut left: u32, mut right: u32) -> bool {
         let mut before = u32::MAX;
         loop {
             let (of_left, of_right) = (self.token(left), self.token(right));
-            // One in six is ever merged further, so that most pairs need no look-up.
+            // One token in six ever merges further: most pairs need no lookup.
             let may_merge = of_left.is_part.0 && of_right.is_part.1;
             if may_merge && self.merged(left, right).is_some_and(|token| token < before) {
                 return false;
@@ -153,12 +134,11 @@ impl<'t> Vocabulary<'t> {
         }
     }
 
-    /// Returns the token that two become when they are merged.
     fn merged(self, left: u32, right: u32) -> Option<u32> {
         let (row, tag) = row_and_tag(left, right, self.merges.len().trailing_zeros());
         let merge = |packed: &[u8; 4]| Merge::unpack(u32::from_le_bytes(*packed));
         for row in self.merges.get(row..).unwrap_or_default().iter().chain(self.merges) {
-            // Most pairs do not merge: comparing the whole row without a branch is faster than stopping early.
+            // Most pairs do not merge, so comparing the row without branches is faster.
             if row.iter().fold(false, |is_here, packed| is_here | (merge(packed).tag == tag)) {
                 let is_it =
                     |merge: &Merge| merge.tag == tag && self.token(merge.token).parts == (left, right);

@@ -1,4 +1,4 @@
-//! Both tokenizers give every text the same count: each is the other's oracle.
+//! Compares both tokenizers.
 
 #![cfg(all(feature = "tiktoken", feature = "bpe"))]
 use ctx_tokens::{Counter, Encoding};
@@ -18,7 +18,6 @@ fn check(text: &str) {
     }
 }
 
-/// Pieces of text in the scripts and forms that conversations have.
 const PIECES: [&str; 34] = [
     "",
     " ",
@@ -59,7 +58,7 @@ const PIECES: [&str; 34] = [
 #[test]
 fn pairs_of_pieces_have_the_same_count() {
     for (index, first) in PIECES.iter().enumerate() {
-        // Some 200 of all the pairs, each piece first and second.
+        // About 200 of all pairs.
         for step in [0, 1, 5, 11, 17, 23] {
             let second = PIECES[(index + step) % PIECES.len()];
             check(&format!("{first}{second}"));

@@ -1,9 +1,6 @@
-//! Budgets and the account of how they came about.
-
 use ctx_tokens::{Budget, BudgetError, BudgetRequest, MAX_TOKENS, ModelFacts, read_tokens};
 use serde_json::json;
 
-/// A model with a window of 10,000 and answers of 2,000 tokens.
 fn model() -> ModelFacts {
     ModelFacts { context_window: Some(10_000), max_output: Some(2_000), ..ModelFacts::unknown("mine") }
 }
@@ -12,7 +9,6 @@ fn request(context_tokens: Option<i64>, reserve: Option<u32>) -> BudgetRequest {
     BudgetRequest { context_tokens, reserve, ..BudgetRequest::default() }
 }
 
-/// Checks what is available, and the codes of the diagnostics.
 #[track_caller]
 fn check(model: &ModelFacts, request: &BudgetRequest, available: Option<u32>, codes: &[u16]) {
     let (budget, diagnostics) = Budget::compute(model, request).unwrap();
@@ -99,7 +95,6 @@ fn that_nothing_limits_is_said_of_the_model_that_is_meant() {
     assert_eq!(help, "set the model, or set a token limit for the context");
 }
 
-/// One rule for numbers of tokens wherever they stand.
 #[test]
 fn a_number_of_tokens_is_whole_and_in_range() {
     for (value, expected) in [

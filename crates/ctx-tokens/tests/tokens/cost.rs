@@ -1,5 +1,3 @@
-//! What messages and tools cost, and how a figure is divided.
-
 use std::sync::Arc;
 
 use ctx_tokens::{Counter, MediaFamily, ModelFacts, message_cost, shares, tools_cost};
@@ -9,12 +7,11 @@ use ctx_types::{
 use proptest::prelude::*;
 use serde_json::json;
 
-/// A message of 12 ASCII characters: 3 tokens by the estimate.
+/// The estimate of 12 ASCII characters is 3 tokens.
 fn message() -> Message {
     Message::new(Role::Assistant, "four by four", Source::history("n1", Role::Assistant))
 }
 
-/// Checks the parts that are not 0.
 #[track_caller]
 fn check(message: &Message, expected: &[(&str, u32)]) {
     let mut model = ModelFacts::unknown("mine");

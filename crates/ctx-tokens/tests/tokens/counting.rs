@@ -1,10 +1,7 @@
-//! Counting plain text: known figures, limits, and what holds for every counter.
-
 use ctx_tokens::{Counter, Encoding, ModelFacts, estimate};
 use ctx_types::{Text, TokenCounter};
 use proptest::prelude::*;
 
-/// Every counter that is compiled in.
 fn counters() -> Vec<Counter> {
     let mut counters = vec![Counter::estimate()];
     for encoding in [Encoding::Cl100kBase, Encoding::O200kBase] {
@@ -14,13 +11,12 @@ fn counters() -> Vec<Counter> {
         #[cfg(feature = "bpe")]
         counters.extend(Counter::bpe(encoding));
     }
-    // `Counter::new` is one of the others where a tokenizer is compiled in.
+    // `Counter::new` can return one of the others.
     counters.sort_by_key(|counter| (counter.kind(), counter.engine_name()));
     counters.dedup();
     counters
 }
 
-/// Checks the count in `encoding` with every counter that has it.
 #[track_caller]
 fn check(encoding: Encoding, text: &str, expected: u32) {
     for counter in counters().into_iter().filter(|counter| counter.kind() == encoding) {
@@ -42,7 +38,7 @@ fn nothing_has_no_tokens() {
 
 #[test]
 fn counts_are_those_that_openai_publishes() {
-    // From the comparison of encodings in the "How to count tokens" notebook.
+    // From the notebook "How to count tokens".
     check(Encoding::Cl100kBase, "antidisestablishmentarianism", 6);
     check(Encoding::O200kBase, "antidisestablishmentarianism", 6);
     check(Encoding::Cl100kBase, "2 + 2 = 4", 7);
@@ -96,7 +92,7 @@ fn one_letter_or_blank_over_and_over_is_counted_in_reasonable_time() {
 fn a_million_blanks_do_not_panic() {
     let text = format!("x{}x", " ".repeat(1_100_000));
     for counter in counters().into_iter().filter(|counter| counter.kind() == Encoding::O200kBase) {
-        // Exactly 8,596; each cut into pieces for tiktoken-rs may add or save one.
+        // Exactly 8,596; each split for tiktoken-rs can add or save one.
         let count = counter.count(&text);
         assert!((8_594..8_599).contains(&count), "{} {count}", counter.engine_name());
         assert_eq!(counter.count_till_limit(&text, 10), None);
@@ -184,7 +180,7 @@ fn tables_are_taken_as_they_were_written() {
         for odd in [&[], b"ctx0".as_slice(), &packed[..10], cut, &longer] {
             assert_eq!(load_tables(encoding, odd), Err(TablesError::Malformed));
         }
-        // The token 1,000 is empty, is a part of itself, or there is one row of merges: counting would not end.
+        // Endless: an empty token, a token that is its own part, or a single row of merges.
         let token = 16 + 8 * 1_000;
         let spoiled = |at: usize, bytes: &[u8]| {
             let mut spoiled = packed.clone();

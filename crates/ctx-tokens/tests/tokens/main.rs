@@ -1,4 +1,4 @@
-//! What messages cost, and what fits.
+//! Tests of counts and budgets.
 
 #![allow(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
 

@@ -1,4 +1,4 @@
-//! What pictures, recordings and documents cost, against published figures.
+//! Compares media costs with published numbers.
 
 use std::num::NonZeroU32;
 
@@ -34,7 +34,7 @@ fn check(family: MediaFamily, item: MediaItem, expected: u32) {
     assert_eq!(media_cost(family, &item).tokens, expected, "{item:?} for {}", family.name());
 }
 
-/// A PNG file of this size, as far as its header.
+/// The header of a PNG file.
 fn png(width: u32, height: u32) -> String {
     use base64::Engine as _;
     let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
@@ -86,7 +86,7 @@ fn other_tile_families_differ_in_their_rates() {
 
 #[test]
 fn gpt_5_mini_charges_patches_of_which_there_are_1536_at_most() {
-    // OpenAI's examples: 1,024 × 1,024 has 1,024 patches, 1,800 × 2,400 is shrunk to 1,452.
+    // OpenAI's examples: 1,024 × 1,024 has 1,024 patches, and 1,800 × 2,400 is scaled to 1,452.
     check(MediaFamily::Gpt5Mini, image(1_024, 1_024, Detail::High), 1_659);
     check(MediaFamily::Gpt5Mini, image(1_800, 2_400, Detail::High), 2_353);
     check(MediaFamily::O4Mini, image(1_024, 1_024, Detail::High), 1_762);

@@ -1,9 +1,6 @@
-//! The model table: who is found under which name, and what a user's file changes.
-
 use ctx_tokens::{Encoding, MediaFamily, ModelFacts, ModelTable};
 use ctx_types::{Diagnostic, OutputLimit, SamplerRule};
 
-/// Checks the row, the window and the longest answer that the built-in table has for a name.
 #[track_caller]
 fn check(model: &str, name: &str, window: u32, output: Option<u32>) {
     let (facts, diagnostic) = ModelTable::builtin().lookup(model);
@@ -155,12 +152,10 @@ fn families_know_their_encodings_and_capabilities() {
     assert_eq!(facts("gpt-5-mini").media, MediaFamily::Gpt5Mini);
 }
 
-/// Reads a user's file over the built-in table.
 fn with(json: &str) -> (ModelTable, Vec<Diagnostic>) {
     ModelTable::builtin().with_override(json)
 }
 
-/// Checks the codes and pointers of the diagnostics.
 #[track_caller]
 fn check_file(json: &str, expected: &[(u16, &str)]) {
     let (_, diagnostics) = with(json);

@@ -1,16 +1,15 @@
-//! A large book, and a conversation that speaks of a part of it, in English and Chinese; always the same.
+//! A generated book and conversation in English and Chinese.
 
 use ctx_types::{Persist as _, Reader, Worldbook};
 use ctx_worldbook::{Book, BookSet, Level, Limits, ScanMessage, Settings};
 use serde_json::{Value, json};
 
-/// How many bytes the conversation has.
+/// Size of the conversation.
 pub(crate) const BYTES: usize = 200 * 1024;
 
-/// Keys of one entry.
 const KEYS: usize = 3;
 
-/// One of so many entries is spoken of; the texts of these speak of one more each.
+/// One of this many entries is mentioned, and mentions another entry.
 const SPOKEN_OF: usize = 40;
 
 const ENGLISH: [&str; 16] = [
@@ -24,7 +23,7 @@ const CHINESE: [&str; 16] = [
 const HAN: [char; 16] =
     ['龙', '凤', '云', '海', '山', '月', '星', '风', '雪', '火', '木', '金', '玉', '剑', '书', '琴'];
 
-/// The keys of an entry: two English ones, of one and two words, and a Chinese one.
+/// English keys of one and two words, and a Chinese key.
 pub(crate) fn keys(entry: usize) -> [String; KEYS] {
     let english = |n: usize| ENGLISH[n % ENGLISH.len()];
     let han = |n: usize| HAN[n % HAN.len()];
@@ -35,7 +34,6 @@ pub(crate) fn keys(entry: usize) -> [String; KEYS] {
     ]
 }
 
-/// A number in letters, as names have none.
 fn number(mut number: usize) -> String {
     let mut letters = String::new();
     loop {
@@ -47,7 +45,6 @@ fn number(mut number: usize) -> String {
     }
 }
 
-/// A book of so many entries.
 pub(crate) fn book(entries: usize) -> Book {
     let entry = |n: usize| {
         let next = (n + 7 * SPOKEN_OF + 1) % entries.max(1);
@@ -58,13 +55,12 @@ pub(crate) fn book(entries: usize) -> Book {
     Book::of("Large", Level::Global, &Worldbook::read(file, &mut Reader::new())).0
 }
 
-/// The set of one book: whole words do not count, recursion is on, and all messages are searched.
 pub(crate) fn set(book: Book) -> BookSet {
     let settings = Settings { depth: 1_000, recursive: true, budget_percent: 0.0, ..Settings::default() };
     BookSet::compile([book], settings, Limits::default()).0
 }
 
-/// A conversation of [`BYTES`] bytes in messages of some 400, which speaks of a part of the entries.
+/// Messages of about 400 bytes that mention some entries.
 pub(crate) fn messages(entries: usize) -> Vec<ScanMessage> {
     let mut messages = Vec::new();
     let (mut bytes, mut n) = (0, 0_usize);

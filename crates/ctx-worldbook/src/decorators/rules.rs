@@ -1,5 +1,3 @@
-//! What single decorators ask for.
-
 use std::sync::Arc;
 
 use ctx_types::Role;
@@ -8,7 +6,6 @@ use super::Condition;
 use crate::book::Dialect;
 use crate::entry::Destination;
 
-/// What a decorator asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Rule {
     Force(bool),
@@ -20,24 +17,20 @@ pub(super) enum Rule {
     Role(Role),
     ScanDepth(i64),
     Position(Destination),
-    /// The entry activates with this percentage.
     Probability(u32),
-    /// Whether keys match whole words only.
     WholeWords(bool),
-    /// Whether its text activates other entries.
     Recursion(bool),
-    /// Understood, and without effect here.
+    /// Known, but without effect here.
     Nothing,
 }
 
-/// What is read of a decorator.
 pub(super) enum Read {
     Rule(Rule),
     BadValue,
     Unknown,
 }
 
-/// The decorators of character cards, version 3, and of `RisuAI` that are understood here.
+/// Decorators of Character Card V3 and `RisuAI`.
 pub(super) const NAMES: [&str; 24] = [
     "activate",
     "dont_activate",
@@ -65,10 +58,9 @@ pub(super) const NAMES: [&str; 24] = [
     "no_recursive_search",
 ];
 
-/// Those that speak of texts instead of chats, which have no effect here, so that their fallbacks count.
+/// Decorators for text completion; their fallbacks are used.
 pub(super) const ELSEWHERE: [&str; 3] = ["instruct_depth", "reverse_instruct_depth", "instruct_scan_depth"];
 
-/// Reads a decorator of character cards, version 3.
 pub(super) fn rule(name: &str, value: &str, dialect: Dialect) -> Read {
     let counts_all = dialect == Dialect::RisuAi;
     let number = |rule: fn(u64) -> Rule| value.parse().ok().map(rule);
@@ -98,7 +90,7 @@ pub(super) fn rule(name: &str, value: &str, dialect: Dialect) -> Read {
         "keep_activate_after_match" => Some(Rule::KeepActive),
         "dont_activate_after_match" => Some(Rule::OnlyOnce),
         "depth" => value.parse::<i64>().ok().map(|depth| Rule::Depth(depth.max(0).unsigned_abs())),
-        // An addition of RisuAI.
+        // RisuAI only.
         "end" => Some(Rule::Depth(0)),
         "reverse_depth" => number(Rule::FromStart),
         "role" => Role::parse(value)
@@ -106,7 +98,7 @@ pub(super) fn rule(name: &str, value: &str, dialect: Dialect) -> Read {
             .map(Rule::Role),
         "scan_depth" => value.parse().ok().map(Rule::ScanDepth),
         "position" => position(value).map(Rule::Position),
-        // Additions of RisuAI. `no_recursive_search` only changes its log.
+        // RisuAI only. `no_recursive_search` only changes its log.
         "probability" => value.parse().ok().map(Rule::Probability),
         "match_full_word" => Some(Rule::WholeWords(true)),
         "match_partial_word" => Some(Rule::WholeWords(false)),

@@ -1,5 +1,3 @@
-//! Entries as files write them.
-
 use std::sync::Arc;
 
 use ctx_types::{EntryFilter, EntryPosition, Flag, Numeric, Order, Persist as _, WorldbookEntry};
@@ -10,11 +8,10 @@ use crate::decorators::Decorated;
 use crate::fingerprint;
 use crate::source::{Source, SourceSet};
 
-/// The depth of entries that name none.
+/// SillyTavern's default depth.
 const DEFAULT_DEPTH: u64 = 4;
 
 impl Entry {
-    /// Reads an entry that stands under a key of its book; also returns what its decorators say.
     pub(crate) fn of(key: &str, noun: &WorldbookEntry, dialect: Dialect) -> (Self, Decorated) {
         let is = |flag: Option<Flag>| flag.is_some_and(|flag| flag.0);
         let maybe = |flag: Option<Flag>| flag.map(|flag| flag.0);
@@ -87,7 +84,7 @@ fn destination(noun: &WorldbookEntry) -> Destination {
     }
 }
 
-/// A probability of exactly 100 is not asked.
+/// A probability of 100 takes no random value.
 fn probability(noun: &WorldbookEntry) -> Option<f64> {
     let is_used = noun.use_probability.is_none_or(|flag| flag.0);
     let probability = noun.probability.map_or(100.0, |probability| probability.0);
@@ -96,7 +93,7 @@ fn probability(noun: &WorldbookEntry) -> Option<f64> {
     is_asked.then_some(probability)
 }
 
-/// A level beside a switch counts where the switch is on.
+/// `delayUntilRecursionLevel` applies only if `delayUntilRecursion` is on.
 fn recursion_level(noun: &WorldbookEntry) -> u32 {
     let level = noun.delay_until_recursion.map_or(0, |delay| delay.0);
     let beside = noun.delay_until_recursion_level.map_or(0, |level| at_least_0(level.0));

@@ -1,13 +1,8 @@
-//! Keys that are regular expressions, and those that only look as if they were.
-
 use ctx_regex::{Error, Flags, Literal};
 
-/// The flags that an expression may have.
 const KEY_FLAGS: &str = "gimsuy";
 
-/// Reads a key as a regular expression, or gives `None` where it is plain text.
-///
-/// An expression is `/pattern/flags` with any of [`KEY_FLAGS`] and no slash in the pattern but behind a backslash.
+/// Parses `/pattern/flags`. Each slash in the pattern needs a backslash.
 pub(super) fn literal(key: &str) -> Option<Literal<'_>> {
     let (pattern, letters) = key.strip_prefix('/')?.rsplit_once('/')?;
     let is_escaped = |(at, _)| pattern.get(..at).is_some_and(|before| before.ends_with('\\'));
@@ -18,16 +13,14 @@ pub(super) fn literal(key: &str) -> Option<Literal<'_>> {
     Some(Literal { pattern, flags: Flags::parse(letters).ok()? })
 }
 
-/// What patterns hold and paths do not.
+/// Characters that occur in patterns but not in paths.
 const SIGNS: [char; 9] = ['\\', '[', '(', '*', '+', '?', '|', '^', '$'];
 
-/// Letters that are flags somewhere: here, in JavaScript at large, or in the expressions of other languages.
+/// Flags of keys, JavaScript, and other languages.
 const FLAGS: &str = "dgimnsuvxyAJUX";
 
-/// Explains why a text is no regular expression though it looks as if it was meant as one: `/pattern/letters` where not all
-/// letters are flags of keys, or where a slash in the pattern has no backslash.
-///
-/// Words between slashes, such as paths, are plain texts.
+/// Explains why a plain text that looks like `/pattern/flags` is invalid. Paths such as `/a/b/` are plain
+/// text.
 pub(super) fn fault(key: &str) -> Option<Error> {
     let (pattern, letters) = key.strip_prefix('/')?.rsplit_once('/')?;
     let has_signs = pattern.contains(SIGNS);

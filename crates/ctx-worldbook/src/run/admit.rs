@@ -1,5 +1,3 @@
-//! What may keep a candidate out: the draw and the budget.
-
 use ctx_types::Text;
 
 use super::{Candidate, Run};
@@ -9,7 +7,6 @@ use crate::set::Member;
 use crate::status::{Reason, Status};
 
 impl Run<'_, '_> {
-    /// Makes a candidate active, if the draw and the budget allow it.
     pub(super) fn admit(&mut self, candidate: Candidate, pass: usize) {
         let number = candidate.member;
         let member = self.member(number);
@@ -40,7 +37,7 @@ impl Run<'_, '_> {
         });
     }
 
-    /// Makes an entry active, in place of the one with the same uid that became active in this pass.
+    /// Replaces an active entry with the same uid.
     fn activate(&mut self, activation: Activation) {
         let number = activation.member;
         let uid = self.member(number).first_with_uid;
@@ -56,7 +53,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Draws, unless the entry stays from before or needs no luck.
+    /// Sticky entries skip the probability.
     fn draw(&mut self, number: usize, member: &Member) -> Result<(), Reason> {
         let Some(probability) = member.entry.probability.filter(|_| self.timed.sticky(number).is_none())
         else {
@@ -69,7 +66,6 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Takes a text from the budget of its book, if that has one.
     fn admit_to_book(&mut self, member: &Member, text: &Text) -> Result<(), Reason> {
         let book = self.set.books().get(member.book_number);
         let Some(budget) = book.and_then(|book| book.token_budget).filter(|_| self.ports.counter.is_some())

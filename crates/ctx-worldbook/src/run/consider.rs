@@ -1,5 +1,3 @@
-//! Whether an entry could become active in a pass, and why not.
-
 use std::sync::Arc;
 
 use ctx_types::{Phrase, SelectiveLogic, count_of, excerpt, phrase};
@@ -14,36 +12,29 @@ use crate::scan::PassKind;
 use crate::set::Member;
 use crate::status::{Cause, GaveUp, KeyHit, Reason, Status};
 
-/// Why an entry is no candidate.
 pub(super) enum Verdict {
-    /// It may be one in a later pass.
+    /// Not a candidate in this pass.
     NotNow(Reason),
-    /// It will not be one in this scan.
+    /// Not a candidate in this scan.
     Never(Reason),
-    /// What was known before stands.
+    /// The previous status remains.
     AsBefore,
 }
 
-/// What a search for secondary keys gave.
 #[derive(Debug, Default)]
 struct Secondary {
-    /// The first that was found.
     first: Option<KeyHit>,
-    /// The first whose search was given up, and why.
     unknown: Option<(Arc<str>, GaveUp)>,
-    /// Whether one was searched in vain.
     is_absent: bool,
 }
 
 impl Secondary {
-    /// Returns whether not all were found.
     const fn is_missing(&self) -> bool {
         self.is_absent || self.unknown.is_some()
     }
 }
 
 impl<'r> Run<'r, '_> {
-    /// Explains why an entry could become active, or why not.
     pub(super) fn consider(&mut self, number: usize, kind: PassKind) -> Result<Cause, Verdict> {
         let member = self.member(number);
         let entry = &member.entry;
@@ -76,7 +67,6 @@ impl<'r> Run<'r, '_> {
         self.find_keys(number, member, view).map_err(Verdict::NotNow)
     }
 
-    /// What does not change during a scan.
     fn check_filters(&self, number: usize, member: &Member, is_sticky: bool) -> Result<(), Reason> {
         let entry = &member.entry;
         if !entry.is_enabled {
@@ -124,7 +114,7 @@ impl<'r> Run<'r, '_> {
         Ok(())
     }
 
-    /// Returns a plain key that the entry would find; for explanations.
+    /// For explanations.
     fn plain_key(&self, member: &'r Member, kind: PassKind) -> Option<Arc<str>> {
         let view = self.view(member, kind);
         let keys = member.entry.keys.iter().zip(&member.keys);
@@ -144,7 +134,6 @@ impl<'r> Run<'r, '_> {
         Ok(())
     }
 
-    /// Describes what about a condition does not hold.
     fn fault(
         &mut self,
         number: usize,
@@ -212,7 +201,7 @@ impl<'r> Run<'r, '_> {
         if holds {
             return Ok(Cause::Keys { primary, secondary: first.filter(|_| decides) });
         }
-        // Whether it would hold hangs on keys that were given up.
+        // The result depends on stopped searches.
         let is_open = decides && (logic == SelectiveLogic::AndAny || !is_absent);
         match unknown.filter(|_| is_open) {
             Some((key, why)) => Err(Reason::KeyGaveUp { key, why }),
@@ -220,7 +209,6 @@ impl<'r> Run<'r, '_> {
         }
     }
 
-    /// Looks for secondary keys, as far as that decides.
     fn find_secondary(&mut self, number: usize, member: &'r Member, view: View) -> Secondary {
         let mut secondary = Secondary::default();
         for key in 0..member.secondary.len() {
@@ -243,7 +231,6 @@ impl<'r> Run<'r, '_> {
         secondary
     }
 
-    /// Finds the first of several keys.
     fn first(
         &mut self,
         number: usize,
@@ -268,7 +255,7 @@ impl<'r> Run<'r, '_> {
         self.find(number, member, part, view).hit().is_some()
     }
 
-    /// Counts the keys of an entry that are found, as groups compare them.
+    /// Counts matching keys for group scoring.
     pub(super) fn score(&mut self, number: usize, kind: PassKind) -> usize {
         let member = self.member(number);
         let view = self.view(member, kind);

@@ -1,5 +1,3 @@
-//! Finding single keys.
-
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -16,11 +14,9 @@ use crate::set::{Member, bad_pattern};
 use crate::status::{GaveUp, KeyHit};
 use crate::texts::Haystack;
 
-/// How many keys that were given up, or cannot run, are told one by one.
 const MAX_FINDINGS: usize = 100;
 
 impl<'r> Run<'r, '_> {
-    /// What an entry looks at.
     pub(super) fn view(&self, member: &Member, kind: PassKind) -> View {
         let settings = self.set.settings();
         let depth = match member.entry.scan_depth {
@@ -30,12 +26,11 @@ impl<'r> Run<'r, '_> {
         View {
             depth: depth.min(self.set.limits().messages),
             sources: member.entry.sources.bits(),
-            // One more message is looked at by itself.
+            // A pass for one more message searches that message alone.
             has_recursion: kind != PassKind::MinActivations && self.texts.has_recursion(),
         }
     }
 
-    /// Finds a key of an entry.
     pub(super) fn find(
         &mut self,
         number: usize,
@@ -77,7 +72,7 @@ impl<'r> Run<'r, '_> {
         }
     }
 
-    /// Expands the macros of a key, once in a scan; equal results are compiled once.
+    /// Expands a key once per scan, and compiles equal results once.
     fn expanded(
         &mut self,
         number: usize,
@@ -118,7 +113,7 @@ impl<'r> Run<'r, '_> {
         parsed
     }
 
-    /// Counts the expressions that may be searched for from now on, for their shares of the steps.
+    /// Shares the steps among the expressions of this pass.
     pub(super) fn share_steps(&mut self) {
         let anywhere = View { depth: usize::MAX, sources: u8::MAX, has_recursion: true };
         let is_new = |pattern: &&Arc<Pattern>| {
@@ -128,8 +123,8 @@ impl<'r> Run<'r, '_> {
         self.step_budget.begin_pass(new + self.set.dynamic_keys());
     }
 
-    /// Finds a pattern, known by its number; where texts of entries were added since it was searched in vain, in
-    /// what is new. One that was given up is not tried again in as much text or more.
+    /// Continues in new text if earlier text had no match. Does not repeat a stopped search at the same or a
+    /// larger depth.
     fn find_pattern(
         &mut self,
         (number, regex): (usize, &Regex),
@@ -156,7 +151,7 @@ impl<'r> Run<'r, '_> {
                 Ok(found)
             }
             Err((why, error)) => {
-                // One that was given up in more text is told already.
+                // A stop at a larger depth was reported.
                 if self.given_up.insert(number, (view.depth, why)).is_none() {
                     self.tell_given_up((member, part), why, &error);
                 }
@@ -165,7 +160,7 @@ impl<'r> Run<'r, '_> {
         }
     }
 
-    /// Searches a text from a byte on; returns where the match begins.
+    /// Returns the start of the match.
     fn search(
         &mut self,
         (number, regex): (usize, &Regex),
@@ -210,7 +205,6 @@ impl<'r> Run<'r, '_> {
         self.tell(finding.with_help(phrase!("simplify the pattern")));
     }
 
-    /// Keeps what is wrong with a key, up to a number.
     fn tell(&mut self, finding: Diagnostic) {
         if self.findings.contains(&finding) {
             return;
@@ -222,14 +216,11 @@ impl<'r> Run<'r, '_> {
     }
 }
 
-/// What a search for a key gave.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum SearchOutcome {
-    /// It was found.
     Hit(KeyHit),
-    /// It was searched in vain.
     Absent,
-    /// The search for this key was given up, so that nobody knows.
+    /// The search stopped.
     Unknown(Arc<str>, GaveUp),
 }
 
@@ -242,21 +233,17 @@ impl SearchOutcome {
     }
 }
 
-/// What a search for a pattern gave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Searched {
-    /// How long the text was.
     length: usize,
     found: Option<FoundIn>,
 }
 
-/// Returns whether one of the texts is there that a pattern needs.
 fn is_possible(hits: &Hits, pattern: &Pattern, view: View) -> bool {
     pattern.needs.is_empty() || pattern.needs.iter().any(|need| hits.place(*need, view).is_some())
 }
 
-/// Returns from where on a text is searched whose beginning was searched in vain; what was added begins with a line
-/// feed.
+/// Returns where to continue in a text that has grown. New text starts with a line feed.
 fn resume(regex: &Regex, text: &str, searched: usize) -> usize {
     match regex.reach() {
         Reach::Line => searched,
@@ -268,7 +255,6 @@ fn resume(regex: &Regex, text: &str, searched: usize) -> usize {
     }
 }
 
-/// Returns a key of an entry, compiled and as it is written.
 fn key_of(member: &Member, part: Part) -> Option<(&Key, &Arc<str>)> {
     let entry = &member.entry;
     match part {

@@ -1,4 +1,4 @@
-//! Inclusion groups: of each, one entry at a time becomes active.
+//! Inclusion groups.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,7 +7,6 @@ use super::{Candidate, Run};
 use crate::scan::PassKind;
 use crate::status::{GroupLoss, Reason, Status};
 
-/// The candidates of a group, in the order in which they are considered.
 struct Group<'m> {
     name: &'m str,
     candidates: Vec<usize>,
@@ -15,9 +14,9 @@ struct Group<'m> {
 }
 
 impl<'r> Run<'r, '_> {
-    /// Takes out the candidates that lose their groups; each is told why.
+    /// Removes the losers and sets their statuses.
     ///
-    /// An entry of several groups has to win each of them. One that lost a group takes no part in the others.
+    /// An entry must win all its groups. After a loss, it no longer competes in the others.
     pub(super) fn settle_groups(&mut self, candidates: &mut Vec<Candidate>, kind: PassKind) {
         let mut groups = self.groups(candidates);
         if groups.is_empty() {
@@ -38,8 +37,7 @@ impl<'r> Run<'r, '_> {
         candidates.retain(|_| !is_out.next().unwrap_or_default());
     }
 
-    /// Returns the groups in the order in which applications see them, which are written in JavaScript: names that
-    /// are whole numbers come first, ascending, then the others as they come.
+    /// Uses the key order of JavaScript objects: array indexes ascending, then insertion order.
     fn groups(&self, candidates: &[Candidate]) -> Vec<Group<'r>> {
         let mut places: BTreeMap<&'r str, usize> = BTreeMap::new();
         let mut groups: Vec<Group<'r>> = Vec::new();
@@ -57,7 +55,7 @@ impl<'r> Run<'r, '_> {
         groups
     }
 
-    /// The exact texts of the groups of active entries.
+    /// Keys are `group` texts, not split at commas.
     fn active_groups(&self) -> BTreeMap<&'r str, usize> {
         let mut groups = BTreeMap::new();
         for activation in &self.activations {
@@ -66,7 +64,6 @@ impl<'r> Run<'r, '_> {
         groups
     }
 
-    /// Where entries are sticky, the others lose.
     fn leave_sticky(&mut self, group: &mut Group<'_>, candidates: &[Candidate], contest: &mut Contest) {
         let sticky: Vec<usize> = contest.members_of(group, candidates);
         let Some(winner) = sticky.iter().copied().find(|member| self.timed.sticky(*member).is_some()) else {
@@ -81,7 +78,7 @@ impl<'r> Run<'r, '_> {
         }
     }
 
-    /// Where scores count, those whose score counts and is not the best lose.
+    /// Only entries that use scoring can lose by it.
     fn compare_scores(
         &mut self,
         group: &Group<'_>,
@@ -98,7 +95,7 @@ impl<'r> Run<'r, '_> {
         let scores: BTreeMap<usize, usize> =
             members.iter().map(|member| (*member, self.score(*member, kind))).collect();
         let best = scores.values().copied().max().unwrap_or_default();
-        // Of equal ones the first that is considered.
+        // Among equals, the first one.
         let winner = scores.iter().find(|(_, score)| **score == best).map_or(0, |(member, _)| *member);
         for at in &group.candidates {
             let member = candidates.get(*at).map_or(0, |candidate| candidate.member);
@@ -135,14 +132,14 @@ impl<'r> Run<'r, '_> {
         }
     }
 
-    /// Of those that win without a draw, the one of the greatest order.
+    /// Returns the highest order among those with `wins_group`.
     fn preferred(&self, members: &[usize]) -> Option<usize> {
         let preferred = members.iter().copied().filter(|member| self.member(*member).entry.wins_group);
         preferred.min_by_key(|member| Reverse(self.member(*member).entry.order))
     }
 
     fn draw_winner(&mut self, members: &[usize]) -> Option<usize> {
-        // A negative weight is none: the chances of the others stay as they are.
+        // A negative weight is 0.
         let weight = |run: &Self, member| run.member(member).entry.group_weight.max(0.0);
         let total: f64 = members.iter().map(|member| weight(self, *member)).sum();
         let drawn = self.ports.draws.draw() * total;
@@ -151,17 +148,17 @@ impl<'r> Run<'r, '_> {
             sum += weight(self, *member);
             drawn <= sum
         });
-        // Weights whose sum is no number draw nobody.
+        // The sum of the weights can be NaN.
         winner.or(members.first().copied())
     }
 
-    /// Returns whether an entry lost a group before; how says more than that the winner is active since.
+    /// An earlier loss is more specific than `GroupLoss::Active`.
     fn has_lost(&self, member: usize, lost: &str) -> bool {
         let status = self.statuses.get(member);
         matches!(status, Some(Status::NotActivated(Reason::Group { group, .. })) if **group == *lost)
     }
 
-    /// Takes a candidate out; one that is out already keeps its reason.
+    /// A candidate that already lost keeps its reason.
     fn lose(&mut self, (at, member): (usize, usize), group: &str, loss: GroupLoss, contest: &mut Contest) {
         let Some(is_out) = contest.is_out.get_mut(at).filter(|is_out| !**is_out) else { return };
         *is_out = true;
@@ -173,20 +170,18 @@ impl<'r> Run<'r, '_> {
     }
 }
 
-/// Which candidates have lost.
 struct Contest {
     is_out: Vec<bool>,
 }
 
 impl Contest {
-    /// Returns the members of a group that are still in.
     fn members_of(&self, group: &Group<'_>, candidates: &[Candidate]) -> Vec<usize> {
         let still_in = group.candidates.iter().filter(|at| !self.is_out.get(**at).copied().unwrap_or(true));
         still_in.filter_map(|at| candidates.get(*at)).map(|candidate| candidate.member).collect()
     }
 }
 
-/// Reads a name that JavaScript takes for the index of an array.
+/// Parses a JavaScript array index.
 fn array_index(name: &str) -> Option<u32> {
     let index = name.parse::<u32>().ok().filter(|index| *index < u32::MAX)?;
     (index.to_string() == name).then_some(index)

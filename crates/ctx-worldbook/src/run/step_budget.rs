@@ -1,20 +1,15 @@
-//! The steps that the regular expressions of a scan may spend, and how keys share them.
-
 use std::collections::BTreeMap;
 
-/// The steps of one scan.
+/// Steps of one scan.
 ///
-/// A quarter is common: whoever needs much takes of it, first come, first served. The rest is shared out evenly among the
-/// expressions that may be searched for, so that those that take for ever never use up what others need: where an entry
-/// stands among them decides nothing for a key that gets along with its share.
+/// A quarter goes to the first expressions that exceed their share. The rest is shared evenly: a slow
+/// expression cannot use up another one's share.
 #[derive(Debug)]
 pub(super) struct StepBudget {
     common: u64,
-    /// What is not shared out yet.
     reserve: u64,
-    /// What an expression gets that has no share yet.
+    /// Share of a new expression.
     share: u64,
-    /// What is left of the shares, by the numbers of the expressions.
     shares: BTreeMap<usize, u64>,
 }
 
@@ -24,18 +19,15 @@ impl StepBudget {
         Self { common, reserve: steps - common, share: 0, shares: BTreeMap::new() }
     }
 
-    /// Returns whether an expression has a share.
     pub(super) fn has_share(&self, number: usize) -> bool {
         self.shares.contains_key(&number)
     }
 
-    /// Begins a pass in which so many expressions may be searched for that have no share yet. Three quarters of what is
-    /// left are for them, the rest is for later passes.
+    /// Shares 75% of the reserve among `count` new expressions; the rest is for later passes.
     pub(super) fn begin_pass(&mut self, count: usize) {
         self.share = (self.reserve - self.reserve / 4) / u64::try_from(count).unwrap_or(u64::MAX).max(1);
     }
 
-    /// Returns how many steps an expression may spend.
     pub(super) fn allowed(&mut self, number: usize) -> u64 {
         let (share, reserve) = (self.share, &mut self.reserve);
         let own = self.shares.entry(number).or_insert_with(|| {
@@ -46,7 +38,7 @@ impl StepBudget {
         own.saturating_add(self.common)
     }
 
-    /// Takes off what an expression has spent, of its share first.
+    /// Uses the own share first.
     pub(super) fn spend(&mut self, number: usize, steps: u64) {
         let own = self.shares.entry(number).or_default();
         let more = steps.saturating_sub(*own);

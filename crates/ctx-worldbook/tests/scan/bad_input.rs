@@ -1,4 +1,4 @@
-//! Books that are odd, huge or hostile.
+//! Invalid, huge, and hostile books.
 
 use ctx_types::{Persist as _, Reader, Worldbook};
 use ctx_worldbook::{
@@ -7,7 +7,7 @@ use ctx_worldbook::{
 };
 use serde_json::{Value, json};
 
-/// Reads, compiles and scans a book; returns the codes of all findings and how many entries are active.
+/// Returns the codes of all diagnostics and the number of active entries.
 fn run(file: Value, text: &str, settings: Settings, limits: Limits) -> (Vec<String>, usize) {
     let mut reader = Reader::new();
     let noun = Worldbook::read(file.clone(), &mut reader);
@@ -183,7 +183,7 @@ fn what_is_beyond_the_limits_is_told() {
     assert_eq!(with(Limits { text_bytes: 3, ..Limits::default() }), [codes::TEXT_LIMIT.to_string()]);
 }
 
-/// Compiles a book and scans a text; returns all findings, and what became of each entry.
+/// Returns all diagnostics and the status of each entry.
 fn told(entries: Value, text: &str) -> (Vec<String>, Vec<String>) {
     let noun = Worldbook::read(json!({ "entries": entries }), &mut Reader::new());
     let (book, mut findings) = Book::of("B", Level::Global, &noun);
@@ -216,7 +216,7 @@ fn an_expression_that_was_given_up_leaves_the_others_their_steps() {
     assert_eq!(statuses[100], "it is active");
 }
 
-/// Keys of which each takes more steps than one may.
+/// Keys that exceed their step limit.
 fn evil(count: usize) -> Vec<Value> {
     let key = |n: usize| json!({ "key": [format!("/(a+)+\\1[b-z]{{1,{}}}/", n + 1)], "order": 100 });
     (0..count).map(key).collect()

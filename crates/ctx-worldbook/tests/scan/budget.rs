@@ -1,4 +1,4 @@
-//! How many tokens entries may have; here each byte is one.
+//! Token budgets. Each byte is a token.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn active(uid: u8) -> String {
 
 #[test]
 fn texts_on_their_lines_stay_below_the_budget() {
-    // 25 % of 80 are 20: 9 + 1, then 9 + 1 reach it.
+    // 25% of 80 is 20. Two texts of 9 bytes with line feeds reach it.
     let case =
         |last: usize| json!({ "entries": [constant(9, 9), constant(8, last)], "context": 80, "chat": [] });
     check(case(8), &[&active(9), &active(8)]);

@@ -1,4 +1,4 @@
-//! Runs a case: books, settings and chats in, what became of each entry out.
+//! Runs a case: books, settings, and chats. Returns the status of each entry.
 
 use std::sync::Arc;
 
@@ -10,7 +10,6 @@ use ctx_worldbook::{
 };
 use serde_json::{Value, json};
 
-/// One token a byte.
 pub(crate) struct Bytes;
 
 impl TokenCounter for Bytes {
@@ -23,7 +22,7 @@ impl TokenCounter for Bytes {
     }
 }
 
-/// Expands `{{char}}` to `Ada`, and `{{n}}` to how often it was expanded.
+/// Expands `{{char}}` to `Ada`, and `{{n}}` to a running number.
 #[derive(Default)]
 pub(crate) struct Counting(usize);
 
@@ -38,7 +37,7 @@ impl Expand for Counting {
     }
 }
 
-/// Compiles the books of a case: `entries` is the one book `B`, `books` an object of several with their levels.
+/// `entries` is a single book `B`; `books` is an object of books with levels.
 pub(crate) fn compile(case: &Value) -> BookSet {
     let (settings, found) = Settings::read(case.get("settings").unwrap_or(&json!({})));
     assert_eq!(found, []);
@@ -62,7 +61,7 @@ pub(crate) fn compile(case: &Value) -> BookSet {
     BookSet::compile(books, settings, Limits::default()).0
 }
 
-/// The messages of a chat: texts, or a speaker and a text, oldest first.
+/// Items are texts, or pairs of speaker and text.
 pub(crate) fn messages(chat: &Value) -> Vec<ScanMessage> {
     let message = |line: &Value| match line {
         Value::Array(parts) => ScanMessage::new(parts[0].as_str().unwrap(), parts[1].as_str().unwrap()),
@@ -71,7 +70,6 @@ pub(crate) fn messages(chat: &Value) -> Vec<ScanMessage> {
     chat.as_array().into_iter().flatten().map(message).collect()
 }
 
-/// Scans one chat of a case.
 pub(crate) fn scan(
     set: &BookSet,
     case: &Value,
@@ -113,7 +111,6 @@ pub(crate) fn draws(case: &Value) -> ListedDraws {
     ListedDraws::new(case["random"].as_array().into_iter().flatten().filter_map(Value::as_f64))
 }
 
-/// Records for each entry what became of it, in the order in which they are considered.
 pub(crate) fn statuses(set: &BookSet, scan: &Scan, chat: &Value) -> Vec<String> {
     let messages = messages(chat);
     let line = |(member, status): (&Member, &Status)| match status {
@@ -131,7 +128,6 @@ pub(crate) fn statuses(set: &BookSet, scan: &Scan, chat: &Value) -> Vec<String> 
     set.members().iter().zip(&scan.statuses).map(line).collect()
 }
 
-/// Checks what a case says of each entry after its one chat.
 #[track_caller]
 pub(crate) fn check(case: Value, expected: &[&str]) {
     let set = compile(&case);
@@ -139,7 +135,6 @@ pub(crate) fn check(case: Value, expected: &[&str]) {
     assert_eq!(statuses(&set, &scan, &case["chat"]), expected);
 }
 
-/// Checks which entries are active after each of several chats.
 #[track_caller]
 pub(crate) fn check_chats(case: Value, expected: &[&[&str]]) {
     let set = compile(&case);

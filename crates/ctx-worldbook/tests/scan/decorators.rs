@@ -1,5 +1,3 @@
-//! Lines above the text of an entry.
-
 use serde_json::{Value, json};
 
 use crate::case::check;
@@ -24,7 +22,7 @@ fn sillytavern_activates_and_keeps_out() {
     );
 }
 
-/// Checks an entry that is always active but for its decorators, in a chat where the agent said two messages.
+/// Checks a constant entry with decorators after two assistant messages.
 #[track_caller]
 fn card(decorators: &str, expected: &str) {
     let entry = json!({ "constant": true, "content": format!("{decorators}\nx") });

@@ -1,5 +1,3 @@
-//! For whom and for what entries are.
-
 use serde_json::{Value, json};
 
 use crate::case::check;

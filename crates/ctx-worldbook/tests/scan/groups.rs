@@ -1,11 +1,8 @@
-//! Of each inclusion group one entry at a time becomes active.
-
 use serde_json::{Value, json};
 
 use crate::case::{check, check_chats, compile, draws, scan};
 use ctx_worldbook::TimedState;
 
-/// An entry of the group `G` with a weight, found by `g`.
 fn member(order: u8, weight: u16) -> Value {
     json!({ "uid": order, "key": ["g"], "group": "G", "order": order, "groupWeight": weight })
 }
@@ -124,7 +121,7 @@ fn an_entry_of_several_groups_has_to_win_each() {
     let case = |draws: &[f64]| json!({ "entries": [entry(0, "A, B"), entry(1, "A"), entry(2, "B")], "chat": ["g"], "random": draws });
     let lost =
         |uid: u8, group: &str| format!("{uid}: no, another entry won the random choice in group `{group}`");
-    // The one that lost the first group leaves the second one to the other, without a draw.
+    // The loser of the first group leaves the second one, which then needs no random value.
     check(case(&[0.9]), &[&lost(0, "A"), &format!("1: {ACTIVE}"), &format!("2: {ACTIVE}")]);
     check(case(&[0.0, 0.9]), &[&lost(0, "B"), &lost(1, "A"), &format!("2: {ACTIVE}")]);
     check(case(&[0.0, 0.0]), &[&format!("0: {ACTIVE}"), &lost(1, "A"), &lost(2, "B")]);

@@ -1,10 +1,7 @@
-//! When a key is found.
-
 use serde_json::{Value, json};
 
 use crate::case::{check, check_chats};
 
-/// Checks whether one key is found in a text, by the settings of its entry.
 #[track_caller]
 fn found(entry: Value, text: &str, expected: bool) {
     let expected = match expected {

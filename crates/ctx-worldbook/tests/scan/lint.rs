@@ -1,5 +1,3 @@
-//! What is wrong with books, whatever the conversation.
-
 use serde_json::{Value, json};
 
 use crate::case::{Bytes, compile};

@@ -1,4 +1,4 @@
-//! What a scan says of every entry.
+//! Tests of scans.
 #![expect(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
 #![expect(clippy::needless_pass_by_value, reason = "cases read better where they are given")]
 

@@ -1,11 +1,8 @@
-//! Where the texts of active entries go.
-
 use serde_json::{Value, json};
 
 use crate::case::{compile, draws, scan};
 use ctx_worldbook::{TimedState, Unplaced};
 
-/// Sorts the active entries of a case; texts stand for them.
 fn output(entries: Value) -> Value {
     let case = json!({ "entries": entries });
     let set = compile(&case);

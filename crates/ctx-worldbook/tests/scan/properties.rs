@@ -1,12 +1,9 @@
-//! What holds for all books and chats.
-
 use ctx_worldbook::{Status, TimedState};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::case::{compile, draws, scan};
 
-/// A word that keys, chats and texts of entries are made of.
 fn word() -> impl Strategy<Value = &'static str> {
     prop_oneof![
         Just("moon"),
@@ -37,7 +34,6 @@ fn key() -> impl Strategy<Value = String> {
     ]
 }
 
-/// An entry without groups, timers and probability.
 fn simple_entry() -> impl Strategy<Value = Value> {
     let keys = proptest::collection::vec(key(), 0..3);
     let secondary = proptest::collection::vec(key(), 0..2);
@@ -51,7 +47,6 @@ fn simple_entry() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Any entry.
 fn entry() -> impl Strategy<Value = Value> {
     let numbers = proptest::collection::vec(0..4_u8, 8);
     (simple_entry(), numbers, prop_oneof![Just(""), Just("a"), Just("b"), Just("a,b"), Just("2, 1")])
@@ -87,7 +82,7 @@ fn config() -> ProptestConfig {
     ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// Finds a plain key as SillyTavern does, message by message.
+/// Finds a plain key as SillyTavern does.
 fn naive(text: &str, key: &str, case_sensitive: bool, whole_words: bool) -> bool {
     let fold = |text: &str| if case_sensitive { text.to_owned() } else { text.to_lowercase() };
     let (text, key) = (fold(text), fold(key.trim()));
@@ -159,7 +154,7 @@ proptest! {
         prop_assert_eq!(with(keyed), with(turned));
     }
 
-    /// At each entry that is not exempt, all texts up to it stay below the budget.
+    /// For each entry that is not exempt, all texts up to it stay below the budget.
     #[test]
     fn the_budget_is_exceeded_by_exempt_entries_only(case in case(entry())) {
         let set = compile(&case);

@@ -1,11 +1,9 @@
-//! Texts of active entries activate others.
-
 use serde_json::json;
 
 use crate::case::{check, compile, draws, scan};
 use ctx_worldbook::{PassKind, TimedState};
 
-/// A pattern is searched in new text only; what it may find across the border, it finds there.
+/// Only new text is searched, but a match may cross its start.
 #[test]
 fn patterns_are_found_in_and_across_texts_of_entries() {
     let entry = |key: &str| json!({ "key": [key], "content": "x", "excludeRecursion": false });

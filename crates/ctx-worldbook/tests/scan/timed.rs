@@ -1,11 +1,9 @@
-//! Entries that stay, rest or wait.
-
 use serde_json::{Value, json};
 
 use crate::case::{check, check_chats, compile, draws, scan, statuses};
 use ctx_worldbook::TimedState;
 
-/// Chats of the given lengths, with `magic` as the newest message where it is marked.
+/// `true` adds `magic` as the newest message.
 fn chats(lengths: &[(usize, bool)]) -> Value {
     let chat = |(length, is_magic): &(usize, bool)| {
         let mut chat = vec![json!("x"); *length];
@@ -100,7 +98,7 @@ fn what_stays_needs_no_luck_and_no_recursion() {
     check_chats(case, &[&["0"], &["0"], &["0"]]);
 }
 
-/// Scans a chat with one entry after a state was stored; returns the statuses and the new state.
+/// Returns whether the entry is active, and the new state.
 fn after(entry: &Value, state: &Value, length: usize) -> (bool, Value) {
     let case = json!({ "settings": { "depth": 1 }, "entries": [entry] });
     let set = compile(&case);
