@@ -150,6 +150,30 @@ impl Catalogue {
     }
 }
 
+/// Returns the values of the placeholders if the template matches the whole text. Each value is as short as possible.
+fn match_template<'a>(template: &'static str, text: &'a str) -> Option<Vec<(&'static str, &'a str)>> {
+    let (prefix, holes) = template.split_once('{')?;
+    let mut rest = text.strip_prefix(prefix)?;
+    let mut values = Vec::new();
+    for hole in holes.split('{') {
+        let (name, literal) = hole.split_once('}')?;
+        let end = if literal.is_empty() { rest.len() } else { rest.find(literal)? };
+        values.push((name, &rest[..end]));
+        rest = &rest[end + literal.len()..];
+    }
+    rest.is_empty().then_some(values)
+}
+
+fn fill_template(template: &str, values: &[(&str, String)]) -> String {
+    let mut holes = template.split('{');
+    let prefix = holes.next().unwrap_or_default().to_owned();
+    holes.fold(prefix, |text, hole| {
+        let (name, literal) = hole.split_once('}').unwrap_or((hole, ""));
+        let value = values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value);
+        spaced(spaced(text, value), literal)
+    })
+}
+
 /// Section, English text, and translation.
 fn entries(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let mut section = "";
