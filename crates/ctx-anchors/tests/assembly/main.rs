@@ -1,3 +1,5 @@
+//! Tests of the assembly of presets, conversations and injections.
+
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 mod anchors;

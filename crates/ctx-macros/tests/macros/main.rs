@@ -1,3 +1,5 @@
+//! Tests of macro expansion in all syntaxes.
+
 #![allow(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
 
 mod aio;

@@ -1,3 +1,5 @@
+//! Tests of regular expressions against the results of JavaScript.
+
 #![allow(
     clippy::indexing_slicing,
     clippy::panic,

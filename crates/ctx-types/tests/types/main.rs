@@ -1,3 +1,5 @@
+//! Tests of the data types and their files.
+
 #![allow(
     clippy::needless_pass_by_value,
     clippy::panic,
