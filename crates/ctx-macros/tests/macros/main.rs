@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
+#![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod aio;
 mod aio_host;
