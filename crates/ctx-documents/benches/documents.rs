@@ -1,7 +1,7 @@
 //! Benchmarks of text extraction, in pages per second.
 //!
 //! A page has 3,000 characters in 40 lines, or 40 rows of 8 cells. Generated documents stay below all limits.
-#![expect(clippy::unwrap_used, reason = "a bench that cannot make its own files has failed")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the benchmark")]
 
 #[path = "../tests/documents/build.rs"]
 mod build;

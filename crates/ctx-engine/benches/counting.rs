@@ -1,5 +1,5 @@
 //! Benchmarks of counting tokens, compared with `bpe-openai`.
-#![expect(clippy::print_stdout, reason = "a benchmark prints what it finds")]
+#![expect(clippy::print_stdout, reason = "benchmarks print results")]
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};

@@ -35,7 +35,7 @@ pub struct FileSchema {
 ///
 /// let agent = FILE_SCHEMAS.iter().find(|schema| schema.name == "agent").unwrap();
 /// let schema = (agent.write)(&Engine::new());
-/// assert_eq!(schema["properties"]["name"]["description"], "The name that `{{char}}` gives.");
+/// assert_eq!(schema["properties"]["name"]["description"], "Name that `{{char}}` inserts.");
 /// ```
 pub const FILE_SCHEMAS: [FileSchema; 8] = [
     FileSchema {

@@ -3,11 +3,7 @@
 //!
 //! Every case also checks equal assemblies, lossless files, and segments that cover each text.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test that cannot read its own files has failed"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a panic fails the test")]
 
 #[path = "../../../xtask/suite/src/attached.rs"]
 mod attached;

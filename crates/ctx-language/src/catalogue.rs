@@ -14,7 +14,7 @@ use crate::CodeText;
 /// Longest error message of another program that is matched with templates.
 const MAX_ORIGINAL_BYTES: usize = 500;
 
-/// How many messages within messages of other programs are translated.
+/// Maximum nesting of messages of other programs that is translated.
 const MAX_ORIGINAL_DEPTH: usize = 3;
 
 /// Texts of one language. A host can layer its own catalogue above the libraries'.
@@ -109,7 +109,8 @@ impl Catalogue {
         self.found(|own| {
             own.originals.iter().find_map(|(english, other)| {
                 let values = match_template(english, text)?;
-                // A message within a message must be known: half a sentence in each language helps nobody.
+                // A message within a message must have a translation. Otherwise, the sentence would mix two
+                // languages.
                 let filled = values.into_iter().map(|(name, value)| {
                     let translated = self.original(value, depth - 1);
                     let is_free = !matches!(name, "message" | "thing" | "reason" | "found");

@@ -2,7 +2,7 @@
 //!
 //! Prints a table, and the cases above the time limit. Without `--bench`, as under `cargo test`, each case
 //! runs once.
-#![expect(clippy::print_stdout, reason = "a benchmark prints what it finds")]
+#![expect(clippy::print_stdout, reason = "benchmarks print results")]
 
 #[path = "../tests/macros/bad_input/cases.rs"]
 mod cases;

@@ -30,7 +30,7 @@ pub type ExpandFn = dyn Fn(&mut Call<'_>) -> Result<Value, Failure> + Send + Syn
 /// ```
 #[derive(Clone)]
 #[non_exhaustive]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, listed beside the others")]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties of a macro")]
 pub struct Definition {
     /// Main name.
     pub name: Arc<str>,

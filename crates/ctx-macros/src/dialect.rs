@@ -79,7 +79,7 @@ impl Dialect {
     }
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and dialects mix them freely")]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties of a syntax")]
 pub(crate) struct Syntax {
     pub(crate) names: Names,
     pub(crate) is_case_sensitive: bool,

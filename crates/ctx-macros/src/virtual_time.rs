@@ -60,7 +60,7 @@ impl VirtualTime {
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
-        reason = "times of a calendar are exact in a double, and the sum is checked"
+        reason = "calendar times are exact; the sum is checked"
     )]
     pub(crate) fn at(&self, millis: i64, zone: &TimeZone) -> Option<i64> {
         let begin = self.begin.millis(zone)?;

@@ -41,7 +41,7 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// [`RunError::Core`], [`RunError::Cancelled`]; the run is then as before that processor, plus its
+    /// [`RunError::Core`], [`RunError::Cancelled`]. The processor's changes are undone, except for its
     /// report.
     pub async fn run(
         &self,

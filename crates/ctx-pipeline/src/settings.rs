@@ -14,20 +14,20 @@ pub use config::{Config, ConfigValue};
 pub(crate) use merge::resolve;
 pub use read::MAX_PRIORITY;
 
-/// Who set a value; later ones win, each entry whole.
+/// The origin of a value. Later origins override entire entries of earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
-    /// The processor itself.
+    /// Default of the processor.
     BuiltIn,
-    /// The user's own file (`ctx.toml`, or an application's settings).
+    /// User settings: `ctx.toml`, or the settings of an application.
     User,
-    /// The model's settings.
+    /// Settings of the model.
     Model,
-    /// The agent's settings.
+    /// Settings of the agent.
     Agent,
-    /// The command line, or an application's switch for this run.
+    /// Command line, or an application's setting for this run.
     CommandLine,
 }
 
@@ -58,26 +58,27 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What one layer says about one processor; absent fields take the built-in default, not a lower layer's.
+/// The settings of one processor in one layer. Missing fields have the built-in default, not the value of a
+/// lower layer.
 ///
-/// `message-formatters` is the group of the four formatters: it speaks for each of them that the layer does not name
-/// itself, and each takes the settings that it has fields for.
+/// `message-formatters` is the group of the four formatters. It applies to each formatter that the layer does
+/// not name. Each formatter uses only its own settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessorSetting {
-    /// The processor.
+    /// Processor id.
     pub id: Arc<str>,
-    /// Whether it runs; of a group, only `false` counts: whether each member is on is its own setting.
+    /// Whether the processor runs. For a group, only `false` has an effect; enable each member separately.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
-    /// When it runs.
+    /// Position in the run: processors run in ascending priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<i64>,
-    /// Its settings by key.
+    /// Settings by key.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub config: Map<String, Value>,
-    /// Where a file has it, if one does.
+    /// Location in a file, if known.
     #[serde(skip)]
     pub place: Option<SettingPlace>,
 }
@@ -117,13 +118,13 @@ pub struct SettingsLayer {
     pub settings: Vec<ProcessorSetting>,
 }
 
-/// A value and who set it.
+/// A value with its origin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sourced<T> {
-    /// The value.
+    /// Value.
     pub value: T,
-    /// Who set it.
+    /// Origin of the value.
     pub origin: Origin,
 }
 
@@ -133,23 +134,23 @@ impl<T> Sourced<T> {
     }
 }
 
-/// What holds for one processor after all layers.
+/// The settings of one processor after all layers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EffectiveSetting {
-    /// The processor.
+    /// Processor id.
     pub id: Arc<str>,
-    /// Whose entry counts, as a whole; absent if nobody has one.
+    /// Layer of the entry that applies. Missing if no layer has an entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<Origin>,
-    /// Who else has an entry, the highest layer first: nothing in it counts.
+    /// Other layers with an entry, highest first. Their entries are ignored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overrules: Vec<Origin>,
-    /// Whether it runs.
+    /// Whether the processor runs.
     pub enabled: Sourced<bool>,
-    /// When it runs.
+    /// Position in the run: processors run in ascending priority.
     pub priority: Sourced<i64>,
-    /// Its settings, in the order of its fields, then keys that it has no field for.
+    /// Settings in the order of the processor's fields, then unknown keys.
     pub config: Config,
 }

@@ -45,44 +45,44 @@ pub struct FileReport {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What became of one leaf of a document.
+/// The conversion result of one leaf of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FieldReport<'a> {
-    /// Where it stands, as a JSON pointer.
+    /// JSON pointer in the document.
     pub pointer: &'a str,
-    /// What became of it.
+    /// Conversion status.
     pub status: FieldStatus,
-    /// Where it is now, as a JSON pointer into what was made of the files; none for what is nowhere.
+    /// JSON pointer in the converted files. Missing if the field is nowhere.
     ///
-    /// Below `/worldbooks/N`, `/conversations/N`, `/profile` and `/template` it leads into these, otherwise into the
-    /// agent. What is empty and not written leads to what is around it.
+    /// Pointers below `/worldbooks/N`, `/conversations/N`, `/profile`, and `/template` are in these files;
+    /// others are in the agent. For an empty field that is not written, it is the pointer of the parent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<&'a str>,
-    /// How it differs there, or why it is not there.
+    /// Difference to the original, or the reason why the field is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<&'static str>,
-    /// Whether it holds nothing: null, or an empty text, list or object.
+    /// Whether the field is empty: null, or an empty text, list, or object.
     #[serde(skip)]
     pub is_empty: bool,
-    /// Of one that is approximated: whether what is sent is the same, since it is only spelled in another way or says
-    /// nothing of that.
+    /// Whether an approximated field does not change the sent messages: only its notation differs, or it does
+    /// not affect them.
     #[serde(skip)]
     pub is_alike: bool,
 }
 
-/// What became of a field.
+/// The conversion status of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FieldStatus {
-    /// It has the same meaning in a field of ours.
+    /// Converted with the same meaning.
     Mapped,
-    /// A field of ours means nearly the same; the note says what differs.
+    /// Converted with nearly the same meaning; `note` explains the difference.
     Approximated,
-    /// It is kept as it is, has no effect, and comes back on export.
+    /// Kept unchanged without effect; exported again.
     Kept,
-    /// It is kept nowhere; the note says why.
+    /// Not kept; `note` explains why.
     Unsupported,
 }
 
@@ -107,17 +107,17 @@ impl fmt::Display for FieldStatus {
     }
 }
 
-/// How many fields became what.
+/// The numbers of fields by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FieldCounts {
-    /// Fields that have the same meaning in a field of ours.
+    /// Fields converted with the same meaning.
     pub mapped: usize,
-    /// Fields that mean nearly the same there.
+    /// Fields converted with nearly the same meaning.
     pub approximated: usize,
-    /// Fields that are kept as they are, without effect.
+    /// Fields kept unchanged, without effect.
     pub kept: usize,
-    /// Fields that are kept nowhere.
+    /// Fields not kept.
     pub unsupported: usize,
 }
 

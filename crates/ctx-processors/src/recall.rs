@@ -151,7 +151,7 @@ fn most(cx: &PipelineContext<'_>, sent: &Sent<'_>) -> u64 {
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "counts of tokens are far below 2^53, and a share is between 0 and 1"
+    reason = "token counts are below 2^53; a share is in 0..=1"
 )]
 fn share(available: u64, config: &Config) -> u64 {
     (available as f64 * config.number(SHARE).clamp(0.0, 1.0)).floor() as u64

@@ -43,7 +43,7 @@ const MOMENT: &str = "2026-01-01T00:00:00Z";
 #[derive(Debug)]
 pub struct Case {
     turn: Turn,
-    /// Whether the request body is compared too.
+    /// Whether to compare the request body too.
     openai: bool,
     /// Whether there is an agent, or a preset.
     pub has_agent: bool,
@@ -58,49 +58,49 @@ struct Options {
 }
 
 keyed! {
-    /// The turn of a case of `ctx test`. Files are named as seen from the folder of the case.
+    /// A test case of `ctx test`. Paths are relative to the folder of the case.
     pub struct CaseFile {
-        /// What the case shows, for people.
+        /// Purpose of the case, for readers.
         why: Option<String> => "why",
-        /// The agent or preset; the file `agent` beside this one if absent.
+        /// Agent or preset file. Default: `agent` in the same folder.
         agent: Option<Filled> => "agent",
-        /// The conversation; the file `session` beside this one if absent.
+        /// Conversation file. Default: `session` in the same folder.
         session: Option<Filled> => "session",
-        /// The user profile; the file `profile` beside this one if absent.
+        /// User profile file. Default: `profile` in the same folder.
         profile: Option<Filled> => "profile",
-        /// The table of models; the file `models` beside this one if absent.
+        /// Model table file. Default: `models` in the same folder.
         models: Option<Filled> => "models",
-        /// Tool definitions; the file `tools` beside this one if absent.
+        /// Tool definitions file. Default: `tools` in the same folder.
         tools: Option<Filled> => "tools",
-        /// Worldbooks, in place of the file `worldbook` beside this one.
+        /// Worldbook files. Default: `worldbook` in the same folder.
         worldbooks: Vec<String> => "worldbooks",
-        /// Settings of the user: an object as an agent's `parameters`.
+        /// Settings of the user, with the keys of an agent's `parameters`.
         user_parameters: Option<Shaped<Parameters>> => "user_parameters",
-        /// Settings of the model: an object as an agent's `parameters`.
+        /// Settings of the model, with the keys of an agent's `parameters`.
         model_parameters: Option<Shaped<Parameters>> => "model_parameters",
-        /// Processors that are switched on.
+        /// Ids of processors to enable.
         enable: Vec<String> => "enable",
-        /// Processors that are switched off.
+        /// Ids of processors to disable.
         disable: Vec<String> => "disable",
-        /// The time of the turn (RFC 3339); 2026-01-01T00:00:00Z if absent.
+        /// Time of the turn (RFC 3339). Default: 2026-01-01T00:00:00Z.
         at: Option<Parsed<Timestamp>> => "at",
-        /// The time zone, such as `Asia/Shanghai`; UTC if absent.
+        /// Time zone, such as `Asia/Shanghai`. Default: UTC.
         tz: Option<Parsed<ZoneName>> => "tz",
-        /// The seed of random draws; 0 if absent.
+        /// Seed of random values. Default: 0.
         seed: Option<u64> => "seed",
-        /// What the user is about to send.
+        /// User's new message.
         input: Option<String> => "input",
-        /// What is to be generated; an answer if absent.
+        /// Generation kind. Default: a reply.
         kind: Option<Parsed<GenerationKind>> => "kind",
-        /// The model, in place of the agent's.
+        /// Model that overrides the agent's.
         model: Option<String> => "model",
-        /// The name of the connection profile, for `modelMatch`.
+        /// Connection profile name, for `modelMatch`.
         profile_name: Option<String> => "profile_name",
-        /// How many tokens the context may have; 0 means the model's window.
+        /// Token limit of the context; 0: the model's context window.
         context_tokens: Option<Tokens> => "context_tokens",
-        /// How many of them are kept free for the answer.
+        /// Response reserve: tokens of the limit that are reserved for the reply.
         reserve: Option<Tokens> => "reserve",
-        /// Whether the request body is compared too.
+        /// Whether to compare the request body too.
         openai: bool => "openai",
     }
 }

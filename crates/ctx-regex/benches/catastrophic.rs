@@ -2,8 +2,8 @@
 //!
 //! Prints the times for compilation and one search, and for replacing all matches, and the cases above the
 //! limit. Without `--bench`, as under `cargo test`, each case runs once.
-#![expect(clippy::print_stdout, reason = "a benchmark prints what it finds")]
-#![expect(clippy::expect_used, reason = "rows are valid patterns")]
+#![expect(clippy::print_stdout, reason = "benchmarks print results")]
+#![expect(clippy::expect_used, reason = "all patterns are valid")]
 
 #[path = "../tests/regex/catastrophic/cases.rs"]
 mod cases;

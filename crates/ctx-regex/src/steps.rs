@@ -48,7 +48,7 @@ impl Steps {
     }
 
     #[cfg(not(test))]
-    #[expect(clippy::unused_self, reason = "the same call as in tests")]
+    #[expect(clippy::unused_self, reason = "same signature as in tests")]
     pub(crate) const fn touch(&mut self, _: usize) {}
 
     /// Charges steps. If too few remain, sets them to 0.

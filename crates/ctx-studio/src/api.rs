@@ -1,4 +1,4 @@
-//! The JSON that every route shares: findings, failures, the login and the notices.
+//! JSON types of all routes: diagnostics, errors, login, and notices.
 
 use ctx_language::Language;
 use ctx_project::sources::Mark;
@@ -8,39 +8,39 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::api_files::{FileView, RewriteView};
 
-/// Something that is wrong in a file, or worth knowing.
+/// A diagnostic of a file: an error, a warning, or an info.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Finding {
     pub(crate) code: String,
     pub(crate) severity: Severity,
     pub(crate) message: String,
-    /// What to do about it.
+    /// Suggested fix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) help: Option<String>,
-    /// The file that it is about, as results name it.
+    /// File name, as in results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
-    /// The JSON pointer of the value that it is about.
+    /// JSON pointer of the value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pointer: Option<String>,
-    /// Where in the text of the draft.
+    /// Range in the text of the draft.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) span: Option<TextSpan>,
-    /// 1-based, as `ctx check` prints it.
+    /// From 1, as `ctx check` prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) line: Option<usize>,
-    /// 1-based, as `ctx check` prints it.
+    /// From 1, as `ctx check` prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) column: Option<usize>,
-    /// Whether POST `files/{f}/fix` with the `index` of this finding makes the edit that fixes it.
+    /// Whether POST `files/{f}/fix` with this `index` can apply the fix.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) fixable: bool,
     pub(crate) index: usize,
 }
 
 impl Finding {
-    /// Says a finding in a language.
+    /// Translates a diagnostic.
     pub(crate) fn of(language: Language, found: &Diagnostic, index: usize) -> Self {
         Self {
             code: found.code.to_string(),
@@ -57,12 +57,12 @@ impl Finding {
         }
     }
 
-    /// Says findings, whose files are below a folder.
+    /// Translates diagnostics.
     pub(crate) fn all(language: Language, found: &[Diagnostic]) -> Vec<Self> {
         found.iter().enumerate().map(|(index, found)| Self::of(language, found, index)).collect()
     }
 
-    /// Says where it is.
+    /// Sets the location.
     pub(crate) fn at(mut self, mark: Option<&Mark>, position: Option<(usize, usize)>) -> Self {
         self.span = mark.map(|mark| TextSpan::of(&mark.text, mark.range.start, mark.range.end));
         self.line = position.map(|(line, _)| line);
@@ -71,21 +71,21 @@ impl Finding {
     }
 }
 
-/// A range of a text: in bytes of UTF-8, and in units of UTF-16.
+/// A range of a text, in UTF-8 bytes and in UTF-16 units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub(crate) struct TextSpan {
-    /// The first byte.
+    /// First byte.
     pub(crate) start: usize,
-    /// The byte behind the last.
+    /// End in bytes, exclusive.
     pub(crate) end: usize,
-    /// The first unit of UTF-16.
+    /// First UTF-16 unit.
     pub(crate) from: usize,
-    /// The unit behind the last.
+    /// End in UTF-16 units, exclusive.
     pub(crate) to: usize,
 }
 
 impl TextSpan {
-    /// Finds a range of bytes in a text; what is no border of characters is led to the one before.
+    /// Converts a byte range. Moves an offset inside a character to the start of the character.
     pub(crate) fn of(text: &str, start: usize, end: usize) -> Self {
         let border = |mut at: usize| {
             at = at.min(text.len());
@@ -101,7 +101,7 @@ impl TextSpan {
     }
 }
 
-/// Every failure.
+/// The body of every error response.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Failure {
     pub(crate) code: String,
@@ -110,21 +110,21 @@ pub(crate) struct Failure {
     pub(crate) help: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) findings: Vec<Finding>,
-    /// The file as it is, where it was changed meanwhile.
+    /// Current file, if it was changed since it was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) theirs: Option<Box<FileView>>,
-    /// Edits that were refused can be made so, if they are sent again with `rewrite`.
+    /// Part of the file to rewrite. The rejected edits work if sent again with `rewrite`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rewrite: Option<RewriteView>,
 }
 
-/// POST `login`.
+/// Request of POST `login`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct Login {
     pub(crate) code: String,
 }
 
-/// The answer to it.
+/// Response of POST `login`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct LoggedIn {
     pub(crate) token: String,
@@ -133,36 +133,36 @@ pub(crate) struct LoggedIn {
     pub(crate) project: String,
 }
 
-/// What windows are told of by themselves.
+/// A notice that the server sends to all windows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Notice {
     pub(crate) run: String,
     pub(crate) seq: u64,
     #[serde(rename = "type")]
     pub(crate) kind: NoticeKind,
-    /// The id of the file, or of the conversation.
+    /// Id of the file or conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) revision: Option<u64>,
-    /// The window that did it, by its header `x-ctx-window`.
+    /// Window that made the change, from its header `x-ctx-window`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) by: Option<String>,
 }
 
-/// What has changed.
+/// The kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum NoticeKind {
-    /// A draft.
+    /// A draft changed.
     Draft,
-    /// A file, by another program or by a save.
+    /// A file changed, by another program or by a save.
     File,
-    /// An answer that is being written; there may be gaps in what is told of it.
+    /// A streamed reply changed. Notices can be missing.
     Turn,
-    /// Which files there are.
+    /// The list of files changed.
     Project,
-    /// More than can be told: all is to be read again.
+    /// Too many changes: reload everything.
     Resync,
 }
 

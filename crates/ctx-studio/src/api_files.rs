@@ -1,4 +1,4 @@
-//! The JSON of the folder and of its files.
+//! JSON types of the project folder and its files.
 
 use ctx_project::drafts::Splice;
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::api::{Finding, TextSpan};
 
-/// What a file is to the page.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FileKind {
@@ -21,38 +21,39 @@ pub(crate) enum FileKind {
     Other,
 }
 
-/// A file of the folder.
+/// A file of the project.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProjectFile {
-    /// The id for `files/{f}`.
+    /// Id for `files/{f}`.
     pub(crate) id: String,
-    /// The path below the folder, with `/`.
+    /// Path relative to the folder, with `/`.
     pub(crate) path: String,
     pub(crate) kind: FileKind,
-    /// Whether it is a conversation of the store: its path is its name then.
+    /// Whether it is a conversation in the store. `path` is then its name.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_stored: bool,
     pub(crate) bytes: u64,
     /// Whether the draft differs from the file.
     pub(crate) is_dirty: bool,
-    /// Whether it cannot be written: a read-only folder, too long, or `--read-only`.
+    /// Whether the file is read-only: because of the folder, its size, or `--read-only`.
     pub(crate) is_read_only: bool,
 }
 
-/// GET `project`.
+/// Response of GET `project`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Project {
     pub(crate) name: String,
-    /// The run of the server, and the last notice before this answer: a window hears of what comes after it.
+    /// Id of the server run. With `seq`, it is the last notice before this response; later notices are sent
+    /// to the window.
     pub(crate) run: String,
     pub(crate) seq: u64,
     pub(crate) files: Vec<ProjectFile>,
-    /// Whether there are more files than the limit: these are the first.
+    /// Whether `files` is truncated to the limit.
     pub(crate) is_cut: bool,
     pub(crate) is_read_only: bool,
-    /// The model that `ctx.toml` names.
+    /// Model in `ctx.toml`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +64,7 @@ pub(crate) struct Project {
     pub(crate) findings: Vec<Finding>,
 }
 
-/// The files that `ctx.toml` names for every turn, by their ids.
+/// Ids of the files that `ctx.toml` sets for every turn.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Defaults {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,7 +76,7 @@ pub(crate) struct Defaults {
     pub(crate) worldbooks: Vec<String>,
 }
 
-/// GET `files/{f}`, and the answer to what changes it otherwise than by edits.
+/// Response of GET `files/{f}` and of all changes other than edits.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the page asks for each by itself")]
@@ -83,60 +84,61 @@ pub(crate) struct FileView {
     pub(crate) id: String,
     pub(crate) path: String,
     pub(crate) kind: FileKind,
-    /// SHA-256 of the file's bytes as they were read; also the `ETag`, for `save`.
+    /// SHA-256 of the file's bytes when read; also the `ETag` for `save`.
     pub(crate) hash: String,
-    /// Counts the edits of the draft, undo and redo included.
+    /// Number of edits of the draft, including undo and redo.
     pub(crate) revision: u64,
     pub(crate) is_dirty: bool,
     pub(crate) can_undo: bool,
     pub(crate) can_redo: bool,
-    /// The text of the draft.
+    /// Text of the draft.
     pub(crate) text: String,
-    /// The value of the draft; absent if the text cannot be read, and then structured editing is off.
+    /// JSON value of the draft. Missing if the text is invalid; structured editing is then disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<Value>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) is_read_only: bool,
-    /// Whether the text is longer than this answer shows.
+    /// Whether `text` is truncated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_cut: bool,
-    /// How many items of its lists are not in `value`: the file is too large to be edited, and its beginning is shown.
+    /// Number of list items missing from `value`. Set if the file is too large to edit; only its first part
+    /// is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) more: Option<usize>,
-    /// Whether the file was deleted; then it has no hash.
+    /// Whether the file was deleted. It then has no hash.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_gone: bool,
 }
 
-/// POST `files/{f}/edits`: edits of values, or another text in place of the whole.
+/// Request of POST `files/{f}/edits`: edits of values, or a replacement of the whole text.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "it is how the page spells it")]
 pub(crate) struct Edits {
-    /// The revision that the page saw.
+    /// Revision that the page last read.
     pub(crate) base: u64,
-    /// Random, so that edits sent twice count once.
+    /// Random id. Edits with the same id are applied only once.
     pub(crate) id: String,
     #[serde(default)]
     pub(crate) edits: Option<Vec<Edit>>,
-    /// The whole text instead, for what edits of values cannot do.
+    /// New text of the whole file, for changes that value edits cannot express.
     #[serde(default)]
     pub(crate) text: Option<String>,
-    /// Writes the part of the file anew that a refusal of these edits has named.
+    /// Rewrites the part of the file named in the rejection of these edits.
     #[serde(default)]
     pub(crate) rewrite: bool,
 }
 
-/// The part of a file that has to be written anew for edits that its text cannot express.
+/// The part of a file to rewrite for edits that cannot keep its formatting.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct RewriteView {
-    /// Of the list or object; empty for the whole file.
+    /// JSON pointer of the list or object; empty for the whole file.
     pub(crate) pointer: String,
-    /// How many comments are lost by that.
+    /// Number of comments that are lost.
     pub(crate) comments: usize,
 }
 
-/// The answer to it: what has changed, where the page can tell the rest by the edits of values that it sent; else the
-/// file as it is now.
+/// Response of POST `files/{f}/edits`: the change, if the page can apply its value edits itself, or the whole
+/// file.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Edited {
@@ -144,12 +146,12 @@ pub(crate) enum Edited {
     Whole(FileView),
 }
 
-/// What edits of values have changed; the value is what they make of the one before. What is wrong with the file now is
-/// for GET `files/{f}/findings` to say, once somebody who types rests.
+/// The change of the text by value edits. Apply the edits to the previous value to get the new one. GET
+/// `files/{f}/findings` returns the diagnostics; request them when the user stops typing.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FileChange {
-    /// One more than the revision that the edits were made for.
+    /// New revision: `base` of the edits plus 1.
     pub(crate) revision: u64,
     pub(crate) is_dirty: bool,
     pub(crate) can_undo: bool,
@@ -157,26 +159,26 @@ pub(crate) struct FileChange {
     pub(crate) splice: TextSplice,
 }
 
-/// GET `files/{f}/findings`.
+/// Response of GET `files/{f}/findings`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct FileFindings {
-    /// The revision of the draft in which they were found.
+    /// Revision of the checked draft.
     pub(crate) revision: u64,
     pub(crate) findings: Vec<Finding>,
 }
 
-/// A part of a text that another takes the place of.
+/// A replacement in a text.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct TextSplice {
-    /// The first unit of UTF-16 that goes.
+    /// First replaced UTF-16 unit.
     pub(crate) from: usize,
-    /// The unit behind the last.
+    /// End in UTF-16 units, exclusive.
     pub(crate) to: usize,
     pub(crate) text: String,
 }
 
 impl TextSplice {
-    /// Returns what makes one text of another.
+    /// Returns the difference between two texts.
     pub(crate) fn between(before: &str, now: &str) -> Self {
         let Splice { range, text } = Splice::between(before, now);
         let TextSpan { from, to, .. } = TextSpan::of(before, range.start, range.end);
@@ -184,7 +186,7 @@ impl TextSplice {
     }
 }
 
-/// One change at a JSON pointer.
+/// A change at a JSON pointer.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub(crate) enum Edit {
@@ -195,26 +197,26 @@ pub(crate) enum Edit {
     Rename { pointer: String, name: String },
 }
 
-/// POST `files/{f}/undo`, `redo` and `discard`.
+/// Request of POST `files/{f}/undo`, `redo`, and `discard`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 pub(crate) struct Step {
-    /// With it, 409 where the draft has changed since.
+    /// Expected revision: 409 if the draft has another one.
     #[serde(default)]
     pub(crate) base: Option<u64>,
 }
 
-/// POST `files/{f}/fix`.
+/// Request of POST `files/{f}/fix`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct Fix {
     pub(crate) base: u64,
-    /// The `index` of the finding.
+    /// `index` of the diagnostic.
     pub(crate) index: usize,
 }
 
-/// POST `files/{f}/save`.
+/// Request of POST `files/{f}/save`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 pub(crate) struct Save {
-    /// Writes over what another program wrote, after a 409 has told it.
+    /// Overwrites changes of another program, after a 409 reported them.
     #[serde(default)]
     pub(crate) overwrite: bool,
 }

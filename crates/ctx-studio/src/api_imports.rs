@@ -1,4 +1,4 @@
-//! The JSON of imports and of the sample.
+//! JSON types of imports and of the sample project.
 
 use ctx_preset_import::FieldCounts;
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ pub(crate) struct ImportedFile {
     pub(crate) findings: Vec<Finding>,
 }
 
-/// What became of a field.
+/// The conversion result of a field.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct ImportedField {
     pub(crate) file: String,
@@ -26,7 +26,7 @@ pub(crate) struct ImportedField {
     pub(crate) note: Option<String>,
 }
 
-/// A file that would be written.
+/// A file to write.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct ImportOutput {
     pub(crate) path: String,
@@ -34,24 +34,24 @@ pub(crate) struct ImportOutput {
     pub(crate) exists: bool,
 }
 
-/// The answer to POST `import`.
+/// Response of POST `import`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ImportView {
     pub(crate) batch: String,
     pub(crate) files: Vec<ImportedFile>,
-    /// What `ctx import` prints, line by line.
+    /// Output lines of `ctx import`.
     pub(crate) lines: Vec<String>,
     pub(crate) counts: FieldCounts,
     pub(crate) fields: Vec<ImportedField>,
-    /// How many fields there are beside those that are listed.
+    /// Number of fields that are not listed.
     pub(crate) more_fields: usize,
-    /// The files that `write` would make, below `folder`.
+    /// Files that `import/write` would write below `folder`.
     pub(crate) writes: Vec<ImportOutput>,
     pub(crate) folder: String,
 }
 
-/// POST `import/write`.
+/// Request of POST `import/write`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct ImportWrite {
     pub(crate) batch: String,
@@ -60,26 +60,26 @@ pub(crate) struct ImportWrite {
     pub(crate) overwrite: bool,
 }
 
-/// POST `import/discard`.
+/// Request of POST `import/discard`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct ImportDiscard {
     pub(crate) batch: String,
 }
 
-/// The answer to POST `import/write` and `start`.
+/// Response of POST `import/write` and `start`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct ImportWritten {
     pub(crate) written: Vec<String>,
-    /// The id of the agent's file.
+    /// Id of the agent file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<String>,
 }
 
-/// POST `start`.
+/// Request of POST `start`.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Start {}
 
-/// The answer to POST `import/discard`.
+/// Response of POST `import/discard`.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub(crate) struct Nothing {}

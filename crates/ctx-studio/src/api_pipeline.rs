@@ -1,4 +1,4 @@
-//! The JSON of the settings of processors. What is asked is a preview's request.
+//! JSON types of processor settings. The request is that for a preview.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,24 @@ use serde::Serialize;
 
 use crate::api::Finding;
 
-/// The answer to POST `pipeline`.
+/// Response of POST `pipeline`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct PipelineView {
-    /// What holds for each processor, as they run.
+    /// Effective settings of each processor, in run order.
     pub(crate) settings: Vec<EffectiveSetting>,
-    /// The files that may set processors, the highest first; those that are not there are left out.
+    /// Existing files that can set processors, highest first.
     pub(crate) layers: Vec<SettingsLayerView>,
     pub(crate) findings: Vec<Finding>,
 }
 
-/// A file that may set processors.
+/// A file that can set processors.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct SettingsLayerView {
     pub(crate) origin: Origin,
-    /// The id of the file.
+    /// Id of the file.
     pub(crate) file: String,
-    /// The pointer of the object whose `processors` are the layer's settings.
+    /// JSON pointer of the object with the key `processors`.
     pub(crate) base: String,
-    /// The pointers of its entries, by the ids of processors.
+    /// JSON pointers of the entries, by processor id.
     pub(crate) entries: BTreeMap<String, String>,
 }

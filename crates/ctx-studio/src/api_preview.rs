@@ -1,4 +1,4 @@
-//! The JSON of previews: what a model would be sent, and why.
+//! JSON types of previews: the messages of a request, with reasons.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::Finding;
 
-/// What the moment of a turn gives.
+/// The settings of a turn.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct TurnSettings {
     pub(crate) input: Option<String>,
-    /// RFC 3339.
+    /// Time of the turn (RFC 3339).
     pub(crate) at: Option<String>,
     pub(crate) tz: Option<String>,
     pub(crate) seed: Option<u64>,
@@ -24,7 +24,7 @@ pub(crate) struct TurnSettings {
 }
 
 impl TurnSettings {
-    /// Returns what is generated; none for a kind that there is not.
+    /// Returns the generation kind; `None` if unknown.
     pub(crate) fn generation(&self) -> Option<GenerationKind> {
         match self.kind.as_deref() {
             None | Some("") => Some(GenerationKind::default()),
@@ -33,13 +33,14 @@ impl TurnSettings {
     }
 }
 
-/// POST `preview`.
+/// Request of POST `preview`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PreviewRequest {
-    /// The name of the window: a newer request of it ends the older one (409 with CTX1012), unless one of them is pinned.
+    /// Name of the window. A newer request of the same window cancels the older one (409 with CTX1012),
+    /// unless one of them is pinned.
     pub(crate) window: String,
-    /// The id of a file, whose draft counts. Without an id that of `ctx.toml` is meant; an empty id means none.
+    /// Id of a file, whose draft is used. Default: from `ctx.toml`. An empty id means no file.
     #[serde(default)]
     pub(crate) agent: Option<String>,
     #[serde(default)]
@@ -48,13 +49,13 @@ pub(crate) struct PreviewRequest {
     pub(crate) profile: Option<String>,
     #[serde(default)]
     pub(crate) worldbooks: Vec<String>,
-    /// The model's own settings of processors: the id of a file.
+    /// Id of the file with the model's processor settings.
     #[serde(default)]
     pub(crate) model_settings: Option<String>,
-    /// Takes files as they are on disk, and not their drafts.
+    /// Uses the saved files instead of the drafts.
     #[serde(default)]
     pub(crate) saved: bool,
-    /// Keeps it beside the last 8 previews of the window; of pinned ones the last 4.
+    /// Pins the preview. The server keeps the last 8 previews of a window and the last 4 pinned ones.
     #[serde(default)]
     pub(crate) pin: bool,
     #[serde(default)]
@@ -65,43 +66,43 @@ pub(crate) struct PreviewRequest {
     /// Ids of processors.
     #[serde(default)]
     pub(crate) disable: Vec<String>,
-    /// The id of the last preview of this window: then the answer may tell only what differs from it.
+    /// Id of the window's last preview. The response can then contain only the differences.
     #[serde(default)]
     pub(crate) have: Option<String>,
 }
 
-/// A message, or what became of one that is not sent.
+/// A message, sent or not.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "it is how the page spells it")]
 pub(crate) struct Row {
-    /// The place in the request, 0-based; absent for what is not sent. After splices it is counted anew.
+    /// Index in the request, from 0. Missing if not sent. Recount after applying splices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) n: Option<usize>,
-    /// A hash of all that the row shows but `n` and `row`: equal key, equal row.
+    /// Hash of all fields except `n` and `row`. Rows with equal keys are equal.
     pub(crate) key: String,
     pub(crate) role: String,
-    /// The kind of the source that owns most of it: `preset`, `history`, `worldbook`, `input`, `summary`, …
+    /// Kind of the main source: `preset`, `history`, `worldbook`, `input`, `summary`, …
     pub(crate) source: String,
-    /// The name a person knows: of an entry, a message or an anchor.
+    /// Display name of the entry, message, or anchor.
     pub(crate) name: String,
-    /// In the agent's file, where an entry is what it comes from.
+    /// JSON pointer of the entry in the agent file. Missing for other sources.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pointer: Option<String>,
-    /// How it came to its place, for people: `in order`, `depth 3`, `anchor chat_history`.
+    /// Placement for display: `in order`, `depth 3`, `anchor chat_history`.
     pub(crate) place: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tokens: Option<u64>,
     pub(crate) bytes: usize,
-    /// The first line, at most 200 characters.
+    /// First line, at most 200 characters.
     pub(crate) head: String,
-    /// For what is not sent: why.
+    /// Reason why the message is not sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dropped: Option<String>,
-    /// Its place in the list, 0-based, by which its text is asked for. After splices it is counted anew.
+    /// Index in the list, from 0, used to request the text. Recount after applying splices.
     pub(crate) row: usize,
 }
 
-/// Items that take the place of others.
+/// A replacement of list items.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub(crate) struct ListSplice<T> {
@@ -110,7 +111,7 @@ pub(crate) struct ListSplice<T> {
     pub(crate) insert: Vec<T>,
 }
 
-/// All items of a list, or what makes them of those of an earlier preview.
+/// All items of a list, or the splices that convert an earlier preview's list.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
@@ -119,7 +120,7 @@ pub(crate) enum Listed<T> {
     Splices { splices: Vec<ListSplice<T>>, total: usize },
 }
 
-/// What is used of the budget.
+/// Token usage and budget.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UsageView {
@@ -129,41 +130,41 @@ pub(crate) struct UsageView {
     pub(crate) limit: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reserved: Option<u64>,
-    /// Whether every figure comes from the model's own tokenizer.
+    /// Whether all counts are from the model's own tokenizer.
     pub(crate) is_exact: bool,
     pub(crate) parts: Vec<UsagePart>,
 }
 
-/// Tokens of one kind.
+/// The tokens of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct UsagePart {
     pub(crate) name: String,
     pub(crate) tokens: i64,
 }
 
-/// What the next turn sends again as it is.
+/// The prefix that the next turn repeats unchanged.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct StableView {
-    /// So many of the first messages are the same in the next turn.
+    /// Number of leading messages that the next turn repeats.
     pub(crate) messages: usize,
     pub(crate) tokens: u64,
-    /// What ends that.
+    /// Reason for the end of the prefix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
 }
 
-/// Why something is sent, elsewhere, or not.
+/// A decision about a message: sent, moved, merged, or dropped, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub(crate) struct DecisionView {
-    /// What it is about, such as `history:n3`.
+    /// Source of the message, such as `history:n3`.
     pub(crate) code: String,
-    /// What became of it, in the language of the request.
+    /// Outcome, in the language of the request.
     pub(crate) kind: String,
     pub(crate) message: String,
     pub(crate) rows: Vec<usize>,
 }
 
-/// What one stage did.
+/// The step of one processor.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub(crate) struct StageView {
     pub(crate) id: String,
@@ -173,19 +174,20 @@ pub(crate) struct StageView {
     pub(crate) log: Vec<String>,
 }
 
-/// What does not fit a budget.
+/// The parts that do not fit the budget.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct InfeasibleView {
     pub(crate) parts: Vec<UsagePart>,
     pub(crate) message: String,
 }
 
-/// The answer to POST `preview`.
+/// Response of POST `preview`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Preview {
     pub(crate) id: String,
-    /// The preview from which the lists and the tokens of entries tell only what differs; absent where they are whole.
+    /// Id of the earlier preview that the lists and `entryTokens` are relative to. Missing if they are
+    /// complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) since: Option<String>,
     pub(crate) usage: UsageView,
@@ -195,14 +197,15 @@ pub(crate) struct Preview {
     pub(crate) stages: Listed<StageView>,
     pub(crate) findings: Listed<Finding>,
     pub(crate) rows: Listed<Row>,
-    /// Tokens of each entry of the agent that is sent, by pointer; of a difference, null for one that is sent no more.
+    /// Tokens of each sent agent entry, by JSON pointer. In a difference, `null` marks an entry that is no
+    /// longer sent.
     pub(crate) entry_tokens: BTreeMap<String, Option<u64>>,
-    /// The budget cannot be met: what cannot be left out. No error.
+    /// Required parts that exceed the budget. The response is not an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) infeasible: Option<InfeasibleView>,
 }
 
-/// A part of a text that one source wrote.
+/// A part of a text from one source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct PieceView {
     pub(crate) text: String,
@@ -222,13 +225,13 @@ pub(crate) struct RowText {
     pub(crate) is_cut: bool,
 }
 
-/// GET `previews/{p}/rows`.
+/// Response of GET `previews/{p}/rows`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct RowTexts {
     pub(crate) rows: Vec<RowText>,
 }
 
-/// What a stage did to a message.
+/// A change of a message by a processor.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct LifeEvent {
     pub(crate) stage: String,
@@ -236,30 +239,30 @@ pub(crate) struct LifeEvent {
     pub(crate) text: String,
 }
 
-/// GET `previews/{p}/life`.
+/// Response of GET `previews/{p}/life`: the trace of a message.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct LifeView {
     pub(crate) events: Vec<LifeEvent>,
     pub(crate) why: Vec<String>,
 }
 
-/// GET `previews/{p}/body`.
+/// Response of GET `previews/{p}/body`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct BodyView {
     pub(crate) dialect: String,
-    /// The request body, byte for byte what would be sent.
+    /// Exact request body.
     pub(crate) text: String,
     pub(crate) findings: Vec<Finding>,
 }
 
-/// POST `compare`.
+/// Request of POST `compare`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct CompareRequest {
     pub(crate) a: String,
     pub(crate) b: String,
 }
 
-/// How a row of one context stands to one of the other.
+/// The difference between rows or words of two contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ChangeKind {
@@ -269,7 +272,7 @@ pub(crate) enum ChangeKind {
     Removed,
 }
 
-/// Rows of two contexts that belong together.
+/// Matching rows of two contexts.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct ComparedRow {
     pub(crate) kind: ChangeKind,
@@ -281,7 +284,7 @@ pub(crate) struct ComparedRow {
     pub(crate) words: Vec<WordChange>,
 }
 
-/// Words that stayed, came or went.
+/// Equal, added, or removed words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct WordChange {
     pub(crate) kind: ChangeKind,
@@ -299,7 +302,7 @@ pub(crate) struct DifferenceView {
     pub(crate) excerpts: Option<[String; 2]>,
 }
 
-/// The answer to POST `compare`.
+/// Response of POST `compare`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Compared {
@@ -309,7 +312,7 @@ pub(crate) struct Compared {
     pub(crate) messages: [usize; 2],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tokens: Option<[u64; 2]>,
-    /// Tokens that a provider with a cache bills again.
+    /// Tokens that a provider with a prompt cache bills again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) again: Option<u64>,
     /// The first byte that differs.
@@ -318,7 +321,7 @@ pub(crate) struct Compared {
     pub(crate) rows: Vec<ComparedRow>,
 }
 
-/// POST `expand`.
+/// Request of POST `expand`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct ExpandRequest {
     pub(crate) text: String,
@@ -332,7 +335,7 @@ pub(crate) struct ExpandRequest {
     pub(crate) turn: TurnSettings,
 }
 
-/// The answer to it.
+/// Response of POST `expand`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Expanded {
     pub(crate) text: String,

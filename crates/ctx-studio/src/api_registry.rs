@@ -1,10 +1,10 @@
-//! The JSON of what agents may use.
+//! JSON types of the registry: anchors, macros, processors, and models.
 
 use ctx_types::ConfigField;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// GET `registry`.
+/// Response of GET `registry`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Registry {
     pub(crate) anchors: Vec<AnchorInfo>,
@@ -14,7 +14,7 @@ pub(crate) struct Registry {
     pub(crate) dialects: Vec<&'static str>,
 }
 
-/// A place in a preset.
+/// An anchor of a preset.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct AnchorInfo {
     pub(crate) id: String,
@@ -22,14 +22,14 @@ pub(crate) struct AnchorInfo {
     pub(crate) description: String,
     pub(crate) kind: AnchorKind,
     pub(crate) role: &'static str,
-    /// The default text of a template anchor.
+    /// Default text of a template anchor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) template: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
 }
 
-/// Whether a place has a text.
+/// Whether an anchor has a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum AnchorKind {
@@ -61,7 +61,7 @@ pub(crate) struct ProcessorInfo {
     pub(crate) fields: Vec<ConfigField>,
 }
 
-/// GET `codes/{c}`: what a code means.
+/// Response of GET `codes/{c}`: the explanation of a diagnostic code.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CodeView {
@@ -69,10 +69,10 @@ pub(crate) struct CodeView {
     pub(crate) title: &'static str,
     pub(crate) cause: &'static str,
     pub(crate) example: &'static str,
-    /// The name of the example, where that is a whole file.
+    /// File name of the example, if the example is a complete file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<&'static str>,
-    /// The command that shows the finding.
+    /// Command that reports the diagnostic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) shown_by: Option<&'static str>,
     pub(crate) way_out: &'static str,

@@ -1,4 +1,4 @@
-//! The JSON of conversations: the tree, the active path, steps, and summaries.
+//! JSON types of conversations: the tree, the active branch, operations, and summaries.
 
 use ctx_pipeline::{ConfigValue, Origin};
 use ctx_types::ConfigField;
@@ -7,35 +7,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::{Finding, TextSpan};
 
-/// GET `conversations/{f}?from=&to=&open=&at=`: messages of the active path, without those behind summaries that are
-/// not open.
+/// Response of GET `conversations/{f}?from=&to=&open=&at=`: messages of the active branch. Messages hidden by
+/// a summary are omitted unless the summary is open.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ConversationView {
-    /// The hash of the file, which steps name as their `base`.
+    /// Hash of the file, for the `base` of operations.
     pub(crate) hash: String,
-    /// How many messages there are to be shown.
+    /// Number of messages to show.
     pub(crate) total: usize,
-    /// The place of the first of `rows` among them.
+    /// Index of the first item of `rows` among them.
     pub(crate) from: usize,
     pub(crate) rows: Vec<MessageView>,
-    /// The names of steps that can be taken back, the latest first.
+    /// Names of operations to undo, latest first.
     pub(crate) undo: Vec<String>,
-    /// The names of steps that can be done again.
+    /// Names of operations to redo.
     pub(crate) redo: Vec<String>,
-    /// Why it cannot be changed.
+    /// Reason why the conversation is read-only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fixed: Option<String>,
-    /// Whether it is a list of messages, of which a session can be made.
+    /// Whether the file is a list of messages, which can be converted to a session.
     pub(crate) is_list: bool,
 }
 
-/// A message of the active path.
+/// A message of the active branch.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MessageView {
     pub(crate) id: String,
-    /// Its place on the path, from 1.
+    /// Position in the branch, from 1.
     pub(crate) place: usize,
     pub(crate) role: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,19 +44,19 @@ pub(crate) struct MessageView {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_cut: bool,
     pub(crate) tokens: u64,
-    /// The calls that it makes, each as the name of the tool and its arguments.
+    /// Tool calls of the message, each with tool name and arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) calls: Vec<String>,
-    /// The names of the files that are sent with it.
+    /// Names of the attachments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) attachments: Vec<String>,
     pub(crate) state: MessageState,
-    /// The summary that hides it.
+    /// Id of the summary that hides the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hidden_by: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) branch: Option<BranchView>,
-    /// Of a summary: what it stands for.
+    /// Token and message counts, for a summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) summary: Option<SummaryFigures>,
 }
@@ -66,16 +66,16 @@ pub(crate) struct MessageView {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum MessageState {
     Sent,
-    /// A summary stands for it.
+    /// Replaced by a summary.
     Hidden,
-    /// It is switched off.
+    /// Disabled.
     Off,
 }
 
-/// The place of a message among its siblings.
+/// The position of a message among its siblings.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct BranchView {
-    /// From 1.
+    /// Position, from 1.
     pub(crate) at: usize,
     pub(crate) of: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,32 +84,32 @@ pub(crate) struct BranchView {
     pub(crate) after: Option<String>,
 }
 
-/// What a summary stands for.
+/// Counts of a summary and of the messages that it replaces.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SummaryFigures {
     pub(crate) messages: usize,
     pub(crate) original_tokens: u64,
     pub(crate) tokens: u64,
-    /// In milliseconds since 1970.
+    /// Time of creation, in milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) at_millis: Option<i64>,
 }
 
-/// GET `conversations/{f}/tree`: runs of messages without branches, parents before children.
+/// Response of GET `conversations/{f}/tree`: runs of messages without branches, parents before children.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TreeView {
     pub(crate) runs: Vec<RunView>,
-    /// Whether there are more runs than are told.
+    /// Whether `runs` is truncated.
     pub(crate) is_cut: bool,
 }
 
-/// Messages one behind the other, up to a branching or an end.
+/// Consecutive messages up to a branch point or a leaf.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunView {
-    /// The place of the run above in the list.
+    /// Index of the parent run in the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) above: Option<usize>,
     pub(crate) first: String,
@@ -117,56 +117,56 @@ pub(crate) struct RunView {
     pub(crate) messages: usize,
     pub(crate) summaries: usize,
     pub(crate) role: String,
-    /// The beginning of its first message.
+    /// First words of the first message.
     pub(crate) head: String,
-    /// Whether it is on the active path.
+    /// Whether the run is in the active branch.
     pub(crate) is_active: bool,
 }
 
-/// POST `conversations/{f}/steps`.
+/// Request of POST `conversations/{f}/steps`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct TakeStep {
-    /// The hash that the page saw.
+    /// Hash of the file that the page last read.
     pub(crate) base: String,
     pub(crate) step: ConversationStep,
-    /// The id of the agent whose settings of summaries count.
+    /// Id of the agent whose summary settings apply.
     #[serde(default)]
     pub(crate) agent: Option<String>,
 }
 
-/// A step of a conversation. Each is noted in its log, and can be taken back.
+/// An operation on a conversation. Operations are recorded in the log and can be undone.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub(crate) enum ConversationStep {
-    /// Gives a message another text.
+    /// Replaces the text of a message.
     Edit {
         id: String,
         text: String,
     },
-    /// Puts another text beside a message, as a branch of its own.
+    /// Adds a sibling message with another text, as a new branch.
     Branch {
         id: String,
         text: String,
     },
-    /// Adds a message at the end of the active path.
+    /// Adds a message at the end of the active branch.
     Append {
         role: String,
         text: String,
     },
-    /// Shows the branch of a message.
+    /// Activates the branch of a message.
     Activate {
         id: String,
     },
-    /// Switches a message or a summary on or off.
+    /// Enables or disables a message or a summary.
     Toggle {
         id: String,
         enabled: bool,
     },
-    /// Deletes a message with all below it; of a summary only the summary.
+    /// Deletes a message and all messages below it. For a summary, deletes only the summary.
     Remove {
         id: String,
     },
-    /// Writes a summary again, from what it stands for.
+    /// Writes a summary again from the replaced messages.
     Regenerate {
         id: String,
     },
@@ -174,163 +174,163 @@ pub(crate) enum ConversationStep {
     Redo,
 }
 
-/// The answer to it, and to POST `conversations/{f}/compress`.
+/// Response of POST `conversations/{f}/steps` and `conversations/{f}/compress`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct StepTaken {
     pub(crate) hash: String,
-    /// What happened, for people.
+    /// Result, for display.
     pub(crate) told: String,
-    /// The message that it is about.
+    /// Id of the affected message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
-    /// What a step leaves: the part that the query names, as that of GET `conversations/{f}`, or the one around the
-    /// message that it is about.
+    /// Conversation after the operation: the part selected by the query, as in GET `conversations/{f}`, or
+    /// the part around the affected message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) view: Option<ConversationView>,
 }
 
-/// The answer to POST `conversations/{f}/session`.
+/// Response of POST `conversations/{f}/session`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct MadeSession {
-    /// The id of the new file.
+    /// Id of the new file.
     pub(crate) id: String,
 }
 
-/// POST `conversations/{f}/session`.
+/// Request of POST `conversations/{f}/session`.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MakeSession {}
 
-/// POST `conversations/{f}/plan` and `conversations/{f}/compress`.
+/// Request of POST `conversations/{f}/plan` and `conversations/{f}/compress`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct CompressRequest {
-    /// The hash that the page saw; a plan of another text would be another one.
+    /// Hash of the file that the page last read. A plan is only valid for this text.
     pub(crate) base: String,
-    /// The id of the agent whose settings count over those of `ctx.toml`.
+    /// Id of the agent whose settings override `ctx.toml`.
     #[serde(default)]
     pub(crate) agent: Option<String>,
     #[serde(default)]
     pub(crate) range: CompressRange,
 }
 
-/// Which messages a summary is to stand for.
+/// The messages to summarize.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub(crate) enum CompressRange {
-    /// All that the settings do not protect.
+    /// All messages that the settings do not protect.
     #[default]
     All,
-    /// Only where the settings would compress by themselves, and as much as they would.
+    /// The messages that automatic compression would summarize now.
     Auto,
-    /// The summaries that are there, which are joined.
+    /// The existing summaries, merged into one.
     RollUp,
-    /// From one message to another, by their ids.
+    /// From one message id to another.
     Between { from: String, to: String },
 }
 
-/// POST `compression`.
+/// Request of POST `compression`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub(crate) struct CompressionRequest {
-    /// The id of the agent.
+    /// Id of the agent.
     #[serde(default)]
     pub(crate) agent: Option<String>,
 }
 
-/// The settings of compression: each key by itself takes the value of the highest layer that has it.
+/// The compression settings. Each key has the value of the highest layer that sets it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct CompressionSettings {
     pub(crate) fields: Vec<ConfigField>,
     pub(crate) values: Vec<ConfigValue>,
-    /// The files that may set them, the highest first.
+    /// Files that can set them, highest first.
     pub(crate) layers: Vec<CompressionLayer>,
     pub(crate) findings: Vec<Finding>,
 }
 
-/// A file that may set compression.
+/// A file that can set compression.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct CompressionLayer {
     pub(crate) origin: Origin,
     pub(crate) file: String,
-    /// The pointer of the object that holds them.
+    /// JSON pointer of the object with the settings.
     pub(crate) base: String,
 }
 
-/// What would be compressed.
+/// A compression plan.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CompressionPlan {
-    /// The plan, or why there is nothing to do.
+    /// Plan in words, or the reason why nothing can be compressed.
     pub(crate) told: String,
-    /// Whether there is something to do.
+    /// Whether there is something to compress.
     pub(crate) is_needed: bool,
-    /// The messages that would be hidden.
+    /// Ids of the messages to hide.
     pub(crate) ids: Vec<String>,
-    /// The summaries that would be joined with them.
+    /// Ids of the summaries to merge with them.
     pub(crate) summaries: Vec<String>,
-    /// The tokens that would be hidden.
+    /// Tokens of the messages to hide.
     pub(crate) tokens: u64,
-    /// Whether the settings would compress by themselves now, in words.
+    /// Whether automatic compression would run now, in words.
     pub(crate) trigger: String,
     pub(crate) fires: bool,
 }
 
-/// POST `conversations`: begins a conversation in the store.
+/// Request of POST `conversations`: creates a conversation in the store.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewConversation {
-    /// Its title, at most 200 characters; absent means none.
+    /// Title, at most 200 characters. Default: none.
     #[serde(default)]
     pub(crate) name: Option<String>,
-    /// The conversation that it begins with; absent means an empty one.
+    /// Id of the conversation to copy. Default: an empty conversation.
     #[serde(default)]
     pub(crate) from: Option<String>,
 }
 
-/// GET `conversations/{f}/summaries/{n}`.
+/// Response of GET `conversations/{f}/summaries/{n}`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SummaryView {
-    /// Its figures in a sentence.
+    /// Counts in one sentence.
     pub(crate) told: String,
     pub(crate) text: String,
     pub(crate) figures: SummaryFigures,
-    /// How it was made, as it was noted.
+    /// Recorded details of its creation.
     pub(crate) made: Vec<NotedValue>,
-    /// How many facts of each kind it kept, lost and made up.
+    /// Numbers of kept, lost, and invented facts by kind.
     pub(crate) kinds: Vec<FactCounts>,
-    /// What it lost, at most 500.
+    /// Lost facts, at most 500.
     pub(crate) lost: Vec<FactView>,
-    /// What it says and the messages do not, at most 500.
+    /// Facts that are not in the messages, at most 500.
     pub(crate) invented: Vec<FactView>,
 }
 
-/// Something that was noted about a summary.
+/// A recorded detail of a summary.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct NotedValue {
     pub(crate) key: String,
     pub(crate) value: String,
 }
 
-/// How many facts of a kind there are.
+/// The numbers of facts of one kind.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct FactCounts {
-    /// A word for programs, such as `date`.
+    /// Kind of fact, such as `date`.
     pub(crate) kind: &'static str,
     pub(crate) kept: usize,
     pub(crate) lost: usize,
     pub(crate) invented: usize,
 }
 
-/// A fact, and where it stands.
+/// A fact with its location.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct FactView {
-    /// A word for programs, such as `date`.
+    /// Kind of fact, such as `date`.
     pub(crate) kind: &'static str,
     pub(crate) text: String,
-    /// The message.
+    /// Id of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
-    /// Where in its text.
+    /// Range in the message's text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) span: Option<TextSpan>,
 }

@@ -1,4 +1,4 @@
-//! The JSON of turns: what a model answers in a conversation, and the summaries that it writes.
+//! JSON types of turns: replies and summaries of a model.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use crate::api_preview::TurnSettings;
 use crate::api_talk::{CompressRange, StepTaken};
 
-/// POST `conversations/{f}/turns`.
+/// Request of POST `conversations/{f}/turns`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct BeginTurn {
-    /// The hash that the page saw.
+    /// Hash of the file that the page last read.
     pub(crate) base: String,
     #[serde(default)]
     pub(crate) agent: Option<String>,
@@ -18,125 +18,128 @@ pub(crate) struct BeginTurn {
     pub(crate) profile: Option<String>,
     #[serde(default)]
     pub(crate) worldbooks: Vec<String>,
-    /// What the user says is its `input`; without it what is pending is answered.
+    /// Settings of the turn. `input` is the user's message; without it, the model answers the pending
+    /// message.
     #[serde(default)]
     pub(crate) turn: TurnSettings,
-    /// Files that the user sends with it.
+    /// Attachments of the user's message.
     #[serde(default)]
     pub(crate) attachments: Vec<AttachedFile>,
-    /// Sends nothing, and tells what would be sent.
+    /// Returns the request without sending it.
     #[serde(default)]
     pub(crate) dry_run: bool,
 }
 
-/// A file that can be sent with a message: the answer to POST `conversations/{f}/attachments?name=`, which keeps it.
+/// A stored file that can be attached to a message. Response of POST `conversations/{f}/attachments?name=`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct AttachedFile {
-    /// As the user knows it.
+    /// File name of the user.
     pub(crate) name: String,
-    /// Where it is, as messages say it.
+    /// Path, as stored in messages.
     pub(crate) path: String,
     pub(crate) bytes: usize,
 }
 
-/// POST `conversations/{f}/attachments/discard`: deletes a file that is in no message yet, unless another window has
-/// attached it too.
+/// Request of POST `conversations/{f}/attachments/discard`: deletes a file that no message or other window
+/// uses.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DiscardAttached {
     pub(crate) path: String,
 }
 
-/// POST `conversations/{f}/summaries`: has a model write a summary, told and stopped like an answer.
+/// Request of POST `conversations/{f}/summaries`: starts a summary by a model. It is reported and stopped
+/// like a reply.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BeginSummary {
-    /// What the model is chosen by; the turn itself is not carried out.
+    /// Settings that choose the model. The turn itself does not run.
     pub(crate) with: BeginTurn,
     pub(crate) summary: SummaryOf,
 }
 
-/// Which summary a model is to write.
+/// The summary to write.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub(crate) enum SummaryOf {
-    /// A new one, of these messages.
+    /// A new summary of these messages.
     Range { range: CompressRange },
-    /// One that is there, written again.
+    /// An existing summary, written again.
     Again { id: String },
 }
 
-/// A summary that a model writes, or has written.
+/// The progress of a summary by a model.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct SummaryWork {
     pub(crate) of: SummaryOf,
-    /// Which request the model answers, from 1.
+    /// Number of the current request, from 1.
     pub(crate) request: usize,
-    /// How many there are, as far as that is known.
+    /// Number of requests, as far as known.
     pub(crate) requests: usize,
-    /// The step that it became.
+    /// Resulting operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) taken: Option<StepTaken>,
 }
 
-/// The answer to POST `conversations/{f}/turns` and `conversations/{f}/summaries`.
+/// Response of POST `conversations/{f}/turns` and `conversations/{f}/summaries`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct TurnBegun {
-    /// The number of the turn, or of the summary that is written; none where nothing is sent.
+    /// Number of the turn or summary. Missing if nothing is sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) turn: Option<usize>,
-    /// The request that would be sent, byte for byte, if only that was asked for.
+    /// Exact request body, for a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) body: Option<String>,
 }
 
-/// GET `conversations/{f}/turn?turn=&from=`: the latest turn, and of its words those that the page does not have.
+/// Response of GET `conversations/{f}/turn?turn=&from=`: the latest turn with the text that the page does not
+/// have yet.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TurnView {
-    /// The number of the turn; 0 if there was none.
+    /// Number of the turn; 0 before the first turn.
     pub(crate) turn: usize,
     pub(crate) is_running: bool,
-    /// How many bytes of the answer the page must have before `text`.
+    /// Bytes of the reply before `text`.
     pub(crate) from: usize,
     pub(crate) text: String,
-    /// How many bytes it has then.
+    /// Bytes of the reply up to the end of `text`.
     pub(crate) length: usize,
-    /// What happened on the way.
+    /// Events during the turn.
     pub(crate) notes: Vec<String>,
-    /// A call that waits until somebody agrees.
+    /// Tool call that waits for approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) call: Option<PendingCall>,
-    /// Why it went no further.
+    /// Reason for the failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) failure: Option<String>,
-    /// Where it is no answer but a summary.
+    /// Summary, if the turn writes one instead of a reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) summary: Option<SummaryWork>,
 }
 
-/// A call that waits.
+/// A tool call that waits for approval.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct PendingCall {
     pub(crate) id: String,
     pub(crate) name: String,
-    /// As the model wrote them.
+    /// Arguments as the model wrote them.
     pub(crate) arguments: String,
 }
 
-/// POST `conversations/{f}/turn/stop`.
+/// Request of POST `conversations/{f}/turn/stop`.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StopTurn {}
 
-/// POST `conversations/{f}/turn/call`.
+/// Request of POST `conversations/{f}/turn/call`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CallVerdict {
-    /// The id of the call.
+    /// Id of the tool call.
     pub(crate) id: String,
     pub(crate) allow: bool,
-    /// What the model is told of a refusal.
+    /// Reason for a denial, sent to the model.
     #[serde(default)]
     pub(crate) reason: Option<String>,
 }

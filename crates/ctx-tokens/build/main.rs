@@ -1,6 +1,6 @@
 //! Precomputes the tables of the feature `bpe` from the vocabularies of `tiktoken-rs`: 8 MB for `o200k_base`,
 //! 4 MB for `cl100k_base`. The program then loads nothing.
-#![expect(clippy::print_stdout, reason = "that is how a build script talks to cargo")]
+#![expect(clippy::print_stdout, reason = "build scripts print to Cargo")]
 
 #[cfg(feature = "bpe")]
 #[path = "../src/bpe/layout.rs"]
@@ -35,7 +35,7 @@ fn write() -> Result<(), Box<dyn Error>> {
 }
 
 #[cfg(not(feature = "bpe"))]
-#[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
+#[expect(clippy::unnecessary_wraps, reason = "same signature as with the feature")]
 fn write() -> Result<(), Box<dyn Error>> {
     Ok(())
 }

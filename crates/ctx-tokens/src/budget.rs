@@ -16,7 +16,7 @@ pub const MAX_TOKENS: u32 = 1_000_000_000;
 /// assert_eq!((read_tokens(&json!(8_000)), read_tokens(&json!(8e3))), (Some(8_000), Some(8_000)));
 /// assert_eq!((read_tokens(&json!(-1)), read_tokens(&json!(1e30)), read_tokens(&json!("1"))), (None, None, None));
 /// ```
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "range is checked")]
 pub fn read_tokens(value: &Value) -> Option<u32> {
     let number = value.as_f64().filter(|number| number.fract() == 0.0)?;
     (0.0..=f64::from(MAX_TOKENS)).contains(&number).then_some(number as u32)

@@ -77,11 +77,7 @@ fn shrink(width: f64, height: f64, limit: f64, pick: fn(f64, f64) -> f64) -> (f6
 
 /// Ignores rounding errors. At least 1.
 fn ceiling(number: f64) -> u32 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "saturates, and is not negative"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates; never negative")]
     let rounded = (number - 1e-6).ceil().max(1.0) as u32;
     rounded
 }

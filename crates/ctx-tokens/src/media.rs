@@ -266,7 +266,7 @@ pub fn has_media(message: &Message) -> bool {
 
 fn whole(value: &Value) -> Option<u32> {
     let number = value.as_f64().filter(|number| *number > 0.0 && *number <= f64::from(u32::MAX))?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within u32 as just checked")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "range is checked above")]
     Some(number.ceil() as u32)
 }
 

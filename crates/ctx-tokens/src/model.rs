@@ -59,7 +59,7 @@ impl ModelFacts {
 }
 
 /// Content that a model accepts.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, looked up by name")]
+#[expect(clippy::struct_excessive_bools, reason = "independent capabilities")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// Images.

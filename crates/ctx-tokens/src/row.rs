@@ -359,7 +359,7 @@ fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> Phrase {
     phrase!("one of {names}", names = Argument::names(names, Divider::Comma))
 }
 
-#[expect(clippy::too_many_arguments, reason = "a row of facts about one field, called twice")]
+#[expect(clippy::too_many_arguments, reason = "private function with two callers")]
 fn group<T: Copy, const N: usize>(
     map: &Map<String, Value>,
     key: &str,

@@ -15,7 +15,7 @@ use crate::text::Text;
 use crate::turn::GenerationKind;
 
 noun! {
-    /// An agent: who the model is, and the preset that says what it is sent, in which order.
+    /// An agent: a character, a preset of messages to send, and settings.
     ///
     /// ```
     /// use ctx_types::{Agent, Persist, Reader};
@@ -27,43 +27,44 @@ noun! {
     /// assert_eq!(agent.write(), file);
     /// ```
     pub struct Agent {
-        /// The id of the agent in its application.
+        /// Agent id in its application.
         id: Option<Arc<str>> => "id",
-        /// The name that `{{char}}` gives.
+        /// Name that `{{char}}` inserts.
         name: Option<Arc<str>> => "name",
-        /// The name shown to people, where it differs.
+        /// Display name, if different from `name`.
         display_name: Option<Arc<str>> => "displayName",
-        /// What the agent is, for people; `{{description}}` where there is no character description.
+        /// Description for users. `{{description}}` inserts it if the character has no description.
         description: Option<Text> => "description",
-        /// The version of the agent's content, for `{{agentVersion}}`.
+        /// Version of the agent, inserted by `{{agentVersion}}`.
         agent_version: Option<Arc<str>> => "agentVersion",
-        /// The character that the model plays.
+        /// Character that the model plays.
         character: Option<Character> => "character",
-        /// The preset: entries and anchors in order.
+        /// Preset: entries and anchors in order.
         preset_messages: Vec<PresetMessage> => "presetMessages",
-        /// Groups by which several entries are switched together.
+        /// Groups that enable or disable several entries together.
         preset_groups: Vec<PresetGroup> => "presetGroups",
-        /// Messages with which a conversation may begin.
+        /// Possible first messages of a conversation.
         greetings: Vec<Greeting> => "greetings",
-        /// Settings: samplers, the size of the context, and how processors are set.
+        /// Sampler parameters, context size, and processor settings.
         parameters: Option<Value> => "parameters",
-        /// Regex rules that come with the agent.
+        /// Regex rules of the agent.
         regex_config: Option<RegexConfig> => "regexConfig",
-        /// Definitions of session variables.
+        /// Session variable definitions.
         variable_config: Option<Value> => "variableConfig",
-        /// A clock that runs beside the real one.
+        /// Virtual clock, in addition to the real one.
         virtual_time_config: Option<Value> => "virtualTimeConfig",
-        /// Files that belong to the agent.
+        /// Files of the agent.
         assets: Option<Value> => "assets",
-        /// The worldbooks that the agent uses.
+        /// Worldbooks of the agent, by id or name.
         worldbook_ids: Vec<Arc<str>> => "worldbookIds",
-        /// How worldbooks are searched for this agent, such as `{disableRecursion, defaultScanDepth}`.
+        /// Worldbook scan settings of the agent, such as `{disableRecursion, defaultScanDepth}`.
         worldbook_settings: Option<Value> => "worldbookSettings",
-        /// The model that the agent was made for, if it names one.
+        /// Model that the agent was made for.
         model_id: Option<Arc<str>> => "modelId",
-        /// The macro dialect: `aio` (default) or `sillytavern`.
+        /// Macro syntax: `aio` (default) or `sillytavern`.
         dialect: Option<Arc<str>> => "dialect",
-        /// What becomes of the history where no `chat_history` entry says its place: `append` or `omit`.
+        /// Treatment of the history if the preset has no `chat_history` entry: `append` (default) puts it
+        /// after all entries, `omit` does not send it.
         history_when_unplaced: Option<Arc<str>> => "historyWhenUnplaced" [one_of UnplacedHistory::WORDS],
     }
 }
@@ -107,69 +108,69 @@ impl UnplacedHistory {
 }
 
 noun! {
-    /// The character that the model plays, as character cards describe it.
+    /// The character that the model plays, with the fields of character cards.
     pub struct Character {
-        /// Who the character is; `{{description}}`.
+        /// Description of the character, inserted by `{{description}}`.
         description: Option<Text> => "description",
-        /// How the character is; `{{personality}}`.
+        /// Personality of the character, inserted by `{{personality}}`.
         personality: Option<Text> => "personality",
-        /// Where the story stands; `{{scenario}}`.
+        /// Current situation in the story, inserted by `{{scenario}}`.
         scenario: Option<Text> => "scenario",
-        /// Example dialogues in the card's own notation.
+        /// Example dialogues in the format of character cards.
         examples: Option<Text> => "examples",
-        /// The card's system prompt.
+        /// System prompt of the character card.
         system_prompt: Option<Text> => "systemPrompt",
-        /// Instructions that follow the history.
+        /// Instructions after the history.
         post_history: Option<Text> => "postHistory",
-        /// A note at a depth of the conversation: `{prompt, depth, role}`.
+        /// Text inserted at a depth of the conversation: `{prompt, depth, role}`.
         depth_prompt: Option<Value> => "depthPrompt",
-        /// Notes of the card's creator, for people.
+        /// Notes of the character card's creator for users.
         creator_notes: Option<Text> => "creatorNotes",
-        /// The version of the card.
+        /// Version of the character card.
         version: Option<Arc<str>> => "version",
-        /// The name that `{{char}}` gives instead of the agent's.
+        /// Name that `{{char}}` inserts instead of the agent's name.
         nickname: Option<Arc<str>> => "nickname",
     }
 }
 
 noun! {
-    /// One entry of a preset: a message, or an anchor at which other things stand.
+    /// A preset entry: a message or an anchor.
     ///
-    /// An entry whose `type` is absent or `message` is an ordinary message. Any other type makes it an
-    /// anchor: a registered one by its type, an ad-hoc one of type `placeholder` by its id.
+    /// An entry without a `type`, or with type `message`, is a normal message. Any other type is an anchor.
+    /// An entry of type `placeholder` is a custom anchor whose name is its `id`.
     pub struct PresetMessage {
-        /// The id; of a `placeholder`, the name of the anchor that it declares.
+        /// Entry id. For a `placeholder`: the name of the custom anchor.
         id: Option<Arc<str>> => "id",
-        /// The title shown to people.
+        /// Display title.
         name: Option<Arc<str>> => "name",
-        /// Who speaks it; `user` where the file says nothing.
+        /// Message role. Default: `user`.
         role: Option<Role> => "role",
-        /// The text, in which macros are expanded.
+        /// Message text. Macros are expanded.
         content: Option<Content> => "content",
-        /// What the entry is: a message (absent or `message`) or an anchor.
+        /// Entry type: `message` (default) or an anchor type.
         kind: Option<Arc<str>> => "type",
-        /// Whether the entry takes part; absent means yes.
+        /// Whether the entry is enabled. Default: `true`.
         is_enabled: Option<bool> => "isEnabled",
-        /// The group that it belongs to.
+        /// Id of the entry's group in `presetGroups`.
         group_id: Option<Arc<str>> => "groupId",
-        /// Where it goes, in the longer spelling: a depth, several depths, or an anchor.
+        /// Placement as an object: a depth, several depths, or an anchor.
         injection_strategy: Option<InjectionStrategy> => "injectionStrategy",
-        /// Where it goes in the settled part of the conversation: -1 after all of it, -2 one message earlier, 0 before
-        /// the oldest message, 3 after the third.
+        /// Position in the history: -1 after the last message, -2 one message earlier, 0 before the first
+        /// message, 3 after the third.
         insertion_point: Option<i64> => "insertionPoint",
-        /// On which side of its anchor it goes: `before` or `after` (default).
+        /// Side of the anchor in `anchorTarget`: `before` or `after` (default).
         anchor_point: Option<Arc<str>> => "anchorPoint" [one_of Side::WORDS],
-        /// The anchor at which it goes: the `type` of an anchor, or the `id` of a `placeholder`.
+        /// Anchor to place the entry at: the `type` of an anchor, or the `id` of a `placeholder`.
         anchor_target: Option<Arc<str>> => "anchorTarget",
-        /// The rank among others at the same place, ascending; 100 if absent.
+        /// Order among messages at the same place, ascending. Default: 100.
         order: Option<f64> => "order",
-        /// For which models it is meant.
+        /// Models that receive the entry.
         model_match: Option<ModelMatch> => "modelMatch",
-        /// For which kinds of generation it is meant, by their names such as `continue`; for all if empty.
+        /// Generation kinds that include the entry, such as `continue`. If empty, all kinds.
         triggers: Vec<Arc<str>> => "triggers" [such_as GenerationKind::WORDS],
-        /// Files of the agent that travel with it.
+        /// Agent files sent with the message.
         preset_attachments: Vec<StoredAttachment> => "presetAttachments",
-        /// Files that travel with it.
+        /// Files sent with the message.
         attachments: Vec<StoredAttachment> => "attachments",
     }
 }
@@ -203,17 +204,17 @@ impl PresetMessage {
 }
 
 noun! {
-    /// A reference to a file, as messages of conversations and presets store it.
+    /// An attachment of a message or preset entry: a reference to a file.
     pub struct StoredAttachment {
-        /// The id of the file.
+        /// File id.
         id: Option<Arc<str>> => "id",
-        /// The id of the agent's asset, in a preset.
+        /// Id of the agent's file in `assets`, for a preset.
         asset_id: Option<Arc<str>> => "assetId",
-        /// The file name.
+        /// File name.
         name: Option<Arc<str>> => "name",
-        /// The media type.
+        /// Media type, such as `image/png`.
         mime_type: Option<Arc<str>> => "mimeType",
-        /// Where the bytes are, in the host's terms.
+        /// Path of the file, as defined by the application.
         path: Option<Arc<str>> => "path",
     }
 }
@@ -233,67 +234,67 @@ impl StoredAttachment {
 }
 
 noun! {
-    /// A group of preset entries that are switched together.
+    /// A group of preset entries, enabled or disabled together.
     pub struct PresetGroup {
-        /// The id by which entries name it.
+        /// Group id, used in `groupId` of entries.
         id: Option<Arc<str>> => "id",
-        /// The title shown to people.
+        /// Display title.
         name: Option<Arc<str>> => "name",
-        /// What it is for.
+        /// Purpose of the group.
         description: Option<Text> => "description",
-        /// Whether each of its entries is switched by itself (`checkbox`), or one is on at a time (`radio`).
+        /// `checkbox`: each entry can be enabled separately. `radio`: only one entry is enabled at a time.
         selection_mode: Option<Arc<str>> => "selectionMode" [such_as ["checkbox", "radio"]],
-        /// Whether its entries take part; absent means yes.
+        /// Whether the entries of the group can be sent. Default: `true`.
         enabled: Option<bool> => "enabled",
     }
 }
 
 noun! {
-    /// A message with which a conversation may begin.
+    /// A possible first message of a conversation.
     pub struct Greeting {
-        /// The id.
+        /// Greeting id.
         id: Option<Arc<str>> => "id",
-        /// The title shown to people.
+        /// Display title.
         name: Option<Arc<str>> => "name",
-        /// The text, in which macros are expanded once when the conversation begins.
+        /// Message text. Macros are expanded once, at the start of the conversation.
         content: Option<Content> => "content",
-        /// Who speaks it; `assistant` where the file says nothing.
+        /// Message role. Default: `assistant`.
         role: Option<Role> => "role",
     }
 }
 
 noun! {
-    /// For which models and profiles a preset entry is meant.
+    /// A condition on the model and the connection profile of a preset entry.
     pub struct ModelMatch {
-        /// Whether the rule takes part at all; absent means no.
+        /// Whether the condition applies. Default: `false`.
         enabled: Option<bool> => "enabled",
-        /// Whether one list must match (`any`, default) or both (`all`).
+        /// `any` (default): one of the two lists must match. `all`: both must match.
         mode: Option<Arc<str>> => "mode" [such_as ["any", "all"]],
-        /// Whether a match excludes the entry instead.
+        /// Whether a match excludes the entry instead. Default: `false`.
         exclude: Option<bool> => "exclude",
-        /// Regular expressions (JavaScript, case-insensitive) on the model's name or id.
+        /// JavaScript regular expressions for the model's name or id; case-insensitive.
         patterns: Vec<Arc<str>> => "patterns",
-        /// Regular expressions on the connection profile's name.
+        /// JavaScript regular expressions for the connection profile's name; case-insensitive.
         profile_patterns: Vec<Arc<str>> => "profilePatterns",
-        /// Whether `patterns` are tried on the profile's name too.
+        /// Whether `patterns` also apply to the profile's name. Default: `false`.
         match_profile_name: Option<bool> => "matchProfileName",
     }
 }
 
 noun! {
-    /// The person who chats.
+    /// A user profile (persona): a description of the user.
     pub struct UserProfile {
-        /// The id of the profile in its application.
+        /// Profile id in its application.
         id: Option<Arc<str>> => "id",
-        /// The name that `{{user}}` gives.
+        /// Name that `{{user}}` inserts.
         name: Option<Arc<str>> => "name",
-        /// The name shown to people, where it differs.
+        /// Display name, if different from `name`.
         display_name: Option<Arc<str>> => "displayName",
-        /// What `{{persona}}` gives.
+        /// Description of the user, inserted by `{{persona}}`.
         content: Option<Text> => "content",
-        /// Regex rules of this person.
+        /// Regex rules of the profile.
         regex_config: Option<RegexConfig> => "regexConfig",
-        /// The worldbooks that this person uses.
+        /// Worldbooks of the profile, by id or name.
         worldbook_ids: Vec<Arc<str>> => "worldbookIds",
     }
 }

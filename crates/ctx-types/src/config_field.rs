@@ -8,7 +8,7 @@ use crate::phrase;
 use crate::phrasing::{Argument, Divider, Phrase};
 use crate::suggest::{closest, nearest};
 
-/// One setting of a processor or a feature, with all that a settings page needs to show it.
+/// A setting of a processor or a feature, with the data that a settings page needs.
 ///
 /// ```
 /// use ctx_types::ConfigField;
@@ -23,61 +23,61 @@ use crate::suggest::{closest, nearest};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigField {
-    /// The key under which it is stored.
+    /// JSON key of the setting.
     pub key: Arc<str>,
-    /// The title shown to people.
+    /// Display title.
     pub label: Arc<str>,
-    /// What it does, for people.
+    /// Description of the effect for users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Arc<str>>,
-    /// Which values it takes.
+    /// Type of the values.
     #[serde(rename = "type")]
     pub kind: FieldKind,
-    /// What an empty input shows.
+    /// Placeholder of an empty input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placeholder: Option<Arc<str>>,
-    /// The value where nothing is set.
+    /// Default value.
     pub default: Value,
-    /// The choices of a [`FieldKind::Select`].
+    /// Choices of a [`FieldKind::Select`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<FieldOption>,
-    /// The smallest number allowed.
+    /// Minimum of a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum: Option<f64>,
-    /// The largest number allowed.
+    /// Maximum of a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum: Option<f64>,
-    /// Whether a number must be a whole one.
+    /// Whether a number must be an integer.
     #[serde(skip_serializing_if = "is_false")]
     pub is_whole: bool,
-    /// Whether a text must have more than white space.
+    /// Whether blank text is invalid.
     pub is_required: bool,
 }
 
-/// Which values a field takes.
+/// The type of a field's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FieldKind {
     /// Any text.
     Text,
-    /// A number within the field's bounds.
+    /// A number within the field's range.
     Number,
     /// True or false.
     Boolean,
     /// One of the field's options.
     Select,
-    /// A list, whose items the processor reads.
+    /// A list. The processor checks its items.
     List,
 }
 
-/// One choice of a field.
+/// A choice of a field.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FieldOption {
-    /// The title shown to people.
+    /// Display title.
     pub label: Arc<str>,
-    /// The value that is stored; of any JSON type.
+    /// Stored value, of any JSON type.
     pub value: Value,
 }
 
@@ -302,7 +302,7 @@ impl ConfigField {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
 fn is_false(value: &bool) -> bool {
     !value
 }

@@ -7,26 +7,26 @@ use crate::count_of;
 use crate::phrasing::{self, Argument, Phrase, ToArgument};
 use crate::source::Source;
 
-/// What became of a message, entry or injection, and why.
+/// A recorded outcome of a message, entry, or injection, with the reason.
 ///
-/// A run of dropped messages is one decision with its size.
+/// Consecutive dropped messages are one decision with their count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decision {
-    /// What became of it.
+    /// Outcome.
     pub outcome: Outcome,
-    /// What the decision is about; the first of a run.
+    /// Source of the message, entry, or injection; the first of consecutive ones.
     pub source: Source,
-    /// Why, in one phrase: lower case, no full stop, things named in backticks.
+    /// Reason in one phrase: lower case, no final period, names in backticks.
     #[serde(flatten, serialize_with = "phrasing::as_reason")]
     #[cfg_attr(feature = "schema", schemars(with = "phrasing::fields::Reason"))]
     pub reason: Phrase,
-    /// How many messages or entries the decision covers.
+    /// Number of messages or entries in the decision.
     pub count: usize,
-    /// How many bytes of text they have.
+    /// Size of their text in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<usize>,
-    /// How many tokens they have.
+    /// Number of their tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<TokenFigure>,
 }
@@ -53,29 +53,29 @@ impl fmt::Display for Decision {
     }
 }
 
-/// What became of a message, entry or injection.
+/// The outcome of a message, entry, or injection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It is sent where it was meant to be.
+    /// Sent at the intended place.
     Kept,
-    /// It is not sent.
+    /// Not sent.
     Dropped,
-    /// A part of it is not sent.
+    /// Sent in part.
     Cut,
-    /// It is sent elsewhere than it was meant to be.
+    /// Sent at another place than intended.
     Moved,
-    /// It is sent as a part of another message.
+    /// Sent as a part of another message.
     Merged,
-    /// It was switched off, or a summary stands for it.
+    /// Not sent because it is disabled or a summary replaces it.
     Hidden,
-    /// It, or a file that travels with it, is sent in a form that tells less.
+    /// Sent in a form with less information; also applies to attachments.
     Degraded,
-    /// Its condition did not hold.
+    /// Not sent because its condition is not met.
     NotActivated,
-    /// It is older than what was read of the conversation.
+    /// Not sent because it is older than the loaded messages.
     NotLoaded,
 }
 

@@ -10,9 +10,9 @@ use crate::phrasing::{self, Phrase};
 use crate::suggest::Near;
 use crate::wording::excerpt;
 
-/// Something worth telling a person about a file, a conversation or a request.
+/// An error, a warning, or an info about a file, a conversation, or a request.
 ///
-/// Bad user content becomes a diagnostic; it is never an `Err` and never a panic, and the work goes on.
+/// Invalid user content produces a diagnostic, never an `Err` or a panic. Processing continues.
 ///
 /// ```
 /// use ctx_types::{Code, Diagnostic, Severity, phrase};
@@ -27,23 +27,22 @@ use crate::wording::excerpt;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Diagnostic {
-    /// The stable code, by which documentation and tests name this kind of finding.
+    /// Stable code of this kind of diagnostic, used in documentation and tests.
     pub code: Code,
-    /// How much it matters.
+    /// Severity of the diagnostic.
     pub severity: Severity,
-    /// One sentence about this very finding: lower case, no full stop, things named in backticks.
+    /// Message in one sentence: lower case, no final period, names in backticks.
     #[serde(flatten, serialize_with = "phrasing::as_message")]
     #[cfg_attr(feature = "schema", schemars(with = "phrasing::fields::Message"))]
     pub message: Phrase,
-    /// Where it was found.
+    /// Location of the problem.
     #[serde(skip_serializing_if = "Location::is_empty")]
     pub location: Location,
-    /// What to do about it, if anything can be done.
+    /// Suggested fix.
     #[serde(flatten, serialize_with = "phrasing::as_help")]
     #[cfg_attr(feature = "schema", schemars(with = "phrasing::fields::Help"))]
     pub help: Option<Phrase>,
-    /// The edit that does it, where there is no choice to make; whoever writes findings as JSON decides how
-    /// to tell it.
+    /// Edit that applies the only possible fix. Not in the JSON.
     #[serde(skip)]
     pub fix: Option<Box<Fix>>,
 }
@@ -204,16 +203,16 @@ impl schemars::JsonSchema for Code {
     }
 }
 
-/// How much a finding matters; the order is ascending.
+/// The severity of a diagnostic, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Something was done that is worth knowing.
+    /// A notable action.
     Info,
-    /// It works, though probably not as its author meant.
+    /// The content probably does not work as intended.
     Warning,
-    /// The content cannot do what its author meant; the rest of the work went on.
+    /// The content does not work as intended. Processing continued.
     Error,
 }
 
@@ -227,22 +226,22 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Where a finding is: a document, a JSON pointer in it, and a byte range in the text there.
+/// The location of a diagnostic: a document, a JSON pointer in it, and a byte range in the text there.
 ///
-/// Lines and columns are derived from the pointer by whoever holds the source text.
+/// With the source text, lines and columns can be derived from the pointer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Location {
-    /// The name of the file or document, as the caller gave it.
+    /// Name of the file or document, from the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<Arc<str>>,
-    /// A JSON pointer (RFC 6901) into the document.
+    /// JSON pointer (RFC 6901) into the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
-    /// A byte range in the text at the pointer; in the document itself where there is no pointer.
+    /// Byte range in the text at the pointer. Without a pointer: in the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
-    /// Whether the finding is about the key of the pointer's last step, not about its value.
+    /// Whether the diagnostic is about the JSON key at the end of the pointer, not its value.
     #[serde(skip)]
     pub is_key: bool,
 }
@@ -267,13 +266,13 @@ impl fmt::Display for Location {
     }
 }
 
-/// A range of bytes in a text: `start` inclusive, `end` exclusive.
+/// A byte range in a text: `start` inclusive, `end` exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Span {
-    /// The first byte.
+    /// First byte.
     pub start: usize,
-    /// The byte after the last.
+    /// End, exclusive.
     pub end: usize,
 }
 

@@ -136,7 +136,7 @@ pub(crate) fn write_number(number: f64) -> Value {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the range and the fraction are checked")]
+#[expect(clippy::cast_possible_truncation, reason = "range and fraction are checked")]
 fn exact_integer(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
 }

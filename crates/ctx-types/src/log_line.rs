@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use crate::phrasing::{self, Phrase};
 
-/// One line that a stage logged.
+/// A log line of a processor.
 ///
-/// A log tells how a result came about. What is wrong with somebody's content is a
-/// [`Diagnostic`](crate::Diagnostic), what became of a message a [`Decision`](crate::Decision).
+/// A log explains a result. Problems in content are a [`Diagnostic`](crate::Diagnostic); outcomes of messages
+/// are a [`Decision`](crate::Decision).
 ///
 /// ```
 /// use ctx_types::{LogLevel, LogLine, phrase};
@@ -23,13 +23,13 @@ use crate::phrasing::{self, Phrase};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LogLine {
-    /// How much it matters.
+    /// Level of the line.
     pub level: LogLevel,
-    /// What happened, in one phrase for people: lower case, no full stop, things named in backticks.
+    /// Message in one phrase: lower case, no final period, names in backticks.
     #[serde(flatten, serialize_with = "phrasing::as_message")]
     #[cfg_attr(feature = "schema", schemars(with = "phrasing::fields::Message"))]
     pub message: Phrase,
-    /// What the message does not say, for programs and for those who look closely.
+    /// Additional data for programs and debugging.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
 }
@@ -82,17 +82,17 @@ impl fmt::Display for LogLine {
     }
 }
 
-/// How much a line of a log matters; the order is ascending.
+/// The level of a log line, in ascending order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
-    /// The ordinary course of the work.
+    /// Normal processing.
     #[default]
     Info,
-    /// The work went on, though not as expected.
+    /// An unexpected, non-fatal event.
     Warn,
-    /// Something failed.
+    /// A failure.
     Error,
 }
 

@@ -15,7 +15,7 @@ use crate::placement::Placement;
 use crate::source::{Segment, Source};
 use crate::text::Text;
 
-/// Who speaks a message.
+/// The role of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -23,9 +23,9 @@ use crate::text::Text;
 pub enum Role {
     /// Instructions of the application or the preset.
     System,
-    /// Instructions in the newer OpenAI spelling; ranks with `system`.
+    /// Instructions with OpenAI's newer name; equal to `system`.
     Developer,
-    /// The person.
+    /// The user.
     #[default]
     User,
     /// The model.

@@ -426,7 +426,7 @@ pub(crate) fn as_reason<S: Serializer>(phrase: &Phrase, serializer: S) -> Result
     serialize_as(phrase, ["reason", "arguments"], serializer)
 }
 
-#[expect(clippy::ref_option, reason = "serde asks so")]
+#[expect(clippy::ref_option, reason = "required by serde")]
 pub(crate) fn as_help<S: Serializer>(phrase: &Option<Phrase>, serializer: S) -> Result<S::Ok, S::Error> {
     match phrase {
         Some(phrase) => serialize_as(phrase, ["help", "helpArguments"], serializer),
@@ -453,37 +453,37 @@ impl schemars::JsonSchema for Phrase {
 pub(crate) mod fields {
     use serde_json::{Map, Value};
 
-    /// What a message is in JSON.
+    /// JSON fields of a message.
     #[derive(schemars::JsonSchema)]
-    #[expect(dead_code, reason = "the schema is made of it")]
+    #[expect(dead_code, reason = "used only for the schema")]
     pub(crate) struct Message {
-        /// One phrase in English: lower case, no full stop, things named in backticks.
+        /// English message in one phrase: lower case, no final period, names in backticks.
         message: String,
-        /// What stands in the holes of the message's template, by their names; absent if there are none.
+        /// Values of the message template's placeholders by name. Missing if empty.
         #[schemars(skip_serializing_if = "Option::is_none")]
         arguments: Option<Map<String, Value>>,
     }
 
-    /// What a reason is in JSON.
+    /// JSON fields of a reason.
     #[derive(schemars::JsonSchema)]
-    #[expect(dead_code, reason = "the schema is made of it")]
+    #[expect(dead_code, reason = "used only for the schema")]
     pub(crate) struct Reason {
-        /// Why, in one phrase in English: lower case, no full stop, things named in backticks.
+        /// English reason in one phrase: lower case, no final period, names in backticks.
         reason: String,
-        /// What stands in the holes of the reason's template, by their names; absent if there are none.
+        /// Values of the reason template's placeholders by name. Missing if empty.
         #[schemars(skip_serializing_if = "Option::is_none")]
         arguments: Option<Map<String, Value>>,
     }
 
-    /// What a way out is in JSON.
+    /// JSON fields of a suggested fix.
     #[derive(schemars::JsonSchema)]
-    #[expect(dead_code, reason = "the schema is made of it")]
+    #[expect(dead_code, reason = "used only for the schema")]
     #[schemars(rename_all = "camelCase")]
     pub(crate) struct Help {
-        /// What to do about it, if anything can be done.
+        /// Suggested fix in English.
         #[schemars(skip_serializing_if = "Option::is_none")]
         help: Option<String>,
-        /// What stands in the holes of the template of the help, by their names; absent if there are none.
+        /// Values of the help template's placeholders by name. Missing if empty.
         #[schemars(skip_serializing_if = "Option::is_none")]
         help_arguments: Option<Map<String, Value>>,
     }

@@ -188,22 +188,22 @@ impl fmt::Display for Side {
 }
 
 noun! {
-    /// Where an entry goes, in the longer spelling.
+    /// The placement of an entry as an object.
     pub struct InjectionStrategy {
-        /// How the place is said: `default` (where the list has it), `depth`, `advanced_depth` (`depthConfig`) or
-        /// `anchor`; inferred from the other fields if absent.
+        /// Placement type: `default` (the position in the list), `depth`, `advanced_depth` (`depthConfig`),
+        /// or `anchor`. Default: inferred from the other fields.
         kind: Option<Arc<str>> => "type" [one_of InjectionStrategy::TYPES],
-        /// The distance from the end of the conversation, in messages; 0 is after the newest.
+        /// Messages from the end of the conversation; 0 is after the last one.
         depth: Option<i64> => "depth" [at_least 0],
-        /// Several distances, such as `3, 10~5` for 3 and then 10, 15, 20 and so on.
+        /// Several depths. `3, 10~5` is 3, then 10, 15, 20, and so on.
         depth_config: Option<Arc<str>> => "depthConfig",
-        /// The id of the anchor; `chat_history` if absent.
+        /// Anchor id. Default: `chat_history`.
         anchor_target: Option<Arc<str>> => "anchorTarget",
-        /// On which side of the anchor: `before` or `after` (default).
+        /// Side of the anchor: `before` or `after` (default).
         anchor_position: Option<Arc<str>> => "anchorPosition" [one_of Side::WORDS],
-        /// The rank among others at the same place; 100 if absent.
+        /// Order among messages at the same place, ascending. Default: 100.
         order: Option<f64> => "order",
-        /// The rank before the kind of thing is compared; 0 if absent. Set by importers.
+        /// Tie-breaker for an equal `order`, ascending. Default: 0. Set by importers.
         lane: Option<i64> => "lane",
     }
 }

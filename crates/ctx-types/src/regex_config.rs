@@ -5,7 +5,7 @@ use crate::message::Role;
 use crate::persist::noun;
 
 noun! {
-    /// The regex rules of an agent, a profile or the settings: what is replaced in messages.
+    /// Regex rules of an agent, a user profile, or the settings: replacements in messages.
     ///
     /// ```
     /// use ctx_types::{Persist, Reader, RegexConfig};
@@ -16,66 +16,68 @@ noun! {
     /// assert_eq!(config.write(), file);
     /// ```
     pub struct RegexConfig {
-        /// The presets: lists of rules that are switched together.
+        /// Lists of rules, enabled or disabled together.
         presets: Vec<RegexPreset> => "presets",
-        /// Whose rules hold for a message of another agent (`message` or `session`); for applications.
+        /// Choice of the rules for messages of other agents: `message` or `session`. For applications; ctx
+        /// ignores it.
         binding_mode: Option<Arc<str>> => "bindingMode" [such_as ["message", "session"]],
     }
 }
 
 noun! {
-    /// A list of regex rules that are switched together.
+    /// A list of regex rules, enabled or disabled together.
     pub struct RegexPreset {
-        /// The id.
+        /// Id.
         id: Option<Arc<str>> => "id",
-        /// The title shown to people.
+        /// Display title.
         name: Option<Arc<str>> => "name",
-        /// Whether its rules take part; absent means yes.
+        /// Whether the rules of the list are enabled. Default: `true`.
         enabled: Option<bool> => "enabled",
-        /// Its rules.
+        /// Rules of the list.
         rules: Vec<RegexRule> => "rules",
-        /// Its place among the presets of the same file, ascending; 0 if absent.
+        /// Order among the lists of the same file, ascending. Default: 0.
         order: Option<f64> => "order",
-        /// The order in which rules of all files run, ascending; 100 if absent.
+        /// Order among the rules of all files, ascending. Default: 100.
         priority: Option<f64> => "priority",
     }
 }
 
 noun! {
-    /// One regex rule.
+    /// A regex rule.
     pub struct RegexRule {
-        /// The id.
+        /// Id.
         id: Option<Arc<str>> => "id",
-        /// The title shown to people.
+        /// Display title.
         name: Option<Arc<str>> => "name",
-        /// Whether it takes part; absent means yes.
+        /// Whether the rule is enabled. Default: `true`.
         enabled: Option<bool> => "enabled",
-        /// What is looked for: a regular expression of JavaScript, bare or as `/pattern/flags`.
+        /// JavaScript regular expression to search for: a bare pattern or `/pattern/flags`.
         regex: Option<Arc<str>> => "regex",
-        /// What it is replaced with.
+        /// Replacement text.
         replacement: Option<Arc<str>> => "replacement",
-        /// Flags that stand over those of the expression.
+        /// Flags that replace the flags in `regex`.
         flags: Option<Arc<str>> => "flags",
-        /// For what texts are made when the rule runs; absent means to be shown and to be sent.
+        /// Uses of the text that the rule applies to. Default: display and requests.
         apply_to: Option<RegexStages> => "applyTo",
-        /// Whose messages it changes; absent means `system`, `user` and `assistant`.
+        /// Roles of the messages to change. Default: `system`, `user`, and `assistant`.
         target_roles: Vec<Arc<str>> => "targetRoles" [one_of Role::WORDS],
-        /// What it changes besides messages: `worldbook` entries, visible `reasoning`.
+        /// Texts to change in addition to messages: `worldbook` (entries) and `reasoning` (visible
+        /// reasoning).
         target_texts: Vec<Arc<str>> => "targetTexts" [one_of RegexRule::TARGET_TEXTS],
-        /// How deep in the conversation it changes messages.
+        /// Depth range of the messages to change.
         depth_range: Option<RegexDepths> => "depthRange",
-        /// What the replacement is: `regex` (default), or `script`, which never runs.
+        /// Type of the replacement: `regex` (default), or `script`, which never runs.
         replacement_type: Option<Arc<str>> => "replacementType" [one_of RegexRule::REPLACEMENT_TYPES],
-        /// What becomes of macros in the expression: `NONE` (default), `RAW`, or `ESCAPED`, which lets their
-        /// values stand for themselves.
+        /// Macros in the expression: `NONE` (default) does not expand them, `RAW` expands them, `ESCAPED`
+        /// also escapes special characters in their values.
         substitution_mode: Option<Arc<str>> => "substitutionMode" [one_of RegexRule::SUBSTITUTION_MODES],
-        /// What is removed from groups before they are inserted.
+        /// Texts to remove from capture groups before they are inserted.
         trim_strings: Vec<Arc<str>> => "trimStrings",
-        /// Its place among the rules of one priority, ascending; 0 if absent.
+        /// Order among rules of the same priority, ascending. Default: 0.
         order: Option<f64> => "order",
-        /// How expression and replacement are read: `aio` (default) or `sillytavern`.
+        /// Syntax of the expression and the replacement: `aio` (default) or `sillytavern`.
         dialect: Option<Arc<str>> => "dialect" [one_of RegexRule::DIALECTS],
-        /// Whether a rule for texts that are stored runs when a person edits one; absent means no.
+        /// Whether a rule for stored text also runs when a user edits a message. Default: `false`.
         run_on_edit: Option<bool> => "runOnEdit",
     }
 }
@@ -95,23 +97,23 @@ impl RegexRule {
 }
 
 noun! {
-    /// For what texts are made when a rule runs.
+    /// The uses of a text that a rule applies to.
     pub struct RegexStages {
-        /// To be shown.
+        /// Text for display.
         render: Option<bool> => "render",
-        /// To be sent to the model.
+        /// Text in requests to the model.
         request: Option<bool> => "request",
-        /// To be stored in the conversation.
+        /// Text to store in the conversation.
         store: Option<bool> => "store",
     }
 }
 
 noun! {
-    /// How deep in the conversation a rule changes messages; the newest has depth 0.
+    /// The depth range of a rule. The newest message has depth 0.
     pub struct RegexDepths {
-        /// The least depth; absent means 0.
+        /// Smallest depth. Default: 0.
         min: Option<i64> => "min",
-        /// The greatest depth; absent means any.
+        /// Largest depth. Default: no limit.
         max: Option<i64> => "max",
     }
 }

@@ -6,103 +6,103 @@ use crate::log_line::LogLine;
 use crate::phrasing::{self, Phrase};
 use crate::source::Source;
 
-/// Everything worth knowing about one assembly beside its messages.
+/// The report of one assembly: diagnostics, decisions, processor steps, and token usage.
 ///
-/// It holds no timings, so that equal inputs give equal reports. In JSON its keys are camelCase, as those of
-/// files are.
+/// It contains no timings: equal inputs give equal reports. JSON keys are in camelCase, like those of files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// What was found in the content, in the order of the work.
+    /// Diagnostics, in processing order.
     pub diagnostics: Vec<Diagnostic>,
-    /// What became of entries, messages and injections, in the order of the work.
+    /// Decisions about entries, messages, and injections, in processing order.
     pub decisions: Vec<Decision>,
-    /// The stages that ran, in order.
+    /// Processors that ran, in order.
     pub stages: Vec<StageReport>,
-    /// What the messages use of the budget.
+    /// Budget and token usage of the messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// Which messages the next turn will send again as they are; absent where nobody looked.
+    /// Leading messages that the next turn will repeat unchanged. Missing if not computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stable: Option<StablePart>,
 }
 
-/// The leading messages that the next turn of the same conversation sends again, byte for byte, as far as one turn
-/// can tell. Providers cache a request by its beginning: this much of it they can find again.
+/// The leading messages that the next turn of the conversation will repeat byte for byte, estimated from one
+/// turn. Providers cache requests by prefix, so these messages can be cached.
 ///
-/// It supposes that an answer and another message follow, that nothing is edited, and that what fits now fits then.
-/// Where system messages are changed to role `user`, the last of these messages may also be joined with the next.
+/// The estimate assumes that a reply and another message follow, that nothing is edited, and that the same
+/// messages fit. If system messages are converted to role `user`, the last of these messages can still be
+/// merged with the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StablePart {
-    /// How many messages.
+    /// Number of messages.
     pub messages: usize,
-    /// What ends them; absent if all messages are stable.
+    /// First change after them. Missing if all messages are stable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<Unstable>,
 }
 
-/// What may differ in the next turn.
+/// A possible change in the next turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unstable {
-    /// The position of the message that it stands in, counted from 0.
+    /// Index of the message that contains it, from 0.
     pub message: usize,
-    /// The message, or the piece of it.
+    /// Source of the message or of its changing part.
     pub source: Source,
-    /// Why it may differ.
+    /// Reason for the change.
     #[serde(flatten, serialize_with = "phrasing::as_reason")]
     #[cfg_attr(feature = "schema", schemars(with = "phrasing::fields::Reason"))]
     pub reason: Phrase,
 }
 
-/// What the messages of a context use of its budget.
+/// The token usage and the budget of a context.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
-    /// The tokens of all messages, after the last stage.
+    /// Tokens of all messages after the last processor.
     pub tokens: TokenFigure,
-    /// How many tokens messages may have; absent if nothing limits them.
+    /// Token limit for the messages. Missing if there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub available: Option<u32>,
-    /// How the budget came about: the window first, then what goes off it, as negative numbers.
+    /// Calculation of the budget: first the context window, then the deductions as negative numbers.
     pub budget: Vec<UsageLine>,
-    /// The name of the encoding that counted.
+    /// Name of the token encoding.
     pub encoding: String,
-    /// Whether that is how the model counts; otherwise the figures are estimates.
+    /// Whether it is the model's own encoding. Otherwise, the counts are estimates.
     pub is_exact: bool,
 }
 
-/// One line of the account of a budget.
+/// A line in the calculation of the budget.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageLine {
-    /// What it is, for people.
+    /// Display text of the line.
     pub name: Phrase,
-    /// Its tokens; negative if they go off the window.
+    /// Tokens; negative for a deduction from the context window.
     pub tokens: i64,
 }
 
-/// What one stage did.
+/// The step of one processor in a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StageReport {
-    /// The id of the stage.
+    /// Processor id.
     pub id: String,
-    /// How many messages there were before it.
+    /// Number of messages before the processor.
     pub messages_before: usize,
-    /// How many messages there were after it.
+    /// Number of messages after the processor.
     pub messages_after: usize,
-    /// How many messages it added.
+    /// Number of added messages.
     pub added: usize,
-    /// How many messages it took out.
+    /// Number of removed messages.
     pub removed: usize,
-    /// How many messages it changed: their text, role or files.
+    /// Number of messages with changed text, role, or attachments.
     pub changed: usize,
-    /// What it logged, in order.
+    /// Log lines in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub log: Vec<LogLine>,
 }

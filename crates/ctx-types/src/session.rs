@@ -71,11 +71,11 @@ pub struct Session {
 }
 
 noun! {
-    /// Everything of a session's file beside its tree.
+    /// The fields of a session file other than its tree of messages.
     pub struct SessionHeader {
-        /// The id of the session.
+        /// Session id.
         id: Option<Arc<str>> => "id",
-        /// The title shown to people.
+        /// Display title.
         name: Option<Arc<str>> => "name",
     }
 }

@@ -103,20 +103,20 @@ impl schemars::JsonSchema for Source {
 /// The origin of a message or of a range of its bytes.
 #[cfg(feature = "schema")]
 #[derive(schemars::JsonSchema)]
-#[expect(dead_code, reason = "it only says how a source is written")]
+#[expect(dead_code, reason = "used only for the schema")]
 struct WrittenSource {
-    /// What kind of thing wrote it.
+    /// Kind of the source.
     kind: SourceKind,
-    /// The id of that thing: preset entry, message, worldbook entry, rule, macro name.
+    /// Id of the source: preset entry, message, worldbook entry, rule, or macro name.
     #[schemars(skip_serializing_if = "Option::is_none")]
     id: Option<Arc<str>>,
-    /// Its position in the list that it comes from, counted from 0.
+    /// Index in its list, from 0.
     #[schemars(skip_serializing_if = "Option::is_none")]
     index: Option<usize>,
-    /// Its title in that list.
+    /// Title in its list.
     #[schemars(skip_serializing_if = "Option::is_none")]
     name: Option<Arc<str>>,
-    /// How far its words may be trusted as instructions.
+    /// Trust level of its text as instructions.
     trust: Trust,
 }
 
@@ -131,7 +131,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// What kind of thing wrote a message or a range of bytes.
+/// The kind of source of a message or a byte range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -141,13 +141,13 @@ pub enum SourceKind {
     Preset,
     /// A message of the conversation.
     History,
-    /// A summary that stands for hidden messages of the conversation.
+    /// A summary of hidden messages.
     Summary,
-    /// The text that the user is about to send.
+    /// The user's new message.
     Input,
     /// An entry of a worldbook.
     Worldbook,
-    /// An injection of a plug-in.
+    /// An injection of a plugin.
     Plugin,
     /// The value of a macro.
     Macro,
@@ -157,13 +157,13 @@ pub enum SourceKind {
     Variable,
     /// The text of a document or the transcript of a recording.
     File,
-    /// Several messages that a formatter joined.
+    /// Several messages merged by a formatter.
     Merged,
-    /// Text that a formatter wrote between or instead of messages.
+    /// Text that a formatter added between messages or in their place.
     Formatter,
     /// The separator between joined texts.
     Separator,
-    /// What a provider adds to each message; has tokens but no bytes.
+    /// Provider overhead per message: tokens without text.
     Overhead,
 }
 
@@ -194,36 +194,36 @@ impl SourceKind {
     }
 }
 
-/// Whose words they are, which decides how far they may be followed as instructions.
+/// The author of a text, which decides its trust level as instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
     /// The author of the preset.
     Preset,
-    /// The person who chats.
+    /// The user.
     User,
     /// The model.
     Model,
     /// A tool.
     Tool,
-    /// A file that somebody attached.
+    /// An attachment.
     File,
-    /// A file that came from elsewhere: a foreign card, preset or lorebook.
+    /// An imported file: a character card, preset, or worldbook.
     Import,
 }
 
-/// A range of a message's bytes with its own source.
+/// A byte range of a message with its own source.
 ///
-/// Bytes that a macro or a rule wrote are one segment, with `via` the sources of what they replaced.
+/// The output of a macro or a rule is one segment. Its `via` lists the sources of the replaced text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Segment {
-    /// The bytes, in the message's text.
+    /// Byte range in the message's text.
     pub span: Span,
-    /// What wrote them.
+    /// Source of the text.
     pub source: Source,
-    /// The sources of the text that stood there before, nearest first.
+    /// Sources of the replaced text, most recent first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<Source>,
 }

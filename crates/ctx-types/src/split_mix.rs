@@ -27,7 +27,7 @@ impl SplitMix64 {
     }
 
     /// Returns a random number from 0 to below 1, with 53 bits.
-    #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
+    #[expect(clippy::cast_precision_loss, reason = "53 bits fit exactly")]
     pub const fn fraction(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }

@@ -12,7 +12,7 @@ pub use loose::{Flag, KeyList, Numeric};
 pub use values::{EntryId, EntryPosition, EntryRole, RecursionDelay, SelectiveLogic};
 
 noun! {
-    /// A worldbook: texts that come in when the conversation speaks of them.
+    /// A worldbook: texts that are sent when the conversation mentions their keys.
     ///
     /// ```
     /// use ctx_types::{Persist, Reader, Worldbook};
@@ -29,20 +29,21 @@ noun! {
     /// assert_eq!(reader.finish().len(), 1, "a number in quotes is understood, and reported");
     /// ```
     pub struct Worldbook {
-        /// The title shown to people.
+        /// Display title.
         name: Option<Arc<str>> => "name",
-        /// What it is about, for people.
+        /// Description for users.
         description: Option<Text> => "description",
-        /// The entries.
+        /// Entries of the worldbook.
         entries: WorldbookEntries => "entries",
-        /// Whose rules apply: `sillytavern` (default); `ccv3`, with all decorators and the three fields below;
-        /// or `risuai`, with the same, but its decorators count all messages.
+        /// Rules of another program: `sillytavern` (default), `ccv3`, or `risuai`. `ccv3` adds all
+        /// decorators, `scan_depth`, `token_budget`, and `recursive_scanning`. `risuai` is like `ccv3`, but
+        /// its decorators count all messages.
         dialect: Option<Arc<str>> => "dialect" [such_as ["sillytavern", "ccv3", "risuai"]],
-        /// How many messages are looked at, as character cards say it.
+        /// Number of recent messages to scan for keys. From character cards; `ccv3` and `risuai` only.
         scan_depth: Option<Numeric> => "scan_depth",
-        /// How many tokens its entries may have together, as character cards say it.
+        /// Token limit for all entries together. From character cards; `ccv3` and `risuai` only.
         token_budget: Option<Numeric> => "token_budget",
-        /// Whether entries may bring in others, as character cards say it.
+        /// Whether active entries can activate others. From character cards; `ccv3` and `risuai` only.
         recursive_scanning: Option<Flag> => "recursive_scanning",
     }
 }
@@ -50,97 +51,100 @@ noun! {
 noun! {
     /// An entry of a worldbook.
     pub struct WorldbookEntry {
-        /// The id, unique within the book; the key under which it stands if absent.
+        /// Entry id, unique in the worldbook. Default: the entry's key in `entries`.
         uid: Option<EntryId> => "uid",
-        /// The keys: plain texts, or regular expressions as `/pattern/flags`.
+        /// Worldbook keys: plain texts, or regular expressions as `/pattern/flags`.
         key: KeyList => "key",
-        /// Further keys, which count as `selectiveLogic` says.
+        /// Secondary keys, combined by `selectiveLogic`.
         keysecondary: KeyList => "keysecondary",
-        /// The title shown to people.
+        /// Display title.
         comment: Option<Text> => "comment",
-        /// The text; decorators may stand above it.
+        /// Text to send. Decorators can precede it.
         content: Option<Text> => "content",
-        /// Whether it is always active; absent means no.
+        /// Whether the entry is always active. Default: `false`.
         constant: Option<Flag> => "constant",
-        /// Whether an extension may activate it by meaning; keys work all the same.
+        /// Whether an extension can activate the entry by vector search. Keys also work.
         vectorized: Option<Flag> => "vectorized",
-        /// Whether secondary keys count; absent means yes.
+        /// Whether secondary keys apply. Default: `true`.
         selective: Option<Flag> => "selective",
-        /// How secondary keys count; 0 if absent.
+        /// Rule for secondary keys. Default: 0.
         selective_logic: Option<SelectiveLogic> => "selectiveLogic",
-        /// The rank: the greater, the earlier it is considered and the later its text stands; 100 if absent.
+        /// Order. Entries with a higher number are considered first, and their text is sent later. Default:
+        /// 100.
         order: Option<Numeric> => "order",
-        /// Where its text goes; before the character if absent.
+        /// Place of the text. Default: before the character description.
         position: Option<EntryPosition> => "position",
-        /// The distance from the newest message, for position 4; 4 if absent.
+        /// Messages from the end of the conversation, for position 4. Default: 4.
         depth: Option<Numeric> => "depth",
-        /// Who speaks it; the system if absent.
+        /// Message role: 0 system, 1 user, 2 assistant. Default: system.
         role: Option<EntryRole> => "role",
-        /// The name under which `{{outlet::name}}` gives the text, for position 7.
+        /// Outlet name, for position 7. `{{outlet::name}}` inserts the text.
         outlet_name: Option<Arc<str>> => "outletName",
-        /// Whether it is switched off; absent means no.
+        /// Whether the entry is disabled. Default: `false`.
         disable: Option<Flag> => "disable",
-        /// Whether it is taken whatever the budget; absent means no.
+        /// Whether the token budget does not apply to the entry. Default: `false`.
         ignore_budget: Option<Flag> => "ignoreBudget",
-        /// Whether texts of other entries never activate it; absent means no.
+        /// Whether texts of other entries cannot activate this entry. Default: `false`.
         exclude_recursion: Option<Flag> => "excludeRecursion",
-        /// Whether its text never activates others; absent means no.
+        /// Whether the text of this entry cannot activate others. Default: `false`.
         prevent_recursion: Option<Flag> => "preventRecursion",
-        /// From which level of recursion on it can be active; absent means from the start.
+        /// First recursion level that can activate the entry; `true` is level 1. Default: 0, the initial
+        /// scan.
         delay_until_recursion: Option<RecursionDelay> => "delayUntilRecursion",
-        /// That level, as AIO Hub writes it beside a switch.
+        /// Recursion level if `delayUntilRecursion` is `true`. From AIO Hub.
         delay_until_recursion_level: Option<Numeric> => "delayUntilRecursionLevel",
-        /// How likely it is that it becomes active once it could, in percent; 100 if absent.
+        /// Chance of activation after a match, in percent. Default: 100.
         probability: Option<Numeric> => "probability",
-        /// Whether that is asked at all; absent means yes.
+        /// Whether `probability` applies. Default: `true`.
         use_probability: Option<Flag> => "useProbability",
-        /// The inclusion groups, divided by commas: of each group one entry at a time becomes active.
+        /// Inclusion groups, separated by commas. Only one entry of a group can be active at a time.
         group: Option<Arc<str>> => "group",
-        /// Whether it wins its groups without a draw; absent means no.
+        /// Whether the entry has priority in its groups, without a random choice. Default: `false`.
         group_override: Option<Flag> => "groupOverride",
-        /// How likely it is to win a draw, beside the weights of the others; 100 if absent.
+        /// Weight in the random choice within a group. Default: 100.
         group_weight: Option<Numeric> => "groupWeight",
-        /// Whether the number of its keys that are found decides before a draw; the settings' if absent.
+        /// Whether the number of matched keys decides before the random choice within a group. Default: from
+        /// the settings.
         use_group_scoring: Option<Flag> => "useGroupScoring",
-        /// How many messages are looked at; the settings' if absent.
+        /// Number of recent messages to scan for keys. Default: from the settings.
         scan_depth: Option<Numeric> => "scanDepth",
-        /// Whether the case of letters counts; the settings' if absent.
+        /// Whether keys are case-sensitive. Default: from the settings.
         case_sensitive: Option<Flag> => "caseSensitive",
-        /// Whether keys of one word match whole words only; the settings' if absent.
+        /// Whether one-word keys match only whole words. Default: from the settings.
         match_whole_words: Option<Flag> => "matchWholeWords",
-        /// For how many messages it stays active.
+        /// Number of messages for which the entry stays active.
         sticky: Option<Numeric> => "sticky",
-        /// For how many messages it cannot become active again.
+        /// Number of messages before the entry can become active again.
         cooldown: Option<Numeric> => "cooldown",
-        /// How many messages the conversation must have.
+        /// Minimum number of messages in the conversation.
         delay: Option<Numeric> => "delay",
-        /// Whether keys are looked for in what the user's profile says.
+        /// Whether to search the user profile's description for keys. Default: `false`.
         match_persona_description: Option<Flag> => "matchPersonaDescription",
-        /// Whether keys are looked for in the character's description.
+        /// Whether to search the character's description for keys. Default: `false`.
         match_character_description: Option<Flag> => "matchCharacterDescription",
-        /// Whether keys are looked for in the character's personality.
+        /// Whether to search the character's personality for keys. Default: `false`.
         match_character_personality: Option<Flag> => "matchCharacterPersonality",
-        /// Whether keys are looked for in the character's note at a depth.
+        /// Whether to search the character's `depthPrompt` for keys. Default: `false`.
         match_character_depth_prompt: Option<Flag> => "matchCharacterDepthPrompt",
-        /// Whether keys are looked for in the scenario.
+        /// Whether to search the scenario for keys. Default: `false`.
         match_scenario: Option<Flag> => "matchScenario",
-        /// Whether keys are looked for in the notes of the card's creator.
+        /// Whether to search the creator's notes for keys. Default: `false`.
         match_creator_notes: Option<Flag> => "matchCreatorNotes",
-        /// For which characters it is.
+        /// Characters that the entry applies to.
         character_filter: Option<EntryFilter> => "characterFilter",
-        /// For which kinds of generation it is; for all if empty.
+        /// Generation kinds that include the entry, such as `continue`. If empty, all kinds.
         triggers: KeyList => "triggers",
     }
 }
 
 noun! {
-    /// For which characters an entry is.
+    /// The characters that a worldbook entry applies to.
     pub struct EntryFilter {
-        /// Whether it is for all others instead; absent means no.
+        /// Whether the entry applies to all other characters instead. Default: `false`.
         is_exclude: Option<Flag> => "isExclude",
-        /// The names of characters.
+        /// Character names.
         names: KeyList => "names",
-        /// The tags of characters.
+        /// Character tags.
         tags: KeyList => "tags",
     }
 }

@@ -178,7 +178,7 @@ impl<'c> Budget<'c> {
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "the product is far below 2^53 for any context, and the cast saturates"
+    reason = "the product is below 2^53; saturates"
 )]
 fn limit(settings: &Settings, max_context: Option<u64>) -> Option<u64> {
     let percent = settings.budget_percent;

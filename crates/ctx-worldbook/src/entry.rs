@@ -13,7 +13,7 @@ pub(crate) use read::at_least_0;
 
 /// A worldbook entry with defaults filled in.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the file")]
+#[expect(clippy::struct_excessive_bools, reason = "independent fields of the file")]
 pub struct Entry {
     /// Id, unique within the book.
     pub uid: Arc<str>,

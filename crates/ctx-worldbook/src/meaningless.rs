@@ -50,7 +50,7 @@ fn count(id: &str, field: &str, number: Numeric) -> Option<Diagnostic> {
     out_of_range(id, field, number.0, number.0.trunc().max(0.0), COUNT)
 }
 
-#[expect(clippy::float_cmp, reason = "a number that is in its range is its nearest to the bit")]
+#[expect(clippy::float_cmp, reason = "a number in range equals its nearest value exactly")]
 fn out_of_range(id: &str, field: &str, number: f64, nearest: f64, range: &'static str) -> Option<Diagnostic> {
     // Turns -0 into 0.
     let counts_as = nearest + 0.0;

@@ -263,7 +263,7 @@ impl<'r, 'p> Run<'r, 'p> {
     }
 
     fn member(&self, number: usize) -> &'r Member {
-        #[expect(clippy::indexing_slicing, reason = "numbers of members come from the list of members")]
+        #[expect(clippy::indexing_slicing, reason = "member numbers are indexes of this list")]
         &self.set.members()[number]
     }
 

@@ -15,7 +15,7 @@ use crate::entry::at_least_0;
 /// assert!(findings.is_empty());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the settings")]
+#[expect(clippy::struct_excessive_bools, reason = "independent settings")]
 pub struct Settings {
     /// Messages to search. Default: 2.
     pub depth: u64,
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    #[expect(clippy::needless_pass_by_value, reason = "values read better where they are given")]
+    #[expect(clippy::needless_pass_by_value, reason = "call sites are easier to read")]
     fn check(file: Value, expected: &Settings, findings: &[&str]) {
         let (settings, found) = Settings::read(&file);
         let found: Vec<String> = found.iter().map(ToString::to_string).collect();

@@ -20,7 +20,7 @@ impl Object {
     }
 
     /// Returns an unsigned integer.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within u32 as just checked")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "range is checked")]
     pub(super) fn index(&self) -> Option<u32> {
         let number = self.number().filter(|number| (0.0..=f64::from(u32::MAX)).contains(number))?;
         Some(number as u32)

@@ -1,5 +1,5 @@
 //! Tests of all document formats.
-#![expect(clippy::unwrap_used, reason = "a test that cannot make its own files has failed")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod broken;
 mod build;

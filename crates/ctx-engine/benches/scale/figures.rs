@@ -97,7 +97,7 @@ fn figures(rows: &[Row], variables: Variables) -> Vec<Figure> {
 }
 
 /// Divides byte counts, which are far below 2^52.
-#[expect(clippy::cast_precision_loss, reason = "the result is shown with three digits")]
+#[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
 fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }

@@ -2,7 +2,7 @@
 //!
 //! Arguments: sizes, and `variables` for session variables. Without `--bench`, as in `cargo test`, runs the
 //! smallest size once.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints what it finds")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "benchmarks print results")]
 
 #[path = "../conversation/mod.rs"]
 mod conversation;

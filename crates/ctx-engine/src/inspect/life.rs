@@ -17,36 +17,36 @@ pub use sent::{CacheStanding, CostPart, Piece, SentMessage};
 use subject::Subject;
 pub use subject::UnknownMessage;
 
-/// The life of one message, or of what was to be one.
+/// The trace of one message, whether it is sent or not.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Life {
-    /// What it is, as tables print it: the source of the message.
+    /// Source of the message, as printed in tables.
     pub subject: String,
-    /// The display name of the entry that it comes from.
+    /// Display name of the message's entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What is sent of it, in the order of the context: nothing if it was left out, several messages if it was placed
-    /// at several points.
+    /// Sent messages, in context order. Empty if the message is not sent; several if it is placed at several
+    /// depths.
     pub messages: Vec<SentMessage>,
-    /// The stages that did something to it, in order.
+    /// Processors that changed the message, in order.
     pub steps: Vec<Step>,
-    /// What was decided about it beside the stages, such as that it is in another branch of the conversation.
+    /// Decisions that no processor made, such as that the message is in another branch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Decision>,
 }
 
-/// What one stage did to a message.
+/// The step of one processor for a message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
-    /// The id of the stage.
+    /// Processor id.
     pub stage: String,
-    /// What it did.
+    /// Changes of the message.
     pub events: Vec<Event>,
-    /// What it decided about the message.
+    /// Decisions about the message.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Decision>,
 }

@@ -1,6 +1,6 @@
 //! Tests of compiling and assembling agents.
 
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a broken expectation is a failed test")]
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod appended;
 mod attachments;

@@ -18,11 +18,7 @@ pub(super) fn definitions() -> Vec<Definition> {
     ]
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the number is whole and in range"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an integer in range")]
 fn repeat(call: &mut Call<'_>) -> Result<Value, Failure> {
     let (text, count) = (call.argument(0), call.argument(1));
     let is_count = |count: &f64| count.fract() == 0.0 && (0.0..=MAX_COPIES).contains(count);

@@ -46,7 +46,7 @@ fn chosen_of(list: &[String], index: usize) -> Value {
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
-    reason = "the number is from 0 up to a length"
+    reason = "`drawn` is in 0..1"
 )]
 pub(super) fn index_of(drawn: f64, length: usize) -> usize {
     (drawn * length as f64) as usize

@@ -8,7 +8,7 @@ const DAY: f64 = 24.0 * HOUR;
 const MONTH: f64 = DAY * 146_097.0 / 4_800.0;
 
 /// Ignores the sign.
-#[expect(clippy::cast_precision_loss, reason = "a few milliseconds in thousands of years do not show")]
+#[expect(clippy::cast_precision_loss, reason = "the lost milliseconds are below the output precision")]
 pub(super) fn duration(millis: i64) -> String {
     let length = millis.unsigned_abs() as f64;
     let count = |unit: f64| (length / unit).round();

@@ -1,6 +1,6 @@
 //! Tests of macro expansion in all syntaxes.
 
-#![allow(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
+#![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod aio;
 mod aio_host;

@@ -3,19 +3,19 @@ use serde_json::Value;
 
 use super::Sourced;
 
-/// The settings of one processor: each field's value, then keys that it has no field for.
+/// The settings of one processor: the value of each field, then unknown keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Config(Vec<ConfigValue>);
 
-/// One setting of a processor.
+/// A setting of a processor.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfigValue {
-    /// Its key.
+    /// Key of the setting.
     pub key: String,
-    /// Its value and who set it.
+    /// Value and its origin.
     #[serde(flatten)]
     pub setting: Sourced<Value>,
 }
@@ -46,17 +46,13 @@ impl Config {
     }
 
     /// Returns a number truncated to an integer; 0 by default.
-    #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+    #[expect(clippy::cast_possible_truncation, reason = "saturates")]
     pub fn whole(&self, key: &str) -> i64 {
         self.number(key) as i64
     }
 
     /// Returns a number truncated to an integer; 0 if negative or missing.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the cast saturates as documented"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     pub fn count(&self, key: &str) -> usize {
         self.number(key) as usize
     }

@@ -173,7 +173,7 @@ pub(super) fn shown(value: &Value) -> String {
 }
 
 /// JSON has one number type: `500.0` is an integer too.
-#[expect(clippy::cast_possible_truncation, reason = "checked to be whole and in range")]
+#[expect(clippy::cast_possible_truncation, reason = "an integer; saturates")]
 fn priority(value: &Value) -> Option<i64> {
     let whole = value.as_f64().filter(|number| number.fract() == 0.0).map(|number| number as i64);
     whole.filter(|priority| (-MAX_PRIORITY..=MAX_PRIORITY).contains(priority))

@@ -1,4 +1,4 @@
-//! How messages are written that are read as nodes: told to editors.
+//! JSON Schema of list messages, for editors.
 
 use std::borrow::Cow;
 
@@ -6,35 +6,35 @@ use ctx_types::{Node, Role};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
-/// A message of a conversation without branches: as chat completions take it, as it is stored, or as SillyTavern
-/// writes it.
+/// A message of a conversation without branches: in the format of chat completions, a session, or
+/// SillyTavern.
 #[derive(Clone, Copy, Debug)]
 pub struct ChatMessage;
 
-/// What such a message may have that a node has not.
+/// Fields of such a message that a node does not have.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it only says how messages are written")]
 struct Further {
-    /// The calls that an assistant message makes: `{id, type, function: {name, arguments}}`.
+    /// Tool calls of an assistant message: `{id, type, function: {name, arguments}}`.
     tool_calls: Option<Vec<Value>>,
-    /// The call that a tool message answers.
+    /// Id of the tool call that a tool message answers.
     tool_call_id: Option<String>,
-    /// The call that an assistant message makes, in the older form: `{name, arguments}`.
+    /// Function call of an assistant message, in the older format: `{name, arguments}`.
     function_call: Option<Value>,
-    /// The visible reasoning of an assistant message.
+    /// Visible reasoning of an assistant message.
     reasoning_content: Option<Value>,
-    /// The reasoning of an assistant message, as `OpenRouter` writes it.
+    /// Reasoning of an assistant message, in the format of `OpenRouter`.
     reasoning: Option<Value>,
-    /// The state of that reasoning.
+    /// Reasoning state, in the format of `OpenRouter`.
     reasoning_details: Option<Vec<Value>>,
-    /// When it was written.
+    /// Time of writing.
     #[schemars(rename = "createdAt")]
     created_at: Option<Value>,
-    /// The text, in a chat of SillyTavern.
+    /// Message text, from SillyTavern.
     mes: Option<Value>,
-    /// Whether the user speaks, in a chat of SillyTavern.
+    /// Whether the message is from the user, from SillyTavern.
     is_user: Option<Value>,
-    /// Whether only people see it, in a chat of SillyTavern.
+    /// Whether the message is visible only to the user, from SillyTavern.
     is_system: Option<Value>,
 }
 

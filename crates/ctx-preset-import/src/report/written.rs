@@ -1,4 +1,4 @@
-//! Reports as they are written: how much became what, then what a person should read, then the many rows.
+//! JSON of import reports: counts, then diagnostics, then one row per field.
 
 use ctx_types::Diagnostic;
 use serde::{Serialize, Serializer};
@@ -7,32 +7,32 @@ use serde::{Serialize, Serializer};
 use super::FieldReport;
 use super::{FieldCounts, FieldReports, FileReport, ImportReport};
 
-/// What became of the files of an import.
+/// The result of an import.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct WrittenReport<'a> {
-    /// How many fields of all files became what.
+    /// Numbers of fields by status, for all files.
     counts: FieldCounts,
-    /// The files, in the order in which they were given.
+    /// Files, in the given order.
     files: &'a [FileReport],
 }
 
-/// What became of one file.
+/// The result of importing one file.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct WrittenFile<'a> {
-    /// The name under which the file was given.
+    /// File name, as given.
     path: &'a str,
-    /// What it is; none for what cannot be read or is nothing known.
+    /// File format. `null` if the file is unreadable or unknown.
     format: Option<&'static str>,
-    /// What the document was packed in, such as `png` and the name of its chunk; none for a plain one.
+    /// Container of the document, such as `png` with the name of its chunk. Missing for a plain document.
     #[serde(skip_serializing_if = "Option::is_none")]
     container: Option<&'a str>,
-    /// How many of its fields became what.
+    /// Numbers of fields by status.
     counts: FieldCounts,
-    /// What a person should read, the worst first.
+    /// Diagnostics, most severe first.
     diagnostics: &'a [Diagnostic],
-    /// One row for each leaf of the document: a scalar, or an empty list or object.
+    /// One row per leaf of the document: a scalar, or an empty list or object.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<FieldReport<'static>>"))]
     fields: &'a FieldReports,
 }

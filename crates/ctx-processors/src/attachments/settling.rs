@@ -303,7 +303,7 @@ impl<'a> Settler<'a> {
     }
 
     #[cfg(not(feature = "images"))]
-    #[expect(clippy::unused_self, reason = "as with the feature")]
+    #[expect(clippy::unused_self, reason = "same signature as with the feature")]
     fn fitted(&self, job: Job<'_>) -> Attachment {
         job.file.clone()
     }

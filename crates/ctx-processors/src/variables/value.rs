@@ -69,10 +69,7 @@ impl VariableValue {
     }
 
     /// Returns the value as JSON; a whole number has no fraction.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the number is whole and within the range of exact ones"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "an exactly representable integer")]
     pub fn to_json(&self) -> Value {
         /// All smaller integers are exact.
         const EXACT: f64 = 9_007_199_254_740_992.0;

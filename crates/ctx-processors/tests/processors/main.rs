@@ -4,7 +4,7 @@
     clippy::needless_pass_by_value,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "tests read better so"
+    reason = "tests are easier to read"
 )]
 
 mod formatters;

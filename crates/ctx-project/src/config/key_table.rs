@@ -167,102 +167,103 @@ pub fn locked_keys() -> impl Iterator<Item = &'static str> {
 }
 
 keyed! {
-    /// `ctx.toml`: defaults for the command line. Files are named as seen from the folder of `ctx.toml`.
+    /// `ctx.toml`: defaults for the command line. Paths are relative to the folder of `ctx.toml`.
     pub struct ConfigFile {
-        /// The agent or preset.
+        /// Agent or preset file.
         agent: Option<Filled> => "agent" is KeyRule::FILE,
-        /// The conversation.
+        /// Conversation file.
         session: Option<Filled> => "session" is KeyRule::FILE,
-        /// The user profile.
+        /// User profile file.
         profile: Option<Filled> => "profile" is KeyRule::FILE.option("--profile"),
-        /// A table of models, whose rows are tried before the built-in ones.
+        /// Model table file. Its rows have priority over the built-in ones.
         models: Option<Filled> => "models" is KeyRule::FILE.option("--models"),
-        /// Where models are reached.
+        /// Endpoint of the model provider.
         endpoint: Option<Shaped<EndpointKeys>> => "endpoint"
             is KeyRule::of_outside(Reach::Sends, ValueType::Endpoint(EndpointKeys::ROWS)),
-        /// Where models are reached by `ctx serve` while the endpoint does not answer, in this order and in its dialect.
+        /// Fallback endpoints of `ctx serve` while `endpoint` fails, in order. They use the API dialect of
+        /// `endpoint`.
         fallbacks: Option<Shaped<Vec<EndpointKeys>>> => "fallbacks"
             is KeyRule::of_outside(Reach::Sends, ValueType::Endpoints(EndpointKeys::ROWS)),
-        /// Where transcripts of recordings are made.
+        /// Endpoint for transcripts of audio files.
         transcription: Option<Shaped<EndpointKeys>> => "transcription"
             is KeyRule::of_outside(Reach::Sends, ValueType::Endpoint(EndpointKeys::ROWS)).optional(),
-        /// The user's settings of processors.
+        /// User settings of processors.
         processors: Option<Shaped<Vec<ProcessorSetting>>> => "processors" is KeyRule::VALUE,
-        /// Worldbooks, which hold for every turn.
+        /// Worldbook files for every turn.
         worldbooks: Vec<String> => "worldbooks" is KeyRule::FILE.option("--worldbook"),
-        /// The file that keeps conversations.
+        /// File that stores conversations.
         store: Option<Filled> => "store" is KeyRule::of_outside(Reach::Store, ValueType::Path).option("--store"),
-        /// The folder of attached files.
+        /// Folder of attachments.
         assets: Option<Filled> => "assets" is KeyRule::FILE.optional(),
-        /// Which tools may be called.
+        /// Tools that the model can call.
         tools: Option<Shaped<ToolKeys>> => "tools"
             is KeyRule::of_outside(Reach::Tools, ValueType::Table(ToolKeys::ROWS)).option("--tools-dir"),
-        /// When and how conversations are summarized.
+        /// Rules for summarizing older messages.
         compression: Option<Shaped<MaskKeys>> => "compression"
             is KeyRule { page: PageAccess::Editable, ..KeyRule::asks(None) },
-        /// The model.
+        /// Model name.
         model: Option<String> => "model" is KeyRule { page: PageAccess::Editable, ..KeyRule::asks(None) },
-        /// How many tokens the context may have; 0 means the model's window.
+        /// Token limit of the context; 0: the model's context window.
         context_tokens: Option<Tokens> => "context-tokens" is KeyRule::VALUE,
-        /// How many of them are kept free for the answer.
+        /// Response reserve: tokens of the limit that are reserved for the reply.
         reserve: Option<Tokens> => "reserve" is KeyRule::VALUE,
-        /// The time zone, such as `Asia/Shanghai`.
+        /// Time zone, such as `Asia/Shanghai`.
         tz: Option<Parsed<ZoneName>> => "tz" is KeyRule::VALUE,
     }
 }
 
 keyed! {
-    /// Where models are reached, and with which key.
+    /// A provider endpoint with its API key and time limits.
     pub struct EndpointKeys {
-        /// Headers that are sent with each request, by their names.
+        /// HTTP headers of each request, by name.
         headers: Option<AnyOf<TextTable>> => "headers"
             is KeyRule::of_outside(Reach::Sends, ValueType::Value).hidden().option("--base-url"),
-        /// The address of the server; by default the provider's own.
+        /// Base URL of the server. Default: the provider's URL for the API dialect.
         base_url: Option<Filled> => "base-url"
             is KeyRule::of_outside(Reach::Sends, ValueType::Value).url().option("--base-url"),
-        // Where no address is named, a dialect is one: that of its provider, who gets the key.
-        /// The dialect that it speaks.
+        // Without a base URL, the API dialect decides which provider receives the API key.
+        /// API dialect of the endpoint.
         dialect: Option<Parsed<Dialect>> => "dialect"
             is KeyRule::of_outside(Reach::Sends, ValueType::Value).option("--dialect"),
-        /// The model that is asked.
+        /// Model name.
         model: Option<String> => "model" is KeyRule::asks(None),
-        /// The variable of the environment that holds the key.
+        /// Environment variable with the API key.
         key_env: Option<Filled> => "key-env"
             is KeyRule::of_outside(Reach::Secret, ValueType::Value).option("--key-env"),
-        /// The file that holds the key and nothing else.
+        /// File that contains only the API key.
         key_file: Option<Filled> => "key-file"
             is KeyRule::of_outside(Reach::Secret, ValueType::Path).option("--key-file"),
-        /// How many seconds connecting may take.
+        /// Time limit for connecting, in seconds.
         connect: Option<u64> => "connect-timeout" is KeyRule::asks(Some(10)),
-        /// How many seconds may pass until the first piece of an answer.
+        /// Time limit for the first chunk of a response, in seconds.
         first_token: Option<u64> => "first-token-timeout" is KeyRule::asks(Some(180)),
-        /// How many seconds may pass between two pieces of an answer.
+        /// Time limit between two chunks of a response, in seconds.
         stall: Option<u64> => "stall-timeout" is KeyRule::asks(Some(60)),
-        /// How often a request that failed is sent again.
+        /// Maximum number of retries of a failed request.
         retries: Option<u64> => "retries" is KeyRule::asks(Some(4)),
     }
 }
 
 keyed! {
-    /// What tools the model may call, and which of them.
+    /// The tools that the model can call.
     pub struct ToolKeys {
-        /// The folder that the model may look into.
+        /// Folder that the model can read.
         folder: Option<Filled> => "folder" is KeyRule::of_outside(Reach::Tools, ValueType::Path),
-        /// Whether each call waits until you agree.
+        /// Whether each tool call needs your approval.
         ask: bool => "ask" is KeyRule::VALUE,
-        /// The tools that may be called; all if absent.
+        /// Allowed tools. Default: all.
         allow: Option<Shaped<ToolRuleKeys>> => "allow" is KeyRule::VALUE,
-        /// The tools that may not be called.
+        /// Denied tools.
         deny: Option<Shaped<ToolRuleKeys>> => "deny" is KeyRule::VALUE,
     }
 }
 
 keyed! {
-    /// Tools, by their names and categories.
+    /// Tools, selected by name or category.
     pub struct ToolRuleKeys {
-        /// The categories.
+        /// Tool categories.
         categories: Vec<String> => "categories",
-        /// The names.
+        /// Tool names.
         tools: Vec<String> => "tools",
     }
 }

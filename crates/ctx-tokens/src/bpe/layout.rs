@@ -1,7 +1,7 @@
 //! Packed format of a vocabulary, shared with the build script.
 //!
 //! The number of a token is its rank: the pair that makes the lowest number merges first.
-#![allow(dead_code, reason = "the build script writes, and the counting reads")]
+#![allow(dead_code, reason = "build script and crate use different parts")]
 
 /// Both vocabularies have fewer than 2^18 tokens.
 pub(crate) const TOKEN_BITS: u32 = 18;
@@ -99,7 +99,7 @@ pub(crate) const fn row_and_tag(left: u32, right: u32, bits: u32) -> (usize, u32
     (field(hash, 64 - bits, bits) as usize, field(hash, 16, 32 - TOKEN_BITS))
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "no caller asks for more than 24 bits")]
+#[expect(clippy::cast_possible_truncation, reason = "`bits` is at most 24")]
 const fn field(packed: u64, first: u32, bits: u32) -> u32 {
     (packed >> first & ((1 << bits) - 1)) as u32
 }

@@ -1,6 +1,6 @@
 //! Tests of counts and budgets.
 
-#![allow(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
+#![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod agreement;
 mod budget;

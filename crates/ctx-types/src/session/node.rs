@@ -10,37 +10,37 @@ use crate::session::NodeId;
 use crate::text::Text;
 
 noun! {
-    /// A message of a conversation, as it is stored.
+    /// A stored message of a conversation.
     pub struct Node {
-        /// The id, unique within the session.
+        /// Message id, unique in the session.
         id: Option<NodeId> => "id",
-        /// The node above; none for the root.
+        /// Id of the parent message. Missing for the root.
         parent_id: Option<NodeId> => "parentId",
-        /// The nodes below, oldest branch first.
+        /// Ids of the child messages, oldest branch first.
         children_ids: Vec<NodeId> => "childrenIds",
-        /// The branch that was last shown.
+        /// Id of the last selected child, which selects the branch to show.
         last_selected_child_id: Option<NodeId> => "lastSelectedChildId",
-        /// What is said.
+        /// Message content.
         content: Option<Content> => "content",
-        /// The name of the speaker.
+        /// Name of the speaker.
         name: Option<Arc<str>> => "name",
-        /// Who speaks; `user` where the file says nothing.
+        /// Message role. Default: `user`.
         role: Option<Role> => "role",
-        /// Files that travel with the message.
+        /// Files sent with the message.
         attachments: Vec<StoredAttachment> => "attachments",
-        /// How far it is: `generating`, `complete` or `error`.
+        /// Progress of the message: `generating`, `complete`, or `error`.
         status: Option<Arc<str>> => "status" [such_as ["generating", "complete", "error"]],
-        /// Whether the message is sent; absent means yes.
+        /// Whether the message is enabled. Default: `true`.
         is_enabled: Option<bool> => "isEnabled",
-        /// Whether it is part of what models are told; absent means yes, `false` marks what only people see.
+        /// Whether to send the message to the model. `false` shows it only to the user. Default: `true`.
         include_in_context: Option<bool> => "includeInContext",
-        /// When it was written.
+        /// Time of writing.
         timestamp: Option<Arc<str>> => "timestamp",
-        /// The calls that an assistant message makes, in our own form.
+        /// Tool calls of an assistant message, in ctx's format.
         tool_calls: Vec<StoredToolCall> => "toolCalls",
-        /// The call that a tool message answers, in our own form.
+        /// Id of the tool call that a tool message answers, in ctx's format.
         tool_call_id: Option<Arc<str>> => "toolCallId",
-        /// Everything else that applications note beside a message.
+        /// Other data that applications store with a message.
         metadata: Option<Box<NodeMetadata>> => "metadata",
     }
 }
@@ -122,37 +122,37 @@ impl Node {
 }
 
 noun! {
-    /// What applications note beside a message.
+    /// Data that applications store with a message.
     pub struct NodeMetadata {
-        /// Whether the message is an unfinished answer that the model is asked to continue.
+        /// Whether the message is an unfinished reply for the model to continue.
         is_continuation_prefix: Option<bool> => "isContinuationPrefix",
         /// Whether the message is a greeting of the agent.
         is_greeting: Option<bool> => "isGreeting",
-        /// Whether the greeting still changes with the agent, because nobody has answered it.
+        /// Whether the greeting still follows changes of the agent, until a message answers it.
         greeting_live: Option<bool> => "greetingLive",
-        /// Whether the message is a summary that stands for others.
+        /// Whether the message is a summary of other messages.
         is_compression_node: Option<bool> => "isCompressionNode",
-        /// The messages that a summary stands for.
+        /// Ids of the messages that the summary replaces.
         compressed_node_ids: Vec<NodeId> => "compressedNodeIds",
-        /// The visible reasoning of an assistant message.
+        /// Visible reasoning of an assistant message.
         reasoning_content: Option<Text> => "reasoningContent",
-        /// Provider state of the reasoning, to be replayed unchanged.
+        /// Reasoning state of the provider, sent back unchanged.
         reasoning_artifacts: Vec<Arc<Value>> => "reasoningArtifacts",
-        /// The call that a tool message answers, in AIO Hub's form: `{requestId, toolName, …}`.
+        /// Tool call that a tool message answers, in AIO Hub's format: `{requestId, toolName, …}`.
         tool_call: Option<Value> => "toolCall",
-        /// The calls that an assistant message makes, in AIO Hub's form: `[{requestId, toolName, args, …}]`.
+        /// Tool calls of an assistant message, in AIO Hub's format: `[{requestId, toolName, args, …}]`.
         tool_calls_requested: Option<Value> => "toolCallsRequested",
     }
 }
 
 noun! {
-    /// A tool call, as it is stored.
+    /// A stored tool call.
     pub struct StoredToolCall {
-        /// The id that pairs the call with its result.
+        /// Call id, which pairs the call with its result.
         id: Option<Arc<str>> => "id",
-        /// The name of the tool.
+        /// Tool name.
         name: Option<Arc<str>> => "name",
-        /// The arguments as the JSON text that the model wrote, byte for byte.
+        /// Arguments as the model's exact JSON text.
         arguments: Option<Text> => "arguments",
     }
 }

@@ -10,41 +10,41 @@ use crate::message::Role;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(pub Arc<str>);
 
-/// How secondary keys count once a key is found.
+/// Rule for secondary keys after a primary key matched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SelectiveLogic {
-    /// One of them must be found.
+    /// At least one secondary key must match.
     #[default]
     AndAny,
-    /// One of them must be missing.
+    /// At least one secondary key must be missing.
     NotAll,
-    /// None of them may be found.
+    /// No secondary key may match.
     NotAny,
-    /// All of them must be found.
+    /// All secondary keys must match.
     AndAll,
 }
 
-/// Where the text of an entry goes.
+/// Place of an entry's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum EntryPosition {
-    /// Before the description of the character.
+    /// Before the character description.
     #[default]
     BeforeCharacter,
-    /// After it.
+    /// After the character description.
     AfterCharacter,
-    /// Above the author's note.
+    /// Before the author's note.
     NoteTop,
-    /// Below it.
+    /// After the author's note.
     NoteBottom,
-    /// At a depth of the conversation.
+    /// At a depth of the conversation, set by `depth`.
     AtDepth,
-    /// Above the examples of dialogue.
+    /// Before the example dialogues.
     ExamplesTop,
-    /// Below them.
+    /// After the example dialogues.
     ExamplesBottom,
-    /// Nowhere by itself: where `{{outlet::name}}` stands.
+    /// Only at the macro `{{outlet::name}}`.
     Outlet,
 }
 
@@ -142,16 +142,12 @@ loose_field!(
     |id| id.0.parse::<i64>().map_or_else(|_| Value::from(&*id.0), Value::from)
 );
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the range and the fraction are checked"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "range and fraction are checked")]
 fn place<T>(number: f64, items: &[T]) -> Option<&T> {
     (number >= 0.0 && number.fract() == 0.0).then(|| items.get(number as usize)).flatten()
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 fn level(number: f64) -> Option<RecursionDelay> {
     (number >= 0.0).then_some(RecursionDelay(number as u32))
 }

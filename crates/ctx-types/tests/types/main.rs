@@ -4,7 +4,7 @@
     clippy::needless_pass_by_value,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a broken expectation is a failed test"
+    reason = "a panic fails the test"
 )]
 
 mod config_field;

@@ -11,7 +11,7 @@ fn read(entry: Value) -> (WorldbookEntry, Vec<String>) {
 }
 
 #[track_caller]
-#[expect(clippy::needless_pass_by_value, reason = "values read better where they are given")]
+#[expect(clippy::needless_pass_by_value, reason = "call sites are easier to read")]
 fn check<T: PartialEq + std::fmt::Debug>(
     key: &str,
     value: Value,

@@ -88,7 +88,7 @@ fn destination(noun: &WorldbookEntry) -> Destination {
 fn probability(noun: &WorldbookEntry) -> Option<f64> {
     let is_used = noun.use_probability.is_none_or(|flag| flag.0);
     let probability = noun.probability.map_or(100.0, |probability| probability.0);
-    #[expect(clippy::float_cmp, reason = "files write the whole number")]
+    #[expect(clippy::float_cmp, reason = "files contain exactly 100")]
     let is_asked = is_used && probability != 100.0;
     is_asked.then_some(probability)
 }
@@ -125,12 +125,12 @@ fn count(number: Option<Numeric>) -> u64 {
     number.map_or(0, |number| at_least_0(number.0))
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates, far beyond any conversation")]
+#[expect(clippy::cast_possible_truncation, reason = "saturates")]
 fn whole(number: f64) -> i64 {
     number as i64
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 pub(crate) fn at_least_0(number: f64) -> u64 {
     number as u64
 }

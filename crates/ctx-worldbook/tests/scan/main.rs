@@ -1,6 +1,6 @@
 //! Tests of scans.
-#![expect(clippy::unwrap_used, reason = "a broken expectation is a failed test")]
-#![expect(clippy::needless_pass_by_value, reason = "cases read better where they are given")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
+#![expect(clippy::needless_pass_by_value, reason = "call sites are easier to read")]
 
 mod bad_input;
 mod budget;

@@ -9,7 +9,7 @@ pub(super) fn shown(days: f64, counts_from_1904: bool) -> Option<String> {
     if !(0.0..2_958_466.0).contains(&days) {
         return None;
     }
-    #[expect(clippy::cast_possible_truncation, reason = "within the range that was just checked")]
+    #[expect(clippy::cast_possible_truncation, reason = "range is checked above")]
     let seconds = (days * 86_400.0).round() as i64;
     let (day, second) = (seconds / 86_400, seconds % 86_400);
     let time = format!("{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60);

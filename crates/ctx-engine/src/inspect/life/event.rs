@@ -6,61 +6,61 @@ use serde::Serialize;
 use crate::inspect::life::links::Links;
 use crate::trace::TracedStage;
 
-/// Something that a stage did to a message.
+/// A change of a message by a processor.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
-    /// What it did.
+    /// Kind of change.
     pub kind: EventKind,
-    /// The source of the message after the stage; of one that is gone, before it.
+    /// Source of the message after the processor. For a removed message: before the processor.
     pub source: Source,
-    /// Who speaks it.
+    /// Message role.
     pub role: Role,
-    /// Its numbers before the stage, counted from 0; several if it was joined of several.
+    /// Index before the processor, from 0. A merged message has several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub from: Vec<usize>,
-    /// Its number after the stage; none if it is gone, or waits to be placed.
+    /// Index after the processor, from 0. Missing if the message is removed or not placed yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<usize>,
-    /// How it was placed.
+    /// Placement of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Phrase>,
-    /// Whether the stage put it elsewhere among the others.
+    /// Whether the processor changed its position among the other messages.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_moved: bool,
-    /// The fields that the stage changed.
+    /// Changed fields.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<&'static str>,
-    /// What it was joined of, in order.
+    /// Sources of the merged messages, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub joined: Vec<Source>,
-    /// Its text before the stage, where that differs or nothing is left of it.
+    /// Text before the processor, if changed or removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// Its text after the stage, where that differs.
+    /// Text after the processor, if changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
-/// What a stage did to a message.
+/// The kind of change of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
-    /// It was made, or loaded from the conversation.
+    /// Created, or loaded from the conversation.
     Made,
-    /// It was handed to the assembler, and waits to be placed.
+    /// Passed to the assembler; not placed yet.
     HandedOver,
-    /// What was handed over was placed.
+    /// Placed by the assembler.
     Placed,
-    /// It was joined with others.
+    /// Merged with other messages.
     Joined,
-    /// It was changed.
+    /// Changed in text, role, or another field.
     Changed,
-    /// It was put elsewhere.
+    /// Moved to another position.
     Moved,
-    /// Nothing is left of it.
+    /// Removed.
     Gone,
 }
 

@@ -10,67 +10,66 @@ use crate::inspect::shares::TokenShare;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SentMessage {
-    /// Its number, counted from 0.
+    /// Index in the context, from 0.
     pub number: usize,
-    /// Who speaks it.
+    /// Message role.
     pub role: Role,
-    /// Where it came from.
+    /// Source of the message.
     pub source: Source,
-    /// How it was placed, if it was placed rather than listed.
+    /// Placement, if the message is not in list order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Phrase>,
-    /// Its text.
+    /// Message text.
     pub text: String,
-    /// What each range of its bytes came from, with its share of the tokens; what is sent beside the text stands at
-    /// its end.
+    /// Byte ranges with their source and tokens. Content other than text is at the end.
     pub pieces: Vec<Piece>,
-    /// All its tokens.
+    /// Tokens of the message.
     pub tokens: u32,
-    /// Those of what was asked for, where that is a piece of the message.
+    /// Tokens of the requested source, if it is only a part of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_tokens: Option<u32>,
-    /// What causes its tokens; parts without any are left out.
+    /// Tokens by cause, without zeros.
     pub cost: Vec<CostPart>,
-    /// Whether the next turn finds it in the provider's cache; absent where nobody looked.
+    /// Whether the next turn can read the message from the provider's cache. Missing if not computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheStanding>,
 }
 
-/// A range of a message's bytes.
+/// A byte range of a message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Piece {
-    /// Where it is, and what wrote it.
+    /// Byte range and source.
     #[serde(flatten)]
     pub segment: Segment,
-    /// Its share of the tokens.
+    /// Tokens of the byte range.
     pub tokens: u32,
 }
 
-/// What causes tokens of a message.
+/// The tokens of a message from one cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostPart {
-    /// Such as `text`, `per message`, `media`.
+    /// Cause, such as `text`, `per message`, or `media`.
     pub part: &'static str,
-    /// How many.
+    /// Number of tokens.
     pub tokens: u32,
 }
 
-/// Whether the next turn sends a message again as it is, and everything above it too.
+/// Whether the next turn repeats a message and all messages before it unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CacheStanding {
-    /// Whether it does.
+    /// Whether they are unchanged.
     pub is_stable: bool,
-    /// The number of the message that ends what is stable: this one, or one above it.
+    /// Index of the first message that can change: this message or an earlier one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<usize>,
-    /// What of that message may differ.
+    /// Source of the text that can change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
-    /// Why it may.
+    /// Reason for the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Phrase>,
 }
