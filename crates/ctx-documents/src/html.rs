@@ -42,13 +42,13 @@ mod tests {
     }
 
     #[test]
-    fn a_page_may_say_its_encoding() {
+    fn reads_encoding_declared_by_page() {
         let page = [b"<meta charset=\"gbk\"><p>".as_slice(), &encoding_rs::GBK.encode("中文").0].concat();
         check(&page, "中文");
     }
 
     #[test]
-    fn a_page_may_have_a_million_bytes() {
+    fn rejects_pages_over_byte_limit() {
         let error = read(&vec![b' '; MAX_BYTES + 1], &DocumentLimits::default()).unwrap_err();
         assert_eq!(error.kind, PortErrorKind::TooLarge);
     }

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn encodings_are_told_by_marks_and_by_their_bytes() {
+    fn detects_encoding_by_mark_and_bytes() {
         let chinese = "这是一份中文的测试文件，用来检查编码的识别。";
         check(chinese.as_bytes(), chinese, false);
         check(&[b"\xef\xbb\xbf", chinese.as_bytes()].concat(), chinese, false);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_ends_at_its_limit() {
+    fn truncates_long_text_at_limit() {
         let limits = DocumentLimits { text_bytes: 4, ..DocumentLimits::default() };
         let text = read("aaa中文".as_bytes(), &limits);
         assert_eq!(text.text, "aaa");

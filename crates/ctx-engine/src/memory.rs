@@ -128,13 +128,13 @@ mod tests {
         pollster::block_on(compiled.assemble_with(&session, &TurnInput::default(), ports)).unwrap();
         assert!(!memory.recall().is_empty());
         memory.forget_context();
-        assert!(!memory.recall().is_empty(), "the index depends on the conversation alone");
+        assert!(!memory.recall().is_empty(), "the index depends only on the conversation");
         memory.forget();
         assert!(memory.recall().is_empty());
     }
 
     #[test]
-    fn texts_of_the_last_turn_are_kept_within_a_limit() {
+    fn caches_texts_of_last_turn_within_limit() {
         let memory = ConversationMemory::default();
         let message = |text: &str| {
             let source = Source::new(SourceKind::Formatter, Trust::Preset);

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_are_counted_as_the_counter_does_in_every_turn() {
+    fn counts_strings_like_counter_in_each_turn() {
         let memory = TextMemory::default();
         let counter = Counter::estimate();
         for _turn in 0..2 {

@@ -74,7 +74,11 @@ fn run(folder: &Path) -> String {
     let mut inputs = Inputs { shown: String::new(), case: &case, files: &files, is_readable: true };
     let agent: Option<Agent> = inputs.read("agent", Format::Agent, |bytes, name| {
         let agent = read_agent(bytes, name, &limits, &engine.anchors)?;
-        assert_eq!(migrate(&mut agent.value.clone(), &engine.anchors), [], "migrating once is enough");
+        assert_eq!(
+            migrate(&mut agent.value.clone(), &engine.anchors),
+            [],
+            "a second migration changes nothing"
+        );
         Ok(agent)
     });
     let session: Option<Session> =
@@ -122,7 +126,7 @@ fn run(folder: &Path) -> String {
                     match attached.is_any() {
                         true => show_degraded(&mut shown, &own),
                         false => {
-                            assert_eq!(own, context, "only what becomes of files depends on the dialect");
+                            assert_eq!(own, context, "the dialect affects only files");
                         }
                     }
                 }
@@ -134,7 +138,11 @@ fn run(folder: &Path) -> String {
 
 fn show_input(shown: &mut String, compiled: &CompiledAgent, session: &Session, turn: &TurnInput) -> Text {
     let prepared = compiled.prepare_input(session, turn);
-    assert_eq!(prepared, compiled.prepare_input(session, turn), "an input is expanded alike each time");
+    assert_eq!(
+        prepared,
+        compiled.prepare_input(session, turn),
+        "an input expands to the same text each time"
+    );
     assert!(prepared.written.is_empty() || is_partition(&prepared.written, prepared.text.len()));
     let node = prepared.to_node("new").write();
     writeln!(
@@ -186,10 +194,10 @@ fn show_context(shown: &mut String, context: &Context, case: &Case) {
     }
     let shares = context.token_shares().into_iter();
     let shares = shares.map(|shares| shares.iter().map(|share| share.tokens).sum::<u32>());
-    assert!(shares.eq(context.tokens()), "the shares of segments add up to the tokens of their message");
+    assert!(shares.eq(context.tokens()), "the shares of segments add up to the tokens of the message");
     let total: u64 = context.tokens().into_iter().map(u64::from).sum();
     let available = context.report.usage.as_ref().and_then(|usage| usage.available);
-    assert!(available.is_none_or(|available| total <= u64::from(available)), "what is sent fits");
+    assert!(available.is_none_or(|available| total <= u64::from(available)), "the messages fit the budget");
     shown.push_str(&context.to_snapshot());
     if case.stages {
         writeln!(shown, "=== stages").unwrap();
@@ -255,7 +263,7 @@ impl Inputs<'_> {
             Ok(imported) => {
                 let saved = imported.value.write();
                 let again = T::read(saved.clone(), &mut Reader::new());
-                assert_eq!(again, imported.value, "a saved {stem} reads as it was");
+                assert_eq!(again, imported.value, "a saved {stem} is read back unchanged");
                 list(&mut self.shown, &format!("{stem}: {}", imported.format), &imported.diagnostics);
                 if self.case.saved.iter().any(|saved| saved == stem) {
                     let given = Document::read(&bytes, &name, &Limits::default()).ok();

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_says_its_own_phrases_and_those_of_libraries() {
+    fn translates_phrases_of_host_and_libraries() {
         check(&phrase!("{count} things", count = 2), "2 个东西");
         check(&phrase!("the preset has no anchor `{name}`", name = "mine"), "预设没有锚点 `mine`");
         check(&phrase!("nobody translated {what}", what = "mine"), "nobody translated mine");
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_each_word_of_the_catalogue_that_a_user_typed() {
+    fn keeps_catalogue_words_typed_by_user() {
         let chinese = crate::Language::Zh.catalogue().unwrap();
         let templates: Vec<&'static str> =
             chinese.templates.keys().copied().filter(|known| *known != "{original}").collect();
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_divided_as_in_chinese() {
+    fn divides_lists_as_in_chinese() {
         let names = |names: &[&str], divider| {
             let names = Argument::names(names, divider);
             phrase!("one of {names}", names)

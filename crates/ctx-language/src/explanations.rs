@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_text_can_be_read() {
+    fn reads_every_explanation() {
         let written: usize = TEXTS.iter().map(|text| text.matches("\n## ").count()).sum();
         let codes: Vec<&str> = english().iter().map(|explanation| explanation.code).collect();
         assert_eq!(codes.len(), written);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn each_code_has_a_title_a_cause_and_a_way_out_in_chinese() {
+    fn translates_each_code_to_chinese() {
         let chinese = Language::Zh.catalogue().unwrap();
         let codes = english().iter().map(|known| known.code);
         let missing: Vec<&str> =
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn each_cause_was_translated_from_the_one_that_there_is() {
+    fn matches_chinese_causes_with_current_english() {
         let file = include_str!("zh/causes.txt");
         let marked = |known: &Explanation| {
             let digest = Sha256::digest(known.cause);

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_becomes_markdown() {
+    fn converts_html_to_markdown() {
         let check = |html: &str, expected: &str| assert_eq!(html_to_markdown(html).unwrap(), expected);
         check(
             "<title>x</title><h1>A</h1><p>b <em>c</em> <b>d</b></p><script>e</script>",
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_too_deeply_is_refused() {
+    fn rejects_deeply_nested_html() {
         for tag in ["div", "b", "blockquote", "ul><li", "table><tr><td"] {
             let name = tag.split('>').next().unwrap();
             let error = html_to_markdown(&format!("<{tag}>").repeat(100_000 / tag.len())).unwrap_err();

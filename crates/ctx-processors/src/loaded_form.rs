@@ -259,7 +259,7 @@ mod tests {
 
     #[cfg(feature = "html")]
     #[test]
-    fn html_becomes_markdown_and_thoughts_stay() {
+    fn converts_html_but_keeps_thoughts() {
         let form = LoadedForm { html_to_markdown: true, ..PLAIN };
         let check = |text: &str, expected: &str| {
             assert_eq!(apply(form, message(Role::Assistant, text)).text(), expected);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_many_thoughts_apart() {
+    fn splits_many_thoughts() {
         let thoughts = "<think></think>".repeat(70_000);
         assert_eq!(pieces(&thoughts).len(), 2 * 70_000 + 1);
         assert_eq!(pieces(&"<think>".repeat(150_000)).len(), 3);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn reasoning_is_dropped_but_for_state_of_providers() {
+    fn drops_reasoning_except_provider_state() {
         let with = |calls: bool, artifacts: usize| {
             let call = ToolCall { id: "c".into(), name: "f".into(), arguments: "{}".into() };
             message(Role::Assistant, "x").with(|message| {
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_and_results_become_words() {
+    fn converts_calls_and_results_to_text() {
         let form = LoadedForm { tools_as_user: true, ..PLAIN };
         let call = ToolCall { id: "c".into(), name: "look".into(), arguments: "{\"at\":1}".into() };
         let calling = message(Role::Assistant, "").with(|message| message.tool_calls = vec![call]);

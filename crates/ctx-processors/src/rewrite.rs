@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_keeps_its_source() {
+    fn keeps_source_of_unchanged_text() {
         check(&[], "abCDef", &["ab own ", "CD other own", "ef own "]);
         check(&[(2, 4, "x")], "abxef", &["ab own ", "x new other,own", "ef own "]);
         check(&[(1, 3, "x")], "axDef", &["a own ", "x new own,other", "D other own", "ef own "]);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_parts_are_rewritten_one_by_one() {
+    fn rewrites_text_parts_separately() {
         let mut message = Message::new(Role::User, "", source("own"));
         let picture = ContentPart::Other(std::sync::Arc::new(serde_json::json!({ "type": "image_url" })));
         message.content = Content::Parts(vec![
@@ -199,7 +199,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn segments_stay_a_partition(text in "[a-f]{0,20}", letters in "[a-f]{0,3}", new in "[x-z]{0,2}") {
+        fn keeps_segments_a_partition(text in "[a-f]{0,20}", letters in "[a-f]{0,3}", new in "[x-z]{0,2}") {
             let mut message = Message::new(Role::System, text.as_str(), source("own"));
             let edits = |text: &str| {
                 let places = text.match_indices(|c| letters.contains(c));

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_and_ranges_are_read() {
+    fn reads_characters_and_ranges() {
         check("2 beginbfchar <01> <4E2D> <02> <00660069> endbfchar", 1, Some("中"));
         check("2 beginbfchar <01> <4E2D> <02> <00660069> endbfchar", 2, Some("fi"));
         check("1 beginbfrange <0010> <0012> <0041> endbfrange", 0x12, Some("C"));

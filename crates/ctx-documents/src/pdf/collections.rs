@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_follow_the_rows_of_standards() {
+    fn maps_numbers_to_standard_characters() {
         check(
             "Japan1",
             &[(34, "A"), (264, "A"), (634, "、"), (780, "０"), (842, "ぁ"), (925, "ァ"), (1_125, "亜")],

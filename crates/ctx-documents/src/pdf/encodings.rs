@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn encodings_of_china_japan_and_korea_are_read() {
+    fn decodes_chinese_japanese_and_korean_encodings() {
         check("GBK-EUC-H", b"a\xd6\xd0\xce\xc4", &[Some("a"), Some("中"), Some("文")]);
         check("UniGB-UCS2-H", b"\x4e\x2d\x00a", &[Some("中"), Some("a")]);
         check("UniGB-UTF16-V", b"\xd8\x3d\xde\x00", &[Some("😀")]);

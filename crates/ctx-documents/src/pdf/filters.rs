@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_unpacked() {
+    fn decodes_filtered_data() {
         assert_eq!(unpack(b"48 65>", b"AHx", 9).unwrap(), b"He");
         assert_eq!(unpack(b"87cURD]i,\"Ebo80~>", b"ASCII85Decode", 99).unwrap(), b"Hello World!");
         // Example from the PDF specification.

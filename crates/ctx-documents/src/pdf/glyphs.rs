@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn names_say_letters() {
+    fn maps_glyph_names_to_characters() {
         check("A", Some("A"));
         check("space", Some(" "));
         check("eacute", Some("é"));
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_may_repeat_the_code() {
+    fn reads_glyph_name_that_repeats_code() {
         assert_eq!(of_code(b"a65", 65).as_deref(), Some("A"));
         assert_eq!(of_code(b"a66", 65), None);
         assert_eq!(of_code(b"a7", 7), None);

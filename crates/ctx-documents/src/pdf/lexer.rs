@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read() {
+    fn reads_values() {
         check("-1.5", "Some(Number(-1.5))");
         check("% c\n(a\\(\\051\\n(b))", "Some(String([97, 40, 41, 10, 40, 98, 41]))");
         check("<4 1 4>", "Some(String([65, 64]))");
@@ -270,14 +270,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_ends() {
+    fn closes_unterminated_values() {
         check("(abc", "Some(String([97, 98, 99]))");
         check("<</K [1", "Some(Dict(Dict([([75], Array([Number(1.0)]))])))");
         check("", "None");
     }
 
     #[test]
-    fn deep_nesting_comes_to_an_end() {
+    fn handles_deep_nesting() {
         for opening in ["[", "<<", "<</A", "[(", "("] {
             let text = opening.repeat(100_000);
             let mut lexer = Lexer::new(text.as_bytes(), 0);

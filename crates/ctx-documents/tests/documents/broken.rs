@@ -20,7 +20,7 @@ fn within_memory(work: impl FnOnce()) {
 }
 
 #[test]
-fn bombs_end_at_a_limit() {
+fn stops_decompression_bombs_at_limit() {
     let zeros = vec![b' '; 80 << 20];
     let bombs = [
         (zip(&[("word/document.xml", &zeros)]), DOCX),
@@ -38,7 +38,7 @@ fn bombs_end_at_a_limit() {
 }
 
 #[test]
-fn many_small_things_take_little_memory_too() {
+fn limits_memory_for_many_small_elements() {
     let strings = "<si><t>x</t></si>".repeat(500_000);
     let rows = "<row><c t=\"s\"><v>999999</v></c></row>".repeat(200_000);
     let sheet = xlsx(&rows, &strings, "");
@@ -52,7 +52,7 @@ fn many_small_things_take_little_memory_too() {
 }
 
 #[test]
-fn encrypted_files_are_told_from_broken_ones() {
+fn distinguishes_encrypted_from_broken_files() {
     let mut file = of_lines(&["secret"]);
     file.extend(b"trailer\n<< /Root 1 0 R /Encrypt 9 0 R >>\n");
     check_error(&file, PDF, PortErrorKind::Denied);
@@ -68,7 +68,7 @@ fn encrypted_files_are_told_from_broken_ones() {
 }
 
 #[test]
-fn files_that_are_cut_off_are_read_as_far_as_they_go() {
+fn reads_truncated_files_as_far_as_possible() {
     let file = of_lines(&["first", "second"]);
     let end = file.windows(6).position(|window| window == b"second").unwrap();
     let (text, _) = read(&file[..end], PDF).unwrap();
@@ -82,7 +82,7 @@ fn files_that_are_cut_off_are_read_as_far_as_they_go() {
 }
 
 #[test]
-fn what_leads_back_to_itself_ends() {
+fn stops_at_circular_references() {
     let objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
         b"<< /Kids [2 0 R 3 0 R 2 0 R] /Resources 5 0 R >>".to_vec(),
@@ -96,7 +96,7 @@ fn what_leads_back_to_itself_ends() {
 }
 
 #[test]
-fn deep_nesting_is_no_danger() {
+fn handles_deep_nesting() {
     let deep = format!("BT /F 1 Tf {} (x) Tj ET", "[".repeat(200_000));
     assert!(read(&of_contents("<< >>", &[deep.as_bytes()], &[]), PDF).is_ok());
     let deep = "<w:tbl>".repeat(200_000);
@@ -106,7 +106,7 @@ fn deep_nesting_is_no_danger() {
 }
 
 #[test]
-fn entities_are_not_expanded() {
+fn does_not_expand_entities() {
     let xml = "<!DOCTYPE x [<!ENTITY a \"aaaaaaaa\"><!ENTITY b \"&a;&a;&a;\">]><w:p><w:t>&b;&lt;</w:t></w:p>";
     check(&zip(&[("word/document.xml", xml.as_bytes())]), DOCX, "&b;<\n");
 }
@@ -126,7 +126,7 @@ fn samples() -> Vec<(Vec<u8>, &'static str)> {
 
 proptest! {
     #[test]
-    fn no_change_of_a_file_makes_a_parser_give_up(
+    fn parses_modified_files_without_panic(
         sample in 0..6_usize,
         changes in prop::collection::vec((any::<usize>(), any::<u8>()), 0..4),
         cut in prop::option::of(any::<usize>()),

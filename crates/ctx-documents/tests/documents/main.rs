@@ -36,13 +36,13 @@ pub(crate) fn check_error(bytes: &[u8], mime_type: &str, expected: PortErrorKind
 }
 
 #[test]
-fn a_reader_says_what_it_cannot_read() {
+fn rejects_unsupported_types() {
     check_error(b"x", "application/zip", PortErrorKind::Unsupported);
     check_error(b"x", "application/vnd.openxmlformats-officedocument.other", PortErrorKind::Unsupported);
 }
 
 #[test]
-fn limits_are_the_callers() {
+fn applies_limits_of_caller() {
     let limits = DocumentLimits { pages: 1, ..DocumentLimits::default() };
     let file = pdf::of_lines(&["one", "two"]);
     let text = DocumentReader::new(limits).read(&file, PDF).unwrap();

@@ -7,7 +7,7 @@ fn check_word(body: &str, expected: &str) {
 }
 
 #[test]
-fn paragraphs_headings_and_lists_are_lines() {
+fn writes_paragraphs_headings_and_lists_as_lines() {
     check_word(
         "<w:p><w:r><w:t>a &amp; b</w:t></w:r></w:p><w:p><w:r><w:t>中</w:t><w:tab/><w:t>c</w:t></w:r></w:p>",
         "a & b\n中\tc\n",
@@ -17,14 +17,14 @@ fn paragraphs_headings_and_lists_are_lines() {
 }
 
 #[test]
-fn tables_are_rows_of_cells() {
+fn writes_tables_as_rows_of_cells() {
     let cell = |text: &str| format!("<w:tc><w:p><w:t>{text}</w:t></w:p></w:tc>");
     let row = format!("<w:tr>{}{}</w:tr>", cell("a"), cell("b</w:t></w:p><w:p><w:t>c"));
     check_word(&format!("<w:tbl>{row}</w:tbl>"), "| a | b c |\n");
 }
 
 #[test]
-fn what_is_deleted_or_repeated_for_old_programs_is_left_out() {
+fn omits_deleted_and_fallback_text() {
     check_word(
         "<w:p><w:del><w:r><w:delText>x</w:delText><w:t>y</w:t></w:r></w:del><w:t>z</w:t></w:p>",
         "z\n",
@@ -38,7 +38,7 @@ fn what_is_deleted_or_repeated_for_old_programs_is_left_out() {
 }
 
 #[test]
-fn sheets_are_lines_of_values() {
+fn writes_sheets_as_lines_of_values() {
     let rows = "<row r=\"1\"><c r=\"A1\" t=\"s\"><v>0</v></c><c r=\"C1\"><v>1.5</v></c></row>\
                 <row r=\"2\"><c r=\"B2\" t=\"inlineStr\"><is><t>a,\"b\"</t></is></c><c r=\"C2\" t=\"b\"><v>1</v></c></row>\
                 <row r=\"3\"><c r=\"A3\" s=\"1\"><v>46053</v></c><c s=\"2\"><v>46053.5</v></c><c s=\"0\"><v>7</v></c></row>";
@@ -50,14 +50,14 @@ fn sheets_are_lines_of_values() {
 }
 
 #[test]
-fn numbers_are_as_short_as_they_were_typed() {
+fn writes_numbers_in_shortest_form() {
     let rows =
         "<row><c><v>2.2999999999999998</v></c><c><v>0.083333333333333329</v></c><c><v>1.5E-300</v></c></row>";
     check(&xlsx(rows, "", ""), XLSX, "--- S ---\n2.3,0.08333333333333333,1.5E-300\n");
 }
 
 #[test]
-fn a_book_may_count_its_days_from_1904() {
+fn reads_dates_counted_from_1904() {
     let book = "<workbook><workbookPr date1904=\"1\"/><sheets><sheet name=\"S\" r:id=\"r1\"/></sheets>\
                 <x15:workbookPr chartTrackingRefBase=\"1\"/></workbook>";
     let file = zip(&[
@@ -73,7 +73,7 @@ fn a_book_may_count_its_days_from_1904() {
 }
 
 #[test]
-fn long_sheets_end_at_a_limit() {
+fn truncates_sheets_at_limit() {
     let rows = "<row><c><v>1</v></c></row>".repeat(1_500);
     let (text, left_out) = read(&xlsx(&rows, "", ""), XLSX).unwrap();
     assert_eq!(
@@ -86,7 +86,7 @@ fn long_sheets_end_at_a_limit() {
 }
 
 #[test]
-fn slides_come_in_the_order_of_the_show() {
+fn reads_slides_in_presentation_order() {
     let slide =
         |text: &str| format!("<p:sld><a:p><a:r><a:t>{text}</a:t></a:r></a:p><a:p><a:t>x</a:t></a:p></p:sld>");
     let file = zip(&[

@@ -33,12 +33,12 @@ fn check_page(content: &str, expected: &str) {
 }
 
 #[test]
-fn pages_come_one_after_the_other() {
+fn reads_pages_in_order() {
     check(&of_lines(&["one", "two"]), PDF, "one\n\ntwo");
 }
 
 #[test]
-fn places_on_the_page_make_lines_and_blanks() {
+fn derives_lines_and_spaces_from_positions() {
     check_page("BT /F 10 Tf 0 100 Td (a) Tj 0 -12 Td (b) Tj T* (c) Tj ET", "a\nbc");
     check_page("BT /F 10 Tf [(Hel) -20 (lo) -600 (you)] TJ ET", "Hello you");
     check_page("BT /F 10 Tf 1 0 0 1 0 50 Tm (a) Tj 1 0 0 1 200 50 Tm (b) Tj ET", "a b");
@@ -48,28 +48,28 @@ fn places_on_the_page_make_lines_and_blanks() {
 }
 
 #[test]
-fn letters_are_those_of_the_fonts_encoding() {
+fn decodes_text_with_font_encoding() {
     check_page("BT /F 10 Tf (Caf\\351 \\200) Tj ET", "Café €");
     let named = "<< /Type /Font /Subtype /Type1 /Encoding << /Differences [65 /eacute /uni4E2D /fi] >> >>";
     check(&of_contents(named, &[b"BT /F 10 Tf (ABCD) Tj ET"], &[]), PDF, "é中fiD");
 }
 
 #[test]
-fn fonts_made_of_dots_name_letters_by_their_codes() {
+fn decodes_type3_glyphs_named_by_code() {
     let font = "<< /Type /Font /Subtype /Type3 /Encoding << /Differences [65 /a65 /a66 67 /a1] >> >>";
     let (text, left_out) = read(&of_contents(font, &[b"BT /F 10 Tf (ABC) Tj ET"], &[]), PDF).unwrap();
     assert_eq!((&*text, left_out.is_some()), ("AB", true));
 }
 
 #[test]
-fn fonts_may_bring_their_encoding() {
+fn reads_encoding_of_embedded_font() {
     let font = "<< /Type /Font /Subtype /Type1 /FontDescriptor << /FontFile 6 0 R >> >>";
     let program = stream("", b"/Encoding 256 array\ndup 12 /fi put\ndup 65 /B put\neexec dup 67 /X put");
     check(&of_contents(font, &[b"BT /F 10 Tf (\\014ACD) Tj ET"], &[program]), PDF, "fiBCD");
 }
 
 #[test]
-fn numbers_of_a_collection_are_letters() {
+fn decodes_collection_numbers() {
     let font = |order: &str| {
         let descendant =
             format!("<< /CIDSystemInfo << /Registry (Adobe) /Ordering ({order}) /Supplement 2 >> >>");
@@ -82,19 +82,19 @@ fn numbers_of_a_collection_are_letters() {
 }
 
 #[test]
-fn words_of_a_filled_line_are_set_apart() {
+fn separates_words_of_justified_line() {
     check_page("BT /F 10 Tf [(to) -150 (be)] TJ ET", "to be");
 }
 
 #[test]
-fn tables_of_letters_count_first() {
+fn prefers_unicode_table_of_font() {
     let font = "<< /Type /Font /Subtype /Type0 /Encoding /Identity-H /ToUnicode 6 0 R /DescendantFonts [<< /DW 1000 >>] >>";
     let table = stream("/Filter /FlateDecode", &zlib(b"2 beginbfchar <0001> <4E2D> <0002> <6587> endbfchar"));
     check(&of_contents(font, &[b"BT /F 10 Tf <00010002> Tj ET"], &[table]), PDF, "中文");
 }
 
 #[test]
-fn odd_chinese_encodings_are_read() {
+fn decodes_predefined_chinese_encodings() {
     let font = |encoding: &str| {
         format!("<< /Type /Font /Subtype /Type0 /Encoding /{encoding} /DescendantFonts [<< >>] >>")
     };
@@ -113,7 +113,7 @@ fn odd_chinese_encodings_are_read() {
 }
 
 #[test]
-fn letters_that_nobody_knows_are_told() {
+fn reports_undefined_characters() {
     let font = "<< /Type /Font /Subtype /Type0 /Encoding /GBK-EUC-H /DescendantFonts [<< >>] >>";
     let file = of_contents(font, &[b"BT /F 10 Tf <D6D0FFFF> Tj ET"], &[]);
     let (text, left_out) = read(&file, PDF).unwrap();
@@ -122,7 +122,7 @@ fn letters_that_nobody_knows_are_told() {
 }
 
 #[test]
-fn what_a_text_says_about_objects_makes_none() {
+fn ignores_object_syntax_in_text() {
     check(
         &of_lines(&["see 3 0 obj << >> endobj", "and 2 0 obj, trailer << /Root 9 0 R >>"]),
         PDF,
@@ -133,7 +133,7 @@ fn what_a_text_says_about_objects_makes_none() {
 }
 
 #[test]
-fn objects_without_an_end_do_not_swallow_the_others() {
+fn skips_unterminated_objects() {
     for broken in ["<< /Title (of", "<< /Kids [ 1 0 R", "<< >> stream\nBT"] {
         let mut file = format!("%PDF-1.5\n9 0 obj\n{broken}\nendobj\n").into_bytes();
         file.extend(of_lines(&["x"]));
@@ -154,7 +154,7 @@ fn of_objects(objects: &[(u32, Vec<u8>)]) -> Vec<u8> {
 }
 
 #[test]
-fn of_two_versions_of_an_object_the_later_counts() {
+fn uses_later_version_of_object() {
     let packed = |page: &str| {
         let object = format!("<< /Type /Page /Parent 2 0 R /Contents {page} 0 R >>");
         stream("/Type /ObjStm /N 1 /First 4 /Filter /FlateDecode", &zlib(format!("4 0 {object}").as_bytes()))
@@ -170,7 +170,7 @@ fn of_two_versions_of_an_object_the_later_counts() {
 }
 
 #[test]
-fn packed_objects_and_contents_are_read() {
+fn reads_compressed_objects_and_contents() {
     let objects = b"2 0 4 48 << /Type /Pages /Kids [4 0 R] /Count 1        >> << /Type /Page /Parent 2 0 R /Contents 5 0 R /Resources << /Font << /F 3 0 R >> >> >>";
     let packed = stream("/Type /ObjStm /N 2 /First 9 /Filter /FlateDecode", &zlib(objects));
     let content = stream("/Filter [/FlateDecode]", &zlib(b"BT /F 10 Tf (packed) Tj ET"));
@@ -187,7 +187,7 @@ fn packed_objects_and_contents_are_read() {
 }
 
 #[test]
-fn forms_are_drawn_where_they_are_called() {
+fn inserts_form_text_at_its_call() {
     let form = stream("/Type /XObject /Subtype /Form", b"BT /F 10 Tf 0 50 Td (inner) Tj ET");
     let page =
         b"<< /Type /Page /Contents 5 0 R /Resources << /Font << /F 3 0 R >> /XObject << /X 6 0 R >> >> >>";

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_would_not_be_told_from_what_stands_around_it_is_quoted() {
+    fn quotes_ambiguous_names() {
         check("ada", "ada", "ada");
         check("Ada Bell", "Ada Bell", r#""Ada Bell""#);
         for (odd, quoted) in [

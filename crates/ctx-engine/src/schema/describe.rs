@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_joined_and_paragraphs_stay() {
+    fn joins_lines_within_paragraphs() {
         check(
             " One line\n and another.\n\n A second\n paragraph.\n",
             "One line and another.\n\nA second paragraph.",
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn examples_and_links_go() {
+    fn removes_examples_and_links() {
         check(
             "As [`Kind`](crate::Kind) and [`Other`] say.\n\n```\nlet a = 1;\n```\n",
             "As `Kind` and `Other` say.",

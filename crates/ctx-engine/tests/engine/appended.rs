@@ -33,23 +33,23 @@ fn check(conversation: &[&str], input: Option<&str>, further: &[&str], expected:
 }
 
 #[test]
-fn further_messages_follow_the_input() {
+fn places_further_messages_after_input() {
     check(&["a"], Some("b"), &["c", "d"], &["a", "b", "c", "d", "Last."]);
 }
 
 #[test]
-fn without_an_input_further_messages_follow_the_conversation() {
+fn places_further_messages_after_conversation() {
     check(&["a"], None, &["c"], &["a", "c", "Last."]);
     check(&["a"], Some(" "), &[" "], &["a", "Last."]);
 }
 
 #[test]
-fn macros_in_further_messages_are_data() {
+fn does_not_expand_macros_in_further_messages() {
     check(&[], None, &["{{time}} {{user}}"], &["{{time}} {{user}}", "Last."]);
 }
 
 #[test]
-fn further_messages_are_never_dropped() {
+fn keeps_further_messages() {
     let compiled = compile(&json!({}));
     let (session, _) = Session::linear("s", (0..50).map(|_| Node::new(Role::User, "word ".repeat(20))));
     let turn = TurnInput::default().with(|turn| {
@@ -60,7 +60,7 @@ fn further_messages_are_never_dropped() {
     let error = context.unwrap_err();
     assert!(
         error.to_string().starts_with("no context fits"),
-        "users' messages before it are pending too: {error}"
+        "the user messages before it are pending too: {error}"
     );
     let (session, _) = Session::linear(
         "s",
@@ -72,7 +72,7 @@ fn further_messages_are_never_dropped() {
 }
 
 #[test]
-fn appended_messages_pass_only_what_works_on_each() {
+fn runs_only_per_message_processors_on_appended_messages() {
     let compiled = compile(&json!({
         "presetMessages": [{ "role": "system", "content": "First." }, { "type": "chat_history" }],
         "regexConfig": { "presets": [{ "id": "p", "name": "p", "enabled": true, "rules": [{

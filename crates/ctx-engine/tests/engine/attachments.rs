@@ -57,14 +57,14 @@ fn totals(dialect: Dialect, model: &str) -> Vec<u64> {
     let body = context.encode(&request).to_value();
     let errors =
         lint::check(&body, dialect).into_iter().filter(|finding| finding.severity == Severity::Error);
-    assert_eq!(errors.collect::<Vec<_>>(), [], "the linter of {dialect}");
+    assert_eq!(errors.collect::<Vec<_>>(), [], "linter errors for {dialect}");
     let mut totals = tokens.lock().unwrap().clone();
     totals.push(context.tokens().into_iter().map(u64::from).sum());
     totals
 }
 
 #[test]
-fn files_cost_the_same_before_and_after_they_are_resolved() {
+fn counts_files_equally_before_and_after_resolving() {
     for dialect in Dialect::ALL {
         for model in ["gemini-3-pro", "gpt-4o", "claude-opus-4-8", "deepseek-chat", "unknown-model"] {
             let totals = totals(dialect, model);

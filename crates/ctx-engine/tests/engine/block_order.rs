@@ -42,7 +42,7 @@ fn gemini_part((index, kind): (usize, &char)) -> Value {
 
 proptest! {
     #[test]
-    fn anthropic_blocks_go_back_in_order(kinds in vec(prop::sample::select(vec!['t', 'r', 'c', 'w']), 0..9)) {
+    fn sends_anthropic_blocks_back_in_order(kinds in vec(prop::sample::select(vec!['t', 'r', 'c', 'w']), 0..9)) {
         // The provider rejects thinking at the end, and two adjacent texts must stay separate.
         let kinds: Vec<char> = kinds.into_iter().chain(['w']).collect();
         let blocks: Vec<Value> = kinds.iter().enumerate().map(anthropic_block).collect();
@@ -66,7 +66,7 @@ proptest! {
     }
 
     #[test]
-    fn gemini_parts_go_back_in_order(kinds in vec(prop::sample::select(vec!['t', 'c', 'm', 'x', 'w']), 1..9)) {
+    fn sends_gemini_parts_back_in_order(kinds in vec(prop::sample::select(vec!['t', 'c', 'm', 'x', 'w']), 1..9)) {
         let parts: Vec<Value> = kinds.iter().enumerate().map(gemini_part).collect();
         let results: Vec<Value> = parts
             .iter()
@@ -85,7 +85,7 @@ proptest! {
 }
 
 #[test]
-fn responses_items_go_back_in_order() {
+fn sends_responses_items_back_in_order() {
     let items = json!([
         { "type": "message", "role": "user", "content": "hi" },
         { "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "a" },

@@ -35,7 +35,7 @@ fn literal(case: &Case, flags: &str) -> String {
 }
 
 #[test]
-fn a_rule_that_gives_up_is_told_and_changes_nothing() {
+fn reports_stopped_rule_and_changes_nothing() {
     for case in cases::all() {
         let rule = json!({ "id": "evil", "regex": literal(&case, "g"), "replacement": "" });
         let after = json!({ "id": "good", "regex": "/$/g", "replacement": " [seen]", "order": 1 });
@@ -44,7 +44,7 @@ fn a_rule_that_gives_up_is_told_and_changes_nothing() {
             "regexConfig": { "presets": [{ "rules": [rule, after] }] },
         });
         let (sent, found) = assemble(agent, None, &case.text);
-        assert!(sent.ends_with(" [seen]"), "the other rule runs behind {}", case.pattern);
+        assert!(sent.ends_with(" [seen]"), "the other rule runs after {}", case.pattern);
         match case.end {
             End::Linear(_) => assert!(found.is_empty(), "{} {found:?}", case.pattern),
             End::GivenUp => {
@@ -56,7 +56,7 @@ fn a_rule_that_gives_up_is_told_and_changes_nothing() {
 }
 
 #[test]
-fn a_key_that_gives_up_is_told_and_the_other_entries_come_in() {
+fn reports_stopped_key_and_activates_other_entries() {
     for case in cases::all() {
         let agent = json!({ "presetMessages": [{ "type": "chat_history" }] });
         let book = json!({ "entries": [

@@ -59,12 +59,12 @@ fn context(engine: &Engine, case: &Case, at: usize) -> String {
 }
 
 #[test]
-fn five_processes_give_equal_bytes() {
+fn gives_equal_bytes_in_five_processes() {
     let own = contexts();
     assert!(own.contains("dropped") && own.contains("no context fits") && own.contains("\"report\""));
     let test = std::env::current_exe().unwrap();
     for _ in 1..PROCESSES {
-        let child = ["--exact", "determinism::the_contexts_of_one_process", "--nocapture"];
+        let child = ["--exact", "determinism::prints_contexts_of_one_process", "--nocapture"];
         let output = Command::new(&test).args(child).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let written = String::from_utf8(output.stdout).unwrap();
@@ -74,6 +74,6 @@ fn five_processes_give_equal_bytes() {
 
 /// Run by each child process; alone it only prints.
 #[test]
-fn the_contexts_of_one_process() {
+fn prints_contexts_of_one_process() {
     println!("{MARK}{}{MARK}", contexts());
 }

@@ -49,7 +49,7 @@ fn import_all(texts: &[(String, String)]) -> (Vec<Diagnostic>, CompiledAgent, Se
 }
 
 #[test]
-fn the_cases_of_the_fixtures_are_sent_as_they_were() {
+fn matches_snapshots_of_fixture_cases() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/import");
     let mut cases: Vec<PathBuf> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
     cases.retain(|case| case.join("case.yaml").is_file());
@@ -134,7 +134,7 @@ fn chat(metadata: &Value, messages: &[&str]) -> Value {
 }
 
 #[test]
-fn the_answer_is_a_part_of_the_context() {
+fn subtracts_response_reserve_from_context() {
     let limits = preset(&json!({ "openai_max_context": 300, "openai_max_tokens": 200 }));
     let available =
         |turn: &TurnInput| assemble(std::slice::from_ref(&limits), turn).report.usage.unwrap().available;
@@ -144,7 +144,7 @@ fn the_answer_is_a_part_of_the_context() {
 }
 
 #[test]
-fn the_budget_of_world_info_is_a_part_of_the_context_without_the_answer() {
+fn takes_world_info_budget_from_context_without_response() {
     let limits = |answer: i64| preset(&json!({ "openai_max_context": 200, "openai_max_tokens": answer }));
     let settings = json!({ "power_user": {}, "world_info_settings": { "world_info_budget": 10 } });
     let book = json!({ "name": "Sea", "entries": { "0": {
@@ -156,7 +156,7 @@ fn the_budget_of_world_info_is_a_part_of_the_context_without_the_answer() {
 }
 
 #[test]
-fn a_card_shows_the_main_prompt_where_it_says_original() {
+fn inserts_main_prompt_at_original_macro() {
     let check = |system_prompt: &str, expected: &[&str]| {
         let card = card(&json!({ "system_prompt": system_prompt }));
         check(&[card, preset(&json!({}))], expected);
@@ -171,7 +171,7 @@ fn a_card_shows_the_main_prompt_where_it_says_original() {
 }
 
 #[test]
-fn a_quiet_prompt_is_nothing_that_the_user_said() {
+fn does_not_treat_quiet_prompt_as_user_message() {
     let book = json!({ "name": "Sea", "entries": { "0": {
         "uid": 0, "key": ["tide"], "content": "The tide is high.", "position": 0,
     } } });
@@ -188,7 +188,7 @@ fn a_quiet_prompt_is_nothing_that_the_user_said() {
 }
 
 #[test]
-fn texts_that_a_preset_does_not_have_are_those_of_the_application() {
+fn uses_sillytavern_defaults_for_missing_texts() {
     let examples = card(&json!({ "mes_example": "<START>\n{{char}}: One." }));
     let said = chat(&json!({}), &["Hello."]);
     check(&[examples.clone(), said.clone()], &["[Example Chat]", "One.", "[Start a new Chat]", "Hello."]);
@@ -207,7 +207,7 @@ fn texts_that_a_preset_does_not_have_are_those_of_the_application() {
 }
 
 #[test]
-fn a_system_prompt_of_text_completion_has_its_text_below_the_conversation() {
+fn places_post_history_of_text_completion_below_conversation() {
     let prompt = || json!({ "name": "Plain", "content": "Main.", "post_history": "Last." });
     let said = || chat(&json!({}), &["Hello."]);
     check(&[prompt(), said()], &["Main.", "[Start a new Chat]", "Hello.", "Last."]);
@@ -217,7 +217,7 @@ fn a_system_prompt_of_text_completion_has_its_text_below_the_conversation() {
 }
 
 #[test]
-fn world_info_stands_wherever_its_format_has_it() {
+fn inserts_world_info_at_each_format_placeholder() {
     let book = json!({ "name": "Sea", "entries": { "0": {
         "uid": 0, "key": [], "constant": true, "content": "Tide.", "position": 0,
     } } });
@@ -231,7 +231,7 @@ fn world_info_stands_wherever_its_format_has_it() {
 }
 
 #[test]
-fn a_chat_brings_its_variables_and_the_name_of_its_user() {
+fn imports_variables_and_user_name_of_chat() {
     let variables = json!({ "variables": { "mood": "calm", "count": 2, "list": ["a"], "none": null } });
     let main = "{{user}}: {{getvar::mood}} {{incvar::count}} {{getvar::list}} [{{getvar::none}}]";
     let shown = preset(&json!({ "prompts": [{ "identifier": "main", "content": main }] }));
@@ -267,7 +267,7 @@ fn prompts(at_depths: &[(&str, &str, u64)]) -> Value {
 }
 
 #[test]
-fn world_info_is_not_sent_where_its_marker_is_switched_off() {
+fn omits_world_info_of_disabled_placeholder() {
     let entry = |position: u64, content: &str| json!({ "uid": position, "key": [], "constant": true, "position": position, "content": content });
     let book = json!({ "name": "Sea", "entries": { "0": entry(0, "Before."), "1": entry(1, "After.") } });
     let check = |identifiers: &str, prompt: Value, expected: &[&str]| {
@@ -296,7 +296,7 @@ fn world_info_is_not_sent_where_its_marker_is_switched_off() {
 }
 
 #[test]
-fn a_persona_stands_in_one_place() {
+fn places_persona_once() {
     let marker = json!({ "identifier": "personaDescription", "marker": true, "injection_position": 1, "injection_depth": 1, "role": "user" });
     let list = json!([{ "identifier": "main", "content": "Main." }, marker]);
     let preset =
@@ -314,7 +314,7 @@ fn a_persona_stands_in_one_place() {
 }
 
 #[test]
-fn a_format_stands_around_every_text_that_is_not_blank() {
+fn applies_formats_to_nonblank_texts() {
     let order = order("main charPersonality scenario chatHistory");
     let formats = json!({ "prompt_order": order, "personality_format": "P: {{personality}}", "scenario_format": "S: {{scenario}}" });
     let check = |text: &str, expected: &[&str]| {
@@ -337,7 +337,7 @@ fn a_format_stands_around_every_text_that_is_not_blank() {
 }
 
 #[test]
-fn what_is_deeper_than_a_conversation_without_messages_stands_first() {
+fn places_deep_entries_first_in_empty_conversation() {
     let depths = prompts(&[("one", "system", 1), ("nine", "system", 9), ("two", "user", 2)]);
     let last = json!({ "identifier": "jailbreak", "content": "Last." });
     let list: Vec<Value> = depths.as_array().unwrap().iter().cloned().chain([last]).collect();
@@ -352,7 +352,7 @@ fn what_is_deeper_than_a_conversation_without_messages_stands_first() {
 }
 
 #[test]
-fn a_message_that_is_continued_as_it_is_stands_last_and_is_not_counted() {
+fn keeps_continued_message_last_outside_depth_count() {
     let list = prompts(&[("one", "system", 1)]);
     let fields = json!({ "prompts": list, "prompt_order": order("main one chatHistory jailbreak"), "continue_prefill": true });
     let check = |messages: &[&str], expected: &[&str]| {
@@ -365,14 +365,14 @@ fn a_message_that_is_continued_as_it_is_stands_last_and_is_not_counted() {
 }
 
 #[test]
-fn the_last_words_are_repeated_without_a_name() {
+fn repeats_last_message_without_name() {
     let fields = json!({ "names_behavior": 2, "continue_nudge_prompt": "[On: {{lastChatMessage}}]" });
     let sent = ["system: Main.", "assistant: Ada: Hello.", "system: [On: Hello.]"];
     check_sent(&[preset(&fields), chat(&json!({}), &["Hello."])], GenerationKind::Continue, &sent);
 }
 
 #[test]
-fn a_narrator_is_counted_wherever_it_speaks() {
+fn counts_narrator_messages_in_depth() {
     let fields = json!({ "prompts": prompts(&[("two", "system", 2), ("four", "system", 4)]), "prompt_order": order("main two four chatHistory") });
     let mut told = chat(&json!({}), &["Once.", "Well?"]);
     told[1]["extra"] = json!({ "type": "narrator" });
@@ -381,7 +381,7 @@ fn a_narrator_is_counted_wherever_it_speaks() {
 }
 
 #[test]
-fn processing_for_strict_providers_joins_and_turns_roles() {
+fn joins_and_converts_roles_for_strict_providers() {
     let list = json!([{ "identifier": "main", "content": "Main." }, { "identifier": "jailbreak", "content": "Last." }]);
     let examples = card(&json!({ "mes_example": "<START>\nKim: Ask.\nAda: Say." }));
     let check = |kind: &str, expected: &[&str]| {
@@ -403,7 +403,7 @@ fn processing_for_strict_providers_joins_and_turns_roles() {
 }
 
 #[test]
-fn files_of_others_are_refused() {
+fn rejects_files_of_other_applications() {
     let folder =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/import/files_of_others_are_refused");
     let mut paths: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -418,7 +418,7 @@ fn files_of_others_are_refused() {
         let is_nothing = made.agent.is_none() && made.profile.is_none() && made.worldbooks.is_empty();
         assert!(
             is_nothing && made.conversations.is_empty(),
-            "{name} is taken for {:?}",
+            "{name} is imported as {:?}",
             made.report.files[0].format
         );
         for finding in made.diagnostics() {

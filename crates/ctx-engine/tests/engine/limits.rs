@@ -43,7 +43,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_sent_fits_or_the_error_says_why(turn in turn()) {
+    fn sends_fitting_context_or_explains_error(turn in turn()) {
         match turn.run(&ENGINE, &turn.input()) {
             Ok(context) => {
                 let available = context.report.usage.as_ref().unwrap().available;
@@ -57,7 +57,7 @@ proptest! {
     }
 
     #[test]
-    fn a_window_gives_what_everything_gives(turn in turn()) {
+    fn gives_same_result_as_loading_everything(turn in turn()) {
         let (windowed, whole) = (turn.run(&ENGINE, &turn.input()), turn.run(&LOADING, &turn.input()));
         match (windowed, whole) {
             (Ok(windowed), Ok(whole)) => prop_assert_eq!(windowed.messages, whole.messages),
@@ -66,7 +66,7 @@ proptest! {
     }
 
     #[test]
-    fn every_byte_and_every_token_has_its_segment(turn in turn()) {
+    fn assigns_each_byte_and_token_to_segment(turn in turn()) {
         let Ok(context) = turn.run(&ENGINE, &turn.input()) else { return Ok(()) };
         for message in &context.messages {
             prop_assert!(is_partition(&message.segments(), message.content.len()), "{:?}", message);
@@ -103,19 +103,19 @@ fn check_many(setting: impl Fn(usize) -> Value, findings: usize, last: &str) {
 }
 
 #[test]
-fn ten_thousand_settings_of_unknown_processors_are_counted() {
+fn limits_diagnostics_of_unknown_processors() {
     let more = "9000 more diagnostics in settings of processors are not shown";
     check_many(|at| json!({ "id": format!("nobody-{at}"), "enabled": false }), 1_001, more);
 }
 
 #[test]
-fn ten_thousand_settings_of_one_processor_are_counted() {
+fn limits_diagnostics_of_repeated_processor() {
     let more = "8999 more diagnostics in settings of processors are not shown";
     check_many(|at| json!({ "id": "token-limiter", "config": { "retainedCharacters": at } }), 1_001, more);
 }
 
 #[test]
-fn ten_thousand_keys_of_one_setting_are_counted() {
+fn limits_diagnostics_of_unknown_keys() {
     let keys = || (0..10_000).map(|at| (format!("key {at}"), json!(at))).collect();
     let config = Value::Object(keys());
     let user = json!({ "processors": [{ "id": "token-limiter", "config": config }] });
@@ -125,7 +125,7 @@ fn ten_thousand_keys_of_one_setting_are_counted() {
 }
 
 #[test]
-fn settings_that_nobody_could_mean_are_findings() {
+fn reports_invalid_settings() {
     for user in [
         json!(null),
         json!(5),
@@ -157,7 +157,7 @@ fn check_error(context_tokens: i64, reserve: Option<u32>, expected: &str) {
 }
 
 #[test]
-fn budgets_that_leave_nothing_are_refused() {
+fn rejects_budgets_without_remaining_tokens() {
     for tokens in [-1, i64::MIN, 1_000_000_001, i64::MAX] {
         let range = "use 0 to 1000000000; 0 means the model's context window";
         check_error(tokens, None, &format!("invalid context size `{tokens}`: {range}"));
@@ -184,7 +184,7 @@ fn check_said(user: Value, model: Option<&str>, context_tokens: Option<i64>, exp
 }
 
 #[test]
-fn what_limits_a_context_is_said_once_and_only_where_it_is_asked() {
+fn reports_unknown_context_limit_once() {
     let known = Some("gpt-4");
     let unknown = Some("nobody-7b");
     let not_known = "unknown model `nobody-7b`; tokens are estimated";
@@ -207,7 +207,7 @@ fn what_limits_a_context_is_said_once_and_only_where_it_is_asked() {
 
 /// The command line rejects an invalid number; a file's is ignored.
 #[test]
-fn a_number_of_tokens_that_cannot_be_is_an_error_in_each_layer() {
+fn reports_invalid_token_limit_in_each_layer() {
     for number in ["-1", "1000000001", "1e30", "0.5", "\"8000\""] {
         let value: Value = serde_json::from_str(number).unwrap();
         let parameters = json!({ "contextManagement": { "enabled": true, "maxContextTokens": value } });
@@ -228,7 +228,7 @@ fn a_number_of_tokens_that_cannot_be_is_an_error_in_each_layer() {
 }
 
 #[test]
-fn a_model_that_nobody_knows_has_no_limit() {
+fn sets_no_limit_for_unknown_model() {
     let turn = TurnInput::default().with(|turn| turn.model = Some("\u{0}nobody\n-7b".into()));
     let context = assemble(json!({}), &turn).1.unwrap();
     assert_eq!(context.report.usage.as_ref().unwrap().available, None);
@@ -237,7 +237,7 @@ fn a_model_that_nobody_knows_has_no_limit() {
 
 /// Texts cache token counts of other turns, which must not change this report.
 #[test]
-fn what_was_counted_before_changes_nothing() {
+fn gives_same_report_with_cached_counts() {
     let words = "word ".repeat(520);
     let file =
         json!({ "presetMessages": [{ "role": "system", "content": words }, { "type": "chat_history" }] });
@@ -256,7 +256,7 @@ fn what_was_counted_before_changes_nothing() {
 }
 
 #[test]
-fn a_single_huge_message_costs_no_more_than_the_budget() {
+fn drops_huge_messages_over_budget() {
     let huge = |role| Node::new(role, "word ".repeat(400_000));
     let nodes = [huge(Role::User), huge(Role::Assistant), Node::new(Role::User, "Well?")];
     let session = Session::linear("s", nodes).0;
@@ -269,7 +269,7 @@ fn a_single_huge_message_costs_no_more_than_the_budget() {
 }
 
 #[test]
-fn messages_over_the_budget_without_a_limiter_give_no_context() {
+fn rejects_messages_over_budget_without_limiter() {
     let user = json!({ "processors": [{ "id": "token-limiter", "enabled": false }] });
     let turn = TurnInput::default().with(|turn| turn.context_tokens = Some(10));
     let error = assemble(user, &turn).1.unwrap_err();
@@ -277,7 +277,7 @@ fn messages_over_the_budget_without_a_limiter_give_no_context() {
 }
 
 #[test]
-fn reads_a_book_once_however_often_it_is_listed() {
+fn reads_worldbook_once_if_listed_repeatedly() {
     let entry = |n: usize| json!({ "uid": n, "key": [format!("key {n}")], "content": "x" });
     let book = json!({ "entries": (0..1_000).map(entry).collect::<Vec<_>>() });
     let book = LoadedWorldbook {

@@ -75,11 +75,15 @@ fn feed(bytes: &[u8], name: &str) {
     let session = read_conversation(bytes, name, &limits).map(|session| session.value);
     let profile = read_profile(bytes, name, &limits).map(|profile| profile.value).ok();
     if let Ok(agent) = &agent {
-        assert_eq!(Agent::read(agent.write(), &mut Reader::new()), *agent, "a saved agent reads as it was");
+        assert_eq!(
+            Agent::read(agent.write(), &mut Reader::new()),
+            *agent,
+            "a saved agent is read back unchanged"
+        );
     }
     if let Ok(session) = &session {
         let again = Session::read(session.write(), &mut Reader::new());
-        assert_eq!(again, *session, "a saved session reads as it was");
+        assert_eq!(again, *session, "a saved session is read back unchanged");
     }
     let compiled = ENGINE
         .compile(&agent.unwrap_or_default(), &Compile::default().with(|compile| compile.profile = profile));
@@ -113,7 +117,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn equal_files_and_turns_give_equal_contexts(case in case()) {
+    fn gives_equal_contexts_for_equal_inputs(case in case()) {
         let compiled = compile(&case.agent());
         let (session, turn) = (case.session(), case.turn());
         let context = assemble(&compiled, &session, &turn);
@@ -123,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn every_entry_is_sent_once_at_each_point_or_has_a_reason(case in case()) {
+    fn sends_each_entry_once_per_depth_or_explains(case in case()) {
         let context = case.run();
         let (preset, _) = Preset::compile(&case.agent(), &ENGINE.anchors);
         for entry in preset.entries().iter().filter(|entry| entry.has_own_content()) {
@@ -141,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn history_keeps_its_order_and_loses_nothing(case in case()) {
+    fn keeps_history_complete_and_in_order(case in case()) {
         let context = case.run();
         let found: Vec<_> =
             context.messages.iter().filter(|message| message.source.kind.is_history()).map(name).collect();
@@ -155,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn history_texts_are_never_expanded(case in case()) {
+    fn does_not_expand_history_texts(case in case()) {
         let context = case.run();
         for message in context.messages.iter().filter(|message| message.source.kind.is_history()) {
             let text = message.text();
@@ -166,7 +170,7 @@ proptest! {
     }
 
     #[test]
-    fn no_group_is_separated(case in case()) {
+    fn keeps_groups_together(case in case()) {
         let context = case.run();
         let conversation = case.conversation();
         for group in groups(&conversation).into_iter().filter(|group| group.len() > 1) {
@@ -179,14 +183,14 @@ proptest! {
     }
 
     #[test]
-    fn every_byte_belongs_to_one_segment(case in case()) {
+    fn assigns_each_byte_to_one_segment(case in case()) {
         for message in case.run().messages {
             prop_assert!(is_partition(&message.segments(), message.content.len()), "{:?}", message);
         }
     }
 
     #[test]
-    fn findings_point_into_the_agent(case in case()) {
+    fn points_diagnostics_into_agent(case in case()) {
         let agent = case.agent();
         let unified = agent.write();
         let compiled = ENGINE.compile(&agent, &Compile::default());
@@ -196,14 +200,14 @@ proptest! {
     }
 
     #[test]
-    fn findings_of_junk_point_into_its_document(junk in outlined_junk()) {
+    fn points_diagnostics_into_junk_document(junk in outlined_junk()) {
         let bytes = junk.to_string();
         let limits = Limits::default();
         let agent = read_agent(bytes.as_bytes(), "", &limits, &ENGINE.anchors);
         let session = read_conversation(bytes.as_bytes(), "", &limits);
         let Ok(document) = Document::read(bytes.as_bytes(), "", &limits) else {
             // YAML rejects control characters in a quoted text.
-            prop_assert!(agent.is_err() && session.is_err(), "an unreadable document is unreadable to all");
+            prop_assert!(agent.is_err() && session.is_err(), "every reader rejects an unreadable document");
             return Ok(());
         };
         let document = document.value;
@@ -222,12 +226,12 @@ proptest! {
     }
 
     #[test]
-    fn junk_never_panics(junk in outlined_junk()) {
+    fn reads_junk_without_panic(junk in outlined_junk()) {
         feed(junk.to_string().as_bytes(), "");
     }
 
     #[test]
-    fn bytes_never_panic(bytes in vec(any::<u8>(), 0..64), text in "[-{}\\[\\]:,\"'&*!#|> \\na-c0\u{feff}\u{0}]{0,40}") {
+    fn reads_bytes_without_panic(bytes in vec(any::<u8>(), 0..64), text in "[-{}\\[\\]:,\"'&*!#|> \\na-c0\u{feff}\u{0}]{0,40}") {
         feed(&bytes, "a.json");
         feed(text.as_bytes(), "a.yaml");
         feed(text.as_bytes(), "a.txt");

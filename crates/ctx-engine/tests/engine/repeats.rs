@@ -73,7 +73,7 @@ proptest! {
 
     /// The preview and its request share counted texts; the other request uses a new agent and conversation.
     #[test]
-    fn a_preview_gives_the_bytes_of_the_request_and_no_effects(turn in turn()) {
+    fn previews_same_bytes_without_effects(turn in turn()) {
         let (input, preview) = (turn.input(), turn.input().with(|turn| turn.preview = true));
         let (kept, session) = (turn.compile(&ENGINE), turn.session());
         let shown = kept.assemble_blocking(&session, &preview);
@@ -102,7 +102,7 @@ ports.stopwatch = Some(&clock);
     }
 
     #[test]
-    fn formatters_change_nothing_of_what_they_gave(turn in turn()) {
+    fn changes_nothing_when_formatters_run_again(turn in turn()) {
         let (compiled, session, input) = (turn.compile(&ENGINE), turn.session(), turn.input());
         let Ok(context) = compiled.assemble_blocking(&session, &input) else { return Ok(()) };
         let model = ModelFacts::unknown("m");

@@ -62,7 +62,7 @@ fn preset(entries: &Value) -> Value {
 }
 
 #[test]
-fn a_preset_above_the_conversation_is_stable_with_it() {
+fn includes_preset_above_conversation() {
     let agent = preset(
         &json!([{ "id": "a", "role": "system", "content": "You are {{char}}." }, { "type": "chat_history" }]),
     );
@@ -70,7 +70,7 @@ fn a_preset_above_the_conversation_is_stable_with_it() {
 }
 
 #[test]
-fn a_macro_that_differs_from_turn_to_turn_ends_it() {
+fn ends_at_macro_that_changes_every_turn() {
     let agent = preset(&json!([
         { "id": "a", "role": "user", "content": "Be kind." },
         { "id": "b", "role": "assistant", "content": "It is {{time}}." },
@@ -80,7 +80,7 @@ fn a_macro_that_differs_from_turn_to_turn_ends_it() {
 }
 
 #[test]
-fn a_depth_ends_it_and_an_index_from_the_beginning_does_not() {
+fn ends_at_depth_but_not_at_index() {
     let agent = preset(&json!([
         { "type": "chat_history" },
         { "id": "a", "role": "system", "content": "deep", "injectionStrategy": { "type": "depth", "depth": 1 } },
@@ -90,7 +90,7 @@ fn a_depth_ends_it_and_an_index_from_the_beginning_does_not() {
 }
 
 #[test]
-fn an_index_beyond_the_conversation_ends_it() {
+fn ends_at_index_beyond_conversation() {
     let agent = preset(&json!([
         { "type": "chat_history" },
         { "id": "b", "role": "system", "content": "late", "insertionPoint": 9 },
@@ -99,7 +99,7 @@ fn an_index_beyond_the_conversation_ends_it() {
 }
 
 #[test]
-fn what_stands_below_the_conversation_ends_it() {
+fn ends_at_entry_below_conversation() {
     let agent = preset(&json!([
         { "type": "chat_history" },
         { "id": "b", "role": "assistant", "content": "Now I think." },
@@ -108,7 +108,7 @@ fn what_stands_below_the_conversation_ends_it() {
 }
 
 #[test]
-fn what_is_joined_with_the_last_message_ends_it() {
+fn ends_at_entry_joined_with_last_message() {
     let agent = preset(&json!([
         { "type": "chat_history" },
         { "id": "b", "role": "user", "content": "Answer briefly." },
@@ -117,7 +117,7 @@ fn what_is_joined_with_the_last_message_ends_it() {
 }
 
 #[test]
-fn a_conversation_that_is_shortened_ends_it() {
+fn ends_at_dropped_messages() {
     let agent =
         preset(&json!([{ "id": "a", "role": "system", "content": "You help." }, { "type": "chat_history" }]));
     let turn = TurnInput::default().with(|turn| {
@@ -130,7 +130,7 @@ fn a_conversation_that_is_shortened_ends_it() {
 }
 
 #[test]
-fn an_entry_of_a_worldbook_ends_it_unless_it_is_constant() {
+fn ends_at_conditional_worldbook_entry() {
     let mut agent =
         preset(&json!([{ "id": "a", "role": "system", "content": "You help." }, { "type": "chat_history" }]));
     agent["worldbookIds"] = json!(["b"]);
@@ -138,7 +138,7 @@ fn an_entry_of_a_worldbook_ends_it_unless_it_is_constant() {
 }
 
 #[test]
-fn a_rule_with_a_range_of_depths_ends_it() {
+fn ends_at_rule_with_depth_range() {
     let mut agent =
         preset(&json!([{ "id": "a", "role": "system", "content": "You help." }, { "type": "chat_history" }]));
     let rule = json!({ "id": "r", "regex": "message", "replacement": "word", "depthRange": { "min": 1 } });
@@ -147,7 +147,7 @@ fn a_rule_with_a_range_of_depths_ends_it() {
 }
 
 #[test]
-fn further_messages_go_with_one_turn() {
+fn ends_at_further_messages() {
     let further = Message::new(Role::User, "a file", ctx_types::Source::history("further", Role::User));
     let turn = TurnInput::default().with(|turn| turn.further = vec![further]);
     let agent =
@@ -156,7 +156,7 @@ fn further_messages_go_with_one_turn() {
 }
 
 #[test]
-fn marks_stand_behind_the_stable_part_and_the_instructions_in_it() {
+fn places_cache_marks_after_instructions_and_stable_prefix() {
     let agent = preset(&json!([
         { "id": "a", "role": "system", "content": "You help." },
         { "type": "chat_history" },
@@ -180,7 +180,7 @@ fn go_on(session: &mut Session) {
 }
 
 #[test]
-fn the_next_turn_sends_what_was_stable() {
+fn repeats_stable_prefix_in_next_turn() {
     // Fixed seed: joins in unusual presets have rare exceptions (see docs/formats.md). The proptest macro
     // would take the seed from the environment.
     let config = ProptestConfig {

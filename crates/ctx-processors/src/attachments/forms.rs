@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_is_longer_than_any_run_of_backticks_inside() {
+    fn writes_fence_longer_than_inner_backticks() {
         check("a\n", "```md\na\n```");
         check("a ``` b", "````md\na ``` b\n````");
         check("``````", "```````md\n``````\n```````");
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_look_like_text() {
+    fn writes_name_on_one_line_unexpanded() {
         let shown = Shown { name: "a\n[file: b]{number}", number: 2 };
         assert_eq!(Forms::default().placeholder(shown), "[attachment: 2 - a [file: b]{number}]");
     }

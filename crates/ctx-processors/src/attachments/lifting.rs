@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_in_words_become_files() {
+    fn extracts_inline_pictures_as_files() {
         check("a ![cat](data:image/png;base64,iVBORw0KGgo=) b", "a 【file::inline-1】 b", &["cat"]);
         check(
             "![](data:image/png;base64,iVBORw)![x](data:image/gif;base64,R0lG)",
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_stays() {
+    fn keeps_texts_without_pictures() {
         for text in [
             "![cat](data:image/png;base64,?)",
             "![cat](data:image/png;base64,",

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wav_file_is_as_long_as_the_sound_that_is_there() {
+    fn measures_wav_by_actual_sound_data() {
         assert_eq!(wav_seconds(&wav(16_000, &[(b"data", 40_000, 40_000)])), Some(3));
         assert_eq!(wav_seconds(&wav(16_000, &[(b"LIST", 3, 4), (b"data", 16_000, 16_000)])), Some(1));
         assert_eq!(wav_seconds(&wav(16_000, &[(b"data", u32::MAX, 16_000)])), Some(1), "declared 4 GB");
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_measured_by_their_heads() {
+    fn measures_pictures_by_their_headers() {
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x27\x10\0\0\x27\x10\x08\x06\0\0\0";
         let side = NonZeroU32::new(10_000).unwrap();
         assert_eq!(measure(png, "image/png").size, Some((side, side)));

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_decide_over_names_and_claims() {
+    fn prefers_bytes_over_names_and_declared_types() {
         check(PNG, "a.png", None, "image/png", None);
         check(PNG, "a.jpg", None, "image/png", Some("image/jpeg"));
         check(PNG, "a", Some("image/webp"), "image/png", Some("image/webp"));
@@ -106,7 +106,7 @@ mod tests {
     const DOCX: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 
     #[test]
-    fn names_decide_where_bytes_say_nothing() {
+    fn uses_names_if_bytes_are_ambiguous() {
         check(b"a,b\n1,2\n", "a.csv", None, "text/csv", None);
         check(b"a,b\n1,2\n", "a.csv", Some("text/plain"), "text/csv", None);
         check(b"PK\x03\x04", "a.docx", None, DOCX, None);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lacks_the_mark_of_its_type_is_something_else() {
+    fn rejects_declared_type_without_its_signature() {
         check(b"words", "a.png", None, "text/plain", Some("image/png"));
         check(b"<html><script>", "a.png", None, "text/html", Some("image/png"));
         check(b"\0\x01", "a.pdf", Some("application/pdf"), UNKNOWN, Some("application/pdf"));

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn large_pictures_are_made_smaller() {
+    fn shrinks_large_pictures() {
         let png = picture(400, 200, ImageFormat::Png, "image/png");
         check(&png, "image/png", 100, Some(Ok((100, 50, "image/png"))));
         check(&png, "image/png", 400, None);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_or_huge_stays_and_it_is_said_why() {
+    fn keeps_broken_or_huge_pictures_and_reports_why() {
         let png = picture(400, 200, ImageFormat::Png, "image/png");
         let cut = Asset { bytes: png.bytes[..60].into(), ..png };
         check(&cut, "image/png", 100, Some(Err("it cannot be read")));

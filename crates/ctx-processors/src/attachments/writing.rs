@@ -120,19 +120,19 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_say_where_a_text_goes() {
+    fn inserts_texts_at_placeholders() {
         check("x【file::a】y【file::c】z", "x\nA\ny\nC\nz");
         check("【file::c】", "\nC\n\n\nA\n");
     }
 
     #[test]
-    fn texts_without_a_placeholder_follow_the_message() {
+    fn appends_texts_without_placeholder() {
         check("x", "x\n\nA\n\n\nC\n");
         check(" ", " A\n\n\nC\n");
     }
 
     #[test]
-    fn a_placeholder_of_a_file_without_text_is_its_label() {
+    fn writes_label_for_files_without_text() {
         check("【file::a】【file::b】【file::c】", "\nA\n[b]\nC\n");
         check("【file::a】【file::a】【file::c】", "\nA\n[a]\nC\n");
     }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_file_stays() {
+    fn keeps_placeholders_of_unknown_files() {
         check(
             "【file::a】【file::c】【file::d】【file:: a】【file::】",
             "\nA\n\nC\n【file::d】【file:: a】【file::】",

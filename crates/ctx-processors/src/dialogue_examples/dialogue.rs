@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_begins_a_turn_and_a_mark_a_block() {
+    fn splits_examples_into_blocks_and_turns() {
         use Speaker::{Agent, User};
         check(
             "<START>\nKim: Q\nAda: A\nstill A\n<start>\nAda: B",

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_index_follows_the_conversation() {
+    fn updates_index_with_conversation() {
         let node = |n: usize, text: &str| Node::new(Role::User, text).with_id(format!("n{n}"));
         let texts = ["a lighthouse", "green", "blue", "yellow", "grey"];
         let nodes = texts.iter().enumerate().map(|(n, text)| node(n, text));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn edited_message_needs_another_vector() {
+    fn requests_new_vector_for_edited_message() {
         let (mut session, _) = Session::linear("s", [Node::new(Role::User, "a").with_id("n0")]);
         let kept = KeptRecall::default();
         let turn = TurnPath::new(&kept, &session, false);
@@ -289,7 +289,7 @@ mod tests {
         edited.apply(&SessionOp::Edit { id: "n0".into(), edit }).unwrap();
         let later = TurnPath::new(&kept, &edited, false);
         keep(&turn, texts);
-        assert_eq!(lengths(&later), [0], "the vector is that of the text before the edit");
+        assert_eq!(lengths(&later), [0], "the vector belongs to the text before the edit");
         keep(&later, later.without_vectors(9));
         assert_eq!(lengths(&later), [2]);
         session.apply(&SessionOp::Toggle { id: "n0".into(), enabled: false }).unwrap();
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn long_paths_have_a_number_for_each_node() {
+    fn fingerprints_each_node_of_long_paths() {
         let nodes = (0..2_500).map(|n| Node::new(Role::User, format!("text {n}")).with_id(format!("n{n}")));
         let (session, _) = Session::linear("s", nodes);
         let prints = session.fold_path(0, Prints::default, Prints::push);

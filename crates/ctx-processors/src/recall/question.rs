@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_user_counts_most_then_the_newest_results_then_what_was_said_before() {
+    fn weights_user_then_results_then_older_messages() {
         let said = |(role, text): (Role, &str)| Message::new(role, text, Source::history("n", role));
         let messages = [
             (Role::User, "older"),

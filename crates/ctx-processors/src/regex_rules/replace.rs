@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn protected_texts_come_back() {
+    fn restores_protected_texts() {
         for text in ["", "a{{b}}<USER>\\{", "\u{FDD0}\u{FDD3}\u{FDD4}0{", "中\u{FDD5}"] {
             let mut protected = String::new();
             protect(text, &mut protected);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_the_match_is_no_macro() {
+    fn removes_only_match_placeholder() {
         assert_eq!(without_match("a{{match}}b{{Match}}{{user}}中", "match"), "ab{{user}}中");
         assert_eq!(without_match("{{{match}}}{{match}}", "match"), "{}");
         assert_eq!(without_match("中文", "match"), "中文");

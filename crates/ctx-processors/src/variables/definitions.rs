@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_become_paths() {
+    fn flattens_groups_into_paths() {
         let group = json!([
             { "key": "hero", "type": "group", "children": [
                 { "key": "hp", "type": "variable", "initialValue": "80", "min": 0, "max": 100 },
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn initial_values_stay_within_the_bounds() {
+    fn clamps_initial_values() {
         check(
             &json!([{ "key": "hp", "initialValue": 120, "max": "100" }]),
             &["hp=100[,100]"],
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_left_out() {
+    fn skips_invalid_definitions() {
         check(
             &json!([{}, { "key": "a b" }, { "key": "a" }, { "key": "a" }, 5, { "key": "n", "min": 3, "max": 1 }, { "key": "m", "min": "x" }]),
             &["a=[,]", "n=[,]", "m=[,]"],
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_nested_to_a_limit() {
+    fn limits_group_nesting() {
         let mut value = json!([{ "key": "v" }]);
         for _ in 0..20 {
             value = json!([{ "key": "g", "type": "group", "children": value }]);
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_switch_there_are_none() {
+    fn reads_no_variables_unless_enabled() {
         let check = |config: Value, expected: &[&str]| {
             let mut found = Vec::new();
             let read = VariableDefinitions::read(&config, &mut |finding| found.push(finding.to_string()));

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_variables_are_left_out() {
+    fn omits_hidden_variables() {
         let object = "{\n  \"hero.hp\": 10,\n  \"bag\": [\n    \"rope\",\n    2\n  ]\n}";
         check("", object);
         check("json", object);

@@ -134,13 +134,13 @@ mod tests {
     }
 
     #[test]
-    fn names_are_of_any_script() {
+    fn accepts_names_in_any_script() {
         check("HP=$[hp], $[角色.心情]; $[नमस्ते-x:1]", "HP=10, 平静; $[hp]");
         check("$[hp]$[hp]", "1010");
     }
 
     #[test]
-    fn paths_lead_into_json() {
+    fn follows_paths_into_json() {
         check("$[bag.items.0.name] $[bag]", "rope {\"items\":[{\"name\":\"rope\"}]}");
         check("$[bag.items.7]", "$[bag.items.7] ?$[bag.items.7]");
         check("$[bag.items[0].name] $[bag.items[0]]", "rope {\"name\":\"rope\"}");
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reference_stays() {
+    fn keeps_text_without_valid_references() {
         check("$[nobody] $[hp.x]", "$[nobody] $[hp.x] ?$[nobody] ?$[hp.x]");
         check(
             "$[] $[ hp ] $[hp $[a b] $[[hp]] [hp] $ [hp] $[",
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn all_variables_are_shown_by_a_name_of_their_own() {
+    fn lists_all_variables_by_reserved_name() {
         check("$[svars::xml] $[svarsx]", "$[svars::xml] $[svarsx] ?$[svars::xml] ?$[svarsx]");
         check(
             "$[svars::list]",

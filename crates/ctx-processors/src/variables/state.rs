@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_carried_out_in_order() {
+    fn applies_changes_in_order() {
         check(&["nothing"], "hp=10 mood=calm", &[]);
         check(&["<svar name=hp op=- value=3>", "<svar name=hp op=* value=2>"], "hp=14 mood=calm", &[]);
         check(&["<svar name=hp value=8><svar name=hp op=/ value=4>"], "hp=2 mood=calm", &[]);
@@ -336,21 +336,21 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_within_their_bounds() {
+    fn clamps_numbers() {
         check(&["<svar name=hp op=- value=99>"], "hp=0 mood=calm", &[]);
         check(&["<svar name=hp value=99><svar name=hp op=- value=1>"], "hp=19 mood=calm", &[]);
         check(&["<svar name=hp value=dead>"], "hp=dead mood=calm", &[]);
     }
 
     #[test]
-    fn undeclared_variables_come_into_being() {
+    fn creates_undeclared_variables() {
         check(&["<svar name=金币 op=+ value=5>"], "hp=10 mood=calm 金币=5", &[]);
         check(&["<svar name=bag value='[\"rope\"]'>"], "hp=10 mood=calm bag=[\"rope\"]", &[]);
         check(&["<svar name=mood op=+ value=1>"], "hp=10 mood=1", &[]);
     }
 
     #[test]
-    fn a_path_into_json_changes_what_stands_there() {
+    fn changes_values_at_json_paths() {
         let bag = "<svar name=bag value='{\"n\":1,\"items\":[{\"name\":\"rope\"}]}'>";
         let check = |change: &str, expected: &str, findings: &[&str]| {
             check(&[&format!("{bag}{change}")], &format!("hp=10 mood=calm {expected}"), findings);
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_path_shows_is_what_it_changes() {
+    fn resolves_path_equally_for_display_and_change() {
         let shown = |texts: &str, path: &str| {
             let definitions = VariableDefinitions::default();
             let mut variables = Variables::initial(&definitions);
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_counted_is_reported() {
+    fn reports_invalid_arithmetic() {
         check(
             &["<svar name=hp op=+ value=much>", "<svar name=hp op=/ value=0>", "<svar op=x>"],
             "hp=10 mood=calm",
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn who_had_a_part_in_a_value_decides_its_trust() {
+    fn derives_trust_from_all_contributing_sources() {
         let definitions = VariableDefinitions::default();
         let mut variables = Variables::initial(&definitions);
         let mut read = |text: &str, trust| {
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_bytes_are_limited() {
+    fn limits_names_and_bytes() {
         let definitions = VariableDefinitions::default();
         let mut variables = Variables::initial(&definitions);
         let long = "x".repeat(MAX_VALUE + 1);

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_are_quoted_or_not() {
+    fn accepts_quoted_and_unquoted_attributes() {
         check("<svar name=hp op=- value=5>", &["hp Subtract 5"]);
         check("<svar name=\"hp\" op='+' value=\"5\"/>", &["hp Add 5"]);
         check("<svar\n  path = 'hp'\n  value = 5\n/>", &["hp Set 5"]);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn quoted_values_hold_anything() {
+    fn accepts_any_text_in_quotes() {
         check("<svar name='mood' value='a > b, \"c\" d'/>", &["mood Set a > b, \"c\" d"]);
         check(r#"<svar name="bag" value='{"a": 1}'/>"#, &["bag Set {\"a\": 1}"]);
         check("<svar name=s value=\"&quot;x&quot; &amp;lt; &nope; &\"/>", &["s Set \"x\" &lt; &nope; &"]);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn all_operations_have_words_and_signs() {
+    fn accepts_operations_as_words_and_signs() {
         let ops = ["=", "set", "+", "add", "-", "sub", "*", "mul", "/", "div"];
         let text = format!("<svar name=a op=\"{}\" value=1>", ops.join("\" value=1><svar name=a op=\""));
         let names =
@@ -267,14 +267,14 @@ mod tests {
     }
 
     #[test]
-    fn several_tags_stand_in_one_text() {
+    fn reads_several_tags_in_one_text() {
         check("x <svar name=a value=1/> y<svar name=b value=2> z", &["a Set 1", "b Set 2"]);
         let spans: Vec<_> = tags("x <svar name=a value=1/> y").map(|tag| tag.span).collect();
         assert_eq!(spans, [Span::new(2, 24)]);
     }
 
     #[test]
-    fn what_is_no_tag_is_text() {
+    fn ignores_malformed_tags() {
         for text in [
             "</svar>",
             "<svar",
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_all_variables_is_none_of_one() {
+    fn rejects_reserved_names() {
         let reserved =
             |path: &str| format!("`<svar>` has the reserved name `{path}`, which means all variables");
         for path in ["svars", "svars::json", "svars::xml"] {
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_that_say_too_little_say_so() {
+    fn reports_incomplete_tags() {
         check("<svar>a<svar/>", &["`<svar>` has no variable name"; 2]);
         check("<svar value=1>", &["`<svar>` has no variable name"]);
         check("<svar name=a>", &["`<svar>` for `a` has no value"]);
@@ -314,12 +314,12 @@ mod tests {
     }
 
     #[test]
-    fn an_index_in_brackets_is_one_behind_a_dot() {
+    fn reads_bracketed_index_like_dotted_index() {
         check("<svar name='a[0].b' value=1><svar name=a.0[12] value=2>", &["a.0.b Set 1", "a.0.12 Set 2"]);
     }
 
     #[test]
-    fn a_text_full_of_openings_takes_linear_time() {
+    fn scans_many_openings_in_linear_time() {
         let text = "<svar a='<svar b=\"".repeat(50_000);
         assert_eq!(tags(&text).count(), 0);
     }

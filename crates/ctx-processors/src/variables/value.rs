@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read_by_what_they_look_like() {
+    fn infers_type_from_text() {
         check("50", json!(50), "50");
         check(" -1.50 ", json!(-1.5), "-1.5");
         check("1e21", json!(1e21), "1e+21");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_files_keep_their_type() {
+    fn converts_json_values() {
         let of = |value: Value| VariableValue::of_json(&value).to_json();
         assert_eq!(of(json!("20")), json!(20));
         assert_eq!(of(json!(null)), json!(""));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_leads_into_json() {
+    fn follows_path_into_json() {
         let value = VariableValue::parse("{\"items\": [{\"name\": \"sword\"}, 7]}");
         assert_eq!(value.at("items.0.name").unwrap().to_text(), "sword");
         assert_eq!(value.at("items.1").unwrap().to_text(), "7");

@@ -63,7 +63,7 @@ fn check_length(example: &str) {
 }
 
 #[test]
-fn a_processor_runs_at_900_after_the_formatters() {
+fn runs_custom_processor_after_formatters() {
     check(
         &[Arc::new(shout::Shout)],
         json!([{ "role": "system", "content": "Be kind." }, { "type": "chat_history" }]),
@@ -73,7 +73,7 @@ fn a_processor_runs_at_900_after_the_formatters() {
 }
 
 #[test]
-fn an_injection_goes_to_its_place_in_the_history() {
+fn places_custom_injection_in_history() {
     check(
         &[Arc::new(weather::Weather)],
         json!([{ "role": "system", "content": "Be kind." }, { "type": "chat_history" }]),
@@ -83,7 +83,7 @@ fn an_injection_goes_to_its_place_in_the_history() {
 }
 
 #[test]
-fn an_anchor_of_a_plugin_has_its_place_in_a_preset() {
+fn places_custom_anchor_in_preset() {
     check(
         &[],
         json!([

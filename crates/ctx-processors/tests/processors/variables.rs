@@ -39,7 +39,7 @@ fn check(session: &Session, expected: &str) {
 }
 
 #[test]
-fn an_edit_of_an_old_message_is_seen() {
+fn applies_edits_of_old_messages() {
     let mut session = session(&["<svar name=hp value=10>", "x", "<svar name=hp op=+ value=5>"]);
     check(&session, "hp=15 mood=calm");
     let content = Content::Text("<svar name=hp value=90>".into());
@@ -51,7 +51,7 @@ fn an_edit_of_an_old_message_is_seen() {
 }
 
 #[test]
-fn each_branch_has_its_own_values() {
+fn keeps_values_per_branch() {
     let mut session = session(&["<svar name=hp value=10>", "<svar name=mood value=cross>"]);
     check(&session, "hp=10 mood=cross");
     let other = node(7, "<svar name=mood value=glad>", Role::Assistant);
@@ -62,7 +62,7 @@ fn each_branch_has_its_own_values() {
 }
 
 #[test]
-fn what_is_switched_off_does_not_count_and_what_is_hidden_does() {
+fn ignores_disabled_but_reads_hidden_messages() {
     let mut session = session(&["<svar name=hp value=10>", "<svar name=hp op=+ value=5>"]);
     session.apply(&SessionOp::Toggle { id: "n0".into(), enabled: false }).unwrap();
     check(&session, "hp=55 mood=calm");
@@ -78,14 +78,14 @@ fn what_is_switched_off_does_not_count_and_what_is_hidden_does() {
 }
 
 #[test]
-fn results_of_tools_change_nothing() {
+fn ignores_tool_results() {
     let nodes = [Role::User, Role::Assistant, Role::System, Role::Tool].into_iter().enumerate();
     let nodes = nodes.map(|(id, role)| *node(id, "<svar name=hp op=+ value=10>", role));
     check(&Session::linear("s", nodes).0, "hp=80 mood=calm");
 }
 
 #[test]
-fn other_definitions_are_another_fold() {
+fn recomputes_values_for_other_definitions() {
     let session = session(&["<svar name=hp value=70>"]);
     check(&session, "hp=70 mood=calm");
     let config = json!({ "enabled": true, "definitions": [{ "key": "hp", "max": 60 }] });
@@ -95,7 +95,7 @@ fn other_definitions_are_another_fold() {
 }
 
 #[test]
-fn values_of_several_parts_are_read() {
+fn reads_values_from_all_parts() {
     let mut session = session(&["x"]);
     let parts = json!([{ "type": "text", "text": "<svar name=hp value=1>" }, { "type": "text", "text": "<svar name=hp>" }]);
     let content: Content = serde_json::from_value(parts).unwrap();
@@ -136,7 +136,7 @@ fn op(session: &Session, (kind, at, number, text): &(u8, usize, usize, String)) 
 
 proptest! {
     #[test]
-    fn folding_on_from_what_is_remembered_is_folding_from_the_start(
+    fn computes_same_values_with_and_without_cache(
         draws in prop::collection::vec((0_u8..10, any::<usize>(), 0_usize..10_000, text()), 1..40),
     ) {
         let definitions = definitions();

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_become_dates() {
+    fn converts_numbers_to_dates() {
         assert_eq!(shown(46_053.0, false).as_deref(), Some("2026-01-31"));
         assert_eq!(shown(46_053.5, false).as_deref(), Some("2026-01-31 12:00:00"));
         assert_eq!(shown(44_591.0, true).as_deref(), Some("2026-01-31"));

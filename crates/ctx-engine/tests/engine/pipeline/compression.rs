@@ -115,7 +115,7 @@ fn common(before: &Context, after: &Context) -> usize {
 }
 
 #[test]
-fn what_was_rewritten_stays_until_the_request_comes_near_its_budget_again() {
+fn keeps_rewritten_prefix_until_budget_is_near() {
     let mut chat = Chat::new(81, &json!({}));
     let mut before = chat.assemble();
     assert!(is_rewritten(&before));
@@ -137,7 +137,7 @@ fn what_was_rewritten_stays_until_the_request_comes_near_its_budget_again() {
 }
 
 #[test]
-fn a_turn_that_goes_on_says_how_much_is_as_before() {
+fn reports_reused_compression() {
     let mut chat = Chat::new(81, &json!({}));
     chat.assemble();
     chat.go_on();
@@ -151,11 +151,11 @@ fn a_turn_that_goes_on_says_how_much_is_as_before() {
         .filter(|one| one.outcome == Outcome::Merged)
         .map(|one| one.count)
         .sum();
-    assert_eq!(gone + texts(&context).len() - 3, 83, "each message is sent, or a decision says why not");
+    assert_eq!(gone + texts(&context).len() - 3, 83, "each message is sent or has a decision");
 }
 
 #[test]
-fn without_a_memory_each_turn_begins_anew() {
+fn compresses_again_without_cache() {
     let mut chat = Chat::new(81, &json!({}));
     let first = chat.assemble();
     chat.go_on();
@@ -168,7 +168,7 @@ fn without_a_memory_each_turn_begins_anew() {
 }
 
 #[test]
-fn an_edit_of_what_was_rewritten_is_seen() {
+fn compresses_again_after_edit_of_rewritten_prefix() {
     let mut chat = Chat::new(81, &json!({}));
     let first = chat.assemble();
     chat.go_on();
@@ -185,7 +185,7 @@ fn an_edit_of_what_was_rewritten_is_seen() {
 }
 
 #[test]
-fn another_branch_begins_anew() {
+fn discards_compression_on_another_branch() {
     let mut chat = Chat::new(81, &json!({}));
     chat.assemble();
     let node = Box::new(said(2).with_id("other"));
@@ -196,7 +196,7 @@ fn another_branch_begins_anew() {
 }
 
 #[test]
-fn other_settings_begin_anew() {
+fn compresses_again_with_other_settings() {
     let mut chat = Chat::new(81, &json!({}));
     let first = chat.assemble();
     chat.compiled = compile(&json!({ "strategy": "sentences" }));
@@ -205,7 +205,7 @@ fn other_settings_begin_anew() {
 }
 
 #[test]
-fn a_preview_is_what_is_sent_and_keeps_nothing() {
+fn previews_request_without_caching_it() {
     let mut chat = Chat::new(81, &json!({}));
     chat.turn.preview = true;
     let preview = chat.assemble();
@@ -220,7 +220,7 @@ fn a_preview_is_what_is_sent_and_keeps_nothing() {
 }
 
 #[test]
-fn whole_messages_that_were_chosen_stay_too() {
+fn keeps_selected_messages_across_turns() {
     let mut chat = Chat::new(81, &json!({ "strategy": "key-message", "minRecentMessages": 4 }));
     let before = chat.assemble();
     assert!(is_rewritten(&before));
@@ -231,7 +231,7 @@ fn whole_messages_that_were_chosen_stay_too() {
 }
 
 #[test]
-fn what_is_no_longer_loaded_lives_on_in_the_note() {
+fn keeps_unloaded_messages_in_digest() {
     let config = json!({ "compressWindow": 2_000 });
     let mut chat = Chat::new(41, &config);
     let mut rewrites = 0;
@@ -244,14 +244,14 @@ fn what_is_no_longer_loaded_lives_on_in_the_note() {
         context.report.decisions.iter().find(|decision| decision.outcome == Outcome::NotLoaded).unwrap();
     assert!(left.count > 20, "{left}");
     let text = note(&context).unwrap().text().into_owned();
-    assert!(text.starts_with("U: I saw lamp X0Q"), "what was said first is pinned: {text}");
+    assert!(text.starts_with("U: I saw lamp X0Q"), "the digest keeps the first message: {text}");
     chat.memory.forget();
     let anew = chat.assemble();
-    assert!(!note(&anew).unwrap().text().contains("X0Q"), "without a memory it is not known");
+    assert!(!note(&anew).unwrap().text().contains("X0Q"), "without the cache, the first message is unknown");
 }
 
 #[test]
-fn later_stages_are_made_room_for_in_each_turn() {
+fn reserves_tokens_for_later_processors_each_turn() {
     let mut chat = Chat::new(81, &json!({ "triggerThreshold": 1.0, "targetUsage": 0.9 }));
     chat.turn.context_tokens = Some(1_000);
     for _ in 0..30 {
@@ -262,7 +262,7 @@ fn later_stages_are_made_room_for_in_each_turn() {
 }
 
 #[test]
-fn what_the_limiter_counts_beside_each_message_is_counted_too() {
+fn counts_extra_tokens_of_limiter() {
     for extra in [1, 8, 40] {
         let file = json!({
             "presetMessages": [{ "role": "system", "content": "You help." }, { "type": "chat_history" }],
@@ -283,7 +283,7 @@ fn what_the_limiter_counts_beside_each_message_is_counted_too() {
 }
 
 #[test]
-fn pins_and_summaries_within_the_rewritten_part_stay_in_place() {
+fn keeps_pinned_messages_and_summaries_in_place() {
     let mut chat = Chat::new(81, &json!({}));
     let mut file = json!(chat.session);
     file["nodes"]["n9"]["pinned"] = json!(true);
@@ -352,7 +352,7 @@ fn check_left_out(config: &Value, change: impl Fn(&mut Chat, usize), expected: b
 }
 
 #[test]
-fn what_was_compressed_is_not_loaded_again_and_nothing_is_told_in_another_way() {
+fn does_not_reload_compressed_messages() {
     check_left_out(&json!({}), |_, _| {}, true);
     check_left_out(&json!({ "strategy": "sentences", "noteRole": "user" }), |_, _| {}, true);
     check_left_out(&json!({ "strategy": "key-message", "minRecentMessages": 4 }), |_, _| {}, true);
@@ -423,7 +423,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_left_out_changes_nothing(
+    fn gives_same_context_without_loading_compressed_messages(
         steps in vec(Step::any(), 1..60),
         strategy in select(vec!["telegraphic", "sentences", "key-message", "last-rounds"]),
         depth in 1_u8..60,
@@ -445,7 +445,7 @@ proptest! {
 }
 
 #[test]
-fn what_changes_of_what_was_compressed_is_loaded_and_seen() {
+fn reloads_changed_compressed_messages() {
     let edit = |chat: &mut Chat, turn: usize| {
         if turn % 20 == 10 {
             chat.edit("n5", &format!("I saw lamp {turn}, to be honest."));
@@ -471,7 +471,7 @@ fn check_loaded(engine: &Engine, key: &str, part: Value) {
 }
 
 #[test]
-fn all_is_loaded_where_a_stage_may_change_what_was_compressed() {
+fn loads_everything_if_processor_may_change_messages() {
     let engine = Engine::new();
     let rule = json!({ "regex": "{{input}}", "replacement": "[gone]", "substitutionMode": "ESCAPED" });
     check_loaded(&engine, "regexConfig", json!({ "presets": [{ "rules": [rule] }] }));
@@ -521,7 +521,7 @@ impl Deadline for Over {
 }
 
 #[test]
-fn where_the_compressor_fails_what_it_had_compressed_is_loaded_and_nothing_is_lost() {
+fn loads_compressed_messages_if_compressor_fails() {
     let mut chat = Chat::new(81, &json!({}));
     let stages = chat.assemble().report.stages;
     chat.go_on();
@@ -534,11 +534,11 @@ fn where_the_compressor_fails_what_it_had_compressed_is_loaded_and_nothing_is_lo
     });
     let context = pollster::block_on(chat.compiled.assemble_with(&chat.session, &chat.turn, ports)).unwrap();
     let said = context.messages.iter().filter(|message| message.source.kind == SourceKind::History).count();
-    assert_eq!(said + not_sent(&context).0, chat.len(), "each message is sent, or a decision says why not");
+    assert_eq!(said + not_sent(&context).0, chat.len(), "each message is sent or has a decision");
 }
 
 #[test]
-fn an_injection_with_its_place_among_what_was_compressed_stands_where_it_would() {
+fn places_injections_among_compressed_messages() {
     let entry = |uid: usize, depth: usize| {
         let content = format!("It is {depth} deep.");
         json!({ "uid": uid, "key": ["harbour"], "content": content, "position": 4, "depth": depth, "order": 100 - uid })

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::pipeline::case::{Case, failing, plugin, talk, texts, written};
 
 #[test]
-fn a_plug_in_that_fails_changes_nothing_and_is_reported() {
+fn reports_failed_plugin_and_keeps_messages() {
     let case = Case::talk(5, 1_000);
     let fails = failing("fails", 450, |cx| {
         cx.draft.messages_mut().clear();
@@ -23,7 +23,7 @@ fn a_plug_in_that_fails_changes_nothing_and_is_reported() {
 }
 
 #[test]
-fn a_plug_in_that_panics_changes_nothing() {
+fn keeps_messages_if_plugin_panics() {
     let case = Case::talk(5, 1_000);
     let panics = plugin("panics", 450, |cx| {
         cx.draft.messages_mut().clear();
@@ -33,7 +33,7 @@ fn a_plug_in_that_panics_changes_nothing() {
 }
 
 #[test]
-fn a_failure_is_reported_once_however_often_the_stage_ran() {
+fn reports_repeated_failure_once() {
     let fails = failing("fails", 450, |_| Err(ProcessorError::failed("no luck")));
     let adds = plugin("adds", 900, |cx| cx.draft.messages_mut().push(written(&"more ".repeat(100))));
     let context = Case::talk(40, 400).with(fails).with(adds).context();
@@ -41,7 +41,7 @@ fn a_failure_is_reported_once_however_often_the_stage_ran() {
 }
 
 #[test]
-fn what_a_plug_in_puts_between_call_and_result_stands_before_both() {
+fn moves_plugin_message_before_tool_group() {
     let json = json!([
         { "role": "user", "content": "Where?" },
         { "role": "assistant", "content": "Looking.", "tool_calls": [{ "id": "c1", "type": "function", "function": { "name": "map", "arguments": "{}" } }] },
@@ -61,7 +61,7 @@ fn what_a_plug_in_puts_between_call_and_result_stands_before_both() {
 }
 
 #[test]
-fn a_cancelled_assembly_gives_no_context() {
+fn returns_no_context_if_cancelled() {
     let compiled = Engine::new().compile(&Agent::default(), &Compile::default());
     let cancel = Cancel::default();
     cancel.cancel();
@@ -73,7 +73,7 @@ fn a_cancelled_assembly_gives_no_context() {
 }
 
 #[test]
-fn a_preview_gives_the_messages_of_the_request_and_no_effects() {
+fn previews_messages_without_effects() {
     let notes = plugin("notes", 900, |cx| {
         cx.draft.effect(SessionOp::Toggle { id: "n1".into(), enabled: false });
         cx.draft.messages_mut().push(written("Noted."));
@@ -88,7 +88,7 @@ fn a_preview_gives_the_messages_of_the_request_and_no_effects() {
 }
 
 #[test]
-fn the_model_of_the_agent_counts_where_the_turn_names_none() {
+fn defaults_to_model_of_agent() {
     let file = json!({ "modelId": "gpt-4", "presetMessages": [
         { "role": "system", "content": "for gpt-4", "modelMatch": { "enabled": true, "patterns": ["gpt-4"] } },
         { "type": "chat_history" },
@@ -110,7 +110,7 @@ fn the_model_of_the_agent_counts_where_the_turn_names_none() {
 }
 
 #[test]
-fn an_unfinished_answer_longer_than_the_budget_never_takes_its_question_along() {
+fn keeps_question_of_long_unfinished_reply() {
     let nodes = [
         Node::new(Role::User, "An old question, long enough to be in the way of everything else here."),
         Node::new(Role::Assistant, "An old answer."),
@@ -129,7 +129,7 @@ fn an_unfinished_answer_longer_than_the_budget_never_takes_its_question_along() 
 }
 
 #[test]
-fn tools_go_off_the_budget() {
+fn subtracts_tools_from_budget() {
     let tool = ctx_types::ToolDefinition {
         name: "map".into(),
         description: Some("Shows where something is.".into()),

@@ -36,7 +36,7 @@ fn long() -> Case {
 }
 
 #[test]
-fn a_trace_changes_no_context() {
+fn gives_same_context_with_trace() {
     for case in [Case::talk(5, 400), long(), Case::talk(40, 100)] {
         let (context, _) = traced(&case);
         let without = case.context();
@@ -46,7 +46,7 @@ fn a_trace_changes_no_context() {
 }
 
 #[test]
-fn a_trace_has_each_stage_once_as_it_ran_last() {
+fn traces_last_run_of_each_processor() {
     let (context, _) = traced(&long());
     let trace = context.trace.as_ref().unwrap();
     assert_eq!(trace.stages().map(|(id, _)| id).collect::<Vec<_>>(), stages(&context));
@@ -58,7 +58,7 @@ fn a_trace_has_each_stage_once_as_it_ran_last() {
 }
 
 #[test]
-fn equal_inputs_have_equal_lives() {
+fn gives_equal_traces_for_equal_inputs() {
     let lives = || {
         let (context, session) = traced(&long());
         let lives = Lives::of(&context, &session).unwrap();
@@ -68,7 +68,7 @@ fn equal_inputs_have_equal_lives() {
 }
 
 #[test]
-fn what_a_plug_in_does_is_an_event() {
+fn records_plugin_edits_as_events() {
     let case = Case::talk(3, 400)
         .with(plugin("rewrites", 410, |cx| rewrite(&mut cx.draft.messages_mut()[1], "Changed.".to_owned())))
         .with(plugin("swaps", 420, |cx| cx.draft.messages_mut().swap(2, 3)))
@@ -86,11 +86,11 @@ fn what_a_plug_in_does_is_an_event() {
         let life = lives.find(id).unwrap();
         life.steps.iter().flat_map(|step| &step.events).filter(|event| event.kind == EventKind::Moved).count()
     });
-    assert_eq!(moved.iter().sum::<usize>(), 1, "of two that change places one has moved");
+    assert_eq!(moved.iter().sum::<usize>(), 1, "a swap moves one message");
 }
 
 #[test]
-fn of_one_source_at_several_places_each_has_its_own_life() {
+fn traces_each_copy_of_one_source() {
     let mut case = Case::talk(5, 400);
     case.agent["presetMessages"].as_array_mut().unwrap().push(json!({
         "id": "often", "role": "system", "content": "Again.",

@@ -8,7 +8,7 @@ fn nothing(id: &'static str, priority: i64) -> crate::pipeline::case::Plugin {
 }
 
 #[test]
-fn plug_ins_run_by_number_among_the_built_in_ones() {
+fn orders_plugins_among_builtin_processors() {
     let case = Case::talk(1, 1_000).with(nothing("late", 900)).with(nothing("early", 150));
     let expected = [
         "session-loader",
@@ -28,7 +28,7 @@ fn plug_ins_run_by_number_among_the_built_in_ones() {
 }
 
 #[test]
-fn equal_numbers_run_in_the_order_of_registration() {
+fn breaks_ties_by_registration_order() {
     let case = Case::talk(1, 1_000).with(nothing("b", 900)).with(nothing("a", 900)).with(nothing("c", 400));
     let context = case.context();
     let found = stages(&context);
@@ -37,7 +37,7 @@ fn equal_numbers_run_in_the_order_of_registration() {
 }
 
 #[test]
-fn settings_move_and_switch_plug_ins_as_any_processor() {
+fn applies_settings_to_plugins() {
     let mut case = Case::talk(1, 1_000).with(nothing("a", 900)).with(nothing("b", 900));
     case.agent["parameters"] = json!({ "processors": [
         { "id": "a", "priority": 910 }, { "id": "merge-system-to-head", "enabled": false },
@@ -46,7 +46,7 @@ fn settings_move_and_switch_plug_ins_as_any_processor() {
 }
 
 #[test]
-fn an_id_is_registered_once_whatever_its_spelling() {
+fn rejects_registered_id_in_any_spelling() {
     let mut engine = Engine::new();
     let mut register =
         |id| engine.register(std::sync::Arc::new(nothing(id, 1))).map_err(|error| error.to_string());
@@ -60,7 +60,7 @@ fn an_id_is_registered_once_whatever_its_spelling() {
 }
 
 #[test]
-fn what_a_plug_in_writes_before_the_assembler_is_conversation() {
+fn treats_early_plugin_messages_as_conversation() {
     let mut case = Case::talk(1, 1_000);
     case.agent["presetMessages"] = json!([
         { "type": "chat_history" },

@@ -71,7 +71,7 @@ fn check(enable: &[&str], session: &Session, input: &str, is_there: bool) {
 }
 
 #[test]
-fn a_fact_comes_back_when_it_is_asked_about_and_only_then() {
+fn recalls_fact_only_for_related_question() {
     let session = session(420);
     for enable in [&["recall"][..], &["recall", "request-compressor"]] {
         check(enable, &session, "May she have walnut cake?", true);
@@ -81,7 +81,7 @@ fn a_fact_comes_back_when_it_is_asked_about_and_only_then() {
 }
 
 #[test]
-fn what_is_recalled_stands_before_the_question_and_says_why() {
+fn places_recalled_passages_before_question() {
     let (session, memory) = (session(420), ConversationMemory::default());
     let context = assemble(&compile(&["recall"]), &session, "May she have walnut cake?", &memory);
     let at = context.messages.iter().position(|message| message.text().starts_with("Recalled")).unwrap();
@@ -102,7 +102,7 @@ fn what_is_recalled_stands_before_the_question_and_says_why() {
 }
 
 #[test]
-fn what_is_switched_off_or_on_another_branch_stays_away() {
+fn ignores_disabled_messages_and_other_branches() {
     let mut off = session(420);
     off.apply(&SessionOp::Toggle { id: "n21".into(), enabled: false }).unwrap();
     check(&["recall"], &off, "May she have walnut cake?", false);
@@ -121,7 +121,7 @@ fn what_is_switched_off_or_on_another_branch_stays_away() {
 }
 
 #[test]
-fn questions_that_say_nothing_recall_nothing() {
+fn does_not_recall_for_unspecific_questions() {
     let (session, memory) = (session(420), ConversationMemory::default());
     let compiled = compile(&["recall"]);
     for input in ["what is it?", "🙂🙂🙂", "zebra ".repeat(200).trim()] {
@@ -142,7 +142,7 @@ fn questions_that_say_nothing_recall_nothing() {
 }
 
 #[test]
-fn what_is_undone_comes_back_and_what_is_removed_is_gone() {
+fn follows_removals_and_undo() {
     let (mut session, memory, compiled) = (session(420), ConversationMemory::default(), compile(&["recall"]));
     let has = |session: &Session| {
         let context = assemble(&compiled, session, "May she have walnut cake?", &memory);
@@ -163,7 +163,7 @@ fn what_is_undone_comes_back_and_what_is_removed_is_gone() {
 }
 
 #[test]
-fn other_branches_are_searched_if_asked_for() {
+fn searches_other_branches_if_configured() {
     let mut session = session(420);
     let node = Node::new(Role::User, "The lighthouse keeper is called Nils.").with_id("other");
     session.apply(&SessionOp::Append { parent: "n300".into(), node: Box::new(node) }).unwrap();
@@ -198,7 +198,7 @@ impl Embedder for Toy {
 }
 
 #[test]
-fn vectors_find_what_no_word_tells_of_and_where_there_are_none_that_is_told() {
+fn recalls_by_vectors_or_reports_missing_vectors() {
     let (session, compiled) = (session(420), compile(&["recall"]));
     let assemble = |toy: &Toy, preview: bool| {
         let turn = TurnInput::default().with(|turn| {
@@ -236,7 +236,7 @@ fn lost(enable: &[&str], extra: u32) -> Vec<usize> {
 }
 
 #[test]
-fn what_is_asked_about_is_sent_or_recalled_wherever_the_budget_ends() {
+fn sends_or_recalls_fact_at_any_budget() {
     for extra in [0, 1, 30] {
         assert_eq!(lost(&["recall"], extra), [0; 0], "{extra}");
         assert_eq!(lost(&["recall", "request-compressor"], extra), [0; 0], "{extra}");
@@ -247,7 +247,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_is_sent_twice_and_the_budget_is_kept(count in 30..300_usize, lamp in 0..300_usize, is_compressed in any::<bool>()) {
+    fn sends_nothing_twice_and_keeps_budget(count in 30..300_usize, lamp in 0..300_usize, is_compressed in any::<bool>()) {
         let session = session(count);
         let enable: &[&str] = if is_compressed { &["recall", "request-compressor"] } else { &["recall"] };
         let input = format!("When did I see lamp X{lamp}Q, and who has walnuts?");
@@ -269,7 +269,7 @@ proptest! {
     }
 
     #[test]
-    fn a_kept_index_recalls_what_a_new_one_does_and_nothing_that_is_off(steps in prop::collection::vec((0..4_usize, 0..200_usize), 1..6)) {
+    fn recalls_same_passages_with_cached_index(steps in prop::collection::vec((0..4_usize, 0..200_usize), 1..6)) {
         let (mut session, memory, compiled) = (session(200), ConversationMemory::default(), compile(&["recall"]));
         for (kind, at) in steps {
             let id: std::sync::Arc<str> = format!("n{}", at + 1).into();

@@ -23,24 +23,24 @@ fn counts(priority: i64) -> (Plugin, Arc<AtomicUsize>) {
 }
 
 #[test]
-fn what_a_plug_in_adds_drops_as_much_history() {
+fn drops_history_for_plugin_messages() {
     let (without, with) = (Case::talk(40, 400).context(), Case::talk(40, 400).with(adds(100)).context());
     assert!(total(&with) <= 397);
-    assert!(total(&with) > 397 - 30, "no more is dropped than has to be: {}", total(&with));
+    assert!(total(&with) > 397 - 30, "drops no more than necessary: {}", total(&with));
     assert!(with.messages.len() < without.messages.len());
     let added = texts(&with).pop().unwrap();
     assert!(added.starts_with("more more"));
 }
 
 #[test]
-fn what_fits_beside_what_a_plug_in_adds_runs_once() {
+fn runs_once_if_plugin_messages_fit() {
     let (counts, runs) = counts(410);
     Case::talk(4, 400).with(adds(100)).with(counts).context();
     assert_eq!(runs.load(Ordering::Relaxed), 1);
 }
 
 #[test]
-fn a_limiter_that_left_much_room_makes_more_of_it() {
+fn drops_message_when_unused_budget_is_too_small() {
     // The second message fits next to the question; the first leaves budget unused.
     let words = |count: usize| "word ".repeat(count);
     let nodes = [
@@ -56,7 +56,7 @@ fn a_limiter_that_left_much_room_makes_more_of_it() {
 }
 
 #[test]
-fn the_stages_run_at_most_three_times() {
+fn runs_processors_at_most_three_times() {
     let (counts, runs) = counts(410);
     Case::talk(40, 400).with(adds(100)).with(counts).context();
     assert_eq!(runs.load(Ordering::Relaxed), 2);
@@ -84,13 +84,13 @@ fn fills() -> Plugin {
 }
 
 #[test]
-fn what_never_fits_is_an_error_that_says_so() {
+fn explains_context_that_never_fits() {
     let error = Case::talk(40, 400).with(fills()).assemble().unwrap_err();
     insta::assert_snapshot!(error, @"no context fits the budget: 397 tokens are available, but the messages have 409, since processors after `token-limiter` add more: preset 6 (preset#0), conversation 315 (history:n25 21, history:n26 21, history:n27 21 and 12 more), pending turn 21 (history:n40), later processors 67 (fills)");
 }
 
 #[test]
-fn stages_that_make_the_messages_shorter_are_in_the_account_too() {
+fn includes_shortening_processors_in_error() {
     let mut case = Case::talk(3, 90).with(adds(60));
     case.agent["presetMessages"] = json!([
         { "id": "one", "role": "system", "content": "You help." },
@@ -103,13 +103,15 @@ fn stages_that_make_the_messages_shorter_are_in_the_account_too() {
 }
 
 #[test]
-fn a_limiter_before_the_loader_is_told_from_one_that_fails() {
+fn reports_limiter_that_runs_before_loader() {
     let mut case = Case::talk(400, 3_000);
     case.agent["parameters"] = json!({ "processors": [
         { "id": "token-limiter", "priority": 50 },
         { "id": "ensure-alternating-roles", "enabled": true },
     ] });
-    let AssembleError::Infeasible(infeasible) = case.unchecked().unwrap_err() else { panic!("it is over") };
+    let AssembleError::Infeasible(infeasible) = case.unchecked().unwrap_err() else {
+        panic!("expected an infeasible budget")
+    };
     assert_eq!(infeasible.cause, Cause::TooEarly { limiter: 50, loader: 100 });
     insta::assert_snapshot!(infeasible, @"2997 tokens are available, but the messages have 8406: `token-limiter` (at 50) runs before `session-loader` (at 100): preset 6 (preset#0), conversation 8379 (history:n1 21, history:n2 21, history:n3 21 and 396 more), pending turn 21 (history:n400); move it after `injection-assembler`, or raise the budget");
     let found = case.compile().diagnostics().iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -124,7 +126,7 @@ fn a_limiter_before_the_loader_is_told_from_one_that_fails() {
 }
 
 #[test]
-fn a_plug_in_that_leaves_no_room_is_named_beside_what_cannot_be_dropped() {
+fn names_plugin_in_budget_error() {
     let error = Case::talk(3, 60).with(adds(50)).assemble().unwrap_err();
     let AssembleError::Infeasible(infeasible) = &error else { panic!("{error}") };
     assert_eq!(infeasible.available, 57);
@@ -133,7 +135,7 @@ fn a_plug_in_that_leaves_no_room_is_named_beside_what_cannot_be_dropped() {
 }
 
 #[test]
-fn each_repetition_begins_from_what_was_saved() {
+fn starts_each_repetition_from_saved_run() {
     let marks = plugin("marks", 395, |cx| {
         let seen = cx.blackboard.json("marks", "seen").is_some();
         cx.blackboard.set_json("marks", "seen", json!(true));
@@ -151,7 +153,7 @@ fn each_repetition_begins_from_what_was_saved() {
 }
 
 #[test]
-fn history_that_a_plug_in_adds_to_is_recounted() {
+fn recounts_history_changed_by_plugin() {
     let longer = plugin("longer", 450, |cx| {
         for message in cx.draft.messages_mut() {
             let text = format!("{} (said on the way)", message.text());

@@ -38,7 +38,7 @@ fn report() -> Value {
 }
 
 #[test]
-fn every_key_is_camel_case() {
+fn uses_camel_case_keys() {
     let found = keys(&report());
     let expected = [
         "added",
@@ -90,7 +90,7 @@ fn every_key_is_camel_case() {
 }
 
 #[test]
-fn a_line_of_a_log_has_its_level_and_details() {
+fn includes_level_and_details_in_log_lines() {
     let report = report();
     let stage = report["stages"].as_array().unwrap().iter().rev().nth(1).unwrap();
     let line = json!({ "level": "warn", "message": "the sky is grey", "details": { "sky_colour": "grey" } });

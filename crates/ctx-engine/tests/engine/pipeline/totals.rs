@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::pipeline::case::{Case, plugin, total};
 
 #[test]
-fn the_total_is_that_of_the_last_stage_and_of_all_segments() {
+fn matches_total_with_last_processor_and_segments() {
     let counted = Arc::new(Mutex::new(0_u64));
     let last = counted.clone();
     let counts = plugin("counts", 1_000_000, move |cx| {
@@ -30,7 +30,7 @@ fn the_total_is_that_of_the_last_stage_and_of_all_segments() {
 }
 
 #[test]
-fn separators_and_overheads_are_segments_of_their_own() {
+fn counts_separators_and_overhead_as_segments() {
     let mut case = Case::talk(1, 1_000);
     case.agent["presetMessages"] = json!([
         { "role": "system", "content": "You help." },

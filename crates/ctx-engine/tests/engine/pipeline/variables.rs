@@ -24,7 +24,7 @@ fn session() -> Session {
 }
 
 #[test]
-fn values_are_kept_beside_the_message_that_set_them_if_that_is_wanted() {
+fn stores_values_with_message_if_enabled() {
     let mut session = session();
     let turn = TurnInput::new("<svar name=hp value=99>");
     let context = assemble(agent("$[hp]", true), &session, &turn);
@@ -33,11 +33,11 @@ fn values_are_kept_beside_the_message_that_set_them_if_that_is_wanted() {
     session.apply(effect).unwrap();
     let stored = &session.write()["nodes"]["n2"]["metadata"];
     assert_eq!(stored, &json!({ "sessionVariableSnapshot": { "values": { "hp": 7 } } }));
-    assert_eq!(assemble(agent("$[hp]", true), &session, &turn).effects, [], "they are there");
+    assert_eq!(assemble(agent("$[hp]", true), &session, &turn).effects, [], "the values are already stored");
 }
 
 #[test]
-fn a_preview_and_the_default_commit_nothing() {
+fn does_not_store_in_preview_or_by_default() {
     let before = session();
     let preview = TurnInput::default().with(|turn| turn.preview = true);
     let after = before.clone();
@@ -47,7 +47,7 @@ fn a_preview_and_the_default_commit_nothing() {
 }
 
 #[test]
-fn every_turn_shows_the_latest_values() {
+fn shows_latest_values_each_turn() {
     let mut session = session();
     for turn in 0..3 {
         let context = assemble(agent("HP=$[hp]", true), &session, &TurnInput::default());
@@ -61,7 +61,7 @@ fn every_turn_shows_the_latest_values() {
 }
 
 #[test]
-fn variables_cannot_make_a_huge_request() {
+fn limits_size_of_expanded_variables() {
     let value = "x".repeat(60_000);
     let set = Node::new(Role::Assistant, format!("<svar name=big value={value}>")).with_id("n0");
     let session = Session::linear("s", [set]).0;

@@ -26,7 +26,7 @@ fn shrunk(session: &Session) -> Session {
 }
 
 #[test]
-fn the_window_grows_until_something_has_to_be_dropped() {
+fn loads_more_until_messages_are_dropped() {
     let case = Case::talk(400, 500);
     let shortened = case.clone().with(shrinks(200)).context();
     let stored = Case { session: Some(shrunk(&talk(400))), ..case }.context();
@@ -41,7 +41,7 @@ fn the_window_grows_until_something_has_to_be_dropped() {
 }
 
 #[test]
-fn the_window_grows_to_everything_if_everything_fits() {
+fn loads_everything_if_it_fits() {
     let context = Case::talk(100, 800).with(shrinks(200)).context();
     assert_eq!(context.messages.len(), 101);
     assert_eq!(context.report.decisions, []);
@@ -49,7 +49,7 @@ fn the_window_grows_to_everything_if_everything_fits() {
 }
 
 #[test]
-fn each_window_begins_anew() {
+fn starts_each_attempt_with_empty_blackboard() {
     let counts = plugin("counts", 395, |cx| {
         let seen = cx.blackboard.json("counts", "runs").and_then(serde_json::Value::as_u64).unwrap_or(0);
         cx.blackboard.set_json("counts", "runs", json!(seen + 1));
@@ -60,7 +60,7 @@ fn each_window_begins_anew() {
 }
 
 #[test]
-fn a_conversation_that_the_preset_leaves_out_is_left_out_whole() {
+fn omits_conversation_excluded_by_preset() {
     let mut case = Case::talk(400, 500);
     case.agent = json!({ "presetMessages": [{ "role": "system", "content": "You help." }], "historyWhenUnplaced": "omit" });
     let context = case.context();
@@ -69,7 +69,7 @@ fn a_conversation_that_the_preset_leaves_out_is_left_out_whole() {
 }
 
 #[test]
-fn without_the_limiter_everything_is_loaded() {
+fn loads_everything_without_limiter() {
     let mut case = Case::talk(400, 20_000);
     case.agent["parameters"] = json!({ "processors": [{ "id": "token-limiter", "enabled": false }] });
     let context = case.context();

@@ -8,7 +8,7 @@ use crate::run::case::{Step, check};
 struct Mood(u8);
 
 #[test]
-fn a_value_that_one_leaves_another_finds() {
+fn passes_values_between_processors() {
     let leaves = Step::new("leaves", |cx| {
         cx.blackboard.insert(Mood(1));
         cx.blackboard.set_json("weather", "sky", json!("grey"));
@@ -28,7 +28,7 @@ fn a_value_that_one_leaves_another_finds() {
 }
 
 #[test]
-fn a_copy_does_not_see_later_changes() {
+fn isolates_clone_from_later_changes() {
     let mut blackboard = Blackboard::default();
     blackboard.insert(Mood(1));
     blackboard.set_json("a", "x", json!(1));
@@ -42,7 +42,7 @@ fn a_copy_does_not_see_later_changes() {
 }
 
 #[test]
-fn what_nobody_left_is_not_there() {
+fn returns_none_for_missing_values() {
     let mut blackboard = Blackboard::default();
     assert_eq!(blackboard.get_mut::<Mood>(), None);
     assert_eq!(blackboard.get::<Mood>(), None);

@@ -21,7 +21,7 @@ fn failing(id: &'static str) -> Step {
 }
 
 #[test]
-fn a_failure_is_recorded_and_the_run_goes_on() {
+fn continues_after_failed_processor() {
     check(
         [Step::push("s1"), failing("weather"), Step::push("s2")],
         "u1",
@@ -35,7 +35,7 @@ fn a_failure_is_recorded_and_the_run_goes_on() {
 }
 
 #[test]
-fn a_failure_is_reported_with_its_causes() {
+fn reports_failure_with_causes() {
     let cause = PortError::new(PortErrorKind::Unavailable, phrase!("the station does not answer"));
     let cause = move || cause.clone().with_source(std::fmt::Error);
     check(
@@ -50,14 +50,14 @@ fn a_failure_is_reported_with_its_causes() {
 }
 
 #[test]
-fn a_failure_says_how_to_switch_the_processor_off() {
+fn suggests_disabling_failed_processor() {
     let (run, _) = run([failing("weather")], "u1", &Host::default());
     let help = run.diagnostics.iter().find_map(|diagnostic| diagnostic.help.as_ref());
     assert_eq!(help.unwrap(), "the context is built without it; to disable it, use `--disable weather`");
 }
 
 #[test]
-fn the_failure_of_a_core_processor_ends_the_run() {
+fn ends_run_when_core_processor_fails() {
     let (run, result) =
         run([Step::push("s1"), failing("weather").core(), Step::push("s2")], "u1", &Host::default());
     let error = result.unwrap_err();
@@ -71,7 +71,7 @@ fn the_failure_of_a_core_processor_ends_the_run() {
 }
 
 #[test]
-fn everything_but_logs_and_diagnostics_is_taken_back() {
+fn rolls_back_all_but_logs_and_diagnostics() {
     struct Mood(u8);
     let fill = |text: &'static str| {
         move |cx: &mut ctx_pipeline::PipelineContext<'_>| {
@@ -109,7 +109,7 @@ fn everything_but_logs_and_diagnostics_is_taken_back() {
 }
 
 #[test]
-fn a_panic_is_a_failure() {
+fn reports_panic_as_failure() {
     check(
         [Step::push("s1"), Step::new("text", |_| panic!("out of ideas")), Step::push("s2")],
         "u1",
@@ -128,7 +128,7 @@ fn a_panic_is_a_failure() {
 }
 
 #[test]
-fn a_panic_in_a_changed_draft_leaves_no_trace() {
+fn rolls_back_draft_after_panic() {
     let panics = Step::edit("bad", |messages| {
         messages.clear();
         panic!("half way");
@@ -141,14 +141,14 @@ fn a_panic_in_a_changed_draft_leaves_no_trace() {
 }
 
 #[test]
-fn the_panic_of_a_core_processor_ends_the_run() {
+fn ends_run_when_core_processor_panics() {
     let (_, result) = run([Step::new("text", |_| panic!("out of ideas")).core()], "u1", &Host::default());
     let error = result.unwrap_err().to_string();
     assert_eq!(error, "core processor `text` failed: the processor panicked: out of ideas");
 }
 
 #[test]
-fn what_cannot_fit_comes_to_the_caller_as_it_is() {
+fn returns_infeasible_error_unchanged() {
     #[derive(Debug, thiserror::Error)]
     #[error("{0} tokens too many")]
     struct TooMuch(u32);
@@ -161,7 +161,7 @@ fn what_cannot_fit_comes_to_the_caller_as_it_is() {
 }
 
 #[test]
-fn a_processor_that_was_cancelled_elsewhere_fails_alone() {
+fn fails_only_processor_with_cancelled_port() {
     check(
         [Step::new("port", |_| Err(ProcessorError::Cancelled)), Step::push("s1")],
         "u1",

@@ -22,7 +22,7 @@ fn moved(id: &str) -> String {
 }
 
 #[test]
-fn a_foreign_message_inside_a_group_is_moved_before_it() {
+fn moves_foreign_message_before_group() {
     check_edit(
         "u1 c1:x,y t1:x t2:y",
         with("u1 c1:x,y s1 t1:x t2:y"),
@@ -31,7 +31,7 @@ fn a_foreign_message_inside_a_group_is_moved_before_it() {
 }
 
 #[test]
-fn several_foreign_messages_keep_their_order() {
+fn keeps_order_of_foreign_messages() {
     check_edit(
         "u1 c1:x,y t1:x t2:y c2:z t3:z",
         with("u1 c1:x,y s1 s2 t1:x s3 t2:y c2:z s4 t3:z s5"),
@@ -46,7 +46,7 @@ fn several_foreign_messages_keep_their_order() {
 }
 
 #[test]
-fn a_group_that_was_broken_up_around_others_is_whole_again() {
+fn rejoins_group_split_by_other_messages() {
     check_edit(
         "u1 c1:x t1:x u2 a1",
         with("u1 c1:x u2 a1 t1:x"),
@@ -55,7 +55,7 @@ fn a_group_that_was_broken_up_around_others_is_whole_again() {
 }
 
 #[test]
-fn a_whole_group_may_go_or_move() {
+fn allows_removing_or_moving_complete_groups() {
     check_edit("u1 c1:x t1:x u2", with("u1 u2"), &["u1 u2"]);
     check_edit("u1 c1:x t1:x u2", with("u2 c1:x t1:x u1"), &["u2 c1:x t1:x u1"]);
     check_edit("c1:x t1:x c2:y t2:y", with("c2:y t2:y c1:x t1:x"), &["c2:y t2:y c1:x t1:x"]);
@@ -63,14 +63,14 @@ fn a_whole_group_may_go_or_move() {
 }
 
 #[test]
-fn a_member_may_not_be_lost() {
+fn rejects_lost_group_member() {
     check_edit("u1 c1:x,y t1:x t2:y", with("u1 c1:x,y t1:x"), &["u1 c1:x,y t1:x t2:y", &broken("t2")]);
     check_edit("u1 c1:x t1:x", with("u1 t1:x"), &["u1 c1:x t1:x", &broken("c1")]);
     check_edit("u1 c1:x t1:x", with("c1:x u1"), &["u1 c1:x t1:x", &broken("t1")]);
 }
 
 #[test]
-fn what_is_put_right_on_purpose_is_what_a_stage_began_with() {
+fn checks_groups_against_repaired_pairs() {
     let repair = Step::new("edit", |cx| {
         cx.draft.repair_pairs(messages("u1 c1:x,y t1:x t2:y u2"));
         cx.draft.messages_mut().truncate(4);
@@ -86,19 +86,19 @@ fn what_is_put_right_on_purpose_is_what_a_stage_began_with() {
 }
 
 #[test]
-fn a_member_may_not_be_doubled() {
+fn rejects_duplicated_group_member() {
     check_edit("c1:x t1:x", with("c1:x t1:x t1:x"), &["c1:x t1:x", &broken("t1")]);
     check_edit("c1:x t1:x", with("c1:x t1:x u1 c1:x"), &["c1:x t1:x", &broken("c1")]);
     check_edit("c1:x t1:x", with("c1:x t1:x c1:x t1:x"), &["c1:x t1:x", &broken("c1")]);
 }
 
 #[test]
-fn a_call_may_not_be_split() {
+fn rejects_split_tool_call() {
     check_edit("c1:x,y t1:x t2:y", with("c1:x t1:x c2:y t2:y"), &["c1:x,y t1:x t2:y", &broken("c1")]);
 }
 
 #[test]
-fn a_call_may_not_become_text_without_its_results() {
+fn rejects_converting_part_of_group_to_text() {
     let untool = |messages: &mut Vec<Message>| messages[0].tool_calls.clear();
     check_edit("c1:x t1:x", untool, &["c1:x t1:x", &broken("c1")]);
     let speak = |messages: &mut Vec<Message>| messages[1].role = Role::User;
@@ -106,7 +106,7 @@ fn a_call_may_not_become_text_without_its_results() {
 }
 
 #[test]
-fn a_whole_group_may_become_text() {
+fn allows_converting_complete_group_to_text() {
     let untool = |messages: &mut Vec<Message>| {
         messages[0].tool_calls.clear();
         messages[1].role = Role::User;
@@ -116,13 +116,13 @@ fn a_whole_group_may_become_text() {
 }
 
 #[test]
-fn results_may_change_places_but_not_stand_before_their_call() {
+fn allows_reordering_results_after_their_call() {
     check_edit("c1:x,y t1:x t2:y", with("c1:x,y t2:y t1:x"), &["c1:x,y t2:y t1:x"]);
     check_edit("c1:x t1:x", with("t1:x c1:x"), &["c1:x t1:x", &broken("c1")]);
 }
 
 #[test]
-fn groups_may_not_be_mixed() {
+fn rejects_interleaved_groups() {
     check_edit("c1:x t1:x c2:y t2:y", with("c1:x c2:y t1:x t2:y"), &["c1:x t1:x c2:y t2:y", &broken("c2")]);
     check_edit(
         "c1:x,z t1:x t3:z c2:y t2:y",
@@ -132,14 +132,14 @@ fn groups_may_not_be_mixed() {
 }
 
 #[test]
-fn a_result_that_was_missing_joins_its_group() {
+fn accepts_added_missing_result() {
     check_edit("c1:x,y t1:x", with("c1:x,y t2:y t1:x"), &["c1:x,y t2:y t1:x"]);
     check_edit("c1:x,y t1:x", with("c1:x,y t2:x t1:x"), &["c1:x,y t1:x", &broken("t2")]);
     check_edit("c1:x,y t1:x", with("c1:x,y t2:z t1:x"), &["c1:x,y t1:x", &broken("t2")]);
 }
 
 #[test]
-fn members_without_ids_are_known_by_their_calls() {
+fn matches_members_without_ids_by_calls() {
     check_edit("c:x,y t:x t:y", with("c:x,y s1 t:x t:y"), &["s1 c:x,y t:x t:y", &moved("s1")]);
     check_edit("c:x,y t:x t:y", with("c:x,y t:y"), &["c:x,y t:x t:y", &broken("x")]);
     check_edit("c:x t:x u1 c:x t:x", with("c:x t:x"), &["c:x t:x"]);
@@ -147,13 +147,13 @@ fn members_without_ids_are_known_by_their_calls() {
 }
 
 #[test]
-fn texts_of_members_may_change() {
+fn allows_changing_member_texts() {
     let shout = |messages: &mut Vec<Message>| messages[1].content = ctx_types::Content::Text("SUN".into());
     check_edit("c1:x t1:x", shout, &["c1:x SUN"]);
 }
 
 #[test]
-fn a_group_is_guarded_at_every_stage() {
+fn checks_groups_after_each_processor() {
     check(
         [
             Step::edit("one", |messages| messages.insert(1, message("s1"))),
@@ -171,7 +171,7 @@ fn a_group_is_guarded_at_every_stage() {
 }
 
 #[test]
-fn a_group_that_a_core_processor_breaks_ends_the_run() {
+fn ends_run_when_core_processor_breaks_group() {
     let breaks = Step::edit("loader", |messages| messages.truncate(1)).core();
     let (run, result) = crate::run::case::run([breaks], "c1:x t1:x", &crate::run::case::Host::default());
     assert_eq!(

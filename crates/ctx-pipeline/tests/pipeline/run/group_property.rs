@@ -71,7 +71,7 @@ fn whole_groups(messages: &[Message]) -> Vec<Vec<String>> {
 
 proptest! {
     #[test]
-    fn no_message_is_lost_and_every_group_stays_whole_or_goes(conversation in conversation(), edits in edits()) {
+    fn keeps_messages_and_complete_groups(conversation in conversation(), edits in edits()) {
         let before = messages(&conversation);
         let mut edited = before.clone();
         apply(&edits, &mut edited);

@@ -16,7 +16,7 @@ fn check(
 }
 
 #[test]
-fn a_text_is_a_line_of_the_ordinary_course() {
+fn logs_text_at_info_level() {
     let act = |cx: &mut PipelineContext<'_>| {
         cx.log(phrase!("began"));
         cx.log(phrase!("{value} rules", value = 3));
@@ -29,7 +29,7 @@ fn a_text_is_a_line_of_the_ordinary_course() {
 }
 
 #[test]
-fn a_line_may_have_a_level_and_details() {
+fn logs_level_and_details() {
     let act = |cx: &mut PipelineContext<'_>| {
         cx.log(LogLine::warn(phrase!("a rule matched nothing")).with_details(json!({ "rule": "trim" })));
         Ok(())
@@ -41,7 +41,7 @@ fn a_line_may_have_a_level_and_details() {
 }
 
 #[test]
-fn why_a_stage_came_to_nothing_is_its_last_line() {
+fn logs_error_as_last_line() {
     let act = |cx: &mut PipelineContext<'_>| {
         cx.log(phrase!("began"));
         Err(ProcessorError::caused_by("no weather today", std::fmt::Error))
@@ -58,7 +58,7 @@ fn why_a_stage_came_to_nothing_is_its_last_line() {
 }
 
 #[test]
-fn what_the_runner_puts_right_is_a_warning() {
+fn logs_corrections_of_runner_as_warnings() {
     let act = |cx: &mut PipelineContext<'_>| {
         let message = &mut cx.draft.messages_mut()[0];
         message.written = message.segments().into_owned();
@@ -70,7 +70,7 @@ fn what_the_runner_puts_right_is_a_warning() {
 }
 
 #[test]
-fn lines_without_end_are_counted() {
+fn counts_lines_beyond_limit() {
     let act = |cx: &mut PipelineContext<'_>| {
         (0..1_003).for_each(|at| cx.log(Phrase::verbatim(at.to_string())));
         Err(ProcessorError::failed("no luck"))
@@ -83,7 +83,7 @@ fn lines_without_end_are_counted() {
 }
 
 #[test]
-fn long_details_are_left_out() {
+fn omits_long_details() {
     let act = |cx: &mut PipelineContext<'_>| {
         cx.log(LogLine::info(phrase!("kept")).with_details(json!("x".repeat(16 * 1024 - 2))));
         cx.log(LogLine::info(phrase!("gone")).with_details(json!("x".repeat(16 * 1024 - 1))));

@@ -11,7 +11,7 @@ use ctx_types::{
 use crate::run::case::{Host, Step, check, compile, describe, with_inputs};
 
 #[test]
-fn every_run_finds_what_was_prepared_once() {
+fn shares_prepared_value_across_runs() {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = count.clone();
     let step = Step::new("step", |cx| {
@@ -34,7 +34,7 @@ fn every_run_finds_what_was_prepared_once() {
 }
 
 #[test]
-fn findings_of_the_preparation_are_those_of_the_pipeline() {
+fn adds_preparation_diagnostics_to_pipeline() {
     const ODD: Code = Code::new(9999, "odd");
     let step = Step::push("s1").preparing(|cx| {
         cx.report(Diagnostic::warning(ODD, phrase!("an odd rule")));
@@ -45,7 +45,7 @@ fn findings_of_the_preparation_are_those_of_the_pipeline() {
 }
 
 #[test]
-fn a_panic_in_the_preparation_is_a_failure_of_every_run() {
+fn fails_each_run_after_preparation_panic() {
     let step = || Step::push("s1").preparing(|_| panic!("no rules"));
     let found: Vec<String> = compile([step()]).diagnostics().iter().map(ToString::to_string).collect();
     assert_eq!(found, ["error[CTX0453]: processor `s1` failed: the processor panicked: no rules"]);
@@ -59,7 +59,7 @@ fn a_panic_in_the_preparation_is_a_failure_of_every_run() {
 }
 
 #[test]
-fn whoever_prepares_knows_the_person_and_the_books() {
+fn provides_profile_and_worldbooks_during_preparation() {
     let profile = UserProfile { name: Some("Ada".into()), ..UserProfile::default() };
     let book = |name: &str| LoadedWorldbook {
         id: name.into(),
@@ -86,7 +86,7 @@ fn whoever_prepares_knows_the_person_and_the_books() {
 }
 
 #[test]
-fn what_is_handed_over_is_taken_out_once() {
+fn takes_injections_once() {
     let source = Source::new(SourceKind::Plugin, Trust::Preset);
     let mut draft = Draft::default();
     draft.inject(Injection::plugin("x", Placement::InOrder, source));
@@ -97,7 +97,7 @@ fn what_is_handed_over_is_taken_out_once() {
 }
 
 #[test]
-fn settings_reach_the_processor() {
+fn passes_empty_config_without_settings() {
     let step = Step::new("step", |cx| match cx.config.values() {
         [] => Ok(()),
         values => Err(ProcessorError::failed(format!("{} settings", values.len()))),

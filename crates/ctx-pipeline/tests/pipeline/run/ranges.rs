@@ -12,7 +12,7 @@ fn pipeline() -> Pipeline {
 }
 
 #[test]
-fn stages_of_a_range_run_in_order() {
+fn runs_processors_of_range_in_order() {
     let (pipeline, mut run) = (pipeline(), Run::default());
     with_inputs(&Host::default(), |inputs| {
         pollster::block_on(pipeline.run(&mut run, inputs, ..200)).unwrap();
@@ -27,7 +27,7 @@ fn stages_of_a_range_run_in_order() {
 }
 
 #[test]
-fn a_run_goes_on_from_where_it_was_saved() {
+fn continues_from_saved_run() {
     let (pipeline, mut run) = (pipeline(), Run::default());
     with_inputs(&Host::default(), |inputs| {
         pollster::block_on(pipeline.run(&mut run, inputs, ..=200)).unwrap();
@@ -42,7 +42,7 @@ fn a_run_goes_on_from_where_it_was_saved() {
 }
 
 #[test]
-fn appended_messages_pass_what_works_on_each_message() {
+fn runs_per_message_processors_on_appended_messages() {
     let mut run = Run { draft: Draft::of_messages(messages("u1")), ..Run::default() };
     with_inputs(&Host::default(), |inputs| pollster::block_on(pipeline().run_appended(&mut run, inputs)))
         .unwrap();

@@ -73,7 +73,7 @@ fn looping(id: &str) -> Step {
 const TIMED_OUT: &str = "failed: timed out";
 
 #[test]
-fn a_processor_that_hangs_is_stopped_and_taken_back() {
+fn stops_and_rolls_back_hanging_processor() {
     let hangs = Step::push("s1").hanging();
     check_limited(
         vec![hangs],
@@ -83,7 +83,7 @@ fn a_processor_that_hangs_is_stopped_and_taken_back() {
 }
 
 #[test]
-fn a_loop_is_stopped_at_its_checkpoint() {
+fn stops_loop_at_checkpoint() {
     check_limited(
         vec![looping("busy")],
         &with_deadline(50),
@@ -92,14 +92,14 @@ fn a_loop_is_stopped_at_its_checkpoint() {
 }
 
 #[test]
-fn a_core_processor_that_hangs_ends_the_run() {
+fn ends_run_when_core_processor_hangs() {
     let (run, result) = run([Step::push("s1").hanging().core()], "u1", &with_deadline(50));
     assert_eq!(result.unwrap_err().to_string(), "core processor `s1` failed: timed out");
     assert_eq!(describe(&run), ["u1"]);
 }
 
 #[test]
-fn when_the_time_of_the_run_is_over_the_rest_is_left_out() {
+fn skips_processors_after_deadline() {
     check_limited(
         vec![Step::push("s1").hanging(), Step::push("s2")],
         &with_deadline(50),
@@ -112,7 +112,7 @@ fn when_the_time_of_the_run_is_over_the_rest_is_left_out() {
 }
 
 #[test]
-fn each_processor_has_a_limit_of_its_own() {
+fn limits_each_processor_separately() {
     let host = Host { limit: Some(Duration::from_millis(50)), ..with_deadline(10_000) };
     check_limited(
         vec![Step::push("s1").hanging(), looping("busy"), Step::push("s2")],
@@ -126,7 +126,7 @@ fn each_processor_has_a_limit_of_its_own() {
 }
 
 #[test]
-fn a_limit_without_a_clock_is_reported_once() {
+fn reports_limit_without_clock_once() {
     let host = Host { limit: Some(Duration::ZERO), ..Host::default() };
     let expected =
         "info[CTX0458]: processors have a time limit, but the host provides no clock; the limit is ignored";
@@ -134,14 +134,14 @@ fn a_limit_without_a_clock_is_reported_once() {
 }
 
 #[test]
-fn a_cancelled_run_does_not_begin() {
+fn does_not_start_cancelled_run() {
     let host = Host::default();
     host.cancel.cancel();
     check_cancelled(vec![Step::push("s1")], &host, &["u1"]);
 }
 
 #[test]
-fn a_processor_that_waits_is_woken_by_a_cancellation() {
+fn wakes_waiting_processor_on_cancellation() {
     let host = Host::default();
     let cancel = host.cancel.clone();
     let waits = Step::new("waits", move |cx| {
@@ -158,7 +158,7 @@ fn a_processor_that_waits_is_woken_by_a_cancellation() {
 }
 
 #[test]
-fn a_processor_that_waits_is_woken_by_a_cancellation_from_another_thread() {
+fn wakes_processor_on_cancellation_from_another_thread() {
     let host = Host::default();
     let cancel = host.cancel.clone();
     let waits = Step::new("waits", move |_| {
@@ -170,7 +170,7 @@ fn a_processor_that_waits_is_woken_by_a_cancellation_from_another_thread() {
 }
 
 #[test]
-fn a_loop_is_cancelled_at_its_checkpoint() {
+fn cancels_loop_at_checkpoint() {
     let host = Host::default();
     let cancel = host.cancel.clone();
     let busy = Step::new("busy", move |cx| {
@@ -183,7 +183,7 @@ fn a_loop_is_cancelled_at_its_checkpoint() {
 }
 
 #[test]
-fn a_cancellation_counts_although_a_processor_hides_it() {
+fn cancels_run_although_processor_hides_it() {
     let host = Host::default();
     let cancel = host.cancel.clone();
     let hides = Step::new("hides", move |cx| {
@@ -195,7 +195,7 @@ fn a_cancellation_counts_although_a_processor_hides_it() {
 }
 
 #[test]
-fn a_failure_of_a_cancelled_run_is_the_cancellation() {
+fn reports_cancellation_instead_of_failure() {
     let host = Host::default();
     let cancel = host.cancel.clone();
     let fails = Step::new("fails", move |_| {
@@ -206,7 +206,7 @@ fn a_failure_of_a_cancelled_run_is_the_cancellation() {
 }
 
 #[test]
-fn a_handle_serves_any_number_of_runs() {
+fn reuses_handle_for_many_runs() {
     let host = Host::default();
     for _ in 0..3 {
         let (_, result) = run([Step::push("s1")], "u1", &host);
@@ -219,7 +219,7 @@ fn a_handle_serves_any_number_of_runs() {
 }
 
 #[test]
-fn runs_may_move_between_threads() {
+fn allows_moving_runs_between_threads() {
     fn is_send<T: Send>(value: T) -> T {
         value
     }
@@ -236,7 +236,7 @@ fn runs_may_move_between_threads() {
 }
 
 #[test]
-fn a_stopwatch_measures_each_stage_beside_the_report() {
+fn measures_time_of_each_processor() {
     /// Advances by a second on each read.
     struct Ticks(AtomicU64);
 
@@ -261,7 +261,7 @@ impl Wake for Woken {
 }
 
 #[test]
-fn who_waits_for_a_cancellation_is_woken_once_and_leaves_nothing_behind() {
+fn wakes_each_waiter_once_and_removes_it() {
     let (woken, cancel) = (Arc::new(Woken::default()), Cancel::default());
     let waker = Waker::from(woken.clone());
     let mut cx = Context::from_waker(&waker);
@@ -269,7 +269,7 @@ fn who_waits_for_a_cancellation_is_woken_once_and_leaves_nothing_behind() {
         let mut given_up = pin!(cancel.cancelled());
         assert!(given_up.as_mut().poll(&mut cx).is_pending());
         assert!(given_up.as_mut().poll(&mut cx).is_pending());
-        assert_eq!(Arc::strong_count(&woken), 3, "the handle keeps one waker of a wait");
+        assert_eq!(Arc::strong_count(&woken), 3, "the handle keeps one waker per waiter");
     }
     assert_eq!(Arc::strong_count(&woken), 2);
     let mut waiting = pin!(cancel.cancelled());

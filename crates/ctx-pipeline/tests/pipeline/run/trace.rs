@@ -12,24 +12,24 @@ fn check(before: &str, edit: impl Fn(&mut Vec<Message>) + Send + Sync + 'static,
 }
 
 #[test]
-fn a_stage_that_does_nothing_changed_nothing() {
+fn counts_no_changes_without_edits() {
     check("u1 a1", |_| {}, [2, 2, 0, 0, 0]);
     check("", |_| {}, [0, 0, 0, 0, 0]);
 }
 
 #[test]
-fn added_and_removed_messages_are_counted() {
+fn counts_added_and_removed_messages() {
     check("u1 a1 u2", |all| *all = messages("u2 s1 s2"), [3, 3, 2, 2, 0]);
     check("u1", |all| all.push(message("u1")), [1, 2, 1, 0, 0]);
 }
 
 #[test]
-fn messages_that_only_move_are_not_changed() {
+fn reports_moved_messages_as_unchanged() {
     check("u1 a1 u2", |all| all.reverse(), [3, 3, 0, 0, 0]);
 }
 
 #[test]
-fn messages_that_move_and_change_are_changed() {
+fn counts_moved_and_edited_messages_as_changed() {
     let speak = |all: &mut [Message], at: &[usize]| {
         for at in at {
             all[*at].content = Content::Text("other".into());
@@ -54,14 +54,14 @@ fn messages_that_move_and_change_are_changed() {
 }
 
 #[test]
-fn a_stage_that_does_not_look_at_messages_has_their_number() {
+fn counts_messages_of_idle_processor() {
     let (run, _) = run([Step::new("looks", |_| Ok(()))], "u1 a1 u2", &Host::default());
     let [stage] = run.stages.as_slice() else { panic!("{:?}", run.stages) };
     assert_eq!((&*stage.id, stage.messages_before, stage.messages_after), ("looks", 3, 3));
 }
 
 #[test]
-fn a_text_whose_segments_do_not_fit_it_is_the_processors_own() {
+fn attributes_text_with_wrong_segments_to_processor() {
     let segment = |start, end| Segment {
         span: Span::new(start, end),
         source: Source::new(SourceKind::Macro, Trust::Preset).with_id("char"),
@@ -86,7 +86,7 @@ fn a_text_whose_segments_do_not_fit_it_is_the_processors_own() {
 }
 
 #[test]
-fn whatever_is_sent_counts_as_a_change() {
+fn counts_edit_of_each_sent_field() {
     let first = |edit: fn(&mut Message)| move |all: &mut Vec<Message>| edit(&mut all[0]);
     for edit in [
         |message: &mut Message| message.role = Role::System,

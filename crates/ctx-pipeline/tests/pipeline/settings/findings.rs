@@ -17,7 +17,7 @@ fn refuses(key: &str, value: Value, expected: &str, help: &str) {
 }
 
 #[test]
-fn a_value_of_the_wrong_type_leaves_the_default() {
+fn keeps_default_for_invalid_value() {
     refuses(
         "loud",
         json!("true"),
@@ -66,13 +66,13 @@ fn a_value_of_the_wrong_type_leaves_the_default() {
 }
 
 #[test]
-fn an_empty_text_is_a_text() {
+fn accepts_empty_text() {
     let layers = agent(json!({ "id": "alpha", "config": { "mark": "" } }));
     check(layers, &["alpha: mark=\"\" (agent)"], &[]);
 }
 
 #[test]
-fn an_unknown_setting_has_a_suggestion() {
+fn suggests_name_for_unknown_setting() {
     check_help(agent(json!({ "id": "alpha", "config": { "limt": 7 } })), "did you mean `limit`?");
     let known = "use one of these settings: `limit`, `loud`, `mark`, `scope`, `word`";
     check_help(agent(json!({ "id": "alpha", "config": { "colour": 7 } })), known);
@@ -83,7 +83,7 @@ fn an_unknown_setting_has_a_suggestion() {
 }
 
 #[test]
-fn an_unknown_processor_has_a_suggestion() {
+fn suggests_name_for_unknown_processor() {
     let found = ["warning /parameters/processors/0: unknown processor `alhpa` (set by agent)"];
     check(agent(json!({ "id": "alhpa", "enabled": false })), &[], &found);
     check_help(agent(json!({ "id": "primary:alhpa" })), "did you mean `primary:alpha`?");
@@ -91,7 +91,7 @@ fn an_unknown_processor_has_a_suggestion() {
 }
 
 #[test]
-fn a_setting_that_no_member_of_a_group_has_is_reported_once() {
+fn reports_unknown_group_setting_once() {
     let set = json!({ "id": "message-formatters", "config": { "separatr": "+" } });
     let found = [
         "warning /parameters/processors/0/config/separatr: no processor in `message-formatters` has a setting `separatr`",
@@ -101,7 +101,7 @@ fn a_setting_that_no_member_of_a_group_has_is_reported_once() {
 }
 
 #[test]
-fn fields_of_an_entry_of_the_wrong_type_are_left_out() {
+fn ignores_entry_fields_of_wrong_type() {
     let set = json!({ "id": "alpha", "enabled": "no", "priority": 1.5, "config": [] });
     check(
         agent(set),
@@ -117,7 +117,7 @@ fn fields_of_an_entry_of_the_wrong_type_are_left_out() {
 }
 
 #[test]
-fn a_whole_priority_may_be_written_with_a_point_and_is_bounded() {
+fn accepts_whole_float_priority_within_limits() {
     check(agent(json!({ "id": "alpha", "priority": 450.0 })), &["alpha: priority=450 (agent)"], &[]);
     let found = [
         "warning /parameters/processors/0/priority: expected a whole number from -1000000000 to 1000000000, found `1e+300`; the value is ignored",
@@ -126,7 +126,7 @@ fn a_whole_priority_may_be_written_with_a_point_and_is_bounded() {
 }
 
 #[test]
-fn an_unknown_key_of_an_entry_is_reported() {
+fn reports_unknown_entry_key() {
     let found = ["warning /parameters/processors/0/enable: unknown key `enable` in an entry of `processors`"];
     check(agent(json!({ "id": "alpha", "enable": false })), &[], &found);
     check_help(agent(json!({ "id": "alpha", "enable": false })), "did you mean `enabled`?");
@@ -137,7 +137,7 @@ fn an_unknown_key_of_an_entry_is_reported() {
 }
 
 #[test]
-fn what_is_no_entry_or_no_list_is_reported() {
+fn reports_invalid_entries_and_lists() {
     let entry = "expected an object with the `id` of a processor";
     for wrong in [json!("alpha"), json!({ "enabled": true }), json!({ "id": 5 }), json!(null), json!([1])] {
         let found =
@@ -157,7 +157,7 @@ fn what_is_no_entry_or_no_list_is_reported() {
 }
 
 #[test]
-fn a_long_value_is_shown_by_its_beginning() {
+fn truncates_long_value_in_message() {
     let long = "x".repeat(1_000);
     let found = format!(
         "warning /parameters/processors/0/enabled: expected true or false, found `\"{}…`; the value is ignored",

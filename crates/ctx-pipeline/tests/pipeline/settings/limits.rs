@@ -19,7 +19,7 @@ fn entries(prefix: &str, count: usize) -> Value {
 }
 
 #[test]
-fn ten_thousand_processors_and_settings_are_merged() {
+fn merges_ten_thousand_processors_and_settings() {
     let registry = many_processors();
     let (layer, found) = SettingsLayer::read(Origin::User, &entries("processor", MANY), "");
     assert_eq!(found, []);
@@ -29,7 +29,7 @@ fn ten_thousand_processors_and_settings_are_merged() {
 }
 
 #[test]
-fn many_processors_are_taken_out() {
+fn unregisters_many_processors() {
     let mut registry = many_processors();
     for index in 0..100 {
         registry.unregister(&format!("processor-{index}")).unwrap();
@@ -38,7 +38,7 @@ fn many_processors_are_taken_out() {
 }
 
 #[test]
-fn of_many_unknown_processors_a_thousand_are_reported_and_few_compared() {
+fn reports_first_thousand_unknown_processors() {
     let (layer, _) = SettingsLayer::read(Origin::User, &entries("unknown", MANY), "");
     let (_, found) = many_processors().resolve(&[layer]);
     assert_eq!(found.len(), 1_001);
@@ -46,7 +46,7 @@ fn of_many_unknown_processors_a_thousand_are_reported_and_few_compared() {
 }
 
 #[test]
-fn a_list_is_read_to_its_limit() {
+fn reads_list_up_to_limit() {
     let (layer, found) = SettingsLayer::read(Origin::User, &entries("x", 20_000), "/list");
     assert_eq!((layer.settings.len(), found), (20_000, Vec::new()));
     let (layer, found) = SettingsLayer::read(Origin::User, &entries("x", 20_002), "/list");
@@ -59,7 +59,7 @@ fn a_list_is_read_to_its_limit() {
 }
 
 #[test]
-fn an_entry_with_ten_thousand_settings_is_merged() {
+fn merges_entry_with_ten_thousand_settings() {
     let config: Value = (0..MANY).map(|index| (format!("key-{index}"), Value::from(index))).collect();
     let (layer, _) = SettingsLayer::read(Origin::User, &json!([{ "id": "beta", "config": config }]), "");
     let (settings, found) = registry().resolve(&[layer]);

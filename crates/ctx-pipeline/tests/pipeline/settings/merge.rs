@@ -3,13 +3,13 @@ use serde_json::json;
 use crate::settings::case::check;
 
 #[test]
-fn without_settings_everything_is_built_in() {
+fn uses_defaults_without_settings() {
     check(json!([]), &[], &[]);
     check(json!([["agent", {}], ["user", { "processors": [] }], ["model", null]]), &[], &[]);
 }
 
 #[test]
-fn an_entry_of_one_layer_is_used_as_it_is() {
+fn uses_entry_of_single_layer() {
     let set = json!({ "processors": [
         { "id": "alpha", "enabled": false, "priority": 450, "config": { "mark": "*", "limit": 7, "loud": true, "scope": "all" } },
         { "id": "beta", "enabled": true },
@@ -25,7 +25,7 @@ fn an_entry_of_one_layer_is_used_as_it_is() {
 }
 
 #[test]
-fn the_highest_layer_wins_whatever_the_order_of_the_list() {
+fn prefers_highest_layer_in_any_list_order() {
     let set = |limit: u32| json!({ "processors": [{ "id": "alpha", "config": { "limit": limit } }] });
     let [user, model, agent, line] = [1, 2, 3, 4].map(set);
     check(json!([["user", user], ["model", model]]), &["alpha: limit=2 (model)"], &[]);
@@ -39,7 +39,7 @@ fn the_highest_layer_wins_whatever_the_order_of_the_list() {
 }
 
 #[test]
-fn a_field_that_the_winner_lacks_takes_the_built_in_default() {
+fn uses_default_for_fields_missing_in_highest_layer() {
     let model = json!({ "processors": [{ "id": "alpha", "enabled": false, "priority": 1, "config": { "limit": 9, "loud": true } }] });
     let agent = json!({ "processors": [{ "id": "alpha", "config": { "loud": true } }] });
     check(json!([["model", model], ["agent", agent]]), &["alpha: loud=true (agent)"], &[]);
@@ -50,7 +50,7 @@ fn a_field_that_the_winner_lacks_takes_the_built_in_default() {
 }
 
 #[test]
-fn layers_that_name_different_processors_add_up() {
+fn combines_layers_for_different_processors() {
     let model = json!({ "processors": [{ "id": "alpha", "enabled": false }] });
     let agent = json!({ "processors": [{ "id": "beta", "enabled": true }] });
     check(
@@ -61,7 +61,7 @@ fn layers_that_name_different_processors_add_up() {
 }
 
 #[test]
-fn of_two_entries_of_one_layer_the_later_counts_and_that_is_reported() {
+fn uses_later_duplicate_entry_and_reports_it() {
     check(
         json!([["agent", { "processors": [
             { "id": "alpha", "config": { "limit": 1 } },
@@ -75,7 +75,7 @@ fn of_two_entries_of_one_layer_the_later_counts_and_that_is_reported() {
 }
 
 #[test]
-fn ids_are_understood_in_every_spelling() {
+fn accepts_ids_in_every_spelling() {
     for id in ["alpha", "primary:alpha", "post:alpha", "  alpha ", " primary: alpha"] {
         let set = json!({ "processors": [{ "id": id, "enabled": false }] });
         check(json!([["agent", set]]), &["alpha: enabled=false (agent)"], &[]);
@@ -83,7 +83,7 @@ fn ids_are_understood_in_every_spelling() {
 }
 
 #[test]
-fn a_group_speaks_for_its_members() {
+fn applies_group_entry_to_members() {
     for id in ["message-formatters", "message-formatter", "post:message-formatter"] {
         let set = json!({ "processors": [{ "id": id, "enabled": false, "config": { "separator": "+" } }] });
         check(
@@ -100,13 +100,13 @@ fn a_group_speaks_for_its_members() {
 }
 
 #[test]
-fn a_group_that_is_on_leaves_each_member_on_or_off() {
+fn keeps_member_states_when_group_is_enabled() {
     let set = json!({ "processors": [{ "id": "message-formatters", "enabled": true }] });
     check(json!([["agent", set]]), &[], &[]);
 }
 
 #[test]
-fn an_entry_of_a_member_wins_over_its_group_within_a_layer_only() {
+fn prefers_member_over_group_within_layer() {
     let own = json!({ "id": "merge-system-to-head", "enabled": true });
     let group = json!({ "id": "message-formatters", "priority": 650 });
     let others = [
@@ -122,7 +122,7 @@ fn an_entry_of_a_member_wins_over_its_group_within_a_layer_only() {
 }
 
 #[test]
-fn settings_without_a_field_are_kept_for_the_processor_and_reported() {
+fn keeps_and_reports_undeclared_settings() {
     check(
         json!([["agent", { "processors": [{ "id": "beta", "config": { "own/~key": [1] } }] }]]),
         &["beta: own/~key=[1] (agent)"],
@@ -140,7 +140,7 @@ fn check_deciding(layers: serde_json::Value, expected: &[&str]) {
 }
 
 #[test]
-fn whose_entry_counts_and_whose_do_not_is_known() {
+fn lists_origins_by_precedence() {
     let named = json!({ "processors": [{ "id": "post:alpha" }] });
     let other = json!({ "processors": [{ "id": "beta" }] });
     check_deciding(json!([["agent", other]]), &[]);
@@ -154,7 +154,7 @@ fn whose_entry_counts_and_whose_do_not_is_known() {
 }
 
 #[test]
-fn a_switch_that_replaces_more_than_a_switch_is_told() {
+fn reports_toggle_that_replaces_whole_entry() {
     let agent =
         json!({ "processors": [{ "id": "alpha", "priority": 5, "config": { "limit": 7, "loud": true } }] });
     let user = json!({ "processors": [{ "id": "alpha", "config": { "mark": "*" } }] });

@@ -11,7 +11,7 @@ fn management(management: Value) -> Value {
 }
 
 #[test]
-fn a_rule_is_a_setting_with_its_further_keys() {
+fn converts_rule_keys_to_settings() {
     check(
         rules(json!([
             { "type": "post:merge-system-to-head", "enabled": false },
@@ -28,7 +28,7 @@ fn a_rule_is_a_setting_with_its_further_keys() {
 }
 
 #[test]
-fn a_plain_id_switches_its_processor_on() {
+fn enables_processor_named_by_plain_id() {
     check(
         rules(json!(["post:convert-system-to-user", "merge-system-to-head"])),
         &["merge-system-to-head: enabled=true (agent)", "convert-system-to-user: enabled=true (agent)"],
@@ -37,7 +37,7 @@ fn a_plain_id_switches_its_processor_on() {
 }
 
 #[test]
-fn every_rule_is_whole() {
+fn replaces_whole_entry_per_rule() {
     let rule = |value: Value| json!({ "contextPostProcessing": { "rules": [value] } });
     let model = rule(json!({ "type": "post:convert-system-to-user", "enabled": true, "separator": "+" }));
     let agent = rule(json!({ "type": "post:convert-system-to-user", "enabled": true }));
@@ -51,7 +51,7 @@ fn every_rule_is_whole() {
 }
 
 #[test]
-fn an_older_spelling_that_says_the_same_is_no_finding() {
+fn reports_only_conflicting_old_keys() {
     let both = |management: Value| {
         let newer = json!([{ "id": "token-limiter", "enabled": true }]);
         json!([["agent", { "contextManagement": management, "processors": newer }]])
@@ -64,7 +64,7 @@ fn an_older_spelling_that_says_the_same_is_no_finding() {
 }
 
 #[test]
-fn an_empty_separator_is_taken_as_it_stands() {
+fn keeps_empty_separator() {
     check(
         rules(json!([{ "type": "post:merge-system-to-head", "separator": "" }])),
         &["merge-system-to-head: separator=\"\" (agent)"],
@@ -73,7 +73,7 @@ fn an_empty_separator_is_taken_as_it_stands() {
 }
 
 #[test]
-fn what_is_wrong_with_rules_is_reported_at_its_place() {
+fn reports_invalid_rules_at_their_paths() {
     check(
         rules(json!([
             5,
@@ -108,7 +108,7 @@ fn what_is_wrong_with_rules_is_reported_at_its_place() {
 }
 
 #[test]
-fn the_limits_of_a_context_set_the_limiter() {
+fn configures_limiter_from_context_management() {
     check(
         management(json!({ "enabled": true, "maxContextTokens": 4000, "retainedCharacters": 50 })),
         &["token-limiter: enabled=true (agent) retainedCharacters=50 (agent)"],
@@ -120,7 +120,7 @@ fn the_limits_of_a_context_set_the_limiter() {
 }
 
 #[test]
-fn limits_of_the_wrong_type_are_reported() {
+fn reports_context_limits_of_wrong_type() {
     check(
         management(json!({ "enabled": 1, "retainedCharacters": "50" })),
         &[],
@@ -138,7 +138,7 @@ fn limits_of_the_wrong_type_are_reported() {
 }
 
 #[test]
-fn what_the_newer_spelling_names_wins_and_the_older_is_reported() {
+fn prefers_new_keys_and_reports_old_keys() {
     check(
         json!([["agent", {
             "processors": [{ "id": "token-limiter" }, { "id": "merge-system-to-head", "enabled": false }],
@@ -169,7 +169,7 @@ fn what_the_newer_spelling_names_wins_and_the_older_is_reported() {
 }
 
 #[test]
-fn older_spellings_of_a_higher_layer_win_over_newer_ones_of_a_lower() {
+fn prefers_old_keys_of_higher_layer() {
     check(
         json!([
             ["model", { "processors": [{ "id": "merge-system-to-head", "enabled": false }] }],

@@ -21,18 +21,18 @@ fn numbered(priorities: &[i64]) -> ProcessorRegistry {
 }
 
 #[test]
-fn smaller_priorities_run_earlier() {
+fn runs_smaller_priorities_first() {
     check(&[300, 100, 200], &["1", "2", "0"]);
     check(&[0, -1, i64::MAX, i64::MIN], &["3", "1", "0", "2"]);
 }
 
 #[test]
-fn ties_run_in_the_order_of_registration() {
+fn breaks_ties_by_registration_order() {
     check(&[100, 100, 50, 100], &["2", "0", "1", "3"]);
 }
 
 #[test]
-fn only_enabled_processors_run() {
+fn runs_only_enabled_processors() {
     let pipeline = Pipeline::compile(&registry(), &Agent::default(), &[]);
     let order: Vec<&str> = pipeline.order().collect();
     assert_eq!(order, ["alpha", "token-limiter", "merge-system-to-head", "merge-consecutive-roles"]);
@@ -40,7 +40,7 @@ fn only_enabled_processors_run() {
 }
 
 #[test]
-fn settings_change_order_and_choice() {
+fn applies_settings_to_order_and_selection() {
     let parameters = json!({ "processors": [
         { "id": "beta", "enabled": true, "priority": 600 },
         { "id": "alpha", "enabled": false },
@@ -55,7 +55,7 @@ fn settings_change_order_and_choice() {
 
 proptest! {
     #[test]
-    fn the_order_is_a_permutation_of_the_enabled_processors(
+    fn orders_each_enabled_processor_once(
         processors in vec((-3..3_i64, any::<bool>(), proptest::option::of(any::<bool>())), 0..12),
     ) {
         let mut registry = ProcessorRegistry::default();

@@ -19,20 +19,20 @@ fn with_fields(fields: &[ConfigField]) -> Descriptor {
 }
 
 #[test]
-fn an_id_can_be_registered_once_in_any_spelling() {
+fn rejects_registered_id_in_any_spelling() {
     check(named("own"), Ok(()));
     check(named("alpha"), Err("processor `alpha` is registered already"));
     check(named("post:alpha"), Err("processor `alpha` is registered already"));
 }
 
 #[test]
-fn an_id_that_settings_cannot_name_is_refused() {
+fn rejects_ids_that_settings_cannot_name() {
     check(named("  "), Err("`` cannot be the id of a processor"));
     check(named("message-formatters"), Err("`message-formatters` cannot be the id of a processor"));
 }
 
 #[test]
-fn a_field_has_to_take_its_own_default() {
+fn rejects_field_with_invalid_default() {
     let bad = ConfigField::number("limit", "Limit", 5).between(6.0, 7.0);
     check(
         with_fields(&[bad]),
@@ -45,13 +45,13 @@ fn a_field_has_to_take_its_own_default() {
 }
 
 #[test]
-fn a_field_is_declared_once() {
+fn rejects_duplicate_field() {
     let field = ConfigField::text("mark", "Mark", "");
     check(with_fields(&[field.clone(), field]), Err("setting `mark` of processor `own` is declared twice"));
 }
 
 #[test]
-fn a_registered_id_loses_its_prefix() {
+fn strips_prefix_of_registered_id() {
     let mut registry = ProcessorRegistry::default();
     registry.register(Arc::new(Idle(named("post:own")))).unwrap();
     assert_eq!(registry.get("own").map(|descriptor| &*descriptor.id), Some("own"));
@@ -59,7 +59,7 @@ fn a_registered_id_loses_its_prefix() {
 }
 
 #[test]
-fn a_processor_can_be_taken_out_unless_it_is_core() {
+fn unregisters_all_but_core_processors() {
     let mut registry = registry();
     registry.register(Arc::new(Idle(named("heart").with(|descriptor| descriptor.is_core = true)))).unwrap();
     assert_eq!(registry.unregister("heart"), Err(RegistryError::Core { id: "heart".into() }));
@@ -74,7 +74,7 @@ fn a_processor_can_be_taken_out_unless_it_is_core() {
 }
 
 #[test]
-fn a_processor_that_says_nothing_runs_at_900_and_is_on() {
+fn defaults_to_enabled_at_priority_900() {
     let descriptor = named("own");
     assert_eq!((descriptor.priority, descriptor.default_enabled, descriptor.is_core), (900, true, false));
 }

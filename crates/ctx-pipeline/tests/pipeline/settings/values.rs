@@ -17,7 +17,7 @@ fn check(config: &Value, key: &str, expected: (&str, f64, i64, usize, bool)) {
 }
 
 #[test]
-fn a_setting_is_read_as_what_it_is_and_as_nothing_else() {
+fn reads_setting_only_as_its_type() {
     check(&json!({ "mark": "*" }), "mark", ("*", 0.0, 0, 0, false));
     check(&json!({ "limit": 7 }), "limit", ("", 7.0, 7, 7, false));
     check(&json!({ "loud": true }), "loud", ("", 0.0, 0, 0, true));
@@ -26,7 +26,7 @@ fn a_setting_is_read_as_what_it_is_and_as_nothing_else() {
 }
 
 #[test]
-fn a_key_without_a_field_is_kept_and_read() {
+fn keeps_and_reads_undeclared_key() {
     check(&json!({ "own": -2.5 }), "own", ("", -2.5, -2, 0, false));
     let config = alpha(&json!({ "own": [1], "mark": "*" }));
     assert_eq!(config.get("own"), Some(&json!([1])));

@@ -28,25 +28,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_javascript_reads_is_read() {
+    fn reads_javascript_references() {
         check(replacement, "$1-$2-$3-$4-$&-$$-$<word>-$", "ab-12--$4-ab 12-$-ab-$");
         check(replacement, "$20", "120");
     }
 
     #[test]
-    fn groups_may_stand_in_braces() {
+    fn accepts_groups_in_braces() {
         check(replacement, "${1}0${2}$${1}", "ab012${1}");
         check(replacement, "${3}|${4}|${a}|${|${}", "|${4}|${a}|${|${}");
         check(replacement, "${0}", "ab 12");
     }
 
     #[test]
-    fn some_letters_behind_a_backslash_are_white_space() {
+    fn reads_white_space_escapes() {
         check(replacement, r"a\nb\tc\rd\\n\", "a\nb\tc\\rd\\\n\\");
     }
 
     #[test]
-    fn a_text_without_references_is_literal() {
+    fn treats_text_without_references_as_literal() {
         assert_eq!(replacement("").as_literal(), Some(""));
         assert_eq!(replacement(r"a\nb$$").as_literal(), Some("a\nb$"));
     }

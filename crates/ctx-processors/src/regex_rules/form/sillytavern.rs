@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_literal_ends_at_its_last_slash() {
+    fn ends_literal_at_last_slash() {
         check_literal("/a/g", Ok(("a", "g")));
         check_literal("/a/b/g", Ok(("a/b", "g")));
         check_literal("/a/", Ok(("a", "")));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn without_slashes_there_are_no_flags() {
+    fn reads_no_flags_without_slashes() {
         check_literal("a", Ok(("a", "")));
         check_literal("a/b", Ok(("a/b", "")));
         check_literal("a/g", Ok(("a/g", "")));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn other_letters_make_the_text_a_pattern() {
+    fn reads_unknown_flags_as_part_of_pattern() {
         check_literal("/usr/bin/env", Ok(("/usr/bin/env", "")));
         check_literal("/a/y", Ok(("/a/y", "")));
         check_literal("/a/gg", Ok(("/a/gg", "")));
@@ -122,14 +122,14 @@ mod tests {
     }
 
     #[test]
-    fn some_letters_are_refused_by_javascript() {
+    fn rejects_flags_unknown_to_javascript() {
         for flag in ['x', 'X', 'U', 'A', 'J'] {
             check_literal(&format!("/a/g{flag}"), Err(Error::UnknownFlag { flag }));
         }
     }
 
     #[test]
-    fn one_line_is_read() {
+    fn reads_only_one_line() {
         check_literal("/a/g\n/b/i", Ok(("a", "g")));
         check_literal("\n/a/g", Ok(("a", "g")));
         check_literal("/a\nb/g", Ok(("/a", "")));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_names_and_the_match_are_references() {
+    fn reads_numbers_names_and_match_as_references() {
         check(replacement, "$0|{{match}}|{{MATCH}}|$1|$2|$<word>", "ab 12|ab 12|ab 12|ab|12|ab");
         check(replacement, "$3|$4|$20|$<nobody>|$99999999999999999999", "||||");
         check(replacement, "$$1$&${1}$<>$<a$", "$ab$&${1}$<>$<a$");
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_references_is_literal() {
+    fn treats_text_without_references_as_literal() {
         assert_eq!(replacement("a {{b}}").as_literal(), Some("a {{b}}"));
         let open = format!(">{}", "$<".repeat(500_000));
         assert_eq!(replacement(&open).as_literal(), Some(&*open));

@@ -7,7 +7,7 @@ fn on() -> Value {
 }
 
 #[test]
-fn a_placeholder_of_the_other_stands_between_two_of_one_speaker() {
+fn inserts_placeholder_between_messages_of_one_speaker() {
     check(
         on(),
         "history user: a
@@ -27,7 +27,7 @@ fn a_placeholder_of_the_other_stands_between_two_of_one_speaker() {
 }
 
 #[test]
-fn system_messages_between_do_not_count() {
+fn ignores_system_messages_in_between() {
     check(
         on(),
         "skeleton system: a
@@ -49,7 +49,7 @@ fn system_messages_between_do_not_count() {
 }
 
 #[test]
-fn tool_groups_stay_whole() {
+fn keeps_tool_groups_together() {
     check(
         on(),
         "history assistant: a
@@ -74,7 +74,7 @@ fn tool_groups_stay_whole() {
 }
 
 #[test]
-fn nothing_stands_beside_reasoning() {
+fn inserts_no_placeholder_next_to_reasoning() {
     check(
         on(),
         "history assistant reasoning: a
@@ -92,7 +92,7 @@ fn nothing_stands_beside_reasoning() {
 }
 
 #[test]
-fn an_answer_that_is_to_be_continued_stays_last() {
+fn keeps_unfinished_reply_last() {
     check(
         on(),
         "history user: a
@@ -106,7 +106,7 @@ fn an_answer_that_is_to_be_continued_stays_last() {
 }
 
 #[test]
-fn the_placeholders_are_in_the_language_of_the_agent_unless_set() {
+fn defaults_to_placeholders_in_agent_language() {
     check(
         json!(["ensure-alternating-roles"]),
         "history user: a
@@ -123,7 +123,7 @@ fn the_placeholders_are_in_the_language_of_the_agent_unless_set() {
 }
 
 #[test]
-fn an_assistant_may_speak_first_unless_the_user_shall() {
+fn starts_with_user_if_configured() {
     let messages = "skeleton system: a
                     history assistant: b
                     history user: c";
@@ -139,7 +139,7 @@ fn an_assistant_may_speak_first_unless_the_user_shall() {
 }
 
 #[test]
-fn names_and_files_do_not_matter() {
+fn ignores_names_and_files() {
     check(
         on(),
         "history user name=ann file=a.png: a

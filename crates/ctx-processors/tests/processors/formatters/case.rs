@@ -144,7 +144,7 @@ fn place(word: &str) -> (Place, SourceKind) {
         "summary" => (Place::History, SourceKind::Summary),
         "world" => (Place::Anchored, SourceKind::Worldbook),
         "plugin" => (Place::Anchored, SourceKind::Plugin),
-        other => panic!("no place is spelled `{other}`"),
+        other => panic!("unknown place `{other}`"),
     }
 }
 
@@ -176,7 +176,7 @@ fn set(message: &mut Message, attribute: &str) {
             };
             message.content = Content::Parts(message.text().split('|').map(part).collect());
         }
-        other => panic!("no attribute is spelled `{other}`"),
+        other => panic!("unknown attribute `{other}`"),
     }
 }
 

@@ -7,7 +7,7 @@ fn on() -> Value {
 }
 
 #[test]
-fn neighbours_of_one_role_become_one() {
+fn joins_neighbors_of_one_role() {
     check(
         on(),
         "history user: a
@@ -23,7 +23,7 @@ fn neighbours_of_one_role_become_one() {
 }
 
 #[test]
-fn what_a_message_is_a_part_of_does_not_matter() {
+fn joins_messages_of_any_origin() {
     check(
         on(),
         "skeleton system: a
@@ -40,7 +40,7 @@ fn what_a_message_is_a_part_of_does_not_matter() {
 }
 
 #[test]
-fn every_joined_message_has_a_decision() {
+fn records_decision_for_each_joined_message() {
     check_decisions(
         on(),
         "history user: a
@@ -55,7 +55,7 @@ fn every_joined_message_has_a_decision() {
 }
 
 #[test]
-fn tool_messages_and_calls_stay_alone() {
+fn keeps_tool_messages_and_calls_separate() {
     check(
         on(),
         "history assistant: a
@@ -78,7 +78,7 @@ fn tool_messages_and_calls_stay_alone() {
 }
 
 #[test]
-fn reasoning_stays_alone() {
+fn keeps_reasoning_separate() {
     check(
         on(),
         "history assistant: a
@@ -92,7 +92,7 @@ fn reasoning_stays_alone() {
 }
 
 #[test]
-fn different_names_stay_apart() {
+fn keeps_different_names_separate() {
     check(
         on(),
         "history user name=ann: a
@@ -107,12 +107,12 @@ fn different_names_stay_apart() {
 }
 
 #[test]
-fn system_and_developer_messages_stay_apart() {
+fn keeps_system_and_developer_messages_separate() {
     check(on(), "skeleton system: a\nskeleton developer: b", "system: a\ndeveloper: b");
 }
 
 #[test]
-fn an_answer_that_is_to_be_continued_stays_last_and_alone() {
+fn keeps_unfinished_reply_last_and_separate() {
     check(
         on(),
         "history user: a
@@ -125,7 +125,7 @@ fn an_answer_that_is_to_be_continued_stays_last_and_alone() {
 }
 
 #[test]
-fn files_and_parts_are_kept_in_order() {
+fn keeps_order_of_files_and_parts() {
     check(
         on(),
         "history user file=a.png parts: a|<image>
@@ -137,7 +137,7 @@ fn files_and_parts_are_kept_in_order() {
 }
 
 #[test]
-fn an_empty_separator_puts_nothing_between() {
+fn joins_directly_with_empty_separator() {
     check(
         json!([["merge-consecutive-roles", { "separator": "" }]]),
         "history user: a

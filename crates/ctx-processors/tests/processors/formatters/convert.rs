@@ -7,7 +7,7 @@ fn on() -> Value {
 }
 
 #[test]
-fn system_and_developer_messages_become_the_users() {
+fn converts_system_and_developer_messages_to_user() {
     check(
         on(),
         "skeleton system: a
@@ -24,7 +24,7 @@ fn system_and_developer_messages_become_the_users() {
 }
 
 #[test]
-fn neighbours_that_this_makes_alike_are_joined() {
+fn joins_converted_messages_with_neighbors() {
     check(
         on(),
         "skeleton system: a
@@ -40,7 +40,7 @@ fn neighbours_that_this_makes_alike_are_joined() {
 }
 
 #[test]
-fn neighbours_that_were_alike_before_stay_as_they_are() {
+fn keeps_original_neighbors_separate() {
     check(
         on(),
         "history user: a
@@ -56,7 +56,7 @@ fn neighbours_that_were_alike_before_stay_as_they_are() {
 }
 
 #[test]
-fn calls_of_tools_and_what_is_continued_stay_the_agents() {
+fn keeps_calls_reasoning_and_unfinished_reply() {
     check(
         json!([["convert-system-to-user", { "separator": " + ", "scope": "everyone" }]]),
         "skeleton system: a
@@ -77,7 +77,7 @@ fn calls_of_tools_and_what_is_continued_stay_the_agents() {
 }
 
 #[test]
-fn names_and_reasoning_stay_apart() {
+fn keeps_names_and_reasoning_separate() {
     check(
         on(),
         "skeleton system: a
@@ -92,7 +92,7 @@ fn names_and_reasoning_stay_apart() {
 }
 
 #[test]
-fn nothing_goes_into_a_tool_group() {
+fn adds_nothing_to_tool_group() {
     check(
         on(),
         "history assistant calls=x:
@@ -106,7 +106,7 @@ fn nothing_goes_into_a_tool_group() {
 }
 
 #[test]
-fn joined_messages_have_decisions() {
+fn records_decisions_for_joined_messages() {
     check_decisions(
         on(),
         "skeleton system: a
@@ -121,7 +121,7 @@ fn joined_messages_have_decisions() {
 }
 
 #[test]
-fn files_and_parts_are_kept() {
+fn keeps_files_and_parts() {
     check(
         on(),
         "skeleton system file=a.png parts: a|<image>
@@ -131,12 +131,12 @@ fn files_and_parts_are_kept() {
 }
 
 #[test]
-fn it_is_off_unless_it_is_switched_on() {
+fn is_disabled_by_default() {
     check(json!([]), "skeleton system: a", "system: a");
 }
 
 #[test]
-fn a_system_message_that_stands_first_may_stay() {
+fn keeps_first_system_message_if_configured() {
     let scope = |scope: &str| json!([["convert-system-to-user", { "separator": " + ", "scope": scope }]]);
     let messages = "skeleton system: a
          history assistant: b

@@ -7,7 +7,7 @@ fn scope(scope: &str) -> Value {
 }
 
 #[test]
-fn system_messages_of_the_preset_become_one_at_the_head() {
+fn joins_preset_system_messages_at_front() {
     check(
         scope("preset"),
         "skeleton system: A
@@ -22,7 +22,7 @@ fn system_messages_of_the_preset_become_one_at_the_head() {
 }
 
 #[test]
-fn a_single_one_moves_too() {
+fn moves_single_system_message() {
     let messages = "history user: hello
                     history assistant: hi
                     skeleton system: A";
@@ -34,7 +34,7 @@ fn a_single_one_moves_too() {
 }
 
 #[test]
-fn one_that_stands_at_the_head_stays_as_it_is() {
+fn keeps_system_message_at_front() {
     let messages = "skeleton system: A
                     history user: hello";
     check(scope("preset"), messages, "system: A\nuser: hello");
@@ -44,7 +44,7 @@ fn one_that_stands_at_the_head_stays_as_it_is() {
 }
 
 #[test]
-fn every_joined_message_has_a_decision() {
+fn records_decision_for_each_joined_message() {
     check_decisions(
         scope("preset"),
         "skeleton system: A
@@ -58,7 +58,7 @@ fn every_joined_message_has_a_decision() {
 }
 
 #[test]
-fn what_is_anchored_to_the_skeleton_moves_and_what_is_at_the_history_does_not() {
+fn moves_preset_anchors_but_not_history_anchors() {
     check(
         scope("preset"),
         "around system: before
@@ -82,7 +82,7 @@ fn what_is_anchored_to_the_skeleton_moves_and_what_is_at_the_history_does_not() 
 }
 
 #[test]
-fn history_summaries_worldbook_and_plugin_messages_stay() {
+fn keeps_history_summary_worldbook_and_plugin_messages() {
     check(
         scope("preset"),
         "world system: town
@@ -101,7 +101,7 @@ fn history_summaries_worldbook_and_plugin_messages_stay() {
 }
 
 #[test]
-fn under_leading_only_what_precedes_the_history_moves() {
+fn moves_only_leading_messages_in_leading_scope() {
     check(
         scope("leading"),
         "skeleton user: q
@@ -119,7 +119,7 @@ fn under_leading_only_what_precedes_the_history_moves() {
 }
 
 #[test]
-fn under_all_every_system_message_moves() {
+fn moves_every_system_message_in_all_scope() {
     check(
         scope("all"),
         "skeleton system: A
@@ -134,7 +134,7 @@ fn under_all_every_system_message_moves() {
 }
 
 #[test]
-fn leading_instructions_of_the_conversation_never_move() {
+fn keeps_leading_system_messages_of_conversation() {
     let messages = "pinned system: own
                     history user: hello
                     skeleton system: A";
@@ -146,7 +146,7 @@ fn leading_instructions_of_the_conversation_never_move() {
 }
 
 #[test]
-fn developer_messages_are_system_messages() {
+fn treats_developer_messages_as_system_messages() {
     check(
         scope("preset"),
         "skeleton user: q
@@ -158,7 +158,7 @@ fn developer_messages_are_system_messages() {
 }
 
 #[test]
-fn names_files_and_parts_are_kept() {
+fn keeps_names_files_and_parts() {
     check(
         scope("all"),
         "history user: hello
@@ -174,7 +174,7 @@ fn names_files_and_parts_are_kept() {
 }
 
 #[test]
-fn a_message_that_only_moves_says_so_beside_those_that_are_joined() {
+fn records_moved_and_joined_messages_separately() {
     check_decisions(
         scope("all"),
         "history user: hello
@@ -190,7 +190,7 @@ fn a_message_that_only_moves_says_so_beside_those_that_are_joined() {
 }
 
 #[test]
-fn reasoning_is_never_joined() {
+fn keeps_reasoning_separate() {
     check(
         scope("all"),
         "history user: hello
@@ -203,7 +203,7 @@ fn reasoning_is_never_joined() {
 }
 
 #[test]
-fn an_empty_separator_puts_nothing_between() {
+fn joins_directly_with_empty_separator() {
     check(
         json!([["merge-system-to-head", { "separator": "" }]]),
         "skeleton system: A
@@ -213,7 +213,7 @@ fn an_empty_separator_puts_nothing_between() {
 }
 
 #[test]
-fn the_separator_is_that_of_aio_hub_unless_set() {
+fn defaults_to_separator_of_aio_hub() {
     check(
         json!(["merge-system-to-head"]),
         "skeleton system: A
@@ -223,7 +223,7 @@ fn the_separator_is_that_of_aio_hub_unless_set() {
 }
 
 #[test]
-fn a_text_that_is_empty_gets_no_separator() {
+fn adds_no_separator_to_empty_text() {
     check(
         scope("preset"),
         "skeleton system file=a.png:
@@ -235,7 +235,7 @@ fn a_text_that_is_empty_gets_no_separator() {
 }
 
 #[test]
-fn what_was_joined_earlier_moves_if_all_of_it_is_the_presets() {
+fn moves_joined_injections_only_in_all_scope() {
     let first = |scope: &str| json!([["merge-injections", {}], ["merge-system-to-head", { "separator": " + ", "scope": scope }]]);
     let messages = "history user: hello
                     gap system: A

@@ -7,7 +7,7 @@ fn on() -> Value {
 }
 
 #[test]
-fn neighbours_of_one_gap_order_and_role_become_one() {
+fn joins_neighbors_of_one_slot_order_and_role() {
     check(
         on(),
         "gap system: a
@@ -28,7 +28,7 @@ fn neighbours_of_one_gap_order_and_role_become_one() {
 }
 
 #[test]
-fn only_what_stands_in_the_history_is_joined() {
+fn joins_only_injections_in_history() {
     check(
         on(),
         "skeleton system: a
@@ -51,7 +51,7 @@ fn only_what_stands_in_the_history_is_joined() {
 }
 
 #[test]
-fn a_point_of_several_is_not_joined_with_a_single_one() {
+fn keeps_multiple_depths_and_single_depth_separate() {
     check(
         on(),
         "points system: a
@@ -63,7 +63,7 @@ fn a_point_of_several_is_not_joined_with_a_single_one() {
 }
 
 #[test]
-fn names_files_and_parts_are_kept() {
+fn keeps_names_files_and_parts() {
     check(
         json!([["merge-injections", { "separator": " + " }]]),
         "gap user name=ann file=a.png: a
@@ -75,7 +75,7 @@ fn names_files_and_parts_are_kept() {
 }
 
 #[test]
-fn joined_messages_have_decisions() {
+fn records_decisions_for_joined_messages() {
     check_decisions(
         on(),
         "gap system: a

@@ -94,7 +94,7 @@ fn belongings(messages: &[Message]) -> (usize, Vec<String>, usize, usize) {
 
 proptest! {
     #[test]
-    fn nothing_is_lost(processors in formatters(), messages in messages()) {
+    fn keeps_all_texts_and_parts(processors in formatters(), messages in messages()) {
         let (texts, rest) = (pieces(&messages), belongings(&messages));
         let run = run(&processors, messages);
         prop_assert_eq!(pieces(run.draft.messages()), texts);
@@ -102,14 +102,14 @@ proptest! {
     }
 
     #[test]
-    fn segments_are_a_partition_of_every_text(processors in formatters(), messages in messages()) {
+    fn partitions_each_text_into_segments(processors in formatters(), messages in messages()) {
         for message in run(&processors, messages).draft.messages() {
             prop_assert!(is_partition(&message.segments(), message.content.len()), "{message:?}");
         }
     }
 
     #[test]
-    fn each_formatter_does_nothing_the_second_time(processors in formatters(), messages in messages()) {
+    fn changes_nothing_on_second_run(processors in formatters(), messages in messages()) {
         for processor in processors.as_array().unwrap() {
             let processors = json!([processor]);
             let once = run(&processors, messages.clone()).draft.messages().to_vec();
@@ -120,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn groups_stay_whole(processors in formatters(), messages in messages()) {
+    fn keeps_groups_together(processors in formatters(), messages in messages()) {
         let members = |messages: &[Message]| -> Vec<Vec<String>> {
             let groups = groups(messages).into_iter().filter(|group| group.len() > 1);
             groups.map(|group| messages[group].iter().map(|m| m.source.to_string()).collect()).collect()
@@ -130,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn every_message_that_is_joined_has_a_decision(processors in formatters(), messages in messages()) {
+    fn records_decision_for_each_joined_message(processors in formatters(), messages in messages()) {
         let sources = |messages: &[Message]| -> Vec<String> {
             messages.iter().map(|message| message.source.to_string()).collect()
         };
@@ -145,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn leading_instructions_of_the_conversation_keep_their_place_before_it(messages in messages()) {
+    fn keeps_leading_system_messages_before_conversation(messages in messages()) {
         let processors = json!([["merge-system-to-head", { "scope": "all" }]]);
         let of_history = |messages: &[Message]| -> Vec<String> {
             let own = messages.iter().filter(|m| m.place == Place::Pinned || m.role == Role::User);
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn user_and_assistant_alternate_where_no_reasoning_or_tool_is(messages in messages()) {
+    fn alternates_roles_except_around_reasoning_and_tools(messages in messages()) {
         let run = run(&json!([["ensure-alternating-roles", { "startWithUser": true }]]), messages);
         let speakers: Vec<&Message> =
             run.draft.messages().iter().filter(|message| !message.role.is_instruction()).collect();

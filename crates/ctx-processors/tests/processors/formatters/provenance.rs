@@ -25,7 +25,7 @@ fn join(messages: &str) -> Message {
 }
 
 #[test]
-fn every_byte_keeps_its_source_and_separators_are_their_own() {
+fn keeps_source_of_each_byte_and_separator() {
     check(
         "skeleton user: Be kind.
          history user: Hello
@@ -42,7 +42,7 @@ fn every_byte_keeps_its_source_and_separators_are_their_own() {
 }
 
 #[test]
-fn parts_that_are_no_text_have_no_segment() {
+fn creates_no_segment_for_other_parts() {
     check(
         "history user parts: a|<image>|b
          history user: c",
@@ -52,13 +52,13 @@ fn parts_that_are_no_text_have_no_segment() {
 }
 
 #[test]
-fn a_joined_message_is_trusted_as_its_least_trusted_part() {
+fn trusts_joined_message_as_least_trusted_part() {
     let joined = join("skeleton user: Be kind.\nhistory user: Hello\nskeleton user: Be brief.");
     assert_eq!(joined.source.trust, ctx_types::Trust::User);
 }
 
 #[test]
-fn a_joined_message_is_protected_as_its_best_protected_part() {
+fn protects_joined_message_as_most_protected_part() {
     #[track_caller]
     fn check(messages: &str, expected: Place) {
         assert_eq!(join(messages).place, expected);
@@ -73,16 +73,16 @@ fn a_joined_message_is_protected_as_its_best_protected_part() {
 }
 
 #[test]
-fn a_placement_is_kept_where_all_parts_have_one() {
+fn keeps_placement_if_all_parts_have_it() {
     assert!(join("gap user: a\ngap user: b").placement.is_some());
     assert!(join("gap user: a\nhistory user: b").placement.is_none());
 }
 
 #[test]
-fn ten_thousand_messages_become_one_with_a_short_name() {
+fn shortens_source_name_of_many_joined_messages() {
     let messages = (0..10_000).map(|at| message(at, "history user: x")).collect();
     let run = run(&on(), messages);
-    let [joined] = run.draft.messages() else { panic!("not one message") };
+    let [joined] = run.draft.messages() else { panic!("expected one message") };
     assert_eq!(joined.content.len(), 10_000 + 9_999 * 3);
     let source = joined.source.to_string();
     assert!(source.ends_with("history:7+9992 more"), "{source}");

@@ -31,7 +31,7 @@ const CONVERSATION: &str = "skeleton system: A
     skeleton system: B";
 
 #[test]
-fn by_default_system_messages_come_first_and_neighbours_are_joined() {
+fn moves_system_messages_and_joins_neighbors_by_default() {
     check(
         default(),
         CONVERSATION,
@@ -49,7 +49,7 @@ fn by_default_system_messages_come_first_and_neighbours_are_joined() {
 }
 
 #[test]
-fn leading_instructions_of_the_conversation_are_joined_with_a_head_below_them() {
+fn joins_leading_system_messages_with_front() {
     check(
         default(),
         "pinned system: own
@@ -61,7 +61,7 @@ fn leading_instructions_of_the_conversation_are_joined_with_a_head_below_them() 
 }
 
 #[test]
-fn all_of_them_leave_user_and_assistant_in_turn() {
+fn alternates_roles_with_all_formatters() {
     check(
         all(),
         CONVERSATION,
@@ -82,7 +82,7 @@ fn all_of_them_leave_user_and_assistant_in_turn() {
 }
 
 #[test]
-fn converted_instructions_join_the_question_below_them() {
+fn joins_converted_system_messages_with_question() {
     check(
         json!([["merge-consecutive-roles", {}], ["convert-system-to-user", { "separator": " ; " }]]),
         "skeleton system: A

@@ -11,14 +11,14 @@ fn case(entries: &[&str]) -> Case {
 }
 
 #[test]
-fn a_single_injection_moves_to_the_front_of_what_is_kept() {
+fn moves_single_injection_before_kept_messages() {
     check(case(&["4"]), "A u2 a3 u4");
     check(case(&["5"]), "A u2 a3 u4");
     check(case(&["2"]), "u2 A a3 u4");
 }
 
 #[test]
-fn a_move_is_a_decision() {
+fn records_move_as_decision() {
     check_decisions(
         case(&["4"]),
         &[
@@ -29,7 +29,7 @@ fn a_move_is_a_decision() {
 }
 
 #[test]
-fn what_stands_at_the_border_does_not_move() {
+fn keeps_injection_at_border() {
     check(case(&["3"]), "A u2 a3 u4");
     check_decisions(
         case(&["3"]),
@@ -38,7 +38,7 @@ fn what_stands_at_the_border_does_not_move() {
 }
 
 #[test]
-fn at_the_front_they_stand_in_their_order() {
+fn sorts_injections_at_front() {
     check(case(&["5 2", "4 1"]), "B A u2 a3 u4");
     check(case(&["5", "4"]), "A B u2 a3 u4");
     check(case(&["4", "5"]), "A B u2 a3 u4");
@@ -46,7 +46,7 @@ fn at_the_front_they_stand_in_their_order() {
 }
 
 #[test]
-fn lanes_count_at_the_front_as_at_any_gap() {
+fn applies_tie_breakers_at_front() {
     let entry = |name: &str, depth: u64, lane: i64| {
         let strategy = json!({ "type": "depth", "depth": depth, "lane": lane });
         json!({ "role": "system", "content": name, "injectionStrategy": strategy })
@@ -56,13 +56,13 @@ fn lanes_count_at_the_front_as_at_any_gap() {
 }
 
 #[test]
-fn an_index_moves_as_a_depth_does() {
+fn moves_index_like_depth() {
     let preset = json!([{ "type": "chat_history" }, { "content": "A.", "insertionPoint": 0 }]);
     check(Case { preset, budget: Some(32), ..Case::of("u a u a u") }, "A u2 a3 u4");
 }
 
 #[test]
-fn points_of_several_go_with_the_history_around_them() {
+fn drops_repeated_injections_with_dropped_history() {
     let points = Case { budget: Some(38), ..case(&["0~1"]) };
     check(points.clone(), "A u2 A a3 A u4 A");
     check_decisions(
@@ -75,14 +75,14 @@ fn points_of_several_go_with_the_history_around_them() {
 }
 
 #[test]
-fn a_point_costs_what_its_message_costs() {
+fn counts_tokens_of_each_repeated_injection() {
     // The pending turn with its 2 injections has 14 tokens, each older message with its injection 12.
     check(Case { budget: Some(26), ..case(&["0~1"]) }, "A a3 A u4 A");
     check(Case { budget: Some(25), ..case(&["0~1"]) }, "A u4 A");
 }
 
 #[test]
-fn a_point_beside_a_group_goes_with_the_group() {
+fn drops_repeated_injection_with_adjacent_group() {
     let preset = depths(&["0,5"]);
     let case = Case { preset, ..Case::of("a c:x t:x a u u") };
     check(Case { budget: Some(50), ..case.clone() }, "A :x t2:x a3 u4 u5 A");
@@ -90,13 +90,13 @@ fn a_point_beside_a_group_goes_with_the_group() {
 }
 
 #[test]
-fn injections_are_never_dropped_for_want_of_room() {
+fn keeps_single_injections_when_budget_is_small() {
     let preset = depths(&["4", "2"]);
     check(Case { preset, budget: Some(14), ..Case::of("u a u a u") }, "A B u4");
 }
 
 #[test]
-fn in_history_that_was_not_loaded_they_go_the_same_way() {
+fn moves_injections_out_of_unloaded_history() {
     let window = |entries: &[&str]| Case { window: Some(30), ..case(entries) };
     check(window(&["5 2", "4 1"]), "B A u2 a3 u4");
     check(window(&["5", "3", "4"]), "A B C u2 a3 u4");
@@ -104,7 +104,7 @@ fn in_history_that_was_not_loaded_they_go_the_same_way() {
 }
 
 #[test]
-fn what_goes_to_the_front_is_told_once() {
+fn reports_each_moved_injection_once() {
     let dropped = "dropped history:0 and 1 more: does not fit the budget of 32 tokens (20 bytes";
     let told = |case: Case, tokens: &str, moved: &str| {
         check_decisions(case, &[moved, &format!("{dropped}, {tokens})")]);
@@ -118,7 +118,7 @@ fn what_goes_to_the_front_is_told_once() {
 }
 
 #[test]
-fn what_was_not_loaded_is_joined_as_where_it_belongs() {
+fn joins_injections_equally_in_unloaded_history() {
     let joined = |entries: &[&str], expected: &str| {
         let chat = "u c:x t:x a u a u";
         let budget = 10 + u32::try_from(entries.len()).unwrap() * 3 + 20;
@@ -136,7 +136,7 @@ fn what_was_not_loaded_is_joined_as_where_it_belongs() {
 }
 
 #[test]
-fn around_the_history_nothing_moves() {
+fn keeps_anchored_entries_around_history() {
     let preset = json!([
         { "id": "x", "role": "system", "content": "X" },
         { "type": "chat_history" },

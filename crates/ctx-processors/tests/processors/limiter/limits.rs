@@ -12,26 +12,26 @@ fn check_chat(budget: u32, chat: &'static str, expected: &str) {
 }
 
 #[test]
-fn the_oldest_messages_are_dropped() {
+fn drops_oldest_messages() {
     check_chat(50, "u a u a u", "u0 a1 u2 a3 u4");
     check_chat(49, "u a u a u", "a1 u2 a3 u4");
     check_chat(10, "u a u a u", "u4");
 }
 
 #[test]
-fn what_is_older_than_the_first_that_does_not_fit_is_dropped_too() {
+fn drops_all_messages_older_than_first_dropped() {
     check_chat(35, "u=1 a=20 u a u", "u2 a3 u4");
 }
 
 #[test]
-fn tool_calls_and_their_results_go_together() {
+fn drops_tool_calls_with_their_results() {
     check_chat(54, "u c:x t:x a u", "u0 :x t2:x a3 u4");
     check_chat(34, "u c:x t:x a u", "a3 u4");
     check_chat(24, "u c:x,y t:x t:y a u", "a4 u5");
 }
 
 #[test]
-fn tool_rounds_go_with_the_question_of_their_turn() {
+fn drops_tool_calls_with_their_question() {
     check_chat(44, "u c:x t:x a u", "a3 u4");
     check_chat(34, "u c:x t:x c:y t:y u", "u5");
     check_chat(60, "u a c:x t:x a u a u", "a4 u5 a6 u7");
@@ -56,26 +56,26 @@ fn reports_no_placeholder_that_is_not_sent() {
 }
 
 #[test]
-fn results_without_calls_are_dropped_one_by_one() {
+fn drops_results_without_calls_one_by_one() {
     check_chat(30, "u t:x t:y a u", "a3 u4");
     check_chat(31, "u t:x t:y a u", "t2:y a3 u4");
 }
 
 #[test]
-fn the_pending_turn_is_never_dropped() {
+fn keeps_pending_turn() {
     check_chat(44, "u a u c:x t:x", "a1 u2 :x t4:x");
     check_chat(30, "u a u u u", "u2 u3 u4");
     check(Case { budget: Some(23), input: Some("now"), ..Case::of("a a u u") }, "u2 u3 now");
 }
 
 #[test]
-fn leading_instructions_are_never_dropped() {
+fn keeps_leading_system_messages() {
     check_chat(30, "s s u a u", "s0 s1 u4");
     check_chat(30, "s u s u", "s0 s2 u3");
 }
 
 #[test]
-fn an_unfinished_answer_is_never_dropped() {
+fn keeps_unfinished_reply() {
     check_chat(20, "u a u p", "u2 >p3");
     check_chat(10, "u a p", ">p2");
     let continues = Case { kind: GenerationKind::Continue, budget: Some(10), ..Case::of("a a") };
@@ -83,22 +83,22 @@ fn an_unfinished_answer_is_never_dropped() {
 }
 
 #[test]
-fn a_finished_answer_can_be_dropped_though_it_is_the_newest() {
+fn drops_newest_reply_if_finished() {
     check_chat(10, "u a a=20", "");
 }
 
 #[test]
-fn summaries_are_dropped_in_their_turn() {
+fn drops_summaries_by_age() {
     check_chat(30, "u a S:0,1 u a u", "u3 a4 u5");
 }
 
 #[test]
-fn without_a_budget_nothing_is_dropped() {
+fn drops_nothing_without_budget() {
     check(Case::of("u a u a u=100000"), "u0 a1 u2 a3 u4");
 }
 
 #[test]
-fn what_cannot_be_dropped_is_named_if_it_is_too_much() {
+fn names_undroppable_messages_over_budget() {
     let chat = Case { budget: Some(39), ..Case::of("s u a u c:x t:x") };
     let mut case = chat.clone();
     case.preset = json!([{ "role": "system", "content": "0123456789" }, { "type": "chat_history" }]);
@@ -110,7 +110,7 @@ fn what_cannot_be_dropped_is_named_if_it_is_too_much() {
 }
 
 #[test]
-fn an_unfinished_answer_that_is_too_much_is_part_of_the_pending_turn() {
+fn counts_unfinished_reply_in_pending_turn() {
     check_error(
         Case { budget: Some(9), ..Case::of("u a p") },
         "core processor `token-limiter` failed: 9 tokens are available, but 10 cannot be dropped: \
@@ -119,7 +119,7 @@ fn an_unfinished_answer_that_is_too_much_is_part_of_the_pending_turn() {
 }
 
 #[test]
-fn a_run_of_dropped_messages_is_one_decision() {
+fn groups_dropped_messages_into_one_decision() {
     check_decisions(
         Case { budget: Some(25), ..Case::of("u=3000 a u c:x t:x u a u") },
         &["dropped history:0 and 5 more: does not fit the budget of 25 tokens (3040 bytes, 3040 tokens)"],
@@ -127,7 +127,7 @@ fn a_run_of_dropped_messages_is_one_decision() {
 }
 
 #[test]
-fn what_was_not_loaded_belongs_to_the_run() {
+fn includes_unloaded_messages_in_decision() {
     check_decisions(
         Case { budget: Some(25), window: Some(25), ..Case::of("s u a u a u a u") },
         &["dropped history:1 and 5 more: does not fit the budget of 25 tokens (60 bytes, at most 60 tokens)"],
@@ -135,7 +135,7 @@ fn what_was_not_loaded_belongs_to_the_run() {
 }
 
 #[test]
-fn a_long_text_is_bounded_by_its_bytes() {
+fn estimates_tokens_of_long_text_from_bytes() {
     check_decisions(
         Case { budget: Some(25), window: Some(100_000), ..Case::of("u=70000 a u a=5 u a u") },
         &[
@@ -145,7 +145,7 @@ fn a_long_text_is_bounded_by_its_bytes() {
 }
 
 #[test]
-fn nothing_is_said_where_nothing_is_dropped() {
+fn records_no_decision_without_drops() {
     check_decisions(Case { budget: Some(30), ..Case::of("u a u") }, &[]);
     // Too few tokens are loaded; the caller has to try a larger limit.
     let case = Case { budget: Some(100), window: Some(5), ..Case::of("u a u a u") };
@@ -154,7 +154,7 @@ fn nothing_is_said_where_nothing_is_dropped() {
 }
 
 #[test]
-fn the_result_says_what_was_kept() {
+fn returns_kept_tokens_and_dropped_count() {
     let kept = |case: Case| limited(&case.run().unwrap());
     let exact = kept(Case { budget: Some(25), ..Case::of("u a u a u") });
     assert_eq!((exact.dropped, exact.kept), (3, Some(TokenFigure::Exact(20))));
@@ -198,7 +198,7 @@ impl ContextProcessor for Joins {
 }
 
 #[test]
-fn messages_that_were_joined_before_are_dropped_if_all_is_conversation() {
+fn drops_joined_messages_from_conversation_only() {
     let plugins = Plugins::one(Joins);
     let case = Case { plugins: plugins.clone(), budget: Some(35), ..Case::of("a a a a u") };
     check(case, "a2........a3 u4");
@@ -224,7 +224,7 @@ impl ContextProcessor for Above {
 }
 
 #[test]
-fn what_a_plug_in_writes_leaves_instructions_first_and_the_unfinished_answer_last() {
+fn places_plugin_messages_after_instructions_before_reply() {
     let case = Case { plugins: Plugins::one(Above), budget: Some(40), ..Case::of("s u a u p") };
     check(case, "s0 above u3 below >p4");
 }

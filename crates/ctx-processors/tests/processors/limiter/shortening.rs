@@ -14,18 +14,18 @@ fn check_chat(budget: u32, characters: u32, chat: &'static str, expected: &str) 
 }
 
 #[test]
-fn the_first_message_that_does_not_fit_keeps_its_beginning() {
+fn truncates_first_message_that_does_not_fit() {
     check_chat(29, 4, "u a u a u", "u2..# a3 u4");
     check_chat(25, 4, "u a u a u", "u2..# a3 u4");
 }
 
 #[test]
-fn a_beginning_that_does_not_fit_either_is_dropped() {
+fn drops_prefix_that_does_not_fit() {
     check_chat(24, 4, "u a u a u", "a3 u4");
 }
 
 #[test]
-fn what_is_counted_beside_a_message_is_counted_for_its_beginning_too() {
+fn counts_extra_tokens_of_truncated_message() {
     let mut config = keeping(4, "#");
     config["extraTokensPerMessage"] = json!(1);
     let case = Case { config, ..Case::of("u a u a u") };
@@ -34,34 +34,34 @@ fn what_is_counted_beside_a_message_is_counted_for_its_beginning_too() {
 }
 
 #[test]
-fn a_message_that_is_no_longer_than_what_is_kept_is_dropped() {
+fn drops_message_not_longer_than_prefix() {
     check_chat(29, 10, "u a u a u", "a3 u4");
     check_chat(29, 4_000_000, "u a u a u", "a3 u4");
 }
 
 #[test]
-fn nothing_is_shortened_unless_that_is_wanted() {
+fn does_not_truncate_if_disabled() {
     check_chat(29, 0, "u a u a u", "a3 u4");
 }
 
 #[test]
-fn what_is_older_than_a_shortened_message_is_dropped_though_it_would_fit() {
+fn drops_messages_older_than_truncated_message() {
     check_chat(29, 1, "u=1 a u a u", "u# a3 u4");
 }
 
 #[test]
-fn calls_and_their_results_are_not_shortened() {
+fn does_not_truncate_calls_and_results() {
     check_chat(29, 4, "u a c:x t:x a u", "a4 u5");
     check_chat(23, 4, "u a c:x a u", "a3 u4");
 }
 
 #[test]
-fn the_pending_turn_is_not_shortened() {
+fn does_not_truncate_pending_turn() {
     check_chat(20, 4, "u u=5 a=5 u u=8 s=2", "u3 u4 s5");
 }
 
 #[test]
-fn injections_around_a_shortened_message_stay_where_they_are() {
+fn keeps_injections_around_truncated_message() {
     // A is before `u2`, B at every slot.
     let preset = depths(&["3", "0~1"]);
     let case = Case { preset, config: keeping(4, "#"), ..Case::of("u a u a u") };
@@ -70,7 +70,7 @@ fn injections_around_a_shortened_message_stay_where_they_are() {
 }
 
 #[test]
-fn the_decision_says_how_much_is_cut() {
+fn records_number_of_removed_bytes() {
     check_decisions(
         Case { budget: Some(29), config: keeping(4, "#"), ..Case::of("u a u a u") },
         &[
@@ -81,7 +81,7 @@ fn the_decision_says_how_much_is_cut() {
 }
 
 #[test]
-fn what_was_not_loaded_is_dropped_though_all_that_was_loaded_is_kept() {
+fn counts_unloaded_messages_as_dropped() {
     let case = Case { window: Some(25), budget: Some(29), config: keeping(4, "#"), ..Case::of("u a u a u") };
     check(case.clone(), "u2..# a3 u4");
     assert_eq!(limited(&case.run().unwrap()).dropped, 1);
@@ -110,7 +110,7 @@ fn check_text(text: &str, characters: u32, expected: &str) {
 }
 
 #[test]
-fn characters_are_counted_and_none_is_split() {
+fn counts_characters_without_splitting_them() {
     check_text("多语言文本和更多的文字在这里", 3, "多语言\n…");
     check_text("🙂🙃🙂🙃🙂🙃🙂🙃🙂🙃", 1, "🙂\n…");
     check_text("e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}", 3, "e\u{301}e\n…");

@@ -117,7 +117,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 320, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_window_gives_what_everything_gives(case in case()) {
+    fn gives_same_result_as_loading_everything(case in case()) {
         match (run_windowed(&case), case.run()) {
             (Ok(windowed), Ok(whole)) => {
                 prop_assert_eq!(windowed.draft.messages(), whole.draft.messages(), "{} / {}", words(&windowed), words(&whole));
@@ -137,14 +137,14 @@ proptest! {
     }
 
     #[test]
-    fn what_is_kept_fits(case in case()) {
+    fn keeps_messages_within_budget(case in case()) {
         let Ok(run) = case.run() else { return Ok(()) };
         let used: usize = run.draft.messages().iter().map(tokens).sum();
         prop_assert!(used <= case.budget.unwrap() as usize, "{}", words(&run));
     }
 
     #[test]
-    fn only_the_oldest_history_goes_in_whole_groups(case in case()) {
+    fn drops_oldest_history_in_complete_groups(case in case()) {
         let Ok(run) = case.run() else { return Ok(()) };
         let all = Case { budget: None, ..case.clone() }.run().unwrap();
         let (kept, whole) = (history(&run), history(&all));
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn everything_that_goes_is_counted_in_a_decision(case in case()) {
+    fn counts_each_dropped_message_in_decisions(case in case()) {
         let Ok(run) = run_windowed(&case) else { return Ok(()) };
         let all = Case { budget: None, ..case.clone() }.run().unwrap();
         let gone = history(&all).len() - history(&run).len();
@@ -173,7 +173,7 @@ proptest! {
     }
 
     #[test]
-    fn of_nothing_is_said_twice_that_it_goes_to_the_front(case in case()) {
+    fn reports_each_move_to_front_once(case in case()) {
         let Ok(run) = run_windowed(&Case { merges: false, ..case }) else { return Ok(()) };
         let moved = run.draft.decisions().iter().filter(|decision| {
             decision.outcome == Outcome::Moved && !decision.reason.to_string().contains("stays with its results")
@@ -186,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn the_pending_turn_and_single_injections_stay(case in case()) {
+    fn keeps_pending_turn_and_single_injections(case in case()) {
         let Ok(run) = case.run() else { return Ok(()) };
         let all = Case { budget: None, ..case.clone() }.run().unwrap();
         let single = |run: &Run| {

@@ -1,4 +1,4 @@
-//! An anchor: an entry of this type has a place in the preset, where others can go.
+//! A custom anchor: its entry has a place in the preset, and other entries can attach to it.
 
 use ctx_anchors::AnchorDefinition;
 

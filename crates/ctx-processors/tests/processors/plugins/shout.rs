@@ -1,4 +1,4 @@
-//! A processor that changes what is sent.
+//! A processor that changes the messages.
 
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};
 use ctx_types::Content;

@@ -1,4 +1,4 @@
-//! A processor that hands the assembler something to place: here, above the newest message.
+//! A processor that adds an injection, here above the newest message.
 
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};
 use ctx_types::{DepthPoints, Injection, Order, Placement, Source, SourceKind, Trust};

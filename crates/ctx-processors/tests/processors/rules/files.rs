@@ -20,20 +20,20 @@ fn rule(name: &str, order: Value) -> Value {
 }
 
 #[test]
-fn files_presets_and_lists_keep_their_order() {
+fn keeps_order_of_files_presets_and_rules() {
     let file = |a: &str, b: &str| json!({ "presets": [{ "rules": [rule(a, Value::Null)] }, { "rules": [rule(b, Value::Null)] }] });
     check(&[file("1", "2"), file("3", "4")], &["1", "2", "3", "4"]);
 }
 
 #[test]
-fn presets_of_a_file_are_sorted_by_their_order() {
+fn sorts_presets_by_order() {
     let preset = |name: &str, order: Value| json!({ "order": order, "rules": [rule(name, Value::Null)] });
     let presets = [preset("b", json!(2)), preset("a", json!(1)), preset("0", Value::Null)];
     check(&[json!({ "presets": presets })], &["0", "a", "b"]);
 }
 
 #[test]
-fn priority_then_order_decide_over_all_files() {
+fn sorts_by_priority_then_order_across_files() {
     let preset = |priority: Value, rules: Value| json!({ "priority": priority, "rules": rules });
     let late = preset(json!(101), json!([rule("late", Value::Null)]));
     let usual = preset(Value::Null, json!([rule("second", json!(2)), rule("first", json!(-1))]));
@@ -45,7 +45,7 @@ fn priority_then_order_decide_over_all_files() {
 }
 
 #[test]
-fn what_is_switched_off_does_not_run() {
+fn skips_disabled_rules() {
     let off = json!({ "regex": "a", "name": "off", "enabled": false });
     let on = json!({ "regex": "a", "name": "on", "enabled": true });
     let presets = json!([

@@ -14,7 +14,7 @@ fn check(rule: Value, compiling: &[&str], running: &[&str]) {
 }
 
 #[test]
-fn expressions_that_cannot_run_are_reported_where_they_stand() {
+fn reports_invalid_patterns_at_their_paths() {
     check(
         json!({ "regex": "(" }),
         &[
@@ -44,7 +44,7 @@ fn expressions_that_cannot_run_are_reported_where_they_stand() {
 }
 
 #[test]
-fn scripts_never_run() {
+fn reports_scripts_without_running_them() {
     check(
         json!({ "name": "s", "regex": "a", "replacementType": "script", "scriptContent": "return 1" }),
         &[
@@ -55,7 +55,7 @@ fn scripts_never_run() {
 }
 
 #[test]
-fn unknown_values_are_reported_and_ignored() {
+fn reports_and_ignores_unknown_values() {
     check(
         json!({ "regex": "z", "dialect": "perl", "substitutionMode": "raw", "targetRoles": ["bot"], "targetTexts": ["x"] }),
         &[
@@ -69,7 +69,7 @@ fn unknown_values_are_reported_and_ignored() {
 }
 
 #[test]
-fn values_of_wrong_types_are_reported() {
+fn reports_values_of_wrong_types() {
     check(
         json!({ "regex": "z", "depthRange": { "min": "one" }, "applyTo": 7, "trimStrings": [1] }),
         &[
@@ -82,14 +82,14 @@ fn values_of_wrong_types_are_reported() {
 }
 
 #[test]
-fn unknown_macros_are_reported_where_they_stand() {
+fn reports_unknown_macros_at_their_paths() {
     let (_, found) = rules(json!([{ "regex": "a", "replacement": "{{usr}}" }]));
     assert_eq!(found[0].location.pointer.as_deref(), Some("/regexConfig/presets/0/rules/0/replacement"));
     assert_eq!(found[0].help.as_ref().map(ToString::to_string).as_deref(), Some("did you mean `user`?"));
 }
 
 #[test]
-fn what_macros_make_of_an_expression_may_be_no_expression() {
+fn reports_pattern_invalid_after_macro_expansion() {
     check(
         json!({ "regex": "/({{char}}/", "substitutionMode": "RAW" }),
         &[],
@@ -100,7 +100,7 @@ fn what_macros_make_of_an_expression_may_be_no_expression() {
 }
 
 #[test]
-fn a_thousand_rules_run() {
+fn limits_rules_to_one_thousand() {
     let many: Vec<Value> = (0..1_002).map(|number| json!({ "regex": format!("x{number}") })).collect();
     let (set, found) = rules(Value::Array(many));
     assert_eq!(set.rules().len(), 1_000);

@@ -31,7 +31,7 @@ fn check(set: &RuleSet, limits: RuleLimits, texts: &[&str], expected: &[&str], f
 }
 
 #[test]
-fn a_rule_that_gives_up_is_reported_once_and_skipped_from_there_on() {
+fn reports_stopped_rule_once_and_skips_it() {
     let long = "a".repeat(10_000) + "b";
     let kept = "a".repeat(10_000) + "c";
     let limits = RuleLimits { text_steps: 10_000, ..RuleLimits::default() };
@@ -45,7 +45,7 @@ fn a_rule_that_gives_up_is_reported_once_and_skipped_from_there_on() {
 }
 
 #[test]
-fn another_run_of_a_context_has_the_steps_that_are_left() {
+fn starts_next_run_with_remaining_steps() {
     let (set, _) = rules(json!([{ "regex": "/b/g", "replacement": "c" }]));
     let (env, mut state) = (Env::default(), State::new(Limits::default()));
     let mut expand = |template: &Template, source: &Source| template.expand(&env, &mut state, source);
@@ -57,7 +57,7 @@ fn another_run_of_a_context_has_the_steps_that_are_left() {
 }
 
 #[test]
-fn when_the_steps_are_spent_the_texts_that_are_left_stay() {
+fn keeps_remaining_texts_after_last_step() {
     let limits = RuleLimits { text_steps: 1_000, steps: 1_100, ..RuleLimits::default() };
     let (set, _) = rules(json!([{ "regex": "/b/g", "replacement": "c" }]));
     let long = "b ".repeat(100);
@@ -78,7 +78,7 @@ fn when_the_steps_are_spent_the_texts_that_are_left_stay() {
 }
 
 #[test]
-fn a_text_may_grow_as_long_as_its_limit() {
+fn limits_growth_of_text() {
     let (set, _) = rules(json!([
         { "name": "grow", "regex": "/b/g", "replacement": "$&$&" },
         { "name": "more", "regex": "/b/g", "replacement": "c" },

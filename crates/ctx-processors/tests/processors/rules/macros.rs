@@ -9,25 +9,25 @@ fn find(mode: Value) -> Value {
 }
 
 #[test]
-fn an_expression_keeps_its_macros_unless_it_says_otherwise() {
+fn keeps_macros_in_pattern_by_default() {
     check(find(Value::Null), "{{char}} A.B", "C A.B");
     check(find(json!("NONE")), "{{char}} A.B", "C A.B");
 }
 
 #[test]
-fn raw_values_are_a_part_of_the_expression() {
+fn inserts_raw_values_into_pattern() {
     check(find(json!("RAW")), "A.B AxB {{char}}", "C C {{char}}");
 }
 
 #[test]
-fn escaped_values_stand_for_themselves() {
+fn matches_escaped_values_literally() {
     check(find(json!("ESCAPED")), "A.B AxB {{char}}", "C AxB {{char}}");
     let rule = json!([{ "regex": "/(x|{{char}})+/g", "replacement": "C", "substitutionMode": "ESCAPED" }]);
     check(rule, "xA.BA.B AxB", "C ACB");
 }
 
 #[test]
-fn replacements_are_expanded() {
+fn expands_replacements() {
     check(json!([{ "regex": "I", "replacement": "{{user}}" }]), "I and I", "Mei and Mei");
     let rule =
         json!([{ "regex": r"/(\w+)!/g", "replacement": "{{user}}: $1 {{setvar::x::$1}}{{getvar::x}}" }]);
@@ -35,7 +35,7 @@ fn replacements_are_expanded() {
 }
 
 #[test]
-fn words_of_the_conversation_are_never_expanded() {
+fn does_not_expand_conversation_text() {
     let rule = json!([{ "regex": "/<(.*?)>/g", "replacement": "{{user}} $1 $&" }]);
     check(rule, r"<{{char}}> <\{>", r"Mei {{char}} <{{char}}> Mei \{ <\{>");
     let rule = json!([{ "regex": "/a(.*)a/", "replacement": "$1 {{user}}", "dialect": "sillytavern" }]);
@@ -43,13 +43,13 @@ fn words_of_the_conversation_are_never_expanded() {
 }
 
 #[test]
-fn trimmed_texts_are_expanded() {
+fn expands_macros_in_trim_strings() {
     let rule = json!([{ "regex": "/(.+)/", "replacement": "[$1]", "trimStrings": ["{{user}}: "] }]);
     check(rule, "Mei: hi", "[hi]");
 }
 
 #[test]
-fn macros_count_on_from_match_to_match() {
+fn keeps_variables_between_matches() {
     let rule = json!([{ "regex": "x", "replacement": "{{incvar::n}}{{getvar::n}}" }]);
     let (set, found) = crate::rules::case::rules(rule);
     assert_eq!(found, []);
@@ -58,6 +58,6 @@ fn macros_count_on_from_match_to_match() {
     assert_eq!(
         (after[0].text.as_str(), after[1].text.as_str()),
         ("1 2", "3 4"),
-        "nothing of it is remembered"
+        "results with variables are not cached"
     );
 }

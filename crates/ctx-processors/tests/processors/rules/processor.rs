@@ -66,7 +66,7 @@ fn check(agent: Value, messages: Vec<Message>, expected: &[&str]) {
 }
 
 #[test]
-fn depth_counts_from_the_newest_message() {
+fn counts_depth_from_newest_message() {
     check(
         rules(json!([{ "regex": "a", "replacement": "b", "depthRange": { "min": 1, "max": 2 } }])),
         vec![
@@ -80,7 +80,7 @@ fn depth_counts_from_the_newest_message() {
 }
 
 #[test]
-fn rules_of_settings_agent_and_profile_run_in_this_order() {
+fn orders_rules_of_settings_agent_and_profile() {
     let preset =
         |regex: &str, to: &str| json!([{ "rules": [{ "name": to, "regex": regex, "replacement": to }] }]);
     let (pipeline, run) = run(
@@ -95,7 +95,7 @@ fn rules_of_settings_agent_and_profile_run_in_this_order() {
 }
 
 #[test]
-fn findings_say_which_file_they_are_about() {
+fn names_file_in_diagnostics() {
     let bad = json!({ "presets": [{ "rules": [{ "regex": "(" }] }] });
     let (pipeline, _) = run(
         json!({ "regexConfig": bad }),
@@ -116,7 +116,7 @@ fn findings_say_which_file_they_are_about() {
 }
 
 #[test]
-fn every_text_part_is_changed_and_keeps_its_place() {
+fn changes_each_text_part_in_place() {
     let parts = vec![
         ContentPart::Text("a1".into()),
         ContentPart::Other(Arc::new(json!({ "type": "image_url" }))),
@@ -131,7 +131,7 @@ fn every_text_part_is_changed_and_keeps_its_place() {
         vec![before],
     );
     let after = &run.draft.messages()[0];
-    let Content::Parts(parts) = &after.content else { unreachable!("it had parts") };
+    let Content::Parts(parts) = &after.content else { unreachable!("the message has parts") };
     assert_eq!((parts[0].as_text(), parts[2].as_text()), (Some("bb1"), Some("2bb")));
     let segments: Vec<String> = after
         .segments()
@@ -142,7 +142,7 @@ fn every_text_part_is_changed_and_keeps_its_place() {
 }
 
 #[test]
-fn a_message_of_which_nothing_is_left_is_not_sent_unless_it_is_the_newest() {
+fn drops_emptied_messages_except_newest() {
     let all = rules(json!([{ "regex": ".+", "targetRoles": ["user", "assistant", "tool"] }]));
     let messages = || vec![message(Role::User, "a"), message(Role::Tool, "b"), message(Role::User, "c")];
     check(all.clone(), messages(), &["tool: ", "user: "]);
@@ -152,7 +152,7 @@ fn a_message_of_which_nothing_is_left_is_not_sent_unless_it_is_the_newest() {
 }
 
 #[test]
-fn without_a_change_messages_are_the_very_same() {
+fn shares_unchanged_messages() {
     let before = vec![message(Role::User, "a")];
     let (_, run) = run(rules(json!([{ "regex": "z" }])), json!({}), json!({}), before.clone());
     assert!(run.draft.messages()[0].is_shared_with(&before[0]));
@@ -160,7 +160,7 @@ fn without_a_change_messages_are_the_very_same() {
 }
 
 #[test]
-fn settings_bound_what_rules_may_cost() {
+fn limits_steps_by_setting() {
     let (_, run) = run(
         rules(json!([{ "regex": r"(a+)+\1!", "replacement": "" }])),
         json!({}),
@@ -173,7 +173,7 @@ fn settings_bound_what_rules_may_cost() {
 }
 
 #[test]
-fn rules_run_until_the_last_step_is_spent() {
+fn runs_all_rules_within_step_limit() {
     let presets =
         rules(json!([{ "regex": "/b/g", "replacement": "c" }, { "regex": "/d/g", "replacement": "e" }]));
     let messages = vec![message(Role::User, &"b d ".repeat(100)); 5];
@@ -186,7 +186,7 @@ fn rules_run_until_the_last_step_is_spent() {
 
 /// The tests of `ctx-regex` contain 30 kinds of patterns with exponential time.
 #[test]
-fn evil_rules_are_skipped_and_the_others_run() {
+fn skips_catastrophic_rules_and_runs_others() {
     let evil = [r"(a+)+\1b", "(?:a(?=.*?z|.*))*b", r"((a|b)+)+\2!", "(?<=b(a+)+)a", r"(.*)\1x"];
     let mut list: Vec<Value> =
         evil.iter().map(|regex| json!({ "regex": regex, "replacement": "" })).collect();

@@ -48,7 +48,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn a_rule_changes_no_text_outside_its_roles_and_depths(
+    fn changes_no_text_outside_roles_and_depths(
         config in proptest::collection::vec(rule(), 0..5),
         texts in texts(),
     ) {
@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn a_second_run_comes_to_the_same(
+    fn gives_same_result_on_second_run(
         config in proptest::collection::vec(rule(), 0..5),
         texts in texts(),
         text_steps in prop_oneof![Just(2_000_000_u64), 0..100_u64],
@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn segments_cover_each_text(config in proptest::collection::vec(rule(), 0..5), texts in texts()) {
+    fn covers_each_text_with_segments(config in proptest::collection::vec(rule(), 0..5), texts in texts()) {
         let (set, _) = rules(json!(config));
         let (after, _) = run(&set, RuleLimits::default(), &borrowed(&texts));
         for ((text, _), after) in texts.iter().zip(&after) {

@@ -32,7 +32,7 @@ fn check(config: Value, text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn bytes_that_no_rule_wrote_keep_their_source() {
+fn keeps_source_of_unchanged_bytes() {
     check(
         json!([{ "id": "r", "regex": "b", "replacement": "XY" }]),
         "abcabc",
@@ -48,7 +48,7 @@ fn bytes_that_no_rule_wrote_keep_their_source() {
 }
 
 #[test]
-fn a_replacement_over_several_sources_names_all_and_is_trusted_as_the_least() {
+fn names_all_replaced_sources_with_lowest_trust() {
     check(
         json!([{ "id": "r", "regex": "ca", "replacement": "$&!" }]),
         "abcabc",
@@ -61,7 +61,7 @@ fn a_replacement_over_several_sources_names_all_and_is_trusted_as_the_least() {
 }
 
 #[test]
-fn a_rule_over_a_rule_names_it_first() {
+fn lists_earlier_rule_before_original_source() {
     check(
         json!([
             { "id": "one", "regex": "b", "replacement": "XY" },
@@ -80,7 +80,7 @@ fn a_rule_over_a_rule_names_it_first() {
 }
 
 #[test]
-fn what_is_inserted_stands_over_nothing() {
+fn gives_inserted_text_no_replaced_source() {
     check(
         json!([{ "id": "r", "regex": "/$/", "replacement": "!" }]),
         "ab",
@@ -89,7 +89,7 @@ fn what_is_inserted_stands_over_nothing() {
 }
 
 #[test]
-fn what_is_deleted_or_replaced_by_itself_leaves_no_trace() {
+fn leaves_no_trace_of_deleted_or_unchanged_text() {
     check(
         json!([{ "id": "r", "regex": "/(a)|b/g", "replacement": "$1" }]),
         "aabbaabb",
@@ -99,7 +99,7 @@ fn what_is_deleted_or_replaced_by_itself_leaves_no_trace() {
 }
 
 #[test]
-fn rules_without_ids_are_named_by_their_place() {
+fn names_rules_without_ids_by_position() {
     check(
         json!([{ "regex": "z" }, { "regex": "a", "replacement": "b" }]),
         "aa",

@@ -23,7 +23,7 @@ fn at(depth: usize) -> Subject {
 }
 
 #[test]
-fn roles_are_those_that_the_rule_names() {
+fn matches_only_listed_roles() {
     for role in [Role::System, Role::Developer, Role::User, Role::Assistant, Role::Tool] {
         check(json!({ "targetRoles": ["user"] }), by(role), role == Role::User);
         check(json!({ "targetRoles": ["system"] }), by(role), role.is_instruction());
@@ -38,7 +38,7 @@ fn roles_are_those_that_the_rule_names() {
 }
 
 #[test]
-fn other_texts_are_those_that_the_rule_names() {
+fn matches_only_listed_texts() {
     let book = Subject { target: Target::Worldbook, ..ANSWER };
     let reasoning = Subject { target: Target::Reasoning, ..ANSWER };
     check(json!({}), book, false);
@@ -49,7 +49,7 @@ fn other_texts_are_those_that_the_rule_names() {
 }
 
 #[test]
-fn depths_are_within_both_ends() {
+fn matches_depths_within_range() {
     let range = |min: Value, max: Value| json!({ "depthRange": { "min": min, "max": max } });
     check(range(json!(1), json!(2)), at(0), false);
     check(range(json!(1), json!(2)), at(1), true);
@@ -63,7 +63,7 @@ fn depths_are_within_both_ends() {
 }
 
 #[test]
-fn stages_are_those_that_the_rule_applies_to() {
+fn matches_stages_in_apply_to() {
     let at = |stage| Subject { stage, ..ANSWER };
     for (stage, name) in [(Stage::Render, "render"), (Stage::Request, "request"), (Stage::Store, "store")] {
         for (other, key) in [(Stage::Render, "render"), (Stage::Request, "request"), (Stage::Store, "store")]
