@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn any_list_is_enough_and_an_empty_list_takes_no_part() {
+    fn matches_any_list_and_ignores_empty_lists() {
         let rule = json!({ "enabled": true, "patterns": ["^gpt"] });
         check(rule.clone(), Some("gpt-5"), None, true);
         check(rule.clone(), Some("GPT-5"), Some("x"), true);
@@ -162,14 +162,14 @@ mod tests {
     }
 
     #[test]
-    fn the_short_names_of_a_model_match_too() {
+    fn matches_short_model_names() {
         let rule = json!({ "enabled": true, "patterns": ["^gpt"] });
         check(rule.clone(), Some("profile:gpt-5"), None, true);
         check(rule, Some("openrouter/openai/gpt-5"), None, true);
     }
 
     #[test]
-    fn all_needs_every_list_that_has_patterns() {
+    fn requires_every_non_empty_list_in_all_mode() {
         let rule =
             json!({ "enabled": true, "mode": "all", "patterns": ["gpt"], "profilePatterns": ["home"] });
         check(rule.clone(), Some("gpt"), Some("home"), true);
@@ -178,34 +178,34 @@ mod tests {
     }
 
     #[test]
-    fn exclude_turns_the_answer_round() {
+    fn inverts_match_with_exclude() {
         let rule = json!({ "enabled": true, "exclude": true, "patterns": ["gpt"] });
         check(rule.clone(), Some("gpt-5"), None, false);
         check(rule, Some("claude"), None, true);
     }
 
     #[test]
-    fn the_model_patterns_may_be_tried_on_the_profile() {
+    fn matches_model_patterns_against_profile_name() {
         let rule = json!({ "enabled": true, "patterns": ["home"], "matchProfileName": true });
         check(rule, Some("gpt"), Some("my home"), true);
     }
 
     #[test]
-    fn patterns_may_look_around() {
+    fn supports_lookaround_patterns() {
         let rule = json!({ "enabled": true, "patterns": ["^(?!.*mini)gpt"] });
         check(rule.clone(), Some("gpt-5"), None, true);
         check(rule, Some("gpt-5-mini"), None, false);
     }
 
     #[test]
-    fn a_pattern_that_gives_up_does_not_match() {
+    fn rejects_model_if_pattern_exceeds_step_limit() {
         let rule = json!({ "enabled": true, "patterns": [r"((a+)+\2)+!|x$"] });
         check(rule.clone(), Some("aax"), None, true);
         check(rule, Some("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaax"), None, false);
     }
 
     #[test]
-    fn a_rule_that_is_off_or_empty_admits_everything() {
+    fn allows_everything_if_disabled_or_empty() {
         check(json!({ "patterns": ["gpt"] }), Some("claude"), None, true);
         check(json!({ "enabled": true }), Some("claude"), None, true);
     }
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_pattern_is_reported_where_it_stands_and_matches_nothing() {
+    fn reports_invalid_pattern_and_matches_nothing() {
         check_findings(json!({ "enabled": true, "patterns": ["("] }), &["/modelMatch/patterns/0"]);
         check_findings(json!({ "enabled": true, "patterns": [7, null, "("] }), &["/modelMatch/patterns/2"]);
         check_findings(
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preset_has_no_more_patterns_than_the_limit() {
+    fn limits_patterns_per_preset() {
         let patterns: Vec<String> = (0..MAX_PATTERNS + 2).map(|number| format!("model {number}")).collect();
         let last = format!("/modelMatch/patterns/{}", MAX_PATTERNS + 1);
         let first = format!("/modelMatch/patterns/{MAX_PATTERNS}");

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_with_and_without_a_time_are_read() {
+    fn reads_dates_with_and_without_time() {
         check("2025-11-07", "2025-11-07T00:00:00Z");
         check("2025-11-07 22:30", "2025-11-07T22:30:00Z");
         check("2025-11-07T22:30:05.120", "2025-11-07T22:30:05.12Z");
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_no_date() {
+    fn rejects_other_text() {
         for text in
             ["", "x", "12:30", "2025-13-01", "2025-11-07 25:00", "2025-11-07 13:00 PM", "1-2", "1/2/3/4"]
         {
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_end_before_those_that_exist() {
+    fn rejects_dates_beyond_supported_range() {
         check("9999-12-30 21:59:59", "9999-12-30T21:59:59Z");
         for text in ["9999-12-31", "December 31, 9999", "9999-12-31T00:00:00Z", "9999-12-30 23:00"] {
             assert_eq!(read(text, &TimeZone::UTC), Err(NoInstant::OutOfRange), "{text:?}");

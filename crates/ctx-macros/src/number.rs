@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_as_javascript_does() {
+    fn reads_numbers_like_javascript() {
         check_read("", Some("0"));
         check_read(" 5 ", Some("5"));
         check_read("0x10", Some("16"));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_as_javascript_does() {
+    fn writes_numbers_like_javascript() {
         assert_eq!(write(-0.0), "0");
         assert_eq!(write(0.1 + 0.2), "0.30000000000000004");
         assert_eq!(write(1e20), "100000000000000000000");

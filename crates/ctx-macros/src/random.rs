@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn draws_are_below_their_bound_and_reach_every_value() {
+    fn generates_every_value_below_limit() {
         let mut seen = [0; 6];
         for ordinal in 0..600 {
             let drawn = draw(1, 2, ordinal, 6);
@@ -48,14 +48,14 @@ mod tests {
     }
 
     #[test]
-    fn seed_source_and_ordinal_all_matter() {
+    fn depends_on_seed_source_and_ordinal() {
         let all = [draw(1, 2, 3, u64::MAX), draw(2, 2, 3, u64::MAX), draw(1, 3, 3, u64::MAX)];
         assert!(all.iter().all(|drawn| *drawn != draw(1, 2, 4, u64::MAX)));
         assert!(all[0] != all[1] && all[1] != all[2] && all[0] != all[2]);
     }
 
     #[test]
-    fn a_source_is_known_by_its_kind_and_id_or_its_place() {
+    fn derives_key_from_kind_and_id_or_position() {
         let preset = |index| Source::preset(None, index, None);
         let named = |index| Source::preset(Some("p".into()), index, None);
         assert_ne!(source_key(&preset(0)), source_key(&preset(1)));

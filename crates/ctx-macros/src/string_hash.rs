@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashes_are_those_of_the_reference() {
+    fn matches_reference_hashes() {
         assert_eq!(of(""), 3_338_908_027_751_811);
         assert_eq!(of("a"), 7_929_297_801_672_961);
         assert_eq!(of("界😀"), 8_233_266_127_979_693);

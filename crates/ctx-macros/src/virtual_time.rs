@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_runs_from_its_beginning_at_its_speed() {
+    fn scales_time_from_its_start() {
         let begin =
             json!({ "virtualBaseTime": "1999-01-01T00:00:00Z", "realBaseTime": "2025-01-01T00:00:00Z" });
         check(&begin, "2025-01-02T00:00:00Z", Some("1999-01-02T00:00:00Z"));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_without_an_offset_is_in_the_zone_of_the_turn() {
+    fn reads_local_time_in_turn_zone() {
         let local = json!({ "virtualBaseTime": "1024/05/01 08:00", "realBaseTime": 1_735_689_600_000_i64 });
         check(&local, "2025-01-01T00:00:00Z", Some("1024-04-30T23:54:17Z"));
         let date = json!({ "virtualBaseTime": "2000-01-01", "realBaseTime": "2025-01-01T08:00:00+08:00" });
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_refused() {
+    fn rejects_invalid_config() {
         let error = |config: Value| VirtualTime::read(&config).unwrap_err();
         assert_eq!(error(json!({})), "`virtualBaseTime` is not a date");
         assert_eq!(

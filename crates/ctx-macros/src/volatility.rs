@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn branches_that_are_never_taken_count_for_nothing() {
+    fn ignores_unreachable_branches() {
         let check = |text: &str, expected: &[&str]| check(Dialect::SillyTavern, &[text], expected);
         check("{{if 0}}{{time}}{{/if}}", &[]);
         check("{{if 1}}a{{else}}{{time}}{{/if}}{{if::off::{{date}}}}", &[]);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_last_into_a_variable_counts() {
+    fn tracks_last_value_of_variable() {
         let stable = "{{setvar::a::x}}";
         let volatile = "{{setvar::a::{{time}}}}";
         for dialect in [Dialect::Aio, Dialect::SillyTavern] {
@@ -238,12 +238,12 @@ mod tests {
     }
 
     #[test]
-    fn comments_show_nothing() {
+    fn ignores_comments() {
         check(Dialect::SillyTavern, &["{{// {{time}} }}{{//}}{{date}}{{///}}"], &["date"]);
     }
 
     #[test]
-    fn macros_that_show_other_texts_can_be_added() {
+    fn accepts_custom_volatile_macros() {
         let mut variables = VolatileVariables::default();
         variables.add_macro("charDescription");
         let text = Text::from("{{description}} {{personality}}");

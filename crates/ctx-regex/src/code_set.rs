@@ -115,13 +115,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_that_touch_or_overlap_become_one() {
+    fn merges_touching_and_overlapping_ranges() {
         let set = CodeSet::new(vec![(5, 9), (1, 2), (3, 3), (8, 12)]);
         assert_eq!(set.ranges(), [(1, 3), (5, 12)]);
     }
 
     #[test]
-    fn complement_of_complement_is_the_set() {
+    fn restores_set_by_double_complement() {
         for ranges in [vec![], vec![(0, 0)], vec![(0, MAX)], vec![(3, 9), (20, MAX)]] {
             let set = CodeSet::new(ranges);
             assert_eq!(set.complement().complement(), set);
@@ -130,13 +130,13 @@ mod tests {
     }
 
     #[test]
-    fn difference_keeps_what_the_other_lacks() {
+    fn subtracts_other_set() {
         let set = CodeSet::new(vec![(0, 10), (20, 30)]).difference(&CodeSet::new(vec![(5, 25)]));
         assert_eq!(set.ranges(), [(0, 4), (26, 30)]);
     }
 
     #[test]
-    fn surrogates_are_no_characters() {
+    fn excludes_surrogates_from_char_ranges() {
         let ranges = |set: CodeSet| set.char_ranges().collect::<Vec<_>>();
         assert_eq!(ranges(CodeSet::all()), [('\0', '\u{D7FF}'), ('\u{E000}', '\u{10FFFF}')]);
         assert_eq!(ranges(CodeSet::new(vec![HIGH, LOW])), []);

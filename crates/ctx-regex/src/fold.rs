@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn without_u_letters_with_an_ascii_upper_case_stay_apart() {
+    fn separates_non_ascii_variants_without_unicode_flag() {
         assert_eq!(closed(false, "k"), "Kk");
         assert_eq!(closed(false, "s"), "Ss");
         assert_eq!(closed(false, "ſ"), "ſ");
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn without_u_exactly_equal_upper_cases_are_alike() {
+    fn groups_equal_upper_cases_without_unicode_flag() {
         // The standard library may have a newer Unicode version.
         let assigned = property::lookup("Assigned").unwrap();
         let plane = || (0..=ONE_UNIT.1).filter(|code| assigned.contains(*code)).filter_map(char::from_u32);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_with_a_folding_counts_as_cased() {
+    fn treats_every_folding_character_as_cased() {
         let cased = property::changes_when_casemapped();
         for c in ('\0'..=char::MAX).filter(|c| simple_folding(&CodeSet::one(u32::from(*c))).len() > 1) {
             assert!(cased.contains(u32::from(c)), "U+{:04X}", u32::from(c));

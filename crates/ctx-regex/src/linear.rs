@@ -118,37 +118,37 @@ mod tests {
     }
 
     #[test]
-    fn plain_text_is_copied_and_escaped() {
+    fn escapes_plain_text() {
         check(r"a\/b-{{user}}", "", Some(r"a/b\-\{\{user\}\}"));
     }
 
     #[test]
-    fn classes_become_ranges() {
+    fn writes_classes_as_ranges() {
         check("[a-c&&x]", "", Some(r"[\x{26}-\x{26}\x{61}-\x{63}\x{78}-\x{78}]"));
         check("[]", "", Some(r"[^\x{0}-\x{10FFFF}]"));
         check("k", "i", Some(r"[\x{4B}-\x{4B}\x{6B}-\x{6B}]"));
     }
 
     #[test]
-    fn halves_of_a_character_are_joined() {
+    fn joins_surrogate_pairs() {
         check(r"\uD83D\uDE00", "", Some(r"[\x{1F600}-\x{1F600}]"));
         check(r"[\uD800-\uDBFF][\uDC00-\uDFFF]", "", Some(r"[\x{10000}-\x{10FFFF}]"));
         check(r"\uD83D[\uDE00-\uDE0F]", "", Some(r"[\x{1F600}-\x{1F60F}]"));
     }
 
     #[test]
-    fn a_huge_maximum_is_no_maximum() {
+    fn treats_huge_maximum_as_unlimited() {
         check("a{2,99999999999}", "", Some("a{2,}"));
     }
 
     #[test]
-    fn assertions_follow_the_flag_m() {
+    fn translates_assertions_by_multiline_flag() {
         check("^a$", "", Some(r"\Aa\z"));
         check("^a$", "m", Some("(?m:^)a(?m:$)"));
     }
 
     #[test]
-    fn bodies_of_loops_may_be_empty_where_every_iteration_is_required() {
+    fn rejects_empty_loop_bodies_unless_iterations_are_required() {
         check("(a*){2}b", "", Some("(a*){2,2}b"));
         check("(?:a??){0}", "", Some("(?:a??){0,0}"));
         for pattern in ["(a*)?", "(?:a??)*", "(?:a|b*)*c", "(?:a*)+", "(?:a*){2,3}", "(?:^)*a"] {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_form_is_left_to_the_other_engine() {
+    fn leaves_unsupported_syntax_to_backtracking() {
         check("a(?=b)", "", None);
         check("(?<!a)b", "", None);
         check(r"(a)\1", "", None);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_left_to_the_other_engine() {
+    fn leaves_large_patterns_to_backtracking() {
         let fits = |pattern: &str, limits: &Limits| {
             let parsed = parser::parse(pattern, Flags::NONE, limits).unwrap();
             Linear::new(&parsed, Flags::NONE, limits).is_some()
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_an_iteration_may_skip_are_not_exact() {
+    fn detects_groups_with_inexact_captures() {
         check_groups("(a)|(b)", true);
         check_groups("(a)*(b)?", true);
         check_groups("(?:(a)b)*", true);

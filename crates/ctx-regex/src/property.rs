@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn categories_scripts_and_binary_properties_are_known() {
+    fn finds_categories_scripts_and_binary_properties() {
         check("Lu", Some('A'));
         check("gc=Uppercase_Letter", Some('A'));
         check("Script=Han", Some('中'));
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_javascript_lacks_is_refused() {
+    fn rejects_properties_unknown_to_javascript() {
         check("Han", None);
         check("Age=6.0", None);
         check("", None);

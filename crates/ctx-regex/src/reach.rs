@@ -75,14 +75,14 @@ mod tests {
     }
 
     #[test]
-    fn most_patterns_stay_within_a_line() {
+    fn limits_most_patterns_to_one_line() {
         check(r"\bdragons?\b", "i", Reach::Line);
         check("moon.*sun$", "", Reach::Line);
         check("[a-z]+ [0-9]", "", Reach::Line);
     }
 
     #[test]
-    fn those_that_do_not_have_a_length_or_none() {
+    fn measures_reach_beyond_one_line() {
         check(r"a\nb", "", Reach::Bytes(16));
         check(r"a\s{0,3}b", "", Reach::Bytes(24));
         check(r"a[^b]*b", "", Reach::Text);

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_characters_is_needed() {
+    fn requires_longest_run_of_characters() {
         check("dragon", "", &["dragon"]);
         check(r"\bDragons?\b", "", &["dragon"]);
         check("a.*dragon[0-9]x", "", &["dragon"]);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn case_does_not_matter() {
+    fn ignores_case() {
         check("Dragon", "i", &["dragon"]);
         check("kite", "iu", &["kite"]);
         check("moss", "iu", &["mo"]);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn of_alternatives_each_needs_one() {
+    fn requires_one_literal_per_alternative() {
         check("(?:cat|dogs)!", "", &["cat", "dogs"]);
         check("drag(on|oon)", "", &["drag"]);
         check("cat|d", "", &[]);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_missing_is_not_needed() {
+    fn omits_optional_literals() {
         check("(?:cat)?", "", &[]);
         check("(?:cat)*d", "", &[]);
         check("[a-z]+", "", &[]);

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_paid_for_by_what_is_compared_and_set_back() {
+    fn charges_steps_for_all_work() {
         let text = "a".repeat(100_000);
         let long = "a".repeat(50_000);
         for pattern in [
@@ -167,7 +167,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_pattern_does_more_work_than_its_steps_pay_for(
+        fn bounds_work_of_any_pattern_by_steps(
             parts in prop::collection::vec(part(), 1..5),
             text in prop::sample::select(vec!["a", "ab", "aaab", "b"]),
         ) {

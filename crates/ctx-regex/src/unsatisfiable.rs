@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_fulfils_is_seen_wherever_it_stands() {
+    fn detects_unsatisfiable_parts_anywhere() {
         for pattern in [
             "(?!)",
             "a(?!)",
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn no_character_stands_before_the_beginning_or_behind_the_end() {
+    fn detects_characters_outside_the_text() {
         for pattern in ["a^", "$a", "(a)(^)b", "x+?^", "(?:$)b?c", "(?<=a^)b", "(?=$b)"] {
             check(pattern, "", true);
             check(pattern, "m", false);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_some_text_fulfils_is_not() {
+    fn accepts_satisfiable_patterns() {
         for pattern in [
             "",
             "a",

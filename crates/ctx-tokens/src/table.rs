@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_built_in_table_has_no_mistakes() {
+    fn reads_builtin_table_without_diagnostics() {
         let (builtin, diagnostics) = read_builtin();
         assert_eq!(diagnostics, []);
         let mut reader = Reader::new();
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn every_built_in_row_is_reachable_by_its_name() {
+    fn finds_every_builtin_row_by_name() {
         let (builtin, _) = read_builtin();
         for (index, row) in builtin.rows.iter().enumerate() {
             let name = row.facts.name.as_deref().unwrap();

@@ -97,7 +97,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_of_pieces_add_up(text in "([a-zA-Z0-9é你\u{301}\u{1F600}'/!{}.,_-]|[ \t\r\n\u{a0}\u{3000}\u{85}]){0,60}") {
+        fn adds_up_counts_of_split_text(text in "([a-zA-Z0-9é你\u{301}\u{1F600}'/!{}.,_-]|[ \t\r\n\u{a0}\u{3000}\u{85}]){0,60}") {
             prop_assert_eq!(pieces(&text, 1, LONGEST).collect::<String>(), text.as_str());
             for encoding in [Encoding::Cl100kBase, Encoding::O200kBase] {
                 prop_assert_eq!(sum(encoding, &text), whole(encoding, &text), "{} {:?}", encoding, text);
@@ -105,7 +105,7 @@ mod tests {
         }
 
         #[test]
-        fn pieces_are_as_long_as_asked(text in "[a你 \n]{0,80}", shortest in 1..20_usize) {
+        fn limits_length_of_split_text(text in "[a你 \n]{0,80}", shortest in 1..20_usize) {
             let longest = shortest + 10;
             prop_assert_eq!(pieces(&text, shortest, longest).collect::<String>(), text.as_str());
             prop_assert!(pieces(&text, shortest, longest).all(|piece| piece.len() <= longest));

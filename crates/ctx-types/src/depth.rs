@@ -206,30 +206,30 @@ mod tests {
     }
 
     #[test]
-    fn terms_repeat_to_the_length_of_the_history() {
+    fn repeats_terms_up_to_history_length() {
         check("3, 10~5", 22, &[3, 10, 15, 20], 0);
         check("3:4", 12, &[3, 7, 11], 0);
         check("0~1", 3, &[0, 1, 2, 3], 0);
     }
 
     #[test]
-    fn a_step_of_zero_is_one_point() {
+    fn reads_zero_step_as_one_depth() {
         check("5~0", 20, &[5], 0);
     }
 
     #[test]
-    fn points_beyond_the_history_are_not_placed_and_doubles_are_one() {
+    fn skips_duplicates_and_depths_beyond_history() {
         check("2, 2, 9, 1~1", 3, &[1, 2, 3], 0);
     }
 
     #[test]
-    fn a_single_depth_beyond_the_history_is_its_front_unless_it_is_a_list() {
+    fn clamps_only_a_single_depth_to_history() {
         assert_eq!(DepthPoints::single(9).within(3), [3]);
         check("9", 3, &[], 0);
     }
 
     #[test]
-    fn odd_numbers_are_read_as_far_as_they_go_and_reported() {
+    fn reads_leading_digits_and_reports_invalid_terms() {
         check("3abc", 9, &[3], 1);
         check("-1, 2", 9, &[2], 1);
         check("x~5", 9, &[], 1);
@@ -239,19 +239,19 @@ mod tests {
     }
 
     #[test]
-    fn a_depth_that_is_written_twice_is_one() {
+    fn merges_repeated_depth() {
         assert_eq!(DepthPoints::parse("2, 2").0.as_single(), Some(2));
     }
 
     #[test]
-    fn the_nearest_points_are_kept_whatever_the_order_of_the_terms() {
+    fn keeps_nearest_depths_in_any_term_order() {
         let (points, _) = DepthPoints::parse("50~1, 7, 0");
         assert_eq!(points.nearest(1_000, 3), [0, 7, 50]);
         assert_eq!(points.within(u64::MAX).len(), MAX_POINTS);
     }
 
     #[test]
-    fn more_terms_than_the_limit_are_reported_once() {
+    fn reports_excess_terms_once() {
         let list: Vec<String> = (0..MAX_TERMS + 5).map(|depth| depth.to_string()).collect();
         let (points, diagnostics) = DepthPoints::parse(&list.join(","));
         assert_eq!((points.within(u64::MAX).len(), diagnostics.len()), (MAX_TERMS, 1));

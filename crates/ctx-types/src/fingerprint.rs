@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_reads_what_it_writes() {
+    fn round_trips_through_text() {
         let some = Fingerprint::default().text("a").number(7);
         assert_eq!(Fingerprint::parse(&some.to_string()), Some(some));
         assert_eq!(Fingerprint::parse("x"), None);

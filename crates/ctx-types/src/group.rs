@@ -92,34 +92,34 @@ mod tests {
     }
 
     #[test]
-    fn a_call_and_its_results_are_one_group() {
+    fn groups_tool_call_with_its_results() {
         check("u a:x,y t:x t:y a", &[0..1, 1..4, 4..5]);
     }
 
     #[test]
-    fn calls_without_results_stand_alone() {
+    fn separates_tool_calls_without_results() {
         check("a:x u t:x", &[0..1, 1..2, 2..3]);
     }
 
     #[test]
-    fn a_foreign_result_between_two_of_the_group_is_inside_it() {
+    fn includes_unrelated_result_between_group_members() {
         check("a:x,y t:x t:zzz t:y t:zzz", &[0..4, 4..5]);
     }
 
     #[test]
-    fn a_result_without_an_id_belongs_to_the_calls_above() {
+    fn assigns_result_without_id_to_preceding_calls() {
         check("a:x t u t", &[0..2, 2..3, 3..4]);
     }
 
     #[test]
-    fn a_placed_tool_message_is_no_member() {
+    fn excludes_placed_tool_messages() {
         let mut messages = messages("a:x t:x t u");
         messages[2].place = crate::Place::Gap { multiple: false };
         assert_eq!(groups(&messages), [0..2, 2..3, 3..4]);
     }
 
     #[test]
-    fn a_pinned_member_stays_in_its_group() {
+    fn keeps_pinned_member_in_its_group() {
         for pinned in 1..4 {
             let mut messages = messages("u a:x,y t:x t:y u");
             messages[pinned].place = Place::Pinned;
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn results_without_calls_stand_alone() {
+    fn separates_results_without_tool_calls() {
         check("t:x t:y u", &[0..1, 1..2, 2..3]);
         check("", &[]);
     }

@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_takes_eight_bytes_a_message_and_what_few_have_takes_none() {
+    fn keeps_messages_small_and_empty_extras_unallocated() {
         assert_eq!(size_of::<Message>(), 8);
         assert!(size_of::<MessageFields>() <= 72, "{}", size_of::<MessageFields>());
         assert!(message().extras.0.is_none());
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_seen_in_no_clone() {
+    fn leaves_clones_unchanged_after_edit() {
         let message = message();
         for set in [
             (|message| message.role = Role::Tool) as fn(&mut Message),
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn extras_that_say_nothing_make_no_difference() {
+    fn treats_empty_extras_as_no_extras() {
         let mut touched = message();
         touched.tool_calls.clear();
         assert!(touched.extras.0.is_some());

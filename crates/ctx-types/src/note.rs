@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_with_other_lines_is_not_the_notes() {
+    fn rejects_text_with_different_line_count() {
         let line = || NoteLine::new("n1", NoteLineKind::User);
         let note = Note { head: 1, lines: vec![line(), line()], ..Note::default() };
         let lines: Vec<&str> = note.zip("head\na\nb").unwrap().map(|(_, text)| text).collect();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_note_is_not_read() {
+    fn rejects_invalid_values() {
         for value in ["1", "\"a note\"", "{\"lines\": [1]}", "{\"head\": -1}"] {
             assert_eq!(Note::from_value(&serde_json::from_str(value).unwrap()), None, "{value}");
         }

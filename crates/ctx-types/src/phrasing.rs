@@ -494,7 +494,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn braces_are_doubled_and_a_template_that_does_not_fit_is_refused() {
+    fn unescapes_braces_and_rejects_mismatched_templates() {
         assert_eq!(phrase!("close it with `}}}}`, {name}", name = "a").to_string(), "close it with `}}`, a");
         assert!(template_fits("a {b} {{c}} {b}", &["b"]));
         for (template, names) in [
@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_template_is_written_as_it_is() {
+    fn prints_invalid_template_verbatim() {
         for text in ["{", "}", "a{b", "{a}}", "{}"] {
             let written: String = Phrase::new("{text}", vec![("text", text.to_argument())]).to_string();
             assert_eq!(written, text);
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_divided() {
+    fn joins_list_with_divider() {
         let names = |names: &[&str], divider| Argument::names(names, divider).to_string();
         assert_eq!(names(&[], Divider::Or), "");
         assert_eq!(names(&["a"], Divider::Or), "`a`");
@@ -530,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn json_has_the_text_and_its_arguments() {
+    fn serializes_text_with_arguments() {
         #[derive(Serialize)]
         struct Line {
             #[serde(flatten, serialize_with = "as_message")]

@@ -425,19 +425,19 @@ mod tests {
     }
 
     #[test]
-    fn a_port_needs_no_runtime() {
+    fn runs_port_without_async_runtime() {
         assert_eq!(summarize(&Loud, "hello").unwrap(), "HELLO".into());
     }
 
     #[test]
-    fn an_error_tells_its_kind_and_keeps_its_cause() {
+    fn reports_error_kind_and_keeps_cause() {
         let error = summarize(&Loud, " ").unwrap_err();
         assert_eq!(error.to_string(), "not readable: the prompt is blank");
         assert!(error.source().is_some() && !error.kind.is_transient());
     }
 
     #[test]
-    fn every_port_can_be_shared_behind_a_pointer() {
+    fn allows_sharing_every_port_across_threads() {
         fn is_shared<T: Send + Sync + ?Sized>() {}
         is_shared::<dyn TokenCounter>();
         is_shared::<dyn AssetStore>();

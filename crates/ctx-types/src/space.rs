@@ -49,14 +49,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_space_is_that_of_javascript() {
+    fn trims_same_whitespace_as_javascript() {
         assert_eq!(trim("\u{feff}\u{3000} a\u{85}\n"), "a\u{85}");
         assert_eq!(trim("\u{85}a"), "\u{85}a");
         assert_eq!(trim(" \u{feff}\t"), "");
     }
 
     #[test]
-    fn skipping_goes_to_what_is_written() {
+    fn skips_whitespace_from_position() {
         assert_eq!(skip("a \u{3000}b", 1), 5);
         assert_eq!(skip("a ", 1), 2);
         assert_eq!(skip("a", 9), 9);

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_those_of_the_reference() {
+    fn matches_reference_numbers() {
         let mut numbers = SplitMix64::new(1_234_567);
         let drawn = [numbers.bits(), numbers.bits(), numbers.bits()];
         assert_eq!(drawn, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);

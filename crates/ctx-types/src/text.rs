@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_third_encoding_is_counted_but_not_kept() {
+    fn counts_third_encoding_without_caching() {
         let text = Text::from("abc");
         for id in 1..=3 {
             assert_eq!(text.tokens_with(EncodingId(id), |_| id * 10), id * 10);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_of_zero_is_remembered() {
+    fn caches_zero_count() {
         let text = Text::default();
         text.tokens_with(EncodingId(7), |_| 0);
         assert_eq!(text.known_tokens(EncodingId(7)), Some(0));

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_counted_once_in_each_encoding_until_the_memory_is_full() {
+    fn caches_part_counts_per_encoding_until_full() {
         let (memory, counted) = (TextMemory::default(), std::cell::Cell::new(0));
         let check = |encoding: u32, parts: &[&str], expected: (u32, u32)| {
             counted.set(0);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_memory_begins_anew() {
+    fn clears_full_cache_and_skips_long_texts() {
         let memory = TextMemory::default();
         let first = memory.share("0".into());
         for number in 1..=TextMemory::MAX_TEXTS {
@@ -161,6 +161,6 @@ mod tests {
         assert!(!memory.share("0".into()).is_shared_with(&first));
         let long: Text = "x".repeat(TextMemory::MAX_BYTES + 1).into();
         assert!(memory.share(long.clone()).is_shared_with(&long));
-        assert!(!memory.share(long.to_string().into()).is_shared_with(&long), "too long to be kept");
+        assert!(!memory.share(long.to_string().into()).is_shared_with(&long), "too long to cache");
     }
 }

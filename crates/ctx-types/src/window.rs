@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use crate::{Source, ToolCall};
 
-    /// `u`ser, complete `a`nswer, `c`all, `t`ool result, `s`ystem, incomplete reply `p`, summary by the user
+    /// `u`ser, complete `a`ssistant reply, `c`all, `t`ool result, `s`ystem, incomplete reply `p`, summary by the user
     /// `S` or the model `A`.
     fn messages(letters: &str) -> Vec<Message> {
         let build = |letter| {
@@ -103,48 +103,48 @@ mod tests {
     }
 
     #[test]
-    fn the_pending_turn_begins_at_the_last_user_message() {
+    fn starts_pending_turn_at_last_user_message() {
         check("uau", 0, 2, 3);
         check("uauu", 0, 2, 4);
     }
 
     #[test]
-    fn a_finished_answer_leaves_nothing_pending() {
+    fn leaves_nothing_pending_after_complete_reply() {
         check("ua", 0, 2, 2);
         check("uctas", 0, 5, 5);
     }
 
     #[test]
-    fn a_tool_loop_is_pending_from_its_question() {
+    fn starts_tool_loop_turn_at_user_message() {
         check("uauctct", 0, 2, 7);
     }
 
     #[test]
-    fn an_unfinished_answer_is_taken_out_and_leaves_the_turn_pending() {
+    fn removes_incomplete_reply_and_keeps_turn_pending() {
         check("uaup", 0, 2, 3);
         check("p", 0, 0, 0);
     }
 
     #[test]
-    fn leading_instructions_are_pinned_and_not_counted() {
+    fn pins_leading_system_messages_without_counting_them() {
         check("ssuau", 2, 2, 3);
         check("s", 1, 0, 0);
     }
 
     #[test]
-    fn a_summary_is_neither_pinned_nor_a_user_message() {
+    fn treats_summary_as_neither_pinned_nor_user_message() {
         check("Sau", 0, 2, 3);
         check("S", 0, 1, 1);
     }
 
     #[test]
-    fn a_summary_is_no_answer_to_the_pending_turn() {
+    fn ignores_summary_when_finding_pending_turn() {
         check("Au", 0, 1, 2);
         check("uauA", 0, 2, 4);
     }
 
     #[test]
-    fn without_a_user_message_nothing_is_pending() {
+    fn leaves_nothing_pending_without_user_message() {
         check("", 0, 0, 0);
         check("a", 0, 1, 1);
         check("ct", 0, 2, 2);

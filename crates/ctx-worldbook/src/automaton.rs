@@ -177,13 +177,13 @@ mod tests {
     }
 
     #[test]
-    fn keys_inside_of_others_are_found() {
+    fn finds_keys_inside_other_keys() {
         check(&["he", "she", "hers", "x"], "ushers", &[(0, 4), (1, 4), (2, 6)]);
         check(&["a", "aa", "aaa"], "aaaa", &[(0, 1), (1, 2), (2, 3)]);
     }
 
     #[test]
-    fn whole_words_end_at_what_is_no_ascii_word() {
+    fn ends_whole_words_at_non_ascii_word_characters() {
         check(&["_cat", "cat"], "concatenate", &[(1, 6)]);
         check(&["_cat"], "a cat, a dog", &[(0, 5)]);
         check(&["_caf", "_é"], "café", &[(0, 3)]);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn case_counts_where_it_should() {
+    fn respects_case_sensitivity_per_key() {
         check(&["=Rose", "rose"], "a rose", &[(1, 6)]);
         check(&["=Rose", "rose"], "a Rose", &[(0, 6), (1, 6)]);
     }

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_come_one_by_one_are_counted_a_few_times_at_most() {
+    fn limits_recounting_of_texts() {
         let words = "w".repeat(1_000);
         let texts: Vec<Text> = (0..900).map(|number| Text::from(format!("{number}{words}"))).collect();
         let blank: Vec<Text> = (0..60_000).map(|_| Text::from("\n")).collect();
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_together_is_counted_together() {
+    fn counts_joined_texts_together() {
         let texts = ["aa", "\n\n\n", "bb", "cc"].map(Text::from);
         // "aa\n" has 3 tokens, still 3 with the blank text, then 6.
         assert_eq!(fill(7, &texts, false).0, 3);

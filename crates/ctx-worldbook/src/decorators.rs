@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_book_knows_two_of_them() {
+    fn reads_two_decorators_in_plain_worldbook() {
         check("@@activate\nx", "x", Some(true));
         check("@@dont_activate\nx\n@@activate", "x\n@@activate", Some(false));
         check("@@depth 3\nx", "x", None);
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fallback_counts_behind_an_unknown_one_only() {
+    fn applies_fallback_only_after_unknown_decorator() {
         check("@@unknown\n@@@activate\nx", "x", Some(true));
         check("@@@activate\nx", "x", None);
         check("@@dont_activate\n@@@activate\nx", "x", Some(false));
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn activate_stands_over_dont_activate() {
+    fn prefers_activate_over_dont_activate() {
         check("@@dont_activate\n@@activate\nx", "x", Some(true));
     }
 
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_of_version_3_know_all() {
+    fn reads_all_decorators_of_character_card_v3() {
         let text = "@@depth 2\n@@role user\n@@scan_depth 5\n@@additional_keys a, b\n@@is_greeting 1\n\nx";
         check_card(
             text,
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_stands_over_depths() {
+    fn prefers_position_over_depth() {
         for text in ["@@depth 2\n@@position scenario\nx", "@@position scenario\n@@reverse_depth 2\nx"] {
             let destination = Destination::Scenario;
             check_card(text, &Entry { content: "x".into(), destination, ..Entry::default() });
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_means_nothing_is_told_and_its_fallback_counts() {
+    fn reports_invalid_value_and_applies_fallback() {
         let text = "@@depth deep\n@@@depth 3\nx";
         assert_eq!(idle(text, Dialect::CharacterCard3), [("depth deep".to_owned(), Idle::BadValue)]);
         let decorated = Decorated::read(Some(&Text::from(text)), Dialect::CharacterCard3);
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_nobody_knows_is_told_unless_another_stands_in() {
+    fn reports_unknown_name_without_fallback() {
         let card = |text: &str| idle(text, Dialect::CharacterCard3);
         let unknown = |line: &str, near| (line.to_owned(), Idle::UnknownName(near));
         assert_eq!(card("@@foo\n@@dept 3\nx"), [unknown("foo", None), unknown("dept 3", Some("depth"))]);
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_plain_book_does_not_follow_is_told() {
+    fn reports_ignored_decorators_in_plain_worldbook() {
         let app = |text: &str| idle(text, Dialect::Plain);
         let other = |line: &str| (line.to_owned(), Idle::OtherDialect);
         assert_eq!(
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_that_are_understood() {
+    fn reads_every_listed_name() {
         for name in NAMES.into_iter().chain(["foo"]) {
             assert_eq!(
                 matches!(rule(name, "1", Dialect::CharacterCard3), Read::Unknown),

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_changes_shows() {
+    fn changes_with_every_value() {
         let values = [
             json!({}),
             json!({ "a": 1 }),
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_keys_does_not_show() {
+    fn ignores_key_order() {
         assert_eq!(
             of(&json!({ "a": 1, "b": { "c": 2, "d": 3 } })),
             of(&json!({ "b": { "d": 3, "c": 2 }, "a": 1 }))

@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_macros_and_markers_look_like_macros() {
+    fn detects_macros_and_legacy_markers() {
         for key in ["{{char}}", "a {{user}}", "<USER>", "the <bot>s", "/(?<=<char>)/"] {
             assert!(may_hold_macros(key), "{key}");
         }
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_macros_stays() {
+    fn keeps_text_around_macros() {
         for (key, expected) in [
             ("/{{char}}(/", "/x(/"),
             ("{{a::{{b}}}} and {{c}}", "x and x"),
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_long_words_inside_words() {
+    fn disables_whole_words_for_long_keys() {
         let matching = Matching { whole_words: true, ..Matching::default() };
         let is_whole_word = |length: usize| {
             let parsed = parse(&"a".repeat(length), matching, &Limits::default(), &mut |_, _| ());

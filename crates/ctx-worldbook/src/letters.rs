@@ -35,14 +35,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_without_case_have_none() {
+    fn detects_caseless_characters() {
         for c in ('\0'..=char::MAX).filter(|c| has_simple_case(*c) && !c.is_ascii()) {
             assert!(c.to_lowercase().eq([c]), "U+{:04X}", u32::from(c));
         }
     }
 
     #[test]
-    fn letters_become_lower_case() {
+    fn lowercases_like_standard_library() {
         for text in ["", "abc", "A Dragon", "巨龙 A", "ÉTÉ", "ΟΔΟΣ ΣΑ", "İx", "Ａ", "\u{feff}"] {
             assert_eq!(lower(text), text.to_lowercase());
         }

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_stands_where_a_scan_finds_it() {
+    fn locates_keys_like_a_scan() {
         let key = |key: &str| serde_json::json!({ "uid": 1, "key": [key], "matchWholeWords": true });
         check(&key("moon"), "Moonlight, MOON and the moon.", &["MOON", "moon"]);
         check(&key("ground"), "İstanbul: the GROUND", &["GROUND"]);

@@ -117,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn the_conversation_comes_first_then_the_profile() {
+    fn sorts_conversation_before_profile_worldbooks() {
         check(four(), CharacterStrategy::CharacterFirst, &["t.0", "p.2", "c.5", "g.9", "g.1"]);
         check(four(), CharacterStrategy::GlobalFirst, &["t.0", "p.2", "g.9", "g.1", "c.5"]);
         check(four(), CharacterStrategy::Evenly, &["t.0", "p.2", "g.9", "c.5", "g.1"]);
     }
 
     #[test]
-    fn equals_stay_as_the_books_have_them() {
+    fn keeps_worldbook_order_for_equal_entries() {
         let books = vec![
             book("c", Level::Character, &[1.0]),
             book("a", Level::Global, &[1.0]),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn each_entry_has_an_id_of_its_own() {
+    fn assigns_unique_id_to_each_entry() {
         let named = |name: &str, uids: &[&str]| {
             let entry = |uid: &&str| Entry { uid: (*uid).into(), ..Entry::default() };
             Book { name: name.into(), entries: uids.iter().map(entry).collect(), ..Book::default() }
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_book_counts_once() {
+    fn ignores_duplicate_worldbooks() {
         let books = vec![
             book("a", Level::Conversation, &[1.0]),
             book("a", Level::Global, &[1.0]),

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_all_applications_are_understood() {
+    fn reads_setting_names_of_all_applications() {
         let expected = Settings { depth: 5, recursive: true, ..Settings::default() };
         check(json!({ "depth": 5, "recursive": true }), &expected, &[]);
         check(json!({ "world_info_depth": "5", "world_info_recursive": true }), &expected, &[]);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_is_told() {
+    fn reports_unknown_settings_and_invalid_values() {
         check(
             json!({ "depht": 3, "budget": -1, "recursive": "maybe" }),
             &Settings::default(),
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn suggestions_are_spelled_as_documents_spell_them() {
+    fn suggests_documented_setting_names() {
         for (key, expected) in [
             ("scanDepht", "defaultScanDepth"),
             ("defaultScanDepht", "defaultScanDepth"),
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn strategies_are_numbers_or_names() {
+    fn reads_strategy_as_number_or_name() {
         let strategy = |value: Value| Settings::read(&json!({ "character_strategy": value })).0.strategy;
         assert_eq!(strategy(json!(0)), CharacterStrategy::Evenly);
         assert_eq!(strategy(json!("global_first")), CharacterStrategy::GlobalFirst);

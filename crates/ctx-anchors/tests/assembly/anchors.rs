@@ -14,7 +14,7 @@ fn check_help(preset: &str, expected: &[&str]) {
 }
 
 #[test]
-fn a_placeholder_is_not_sent_and_things_stand_around_it() {
+fn omits_placeholder_and_places_entries_around_it() {
     check(
         r#"[
             {"content": "A"},
@@ -30,7 +30,7 @@ fn a_placeholder_is_not_sent_and_things_stand_around_it() {
 }
 
 #[test]
-fn the_example_of_the_seed_assembles_as_it_says() {
+fn assembles_reference_example() {
     check(
         r#"[
             {"role": "system", "content": "global"},
@@ -45,7 +45,7 @@ fn the_example_of_the_seed_assembles_as_it_says() {
 }
 
 #[test]
-fn things_at_one_side_stand_by_order_then_lane_then_list() {
+fn sorts_anchored_entries_by_order_and_tie_breaker() {
     check(
         r#"[
             {"type": "placeholder", "id": "lore"},
@@ -61,7 +61,7 @@ fn things_at_one_side_stand_by_order_then_lane_then_list() {
 }
 
 #[test]
-fn without_a_target_things_stand_at_the_history() {
+fn defaults_to_history_without_target() {
     check(
         r#"[
             {"content": "below", "injectionStrategy": {"type": "anchor"}},
@@ -75,7 +75,7 @@ fn without_a_target_things_stand_at_the_history() {
 }
 
 #[test]
-fn a_template_sends_its_content_between_what_stands_around_it() {
+fn places_template_content_between_anchored_entries() {
     check(
         r#"[
             {"type": "user_profile", "role": "system", "content": "I_am_{{user}}"},
@@ -88,7 +88,7 @@ fn a_template_sends_its_content_between_what_stands_around_it() {
 }
 
 #[test]
-fn a_blank_template_is_not_sent_but_remains_a_target() {
+fn keeps_blank_template_as_target() {
     check(
         r#"[
             {"type": "user_profile", "content": " \n"},
@@ -102,7 +102,7 @@ fn a_blank_template_is_not_sent_but_remains_a_target() {
 }
 
 #[test]
-fn a_template_that_expands_to_nothing_is_not_sent() {
+fn drops_entry_that_expands_to_empty_text() {
     check(
         r#"[{"type": "user_profile", "content": " {{empty}} "}, {"content": "{{empty}}"}]"#,
         "u",
@@ -111,7 +111,7 @@ fn a_template_that_expands_to_nothing_is_not_sent() {
 }
 
 #[test]
-fn a_blank_template_with_a_file_is_sent() {
+fn sends_blank_template_with_attachment() {
     check(
         r#"[{"type": "user_profile", "content": "", "presetAttachments": [{"assetId": "a", "name": "cat.png"}]}]"#,
         "u",
@@ -120,7 +120,7 @@ fn a_blank_template_with_a_file_is_sent() {
 }
 
 #[test]
-fn a_blank_message_is_not_sent() {
+fn drops_blank_message() {
     check(
         r#"[{"role": "system"}, {"role": "system", "content": "  "}]"#,
         "u",
@@ -129,7 +129,7 @@ fn a_blank_message_is_not_sent() {
 }
 
 #[test]
-fn the_texts_of_several_parts_are_expanded_each() {
+fn expands_each_text_part() {
     check(
         r#"[{"content": [{"type": "text", "text": "Hi_{{user}}"}, {"type": "image_url"}, {"type": "text", "text": "!"}]}]"#,
         "",
@@ -138,7 +138,7 @@ fn the_texts_of_several_parts_are_expanded_each() {
 }
 
 #[test]
-fn a_plugin_may_register_templates_and_placeholders() {
+fn supports_plugin_templates_and_placeholders() {
     check(
         r#"[
             {"type": "weather", "content": "sunny"},
@@ -152,7 +152,7 @@ fn a_plugin_may_register_templates_and_placeholders() {
 }
 
 #[test]
-fn the_content_of_a_placeholder_is_not_sent_and_that_is_reported() {
+fn reports_unsent_placeholder_content() {
     check(
         r#"[{"type": "code", "content": "A"}, {"type": "placeholder", "id": "lore", "content": "B"}]"#,
         "u",
@@ -161,7 +161,7 @@ fn the_content_of_a_placeholder_is_not_sent_and_that_is_reported() {
 }
 
 #[test]
-fn an_entry_without_its_anchor_stays_where_the_list_has_it() {
+fn keeps_list_position_without_anchor() {
     check(
         r#"[{"content": "A"}, {"content": "x", "anchorTarget": "lore"}, {"type": "chat_history"}, {"content": "B"}]"#,
         "u",
@@ -175,7 +175,7 @@ fn an_entry_without_its_anchor_stays_where_the_list_has_it() {
 }
 
 #[test]
-fn an_entry_at_a_history_that_is_not_sent_stays_where_the_list_has_it() {
+fn keeps_list_position_if_history_is_omitted() {
     check(
         r#"{"historyWhenUnplaced": "omit", "presetMessages": [
             {"content": "x", "anchorTarget": "chat_history"}, {"content": "A"}
@@ -186,7 +186,7 @@ fn an_entry_at_a_history_that_is_not_sent_stays_where_the_list_has_it() {
 }
 
 #[test]
-fn an_entry_whose_anchor_is_switched_off_stays_where_the_list_has_it() {
+fn keeps_list_position_if_anchor_is_disabled() {
     check(
         r#"[
             {"type": "placeholder", "id": "lore", "isEnabled": false},
@@ -199,7 +199,7 @@ fn an_entry_whose_anchor_is_switched_off_stays_where_the_list_has_it() {
 }
 
 #[test]
-fn the_id_of_a_message_is_not_an_anchor() {
+fn rejects_message_id_as_anchor() {
     check(
         r#"[{"id": "lore", "content": "A"}, {"id": "x", "content": "X", "anchorTarget": "lore"}]"#,
         "",
@@ -208,7 +208,7 @@ fn the_id_of_a_message_is_not_an_anchor() {
 }
 
 #[test]
-fn a_mistyped_target_is_guessed() {
+fn suggests_similar_target() {
     check_help(
         r#"[{"type": "placeholder", "id": "world_info"}, {"content": "x", "anchorTarget": "world_inof"}]"#,
         &["did you mean `world_info`?"],
@@ -225,7 +225,7 @@ fn a_mistyped_target_is_guessed() {
 }
 
 #[test]
-fn a_mistyped_type_is_guessed() {
+fn suggests_similar_type() {
     check_help(r#"[{"content": "x", "type": "user_profil"}]"#, &["did you mean `user_profile`?"]);
     check_help(r#"[{"content": "x", "type": "mesage"}]"#, &["did you mean `message`?"]);
     check_help(
@@ -235,7 +235,7 @@ fn a_mistyped_type_is_guessed() {
 }
 
 #[test]
-fn a_mistyped_anchor_of_the_built_in_ones_is_guessed_too() {
+fn suggests_similar_builtin_anchor() {
     let help = |name: &str| format!("did you mean `{name}`? Then also add an entry with `type: {name}`");
     check_help(r#"[{"content": "x", "anchorTarget": "wrold_info_before"}]"#, &[&help("world_info_before")]);
     check_help(r#"[{"content": "x", "anchorTarget": "user_profil"}]"#, &[&help("user_profile")]);
@@ -251,7 +251,7 @@ fn a_mistyped_anchor_of_the_built_in_ones_is_guessed_too() {
 }
 
 #[test]
-fn an_unregistered_type_is_an_ordinary_message() {
+fn treats_unregistered_type_as_message() {
     check(
         r#"[
             {"content": "A"},
@@ -265,12 +265,12 @@ fn an_unregistered_type_is_an_ordinary_message() {
 }
 
 #[test]
-fn an_empty_type_is_an_ordinary_message() {
+fn treats_empty_type_as_message() {
     check(r#"[{"type": "", "content": "A"}, {"type": "message", "content": "B"}]"#, "", "A B");
 }
 
 #[test]
-fn a_placeholder_without_an_id_is_reported() {
+fn reports_placeholder_without_id() {
     check(
         r#"[{"type": "placeholder"}, {"type": "placeholder", "id": " "}]"#,
         "u",
@@ -281,7 +281,7 @@ fn a_placeholder_without_an_id_is_reported() {
 }
 
 #[test]
-fn white_space_around_the_name_of_an_anchor_does_not_count() {
+fn trims_anchor_names() {
     check(
         r#"[{"type": "placeholder", "id": " lore "}, {"content": "A"}, {"content": "x", "anchorTarget": "lore  "}]"#,
         "",
@@ -290,13 +290,13 @@ fn white_space_around_the_name_of_an_anchor_does_not_count() {
 }
 
 #[test]
-fn a_placeholder_may_be_the_place_of_the_history() {
+fn accepts_placeholder_as_history_position() {
     check(r#"[{"type": "placeholder", "id": "chat_history"}, {"content": "A"}]"#, "u", "u1 A");
     check(r#"[{"type": "placeholder", "id": "__CHAT_HISTORY__"}, {"content": "A"}]"#, "u", "u1 A");
 }
 
 #[test]
-fn a_placement_on_an_anchor_is_ignored() {
+fn ignores_placement_of_anchor() {
     check(
         r#"[
             {"type": "placeholder", "id": "lore", "insertionPoint": 0},
@@ -310,13 +310,13 @@ fn a_placement_on_an_anchor_is_ignored() {
 }
 
 #[test]
-fn an_anchor_whose_strategy_names_no_place_has_none() {
+fn accepts_anchor_strategy_without_placement() {
     check(r#"[{"type": "chat_history", "injectionStrategy": {"order": 100}}]"#, "u", "u1");
     check(r#"[{"type": "chat_history", "injectionStrategy": {"type": "default", "depth": 4}}]"#, "u", "u1");
 }
 
 #[test]
-fn a_second_place_of_the_history_is_ignored() {
+fn ignores_second_history_entry() {
     check(
         r#"[
             {"type": "chat_history"},
@@ -330,7 +330,7 @@ fn a_second_place_of_the_history_is_ignored() {
 }
 
 #[test]
-fn the_history_stands_where_its_place_is_switched_off() {
+fn inserts_history_at_disabled_entry() {
     check(
         r#"[
             {"type": "chat_history", "isEnabled": false},
@@ -350,7 +350,7 @@ fn the_history_stands_where_its_place_is_switched_off() {
 }
 
 #[test]
-fn of_two_places_of_the_history_the_one_that_is_on_is_used() {
+fn prefers_enabled_history_entry() {
     check(
         r#"[{"type": "chat_history", "isEnabled": false}, {"content": "A"}, {"type": "chat_history"}]"#,
         "u",
@@ -359,7 +359,7 @@ fn of_two_places_of_the_history_the_one_that_is_on_is_used() {
 }
 
 #[test]
-fn the_history_stands_where_its_place_is_meant_for_another_model() {
+fn inserts_history_at_entry_for_other_model() {
     let preset = r#"[
         {"type": "chat_history", "modelMatch": {"enabled": true, "patterns": ["gpt"]}}, {"content": "A"}
     ]"#;
@@ -370,7 +370,7 @@ fn the_history_stands_where_its_place_is_meant_for_another_model() {
 }
 
 #[test]
-fn of_two_anchors_with_one_name_the_first_is_the_target() {
+fn targets_first_anchor_of_duplicate_name() {
     check(
         r#"[
             {"type": "placeholder", "id": "lore"},
@@ -386,7 +386,7 @@ fn of_two_anchors_with_one_name_the_first_is_the_target() {
 }
 
 #[test]
-fn entries_with_one_id_are_both_sent_and_reported() {
+fn sends_and_reports_entries_with_duplicate_id() {
     check(
         r#"[{"id": "a", "content": "A"}, {"id": "a", "content": "B"}, {"id": "a", "content": "C", "isEnabled": false}]"#,
         "",
@@ -395,7 +395,7 @@ fn entries_with_one_id_are_both_sent_and_reported() {
 }
 
 #[test]
-fn an_entry_that_is_switched_off_is_not_sent() {
+fn hides_disabled_entries() {
     check(
         r#"[
             {"content": "A", "isEnabled": false},
@@ -409,7 +409,7 @@ fn an_entry_that_is_switched_off_is_not_sent() {
 }
 
 #[test]
-fn a_group_of_the_preset_switches_its_entries() {
+fn hides_entries_of_disabled_group() {
     check(
         r#"{
             "presetGroups": [
@@ -438,7 +438,7 @@ const FOR_MODELS: &str = r#"[
 ]"#;
 
 #[test]
-fn an_anchor_exists_for_the_models_that_it_is_meant_for() {
+fn limits_anchor_to_matching_models() {
     let model = |model| Target { model: Some(model), profile: None, kind: None };
     Case { target: model("gpt-5"), ..Case::new(FOR_MODELS, "") }
         .check("gpt x y\n        not_activated preset#1: `modelMatch` excludes this model");
@@ -448,7 +448,7 @@ fn an_anchor_exists_for_the_models_that_it_is_meant_for() {
 }
 
 #[test]
-fn a_bad_model_pattern_is_reported_where_it_stands() {
+fn locates_invalid_model_pattern() {
     check(
         r#"[{"content": "A", "modelMatch": {"enabled": true, "patterns": [1, "("]}}]"#,
         "u",
@@ -457,12 +457,12 @@ fn a_bad_model_pattern_is_reported_where_it_stands() {
 }
 
 #[test]
-fn malformed_entries_are_passed_over() {
+fn skips_malformed_entries() {
     check(r#"[{"content": "A"}, 7, null, ["x"], "y", {"content": "B"}]"#, "u", "A B u1");
 }
 
 #[test]
-fn values_of_the_wrong_type_count_as_absent() {
+fn ignores_values_of_wrong_type() {
     check(
         r#"[{"content": "A", "role": "bot", "type": 3, "insertionPoint": "0", "injectionStrategy": []}]"#,
         "u",
@@ -472,7 +472,7 @@ fn values_of_the_wrong_type_count_as_absent() {
 }
 
 #[test]
-fn a_message_that_no_anchor_takes_has_no_placement() {
+fn sets_no_placement_without_anchor() {
     let agent =
         case::agent(r#"[{"content": "x", "anchorTarget": "lore"}, {"content": "y", "insertionPoint": 0}]"#);
     let (preset, _) = Preset::compile(&agent, &AnchorRegistry::system());
@@ -483,7 +483,7 @@ fn a_message_that_no_anchor_takes_has_no_placement() {
 }
 
 #[test]
-fn the_built_in_anchors_are_those_of_the_design() {
+fn lists_builtin_anchors() {
     let registry = AnchorRegistry::system();
     let ids: Vec<&str> = registry.definitions().iter().map(|definition| &*definition.id).collect();
     assert_eq!(
@@ -523,20 +523,20 @@ fn check_refused(id: &str, expected: &str) {
 }
 
 #[test]
-fn an_anchor_is_registered_once() {
+fn rejects_duplicate_anchor() {
     check_refused("weather", "anchor `weather` is registered already");
     check_refused("chat_history", "anchor `chat_history` is registered already");
 }
 
 #[test]
-fn an_id_that_no_entry_can_name_is_refused() {
+fn rejects_invalid_anchor_id() {
     for id in ["", "message", "placeholder", " lore", "__CHAT_HISTORY__"] {
         check_refused(id, &format!("`{id}` cannot be the id of an anchor"));
     }
 }
 
 #[test]
-fn a_built_in_anchor_stays_registered_and_another_may_go() {
+fn unregisters_only_custom_anchors() {
     let mut registry = case::registry();
     let refused = registry.unregister("user_profile").unwrap_err();
     assert_eq!(refused.to_string(), "anchor `user_profile` is built in and cannot be unregistered");
@@ -553,7 +553,7 @@ fn check_kind(kind: Option<&str>, preset: &str, expected: &str) {
 }
 
 #[test]
-fn an_entry_with_triggers_is_for_these_kinds_of_generation() {
+fn limits_entry_to_generation_types() {
     let preset = r#"[
         {"content": "a", "triggers": ["normal", "continue"]},
         {"type": "weather", "content": "b", "triggers": ["quiet"]},
@@ -574,7 +574,7 @@ fn an_entry_with_triggers_is_for_these_kinds_of_generation() {
 }
 
 #[test]
-fn white_space_alone_is_sent_where_that_is_wanted() {
+fn sends_whitespace_only_if_enabled() {
     let preset = r#"[
         {"content": "x"}, {"id": "space", "content": " ", "role": "system"}, {"id": "left", "content": "{{empty}} ", "role": "system"},
         {"id": "none", "content": "{{empty}}", "role": "system"}, {"id": "nothing", "content": "", "role": "system"},
@@ -593,7 +593,7 @@ fn white_space_alone_is_sent_where_that_is_wanted() {
 }
 
 #[test]
-fn empty_entry_of_another_role_is_silent() {
+fn marks_empty_assistant_entry_as_silent() {
     let agent = case::agent(
         r#"[{"role": "system", "content": ""}, {"role": "assistant", "content": ""}, {"role": "user", "content": " "}]"#,
     );
@@ -611,7 +611,7 @@ fn empty_entry_of_another_role_is_silent() {
 }
 
 #[test]
-fn what_goes_to_the_history_has_its_place_where_any_history_is_sent() {
+fn anchors_entries_to_history_only_if_sent() {
     check(
         r#"{"historyWhenUnplaced": "omit", "presetMessages": [
             {"type": "chat_history", "isEnabled": false}, {"content": "x", "anchorTarget": "chat_history"}

@@ -9,7 +9,7 @@ fn check(preset: &str, injections: &str, expected: &str) {
 }
 
 #[test]
-fn an_injection_stands_at_its_anchor() {
+fn places_injection_at_its_anchor() {
     check(
         r#"[{"type": "code"}, {"type": "chat_history"}]"#,
         r#"[
@@ -22,7 +22,7 @@ fn an_injection_stands_at_its_anchor() {
 }
 
 #[test]
-fn an_injection_may_have_an_index_or_depths() {
+fn places_injection_by_index_or_depths() {
     check(
         "[]",
         r#"[
@@ -35,7 +35,7 @@ fn an_injection_may_have_an_index_or_depths() {
 }
 
 #[test]
-fn at_one_gap_presets_come_before_worldbooks_and_those_before_plugins() {
+fn sorts_presets_before_worldbooks_before_plugins_in_slot() {
     check(
         r#"[{"content": "preset", "insertionPoint": -1}]"#,
         r#"[
@@ -50,7 +50,7 @@ fn at_one_gap_presets_come_before_worldbooks_and_those_before_plugins() {
 }
 
 #[test]
-fn at_one_side_of_an_anchor_the_same_order_holds() {
+fn sorts_anchor_side_like_slot() {
     check(
         r#"[{"type": "code"}, {"content": "preset", "anchorTarget": "code"}]"#,
         r#"[
@@ -64,7 +64,7 @@ fn at_one_side_of_an_anchor_the_same_order_holds() {
 }
 
 #[test]
-fn world_info_before_goes_before_the_description() {
+fn places_world_info_before_description() {
     check(
         r#"[{"role": "system", "content": "A"}, {"type": "char_description", "role": "system", "content": "D"}]"#,
         r#"[{"content": "w", "anchorTarget": "world_info_before", "order": 7}]"#,
@@ -73,7 +73,7 @@ fn world_info_before_goes_before_the_description() {
 }
 
 #[test]
-fn world_info_before_goes_before_the_first_system_entry_otherwise() {
+fn places_world_info_before_first_system_entry() {
     check(
         r#"[{"content": "U"}, {"role": "system", "content": "A"}, {"role": "system", "content": "B"}]"#,
         r#"[
@@ -85,7 +85,7 @@ fn world_info_before_goes_before_the_first_system_entry_otherwise() {
 }
 
 #[test]
-fn world_info_before_goes_to_the_top_at_last() {
+fn falls_back_to_top_for_world_info_before() {
     check(
         r#"[{"type": "code"}, {"content": "U"}, {"content": "x", "anchorTarget": "code", "anchorPoint": "before"}]"#,
         r#"[
@@ -97,7 +97,7 @@ fn world_info_before_goes_to_the_top_at_last() {
 }
 
 #[test]
-fn world_info_after_goes_after_the_description() {
+fn places_world_info_after_description() {
     check(
         r#"[{"type": "char_description", "content": ""}, {"role": "system", "content": "A"}]"#,
         r#"[{"content": "w", "anchorTarget": "world_info_after"}]"#,
@@ -106,7 +106,7 @@ fn world_info_after_goes_after_the_description() {
 }
 
 #[test]
-fn world_info_after_goes_after_the_last_system_entry_before_the_history_otherwise() {
+fn places_world_info_after_last_system_entry() {
     check(
         r#"[
             {"role": "system", "content": "A"},
@@ -121,7 +121,7 @@ fn world_info_after_goes_after_the_last_system_entry_before_the_history_otherwis
 }
 
 #[test]
-fn world_info_after_goes_before_the_history_at_last() {
+fn falls_back_to_history_for_world_info_after() {
     check(
         r#"[{"content": "U"}, {"type": "chat_history"}, {"role": "system", "content": "C"}]"#,
         r#"[{"content": "w", "anchorTarget": "world_info_after"}]"#,
@@ -130,7 +130,7 @@ fn world_info_after_goes_before_the_history_at_last() {
 }
 
 #[test]
-fn dialogue_examples_go_before_the_history() {
+fn places_dialogue_examples_before_history() {
     check(
         r#"[{"content": "U"}, {"type": "chat_history"}]"#,
         r#"[{"content": "e", "anchorTarget": "dialogue_examples"}]"#,
@@ -139,7 +139,7 @@ fn dialogue_examples_go_before_the_history() {
 }
 
 #[test]
-fn an_authors_note_goes_to_depth_four_as_a_system_message() {
+fn places_author_note_at_depth_four_as_system() {
     let preset = r#"[{"type": "chat_history"}]"#;
     let injections = r#"[{"role": "user", "content": "n", "anchorTarget": "author_note"}]"#;
     Case { injections, ..Case::new(preset, "uauau") }.check(
@@ -151,7 +151,7 @@ fn an_authors_note_goes_to_depth_four_as_a_system_message() {
 }
 
 #[test]
-fn any_other_injection_without_its_anchor_goes_before_the_history() {
+fn places_unanchored_injection_before_history() {
     check(
         r#"[{"content": "U"}, {"type": "chat_history"}, {"type": "code", "isEnabled": false}]"#,
         r#"[
@@ -164,7 +164,7 @@ fn any_other_injection_without_its_anchor_goes_before_the_history() {
 }
 
 #[test]
-fn an_anchor_that_exists_is_used_before_any_fallback() {
+fn prefers_existing_anchor_over_fallback() {
     check(
         r#"[{"type": "author_note"}, {"type": "world_info_before"}, {"type": "char_description", "content": "D"}]"#,
         r#"[
@@ -176,7 +176,7 @@ fn an_anchor_that_exists_is_used_before_any_fallback() {
 }
 
 #[test]
-fn without_a_history_injections_that_would_stand_before_it_end_the_list() {
+fn appends_injections_if_history_is_omitted() {
     check(
         r#"{"historyWhenUnplaced": "omit", "presetMessages": [{"content": "U"}]}"#,
         r#"[
@@ -190,12 +190,12 @@ fn without_a_history_injections_that_would_stand_before_it_end_the_list() {
 }
 
 #[test]
-fn a_blank_injection_is_not_sent() {
+fn drops_blank_injection() {
     check("[]", r#"[{"content": " ", "insertionPoint": 0}]"#, "u1 a2 u3\ndropped plugin: : blank content");
 }
 
 #[test]
-fn injections_are_placed_in_history_that_is_not_loaded_as_entries_are() {
+fn places_injections_before_loaded_messages() {
     let injections = r#"[
         {"content": "i", "insertionPoint": 0},
         {"content": "n", "anchorTarget": "author_note"},
@@ -221,7 +221,7 @@ fn at(target: &str) -> Placement {
 }
 
 #[test]
-fn every_message_knows_what_it_is_a_part_of() {
+fn records_place_of_every_message() {
     let points = DepthPoints::parse("0, 0~1").0;
     let placements = vec![
         at("chat_history"),
@@ -239,7 +239,7 @@ fn every_message_knows_what_it_is_a_part_of() {
 }
 
 #[test]
-fn an_injection_with_no_depth_at_all_is_dropped_with_a_reason() {
+fn drops_injection_without_depth() {
     let (preset, _) = Preset::compile(&case::agent("[]"), &AnchorRegistry::system());
     let placement = Placement::Depth { points: DepthPoints::parse("").0, order: Order::DEFAULT };
     let source = Source::new(SourceKind::Plugin, Trust::Preset);
@@ -251,7 +251,7 @@ fn an_injection_with_no_depth_at_all_is_dropped_with_a_reason() {
 }
 
 #[test]
-fn an_injection_is_left_out_with_its_anchor_where_that_is_wanted() {
+fn drops_injection_at_disabled_anchor_if_requested() {
     let preset = r#"[
         {"type": "code", "isEnabled": false}, {"type": "weather", "content": "sun", "isEnabled": false},
         {"type": "weather", "content": "rain"}, {"type": "chat_history"}

@@ -32,7 +32,7 @@ fn check_decisions(assembled: &Assembled, expected: &[&str]) {
 }
 
 #[test]
-fn many_entries_at_the_last_of_many_anchors() {
+fn places_many_entries_at_last_anchor() {
     let anchor = |index| json!({ "type": "placeholder", "id": format!("anchor {index}") });
     let placed = |_| json!({ "content": "x", "anchorTarget": format!("anchor {}", ENTRIES - 1) });
     let (assembled, diagnostics) = run(&[entries(anchor), entries(placed)].concat(), 0, Vec::new());
@@ -40,7 +40,7 @@ fn many_entries_at_the_last_of_many_anchors() {
 }
 
 #[test]
-fn many_mistyped_targets_among_many_anchors() {
+fn reports_many_mistyped_targets() {
     let anchor =
         |index| json!({ "type": "placeholder", "id": format!("the very long name of anchor {index}") });
     let placed =
@@ -50,7 +50,7 @@ fn many_mistyped_targets_among_many_anchors() {
 }
 
 #[test]
-fn many_entries_of_unknown_groups_types_and_patterns() {
+fn reports_many_unknown_groups_and_types() {
     let entry = |index| {
         json!({
             "content": "x", "type": format!("user_profil{index}"), "groupId": format!("group {index}"),
@@ -62,7 +62,7 @@ fn many_entries_of_unknown_groups_types_and_patterns() {
 }
 
 #[test]
-fn many_indexes_and_depths_in_a_long_history() {
+fn places_many_entries_in_long_history() {
     let index = |index| json!({ "content": "x", "insertionPoint": index });
     let depth = |index| json!({ "content": "x", "injectionStrategy": { "depth": 3 * index } });
     let (assembled, _) = run(&[entries(index), entries(depth)].concat(), 100_000, Vec::new());
@@ -71,7 +71,7 @@ fn many_indexes_and_depths_in_a_long_history() {
 }
 
 #[test]
-fn one_entry_at_more_points_than_the_limit_keeps_the_nearest() {
+fn keeps_nearest_depths_within_limit() {
     let entry = json!({ "content": "x", "injectionStrategy": { "depthConfig": "50000~1, 0~2" } });
     let (assembled, _) = run(&[entry], 100_000, Vec::new());
     assert_eq!(assembled.messages.len(), 110_000);
@@ -80,7 +80,7 @@ fn one_entry_at_more_points_than_the_limit_keeps_the_nearest() {
 }
 
 #[test]
-fn all_entries_together_have_no_more_points_than_the_limit() {
+fn limits_depths_across_all_entries() {
     let entry = json!({ "content": "x", "injectionStrategy": { "depthConfig": "0~1" } });
     let (assembled, _) = run(&vec![entry; 12], 9_999, Vec::new());
     assert_eq!(assembled.messages.len(), 9_999 + 100_000);
@@ -108,7 +108,7 @@ fn check_points(content: &Value, points: usize, left: &[&str]) {
 
 /// Without a limit, 1 MB at every depth would be 10 GB.
 #[test]
-fn long_entries_have_fewer_points() {
+fn limits_depths_of_long_entries() {
     let full = ["dropped preset#1: the limit for entries with several depths is reached"];
     let half = "x".repeat(1 << 19);
     check_points(&json!(half.repeat(2)), 64, &full);
@@ -120,7 +120,7 @@ fn long_entries_have_fewer_points() {
 }
 
 #[test]
-fn many_injections_without_their_anchors() {
+fn places_many_injections_without_anchors() {
     let source = Source::new(SourceKind::Worldbook, Trust::Import);
     let anchors = ["world_info_before", "world_info_after", "author_note", "dialogue_examples"];
     let injection = |index: usize| {
@@ -136,7 +136,7 @@ fn many_injections_without_their_anchors() {
 }
 
 #[test]
-fn one_group_of_many_calls() {
+fn groups_many_tool_calls() {
     let mut call = Message::new(Role::Assistant, "", Source::history("c", Role::Assistant));
     let mut messages = Vec::new();
     for index in 0..20_000 {

@@ -24,7 +24,7 @@ fn check_depths(depths: &str, history: &str, expected: &str) {
 }
 
 #[test]
-fn entries_without_a_place_stay_in_order() {
+fn keeps_list_order_without_placement() {
     check(
         r#"[{"role": "system", "content": "A"}, {"content": "B"}, {"type": "chat_history"}, {"content": "C"}]"#,
         "ua",
@@ -33,14 +33,14 @@ fn entries_without_a_place_stay_in_order() {
 }
 
 #[test]
-fn an_index_counts_the_settled_history_from_its_start() {
+fn counts_index_from_start_of_history() {
     check_index(0, "uauau", "x u1 a2 u3 a4 u5");
     check_index(1, "uauau", "u1 x a2 u3 a4 u5");
     check_index(2, "uauau", "u1 a2 x u3 a4 u5");
 }
 
 #[test]
-fn an_index_beyond_the_settled_history_is_its_end() {
+fn clamps_index_to_end_of_history() {
     check_index(4, "uauau", "u1 a2 u3 a4 x u5");
     check_index(5, "uauau", "u1 a2 u3 a4 x u5");
     check_index(99, "uauau", "u1 a2 u3 a4 x u5");
@@ -48,21 +48,21 @@ fn an_index_beyond_the_settled_history_is_its_end() {
 }
 
 #[test]
-fn a_negative_index_counts_from_the_end_of_the_settled_history() {
+fn counts_negative_index_from_end_of_history() {
     check_index(-1, "uauau", "u1 a2 u3 a4 x u5");
     check_index(-2, "uauau", "u1 a2 u3 x a4 u5");
     check_index(-5, "uauau", "x u1 a2 u3 a4 u5");
 }
 
 #[test]
-fn a_negative_index_beyond_the_start_is_the_start() {
+fn clamps_negative_index_to_start_of_history() {
     check_index(-6, "uauau", "x u1 a2 u3 a4 u5");
     check_index(-99, "uauau", "x u1 a2 u3 a4 u5");
     check_index(i64::MIN, "uauau", "x u1 a2 u3 a4 u5");
 }
 
 #[test]
-fn without_a_pending_turn_all_history_is_settled() {
+fn includes_all_messages_in_history_without_pending_turn() {
     check_index(0, "uaua", "x u1 a2 u3 a4");
     check_index(2, "uaua", "u1 a2 x u3 a4");
     check_index(99, "uaua", "u1 a2 u3 a4 x");
@@ -72,7 +72,7 @@ fn without_a_pending_turn_all_history_is_settled() {
 }
 
 #[test]
-fn a_tool_loop_is_pending_as_a_whole() {
+fn treats_tool_loop_as_one_pending_turn() {
     check_index(99, "uauctct", "u1 a2 x u3 c4 t5 c6 t7");
     check_index(2, "uauctct", "u1 a2 x u3 c4 t5 c6 t7");
     check_index(-1, "uauctct", "u1 a2 x u3 c4 t5 c6 t7");
@@ -81,7 +81,7 @@ fn a_tool_loop_is_pending_as_a_whole() {
 }
 
 #[test]
-fn two_trailing_user_messages_are_pending_together() {
+fn treats_trailing_user_messages_as_one_turn() {
     check_index(99, "uauu", "u1 a2 x u3 u4");
     check_index(-1, "uauu", "u1 a2 x u3 u4");
     check_index(-2, "uauu", "u1 x a2 u3 u4");
@@ -89,20 +89,20 @@ fn two_trailing_user_messages_are_pending_together() {
 }
 
 #[test]
-fn a_finished_tool_loop_is_settled() {
+fn includes_finished_tool_loop_in_history() {
     check_index(-1, "ucta", "u1 c2 t3 a4 x");
     check_index(-1, "uctau", "u1 c2 t3 a4 x u5");
 }
 
 #[test]
-fn an_empty_history_has_one_gap() {
+fn provides_one_slot_in_empty_history() {
     check_index(0, "", "x");
     check_index(-1, "", "x");
     check_depth(0, "", "x");
 }
 
 #[test]
-fn an_index_inside_a_group_moves_to_just_before_it() {
+fn moves_index_before_message_group() {
     let moved = "moved preset#1: placed before a tool call, which stays with its results";
     check_index(2, "uctau", &format!("u1 x c2 t3 a4 u5\n{moved}"));
     check_index(-3, "ucttau", &format!("u1 x c2 t3 t4 a5 u6\n{moved}"));
@@ -111,7 +111,7 @@ fn an_index_inside_a_group_moves_to_just_before_it() {
 }
 
 #[test]
-fn a_depth_counts_all_history_from_its_end() {
+fn counts_depth_from_last_message() {
     check_depth(0, "uauau", "u1 a2 u3 a4 u5 x");
     check_depth(1, "uauau", "u1 a2 u3 a4 x u5");
     check_depth(4, "uauau", "u1 x a2 u3 a4 u5");
@@ -120,13 +120,13 @@ fn a_depth_counts_all_history_from_its_end() {
 }
 
 #[test]
-fn a_depth_may_fall_into_the_pending_turn() {
+fn places_depth_inside_pending_turn() {
     check_depth(0, "uauct", "u1 a2 u3 c4 t5 x");
     check_depth(2, "uauct", "u1 a2 u3 x c4 t5");
 }
 
 #[test]
-fn a_single_depth_beyond_the_history_goes_to_the_front() {
+fn clamps_single_depth_to_front_of_history() {
     check_depth(
         6,
         "uauau",
@@ -140,7 +140,7 @@ fn a_single_depth_beyond_the_history_goes_to_the_front() {
 }
 
 #[test]
-fn a_depth_inside_a_group_moves_to_just_before_it() {
+fn moves_depth_before_message_group() {
     let moved = "moved preset#1: placed before a tool call, which stays with its results";
     check_depth(1, "uctt", &format!("u1 x c2 t3 t4\n{moved}"));
     check_depth(2, "uctt", &format!("u1 x c2 t3 t4\n{moved}"));
@@ -148,7 +148,7 @@ fn a_depth_inside_a_group_moves_to_just_before_it() {
 }
 
 #[test]
-fn several_depths_place_the_entry_several_times() {
+fn repeats_entry_at_several_depths() {
     check_depths("1, 3", "uauau", "u1 a2 x u3 a4 x u5");
     check_depths("0~2", "uauau", "u1 x a2 u3 x a4 u5 x");
     check_depths("1:2", "uauau", "x u1 a2 x u3 a4 x u5");
@@ -156,7 +156,7 @@ fn several_depths_place_the_entry_several_times() {
 }
 
 #[test]
-fn points_of_several_depths_beyond_the_history_are_not_placed() {
+fn skips_depths_beyond_history() {
     check_depths(
         "1, 9",
         "uau",
@@ -170,7 +170,7 @@ fn points_of_several_depths_beyond_the_history_are_not_placed() {
 }
 
 #[test]
-fn a_long_list_of_points_that_are_not_placed_is_cut_short() {
+fn truncates_long_list_of_skipped_depths() {
     check_depths(
         "4,5,6,7,8,9,10,11",
         "uau",
@@ -184,7 +184,7 @@ fn a_long_list_of_points_that_are_not_placed_is_cut_short() {
 }
 
 #[test]
-fn points_that_give_way_to_one_group_become_one() {
+fn merges_depths_moved_before_same_group() {
     check_depths(
         "1~1",
         "uctta",
@@ -193,7 +193,7 @@ fn points_that_give_way_to_one_group_become_one() {
 }
 
 #[test]
-fn a_depth_syntax_that_is_not_understood_is_reported() {
+fn reports_invalid_depth_syntax() {
     check_depths(
         "2, -1, 1x",
         "uau",
@@ -202,7 +202,7 @@ fn a_depth_syntax_that_is_not_understood_is_reported() {
 }
 
 #[test]
-fn leading_instructions_are_pinned_before_every_index_and_depth() {
+fn keeps_leading_system_messages_before_slots() {
     check_index(0, "ssuau", "s1 s2 x u3 a4 u5");
     check_index(-99, "ssuau", "s1 s2 x u3 a4 u5");
     check_depth(3, "ssuau", "s1 s2 x u3 a4 u5");
@@ -215,13 +215,13 @@ fn leading_instructions_are_pinned_before_every_index_and_depth() {
 }
 
 #[test]
-fn a_later_instruction_is_not_pinned() {
+fn leaves_later_system_message_unpinned() {
     check_index(0, "uas", "x u1 a2 s3");
     check_depth(0, "uas", "u1 a2 s3 x");
 }
 
 #[test]
-fn a_continuation_prefix_is_neither_counted_nor_passed() {
+fn keeps_continuation_prefix_last_without_counting_it() {
     check_depth(0, "uaup", "u1 a2 u3 x p4");
     check_depth(1, "uaup", "u1 a2 x u3 p4");
     check_index(-1, "uaup", "u1 a2 x u3 p4");
@@ -230,7 +230,7 @@ fn a_continuation_prefix_is_neither_counted_nor_passed() {
 }
 
 #[test]
-fn before_and_after_the_history_lie_outside_its_gaps() {
+fn places_history_anchors_outside_slots() {
     check(
         r#"[
             {"content": "depth", "injectionStrategy": {"depth": 0}},
@@ -245,7 +245,7 @@ fn before_and_after_the_history_lie_outside_its_gaps() {
 }
 
 #[test]
-fn at_one_gap_a_lower_order_comes_first_and_ties_keep_the_list() {
+fn sorts_slot_by_order_then_list() {
     check(
         r#"[
             {"type": "chat_history"},
@@ -261,7 +261,7 @@ fn at_one_gap_a_lower_order_comes_first_and_ties_keep_the_list() {
 }
 
 #[test]
-fn at_equal_order_the_lane_decides_before_the_list() {
+fn applies_tie_breaker_before_list_position() {
     check(
         r#"[
             {"type": "chat_history"},
@@ -276,7 +276,7 @@ fn at_equal_order_the_lane_decides_before_the_list() {
 }
 
 #[test]
-fn a_gap_in_history_that_is_not_loaded_becomes_the_front_of_what_is() {
+fn moves_unloaded_slots_before_loaded_messages() {
     let moved =
         "moved preset#1: its position is in history that is not loaded; placed before the loaded messages";
     check_index(0, "ua|uau", &format!("x u3 a4 u5\n{moved}"));
@@ -288,7 +288,7 @@ fn a_gap_in_history_that_is_not_loaded_becomes_the_front_of_what_is() {
 }
 
 #[test]
-fn a_gap_in_history_that_is_loaded_is_where_it_would_be_in_the_whole() {
+fn keeps_loaded_slots_at_their_positions() {
     check_index(2, "ua|uau", "x u3 a4 u5");
     check_index(3, "ua|uau", "u3 x a4 u5");
     check_index(99, "ua|uau", "u3 a4 x u5");
@@ -301,7 +301,7 @@ fn a_gap_in_history_that_is_loaded_is_where_it_would_be_in_the_whole() {
 }
 
 #[test]
-fn points_of_several_depths_that_are_not_loaded_are_one_decision() {
+fn combines_unloaded_depths_in_one_decision() {
     check_depths(
         "1~1, 9",
         "uau|uau",
@@ -310,7 +310,7 @@ fn points_of_several_depths_that_are_not_loaded_are_one_decision() {
 }
 
 #[test]
-fn without_a_place_for_it_the_history_follows_the_skeleton() {
+fn appends_history_without_placement() {
     check(
         r#"[{"content": "A"}, {"content": "x", "insertionPoint": -1}, {"content": "B"}]"#,
         "uau",
@@ -321,7 +321,7 @@ fn without_a_place_for_it_the_history_follows_the_skeleton() {
 }
 
 #[test]
-fn a_preset_may_omit_the_history_it_does_not_place() {
+fn omits_unplaced_history_if_requested() {
     check(
         r#"{"historyWhenUnplaced": "omit", "presetMessages": [
             {"content": "A"},
@@ -334,7 +334,7 @@ fn a_preset_may_omit_the_history_it_does_not_place() {
 }
 
 #[test]
-fn omit_has_no_effect_on_a_history_that_is_placed() {
+fn ignores_omit_if_history_is_placed() {
     check(
         r#"{"historyWhenUnplaced": "omit", "presetMessages": [{"type": "chat_history"}, {"content": "A"}]}"#,
         "u",
@@ -343,7 +343,7 @@ fn omit_has_no_effect_on_a_history_that_is_placed() {
 }
 
 #[test]
-fn an_unknown_way_to_treat_history_is_reported() {
+fn reports_invalid_history_setting() {
     check(
         r#"{"historyWhenUnplaced": "drop", "presetMessages": []}"#,
         "u",
@@ -352,7 +352,7 @@ fn an_unknown_way_to_treat_history_is_reported() {
 }
 
 #[test]
-fn of_several_places_one_is_used_and_that_is_reported() {
+fn reports_multiple_placements() {
     check_place(
         r#""insertionPoint": 0, "anchorTarget": "chat_history""#,
         "u",
@@ -367,7 +367,7 @@ fn of_several_places_one_is_used_and_that_is_reported() {
 }
 
 #[test]
-fn texts_are_inserted_as_they_are() {
+fn inserts_dollar_signs_verbatim() {
     check_place(r#""insertionPoint": 0, "name": "a""#, "u", "x u1");
     check(
         r#"[{"content": "$&"}, {"type": "chat_history"}, {"content": "$$1{{user}}$0", "insertionPoint": 0}]"#,

@@ -200,7 +200,7 @@ fn borders(window: &Window) -> Vec<usize> {
 
 proptest! {
     #[test]
-    fn every_entry_is_sent_once_at_each_of_its_points_or_has_a_decision(input in input()) {
+    fn sends_every_entry_or_records_decision(input in input()) {
         let assembled = input.run();
         let total = case::window(&input.history).total_len();
         let target = Target { model: input.model, profile: None, kind: None };
@@ -220,7 +220,7 @@ proptest! {
     }
 
     #[test]
-    fn every_injection_is_sent_or_has_a_decision(input in input()) {
+    fn sends_every_injection_or_records_decision(input in input()) {
         let assembled = input.run();
         let sent = assembled.messages.iter().filter(|message| message.source.kind == SourceKind::Plugin);
         let lost = assembled.decisions.iter().filter(|decision| {
@@ -230,7 +230,7 @@ proptest! {
     }
 
     #[test]
-    fn a_message_has_all_that_its_injection_has(input in input()) {
+    fn copies_all_fields_of_injection(input in input()) {
         let messages = input.run().messages;
         for injection in &input.injections {
             for message in messages.iter().filter(|message| message.source == injection.source) {
@@ -246,7 +246,7 @@ proptest! {
     }
 
     #[test]
-    fn what_stands_at_the_front_has_a_decision_and_its_place_before_the_window(
+    fn records_decision_for_entries_moved_to_front(
         input in input(), loaded in any::<proptest::sample::Index>(),
     ) {
         let mut window = case::window(&input.history);
@@ -267,7 +267,7 @@ proptest! {
     }
 
     #[test]
-    fn the_history_is_complete_and_keeps_its_order(input in input()) {
+    fn keeps_history_complete_and_ordered(input in input()) {
         let assembled = input.run();
         let is_history = |message: &&Message| message.source.kind == SourceKind::History;
         let found: Vec<_> = assembled.messages.iter().filter(is_history).map(|message| &message.source).collect();
@@ -278,7 +278,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_stands_inside_a_group(input in input()) {
+    fn inserts_nothing_inside_message_groups(input in input()) {
         let assembled = input.run();
         let window = case::window(&input.history);
         for group in groups(&window.messages) {
@@ -291,7 +291,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_placed_never_joins_a_group(input in input()) {
+    fn adds_no_placed_message_to_groups(input in input()) {
         let messages = input.run().messages;
         for group in groups(&messages).into_iter().filter(|group| group.len() > 1) {
             prop_assert!(messages[group].iter().all(|message| message.source.kind == SourceKind::History));
@@ -299,7 +299,7 @@ proptest! {
     }
 
     #[test]
-    fn pins_stand_before_every_gap_and_a_prefix_is_last(input in input()) {
+    fn keeps_pins_first_and_prefix_last(input in input()) {
         let messages = input.run().messages;
         let last_pin = messages.iter().rposition(|message| message.place == Place::Pinned);
         let is_placed = |message: &Message| matches!(message.place, Place::Gap { .. });
@@ -311,20 +311,20 @@ proptest! {
     }
 
     #[test]
-    fn the_same_input_gives_the_same_result(input in input()) {
+    fn returns_same_result_for_same_input(input in input()) {
         prop_assert_eq!(input.run(), input.run());
         prop_assert_eq!(input.preset().1, input.preset().1);
     }
 
     #[test]
-    fn every_byte_belongs_to_one_segment(input in input()) {
+    fn assigns_every_byte_to_one_segment(input in input()) {
         for message in input.run().messages {
             prop_assert!(is_partition(&message.segments(), message.content.len()), "{:?}", message);
         }
     }
 
     #[test]
-    fn what_a_macro_wrote_is_the_macros_and_the_rest_the_entrys(input in input()) {
+    fn attributes_macro_output_to_macro(input in input()) {
         for message in input.run().messages.iter().filter(|message| message.source.kind == SourceKind::Preset) {
             let text = message.text();
             prop_assert_eq!(text.len(), message.content.len());
@@ -338,7 +338,7 @@ proptest! {
     }
 
     #[test]
-    fn a_window_gives_the_end_of_what_the_whole_gives(input in input(), choice in any::<proptest::sample::Index>()) {
+    fn returns_same_end_for_loaded_messages(input in input(), choice in any::<proptest::sample::Index>()) {
         let whole = case::window(&input.history);
         let borders = borders(&whole);
         prop_assume!(input.has_history() && !borders.is_empty());
@@ -355,7 +355,7 @@ proptest! {
     }
 
     #[test]
-    fn findings_point_into_the_file(input in input()) {
+    fn points_diagnostics_into_file(input in input()) {
         for diagnostic in input.preset().1 {
             let pointer = diagnostic.location.pointer.clone().unwrap_or_default();
             prop_assert!(input.agent.pointer(&pointer).is_some(), "{}", diagnostic);
@@ -363,7 +363,7 @@ proptest! {
     }
 
     #[test]
-    fn messages_at_one_gap_ascend_by_order_then_rank(
+    fn sorts_slot_by_order_then_rank(
         orders in vec((order(), select(&[Rank::Worldbook, Rank::Plugin][..])), 0..8)
     ) {
         let source = Source::new(SourceKind::Plugin, Trust::Preset);
@@ -383,7 +383,7 @@ proptest! {
     }
 
     #[test]
-    fn no_file_makes_it_panic(agent in junk(), history in history()) {
+    fn accepts_any_file_without_panic(agent in junk(), history in history()) {
         let input = Input { agent, history, injections: Vec::new(), model: Some("gpt") };
         for diagnostic in input.preset().1 {
             let pointer = diagnostic.location.pointer.clone().unwrap_or_default();
@@ -393,7 +393,7 @@ proptest! {
     }
 
     #[test]
-    fn no_placement_of_an_injection_makes_it_panic(
+    fn accepts_any_injection_placement_without_panic(
         at in any::<i64>(), depth in any::<u64>(), order in any::<f64>(), target in ".*", syntax in "[0-9~:, -]*",
     ) {
         let order = Order(order);
@@ -499,7 +499,7 @@ fn junk() -> impl Strategy<Value = Value> {
 }
 
 #[test]
-fn a_preset_may_be_shared_between_threads() {
+fn allows_sharing_preset_between_threads() {
     fn is_shared<T: Send + Sync>() {}
     is_shared::<Preset>();
     is_shared::<AnchorRegistry>();

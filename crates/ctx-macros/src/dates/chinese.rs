@@ -35,14 +35,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn years_are_written_digit_by_digit() {
+    fn writes_years_digit_by_digit() {
         assert_eq!(capital_digits(2025), "贰零贰伍");
         assert_eq!(capital_digits(0), "零");
         assert_eq!(capital_digits(-221), "负贰贰壹");
     }
 
     #[test]
-    fn numbers_have_tens() {
+    fn writes_numbers_with_tens() {
         let numbers = [0, 1, 9, 10, 11, 20, 22, 30, 59].map(capital_number);
         assert_eq!(numbers, ["零", "壹", "玖", "拾", "拾壹", "贰拾", "贰拾贰", "叁拾", "伍拾玖"]);
     }

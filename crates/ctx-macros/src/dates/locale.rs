@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_country_is_told_from_another_of_the_same_language() {
+    fn distinguishes_countries_with_same_language() {
         check("zh-TW", "zh-TW", "2025年11月7日 星期五 下午10:30");
         check("ZH_tw", "zh-TW", "2025年11月7日 星期五 下午10:30");
         check("tw", "zh-TW", "2025年11月7日 星期五 下午10:30");
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn every_language_writes_its_own_long_date() {
+    fn writes_long_date_in_every_language() {
         let time = jiff::civil::datetime(2024, 2, 29, 0, 5, 0, 0);
         let long: Vec<_> = LOCALES.iter().map(|locale| locale.long(time)).collect();
         let expected = [
@@ -141,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_not_found() {
+    fn rejects_unknown_names() {
         for name in ["", "-", "x", "klingon", "zz-ZZ", "中文", "english"] {
             assert!(find(name).is_none(), "{name}");
         }
     }
 
     #[test]
-    fn names_are_unique_and_in_lower_case() {
+    fn keeps_names_unique_and_lowercase() {
         let names = LOCALES.iter().flat_map(|locale| locale.aliases.iter().copied().chain([locale.tag]));
         let mut names: Vec<_> = names.collect();
         let count = names.len();

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn days_have_names_of_year_month_and_day() {
+    fn names_year_month_and_day() {
         check(2025, 11, 7, "乙巳年（蛇年）九月十八");
         check(2024, 2, 10, "甲辰年（龙年）正月初一");
         check(2024, 2, 9, "癸卯年（兔年）腊月三十");
@@ -81,14 +81,14 @@ mod tests {
     }
 
     #[test]
-    fn leap_months_say_so() {
+    fn marks_leap_months() {
         check(2025, 8, 8, "乙巳年（蛇年）闰六月十五");
         check(2033, 12, 25, "癸丑年（牛年）闰十一月初四");
         check(2023, 4, 1, "癸卯年（兔年）闰二月十一");
     }
 
     #[test]
-    fn every_day_has_a_name() {
+    fn names_every_day() {
         let days =
             (-9999..=9999).step_by(7).flat_map(|year| [1, 6, 12].map(|month| civil::date(year, month, 28)));
         for day in days {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn double_hours_begin_at_odd_hours() {
+    fn starts_double_hours_at_odd_hours() {
         let name = |hour, minute| double_hour_and_quarter(civil::time(hour, minute, 0, 0));
         assert_eq!(name(22, 30), "亥时六刻");
         assert_eq!(name(22, 59), "亥时七刻");

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_by_the_nearer_hour() {
+    fn names_time_by_nearer_hour() {
         check(0, 0, "the stroke of midnight");
         check(12, 0, "high noon");
         check(15, 30, "half past 3 in the afternoon");
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_coming_hour_has_its_own_part_of_the_day() {
+    fn names_part_of_day_by_coming_hour() {
         check(11, 45, "a quarter to noon");
         check(23, 45, "a quarter to midnight");
         check(16, 45, "a quarter to 5 in the evening");
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_ordinals() {
+    fn writes_days_as_ordinals() {
         let days = [1, 2, 3, 4, 11, 12, 13, 21, 22, 23, 30, 31];
         let endings =
             ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "23rd", "30th", "31st"];

@@ -150,19 +150,19 @@ mod tests {
     }
 
     #[test]
-    fn every_token_is_replaced() {
+    fn replaces_every_token() {
         check("YYYY YY MMMM MMM MM M dddd ddd DD D", "2025 25 March Mar 03 3 Sunday Sun 09 9");
         check("HH H hh h mm m ss s A a", "15 15 03 3 04 4 05 5 PM pm");
     }
 
     #[test]
-    fn what_a_token_wrote_is_not_replaced_again() {
+    fn replaces_each_token_once() {
         check("MMMMdddd", "MarchSunday");
         check("MMMMM", "March3");
     }
 
     #[test]
-    fn brackets_keep_text() {
+    fn keeps_bracketed_text() {
         check("[at] h [o'clock, day] D[]", "at 3 o'clock, day 9");
         check("[[h]", "[h");
         check("[h", "[3");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn years_have_four_digits_and_a_sign() {
+    fn pads_years_and_keeps_sign() {
         let format =
             |year| format("YYYY YY", jiff::civil::date(year, 1, 1).at(0, 0, 0, 0), locale::english());
         assert_eq!(format(-44), "-0044 56");

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_formula_has_dice_sides_and_a_sum() {
+    fn reads_count_sides_and_modifier() {
         check("2d6+3", Some((2, 6, 3)));
         check("3D8-2", Some((3, 8, -2)));
         check("d20", Some((1, 20, 0)));
@@ -71,14 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_none() {
+    fn rejects_other_text() {
         for formula in ["", "d", "2d", "0d6", "2d0", "2d6+", "2d6 + 1", "x", "0", "-5", "2d6+3x", "d6d6"] {
             check(formula, None);
         }
     }
 
     #[test]
-    fn too_many_dice_are_refused() {
+    fn rejects_too_many_dice() {
         for formula in ["1000000000d6", "1d99999999999999999999", "10001d6", "1d6+99999999999999999999"] {
             assert!(read(formula).is_err(), "{formula}");
         }

@@ -308,7 +308,7 @@ mod tests {
     const AT: &str = "2025-11-07T22:05:09.120+08:00[Asia/Shanghai]";
 
     #[test]
-    fn dates() {
+    fn formats_dates() {
         check(AT, "YYYY YY Y Q Qo", "2025 25 2025 4 4th");
         check(AT, "M Mo MM MMM MMMM", "11 11th 11 Nov November");
         check(AT, "D Do DD DDD DDDo DDDD", "7 7th 07 311 311th 311");
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn times() {
+    fn formats_times() {
         check(AT, "H HH h hh k kk m mm s ss A a", "22 22 10 10 22 22 5 05 9 09 PM pm");
         check(AT, "Hmm Hmmss hmm hmmss", "2205 220509 1005 100509");
         check(AT, "S SS SSS SSSS", "1 12 120 1200");
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn long_forms() {
+    fn formats_long_forms() {
         check(AT, "LT|LTS|L|l", "10:05 PM|10:05:09 PM|11/07/2025|11/7/2025");
         check(AT, "LL|ll", "November 7, 2025|Nov 7, 2025");
         check(AT, "LLLL", "Friday, November 7, 2025 10:05 PM");
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn years_of_an_era() {
+    fn formats_years_of_era() {
         check(AT, "yyyy-MM-dd y yo yy yyy", "2025-11-Fr 2025 2025th 2025 2025");
         check(AT, "N NN NNN NNNN NNNNN", "AD AD AD Anno Domini AD");
         check(AT, "YYY Y YYYYY YYYYYY", "252025 2025 02025 +002025");
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_and_backslashes_quote() {
+    fn keeps_quoted_text() {
         check(AT, "[D is] D, \\D [", "D is 7, D [");
         check(AT, "[a] D] [D] \\YYYY \\[D] \\", "a] D D YYYY [7] ");
         check(AT, "D\n[\n]M\r\n", "7\n11");
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_week_belongs_to_the_year_of_its_last_day() {
+    fn assigns_week_to_year_of_last_day() {
         check("2025-12-31T00:00:00+00:00[UTC]", "gggg-w GGGG-W", "2026-1 2026-1");
         check("2027-01-01T00:00:00+00:00[UTC]", "gggg-w GGGG-W", "2027-1 2026-53");
     }

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_rounded_to_a_unit() {
+    fn rounds_durations_to_a_unit() {
         check(1, "a few seconds");
         check(44, "a few seconds");
         check(45, "a minute");
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn no_time_at_all_is_in_the_past() {
+    fn treats_zero_duration_as_past() {
         assert_eq!(signed(0), "a few seconds ago");
     }
 }

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_stream_is_that_of_the_library() {
+    fn matches_numbers_of_the_library() {
         let mut generator = SeedRandom::new("hello.");
         // First two numbers in the library's documentation.
         assert!((generator.next() - 0.928_257_879_579_245_4).abs() < f64::EPSILON);

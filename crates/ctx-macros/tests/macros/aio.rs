@@ -9,32 +9,32 @@ fn check(text: &str, expected: &str) {
 }
 
 #[test]
-fn names_and_texts_come_from_the_environment() {
+fn reads_names_and_texts_from_environment() {
     check("{{user}} {{char}} {{agent}}", "Mei Alice Alice");
     check("{{description}}|{{personality}}|{{scenario}}", "DESC|PERS|SCEN");
 }
 
 #[test]
-fn missing_values_have_defaults() {
+fn uses_defaults_for_missing_values() {
     let template = parse("{{user}} {{char}} [{{persona}}{{description}}{{scenario}}]", Dialect::Aio);
     let expansion = template.expand(&Env::default(), &mut State::new(Limits::default()), &origin());
     assert_eq!(expansion.text, "User Assistant []");
 }
 
 #[test]
-fn names_and_arguments_are_trimmed() {
+fn trims_names_and_arguments() {
     check("{{ user }}|{{\n\tchar\n}}", "Mei|Alice");
     check("{{ setvar :: a :: \n b c \n }}[{{ getvar :: a }}]", "[b c]");
     check("{{setvar::a::\u{3000}b\u{feff}}}[{{getvar::a}}]", "[b]");
 }
 
 #[test]
-fn names_are_case_sensitive() {
+fn matches_names_case_sensitively() {
     check("{{User}} {{GETVAR::a}}", "{{User}} {{GETVAR::a}}");
 }
 
 #[test]
-fn variables_are_sequential() {
+fn updates_variables_in_order() {
     check("{{setvar::n::0}}{{incvar::n}}{{incvar::n}}={{getvar::n}}", "=2");
     check("{{getvar::n}}{{setvar::n::7}}", "");
     check("{{setvar::n::0}}{{getvar::n}} … {{incvar::n}}{{incvar::n}}{{getvar::n}}", "0 … 2");
@@ -43,26 +43,26 @@ fn variables_are_sequential() {
 }
 
 #[test]
-fn variables_last_from_text_to_text() {
+fn keeps_variables_across_texts() {
     let mut state = State::new(Limits::default());
     expand_in("{{setvar::mood::calm}}", Dialect::Aio, &mut state);
     assert_eq!(expand_in("{{getvar::mood}}", Dialect::Aio, &mut state).text, "calm");
 }
 
 #[test]
-fn an_empty_value_is_stored_as_it_is() {
+fn stores_empty_value() {
     check("{{setvar::n::}}[{{getvar::n}}]", "[]");
     check("{{setvar::n::}}{{incvar::n}}[{{getvar::n}}]", "[1]");
 }
 
 #[test]
-fn values_stay_as_they_are_written() {
+fn keeps_spelling_of_values() {
     check("{{setvar::n::007}}{{getvar::n}}", "007");
     check("{{setvar::n::1.50}}{{getvar::n}}", "1.50");
 }
 
 #[test]
-fn counting_follows_javascript_numbers() {
+fn counts_like_javascript() {
     check("{{incvar::n}}{{getvar::n}}", "1");
     check("{{decvar::n}}{{decvar::n}}{{getvar::n}}", "-2");
     check("{{setvar::n::2.5}}{{incvar::n}}{{getvar::n}}", "3.5");
@@ -75,7 +75,7 @@ fn counting_follows_javascript_numbers() {
 }
 
 #[test]
-fn calls_nest() {
+fn expands_nested_calls() {
     check("{{setvar::n::{{user}}}}[{{getvar::n}}]", "[Mei]");
     check("{{setvar::{{user}}::x{{char}}y}}{{getvar::Mei}}", "xAlicey");
     check("{{setvar::k::n}}{{setvar::n::v}}{{getvar::{{getvar::k}}}}", "v");
@@ -83,19 +83,19 @@ fn calls_nest() {
 }
 
 #[test]
-fn white_space_of_values_is_kept_in_arguments() {
+fn keeps_whitespace_of_values_in_arguments() {
     check("{{setvar::s:: {{newline}} }}[{{getvar::s}}]", "[\n]");
 }
 
 #[test]
-fn values_are_never_scanned_again() {
+fn leaves_values_unexpanded() {
     check("{{persona}} / {{user}}", "I cost $$5, $& all. {{user}} / Mei");
     check("{{setvar::p::{{persona}}}}{{getvar::p}}", "I cost $$5, $& all. {{user}}");
     check("{{setvar::o::{}}{{getvar::o}}{{newline}}", "{\n");
 }
 
 #[test]
-fn a_backslash_keeps_braces_from_opening() {
+fn escapes_braces_with_backslash() {
     check(r"\{{user}} {{user}}", "{{user}} Mei");
     check(r"\\{{user}}", r"\{{user}}");
     check(r"\{user\} \{", r"\{user\} \{");
@@ -104,7 +104,7 @@ fn a_backslash_keeps_braces_from_opening() {
 }
 
 #[test]
-fn unknown_calls_stay_byte_for_byte() {
+fn keeps_unknown_calls_verbatim() {
     check("{{nobody}} {{ nobody :: a:: {{user}} }} {{user}}", "{{nobody}} {{ nobody :: a:: {{user}} }} Mei");
     check("{{x::{{setvar::a::1}}}}[{{getvar::a}}]", "{{x::{{setvar::a::1}}}}[]");
     check(r"{{x::\{{}} {{user}}", r"{{x::\{{}} Mei");
@@ -112,7 +112,7 @@ fn unknown_calls_stay_byte_for_byte() {
 }
 
 #[test]
-fn what_is_no_call_is_text() {
+fn treats_invalid_calls_as_text() {
     check("{{}} {{ }} {{::}} {{:}} {} }} {{", "{{}} {{ }} {{::}} {{:}} {} }} {{");
     check("{{user", "{{user");
     check("{{user} {{user", "{{user} {{user");
@@ -120,7 +120,7 @@ fn what_is_no_call_is_text() {
 }
 
 #[test]
-fn an_unclosed_call_is_text_and_what_follows_is_not() {
+fn expands_text_after_unclosed_call() {
     check("{{setvar::a::  b :: {{user}} c", "{{setvar::a::  b :: Mei c");
     check("{{ {{user}}", "{{ Mei");
     check("{{nobody:: {{user}} \n {{char}}", "{{nobody:: Mei \n Alice");
@@ -128,31 +128,31 @@ fn an_unclosed_call_is_text_and_what_follows_is_not() {
 }
 
 #[test]
-fn of_many_braces_the_innermost_count() {
+fn expands_innermost_braces() {
     check("{{{user}}}", "{Mei}");
     check("{{{{user}}}}", "{{Mei}}");
     check("{{{{{{user", "{{{{{{user");
 }
 
 #[test]
-fn single_colons_are_text() {
+fn treats_single_colons_as_text() {
     check("{{setvar::a::b:c}}{{getvar::a}}", "b:c");
     check("{{setvar::a:::b}}{{getvar::a}}", ":b");
     check("{{user:x}}", "{{user:x}}");
 }
 
 #[test]
-fn a_call_that_lacks_arguments_stays() {
+fn keeps_call_with_missing_arguments() {
     check("{{setvar::a}} {{getvar}} {{ incvar }}", "{{setvar::a}} {{getvar}} {{ incvar }}");
 }
 
 #[test]
-fn arguments_too_many_are_ignored() {
+fn ignores_extra_arguments() {
     check("{{user::x}} {{setvar::a::b::c}}{{getvar::a}}", "Mei b");
 }
 
 #[test]
-fn trim_removes_white_space_on_both_sides() {
+fn trims_whitespace_on_both_sides() {
     check("a \n\t{{trim}}\n\n b", "ab");
     check("  {{trim}}  ", "");
     check("a{{newline}}{{trim}}{{newline}} {{user}}", "aMei");
@@ -163,7 +163,7 @@ fn trim_removes_white_space_on_both_sides() {
 }
 
 #[test]
-fn time_and_date_are_those_of_the_turn() {
+fn uses_time_and_date_of_the_turn() {
     check("{{time}} | {{date}}", "10:30 PM | November 7, 2025");
     check_zone(Some("Asia/Shanghai"), "6:30 AM | November 8, 2025");
     check_zone(Some("America/New_York"), "5:30 PM | November 7, 2025");
@@ -180,7 +180,7 @@ fn check_zone(zone: Option<&str>, expected: &str) {
 }
 
 #[test]
-fn chinese_text_and_names_work() {
+fn supports_chinese_text_and_names() {
     check("你好，{{user}}！{{setvar::变量::值}}{{getvar::变量}}。", "你好，Mei！值。");
     check("{{用户}}\\{{宏}}", "{{用户}}{{宏}}");
     check("　{{trim}}　全角", "全角");

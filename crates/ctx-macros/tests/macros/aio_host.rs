@@ -56,7 +56,7 @@ fn with_host() -> Env {
 }
 
 #[test]
-fn the_model_has_an_id_and_a_name() {
+fn expands_model_id_and_name() {
     let model = ModelValues {
         id: Some("gpt-5".into()),
         profile_id: Some("p1".into()),
@@ -72,14 +72,14 @@ fn the_model_has_an_id_and_a_name() {
 }
 
 #[test]
-fn the_card_has_a_version_and_examples() {
+fn expands_version_and_examples_of_character_card() {
     let card =
         CardTexts { version: Some("1.2".into()), examples: Some("<START>".into()), ..CardTexts::default() };
     check(&Env { card, ..env() }, "{{agentVersion}} {{mesExamples}}", "1.2 <START>", &[]);
 }
 
 #[test]
-fn an_agent_without_a_guideline_has_the_standard_one() {
+fn defaults_to_standard_guideline() {
     let guideline = |text: &str| {
         let card = CardTexts { visual_guideline: Some(text.into()), ..CardTexts::default() };
         Env { card, ..env() }
@@ -92,7 +92,7 @@ fn an_agent_without_a_guideline_has_the_standard_one() {
 }
 
 #[test]
-fn the_newest_messages_are_shown_with_their_trust() {
+fn expands_newest_messages_with_their_trust() {
     let said = |text: &str, trust| Some(SpokenText { text: text.into(), trust });
     let conversation = Conversation {
         last: said("b", Trust::Model),
@@ -107,7 +107,7 @@ fn the_newest_messages_are_shown_with_their_trust() {
 }
 
 #[test]
-fn facts_of_the_machine_come_from_the_host() {
+fn reads_system_facts_from_host() {
     let text = "{{os}} {{osVersion}} {{arch}} {{platform}} {{locale}}";
     check(&with_host(), text, "<os> <osVersion> <arch> <platform> <locale>", &[]);
     check(&with_host(), "{{hostname}}", "Unknown", &[codes::NOT_PROVIDED]);
@@ -116,7 +116,7 @@ fn facts_of_the_machine_come_from_the_host() {
 }
 
 #[test]
-fn files_are_listed_by_group() {
+fn lists_files_by_group() {
     let files = json!([
         { "id": "smile", "type": "image", "filename": "smile.final.png", "description": "A smile", "group": "faces" },
         { "id": "song", "type": "audio", "path": "sounds/song.ogg", "group": "no such group" },
@@ -150,7 +150,7 @@ fn files_are_listed_by_group() {
 }
 
 #[test]
-fn tools_are_listed_by_name() {
+fn lists_tools_by_name() {
     let search = "- search: Searches notes.\n  Arguments: {\"type\":\"object\"}";
     let clock = "- clock\n  Arguments: {\"type\":\"object\"}";
     check(&with_host(), "{{tools}}", &format!("{search}\n{clock}"), &[]);
@@ -168,7 +168,7 @@ fn tools_are_listed_by_name() {
 }
 
 #[test]
-fn knowledge_bases_are_marked_for_a_plug_in() {
+fn writes_knowledge_base_placeholders() {
     check(
         &env(),
         "{{kb}}|{{kb::a}}|{{kb::a::5::}}|{{kb::::3}}",

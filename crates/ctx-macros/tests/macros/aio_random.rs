@@ -27,7 +27,7 @@ fn check_among(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn every_choice_comes_up() {
+fn reaches_every_choice() {
     check_among("{{random::a::b::{{char}}}}", &["a", "b", "Alice"]);
     check_among("{{random::a,b}}", &["a,b"]);
     check_among("{{randomInt::-1::1}}", &["-1", "0", "1"]);
@@ -38,12 +38,12 @@ fn every_choice_comes_up() {
 }
 
 #[test]
-fn each_call_draws_for_itself() {
+fn chooses_separately_for_each_call() {
     assert_eq!(all("{{random::a::b}}{{random::a::b}}").len(), 4);
 }
 
 #[test]
-fn draws_of_one_text_do_not_move_those_of_another() {
+fn isolates_random_values_between_texts() {
     let mut state = State::new(Limits::default());
     let draw = |text: &str, id: &str, state: &mut State| {
         let origin = Source::preset(Some(id.into()), 0, None);
@@ -55,7 +55,7 @@ fn draws_of_one_text_do_not_move_those_of_another() {
 }
 
 #[test]
-fn a_pick_lasts_through_the_conversation() {
+fn keeps_pick_throughout_conversation() {
     let options: Vec<String> = (0..1000).map(|n| n.to_string()).collect();
     let pick = format!("{{{{pick::{}}}}}", options.join("::"));
     let of = |id: &str, seed, text: &str, entry: &str| {
@@ -68,7 +68,7 @@ fn a_pick_lasts_through_the_conversation() {
     assert_eq!(
         of("s1", 0, &format!("{{{{random::x}}}}{pick}"), "a"),
         format!("x{picked}"),
-        "a draw before it"
+        "after another random value"
     );
     assert_ne!(of("s2", 0, &pick, "a"), picked, "another conversation");
     assert_ne!(of("s1", 0, &pick, "b"), picked, "another entry");
@@ -78,7 +78,7 @@ fn a_pick_lasts_through_the_conversation() {
 }
 
 #[test]
-fn impossible_numbers_are_refused() {
+fn rejects_impossible_numbers() {
     for dice in
         ["0d6", "101d6", "1d0", "1d1001", "6", "d", "2d6+1", "-1d6", "99999999999999999999d6", "２d6", ""]
     {
@@ -96,14 +96,14 @@ fn impossible_numbers_are_refused() {
 }
 
 #[test]
-fn a_text_is_repeated() {
+fn repeats_text() {
     check_among("{{repeat::ha::3}}", &["hahaha"]);
     check_among("[{{repeat::x::0}}]", &["[]"]);
     check_among("{{repeat::{{user}}::2}}", &["MeiMei"]);
 }
 
 #[test]
-fn repeating_what_was_repeated_ends() {
+fn limits_nested_repetition() {
     let mut text = "x".to_owned();
     for _ in 0..20 {
         text = format!("{{{{repeat::{text}::1000}}}}");

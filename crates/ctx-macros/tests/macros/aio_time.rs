@@ -24,7 +24,7 @@ fn at(time: &str) -> Env {
 }
 
 #[test]
-fn english_forms() {
+fn formats_english_dates_and_times() {
     check("{{time}}|{{time24}}", "10:30 PM|22:30");
     check("{{date}}|{{date_ymd}}|{{weekday}}", "November 7, 2025|2025-11-07|Friday");
     check("{{datetime}}", "2025-11-07 22:30:05");
@@ -32,14 +32,14 @@ fn english_forms() {
 }
 
 #[test]
-fn hours_of_half_a_day_have_no_zero() {
+fn formats_twelve_hour_time_without_leading_zero() {
     check_in(&at("2025-01-01T00:05:00Z"), "{{time}}", "12:05 AM", &[]);
     check_in(&at("2025-01-01T12:00:00Z"), "{{time}}", "12:00 PM", &[]);
     check_in(&at("2025-01-01T09:07:00Z"), "{{time}}", "9:07 AM", &[]);
 }
 
 #[test]
-fn patterns_have_tokens_and_quotes() {
+fn formats_custom_patterns() {
     check("{{datetime_format::YYYY/M/D H:m:s}}", "2025/11/7 22:30:5");
     check(
         "{{datetime_format::[It is] dddd, D [a day of] MMMM, h A}}",
@@ -52,12 +52,12 @@ fn patterns_have_tokens_and_quotes() {
 }
 
 #[test]
-fn an_open_bracket_is_text() {
+fn treats_open_bracket_as_text() {
     check_in(&env(), "{{datetime_format::[at HH}}", "[pmt 22", &[codes::BAD_PATTERN]);
 }
 
 #[test]
-fn eastern_forms() {
+fn formats_east_asian_dates() {
     check("{{date_cn}}|{{datetime_cn}}|{{weekday_cn}}", "2025年11月7日|2025年11月7日 22:30|星期五");
     check("{{date_jp}}|{{datetime_jp}}", "2025年11月7日（金）|2025年11月7日（金） 午後10時30分");
     check("{{date_ko}}", "2025년 11월 7일 (금)");
@@ -65,7 +65,7 @@ fn eastern_forms() {
 }
 
 #[test]
-fn languages_are_named_by_tag_or_country() {
+fn finds_locale_by_tag_or_country() {
     check("{{datetime_locale::en-US}}", "Friday, November 7, 2025 at 10:30 PM");
     check("{{datetime_locale::en-GB}}", "Friday, 7 November 2025 at 22:30");
     check("{{datetime_locale::zh-TW}}", "2025年11月7日 星期五 下午10:30");
@@ -82,7 +82,7 @@ fn languages_are_named_by_tag_or_country() {
 }
 
 #[test]
-fn the_chinese_calendar_has_leap_months_and_double_hours() {
+fn formats_chinese_calendar() {
     check("{{date_cn_ancient}}", "乙巳年（蛇年）九月十八");
     check("{{time_cn_ancient}}|{{shichen}}", "亥时六刻|亥时");
     check("{{datetime_cn_ancient}}", "乙巳年（蛇年）九月十八 亥时六刻");
@@ -90,14 +90,14 @@ fn the_chinese_calendar_has_leap_months_and_double_hours() {
 }
 
 #[test]
-fn capital_numerals() {
+fn formats_capital_numerals() {
     check("{{date_cn_uppercase}}|{{time_cn_uppercase}}", "贰零贰伍年拾壹月柒日|贰拾贰时叁拾分");
     check("{{datetime_cn_uppercase}}", "贰零贰伍年拾壹月柒日贰拾贰时叁拾分");
     check_in(&at("2020-10-20T00:00:00Z"), "{{datetime_cn_uppercase}}", "贰零贰零年拾月贰拾日零时零分", &[]);
 }
 
 #[test]
-fn old_english() {
+fn formats_old_english() {
     check("{{date_en_ancient}}", "the 7th day of November, in the year of our Lord 2025");
     check_in(
         &at("1851-05-01T15:30:00Z"),
@@ -108,7 +108,7 @@ fn old_english() {
 }
 
 #[test]
-fn zones_shift_all_but_universal_time() {
+fn converts_to_zone_except_iso_time() {
     let env = Env { zone: Some("Asia/Shanghai".into()), ..env() };
     check_in(&env, "{{datetime}} {{isotime}}", "2025-11-08 06:30:05 2025-11-07T22:30:05.123Z", &[]);
     let env = Env { zone: Some("Mars/Olympus".into()), ..env };
@@ -116,7 +116,7 @@ fn zones_shift_all_but_universal_time() {
 }
 
 #[test]
-fn the_clock_of_an_agent_is_followed() {
+fn follows_virtual_time_of_agent() {
     let clock = VirtualTime {
         begin: Moment::parse("1024-05-01 08:00").unwrap(),
         real_begin: Moment::Instant(AT - 60_000),
@@ -131,7 +131,7 @@ fn the_clock_of_an_agent_is_followed() {
 }
 
 #[test]
-fn without_a_time_calls_stay() {
+fn keeps_calls_without_time() {
     let names = [
         "time",
         "time24",
@@ -156,7 +156,7 @@ fn without_a_time_calls_stay() {
 }
 
 #[test]
-fn any_moment_has_a_name_in_every_form() {
+fn formats_any_moment_in_every_form() {
     let registry = ctx_macros::Registry::builtin();
     let is_time = |known: &&ctx_macros::Definition| {
         known.topic == ctx_macros::Topic::Time && known.dialects.contains(Dialect::Aio)

@@ -37,7 +37,7 @@ fn check_expanding(bytes: usize, calls: usize) {
 }
 
 #[test]
-fn expanding_allocates_what_it_writes() {
+fn allocates_in_proportion_to_result() {
     for (bytes, calls) in [(100_000, 1), (100_000, 10), (100_000, 1_000), (1_000_000, 10), (1_000_000, 1_000)]
     {
         check_expanding(bytes, calls);
@@ -45,7 +45,7 @@ fn expanding_allocates_what_it_writes() {
 }
 
 #[test]
-fn more_calls_cost_the_same_whatever_the_length_of_the_text() {
+fn allocates_per_call_independent_of_text_length() {
     for dialect in Dialect::ALL {
         let more = |bytes| {
             let of = |calls| expanding(&parse(&text(bytes, calls), dialect));
@@ -59,7 +59,7 @@ fn more_calls_cost_the_same_whatever_the_length_of_the_text() {
 }
 
 #[test]
-fn parsing_allocates_for_calls_and_not_for_text() {
+fn allocates_for_calls_not_text_when_parsing() {
     for dialect in Dialect::ALL {
         let of = |bytes, calls| {
             let text = ctx_types::Text::from(text(bytes, calls));
@@ -73,7 +73,7 @@ fn parsing_allocates_for_calls_and_not_for_text() {
 }
 
 #[test]
-fn a_text_without_calls_allocates_nothing() {
+fn allocates_nothing_without_calls() {
     for dialect in Dialect::ALL {
         let template = parse(&"x".repeat(100_000), dialect);
         let (info, _) = expanding(&template);

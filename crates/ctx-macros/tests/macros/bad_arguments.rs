@@ -50,7 +50,7 @@ fn outcome(text: &str, dialect: Dialect) -> (String, Vec<Code>) {
 
 #[test]
 #[rustfmt::skip]
-fn what_looks_like_a_call_and_is_none_is_said_to_be_none() {
+fn reports_invalid_call_syntax() {
     let form = (KEPT, Some(FORM));
     let unknown = (KEPT, Some(UNKNOWN));
     let end = (KEPT, Some(END));
@@ -80,7 +80,7 @@ fn what_looks_like_a_call_and_is_none_is_said_to_be_none() {
 
 #[test]
 #[rustfmt::skip]
-fn braces_around_anything_else_are_text() {
+fn treats_other_braces_as_text() {
     let text = [(KEPT, None); 2];
     for braces in ["{{}}", "{{ }}", "{{{}}}", "{ {user} }", "{{::}}", "{{\n", "}}{{"] {
         check(&[(braces, text)]);
@@ -93,7 +93,7 @@ fn braces_around_anything_else_are_text() {
 
 #[test]
 #[rustfmt::skip]
-fn braces_that_are_not_closed_are_a_call_where_a_macro_has_the_name() {
+fn reports_unclosed_call_of_known_macro() {
     let open = [(KEPT, Some(OPEN)); 2];
     check(&[
         ("{{user", open),
@@ -114,7 +114,7 @@ fn braces_that_are_not_closed_are_a_call_where_a_macro_has_the_name() {
 
 #[test]
 #[rustfmt::skip]
-fn the_name_of_a_variable_is_there() {
+fn requires_variable_name() {
     check(&[
         ("{{setvar::::x}}", [("", Some(BAD)), ("", Some(BAD))]),
         ("{{setvar::a}}", [(KEPT, Some(MISSING)), (KEPT, Some(MISSING))]),
@@ -139,7 +139,7 @@ fn the_name_of_a_variable_is_there() {
 
 #[test]
 #[rustfmt::skip]
-fn what_is_counted_is_a_number_that_is_exact() {
+fn reports_invalid_and_inexact_counts() {
     check(&[
         ("{{setvar::n::abc}}{{incvar::n}}", [("", Some(NOT_A_NUMBER)), ("abc1", Some(NOT_A_NUMBER))]),
         ("{{setvar::n::9007199254740991}}{{incvar::n}}", [("", Some(INEXACT)), ("9007199254740992", Some(INEXACT))]),
@@ -150,7 +150,7 @@ fn what_is_counted_is_a_number_that_is_exact() {
 
 #[test]
 #[rustfmt::skip]
-fn chance_has_something_to_choose_from() {
+fn reports_invalid_random_choices() {
     check(&[
         ("{{roll::abc}}", [(KEPT, Some(BAD)), ("", Some(BAD))]),
         ("{{roll abc}}", [(KEPT, Some(UNKNOWN)), ("", Some(BAD))]),
@@ -171,7 +171,7 @@ fn chance_has_something_to_choose_from() {
 
 #[test]
 #[rustfmt::skip]
-fn times_have_zones_and_patterns() {
+fn reports_invalid_zones_and_patterns() {
     check(&[
         ("{{time::UTC+99999}}", [("10:30 PM", Some(EXTRA)), ("9:09 AM", Some(ZONE))]),
         ("{{time::UTC-17}}", [("10:30 PM", Some(EXTRA)), ("10:13 PM", Some(ZONE))]),
@@ -194,7 +194,7 @@ fn times_have_zones_and_patterns() {
 
 #[test]
 #[rustfmt::skip]
-fn numbers_and_names_are_in_range() {
+fn reports_out_of_range_numbers_and_names() {
     check(&[
         ("{{user::x}}", [("Mei", Some(EXTRA)), (KEPT, Some(EXTRA))]),
         ("{{ user }}", [("Mei", None), ("Mei", None)]),
@@ -229,7 +229,7 @@ fn numbers_and_names_are_in_range() {
 }
 
 #[test]
-fn short_forms_of_variables_say_it_too() {
+fn reports_invalid_numbers_in_variable_operators() {
     let check = |text: &str, expected: &str, code: Code| {
         assert_eq!(outcome(text, Dialect::SillyTavern), (expected.to_owned(), vec![code]), "{text}");
     };
@@ -239,7 +239,7 @@ fn short_forms_of_variables_say_it_too() {
 }
 
 #[test]
-fn every_macro_with_arguments_says_that_one_is_missing() {
+fn reports_missing_argument_of_every_macro() {
     for definition in Registry::builtin().iter().filter(|known| known.arity.min > 0) {
         for dialect in definition.dialects.iter() {
             let text = format!("{{{{{}}}}}", definition.name);

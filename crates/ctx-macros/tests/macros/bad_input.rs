@@ -34,7 +34,7 @@ fn expanded(env: &Env, text: &str, dialect: Dialect, state: &mut State) -> (Expa
 }
 
 #[test]
-fn a_call_that_is_not_closed_is_text() {
+fn treats_unclosed_call_as_text() {
     let unclosed = codes::UNCLOSED_CALL;
     check(
         &env(),
@@ -51,7 +51,7 @@ fn a_call_that_is_not_closed_is_text() {
 }
 
 #[test]
-fn braces_alone_are_text() {
+fn treats_lone_braces_as_text() {
     for text in
         ["{{".repeat(10_000), "}}".repeat(10_000), format!("{}{}", "{{".repeat(10_000), "}}".repeat(10_000))]
     {
@@ -62,7 +62,7 @@ fn braces_alone_are_text() {
 }
 
 #[test]
-fn calls_are_nested_up_to_a_depth() {
+fn limits_call_depth() {
     let text = format!("{}x{}", "{{setvar::a::".repeat(10_000), "}}".repeat(10_000));
     check(
         &env(),
@@ -74,7 +74,7 @@ fn calls_are_nested_up_to_a_depth() {
 }
 
 #[test]
-fn repetition_has_a_limit() {
+fn limits_repetition() {
     let (bad, unknown) = (codes::BAD_ARGUMENT, codes::UNKNOWN_MACRO);
     check_kept("{{repeat::x::1000000000}}", [bad, unknown]);
     let nested = "{{repeat::{{repeat::{{repeat::x::1000}}::1000}}::1000}}";
@@ -84,7 +84,7 @@ fn repetition_has_a_limit() {
 }
 
 #[test]
-fn a_variable_can_hold_the_call_that_reads_it() {
+fn reads_variable_that_contains_its_own_call() {
     let mut state = State::new(Limits::default());
     state.set_variable(Scope::Local, "a", "{{getvar::a}}".into(), ctx_types::Trust::User).unwrap();
     for dialect in Dialect::ALL {
@@ -94,14 +94,14 @@ fn a_variable_can_hold_the_call_that_reads_it() {
 }
 
 #[test]
-fn dice_have_a_limit() {
+fn limits_dice() {
     let text = "{{roll::1000000000d6}}";
     let (bad, failed) = (codes::BAD_ARGUMENT, codes::MACRO_FAILED);
     check(&env(), text, &[(Dialect::Aio, text, &[bad]), (Dialect::SillyTavern, text, &[failed])]);
 }
 
 #[test]
-fn an_unknown_zone_is_utc() {
+fn falls_back_to_utc_for_unknown_zone() {
     let env = Env { zone: Some("Nowhere/Land".into()), ..env() };
     for dialect in Dialect::ALL {
         check(&env, "{{time}} {{time}}", &[(dialect, "10:30 PM 10:30 PM", &[codes::UNKNOWN_ZONE])]);
@@ -114,7 +114,7 @@ fn an_unknown_zone_is_utc() {
 }
 
 #[test]
-fn a_format_that_is_not_closed_is_text() {
+fn treats_unclosed_format_as_text() {
     check(&env(), "{{datetime_format::[YYYY}}", &[(Dialect::Aio, "[2025", &[codes::BAD_PATTERN])]);
     check(&env(), "{{datetimeformat [YYYY}}", &[(Dialect::SillyTavern, "[2025", &[codes::BAD_PATTERN])]);
     let locale = "{{datetime_locale::xx}}";
@@ -122,7 +122,7 @@ fn a_format_that_is_not_closed_is_text() {
 }
 
 #[test]
-fn whatever_a_text_does_it_ends_within_the_limits() {
+fn stays_within_limits_for_harmful_text() {
     let limits = Limits::default();
     for case in cases::all(10) {
         for dialect in Dialect::ALL {
@@ -149,5 +149,5 @@ fn check_limits(case: &Case, dialect: Dialect, limits: Limits) {
     // At most 64 diagnostics of each kind, and one with the rest.
     assert!(found.len() <= 2 * 65 + 1, "{name}: {}", found.len());
     let used = state.steps_left() < limits.steps || state.output_left() < limits.output_bytes;
-    assert!(used || expansion.text.len() <= case.text.len(), "{name}: nothing is for free");
+    assert!(used || expansion.text.len() <= case.text.len(), "{name}: no step or output was charged");
 }

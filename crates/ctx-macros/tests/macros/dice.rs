@@ -24,7 +24,7 @@ fn check(dialect: Dialect, text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn sums_are_added_to_what_was_rolled() {
+fn adds_modifier_to_rolled_value() {
     for text in ["{{roll::2d2+3}}", "{{roll:2d2+3}}", "{{roll 2d2+3}}", "{{ roll :: 2D2+3 }}"] {
         check(Dialect::SillyTavern, text, &["5", "6", "7"]);
     }
@@ -34,7 +34,7 @@ fn sums_are_added_to_what_was_rolled() {
 }
 
 #[test]
-fn three_dice_stay_within_their_sum() {
+fn keeps_three_dice_within_range() {
     let text = parse("{{roll 3d6+2}}", Dialect::SillyTavern);
     for seed in 0..50 {
         let sum = text.expand(&Env { seed, ..env() }, &mut State::new(Limits::default()), &origin()).text;
@@ -43,7 +43,7 @@ fn three_dice_stay_within_their_sum() {
 }
 
 #[test]
-fn aio_hub_adds_nothing() {
+fn rejects_modifier_in_aio_hub_syntax() {
     let expansion = expand("{{roll::3d6+2}}", Dialect::Aio);
     assert_eq!(expansion.text, "{{roll::3d6+2}}");
     assert_eq!(expansion.diagnostics[0].code, codes::BAD_ARGUMENT);

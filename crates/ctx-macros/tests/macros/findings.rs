@@ -28,17 +28,17 @@ fn place<'t>(finding: &Diagnostic, text: &'t str) -> &'t str {
 }
 
 #[test]
-fn a_good_text_has_no_findings() {
+fn accepts_valid_text_without_diagnostics() {
     check("{{user}} { } }} {{ {{}} {{setvar::a::{{char}}}} {{setvar::a::}}", &[]);
 }
 
 #[test]
-fn an_unknown_macro_is_reported_with_its_place() {
+fn locates_unknown_macro() {
     check("a {{nobody::x}} b", &[(codes::UNKNOWN_MACRO, "{{nobody::x}}", Some(LISTED))]);
 }
 
 #[test]
-fn a_near_name_is_suggested() {
+fn suggests_similar_name() {
     check("{{usr}}", &[(codes::UNKNOWN_MACRO, "{{usr}}", Some("did you mean `user`?"))]);
     check("{{User}}", &[(codes::UNKNOWN_MACRO, "{{User}}", Some("did you mean `user`?"))]);
     check(
@@ -48,7 +48,7 @@ fn a_near_name_is_suggested() {
 }
 
 #[test]
-fn a_macro_of_another_dialect_is_known_there() {
+fn suggests_macro_syntax_of_known_macro() {
     check(
         "{{banned}}",
         &[(codes::UNKNOWN_MACRO, "{{banned}}", Some("set macro syntax `sillytavern` to use it"))],
@@ -56,7 +56,7 @@ fn a_macro_of_another_dialect_is_known_there() {
 }
 
 #[test]
-fn findings_are_in_the_order_of_the_text() {
+fn sorts_diagnostics_by_position() {
     check(
         "{{aaa::{{bbb}}}} {{ccc}}",
         &[
@@ -68,14 +68,14 @@ fn findings_are_in_the_order_of_the_text() {
 }
 
 #[test]
-fn a_wrong_number_of_arguments_is_reported() {
+fn reports_wrong_argument_count() {
     let help = Some("write it like `{{setvar::mood::calm}}`");
     check("{{setvar::a}}", &[(codes::MISSING_ARGUMENT, "{{setvar::a}}", help)]);
     check("{{user::a}}", &[(codes::EXTRA_ARGUMENT, "{{user::a}}", Some("write it like `{{user}}`"))]);
 }
 
 #[test]
-fn a_call_that_is_not_closed_is_reported() {
+fn reports_unclosed_call() {
     let help = Some("close it with `}}`");
     check("hi {{user", &[(codes::UNCLOSED_CALL, "{{user", help)]);
     check("{{user} x", &[(codes::UNCLOSED_CALL, "{{user", help)]);
@@ -85,7 +85,7 @@ fn a_call_that_is_not_closed_is_reported() {
 }
 
 #[test]
-fn many_findings_are_counted() {
+fn counts_excess_diagnostics() {
     let template = parse(&"{{x}}".repeat(1000), Dialect::Aio);
     let last = template.diagnostics().last().unwrap();
     assert_eq!(template.diagnostics().len(), 65);
@@ -93,12 +93,12 @@ fn many_findings_are_counted() {
 }
 
 #[test]
-fn expanding_does_not_repeat_findings_of_compiling() {
+fn omits_compile_diagnostics_when_expanding() {
     assert_eq!(expand("{{nobody}} {{setvar::a}}", Dialect::Aio).diagnostics, []);
 }
 
 #[test]
-fn without_a_time_its_macros_stay() {
+fn keeps_time_macros_without_time() {
     check_run(
         &Env { at_millis: None, ..env() },
         "{{ time }}, {{user}}",
@@ -110,14 +110,14 @@ fn without_a_time_its_macros_stay() {
 }
 
 #[test]
-fn an_unknown_zone_is_reported_once() {
+fn reports_unknown_zone_once() {
     let env = Env { zone: Some("Mars/Olympus".into()), ..env() };
     let expected = "10:30 PM November 7, 2025";
     check_run(&env, "{{time}} {{date}}", expected, &[(codes::UNKNOWN_ZONE, "{{time}}")]);
 }
 
 #[test]
-fn counting_with_something_else_is_reported() {
+fn reports_counting_of_non_numbers() {
     let text = "{{setvar::n::abc}}{{incvar::n}}";
     check_run(&env(), text, "", &[(codes::NOT_A_NUMBER, "{{incvar::n}}")]);
 }
@@ -133,7 +133,7 @@ fn check_run(env: &Env, text: &str, expected: &str, findings: &[(Code, &str)]) {
 }
 
 #[test]
-fn the_calls_of_a_template_are_listed() {
+fn lists_calls_of_template() {
     let template = parse("{{agent}} {{setvar::a::{{time}}}} {{nobody::{{date}}}}", Dialect::Aio);
     let uses: Vec<_> = template.macros().map(|used| (used.name, used.volatile, used.changes_state)).collect();
     assert_eq!(uses, [("char", false, false), ("setvar", false, true), ("time", true, false)]);
@@ -141,7 +141,7 @@ fn the_calls_of_a_template_are_listed() {
 }
 
 #[test]
-fn what_a_host_of_sillytavern_does_not_give_is_told() {
+fn reports_values_missing_from_host() {
     let names =
         ["summary", "authorsNote", "chatStart", "instructInput", "defaultSystemPrompt", "systemPrompt"];
     for name in names.into_iter().chain(["firstIncludedMessageId", "firstDisplayedMessageId", "maxContext"]) {

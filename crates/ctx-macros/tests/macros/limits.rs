@@ -13,7 +13,7 @@ fn check(limits: Limits, text: &str, expected: &str, code: Code) {
 }
 
 #[test]
-fn steps_are_limited_over_all_texts_of_a_run() {
+fn limits_steps_across_all_texts() {
     let limits = Limits { steps: 3, ..Limits::default() };
     check(limits, "{{user}} {{user}} {{user}} {{user}} x", "Mei Mei Mei {{user}} x", codes::STEP_LIMIT);
     let mut state = State::new(limits);
@@ -26,14 +26,14 @@ fn steps_are_limited_over_all_texts_of_a_run() {
 }
 
 #[test]
-fn the_rest_of_the_text_stays_from_the_outermost_call_on() {
+fn keeps_rest_from_outermost_call() {
     let limits = Limits { steps: 2, ..Limits::default() };
     let text = r"{{user}} {{setvar::a:: {{char}} }} \{{ {{user}}";
     check(limits, text, r"Mei {{setvar::a:: {{char}} }} \{{ {{user}}", codes::STEP_LIMIT);
 }
 
 #[test]
-fn depth_is_limited() {
+fn limits_depth() {
     let nested = |depth: usize| format!("{}x{}", "{{setvar::a::".repeat(depth), "}}".repeat(depth));
     let fine = expand_in(&nested(64), Dialect::Aio, &mut State::new(Limits::default()));
     assert_eq!(fine.text, "");
@@ -43,7 +43,7 @@ fn depth_is_limited() {
 }
 
 #[test]
-fn output_is_limited_and_literal_text_is_not_output() {
+fn limits_output_without_counting_literal_text() {
     let limits = Limits { output_bytes: 7, ..Limits::default() };
     let literal = "a".repeat(100);
     let text = format!("{literal}{{{{user}}}}{{{{user}}}}{{{{user}}}}!");
@@ -52,7 +52,7 @@ fn output_is_limited_and_literal_text_is_not_output() {
 }
 
 #[test]
-fn variables_are_limited_in_number_and_size() {
+fn limits_variable_count_and_size() {
     let limits = Limits { variables: 1, ..Limits::default() };
     let text = "{{setvar::a::1}}{{setvar::a::2}}{{getvar::a}}{{setvar::b::1}}";
     check(limits, text, "2{{setvar::b::1}}", codes::VARIABLE_LIMIT);
@@ -64,7 +64,7 @@ fn variables_are_limited_in_number_and_size() {
 }
 
 #[test]
-fn a_limit_of_variables_stops_one_call_only() {
+fn stops_only_call_that_exceeds_variable_limit() {
     let limits = Limits { variables: 1, ..Limits::default() };
     for (dialect, text, expected) in [
         (Dialect::Aio, "{{incvar::a}}{{incvar::b}}{{user}}", "{{incvar::b}}Mei"),
@@ -78,7 +78,7 @@ fn a_limit_of_variables_stops_one_call_only() {
 }
 
 #[test]
-fn doubling_a_variable_ends() {
+fn stops_doubling_of_a_variable() {
     let bomb = format!(
         "{{{{setvar::a::0123456789}}}}{}",
         "{{setvar::a::{{getvar::a}}{{getvar::a}}}}".repeat(10_000)
@@ -91,14 +91,14 @@ fn doubling_a_variable_ends() {
 }
 
 #[test]
-fn appending_ends() {
+fn stops_repeated_appending() {
     let bomb = "{{addvar::a::x{{getvar::a}}}}".repeat(30_000);
     let expansion = expand_in(&bomb, Dialect::Aio, &mut State::new(Limits::default()));
     assert_eq!(expansion.diagnostics[0].code, codes::OUTPUT_LIMIT);
 }
 
 #[test]
-fn a_megabyte_of_braces_is_parsed() {
+fn parses_megabyte_of_braces() {
     for pattern in
         ["{", "}", "{}", "{{a", "{{a::", "{{setvar::a::", "{{setvar::", "\\{", "{{ {", "::{{", "}}{{"]
     {
@@ -112,7 +112,7 @@ fn a_megabyte_of_braces_is_parsed() {
 }
 
 #[test]
-fn a_megabyte_of_nested_calls_fits_a_small_stack() {
+fn parses_deep_nesting_on_small_stack() {
     let text = format!("{}{}", "{{setvar::a::".repeat(70_000), "}}".repeat(70_000));
     let run = move || {
         let limits = Limits { depth: Limits::MAX_DEPTH, ..Limits::default() };

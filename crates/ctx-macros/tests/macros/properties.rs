@@ -223,7 +223,7 @@ fn is_plain(text: &str, dialect: Dialect) -> bool {
 
 proptest! {
     #[test]
-    fn expanding_ends_within_the_limits(text in text(), dialect in dialect()) {
+    fn expands_within_limits(text in text(), dialect in dialect()) {
         let mut state = run(NARROW, VARIABLES.iter());
         let expansion = expand(&text, dialect, &mut state);
         let written = NARROW.output_bytes - state.output_left();
@@ -236,7 +236,7 @@ proptest! {
     }
 
     #[test]
-    fn every_byte_belongs_to_one_segment(text in text(), dialect in dialect()) {
+    fn assigns_every_byte_to_one_segment(text in text(), dialect in dialect()) {
         let mut state = run(Limits::default(), VARIABLES.iter());
         let expansion = expand(&text, dialect, &mut state);
         let segments = expansion.segments();
@@ -249,7 +249,7 @@ proptest! {
     }
 
     #[test]
-    fn no_order_of_a_map_shows(text in text(), dialect in dialect()) {
+    fn expands_independently_of_map_order(text in text(), dialect in dialect()) {
         let (mut one, mut two) = (run(NARROW, VARIABLES.iter()), run(NARROW, VARIABLES.iter().rev()));
         let first = parse(&text, dialect, &REGISTRY).expand(&env(), &mut one, &origin());
         // A separate registry, template, and run, because map order could differ.
@@ -263,7 +263,7 @@ proptest! {
     }
 
     #[test]
-    fn a_text_without_calls_is_unchanged(text in plain(), dialect in dialect()) {
+    fn keeps_text_without_calls(text in plain(), dialect in dialect()) {
         prop_assume!(is_plain(&text, dialect));
         let template = parse(&text, dialect, &REGISTRY);
         let expansion = template.expand(&env(), &mut State::new(Limits::default()), &origin());
@@ -274,14 +274,14 @@ proptest! {
     }
 
     #[test]
-    fn without_steps_every_text_stays_but_for_escapes(text in text()) {
+    fn keeps_text_without_steps(text in text()) {
         let text = text.replace('\\', "");
         let expansion = expand(&text, Dialect::Aio, &mut State::new(Limits { steps: 0, ..NARROW }));
         prop_assert_eq!(expansion.text, text.as_str());
     }
 
     #[test]
-    fn calls_lie_in_the_text_in_order(text in text(), dialect in dialect()) {
+    fn lists_calls_in_text_order(text in text(), dialect in dialect()) {
         let template = parse(&text, dialect, &REGISTRY);
         let spans: Vec<_> = template.macros().map(|used| used.span).collect();
         prop_assert!(spans.is_sorted_by_key(|span| span.start));

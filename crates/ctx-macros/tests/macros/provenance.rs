@@ -32,7 +32,7 @@ fn check_from(origin: &Source, env: &Env, text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn values_and_literal_bytes_are_segments() {
+fn assigns_segments_to_values_and_literals() {
     check(
         "Hi {{user}}, I am {{agent}}{{char}}.",
         &[
@@ -47,7 +47,7 @@ fn values_and_literal_bytes_are_segments() {
 }
 
 #[test]
-fn literal_bytes_around_an_empty_value_are_one_segment() {
+fn merges_literals_around_empty_value() {
     check(
         "a{{setvar::x::1}}b{{nobody}}\\{{c {{user}}",
         &["preset:p1|Preset|ab{{nobody}}{{c ", "macro:user|User|Mei"],
@@ -55,28 +55,28 @@ fn literal_bytes_around_an_empty_value_are_one_segment() {
 }
 
 #[test]
-fn a_text_without_written_bytes_has_no_segments() {
+fn returns_no_segments_without_macro_output() {
     check("a{{setvar::x::1}}b", &[]);
     check("{{nobody}}", &[]);
     check("{{setvar::x::1}}", &[]);
 }
 
 #[test]
-fn trim_moves_the_borders() {
+fn adjusts_segments_after_trim() {
     check("a {{newline}} {{trim}} {{newline}} {{user}}", &["preset:p1|Preset|a", "macro:user|User|Mei"]);
     check("{{user}} {{trim}}\n b", &["macro:user|User|Mei", "preset:p1|Preset|b"]);
     check("{{user}}{{newline}}{{trim}}", &["macro:user|User|Mei"]);
 }
 
 #[test]
-fn trust_sinks_with_what_a_value_was_made_of() {
+fn lowers_trust_to_least_trusted_input() {
     check("{{setvar::a::x}}{{getvar::a}}", &["macro:getvar|Preset|x"]);
     check("{{setvar::a::x{{user}}}}{{getvar::a}}", &["macro:getvar|User|xMei"]);
     check("{{setvar::a::{{user}}}}{{addvar::a::!}}{{getvar::a}}", &["macro:getvar|User|Mei!"]);
 }
 
 #[test]
-fn an_imported_text_taints_what_it_stores() {
+fn inherits_trust_of_imported_text() {
     let import = Source::new(SourceKind::Preset, Trust::Import);
     check_from(&import, &env(), "{{setvar::a::x}}{{getvar::a}}", &["macro:getvar|Import|x"]);
     let agent = Env { agent_trust: Trust::Import, ..env() };
@@ -89,7 +89,7 @@ fn an_imported_text_taints_what_it_stores() {
 }
 
 #[test]
-fn a_plain_text_is_shared() {
+fn shares_plain_text() {
     let text = Text::from("no calls { } here");
     let template = ctx_macros::Template::parse(&text, Dialect::Aio, &ctx_macros::Registry::builtin());
     let expansion = template.expand(&env(), &mut State::new(Limits::default()), &origin());
@@ -99,7 +99,7 @@ fn a_plain_text_is_shared() {
 }
 
 #[test]
-fn a_value_that_is_the_whole_result_is_shared() {
+fn shares_value_that_is_entire_result() {
     let env = env();
     let template = parse("{{description}}", Dialect::Aio);
     let expansion = template.expand(&env, &mut State::new(Limits::default()), &origin());

@@ -19,13 +19,13 @@ fn nothing(name: &str) -> Definition {
 }
 
 #[test]
-fn a_new_name_is_registered() {
+fn registers_new_name() {
     check(nothing("weather"), &Ok(()));
     check(nothing("天气").alias("tianqi"), &Ok(()));
 }
 
 #[test]
-fn a_taken_name_is_refused_in_any_case() {
+fn rejects_duplicate_name_in_any_case() {
     let duplicate = |name: &str| Err(RegisterError::Duplicate { name: name.to_owned() });
     check(nothing("user"), &duplicate("user"));
     check(nothing("weather").alias("AGENT"), &duplicate("AGENT"));
@@ -33,19 +33,19 @@ fn a_taken_name_is_refused_in_any_case() {
 }
 
 #[test]
-fn a_name_that_cannot_be_called_is_refused() {
+fn rejects_invalid_name() {
     for name in ["", " ", "a b", "a::b", "{x", "1x", "/x"] {
         check(nothing(name), &Err(RegisterError::BadName { name: name.to_owned() }));
     }
 }
 
 #[test]
-fn an_impossible_arity_is_refused() {
+fn rejects_impossible_arity() {
     check(nothing("x").arity(2, 1), &Err(RegisterError::BadArity { name: "x".to_owned() }));
 }
 
 #[test]
-fn a_closure_sees_arguments_and_variables() {
+fn passes_arguments_and_variables_to_closure() {
     let mut registry = Registry::new();
     let prefix = String::from("> ");
     registry
@@ -66,7 +66,7 @@ fn a_closure_sees_arguments_and_variables() {
 }
 
 #[test]
-fn a_failure_keeps_the_call_and_says_why() {
+fn keeps_call_and_reports_failure_reason() {
     let mut registry = Registry::new();
     registry.register(Definition::new("net", |_| Err(Failure::because(phrase!("offline"))))).unwrap();
     let template = Template::parse(&Text::from("a {{ net }} b"), Dialect::Aio, &registry);
@@ -78,7 +78,7 @@ fn a_failure_keeps_the_call_and_says_why() {
 }
 
 #[test]
-fn a_template_keeps_the_macros_that_it_was_compiled_with() {
+fn keeps_macros_registered_at_compile_time() {
     let mut registry = Registry::new();
     registry.register(nothing("a")).unwrap();
     let template = Template::parse(&Text::from("{{a}}{{b}}"), Dialect::Aio, &registry);
@@ -88,14 +88,14 @@ fn a_template_keeps_the_macros_that_it_was_compiled_with() {
 }
 
 #[test]
-fn templates_can_be_sent_to_other_threads() {
+fn allows_sharing_across_threads() {
     fn check<T: Send + Sync + Clone>() {}
     check::<Template>();
     check::<Registry>();
 }
 
 #[test]
-fn every_built_in_macro_is_described_and_its_example_is_a_call() {
+fn describes_every_builtin_macro_with_valid_example() {
     let registry = Registry::builtin();
     for definition in registry.iter() {
         assert!(!definition.description.is_empty(), "{definition:?}");
@@ -124,7 +124,7 @@ fn example(definition: &Definition, dialect: Dialect, registry: &Registry) -> Te
 }
 
 #[test]
-fn two_dialects_may_give_a_name_to_two_macros() {
+fn allows_same_name_in_different_macro_syntaxes() {
     let mut registry = Registry::new();
     registry.register(nothing("tea").dialects(DialectSet::AIO)).unwrap();
     registry.register(nothing("Tea").dialects(DialectSet::SILLYTAVERN)).unwrap();
@@ -136,7 +136,7 @@ fn two_dialects_may_give_a_name_to_two_macros() {
 }
 
 #[test]
-fn a_draw_depends_on_the_seed_and_on_the_draws_of_the_same_text() {
+fn derives_random_values_from_seed_and_text() {
     let mut registry = Registry::new();
     registry.register(Definition::always("d6", |call| (call.draw(6) + 1).to_string().into())).unwrap();
     let template = Template::parse(&Text::from("{{d6}}".repeat(20).as_str()), Dialect::Aio, &registry);

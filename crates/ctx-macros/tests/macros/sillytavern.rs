@@ -19,17 +19,17 @@ fn check_found(text: &str, expected: &[Code]) {
 }
 
 #[test]
-fn names_match_in_any_case() {
+fn matches_names_in_any_case() {
     check("{{SetVar::a::1}}{{GETVAR::a}} {{DESCRIPTION}}", "1 DESC");
 }
 
 #[test]
-fn counting_writes_the_new_value() {
+fn writes_new_value_after_counting() {
     check("{{setvar::n::5}}{{addvar::n::3}}{{getvar::n}} {{incvar::n}} {{decvar::n}}", "8 9 8");
 }
 
 #[test]
-fn a_backslash_escapes_one_brace() {
+fn escapes_one_brace_with_backslash() {
     check(r"\{\{user\}\}", "{{user}}");
     check(r"\{{user}}", r"\Mei");
     check(r"\{{nobody}}", "{{nobody}}");
@@ -40,7 +40,7 @@ fn a_backslash_escapes_one_brace() {
 }
 
 #[test]
-fn escapes_are_resolved_in_the_end_and_stored_as_they_are() {
+fn resolves_escapes_after_storing_variables() {
     let mut state = State::new(Limits::default());
     let expansion =
         expand_in(r"{{setvar::a::\{\{user\}\} }}[{{getvar::a}}]", Dialect::SillyTavern, &mut state);
@@ -49,7 +49,7 @@ fn escapes_are_resolved_in_the_end_and_stored_as_they_are() {
 }
 
 #[test]
-fn what_a_host_gives_keeps_its_backslashes() {
+fn keeps_backslashes_of_host_values() {
     let env = ctx_macros::Env { input: Some(r"\{x\}".into()), ..env() };
     let template = parse(r"\{{{input}}\}", Dialect::SillyTavern);
     let expansion = template.expand(&env, &mut State::new(Limits::default()), &origin());
@@ -57,7 +57,7 @@ fn what_a_host_gives_keeps_its_backslashes() {
 }
 
 #[test]
-fn calls_inside_text_are_expanded() {
+fn expands_calls_inside_unknown_calls() {
     check("{{nobody:: {{user}} }} {{ x {{user}} y }}", "{{nobody:: Mei }} {{ x Mei y }}");
     check("{{nobody::{{setvar::a::1}}}}[{{getvar::a}}]", "{{nobody::}}[1]");
     check("{{user::{{char}}}} {{setvar::m::a::{{user}}}}", "{{user::Alice}} {{setvar::m::a::Mei}}");
@@ -66,7 +66,7 @@ fn calls_inside_text_are_expanded() {
 }
 
 #[test]
-fn one_colon_or_white_space_gives_one_argument() {
+fn reads_one_argument_after_colon_or_whitespace() {
     check("{{setvar::a::1}}{{getvar:a}}{{getvar a}}{{getvar : a }}", "111");
     check("{{setvar::a::b::1}}", "{{setvar::a::b::1}}");
     check("{{setvar::x::y::z}}{{getvar x::y}}|", "{{setvar::x::y::z}}|");
@@ -75,12 +75,12 @@ fn one_colon_or_white_space_gives_one_argument() {
 }
 
 #[test]
-fn only_white_space_that_is_written_is_trimmed() {
+fn trims_only_literal_whitespace() {
     check("{{setvar::a::{{space}}x{{newline}}}}[{{getvar::a}}]", "[ x\n]");
 }
 
 #[test]
-fn blocks_branches_and_values_of_operators_lose_the_white_space_of_macros_too() {
+fn trims_macro_whitespace_in_blocks_and_operators() {
     check("{{.a = x}}{{.a += {{noop}} | y}}{{.a}}[{{.b ?? {{newline}}z{{space}}}}]", "x| y[z]");
     check("a{{if 1}}{{newline}}{{/if}}b{{if 0}}{{else}}{{space}}c{{newline}}{{/if}}d", "abcd");
     check("a{{if::1::{{newline}}b{{space}}}}c", "abc");
@@ -90,26 +90,26 @@ fn blocks_branches_and_values_of_operators_lose_the_white_space_of_macros_too() 
 }
 
 #[test]
-fn what_trims_at_the_end_of_a_branch_trims_around_the_condition() {
+fn trims_around_condition_after_trim_in_branch() {
     check("a\n{{if 1}}{{trim}}{{/if}}\n\nb", "ab");
     check("a\n{{if 1}}{{trim}} b{{newline}}{{/if}}\nc", "a b\nc");
     check("a\n{{if 1}}{{newline}}b{{newline}}{{trim}}{{/if}}\nc", "a\nbc");
 }
 
 #[test]
-fn extra_braces_are_text() {
+fn treats_extra_braces_as_text() {
     check("{{{user}}}", "{Mei}");
     check("{{{{user}}}}", "{{Mei}}");
 }
 
 #[test]
-fn trim_removes_line_breaks_only() {
+fn trims_line_breaks_only() {
     check("a \r\n\n{{trim}}\n b", "a  b");
     check("a\n{{newline}}{{trim}}{{noop}}\r\nb", "ab");
 }
 
 #[test]
-fn a_block_is_the_last_argument() {
+fn passes_block_as_last_argument() {
     check("{{setvar::m}} 1 {{/setvar}}[{{getvar::m}}]", "[1]");
     check("{{ setvar m }}\n  a\n    b\n{{ /setvar }}[{{getvar::m}}]", "[a\n  b]");
     check("{{reverse}}abc{{/reverse}} {{trim}}\n x \n{{/trim}}y", "cba xy");
@@ -119,7 +119,7 @@ fn a_block_is_the_last_argument() {
 }
 
 #[test]
-fn a_block_ends_where_its_call_ended_last() {
+fn matches_block_closers_by_nesting() {
     check("{{reverse}}a{{reverse}}bc{{/reverse}}{{/reverse}}", "bca");
     check("{{setvar::a::{{reverse}}xy{{/reverse}}}}{{getvar::a}}", "yx");
     check("{{setvar::a::{{reverse}}}}b{{/reverse}}", "b{{/reverse}}");
@@ -127,7 +127,7 @@ fn a_block_ends_where_its_call_ended_last() {
 }
 
 #[test]
-fn what_begins_or_ends_no_block_stays() {
+fn keeps_unmatched_block_tags() {
     check("a{{/if}}b {{/nobody}} {{user}}x{{/user}}", "a{{/if}}b {{/nobody}} Meix{{/user}}");
     check("{{reverse}} {{user}}", "{{reverse}} Mei");
     check("{{setvar::{{user}}}} {{char}}", "{{setvar::Mei}} Alice");
@@ -138,14 +138,14 @@ fn what_begins_or_ends_no_block_stays() {
 }
 
 #[test]
-fn a_call_that_is_never_closed_hides_nothing() {
+fn expands_calls_after_unclosed_call() {
     check("{{if 1}}a{{setvar b {{/if}}", "a{{setvar b");
     check("{{nobody {{user}} {{ {{if 0}}x{{else}}y{{/if}}", "{{nobody Mei {{ y");
     check_found("{{setvar::a::{{user}}", &[codes::UNCLOSED_CALL]);
 }
 
 #[test]
-fn a_block_loses_the_indentation_of_its_first_line() {
+fn removes_indentation_of_first_block_line() {
     check("A\n{{if 1}}\n    # Head\n      deep\n    back\n{{/if}}\nB", "A\n# Head\n  deep\nback\nB");
     check("{{if 1}}\n\n  a\n b\n\n   c\n{{/if}}", "a\nb\n\n c");
     check("{{if 1}}\n  a\n  {{if 1}}\n    b\n    c\n  {{/if}}\n  d\n{{/if}}", "a\nb\nc\nd");
@@ -154,7 +154,7 @@ fn a_block_loses_the_indentation_of_its_first_line() {
 }
 
 #[test]
-fn a_condition_chooses_a_branch() {
+fn chooses_branch_by_condition() {
     check("{{if 1}}a{{else}}b{{/if}}{{if 0}}a{{else}}b{{/if}}{{if 0}}a{{/if}}", "ab");
     check("{{if::1::yes}}{{if::0::no}}[{{if::1::y{{else}}n}}][{{if::0::y {{else}} n}}]", "yes[y][n]");
     check("{{if 1}}\n  a\n{{else}}\n  b\n{{/if}}|{{if off}}\n a\n{{ else }}\n  b\n  c\n{{/if}}", "a|b\n c");
@@ -164,20 +164,20 @@ fn a_condition_chooses_a_branch() {
 }
 
 #[test]
-fn falsy_are_nothing_zero_false_and_off() {
+fn treats_empty_zero_false_and_off_as_falsy() {
     check("{{if {{noop}}}}1{{/if}}{{if 0}}2{{/if}}{{if FALSE}}3{{/if}}{{if Off}}4{{/if}}", "");
     check("{{if no}}1{{/if}}{{if 00}}2{{/if}}{{if null}}3{{/if}}", "123");
 }
 
 #[test]
-fn an_exclamation_mark_negates() {
+fn negates_condition_with_exclamation_mark() {
     check("{{if !0}}a{{/if}}{{if ! 1}}b{{else}}c{{/if}}{{if !{{user}}}}d{{/if}}", "ac");
     check("{{if !description}}a{{else}}b{{/if}}{{if !.nothing}}c{{/if}}", "bc");
     check("{{setvar::x::!}}{{if {{getvar::x}}}}a{{else}}b{{/if}}", "a");
 }
 
 #[test]
-fn a_bare_name_stands_for_its_value() {
+fn reads_bare_name_as_its_value() {
     check(
         "{{if description}}D{{else}}N{{/if}} {{if nosuchthing}}lit{{/if}} {{if noop}}x{{else}}E{{/if}}",
         "D lit E",
@@ -190,13 +190,13 @@ fn a_bare_name_stands_for_its_value() {
 }
 
 #[test]
-fn only_the_chosen_branch_is_evaluated() {
+fn evaluates_only_chosen_branch() {
     check("{{if 0}}{{.a = 1}}{{else}}{{.b = 1}}{{/if}}{{hasvar::a}} {{hasvar::b}}", "false true");
     check("{{.a ?? {{.b = 1}}}}{{.c = 1}}{{.c || {{.d = 1}}}}{{hasvar::b}}{{hasvar::d}}", "1truefalse");
 }
 
 #[test]
-fn an_else_outside_of_a_condition_gives_nothing() {
+fn drops_else_outside_of_condition() {
     check("a{{else}}b {{setvar::a::x{{else}}y}}{{getvar::a}}", "ab xy");
     check("{{setvar::a}}x {{ else }} y{{/setvar}}{{getvar::a}}", "x  y");
     check("{{if 1}}a{{else}}b", "{{if 1}}ab");
@@ -208,12 +208,12 @@ fn an_else_outside_of_a_condition_gives_nothing() {
 }
 
 #[test]
-fn flags_change_nothing() {
+fn ignores_flags() {
     check("{{!user}} {{?user}} {{~user}} {{ ! ? user }} {{>user}} {{#user}}", "Mei Mei Mei Mei Mei Mei");
 }
 
 #[test]
-fn comments_are_dropped_with_all_they_hold() {
+fn drops_comments_and_their_content() {
     check("a{{// {{setvar::x::1}} | :: note}}b{{hasvar::x}}", "abfalse");
     check("a{{//}} {{.x = 1}}\n note {{///}}b{{ // }}c{{ /// }}{{hasvar::x}}", "a \n note bctrue");
     check("{{//no space}}{{// }}x{{hasvar::x}}", "xfalse");
@@ -222,7 +222,7 @@ fn comments_are_dropped_with_all_they_hold() {
 }
 
 #[test]
-fn a_pipe_in_an_argument_makes_the_call_text() {
+fn treats_call_with_pipe_as_text() {
     check("{{reverse::a|b}} {{reverse::{{user}}|x}} {{user}}|", "{{reverse::a|b}} {{reverse::Mei|x}} Mei|");
     check("{{reverse::a\\|b}} {{>reverse::abc|upper}}", "{{reverse::a\\|b}} {{>reverse::abc|upper}}");
     check_found("{{reverse::a|b}}", &[codes::RESERVED_PIPE]);
@@ -239,12 +239,12 @@ fn reads_braces_before_filter_name_as_text() {
 }
 
 #[test]
-fn reasoning_macros_have_default_texts() {
+fn uses_default_reasoning_texts() {
     check("{{reasoningPrefix}}{{reasoningSeparator}}{{reasoningSuffix}}", "<think>\n</think>");
 }
 
 #[test]
-fn old_markers_are_calls() {
+fn expands_legacy_markers() {
     check("<USER> <bot> <Char> <GROUP> <CHARIFNOTGROUP> <b>", "Mei Alice Alice Alice Alice <b>");
     check("{{setvar::a::<USER>}}{{getvar::a}} {{if <bot>}}x{{/if}} {{getvar <user>}}", "Mei x ");
     check(
@@ -254,7 +254,7 @@ fn old_markers_are_calls() {
 }
 
 #[test]
-fn variables_have_operators() {
+fn supports_variable_operators() {
     check("{{.a = 5}}{{.a}} {{.a++}} {{.a--}} {{.a += 10}}{{.a}} {{.a -= 3}}{{.a}}", "5 6 5 15 12");
     check(
         "{{$g = hello world}}{{$g}} {{ $g }}{{hasvar::g}}{{getglobalvar::g}}",
@@ -266,13 +266,13 @@ fn variables_have_operators() {
 }
 
 #[test]
-fn variables_have_fallbacks() {
+fn supports_variable_fallbacks() {
     check("{{.z = 0}}{{.z || a}}{{.z ?? b}}{{.m ?? c}}{{.m || d}}{{.m}}", "a0cd");
     check("{{.m ??= 1}}{{.m ??= 2}}{{.m ||= 3}}{{.z = off}}{{.z ||= 4}}{{.z}}", "11144");
 }
 
 #[test]
-fn variables_are_equal_as_texts_and_compared_as_numbers() {
+fn compares_variables_as_text_and_numbers() {
     check("{{.a = 5.0}}{{.a == 5}} {{.a == 5.0}} {{.a >= 5.0}} {{.a < 0x10}}", "true false true true");
     check(
         "{{.a == }} {{.a != }} {{.a == 0}} {{.a < 1}} {{.a = x}}{{.a <= y}}",
@@ -287,7 +287,7 @@ fn variables_are_equal_as_texts_and_compared_as_numbers() {
 }
 
 #[test]
-fn adding_takes_lists_numbers_and_texts() {
+fn adds_lists_numbers_and_texts() {
     check(
         "{{setvar::s::0}}{{addvar::s::x}}{{getvar::s}} {{addvar::t::x}}{{addvar::t::1}}{{getvar::t}}",
         "x x1",
@@ -308,7 +308,7 @@ fn adding_takes_lists_numbers_and_texts() {
 }
 
 #[test]
-fn names_of_variables_in_short_are_latin() {
+fn allows_only_latin_names_in_variable_shorthand() {
     check(
         "{{.变量 = 5}}[{{.变量}}] {{.a变 = 1}} {{setvar::变量::值}}{{getvar::变量}}",
         "{{.变量 = 5}}[{{.变量}}] {{.a变 = 1}} 值",
@@ -316,12 +316,12 @@ fn names_of_variables_in_short_are_latin() {
 }
 
 #[test]
-fn what_is_no_operator_is_text() {
+fn treats_invalid_operators_as_text() {
     check("{{.a - 1}} {{.}} {{$}} {{.1}} {{.a++ x}} {{.a", "{{.a - 1}} {{.}} {{$}} {{.1}} {{.a++ x}} {{.a");
 }
 
 #[test]
-fn a_failed_call_has_its_arguments_expanded() {
+fn expands_arguments_of_failed_call() {
     let mut registry = ctx_macros::Registry::builtin();
     let broken = ctx_macros::Definition::new("broken", |_| Err(ctx_macros::Failure::because(phrase!("no"))));
     registry.register(broken.arity(0, None)).unwrap();
@@ -336,7 +336,7 @@ fn a_failed_call_has_its_arguments_expanded() {
 }
 
 #[test]
-fn a_bar_is_text_in_the_value_of_a_variable_and_in_a_block() {
+fn keeps_pipe_in_variable_values_and_blocks() {
     check(
         "{{.x = a|b}}{{.x}} {{.y || c|d}} {{.y ?? e||f}} {{.y ||= g|h}}{{.y ??= i}}",
         "a|b c|d e||f g|hg|h",
@@ -348,7 +348,7 @@ fn a_bar_is_text_in_the_value_of_a_variable_and_in_a_block() {
 }
 
 #[test]
-fn each_operator_gives_what_is_written_of_it() {
+fn returns_documented_value_of_each_operator() {
     check("[{{.n}}][{{.n = 4}}][{{.n += 3}}][{{.n -= 2}}]{{.n++}} {{.n--}} {{.n}}", "[][][][]6 5 5");
     for falsy in ["", "0", "false", "off", "OFF"] {
         check(&format!("{{{{.n = {falsy}}}}}{{{{.n || a}}}}{{{{.n ||= b}}}}{{{{.n}}}}"), "abb");
@@ -366,7 +366,7 @@ fn each_operator_gives_what_is_written_of_it() {
 }
 
 #[test]
-fn what_opens_and_never_closes_hides_nothing_behind_it() {
+fn expands_text_after_unclosed_syntax() {
     let expand = |text: &str| expand(text, Dialect::SillyTavern).text.to_string();
     assert_eq!(expand("{{.b<user> {{user}}"), "{{.bMei Mei");
     assert_eq!(expand("{{if 1}}{{setvar::a:: {{/if}}"), "{{setvar::a::");

@@ -40,7 +40,7 @@ fn card() -> Env {
 }
 
 #[test]
-fn names_have_defaults_and_groups() {
+fn expands_names_defaults_and_groups() {
     check(
         "{{user}} {{char}} {{group}} {{charIfNotGroup}} {{groupNotMuted}} {{notChar}}",
         "Mei Alice Alice Alice Alice Mei",
@@ -57,7 +57,7 @@ fn names_have_defaults_and_groups() {
 }
 
 #[test]
-fn texts_of_the_card_are_trimmed_and_expanded() {
+fn trims_and_expands_character_card_texts() {
     let env = card();
     check_in(
         &env,
@@ -78,7 +78,7 @@ fn texts_of_the_card_are_trimmed_and_expanded() {
 }
 
 #[test]
-fn greetings_have_numbers_of_which_the_first_is_0() {
+fn numbers_greetings_from_zero() {
     let env = card();
     check_in(
         &env,
@@ -99,7 +99,7 @@ fn check_examples(examples: &str, expected: &str) {
 }
 
 #[test]
-fn examples_begin_with_a_line_each() {
+fn starts_each_example_with_marker_line() {
     check_examples(
         "<START>\n{{user}}: hi\n<start>\n{{char}}: ho\r\n",
         "<START>\nMei: hi\n<START>\nAlice: ho\n",
@@ -112,7 +112,7 @@ fn examples_begin_with_a_line_each() {
 }
 
 #[test]
-fn original_is_given_once_in_each_text() {
+fn expands_original_once_per_text() {
     let env = Env { original: Some("MAIN {{user}}".into()), ..env() };
     check_in(&env, "[{{original}}] [{{ORIGINAL}}]", "[MAIN {{user}}] []");
     check_in(&env, "{{original}}", "MAIN {{user}}");
@@ -120,7 +120,7 @@ fn original_is_given_once_in_each_text() {
 }
 
 #[test]
-fn spaces_and_line_breaks_are_counted() {
+fn repeats_spaces_and_line_breaks() {
     check("a{{space}}b{{space::3}}c{{space::0}}d{{newline}}e{{newline::2}}f{{noop}}", "a b   cd\ne\n\nf");
     check("[{{space}}2{{/space}}{{newline 1}}]", "[  \n]");
     for text in [
@@ -136,13 +136,13 @@ fn spaces_and_line_breaks_are_counted() {
 }
 
 #[test]
-fn lists_have_colons_or_commas() {
+fn splits_lists_at_colons_or_commas() {
     check("{{random::a}}{{random::b::b}}{{random:c, c}}{{random d,d}}{{random e::e}}{{random::}}|", "abcde|");
     check(r"{{random:a\,b}} {{pick a\,b}} {{random:: x\,y , x\,y }} {{random}}", "a,b a,b x,y ");
 }
 
 #[test]
-fn picks_depend_on_chat_text_and_place() {
+fn derives_picks_from_chat_text_and_position() {
     let chat = |id_hash, again: Option<&str>| {
         let pick_again = again.map(Arc::from);
         Env {
@@ -164,7 +164,7 @@ fn picks_depend_on_chat_text_and_place() {
 }
 
 #[test]
-fn dice_have_a_count_sides_and_a_sum() {
+fn rolls_dice_by_count_sides_and_modifier() {
     check(
         "{{roll::1d1}} {{roll 3d1+2}} {{roll:d1}} {{roll 1}} {{roll::2D1-5}} {{roll::4d1+0}}",
         "1 5 1 1 -3 4",
@@ -177,7 +177,7 @@ fn dice_have_a_count_sides_and_a_sum() {
 }
 
 #[test]
-fn time_is_that_of_the_turn() {
+fn uses_time_of_the_turn() {
     check(
         "{{time}}|{{date}}|{{weekday}}|{{isotime}}|{{isodate}}",
         "10:30 PM|November 7, 2025|Friday|22:30|2025-11-07",
@@ -195,7 +195,7 @@ fn time_is_that_of_the_turn() {
 }
 
 #[test]
-fn offsets_are_hours_below_16_and_minutes_from_there() {
+fn reads_small_offsets_as_hours() {
     check(
         "{{time::UTC+3}}|{{time::UTC-5}}|{{time::utc+0}}|{{time UTC+15}}|{{time::UTC+330}}|{{time::UTC-90}}",
         "1:30 AM|5:30 PM|10:30 PM|1:30 PM|4:00 AM|9:00 PM",
@@ -208,7 +208,7 @@ fn offsets_are_hours_below_16_and_minutes_from_there() {
 }
 
 #[test]
-fn differences_of_times_have_a_direction() {
+fn writes_time_difference_with_direction() {
     check(
         "{{timeDiff::2025-11-07 22:30::2025-11-07 19:30}} {{timeDiff::2025-11-03::2025-11-07}}",
         "in 3 hours 4 days ago",
@@ -221,7 +221,7 @@ fn differences_of_times_have_a_direction() {
 }
 
 #[test]
-fn idle_since_the_user_spoke_before_the_newest_message() {
+fn measures_idle_time_since_last_user_message() {
     let idle = |since| Env {
         conversation: Conversation { user_idle_since: since, ..Conversation::default() },
         ..env()
@@ -231,7 +231,7 @@ fn idle_since_the_user_spoke_before_the_newest_message() {
 }
 
 #[test]
-fn messages_and_their_numbers() {
+fn expands_messages_and_their_numbers() {
     let said = |text: &str, trust| Some(SpokenText { text: text.into(), trust });
     let conversation = Conversation {
         length: 3,
@@ -252,7 +252,7 @@ fn messages_and_their_numbers() {
 }
 
 #[test]
-fn the_state_of_the_application() {
+fn expands_application_state() {
     let model = ModelValues {
         id: Some("m".into()),
         context_tokens: Some(8_000),
@@ -273,7 +273,7 @@ fn the_state_of_the_application() {
 }
 
 #[test]
-fn texts_of_the_host_are_inserted_as_they_are() {
+fn inserts_host_texts_verbatim() {
     let texts =
         [("chatStart", "***"), ("instructUserPrefix", "{{user}}:"), ("defaultSystemPrompt", "Write.")];
     let texts = texts.map(|(name, text)| (Arc::from(name), Text::from(text))).into_iter().collect();
@@ -293,6 +293,6 @@ fn texts_of_the_host_are_inserted_as_they_are() {
 }
 
 #[test]
-fn words_are_banned_without_a_trace() {
+fn removes_banned_words() {
     check("a{{banned \"x\"}}b{{banned::y}}c{{banned}}", "abc{{banned}}");
 }

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_class_holds_what_its_set_holds() {
+    fn contains_same_characters_as_its_set() {
         let set = CodeSet::new(vec![
             (0x2D, 0x2D),
             (0x61, 0x7A),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn first_bytes_are_few() {
+    fn lists_first_bytes_of_members() {
         let class = Class::of(&CodeSet::new(vec![(0x61, 0x62), (0x4E00, 0x4E10)]));
         assert_eq!(class.first_bytes().members(), [0x61, 0x62, 0xE4]);
     }

@@ -12,7 +12,7 @@ fn compile(pattern: &str, flags: &str) -> Regex {
 }
 
 #[test]
-fn every_search_ends_as_it_should() {
+fn ends_every_search_as_expected() {
     let cases = cases::all();
     assert!(cases.len() >= 30, "{}", cases.len());
     for case in cases {
@@ -30,7 +30,7 @@ fn every_search_ends_as_it_should() {
 }
 
 #[test]
-fn what_stays_small_is_answered() {
+fn completes_small_backtracking_searches() {
     let text = "a".repeat(10_000);
     let check = |pattern, expected| {
         let regex = compile(pattern, "");

@@ -21,7 +21,7 @@ fn check(rows: &[(&str, &str, usize, &str)]) {
 }
 
 #[test]
-fn faulty_groups_are_refused_where_they_begin() {
+fn reports_invalid_groups_at_their_start() {
     check(&[
         ("(", "", 0, "unterminated group"),
         (")", "", 0, "unmatched `)`"),
@@ -46,7 +46,7 @@ fn faulty_groups_are_refused_where_they_begin() {
 }
 
 #[test]
-fn faulty_classes_are_refused_where_they_begin() {
+fn reports_invalid_classes_at_their_start() {
     check(&[
         ("[", "", 0, "unterminated class"),
         ("[a", "", 0, "unterminated class"),
@@ -69,7 +69,7 @@ fn faulty_classes_are_refused_where_they_begin() {
 }
 
 #[test]
-fn faulty_quantifiers_are_refused_where_they_begin() {
+fn reports_invalid_quantifiers_at_their_start() {
     check(&[
         ("*", "", 0, "nothing to repeat"),
         ("a**", "", 2, "nothing to repeat"),
@@ -91,7 +91,7 @@ fn faulty_quantifiers_are_refused_where_they_begin() {
 }
 
 #[test]
-fn faulty_escapes_and_brackets_are_refused_where_they_begin() {
+fn reports_invalid_escapes_and_brackets_at_their_start() {
     check(&[
         (r"\", "", 0, r"`\` at the end of the pattern"),
         (r"a\", "", 1, r"`\` at the end of the pattern"),
@@ -116,19 +116,19 @@ fn faulty_escapes_and_brackets_are_refused_where_they_begin() {
 }
 
 #[test]
-fn offsets_count_bytes() {
+fn reports_offsets_in_bytes() {
     check(&[("中文(", "", 6, "unterminated group"), ("é[b-a]", "", 3, "range out of order in a class")]);
 }
 
 #[test]
-fn strings_in_classes_are_refused_by_name() {
+fn rejects_strings_in_classes_by_name() {
     assert_eq!(refusal(r"[\q{ab}]", "v").to_string(), r"class string `\q{}` at byte 1 is not supported");
     assert_eq!(refusal(r"\p{RGI_Emoji}", "v").to_string(), "property of strings at byte 0 is not supported");
     assert_eq!(refusal(r"\p{RGI_Emoji}", "u").to_string(), "invalid pattern at byte 0: unknown property");
 }
 
 #[test]
-fn flags_are_checked() {
+fn validates_flags() {
     assert_eq!(refusal("a", "gx"), Error::UnknownFlag { flag: 'x' });
     assert_eq!(refusal("a", "G"), Error::UnknownFlag { flag: 'G' });
     assert_eq!(refusal("a", "gig"), Error::DuplicateFlag { flag: 'g' });

@@ -13,7 +13,7 @@ fn check_too_complex(pattern: &str, flags: &str) {
 }
 
 #[test]
-fn a_pattern_may_be_as_long_as_its_limit() {
+fn limits_pattern_length() {
     let limits = Limits { pattern_bytes: 3, ..Limits::default() };
     assert!(compile("abc", &limits).is_ok());
     assert_eq!(compile("abcd", &limits).unwrap_err(), Error::PatternTooLong { length: 4, limit: 3 });
@@ -21,7 +21,7 @@ fn a_pattern_may_be_as_long_as_its_limit() {
 }
 
 #[test]
-fn groups_may_nest_as_deep_as_their_limit() {
+fn limits_group_nesting() {
     let nested = |depth: usize| format!("{}a{}", "(?:".repeat(depth), ")*".repeat(depth));
     assert!(compile(&nested(128), &Limits::default()).is_ok());
     let refused = compile(&nested(129), &Limits::default()).unwrap_err();
@@ -29,20 +29,20 @@ fn groups_may_nest_as_deep_as_their_limit() {
 }
 
 #[test]
-fn nested_classes_count_as_nesting() {
+fn counts_nested_classes_as_nesting() {
     let limits = Limits { nest: 2, ..Limits::default() };
     let refused = Regex::new("([[a]])", Flags::UNICODE_SETS, &limits).unwrap_err();
     assert_eq!(refused, Error::NestsTooDeep { offset: 2, limit: 2 });
 }
 
 #[test]
-fn an_open_bracket_a_thousand_times_is_no_recursion() {
+fn rejects_many_open_groups_without_recursion() {
     let refused = compile(&"(".repeat(60_000), &Limits::default()).unwrap_err();
     assert_eq!(refused, Error::NestsTooDeep { offset: 128, limit: 128 });
 }
 
 #[test]
-fn repetitions_do_not_make_a_pattern_larger() {
+fn compiles_large_repetitions() {
     for pattern in ["((a{100}){100}){100}", "a{1000000}", "(?:a{0,4294967295}){4294967295}", "[ab]{0,10000}c"]
     {
         let regex = compile(pattern, &Limits::default()).unwrap();
@@ -54,14 +54,14 @@ fn repetitions_do_not_make_a_pattern_larger() {
 }
 
 #[test]
-fn many_large_classes_are_too_complex() {
+fn rejects_many_large_classes() {
     check_too_complex(&r"\p{L}".repeat(1_000), "u");
     check_too_complex(&r"\P{L}".repeat(1_000), "iu");
     check_too_complex(&r"[\Wa]".repeat(10_000), "i");
 }
 
 #[test]
-fn a_search_that_takes_too_many_steps_is_given_up() {
+fn stops_search_after_too_many_steps() {
     let limits = Limits { steps: 1_000, ..Limits::default() };
     let regex = compile(r"(a+)+\1b", &limits).unwrap();
     assert_eq!(regex.is_match("aab"), Ok(true));
@@ -71,12 +71,12 @@ fn a_search_that_takes_too_many_steps_is_given_up() {
     assert_eq!(regex.replace(&text, &Replacement::parse("")), Err(Error::TooManySteps));
     let mut matches = regex.find_iter(&text);
     assert_eq!(matches.next().unwrap().unwrap_err(), Error::TooManySteps);
-    assert!(matches.next().is_none(), "a search that was given up is the last");
+    assert!(matches.next().is_none(), "no match follows a stopped search");
     assert!(!Error::TooManySteps.is_of_pattern());
 }
 
 #[test]
-fn all_matches_of_a_text_share_the_steps() {
+fn shares_steps_between_all_matches() {
     let regex = compile("(?=(b?))a", &Limits { steps: 100, ..Limits::default() }).unwrap();
     assert_eq!(regex.find_iter("aaa").count(), 3);
     let text = "a".repeat(100);
@@ -86,7 +86,7 @@ fn all_matches_of_a_text_share_the_steps() {
 }
 
 #[test]
-fn steps_can_be_lent_to_several_searches() {
+fn shares_steps_between_searches() {
     let regex = compile(r"(a)\1", &Limits::default()).unwrap();
     let mut steps = Steps::new(1_000);
     let before = steps.left();
@@ -101,7 +101,7 @@ fn steps_can_be_lent_to_several_searches() {
 
 /// Each search of the linear engine is charged for the rest of the text, which can be quadratic in total.
 #[test]
-fn a_linear_search_is_charged_too() {
+fn charges_linear_searches() {
     let regex = compile("a[^b]*b|a", &Limits { steps: 10_000, ..Limits::default() }).unwrap();
     assert!(regex.is_linear());
     assert_eq!(regex.find_iter(&"a".repeat(100)).count(), 100);
@@ -111,14 +111,14 @@ fn a_linear_search_is_charged_too() {
 }
 
 #[test]
-fn looking_at_a_text_once_is_never_too_much() {
+fn allows_one_pass_despite_step_limit() {
     let limits = Limits { steps: 10, ..Limits::default() };
     assert_eq!(compile("x", &limits).unwrap().is_match(&"a".repeat(1 << 20)), Ok(false));
     assert_eq!(compile("x(?=y)", &limits).unwrap().is_match(&"a".repeat(1 << 20)), Ok(false));
 }
 
 #[test]
-fn a_search_keeps_no_more_ways_in_mind_than_the_limit() {
+fn limits_pending_branches() {
     let limits = Limits { branches: 10, ..Limits::default() };
     let regex = compile(r"(?:a|b)*(?=c)", &limits).unwrap();
     assert_eq!(regex.is_match("abac"), Ok(true));
@@ -126,7 +126,7 @@ fn a_search_keeps_no_more_ways_in_mind_than_the_limit() {
 }
 
 #[test]
-fn a_replaced_text_may_be_as_long_as_its_limit() {
+fn limits_replaced_text_length() {
     let limits = Limits { output_bytes: 6, ..Limits::default() };
     let regex = Regex::new("a", Flags::GLOBAL, &limits).unwrap();
     let replace = |text, with| regex.replace(text, &Replacement::parse(with)).map(String::from);
@@ -138,7 +138,7 @@ fn a_replaced_text_may_be_as_long_as_its_limit() {
 
 /// Without a limit, this would need 1 TB.
 #[test]
-fn texts_around_matches_do_not_multiply_without_bound() {
+fn limits_expansion_of_surrounding_text() {
     let regex =
         Regex::new("", Flags::GLOBAL, &Limits { output_bytes: 1 << 16, ..Limits::default() }).unwrap();
     let replacement = Replacement::parse(&"$'".repeat(1_000));

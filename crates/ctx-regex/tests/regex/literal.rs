@@ -7,14 +7,14 @@ fn check(text: &str, expected: Option<(&str, &str)>) {
 }
 
 #[test]
-fn slashes_enclose_the_pattern() {
+fn reads_pattern_between_slashes() {
     check("/a/", Some(("a", "")));
     check("/a/gi", Some(("a", "gi")));
     check("/中|文/ig", Some(("中|文", "gi")));
 }
 
 #[test]
-fn the_last_free_slash_ends_the_pattern() {
+fn ends_pattern_at_last_unescaped_slash() {
     check("/a/b/g", Some(("a/b", "g")));
     check("/<b>.*</b>/s", Some(("<b>.*</b>", "s")));
     check(r"/a\/b/", Some((r"a\/b", "")));
@@ -25,7 +25,7 @@ fn the_last_free_slash_ends_the_pattern() {
 }
 
 #[test]
-fn anything_else_is_no_literal() {
+fn rejects_other_text() {
     check("", None);
     check("/", None);
     check("//", None);
@@ -43,7 +43,7 @@ fn anything_else_is_no_literal() {
 }
 
 #[test]
-fn escaped_text_fits_a_literal() {
+fn embeds_escaped_text_in_literal() {
     let literal = format!("/{}/g", escape("a/b\n[x]"));
     let literal = Literal::parse(&literal).unwrap();
     assert_eq!(literal.pattern, r"a\/b\n\[x\]");
@@ -52,7 +52,7 @@ fn escaped_text_fits_a_literal() {
 }
 
 #[test]
-fn escaped_text_may_follow_any_piece() {
+fn escapes_leading_digits() {
     let regex = Regex::new(&format!(r"(a)\0{}", escape("1")), Flags::NONE, &Limits::default()).unwrap();
     assert_eq!(regex.is_match("a\x001"), Ok(true));
     assert_eq!(escape("10"), r"\x310");

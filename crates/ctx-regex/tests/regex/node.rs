@@ -98,7 +98,7 @@ files!(
 );
 
 #[test]
-fn every_file_is_tested() {
+fn tests_every_file() {
     let entries = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     let found: BTreeSet<String> =
         entries.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();

@@ -62,14 +62,14 @@ fn shared_pattern() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn an_error_lies_inside_the_pattern(pattern in pattern(), flags in flags()) {
+    fn points_errors_inside_the_pattern(pattern in pattern(), flags in flags()) {
         if let Err(Error::Syntax { offset, .. }) = compile(&pattern, flags) {
             prop_assert!(offset <= pattern.len() && pattern.is_char_boundary(offset));
         }
     }
 
     #[test]
-    fn matches_are_in_order_and_on_boundaries(pattern in pattern(), flags in flags(), text in text()) {
+    fn orders_matches_on_character_boundaries(pattern in pattern(), flags in flags(), text in text()) {
         let Ok(regex) = compile(&pattern, flags) else { return Ok(()) };
         let mut end = 0;
         let mut last = None;
@@ -90,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_matched_holds_a_needle(
+    fn finds_required_literal_in_every_match(
         pattern in prop_oneof![pattern(), "(ab|[a-cS]b){1,2}K?[a-c](?:s.|kk)"],
         flags in flags(),
         text in prop_oneof![text(), "[abcABCsSkKſ\u{212A}ΣσİI]{0,12}"],
@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn both_engines_find_the_same(pattern in pattern(), flags in flags(), text in text()) {
+    fn finds_same_matches_with_both_engines(pattern in pattern(), flags in flags(), text in text()) {
         let (Ok(regex), Ok(other)) = (compile(&pattern, flags), compile_for_backtracking(&pattern, flags)) else {
             return Ok(());
         };
@@ -113,7 +113,7 @@ proptest! {
     }
 
     #[test]
-    fn fancy_regex_finds_the_same(pattern in shared_pattern(), text in "[ab1 ]{0,10}") {
+    fn finds_same_match_as_fancy_regex(pattern in shared_pattern(), text in "[ab1 ]{0,10}") {
         let Ok(other) = fancy_regex::Regex::new(&pattern) else { return Ok(()) };
         let regex = compile_for_backtracking(&pattern, Flags::NONE).unwrap();
         let found = regex.find(&text).unwrap().map(|found| found.range());
@@ -126,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn fewer_steps_never_change_a_result(
+    fn keeps_result_with_fewer_steps(
         pattern in pattern(),
         flags in flags(),
         text in text(),
@@ -144,13 +144,13 @@ proptest! {
     }
 
     #[test]
-    fn replacing_each_match_by_itself_changes_nothing(pattern in pattern(), flags in flags(), text in text()) {
+    fn keeps_text_when_replacing_matches_with_themselves(pattern in pattern(), flags in flags(), text in text()) {
         let Ok(regex) = compile(&pattern, flags) else { return Ok(()) };
         prop_assert_eq!(regex.replace(&text, &Replacement::parse("$&")).unwrap(), text.as_str());
     }
 
     #[test]
-    fn every_replacement_text_can_be_expanded(
+    fn expands_any_replacement_text(
         pattern in pattern(),
         flags in flags(),
         text in text(),
@@ -165,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn escaped_text_matches_itself_alone(literal in "\\PC{1,6}|[\\x00-\\x7f]{1,6}", flags in flags()) {
+    fn matches_escaped_text_exactly(literal in "\\PC{1,6}|[\\x00-\\x7f]{1,6}", flags in flags()) {
         let flags = Flags::parse(&flags.to_string().replace('i', "")).unwrap();
         let regex = compile(&escape(&literal), flags).unwrap();
         let found = regex.find(&literal).unwrap().map(|found| found.range());
@@ -173,7 +173,7 @@ proptest! {
     }
 
     #[test]
-    fn replacing_escaped_text_is_plain_replacing(
+    fn replaces_escaped_text_like_plain_text(
         literal in "[ab.*$\\[中]{1,2}",
         text in "[ab.*$\\[中]{0,12}",
         with in "[xy]{0,3}",
@@ -183,7 +183,7 @@ proptest! {
     }
 
     #[test]
-    fn a_written_literal_is_read_back(pattern in "[a-z中]{1,6}", flags in flags()) {
+    fn reads_back_written_literal(pattern in "[a-z中]{1,6}", flags in flags()) {
         let text = format!("/{pattern}/{flags}");
         prop_assert_eq!(Literal::parse(&text), Some(Literal { pattern: &pattern, flags }));
     }

@@ -12,7 +12,7 @@ const NAMED: &str = r"(?<word>\w+) (\d+)(x)?";
 const UNNAMED: &str = r"(\w+) (\d+)(x)?";
 
 #[test]
-fn parts_refer_to_the_match_and_its_groups() {
+fn resolves_match_and_group_parts() {
     let parts = |written: &str| {
         let otherwise = vec![Part::Text(written.to_owned())];
         let name = |name: &str| Part::Name { name: name.to_owned(), otherwise: otherwise.clone() };
@@ -25,7 +25,7 @@ fn parts_refer_to_the_match_and_its_groups() {
 }
 
 #[test]
-fn another_grammar_has_what_javascript_leaves() {
+fn extends_javascript_syntax() {
     let more = |behind: &str| {
         let found = behind.starts_with(['#', '1', '<']);
         found.then(|| (Part::Text("more".to_owned()), 1))
@@ -36,7 +36,7 @@ fn another_grammar_has_what_javascript_leaves() {
 }
 
 #[test]
-fn a_text_without_references_is_literal() {
+fn detects_literal_replacement() {
     let text = |text: &str| Part::Text(text.to_owned());
     assert_eq!(Replacement::from(vec![text("a"), text(""), text("b")]).as_literal(), Some("ab"));
     assert_eq!(Replacement::from(Vec::new()).as_literal(), Some(""));
@@ -46,7 +46,7 @@ fn a_text_without_references_is_literal() {
 }
 
 #[test]
-fn names_without_an_end_are_literal() {
+fn treats_unclosed_names_as_literal() {
     let open = format!(">{}", "$<".repeat(500_000));
     assert_eq!(Replacement::parse(&open).as_literal(), Some(&*open));
 }

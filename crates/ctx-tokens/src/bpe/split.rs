@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_cut_as_the_expressions_cut_them() {
+    fn splits_words_like_the_expressions() {
         check("The lamp's out, isn't it? McDonald saw THE fire at 9:30am.\n\n  Then  it\tburned.");
         check("naïve café fooſ it’s don'T x\u{301}y 字a a字 \u{1F600}a _a a_b ıI");
     }
@@ -111,7 +111,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2_000, ..ProptestConfig::default() })]
 
         #[test]
-        fn any_text_is_cut_as_the_expressions_cut_it(text in prop::collection::vec(prop::sample::select(vec![
+        fn splits_any_text_like_the_expressions(text in prop::collection::vec(prop::sample::select(vec![
             "a", "b", "the", "S", "T", "RE", "'", "'s", "'ll", "’", " ", " ", "  ", "\n", "\r", "\t", ".", ",", "(", "_", "/", "1", "23",
             "é", "É", "ſ", "\u{212A}", "\u{301}", "\u{2B0}", "ǅ", "字", "か", "\u{1F600}", "\u{3000}", "\u{A0}",
         ]), 0..40)) {

@@ -56,7 +56,7 @@ const PIECES: [&str; 34] = [
 ];
 
 #[test]
-fn pairs_of_pieces_have_the_same_count() {
+fn counts_text_pairs_equally() {
     for (index, first) in PIECES.iter().enumerate() {
         // About 200 of all pairs.
         for step in [0, 1, 5, 11, 17, 23] {
@@ -68,7 +68,7 @@ fn pairs_of_pieces_have_the_same_count() {
 }
 
 #[test]
-fn long_runs_have_the_same_count() {
+fn counts_long_runs_equally() {
     for unit in ["a", "A", " ", "!", "\n", "\t", "0", "你", "é", "ab ", " \n", "\n/", "\u{301}"] {
         check(&unit.repeat(10_000));
         check(&format!("{}x", unit.repeat(999)));
@@ -76,7 +76,7 @@ fn long_runs_have_the_same_count() {
 }
 
 #[test]
-fn a_long_text_that_is_cut_into_pieces_has_the_same_count() {
+fn counts_split_long_text_equally() {
     check(&"He said: \"it's 3 o'clock\"\n\n  /// 你好 \r\n\t".repeat(15_000));
     check(&"one two three ".repeat(50_000));
 }
@@ -85,12 +85,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn any_text_has_the_same_count(text in any::<String>()) {
+    fn counts_any_text_equally(text in any::<String>()) {
         check(&text);
     }
 
     #[test]
-    fn any_mixture_has_the_same_count(text in "([a-zA-Z0-9]{1,4}|[ \\t\\r\\n\u{a0}]{1,3}|[你好世界ぁ-ん가-힣а-яé\u{301}]|[!'/.,]){0,40}") {
+    fn counts_any_mixture_equally(text in "([a-zA-Z0-9]{1,4}|[ \\t\\r\\n\u{a0}]{1,3}|[你好世界ぁ-ん가-힣а-яé\u{301}]|[!'/.,]){0,40}") {
         check(&text);
     }
 }

@@ -20,12 +20,12 @@ fn check(model: &ModelFacts, request: &BudgetRequest, available: Option<u32>, co
 }
 
 #[test]
-fn a_window_minus_the_longest_answer_is_the_default() {
+fn subtracts_max_output_by_default() {
     check(&model(), &request(None, None), Some(7_997), &[]);
 }
 
 #[test]
-fn the_default_reserve_is_a_quarter_of_the_window_at_most() {
+fn limits_default_reserve_to_quarter_of_context_window() {
     let model = ModelFacts { max_output: Some(10_000), ..model() };
     check(&model, &request(None, None), Some(7_497), &[]);
     let model = ModelFacts { max_output: None, ..model };
@@ -33,7 +33,7 @@ fn the_default_reserve_is_a_quarter_of_the_window_at_most() {
 }
 
 #[test]
-fn the_longest_answer_that_is_asked_for_is_kept_free() {
+fn reserves_requested_response_length() {
     let asked = |answer| BudgetRequest { answer: Some(answer), ..BudgetRequest::default() };
     check(&model(), &asked(300), Some(9_697), &[]);
     check(&model(), &asked(9_000), Some(4_997), &[]);
@@ -42,19 +42,19 @@ fn the_longest_answer_that_is_asked_for_is_kept_free() {
 }
 
 #[test]
-fn what_the_user_allows_is_for_the_context_alone() {
+fn applies_context_limit_without_default_reserve() {
     check(&model(), &request(Some(5_000), None), Some(4_997), &[]);
     check(&model(), &request(Some(5_000), Some(1_000)), Some(3_997), &[]);
 }
 
 #[test]
-fn zero_means_the_window_of_the_model() {
+fn treats_zero_as_context_window() {
     check(&model(), &request(Some(0), Some(0)), Some(9_997), &[]);
     check(&model(), &request(Some(0), None), Some(7_997), &[]);
 }
 
 #[test]
-fn a_number_that_no_context_can_have_is_an_error() {
+fn rejects_out_of_range_context_limit() {
     for context_tokens in [-1, i64::MIN, i64::from(MAX_TOKENS) + 1, i64::from(u32::MAX) + 1, i64::MAX] {
         let error = Budget::compute(&model(), &request(Some(context_tokens), None)).unwrap_err();
         assert_eq!(error, BudgetError::OutOfRange { context_tokens });
@@ -68,13 +68,13 @@ fn a_number_that_no_context_can_have_is_an_error() {
 }
 
 #[test]
-fn more_than_the_window_is_taken_with_a_warning() {
+fn warns_if_limit_exceeds_context_window() {
     check(&model(), &request(Some(10_001), None), Some(9_998), &[411]);
     check(&model(), &request(Some(10_000), None), Some(9_997), &[]);
 }
 
 #[test]
-fn without_a_window_nothing_is_limited() {
+fn sets_no_limit_without_context_window() {
     let unknown = ModelFacts::unknown("mine");
     check(&unknown, &request(None, None), None, &[410]);
     check(&unknown, &request(Some(0), Some(500)), None, &[410]);
@@ -82,7 +82,7 @@ fn without_a_window_nothing_is_limited() {
 }
 
 #[test]
-fn that_nothing_limits_is_said_of_the_model_that_is_meant() {
+fn names_model_in_unlimited_warning() {
     let said = |name| {
         let (_, found) = Budget::compute(&ModelFacts::unknown(name), &request(None, None)).unwrap();
         (found[0].message.clone(), found[0].help.clone().unwrap())
@@ -96,7 +96,7 @@ fn that_nothing_limits_is_said_of_the_model_that_is_meant() {
 }
 
 #[test]
-fn a_number_of_tokens_is_whole_and_in_range() {
+fn reads_integers_in_range_as_tokens() {
     for (value, expected) in [
         (json!(0), Some(0)),
         (json!(8_000), Some(8_000)),
@@ -115,7 +115,7 @@ fn a_number_of_tokens_is_whole_and_in_range() {
 }
 
 #[test]
-fn everything_that_goes_off_is_a_line() {
+fn lists_every_deduction() {
     let request = BudgetRequest {
         context_tokens: None,
         reserve: Some(1_000),
@@ -140,7 +140,7 @@ fn everything_that_goes_off_is_a_line() {
 }
 
 #[test]
-fn a_budget_of_nothing_names_what_took_it() {
+fn lists_deductions_if_no_tokens_are_left() {
     let error = Budget::compute(&model(), &request(Some(100), Some(97))).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -150,7 +150,7 @@ fn a_budget_of_nothing_names_what_took_it() {
 }
 
 #[test]
-fn the_largest_numbers_do_not_overflow() {
+fn handles_largest_numbers_without_overflow() {
     let request = BudgetRequest {
         context_tokens: Some(1),
         reserve: Some(u32::MAX),

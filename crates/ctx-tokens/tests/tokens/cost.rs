@@ -24,31 +24,31 @@ fn check(message: &Message, expected: &[(&str, u32)]) {
 }
 
 #[test]
-fn a_plain_message_costs_its_text_and_its_borders() {
+fn counts_text_and_message_overhead() {
     check(&message(), &[("text", 3), ("per message", 3)]);
 }
 
 #[test]
-fn an_empty_message_still_has_borders() {
+fn counts_overhead_of_empty_message() {
     let empty = Message::new(Role::User, "", Source::history("n1", Role::User));
     check(&empty, &[("per message", 3)]);
 }
 
 #[test]
-fn a_name_costs_itself_and_what_it_adds() {
+fn counts_name_and_its_overhead() {
     let named = message().with(|message| message.name = Some("Alice".into()));
     check(&named, &[("text", 3), ("per message", 3), ("name", 3)]);
 }
 
 #[test]
-fn calls_cost_the_weight_of_their_ids_names_and_arguments() {
+fn counts_tool_calls_by_id_name_and_arguments() {
     let call = ToolCall { id: "call_001".into(), name: "read".into(), arguments: r#"{"a":"b"}"#.into() };
     let calls = message().with(|message| message.tool_calls = vec![call.clone(), call]);
     check(&calls, &[("text", 3), ("per message", 3), ("tool calls", 16)]);
 }
 
 #[test]
-fn a_result_costs_the_weight_of_its_calls_id() {
+fn counts_tool_call_id_of_result() {
     let result = message().with(|message| {
         message.role = Role::Tool;
         message.tool_call_id = Some("call_001".into());
@@ -57,7 +57,7 @@ fn a_result_costs_the_weight_of_its_calls_id() {
 }
 
 #[test]
-fn texts_of_parts_are_added_up_and_media_weighed() {
+fn adds_text_parts_and_media() {
     let parts = vec![
         ContentPart::Text("abcd".into()),
         ContentPart::Other(Arc::new(
@@ -72,7 +72,7 @@ fn texts_of_parts_are_added_up_and_media_weighed() {
 }
 
 #[test]
-fn a_part_of_an_unknown_kind_costs_its_json() {
+fn counts_json_of_unknown_part() {
     let part = ContentPart::Other(Arc::new(json!({"type": "refusal"})));
     check(
         &message().with(|message| message.content = Content::Parts(vec![part])),
@@ -81,7 +81,7 @@ fn a_part_of_an_unknown_kind_costs_its_json() {
 }
 
 #[test]
-fn attachments_are_weighed_by_type_and_size() {
+fn weighs_attachments_by_type_and_size() {
     let attachments = [
         json!({"mimeType": "image/png", "metadata": {"width": 512, "height": 512}}),
         json!({"mimeType": "audio/mp3", "duration": 9.5}),
@@ -94,7 +94,7 @@ fn attachments_are_weighed_by_type_and_size() {
 }
 
 #[test]
-fn reasoning_is_counted_by_its_text_or_else_estimated() {
+fn counts_reasoning_text_or_estimates_it() {
     let artifacts = vec![Arc::new(json!("x".repeat(398)))];
     let mut thinking = message();
     thinking.reasoning =
@@ -105,7 +105,7 @@ fn reasoning_is_counted_by_its_text_or_else_estimated() {
 }
 
 #[test]
-fn tools_cost_their_json_and_what_a_provider_adds() {
+fn counts_tool_json_and_provider_overhead() {
     let tool = ToolDefinition {
         name: "read".into(),
         description: Some(Text::from("Reads a file.")),
@@ -125,32 +125,32 @@ fn check_shares(total: u32, weights: &[u64], expected: &[u32]) {
 }
 
 #[test]
-fn the_largest_remainders_get_what_is_left() {
+fn gives_rest_to_largest_remainders() {
     check_shares(7, &[3, 3, 1], &[3, 3, 1]);
     check_shares(10, &[55, 25, 20], &[6, 2, 2]);
     check_shares(100, &[1, 1, 1], &[34, 33, 33]);
 }
 
 #[test]
-fn equal_remainders_are_served_in_order() {
+fn resolves_equal_remainders_in_order() {
     check_shares(2, &[1, 1, 1, 1], &[1, 1, 0, 0]);
     check_shares(1, &[0, 0, 0], &[1, 0, 0]);
 }
 
 #[test]
-fn without_weights_there_are_no_shares() {
+fn handles_empty_weights_and_zero_total() {
     check_shares(5, &[], &[]);
     check_shares(0, &[1, 2], &[0, 0]);
 }
 
 #[test]
-fn the_largest_numbers_do_not_overflow() {
+fn splits_largest_total_without_overflow() {
     check_shares(u32::MAX, &[u64::MAX, u64::MAX], &[2_147_483_648, 2_147_483_647]);
 }
 
 proptest! {
     #[test]
-    fn shares_add_up_and_are_within_one_of_their_due(
+    fn adds_up_shares_within_one_of_exact_value(
         total in any::<u32>(),
         weights in prop::collection::vec(0..1_000_000_u64, 1..20),
     ) {

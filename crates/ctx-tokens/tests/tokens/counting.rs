@@ -30,14 +30,14 @@ fn check(encoding: Encoding, text: &str, expected: u32) {
 }
 
 #[test]
-fn nothing_has_no_tokens() {
+fn counts_zero_tokens_in_empty_text() {
     for encoding in Encoding::ALL {
         check(encoding, "", 0);
     }
 }
 
 #[test]
-fn counts_are_those_that_openai_publishes() {
+fn matches_counts_published_by_openai() {
     // From the notebook "How to count tokens".
     check(Encoding::Cl100kBase, "antidisestablishmentarianism", 6);
     check(Encoding::O200kBase, "antidisestablishmentarianism", 6);
@@ -49,13 +49,13 @@ fn counts_are_those_that_openai_publishes() {
 }
 
 #[test]
-fn special_tokens_are_plain_text() {
+fn counts_special_tokens_as_plain_text() {
     check(Encoding::O200kBase, "<|endoftext|>", 7);
     check(Encoding::Cl100kBase, "<|endoftext|>", 7);
 }
 
 #[test]
-fn the_estimate_is_a_quarter_of_ascii_and_all_else_rounded_up() {
+fn estimates_tokens_from_ascii_and_other_characters() {
     check(Encoding::Estimate, "a", 1);
     check(Encoding::Estimate, "abcd", 1);
     check(Encoding::Estimate, "abcde", 2);
@@ -69,7 +69,7 @@ fn the_estimate_is_a_quarter_of_ascii_and_all_else_rounded_up() {
 }
 
 #[test]
-fn a_count_is_remembered_by_all_clones_of_a_text() {
+fn caches_count_across_text_clones() {
     for counter in counters() {
         let text = Text::from("remember me");
         let count = counter.count_text(&text.clone());
@@ -78,7 +78,7 @@ fn a_count_is_remembered_by_all_clones_of_a_text() {
 }
 
 #[test]
-fn one_letter_or_blank_over_and_over_is_counted_in_reasonable_time() {
+fn counts_long_repetitions_quickly() {
     for counter in counters() {
         for unit in ["a", " ", "!", "\n", "你", "a\n", "\u{301}"] {
             let text = unit.repeat(50_000);
@@ -89,7 +89,7 @@ fn one_letter_or_blank_over_and_over_is_counted_in_reasonable_time() {
 }
 
 #[test]
-fn a_million_blanks_do_not_panic() {
+fn counts_million_spaces_without_panic() {
     let text = format!("x{}x", " ".repeat(1_100_000));
     for counter in counters().into_iter().filter(|counter| counter.kind() == Encoding::O200kBase) {
         // Exactly 8,596; each split for tiktoken-rs can add or save one.
@@ -100,7 +100,7 @@ fn a_million_blanks_do_not_panic() {
 }
 
 #[test]
-fn encodings_have_stable_identities() {
+fn keeps_encoding_ids_stable() {
     let table = Encoding::ALL.map(|encoding| (encoding.name(), encoding.id().0));
     assert_eq!(table, [("estimate", 1), ("cl100k_base", 2), ("o200k_base", 3)]);
     for encoding in Encoding::ALL {
@@ -110,7 +110,7 @@ fn encodings_have_stable_identities() {
 }
 
 #[test]
-fn a_counter_says_whether_it_is_exact() {
+fn reports_whether_count_is_exact() {
     let mut model = ModelFacts::unknown("mine");
     let (counter, diagnostic) = Counter::for_model(&model);
     assert_eq!(diagnostic.is_none(), Encoding::O200kBase.is_available());
@@ -127,7 +127,7 @@ fn a_counter_says_whether_it_is_exact() {
 }
 
 #[test]
-fn a_text_is_cut_at_the_beginnings_of_lines_where_the_tokens_add_up() {
+fn splits_text_at_line_starts_for_bpe() {
     let text = "a!\n/b\n\n  c\nd\r\n\u{3000}e\n";
     for counter in counters() {
         let parts: Vec<&str> = counter.parts(text).collect();
@@ -138,7 +138,7 @@ fn a_text_is_cut_at_the_beginnings_of_lines_where_the_tokens_add_up() {
 }
 
 #[test]
-fn warming_is_only_a_matter_of_time() {
+fn warms_up_without_changing_counts() {
     for counter in counters() {
         counter.warm();
         assert_eq!(counter.count("a"), 1);
@@ -149,7 +149,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn no_text_has_more_tokens_than_bytes(text in "\\PC{0,80}|[ \\t\\r\\n\\PC]{0,80}") {
+    fn counts_at_most_one_token_per_byte(text in "\\PC{0,80}|[ \\t\\r\\n\\PC]{0,80}") {
         for counter in counters() {
             let count = counter.count(&text);
             prop_assert!(count as usize <= text.len(), "{} {:?}", counter, text);
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn a_limited_count_is_the_count_or_nothing(text in "\\PC{0,80}", limit in 0..60_u32) {
+    fn returns_none_above_count_limit(text in "\\PC{0,80}", limit in 0..60_u32) {
         for counter in counters() {
             let count = counter.count(&text);
             let expected = (count <= limit).then_some(count);
@@ -170,7 +170,7 @@ proptest! {
 
 #[cfg(feature = "bpe")]
 #[test]
-fn tables_are_taken_as_they_were_written() {
+fn loads_only_well_formed_tables() {
     use ctx_tokens::{TablesError, load_tables, tables};
 
     assert_eq!(tables(Encoding::Estimate), None);

@@ -69,7 +69,7 @@ fn measures_inline_pictures_by_their_header() {
 }
 
 #[test]
-fn gpt_4o_charges_tiles_of_the_shrunk_picture() {
+fn charges_gpt_4o_tiles_of_scaled_image() {
     check(MediaFamily::Gpt4o, image(1_024, 1_024, Detail::High), 765);
     check(MediaFamily::Gpt4o, image(2_048, 4_096, Detail::High), 1_105);
     check(MediaFamily::Gpt4o, image(512, 512, Detail::High), 255);
@@ -78,14 +78,14 @@ fn gpt_4o_charges_tiles_of_the_shrunk_picture() {
 }
 
 #[test]
-fn other_tile_families_differ_in_their_rates() {
+fn charges_other_tile_families_by_rate() {
     check(MediaFamily::Gpt5, image(1_024, 1_024, Detail::High), 70 + 4 * 140);
     check(MediaFamily::O3, image(1_024, 1_024, Detail::High), 75 + 4 * 150);
     check(MediaFamily::Gpt4oMini, image(1_024, 1_024, Detail::High), 2_833 + 4 * 5_667);
 }
 
 #[test]
-fn gpt_5_mini_charges_patches_of_which_there_are_1536_at_most() {
+fn limits_gpt_5_mini_to_1536_patches() {
     // OpenAI's examples: 1,024 × 1,024 has 1,024 patches, and 1,800 × 2,400 is scaled to 1,452.
     check(MediaFamily::Gpt5Mini, image(1_024, 1_024, Detail::High), 1_659);
     check(MediaFamily::Gpt5Mini, image(1_800, 2_400, Detail::High), 2_353);
@@ -94,7 +94,7 @@ fn gpt_5_mini_charges_patches_of_which_there_are_1536_at_most() {
 }
 
 #[test]
-fn gpt_6_charges_six_fifths_of_its_patches() {
+fn charges_gpt_6_by_patch() {
     check(MediaFamily::Gpt6, image(1_024, 1_024, Detail::High), 1_229);
     check(MediaFamily::Gpt6, image(1_920, 1_080, Detail::High), 2_448);
     check(MediaFamily::Gpt6, image(2_400, 3_200, Detail::Original), 9_000);
@@ -102,7 +102,7 @@ fn gpt_6_charges_six_fifths_of_its_patches() {
 }
 
 #[test]
-fn claude_charges_patches_of_28_pixels() {
+fn charges_claude_by_28_pixel_patch() {
     check(MediaFamily::ClaudeLarge, image(256, 256, Detail::High), 100);
     check(MediaFamily::ClaudeLarge, image(1_920, 1_080, Detail::High), 2_691);
     check(MediaFamily::Claude, image(1_024, 1_024, Detail::High), 1_369);
@@ -110,7 +110,7 @@ fn claude_charges_patches_of_28_pixels() {
 }
 
 #[test]
-fn gemini_2_charges_258_a_tile_of_768() {
+fn charges_gemini_2_by_768_pixel_tile() {
     check(MediaFamily::Gemini2, image(384, 384, Detail::High), 258);
     check(MediaFamily::Gemini2, image(385, 384, Detail::High), 258);
     check(MediaFamily::Gemini2, image(769, 768, Detail::High), 516);
@@ -118,7 +118,7 @@ fn gemini_2_charges_258_a_tile_of_768() {
 }
 
 #[test]
-fn recordings_cost_by_the_second_and_documents_by_the_page() {
+fn charges_recordings_by_second_and_documents_by_page() {
     check(MediaFamily::Gemini2, MediaItem::Audio(Some(10)), 320);
     check(MediaFamily::Gemini2, MediaItem::Video(Some(10)), 2_630);
     check(MediaFamily::Gemini3, MediaItem::Video(Some(10)), 1_020);
@@ -128,7 +128,7 @@ fn recordings_cost_by_the_second_and_documents_by_the_page() {
 }
 
 #[test]
-fn an_unknown_family_or_size_is_marked_as_a_guess() {
+fn marks_unknown_family_or_size_as_guess() {
     let known = image(1_024, 1_024, Detail::High);
     let unknown = MediaItem::Image { size: None, detail: Detail::High };
     assert_eq!(media_cost(MediaFamily::Gpt4o, &known), MediaCost { tokens: 765, is_guess: false });
@@ -138,7 +138,7 @@ fn an_unknown_family_or_size_is_marked_as_a_guess() {
 }
 
 #[test]
-fn families_are_spelled_as_they_are_read() {
+fn round_trips_family_names() {
     for family in FAMILIES {
         assert_eq!(MediaFamily::parse(family.name()), Some(family));
     }
@@ -151,7 +151,7 @@ fn check_attachment(value: &serde_json::Value, expected: MediaItem) {
 }
 
 #[test]
-fn an_attachment_tells_what_it_is() {
+fn reads_media_type_and_size_of_attachment() {
     let sized = json!({"mimeType": "image/webp", "metadata": {"width": 640, "height": 480}});
     check_attachment(&sized, image(640, 480, Detail::High));
     check_attachment(
@@ -164,7 +164,7 @@ fn an_attachment_tells_what_it_is() {
 }
 
 #[test]
-fn sizes_that_cannot_be_are_unknown() {
+fn ignores_invalid_sizes() {
     for width in [json!(0), json!(-5), json!("640"), json!(1e300), json!(null)] {
         let value = json!({"mimeType": "image/png", "width": width, "height": 10});
         check_attachment(&value, MediaItem::Image { size: None, detail: Detail::High });
@@ -172,7 +172,7 @@ fn sizes_that_cannot_be_are_unknown() {
 }
 
 #[test]
-fn parts_of_each_dialect_are_told_apart() {
+fn distinguishes_parts_of_each_api_dialect() {
     let part = |value: serde_json::Value| MediaItem::of_part(&value);
     let picture = |detail| Some(MediaItem::Image { size: None, detail });
     assert_eq!(part(json!({"type": "image_url", "image_url": {"detail": "low"}})), picture(Detail::Low));
@@ -186,7 +186,7 @@ fn parts_of_each_dialect_are_told_apart() {
 
 proptest! {
     #[test]
-    fn every_picture_costs_something_and_not_endlessly(width in 1..=u32::MAX, height in 1..=u32::MAX) {
+    fn bounds_cost_of_any_image(width in 1..=u32::MAX, height in 1..=u32::MAX) {
         for family in FAMILIES {
             for detail in [Detail::Low, Detail::High, Detail::Original] {
                 let cost = media_cost(family, &image(width, height, detail));

@@ -11,7 +11,7 @@ fn check(model: &str, name: &str, window: u32, output: Option<u32>) {
 }
 
 #[test]
-fn openai_models_are_found() {
+fn finds_openai_models() {
     check("gpt-5", "gpt-5", 400_000, Some(128_000));
     check("gpt-5.1-codex-mini", "gpt-5-mini", 400_000, Some(128_000));
     check("gpt-5.4-2026-03-05", "gpt-5.4", 1_050_000, Some(128_000));
@@ -34,7 +34,7 @@ fn openai_models_are_found() {
 }
 
 #[test]
-fn models_have_request_rules() {
+fn returns_request_rules() {
     let rules = |model: &str| ModelTable::builtin().lookup(model).0.request;
     for model in ["gpt-5", "openai/gpt-5-mini", "gpt-5.2-pro", "o3", "o4-mini", "gpt-5-codex", "kimi-k2.5"] {
         let limit = rules(model).output_limit;
@@ -64,7 +64,7 @@ fn models_have_request_rules() {
 }
 
 #[test]
-fn claude_models_are_found() {
+fn finds_claude_models() {
     check("claude-opus-5-5", "claude-opus-5-5", 1_000_000, Some(128_000));
     check("claude-sonnet-4-5-20250929", "claude-sonnet-4-5", 200_000, Some(64_000));
     check("claude-opus-4-20250514", "claude-opus-4", 200_000, Some(32_000));
@@ -76,7 +76,7 @@ fn claude_models_are_found() {
 }
 
 #[test]
-fn other_families_are_found() {
+fn finds_models_of_other_families() {
     check("models/gemini-2.5-flash", "gemini-2.5-pro", 1_048_576, Some(65_536));
     check("gemini-3.8-flash", "gemini-3-pro", 1_048_576, Some(65_536));
     check("gemini-4-argon", "gemini-3-pro", 1_048_576, Some(65_536));
@@ -98,7 +98,7 @@ fn other_families_are_found() {
 }
 
 #[test]
-fn a_name_is_found_behind_a_profile_or_a_path() {
+fn finds_name_after_profile_or_path() {
     check("openrouter/openai/gpt-5", "gpt-5", 400_000, Some(128_000));
     check("profile:gpt-4o", "gpt-4o", 128_000, Some(16_384));
     check("my profile:openai/gpt-4o-mini", "gpt-4o-mini", 128_000, Some(16_384));
@@ -107,7 +107,7 @@ fn a_name_is_found_behind_a_profile_or_a_path() {
 }
 
 #[test]
-fn an_unknown_model_has_no_limits_and_a_diagnostic() {
+fn reports_unknown_model_without_limits() {
     for model in ["my-model", "ollama:mine", "gpt-47", "", "x\u{0}y"] {
         let (facts, diagnostic) = ModelTable::builtin().lookup(model);
         assert_eq!(facts, ModelFacts::unknown(model));
@@ -116,13 +116,13 @@ fn an_unknown_model_has_no_limits_and_a_diagnostic() {
 }
 
 #[test]
-fn an_unknown_model_of_any_length_is_only_unknown() {
+fn truncates_long_model_name_in_diagnostic() {
     let (_, diagnostic) = ModelTable::builtin().lookup(&"gpt-4o".repeat(100_000));
     assert!(diagnostic.unwrap().message.to_string().len() < 200);
 }
 
 #[test]
-fn a_mistyped_model_is_told_what_is_near() {
+fn suggests_similar_model() {
     for (model, near) in
         [("gtp-4o", "gpt-4o"), ("router/cluade-opus-5", "claude-opus-5"), ("deepsek-chat", "deepseek-chat")]
     {
@@ -135,7 +135,7 @@ fn a_mistyped_model_is_told_what_is_near() {
 }
 
 #[test]
-fn families_know_their_encodings_and_capabilities() {
+fn returns_encoding_and_capabilities_of_family() {
     let facts = |model| ModelTable::builtin().lookup(model).0;
     let encoding = |model| (facts(model).encoding, facts(model).is_exact);
     assert_eq!(encoding("gpt-5"), (Encoding::O200kBase, true));
@@ -167,7 +167,7 @@ fn check_file(json: &str, expected: &[(u16, &str)]) {
 }
 
 #[test]
-fn a_user_row_is_tried_first_and_completed_from_the_built_in_one() {
+fn fills_user_row_from_builtin_row() {
     let file =
         r#"{"models": [{"pattern": "^gpt-4o", "contextWindow": 9000, "capabilities": {"vision": false}}]}"#;
     let (table, diagnostics) = with(file);
@@ -180,7 +180,7 @@ fn a_user_row_is_tried_first_and_completed_from_the_built_in_one() {
 }
 
 #[test]
-fn a_user_row_may_know_a_model_that_the_table_does_not() {
+fn adds_model_from_user_row() {
     let (table, _) =
         with(r#"[{"pattern": "^mine$", "name": "mine", "family": "openai", "contextWindow": 4096}]"#);
     let (facts, diagnostic) = table.lookup("mine");
@@ -192,13 +192,13 @@ fn a_user_row_may_know_a_model_that_the_table_does_not() {
 }
 
 #[test]
-fn the_first_matching_user_row_wins() {
+fn prefers_first_matching_user_row() {
     let (table, _) = with(r#"[{"pattern": "mine", "maxOutput": 1}, {"pattern": "mine", "maxOutput": 2}]"#);
     assert_eq!(table.lookup("mine").0.max_output, Some(1));
 }
 
 #[test]
-fn another_encoding_is_an_estimate_unless_the_row_says_exact() {
+fn treats_other_encoding_as_estimate_unless_exact() {
     let lookup = |row: &str| with(&format!("[{row}]")).0.lookup("gpt-4o").0;
     assert!(!lookup(r#"{"pattern": "^gpt-4o", "encoding": "cl100k_base"}"#).is_exact);
     assert!(lookup(r#"{"pattern": "^gpt-4o", "encoding": "cl100k_base", "count": "exact"}"#).is_exact);
@@ -207,14 +207,14 @@ fn another_encoding_is_an_estimate_unless_the_row_says_exact() {
 }
 
 #[test]
-fn a_bad_row_is_reported_and_the_others_count() {
+fn reports_invalid_row_and_keeps_others() {
     let file = r#"[7, {"pattern": "("}, {"contextWindow": 5}, {"pattern": "^gpt-4o$", "maxOutput": 5}]"#;
     check_file(file, &[(100, "/0"), (403, "/1/pattern"), (403, "/2")]);
     assert_eq!(with(file).0.lookup("gpt-4o").0.max_output, Some(5));
 }
 
 #[test]
-fn a_bad_field_is_reported_and_the_others_count() {
+fn reports_invalid_field_and_keeps_others() {
     let file = r#"{"models": [{"pattern": "^gpt-4o$", "contextWindow": -1, "maxOutput": 7, "media": "x", "family": "y",
         "encoding": "z", "count": 1, "name": 2, "capabilities": {"vision": 1}, "overheads": {"perTool": 1e9}}]}"#;
     let expected = [
@@ -234,7 +234,7 @@ fn a_bad_field_is_reported_and_the_others_count() {
 }
 
 #[test]
-fn a_bad_field_is_told_what_it_takes() {
+fn lists_valid_values_of_invalid_field() {
     let said = |field: &str| {
         let (_, found) = with(&format!(r#"[{{"pattern": "x", {field}}}]"#));
         found[0].message.to_string()
@@ -251,12 +251,12 @@ fn a_bad_field_is_told_what_it_takes() {
 }
 
 #[test]
-fn a_null_is_as_good_as_nothing() {
+fn ignores_null_fields() {
     check_file(r#"[{"pattern": "x", "contextWindow": null, "capabilities": null}]"#, &[]);
 }
 
 #[test]
-fn an_unknown_key_is_reported_with_what_is_near() {
+fn suggests_key_similar_to_unknown_key() {
     let file = r#"[{"pattern": "x", "contextwindow": 5, "capabilities": {"midsystem": true}}]"#;
     check_file(file, &[(405, "/0/contextwindow"), (405, "/0/capabilities/midsystem")]);
     assert_eq!(
@@ -266,7 +266,7 @@ fn an_unknown_key_is_reported_with_what_is_near() {
 }
 
 #[test]
-fn what_is_no_table_is_reported() {
+fn reports_invalid_tables() {
     check_file("{", &[(402, "")]);
     check_file("7", &[(402, "")]);
     check_file("{}", &[(402, "")]);
@@ -276,20 +276,20 @@ fn what_is_no_table_is_reported() {
 }
 
 #[test]
-fn a_syntax_error_has_a_place() {
+fn locates_syntax_error() {
     let (_, diagnostics) = with("[\n  {,}]");
     assert_eq!(diagnostics[0].location.span.unwrap().start, 5);
     assert_eq!(diagnostics[0].location.pointer, None);
 }
 
 #[test]
-fn too_many_rows_are_not_read() {
+fn rejects_too_many_rows() {
     let rows = vec![r#"{"pattern":"x"}"#; 10_001].join(",");
     check_file(&format!("[{rows}]"), &[(406, "")]);
 }
 
 #[test]
-fn a_table_that_cannot_be_read_changes_nothing() {
+fn keeps_table_after_unreadable_override() {
     let (table, _) = with(r#"[{"pattern": "^gpt-4o$", "maxOutput": 5}]"#);
     let (table, _) = table.with_override("{");
     assert_eq!(table.lookup("gpt-4o").0.max_output, Some(5));

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_written_alike_is_shared() {
+    fn shares_only_identical_json() {
         check(
             json!({ "id": "", "metadata": { "a": "" } }),
             json!({ "id": "", "metadata": { "a": "" } }),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn who_changes_a_shared_one_changes_it_alone() {
+    fn copies_shared_object_on_write() {
         let (mut one, mut sharing) = (Kept::new(json!({ "a": 1 })), Sharing::default());
         let mut other = one.clone();
         sharing.share(&mut one);

@@ -120,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn facts_stand_below_the_text_while_they_are_switched_on() {
+    fn appends_facts_below_text_when_enabled() {
         let facts = json!([{ "text": "B-17", "from": "n1" }, { "text": "9:00", "from": "n2" }]);
         check(json!({ "heading": "另有原话：", "facts": facts }), "\n\n另有原话：\n- B-17\n- 9:00");
         check(json!({ "heading": "H", "facts": facts, "isSent": false }), "");
     }
 
     #[test]
-    fn what_the_text_says_is_not_said_again() {
+    fn skips_facts_already_in_text() {
         check(
             json!([{ "text": "They speak", "from": "n1" }, { "text": "B-17", "from": "n1" }]),
             &format!("\n\n{HEADING}\n- B-17"),
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_fact_is_left_out() {
+    fn ignores_invalid_facts() {
         for odd in [
             json!(null),
             json!(7),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn other_nodes_have_none() {
+    fn returns_none_for_other_nodes() {
         let mut node = summary(json!([{ "text": "B-17", "from": "n1" }]));
         node.metadata.as_mut().unwrap().is_compression_node = None;
         assert_eq!(SummaryAppendix::of(&node), None);

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn only_new_messages_are_looked_at() {
+    fn visits_only_new_messages() {
         let mut session = long(5_000);
         assert_eq!(looked_at(&session, 0), 5_000);
         assert_eq!(looked_at(&session, 0), 0);
@@ -207,11 +207,11 @@ mod tests {
         session.apply(&SessionOp::Append { parent: "n4999".into(), node }).unwrap();
         assert_eq!(looked_at(&session.clone(), 0), 1);
         assert_eq!(looked_at(&session, 0), 1);
-        assert_eq!(looked_at(&session, 1), 5_001, "another key is another fold");
+        assert_eq!(looked_at(&session, 1), 5_001, "another key starts another fold");
     }
 
     #[test]
-    fn a_change_forgets_what_is_below_it() {
+    fn refolds_messages_below_an_edit() {
         let mut session = long(5_000);
         looked_at(&session, 0);
         let edit = Box::new(NodeEdit::content(crate::Content::Text("y".into())));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn turning_back_to_a_branch_looks_at_nothing() {
+    fn reuses_result_when_switching_back_to_branch() {
         let mut session = long(100);
         looked_at(&session, 0);
         for number in 0..MAX_TIPS {
@@ -233,7 +233,7 @@ mod tests {
         session.apply(&SessionOp::ActivateLeaf { id: "b0".into() }).unwrap();
         assert_eq!(looked_at(&session, 0), 0);
         session.apply(&SessionOp::ActivateLeaf { id: "n99".into() }).unwrap();
-        assert_eq!(looked_at(&session, 0), 100, "only the newest results are kept");
+        assert_eq!(looked_at(&session, 0), 100, "only the newest results are cached");
     }
 
     #[test]
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn remembers_every_type_of_state() {
+    fn caches_every_state_type() {
         #[derive(Clone)]
         struct State<const N: usize>;
         fn steps<const N: usize>(session: &Session) -> usize {

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_the_file_survives_inserts_and_removals() {
+    fn keeps_file_order_across_inserts_and_removals() {
         let mut nodes = Nodes::default();
         let b = add(&mut nodes, "b", Position::Last);
         add(&mut nodes, "d", Position::Last);

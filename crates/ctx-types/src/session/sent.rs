@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn an_append_at_the_leaf_extends_what_is_sent() {
+    fn extends_sent_messages_when_appending_at_leaf() {
         let nodes = ["a", "b"].map(|id| Node::new(Role::User, "xy").with_id(id));
         let (mut session, _) = Session::linear("s", nodes);
         assert_eq!((letters(&session).as_str(), session.sent_bytes(2)), ("ab", 4));
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_asks_only_for_new_messages() {
+    fn counts_tokens_of_new_messages_only() {
         let nodes = ["a", "b"].map(|id| Node::new(Role::User, "xy").with_id(id));
         let (mut session, _) = Session::linear("s", nodes);
         let sum = |session: &Session| {
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_beside_a_message_changes_nothing_of_what_is_sent() {
+    fn keeps_sent_messages_when_unrelated_metadata_changes() {
         let nodes = ["a", "b"].map(|id| Node::new(Role::User, "xy").with_id(id));
         let (mut session, _) = Session::linear("s", nodes);
         let mut note = |set: fn(&mut NodeMetadata)| {
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_in_flight_is_shared_until_what_is_sent_changes() {
+    fn shares_message_until_sent_messages_change() {
         let nodes = ["a", "b"].map(|id| Node::new(Role::User, "xy").with_id(id));
         let (mut session, _) = Session::linear("s", nodes);
         let first = session.sent_message(0).unwrap().clone();
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn the_call_that_a_result_answers_is_seen_where_it_is_a_note() {
+    fn updates_answered_call_when_metadata_changes() {
         let (mut session, _) = Session::linear("s", [Node::new(Role::Tool, "red").with_id("a")]);
         let answers = |call: &str| {
             let mut metadata = NodeMetadata::default();
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_a_switch_is_seen() {
+    fn updates_sent_messages_when_toggled() {
         let nodes = ["a", "b"].map(|id| Node::new(Role::User, "xy").with_id(id));
         let (mut session, _) = Session::linear("s", nodes);
         let undo = session.apply(&SessionOp::Toggle { id: "a".into(), enabled: false }).unwrap();

@@ -7,7 +7,7 @@ fn check(field: ConfigField, expected: Value) {
 }
 
 #[test]
-fn a_field_is_written_with_all_that_a_page_shows() {
+fn serializes_all_properties_of_a_field() {
     check(
         ConfigField::text("word", "Word", "yes")
             .required()
@@ -32,7 +32,7 @@ fn a_field_is_written_with_all_that_a_page_shows() {
 }
 
 #[test]
-fn a_choice_may_be_between_values_of_any_type() {
+fn accepts_choices_of_any_json_type() {
     let options =
         vec![FieldOption::new(0, "None"), FieldOption::new("all", "All"), FieldOption::new(Value::Null, "?")];
     let field = ConfigField::choice("scope", "Scope", options).with_default("all");

@@ -35,7 +35,7 @@ fn in_entry(entry: &Value) -> Vec<Diagnostic> {
 }
 
 #[test]
-fn a_key_near_an_absent_one_is_told() {
+fn suggests_missing_key_with_similar_name() {
     let file = json!({
         "paramters": {}, "regexconfig": {}, "preset_groups": [],
         "presetMessages": [
@@ -60,7 +60,7 @@ fn a_key_near_an_absent_one_is_told() {
 }
 
 #[test]
-fn a_key_beside_the_right_one_is_told_without_an_edit() {
+fn reports_misspelled_key_without_fix_if_both_exist() {
     let file = json!({ "presetMessages": [
         { "isEnable": false, "isEnabled": true },
         // Applications write singular and plural keys, and both names of a switch.
@@ -76,7 +76,7 @@ fn a_key_beside_the_right_one_is_told_without_an_edit() {
 }
 
 #[test]
-fn a_switch_has_another_name_elsewhere() {
+fn suggests_enabled_key_of_each_object() {
     let file = json!({
         "presetMessages": [{ "enabled": false }, { "enabled": false, "isEnabled": true }, { "enabled": null }],
         "presetGroups": [{ "isEnabled": false }],
@@ -117,13 +117,13 @@ fn points_to_key_with_and_without_fix() {
 }
 
 #[test]
-fn a_profile_with_a_misspelt_key_is_told() {
+fn reports_misspelled_key_in_user_profile() {
     check(&in_profile(json!({ "name": "Robin", "contnt": "" })), &[("/contnt", "content")]);
     check(&in_profile(json!({ "name": "Robin", "content": "", "tags": [] })), &[]);
 }
 
 #[test]
-fn an_entry_of_a_book_is_looked_at_unless_it_is_a_cards_too() {
+fn skips_entries_in_character_card_format() {
     check(
         &in_entry(&json!({ "keys": ["a"], "contnt": "" })),
         &[("/entries/a~1b/keys", "key"), ("/entries/a~1b/contnt", "content")],
@@ -132,7 +132,7 @@ fn an_entry_of_a_book_is_looked_at_unless_it_is_a_cards_too() {
 }
 
 #[test]
-fn nothing_below_an_unknown_key_is_looked_at() {
+fn ignores_objects_below_unknown_keys() {
     let wrong = json!({ "presetMesages": [], "rol": "x" });
     let file = json!({ "imported": wrong, "extensions": wrong, "presetMessages": [{ "metadata": wrong }] });
     check(&in_agent(file), &[]);
@@ -143,7 +143,7 @@ fn object(names: &str) -> Value {
 }
 
 #[test]
-fn keys_that_other_applications_write_are_theirs() {
+fn accepts_keys_of_other_applications() {
     let mut agent = object(
         "version icon defaultGreetingId displayPresetCount llmThinkRules richTextStyleOptions
         richTextStyleBehavior defaultToolCallCollapsed tags category interactionConfig assetGroups

@@ -22,12 +22,12 @@ fn check(file: &str, findings: &[&str]) {
 }
 
 #[test]
-fn keys_come_back_in_their_order_with_unknown_ones_and_nulls() {
+fn keeps_key_order_unknown_keys_and_nulls() {
     check(r#"{"z":1,"role":"user","content":"x","a":{"b":[null]},"name":null,"id":"n"}"#, &[]);
 }
 
 #[test]
-fn a_key_of_a_wrong_type_stays_and_is_reported() {
+fn keeps_and_reports_values_of_wrong_type() {
     let finding = |what: &str, pointer: &str| format!("error[CTX0100]: expected {what} (at {pointer})");
     let role = "error[CTX0100]: unknown role `narrator`; the message is sent as `user` (at /role)";
     check(r#"{"role":"narrator"}"#, &[role]);
@@ -52,7 +52,7 @@ fn a_key_of_a_wrong_type_stays_and_is_reported() {
 }
 
 #[test]
-fn numbers_keep_their_spelling() {
+fn keeps_number_spelling() {
     let file = r#"{"order":100.0,"insertionPoint":-1.0,"injectionStrategy":{"depth":3.0,"order":1e2}}"#;
     let value: Value = serde_json::from_str(file).unwrap();
     let (entry, found) = read::<PresetMessage>(value.clone());
@@ -61,7 +61,7 @@ fn numbers_keep_their_spelling() {
 }
 
 #[test]
-fn content_parts_keep_what_the_file_says_beside_their_text() {
+fn keeps_unknown_fields_of_content_parts() {
     let parts = r#"{"content":[{"text":"a","cache":{"x":1},"type":"text"},{"type":"image_url"},null,{"type":"text","text":5}]}"#;
     let no_part = "expected a content part: an object, and a text part with a text, found";
     check(
@@ -73,7 +73,7 @@ fn content_parts_keep_what_the_file_says_beside_their_text() {
     );
     let (mut node, _) = read::<Node>(serde_json::from_str(parts).unwrap());
     let sound = node.content.as_ref().map(Content::sound);
-    assert!(matches!(sound, Some(Content::Parts(parts)) if parts.len() == 2), "the rest takes no part");
+    assert!(matches!(sound, Some(Content::Parts(parts)) if parts.len() == 2), "malformed parts are ignored");
     let Some(Content::Parts(parts)) = &mut node.content else { unreachable!("the content is a list") };
     parts[0] = ContentPart::Text("b".into());
     assert_eq!(node.write()["content"][0].to_string(), r#"{"text":"b","cache":{"x":1},"type":"text"}"#);
@@ -96,7 +96,7 @@ fn check_change(file: &str, change: impl Fn(&mut Node), expected: &str) {
 }
 
 #[test]
-fn a_field_that_is_set_stands_in_its_place() {
+fn sets_field_in_place() {
     check_change(r#"{"role":"user","x":1}"#, |node| node.role = Some(Role::Tool), r#"{"role":"tool","x":1}"#);
     check_change(
         r#"{"content":null,"x":1}"#,
@@ -113,7 +113,7 @@ fn a_field_that_is_set_stands_in_its_place() {
 }
 
 #[test]
-fn a_field_that_is_cleared_goes() {
+fn clears_fields() {
     check_change(r#"{"x":1,"role":"user","y":1}"#, |node| node.role = None, r#"{"x":1,"y":1}"#);
     check_change(
         r#"{"x":1,"content":[{"type":"text","text":"t"}]}"#,
@@ -137,7 +137,7 @@ fn a_field_that_is_cleared_goes() {
 }
 
 #[test]
-fn no_text_is_held_twice() {
+fn stores_each_text_once() {
     let file = json!({
         "content": [{ "type": "text", "text": "body" }, { "type": "image", "data": "body" }],
         "childrenIds": ["body"],
@@ -152,7 +152,7 @@ fn no_text_is_held_twice() {
 }
 
 #[test]
-fn what_is_no_object_comes_back_as_it_was() {
+fn keeps_values_that_are_not_objects() {
     for value in [json!(null), json!("x"), json!([{}]), json!(0.0), json!(false)] {
         let (agent, found) = read::<Agent>(value.clone());
         assert_eq!((agent.write(), found.len()), (value, 1));
@@ -160,7 +160,7 @@ fn what_is_no_object_comes_back_as_it_was() {
 }
 
 #[test]
-fn pointers_are_escaped() {
+fn escapes_json_pointers() {
     let mut reader = Reader::new();
     reader.at_key("a/b~c", |reader| reader.at_index(3, |reader| reader.wrong_type("a text", &json!(1))));
     let pointer = reader.finish()[0].location.pointer.clone();
@@ -168,7 +168,7 @@ fn pointers_are_escaped() {
 }
 
 #[test]
-fn findings_are_limited_in_number_and_in_size() {
+fn limits_diagnostics_by_count_and_size() {
     let (_, found) = read::<UserProfile>(json!({ "name": 1 }));
     assert_eq!(found.len(), 1);
     let (_, found) = read::<Agent>(json!({ "worldbookIds": vec![1; 5_000] }));
@@ -182,7 +182,7 @@ fn findings_are_limited_in_number_and_in_size() {
 
 /// Callers that reject errors must see suppressed errors.
 #[test]
-fn findings_that_are_only_counted_are_as_bad_as_the_worst_of_them() {
+fn reports_worst_severity_of_suppressed_diagnostics() {
     let mut reader = Reader::new();
     let report = |reader: &mut Reader, count| {
         (0..count).for_each(|_| reader.report(Diagnostic::warning(codes::WRONG_TYPE, phrase!("odd"))));
@@ -198,7 +198,7 @@ fn findings_that_are_only_counted_are_as_bad_as_the_worst_of_them() {
 }
 
 #[test]
-fn unknown_keys_can_be_set_on_what_is_an_object() {
+fn sets_unknown_key_on_empty_object() {
     let mut kept = Kept::default();
     kept.set("x", json!(1));
     assert_eq!((kept.get("x"), kept.is_malformed()), (Some(&json!(1)), false));

@@ -97,7 +97,7 @@ fn check<T: Persist + serde::Serialize + DeserializeOwned + PartialEq + std::fmt
     assert_eq!(written, document);
     assert_eq!(written.to_string(), document.to_string());
     assert_eq!(serde_json::to_string(&noun).unwrap(), document.to_string());
-    assert_eq!(serde_json::from_str::<T>(&document.to_string()).unwrap(), noun, "read as it comes");
+    assert_eq!(serde_json::from_str::<T>(&document.to_string()).unwrap(), noun, "streamed");
     let again = T::read(written, &mut Reader::new());
     assert_eq!(again, noun);
     noun.settle();
@@ -182,27 +182,27 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn nodes_come_back(changes in changes()) {
+    fn round_trips_nodes(changes in changes()) {
         check::<Node>(node(), changes);
     }
 
     #[test]
-    fn sessions_come_back(changes in changes()) {
+    fn round_trips_sessions(changes in changes()) {
         check::<Session>(session(), changes);
     }
 
     #[test]
-    fn preset_entries_come_back(changes in changes()) {
+    fn round_trips_preset_entries(changes in changes()) {
         check::<PresetMessage>(entry(), changes);
     }
 
     #[test]
-    fn agents_come_back(changes in changes()) {
+    fn round_trips_agents(changes in changes()) {
         check::<Agent>(agent(), changes);
     }
 
     #[test]
-    fn worldbooks_come_back(changes in changes(), is_list in any::<bool>()) {
+    fn round_trips_worldbooks(changes in changes(), is_list in any::<bool>()) {
         let mut book = book();
         if is_list {
             let entries = book["entries"].as_object().map(|entries| entries.values().cloned().collect());
@@ -212,7 +212,7 @@ proptest! {
     }
 
     #[test]
-    fn anything_comes_back(value in any_json()) {
+    fn round_trips_any_json(value in any_json()) {
         check::<Session>(value.clone(), Vec::new());
         check::<Agent>(value.clone(), Vec::new());
         check::<Worldbook>(value.clone(), Vec::new());
@@ -221,7 +221,7 @@ proptest! {
 }
 
 #[test]
-fn an_unchanged_document_is_complete() {
+fn round_trips_unchanged_documents() {
     let known = |map: &Map<String, Value>| map.len();
     assert!(known(agent().as_object().unwrap()) > 15);
     check::<Agent>(agent(), Vec::new());

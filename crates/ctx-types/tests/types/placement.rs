@@ -27,7 +27,7 @@ fn line(diagnostic: &Diagnostic) -> String {
 }
 
 #[test]
-fn an_entry_that_names_no_place_stays_in_order() {
+fn keeps_list_position_without_placement() {
     check("{}", "in order");
     check(r#"{"injectionStrategy": {}}"#, "in order");
     check(r#"{"injectionStrategy": {"order": 5}}"#, "in order");
@@ -36,26 +36,26 @@ fn an_entry_that_names_no_place_stays_in_order() {
 }
 
 #[test]
-fn an_insertion_point_is_an_index() {
+fn reads_insertion_point_as_index() {
     check(r#"{"insertionPoint": 0}"#, "index 0");
     check(r#"{"insertionPoint": -1, "order": 7}"#, "index -1, order 7");
     check(r#"{"insertionPoint": 2.0}"#, "index 2");
 }
 
 #[test]
-fn a_depth_is_counted_from_the_end() {
+fn reads_depth_from_injection_strategy() {
     check(r#"{"injectionStrategy": {"type": "depth", "depth": 4}}"#, "depth 4");
     check(r#"{"injectionStrategy": {"depth": 0, "order": 1.5}}"#, "depth 0, order 1.5");
 }
 
 #[test]
-fn an_advanced_depth_has_several_points() {
+fn reads_advanced_depth_config() {
     check(r#"{"injectionStrategy": {"type": "advanced_depth", "depthConfig": "3, 10~5"}}"#, "depth 3, 10~5");
     check(r#"{"injectionStrategy": {"depthConfig": "3:2"}}"#, "depth 3~2");
 }
 
 #[test]
-fn an_anchor_is_named_flat_or_in_the_strategy() {
+fn reads_anchor_from_entry_or_strategy() {
     check(r#"{"anchorTarget": "lore", "anchorPoint": "before"}"#, "before `lore`");
     check(
         r#"{"injectionStrategy": {"type": "anchor", "anchorTarget": "lore", "anchorPosition": "before"}}"#,
@@ -66,13 +66,13 @@ fn an_anchor_is_named_flat_or_in_the_strategy() {
 }
 
 #[test]
-fn the_side_of_an_anchor_is_after_unless_said_otherwise() {
+fn defaults_to_after_anchor() {
     check(r#"{"anchorTarget": "lore"}"#, "after `lore`");
     check(r#"{"anchorTarget": "lore", "anchorPoint": "after"}"#, "after `lore`");
 }
 
 #[test]
-fn without_a_target_the_anchor_is_the_history() {
+fn defaults_to_chat_history_anchor() {
     check(r#"{"anchorPoint": "before"}"#, "before `chat_history`");
     check(r#"{"anchorTarget": "__CHAT_HISTORY__"}"#, "after `chat_history`");
     check(r#"{"anchorTarget": " "}"#, "after `chat_history`");
@@ -80,7 +80,7 @@ fn without_a_target_the_anchor_is_the_history() {
 }
 
 #[test]
-fn an_unknown_side_is_after_and_reported_where_it_is_written() {
+fn reports_unknown_anchor_side_at_its_location() {
     check(
         r#"{"anchorTarget": "lore", "anchorPoint": "above"}"#,
         "after `lore`\nCTX0110 /anchorPoint: unknown side `above` of an anchor; `after` is used",
@@ -92,7 +92,7 @@ fn an_unknown_side_is_after_and_reported_where_it_is_written() {
 }
 
 #[test]
-fn an_explicit_type_decides_and_flat_fields_without_effect_are_reported() {
+fn prefers_explicit_type_and_reports_ignored_fields() {
     check(
         r#"{"injectionStrategy": {"type": "default", "depth": 3}, "insertionPoint": 2}"#,
         "in order\nCTX0110 /insertionPoint: `insertionPoint` has no effect: `injectionStrategy.type` is `default`",
@@ -104,7 +104,7 @@ fn an_explicit_type_decides_and_flat_fields_without_effect_are_reported() {
 }
 
 #[test]
-fn leftovers_of_another_type_in_the_strategy_are_not_reported() {
+fn ignores_unused_strategy_fields_silently() {
     check(
         r#"{"injectionStrategy": {"type": "anchor", "depth": 3, "depthConfig": "1", "anchorTarget": "lore"}}"#,
         "after `lore`",
@@ -113,7 +113,7 @@ fn leftovers_of_another_type_in_the_strategy_are_not_reported() {
 }
 
 #[test]
-fn of_several_places_a_depth_comes_before_an_index_and_an_index_before_an_anchor() {
+fn prefers_depth_over_index_over_anchor() {
     check(
         r#"{"injectionStrategy": {"depth": 3}, "insertionPoint": 1, "anchorTarget": "lore"}"#,
         "depth 3\nCTX0110 : the entry has 3 placements; `depth 3` is used",
@@ -125,7 +125,7 @@ fn of_several_places_a_depth_comes_before_an_index_and_an_index_before_an_anchor
 }
 
 #[test]
-fn an_unknown_type_is_reported_and_the_place_inferred() {
+fn reports_unknown_type_and_infers_placement() {
     check(
         r#"{"injectionStrategy": {"type": "deep", "depth": 3}}"#,
         "depth 3\nCTX0110 /injectionStrategy/type: unknown injection strategy type `deep`; it is inferred from the other fields",
@@ -133,7 +133,7 @@ fn an_unknown_type_is_reported_and_the_place_inferred() {
 }
 
 #[test]
-fn a_type_without_its_value_leaves_the_entry_in_order() {
+fn keeps_list_position_if_value_is_missing() {
     check(
         r#"{"injectionStrategy": {"type": "depth"}}"#,
         "in order\nCTX0110 /injectionStrategy/type: the injection strategy needs `depth`; the entry stays at its list position",
@@ -145,7 +145,7 @@ fn a_type_without_its_value_leaves_the_entry_in_order() {
 }
 
 #[test]
-fn an_advanced_depth_without_points_falls_back_to_the_plain_one() {
+fn falls_back_to_plain_depth() {
     check(
         r#"{"injectionStrategy": {"type": "advanced_depth", "depthConfig": "x", "depth": 2}}"#,
         "depth 2\nCTX0111 /injectionStrategy/depthConfig: invalid depth `x`; it is ignored\nCTX0110 /injectionStrategy/type: `depthConfig` has no depth; depth 2 is used",
@@ -153,7 +153,7 @@ fn an_advanced_depth_without_points_falls_back_to_the_plain_one() {
 }
 
 #[test]
-fn a_negative_depth_is_zero_and_reported() {
+fn reports_negative_depth_and_uses_zero() {
     check(
         r#"{"injectionStrategy": {"depth": -3}}"#,
         "depth 0\nCTX0111 /injectionStrategy/depth: depth -3 is negative; 0 is used",
@@ -161,7 +161,7 @@ fn a_negative_depth_is_zero_and_reported() {
 }
 
 #[test]
-fn orders_ascend_and_minus_zero_is_zero() {
+fn sorts_orders_and_equates_signed_zeros() {
     assert!(Order(-1.0) < Order(0.0) && Order(2.0) < Order(10.0) && Order(10.0) < Order::DEFAULT);
     assert_eq!(Order(-0.0), Order(0.0));
     assert_eq!(Order(-0.0).cmp(&Order(0.0)), std::cmp::Ordering::Equal);
@@ -176,7 +176,7 @@ fn check_written(from: Value, into: Value, expected: &Value) {
 }
 
 #[test]
-fn an_index_is_written_flat_and_the_others_as_a_strategy() {
+fn writes_index_flat_and_others_as_strategy() {
     let index = json!({ "insertionPoint": -2, "order": 5 });
     check_written(index.clone(), json!({ "injectionStrategy": { "type": "depth", "depth": 1 } }), &index);
     check_written(
@@ -192,7 +192,7 @@ fn an_index_is_written_flat_and_the_others_as_a_strategy() {
 }
 
 #[test]
-fn writing_keeps_the_lane_and_unknown_keys() {
+fn keeps_tie_breaker_and_unknown_keys_when_writing() {
     check_written(
         json!({ "insertionPoint": 1 }),
         json!({ "injectionStrategy": { "type": "depth", "depth": 1, "lane": 3, "x": null } }),
@@ -201,7 +201,7 @@ fn writing_keeps_the_lane_and_unknown_keys() {
 }
 
 #[test]
-fn the_same_placement_leaves_the_entry_as_it_is() {
+fn keeps_entry_if_placement_is_unchanged() {
     let flat = json!({ "anchorTarget": "lore", "order": 100 });
     check_written(json!({ "injectionStrategy": { "anchorTarget": "lore" } }), flat.clone(), &flat);
 }
@@ -241,7 +241,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn any_entry_has_a_placement_and_findings_point_into_it(value in entry()) {
+    fn points_diagnostics_into_any_entry(value in entry()) {
         let entry = PresetMessage::read(value.clone(), &mut Reader::new());
         let (_, diagnostics) = Placement::of(&entry);
         for diagnostic in diagnostics {
@@ -251,7 +251,7 @@ proptest! {
     }
 
     #[test]
-    fn a_placement_that_is_written_is_read_back(from in entry(), into in entry()) {
+    fn reads_back_written_placement(from in entry(), into in entry()) {
         let (placement, _) = Placement::of(&PresetMessage::read(from, &mut Reader::new()));
         let mut entry = PresetMessage::read(into, &mut Reader::new());
         placement.write_to(&mut entry);

@@ -27,7 +27,7 @@ fn check<T: PartialEq + std::fmt::Debug>(
 }
 
 #[test]
-fn numbers_may_stand_in_quotes() {
+fn reads_quoted_numbers() {
     let order = |entry: &WorldbookEntry| entry.order;
     check("order", json!(5), order, Some(Numeric(5.0)), &[]);
     check("order", json!(" 5.5 "), order, Some(Numeric(5.5)), &["CTX0102"]);
@@ -37,7 +37,7 @@ fn numbers_may_stand_in_quotes() {
 }
 
 #[test]
-fn switches_may_be_numbers_or_stand_in_quotes() {
+fn reads_booleans_from_numbers_and_text() {
     let constant = |entry: &WorldbookEntry| entry.constant;
     for (value, flag) in [(json!(1), true), (json!(0), false), (json!("TRUE"), true), (json!(""), false)] {
         check("constant", value, constant, Some(Flag(flag)), &["CTX0102"]);
@@ -46,7 +46,7 @@ fn switches_may_be_numbers_or_stand_in_quotes() {
 }
 
 #[test]
-fn keys_may_be_one_text() {
+fn splits_keys_in_one_text() {
     let keys = |entry: &WorldbookEntry| entry.key.iter().map(ToString::to_string).collect::<Vec<_>>();
     let strings = |keys: &[&str]| keys.iter().map(ToString::to_string).collect::<Vec<_>>();
     check("key", json!(["a, b", ""]), keys, strings(&["a, b", ""]), &[]);
@@ -56,7 +56,7 @@ fn keys_may_be_one_text() {
 }
 
 #[test]
-fn positions_roles_and_logics_may_have_names() {
+fn reads_positions_roles_and_logics_by_name() {
     let position = |entry: &WorldbookEntry| entry.position;
     check("position", json!(4), position, Some(EntryPosition::AtDepth), &[]);
     check("position", json!("after_char"), position, Some(EntryPosition::AfterCharacter), &["CTX0102"]);
@@ -69,7 +69,7 @@ fn positions_roles_and_logics_may_have_names() {
 }
 
 #[test]
-fn a_delay_until_recursion_is_a_switch_or_a_level() {
+fn reads_recursion_delay_as_boolean_or_level() {
     let delay = |entry: &WorldbookEntry| entry.delay_until_recursion;
     check("delayUntilRecursion", json!(true), delay, Some(RecursionDelay(1)), &[]);
     check("delayUntilRecursion", json!(false), delay, Some(RecursionDelay(0)), &[]);
@@ -78,7 +78,7 @@ fn a_delay_until_recursion_is_a_switch_or_a_level() {
 }
 
 #[test]
-fn keys_that_are_numbers_come_first_and_ascend() {
+fn sorts_numeric_keys_first() {
     let file = json!({ "entries": { "b": {}, "10": {}, "2": {}, "01": {}, "4294967295": {} } });
     let book = Worldbook::read(file.clone(), &mut Reader::new());
     let order: Vec<&str> = book.entries.in_order().map(|(key, _)| &**key).collect();
@@ -87,7 +87,7 @@ fn keys_that_are_numbers_come_first_and_ascend() {
 }
 
 #[test]
-fn a_list_of_entries_stays_a_list() {
+fn keeps_list_of_entries_as_list() {
     let file = json!({ "entries": [{ "uid": 9 }, { "uid": 3 }] });
     let mut book = Worldbook::read(file.clone(), &mut Reader::new());
     let uids = book.entries.in_order().map(|(key, entry)| format!("{key}={}", entry.uid.as_ref().unwrap()));

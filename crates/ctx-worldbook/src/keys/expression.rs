@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_between_slashes_are_patterns() {
+    fn reads_pattern_between_slashes() {
         check("/a|b/", Some(("a|b", "")));
         check("/中.*文/imsuyg", Some(("中.*文", "gimsuy")));
         check(r"/a\/b/i", Some((r"a\/b", "i")));
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn other_keys_are_plain_text() {
+    fn treats_other_keys_as_plain_text() {
         check("dragon", None);
         check("/", None);
         check("//", None);
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_meant_as_an_expression_is_seen() {
+    fn detects_mistyped_expressions() {
         for (key, expected) in [
             ("/moon/x", "unknown flag `x`"),
             ("/moon/gv", "unknown flag `v`"),

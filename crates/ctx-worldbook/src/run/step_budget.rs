@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_is_left_whatever_others_spend() {
+    fn reserves_share_for_other_keys() {
         let mut step_budget = StepBudget::new(1_000);
         step_budget.begin_pass(10);
         for number in 0..9 {
@@ -61,11 +61,11 @@ mod tests {
         }
         assert_eq!((step_budget.allowed(9), step_budget.allowed(0)), (56, 0));
         step_budget.begin_pass(1);
-        assert_eq!(step_budget.allowed(10), 143, "the next pass has most of what is left");
+        assert_eq!(step_budget.allowed(10), 143, "the next pass gets most of the remaining steps");
     }
 
     #[test]
-    fn one_that_is_alone_has_most() {
+    fn gives_most_steps_to_single_key() {
         let mut step_budget = StepBudget::new(1_000);
         step_budget.begin_pass(1);
         assert_eq!(step_budget.allowed(7), 813);

@@ -35,7 +35,7 @@ fn check(file: Value, codes: &[&str], active: usize) {
 }
 
 #[test]
-fn entries_may_be_an_object_or_a_list() {
+fn reads_entries_from_object_or_list() {
     check(json!({ "entries": { "3": { "key": ["moon"] } } }), &[], 1);
     check(json!({ "entries": [{ "key": ["moon"] }, { "key": ["sun"] }] }), &[], 1);
     check(json!({ "entries": "none" }), &["CTX0100"], 0);
@@ -44,7 +44,7 @@ fn entries_may_be_an_object_or_a_list() {
 }
 
 #[test]
-fn nulls_and_numbers_in_quotes_are_understood() {
+fn reads_nulls_and_quoted_numbers() {
     let nulls = json!({
         "uid": null, "key": ["moon"], "keysecondary": null, "content": null, "constant": null, "order": null,
         "position": null, "role": null, "scanDepth": null, "caseSensitive": null, "sticky": null, "group": null,
@@ -56,18 +56,18 @@ fn nulls_and_numbers_in_quotes_are_understood() {
 }
 
 #[test]
-fn what_is_no_entry_is_told_once() {
+fn reports_invalid_entry_once() {
     check(json!({ "entries": [null, 5, { "key": ["moon"] }] }), &["CTX0100", "CTX0100"], 1);
 }
 
 #[test]
-fn equal_uids_are_reported_and_one_entry_activates() {
+fn reports_duplicate_uids_and_activates_one_entry() {
     let entries = json!([{ "uid": 1, "key": ["moon"] }, { "uid": 1, "key": ["moon"] }]);
     check(json!({ "entries": entries }), &["CTX0952"], 1);
 }
 
 #[test]
-fn patterns_that_cannot_run_are_told() {
+fn reports_invalid_patterns() {
     check(
         json!({ "entries": [{ "key": ["/(/", "moon"] }, { "key": ["/[/g"] }] }),
         &["CTX0950", "CTX0950"],
@@ -76,7 +76,7 @@ fn patterns_that_cannot_run_are_told() {
 }
 
 #[test]
-fn other_dialects_are_told() {
+fn reports_unknown_dialect() {
     let (_, found) =
         Book::of("B", Level::Global, &Worldbook::read(json!({ "dialect": "ccv4" }), &mut Reader::new()));
     assert_eq!(
@@ -87,7 +87,7 @@ fn other_dialects_are_told() {
 }
 
 #[test]
-fn expressions_that_take_too_long_are_given_up() {
+fn stops_slow_expressions() {
     let text = "a".repeat(10_000);
     let entries = json!([{ "key": ["/(a+)+\\1[b-z]/"] }, { "key": ["aaa"] }]);
     let (found, active) = run(json!({ "entries": entries }), &text, Settings::default(), Limits::default());
@@ -95,7 +95,7 @@ fn expressions_that_take_too_long_are_given_up() {
 }
 
 #[test]
-fn all_expressions_together_have_a_limit() {
+fn limits_steps_of_all_expressions() {
     let entries: Vec<Value> =
         (0..40).map(|n| json!({ "key": [format!("/(a+)+\\1[b-z]{{1,{}}}/", n + 1)] })).collect();
     let limits = Limits { regex_steps: 2_500_000, ..Limits::default() };
@@ -104,7 +104,7 @@ fn all_expressions_together_have_a_limit() {
 }
 
 #[test]
-fn a_chain_of_entries_ends() {
+fn limits_chain_of_entries() {
     let entries: Vec<Value> =
         (0..2_000).map(|n| json!({ "key": [format!("k{n}.")], "content": format!("k{}.", n + 1) })).collect();
     let settings = Settings { recursive: true, ..Settings::default() };
@@ -113,7 +113,7 @@ fn a_chain_of_entries_ends() {
 }
 
 #[test]
-fn many_entries_are_considered_less_often() {
+fn limits_considered_entries() {
     let entries: Vec<Value> =
         (0..20).map(|n| json!({ "key": [format!("k{n}.")], "content": format!("k{}.", n + 1) })).collect();
     let active = |considered: usize| {
@@ -127,7 +127,7 @@ fn many_entries_are_considered_less_often() {
 }
 
 #[test]
-fn entries_that_bring_in_each_other_come_in_once() {
+fn activates_mutually_triggering_entries_once() {
     let entries = json!([
         { "key": ["moon"], "content": "the sun" },
         { "key": ["sun"], "content": "the moon, and the sun" },
@@ -139,7 +139,7 @@ fn entries_that_bring_in_each_other_come_in_once() {
 }
 
 #[test]
-fn a_file_of_many_entries_comes_back_as_it_was() {
+fn keeps_file_with_many_entries() {
     let entry = |n: usize| (n.to_string(), json!({ "uid": n, "key": [format!("key{n}.")], "mine": [n] }));
     let entries: serde_json::Map<String, Value> = (0..100_000).map(entry).collect();
     let settings = Settings { recursive: true, ..Settings::default() };
@@ -148,7 +148,7 @@ fn a_file_of_many_entries_comes_back_as_it_was() {
 }
 
 #[test]
-fn many_entries_are_no_trouble() {
+fn scans_many_entries() {
     let entry = |n: usize| Entry { keys: vec![format!("key{n}").into()], ..Entry::default() };
     let book = Book { name: "B".into(), entries: (0..100_000).map(entry).collect(), ..Book::default() };
     let settings = Settings { recursive: true, match_whole_words: true, ..Settings::default() };
@@ -158,7 +158,7 @@ fn many_entries_are_no_trouble() {
 }
 
 #[test]
-fn a_long_text_is_no_trouble() {
+fn scans_long_text() {
     let settings = Settings { recursive: true, ..Settings::default() };
     let long = json!([{ "key": ["go"], "content": "moon ".repeat(2_000_000) }, { "key": ["moon"] }]);
     let (found, active) = run(json!({ "entries": long }), "go", settings, Limits::default());
@@ -166,7 +166,7 @@ fn a_long_text_is_no_trouble() {
 }
 
 #[test]
-fn what_is_beyond_the_limits_is_told() {
+fn reports_exceeded_limits() {
     let entries: Vec<Value> =
         (0..4).map(|_| json!({ "key": ["moon", "a moon"], "content": "moon" })).collect();
     let file = json!({ "entries": entries });
@@ -195,7 +195,7 @@ fn told(entries: Value, text: &str) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn patterns_with_brackets_or_macros_that_cannot_run_are_told_once() {
+fn reports_invalid_pattern_with_macros_once() {
     let entries =
         json!([{ "key": ["/(?<=the castle/"] }, { "key": ["/{{char}}(/"] }, { "key": ["moon", "/<b(/"] }]);
     let (found, _) = told(entries, "moon");
@@ -204,7 +204,7 @@ fn patterns_with_brackets_or_macros_that_cannot_run_are_told_once() {
 }
 
 #[test]
-fn an_expression_that_was_given_up_leaves_the_others_their_steps() {
+fn preserves_steps_after_stopped_expression() {
     let evil = |_: usize| json!({ "key": ["/(a+)+\\1[b-z]/"] });
     let mut entries: Vec<Value> = (0..100).map(evil).collect();
     entries.push(json!({ "key": ["/aa[a]/"] }));
@@ -223,7 +223,7 @@ fn evil(count: usize) -> Vec<Value> {
 }
 
 #[test]
-fn keys_that_take_for_ever_leave_the_others_their_share() {
+fn reserves_steps_for_other_keys() {
     let harmless = |order: i64| {
         [
             json!({ "key": ["/(a)\\1/"], "order": order }),
@@ -251,7 +251,7 @@ fn keys_that_take_for_ever_leave_the_others_their_share() {
 }
 
 #[test]
-fn a_key_that_many_entries_share_is_searched_for_once() {
+fn searches_shared_key_once() {
     let entries: Vec<Value> = (0..5_000).map(|_| json!({ "key": ["/(a)+\\1b/"] })).collect();
     let text = format!("{}b", "a".repeat(2_000));
     let (found, statuses) = told(json!(entries), &text);
@@ -260,7 +260,7 @@ fn a_key_that_many_entries_share_is_searched_for_once() {
 }
 
 #[test]
-fn values_that_mean_nothing_are_told_where_they_stand() {
+fn reports_invalid_values_at_their_location() {
     let entry = json!({
         "key": ["moon"], "position": 4, "depth": -3, "scanDepth": -1, "sticky": 1.5, "cooldown": -2, "delay": -1,
         "delayUntilRecursionLevel": -1, "probability": 120, "groupWeight": -5, "order": -7, "triggers": ["normal", "swip"],
@@ -288,7 +288,7 @@ fn values_that_mean_nothing_are_told_where_they_stand() {
 }
 
 #[test]
-fn values_of_the_wrong_kind_are_told_and_kept() {
+fn reports_and_keeps_values_of_wrong_type() {
     let entry =
         json!({ "key": ["moon"], "selectiveLogic": 4, "position": 8, "role": "narrator", "depth": [] });
     check(json!({ "entries": [entry] }), &["CTX0100"; 4], 1);
@@ -298,7 +298,7 @@ fn values_of_the_wrong_kind_are_told_and_kept() {
 }
 
 #[test]
-fn keys_that_were_meant_as_expressions_are_told() {
+fn reports_mistyped_expressions() {
     let entries =
         json!([{ "key": ["moon", "/mo+n/x"] }, { "key": ["/<b>sun</b>/"], "keysecondary": ["/a/gg"] }]);
     let (found, statuses) = told(entries, "moon");
@@ -314,7 +314,7 @@ fn keys_that_were_meant_as_expressions_are_told() {
 }
 
 #[test]
-fn decorators_without_effect_are_told() {
+fn reports_decorators_without_effect() {
     let entries = json!([
         { "key": ["moon"], "content": "@@dept 3\n@@depth deep\nx" },
         { "key": ["moon"], "content": "@@foo\n@@@depth 3\nx" },
@@ -341,7 +341,7 @@ fn decorators_without_effect_are_told() {
 }
 
 #[test]
-fn bad_keys_that_are_not_listed_are_counted() {
+fn counts_unlisted_invalid_keys() {
     let entries: Vec<Value> = (0..3_000).map(|n| json!({ "key": [format!("/({n}/")] })).collect();
     let (found, _) = told(json!(entries), "moon");
     assert_eq!(found.len(), 1_001);
@@ -349,7 +349,7 @@ fn bad_keys_that_are_not_listed_are_counted() {
 }
 
 #[test]
-fn messages_beyond_the_limit_are_told_where_they_were_to_be_searched() {
+fn reports_unsearched_messages_within_scan_depth() {
     let noun =
         Worldbook::read(json!({ "entries": [{ "key": ["moon"], "scanDepth": 1450 }] }), &mut Reader::new());
     let (book, _) = Book::of("B", Level::Global, &noun);
@@ -366,7 +366,7 @@ fn messages_beyond_the_limit_are_told_where_they_were_to_be_searched() {
 }
 
 #[test]
-fn each_use_of_a_uid_is_told_as_what_it_is() {
+fn reports_each_kind_of_uid_conflict() {
     let entries =
         json!([{ "uid": 1, "key": ["moon"] }, { "key": ["moon"] }, { "uid": "1", "key": ["moon"] }]);
     let (found, _) = told(entries, "moon");
@@ -380,7 +380,7 @@ fn each_use_of_a_uid_is_told_as_what_it_is() {
 }
 
 #[test]
-fn patterns_beyond_what_building_may_cost_find_the_same() {
+fn matches_same_keys_beyond_build_limit() {
     let entry = |index: usize| {
         let keys = [format!("/[^x]{{3}}a{index}\\b/"), format!("/b{index}\\b/i")];
         (

@@ -13,7 +13,7 @@ fn active(uid: u8) -> String {
 }
 
 #[test]
-fn texts_on_their_lines_stay_below_the_budget() {
+fn counts_line_feeds_in_budget() {
     // 25% of 80 is 20. Two texts of 9 bytes with line feeds reach it.
     let case =
         |last: usize| json!({ "entries": [constant(9, 9), constant(8, last)], "context": 80, "chat": [] });
@@ -22,7 +22,7 @@ fn texts_on_their_lines_stay_below_the_budget() {
 }
 
 #[test]
-fn after_the_first_that_does_not_fit_nothing_fits() {
+fn stops_after_first_entry_over_budget() {
     let case =
         json!({ "entries": [constant(9, 5), constant(8, 50), constant(7, 1)], "context": 80, "chat": [] });
     check(
@@ -36,7 +36,7 @@ fn after_the_first_that_does_not_fit_nothing_fits() {
 }
 
 #[test]
-fn exempt_entries_are_taken_and_counted() {
+fn activates_and_counts_exempt_entries() {
     let mut exempt = constant(8, 50);
     exempt["ignoreBudget"] = json!(true);
     let case = json!({ "entries": [constant(9, 5), exempt, constant(7, 1)], "context": 80, "chat": [] });
@@ -44,7 +44,7 @@ fn exempt_entries_are_taken_and_counted() {
 }
 
 #[test]
-fn exempt_entries_come_in_after_the_budget_is_used_up() {
+fn activates_exempt_entries_after_exhausted_budget() {
     let mut exempt = constant(7, 50);
     exempt["ignoreBudget"] = json!(true);
     let case = json!({ "entries": [constant(9, 30), constant(8, 1), exempt], "context": 80, "chat": [] });
@@ -59,7 +59,7 @@ fn exempt_entries_come_in_after_the_budget_is_used_up() {
 }
 
 #[test]
-fn the_cap_is_the_most() {
+fn limits_budget_to_cap() {
     let case = |cap: u8, percent: u8| {
         json!({
             "settings": { "budget_cap": cap, "budget": percent },
@@ -73,7 +73,7 @@ fn the_cap_is_the_most() {
 }
 
 #[test]
-fn without_a_known_context_only_the_cap_counts() {
+fn applies_only_cap_without_context_window() {
     let case =
         |cap: u8| json!({ "settings": { "budget_cap": cap }, "entries": [constant(9, 99)], "chat": [] });
     check(case(0), &[&active(9)]);
@@ -81,13 +81,13 @@ fn without_a_known_context_only_the_cap_counts() {
 }
 
 #[test]
-fn the_budget_is_at_least_one() {
+fn uses_budget_of_at_least_one() {
     let case = json!({ "entries": [constant(9, 0)], "context": 1, "chat": [] });
     check(case, &["9: no, its 0 tokens exceed the remaining budget (of 1 token)"]);
 }
 
 #[test]
-fn texts_of_earlier_passes_count_and_recursion_ends() {
+fn counts_texts_of_earlier_passes() {
     let case = json!({
         "settings": { "recursive": true },
         "entries": [
@@ -108,7 +108,7 @@ fn texts_of_earlier_passes_count_and_recursion_ends() {
 }
 
 #[test]
-fn macros_are_expanded_before_tokens_are_counted() {
+fn expands_macros_before_counting_tokens() {
     let case = json!({
         "entries": [{ "constant": true, "content": "{{char}}{{char}}{{char}}{{n}}" }], "context": 44, "chat": [],
     });
@@ -116,7 +116,7 @@ fn macros_are_expanded_before_tokens_are_counted() {
 }
 
 #[test]
-fn a_probability_is_drawn_before_the_budget_is_asked() {
+fn evaluates_probability_before_budget() {
     let entry = |order: u8, probability: u8, bytes: usize| {
         let mut entry = constant(order, bytes);
         entry["probability"] = json!(probability);
@@ -139,7 +139,7 @@ fn a_probability_is_drawn_before_the_budget_is_asked() {
 }
 
 #[test]
-fn one_that_failed_is_not_tried_again() {
+fn keeps_failed_probability_across_passes() {
     let case = json!({
         "settings": { "recursive": true },
         "entries": [{ "uid": 0, "key": ["a"], "probability": 50 }, { "uid": 1, "key": ["a"], "content": "a", "order": 200 }],
@@ -149,7 +149,7 @@ fn one_that_failed_is_not_tried_again() {
 }
 
 #[test]
-fn a_card_book_may_have_a_budget_of_its_own() {
+fn applies_budget_of_character_card_worldbook() {
     let case = json!({
         "books": {
             "Card": { "dialect": "ccv3", "token_budget": 7, "entries": [constant(9, 4), constant(8, 4), constant(7, 3)] },

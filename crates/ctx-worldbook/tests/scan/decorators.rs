@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use crate::case::check;
 
 #[test]
-fn sillytavern_activates_and_keeps_out() {
+fn activates_and_excludes_entries_in_sillytavern() {
     let case = json!({
         "entries": [
             { "content": "@@activate\nx" },
@@ -41,7 +41,7 @@ fn card_entry(entry: &Value, expected: &str) {
 const ACTIVE: &str = "0: constant (pass 1)";
 
 #[test]
-fn cards_count_what_the_agent_said() {
+fn counts_assistant_messages_in_character_cards() {
     card("@@activate_only_after 2", ACTIVE);
     card("@@activate_only_after 3", "0: no, waits until the agent has sent 3 messages");
     card("@@activate_only_every 2", ACTIVE);
@@ -49,7 +49,7 @@ fn cards_count_what_the_agent_said() {
 }
 
 #[test]
-fn risuai_counts_all_messages() {
+fn counts_all_messages_in_risuai() {
     let risuai = |decorator: &str, expected: &str| {
         let entry = json!({ "constant": true, "content": format!("{decorator}\nx") });
         let books = json!({ "Lore": { "dialect": "risuai", "entries": [entry] } });
@@ -62,7 +62,7 @@ fn risuai_counts_all_messages() {
 }
 
 #[test]
-fn cards_know_greetings_and_pictures() {
+fn matches_greetings_and_user_icons() {
     card("@@is_greeting 1", ACTIVE);
     card("@@is_greeting 0", "0: no, only for greeting 0");
     card("@@is_user_icon cat", ACTIVE);
@@ -70,7 +70,7 @@ fn cards_know_greetings_and_pictures() {
 }
 
 #[test]
-fn cards_ask_for_further_keys() {
+fn checks_additional_and_excluded_keys() {
     card("@@additional_keys star, moon", ACTIVE);
     card("@@additional_keys star", "0: no, no secondary key matches");
     card("@@exclude_keys star", ACTIVE);
@@ -78,14 +78,14 @@ fn cards_ask_for_further_keys() {
 }
 
 #[test]
-fn cards_say_how_deep_to_look() {
+fn applies_scan_depth_decorator() {
     let moon = |decorators: &str| json!({ "key": ["moon"], "content": format!("{decorators}\nx") });
     card_entry(&moon("@@scan_depth 2"), "0: key `moon` in message 0 (pass 1)");
     card_entry(&moon("@@scan_depth 1"), "0: no, no key matches");
 }
 
 #[test]
-fn books_of_cards_have_settings_for_all_entries() {
+fn applies_settings_of_character_card_worldbook() {
     let entries = json!([{ "key": ["moon"] }, { "key": ["moon"], "scanDepth": 2 }, { "key": ["sun"] }]);
     let case = |dialect: &str| {
         json!({

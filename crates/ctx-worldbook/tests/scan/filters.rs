@@ -14,7 +14,7 @@ fn filtered(filter: Value, expected: &str) {
 }
 
 #[test]
-fn characters_are_told_by_their_names() {
+fn filters_characters_by_name() {
     filtered(json!({ "names": ["Bob", "ada"] }), ACTIVE);
     filtered(json!({ "names": ["Ada L."] }), ACTIVE);
     filtered(json!({ "names": ["Bob"] }), "0: no, only for other characters");
@@ -25,7 +25,7 @@ fn characters_are_told_by_their_names() {
 }
 
 #[test]
-fn characters_are_told_by_their_tags() {
+fn filters_characters_by_tag() {
     filtered(json!({ "tags": ["poet"] }), ACTIVE);
     filtered(json!({ "tags": ["cook"] }), "0: no, only for characters with other tags");
     filtered(json!({ "tags": ["poet"], "isExclude": true }), "0: no, only for characters with other tags");
@@ -33,13 +33,13 @@ fn characters_are_told_by_their_tags() {
 }
 
 #[test]
-fn unknown_tags_filter_nothing() {
+fn ignores_tag_filter_without_known_tags() {
     let case = json!({ "entries": [{ "constant": true, "characterFilter": { "tags": ["x"] } }], "chat": [] });
     check(case, &[ACTIVE]);
 }
 
 #[test]
-fn entries_may_be_for_some_kinds_of_generation() {
+fn filters_entries_by_generation_type() {
     let case = json!({
         "entries": [
             { "constant": true, "triggers": ["continue"] },
@@ -52,7 +52,7 @@ fn entries_may_be_for_some_kinds_of_generation() {
 }
 
 #[test]
-fn the_first_reason_is_told() {
+fn reports_first_reason() {
     let entry = json!({
         "disable": true, "triggers": ["quiet"], "characterFilter": { "names": ["x"] }, "delay": 9, "constant": true,
     });

@@ -10,7 +10,7 @@ fn member(order: u8, weight: u16) -> Value {
 const ACTIVE: &str = "key `g` in message 0 (pass 1)";
 
 #[test]
-fn the_draw_follows_the_weights_in_the_order_of_the_entries() {
+fn chooses_by_weight_in_entry_order() {
     let case = |drawn: f64| json!({ "entries": [member(90, 100), member(80, 300)], "chat": ["g"], "random": [drawn] });
     let lost = "no, another entry won the random choice in group `G`";
     for drawn in [0.0, 0.2, 0.25] {
@@ -22,7 +22,7 @@ fn the_draw_follows_the_weights_in_the_order_of_the_entries() {
 }
 
 #[test]
-fn the_only_one_needs_no_draw() {
+fn needs_no_random_value_for_single_entry() {
     let case = json!({ "entries": [member(1, 0)], "chat": ["g"] });
     let set = compile(&case);
     let mut draws = draws(&case);
@@ -31,7 +31,7 @@ fn the_only_one_needs_no_draw() {
 }
 
 #[test]
-fn who_goes_first_wins_by_order() {
+fn prefers_highest_order_among_priority_entries() {
     let with = |order: u8, goes_first: bool| {
         let mut entry = member(order, 100);
         entry["groupOverride"] = json!(goes_first);
@@ -43,7 +43,7 @@ fn who_goes_first_wins_by_order() {
 }
 
 #[test]
-fn scores_decide_before_a_draw() {
+fn applies_scores_before_random_choice() {
     let case = json!({
         "settings": { "use_group_scoring": true }, "chat": ["g h"], "random": [0],
         "entries": [
@@ -65,7 +65,7 @@ fn scores_decide_before_a_draw() {
 }
 
 #[test]
-fn scores_take_out_those_alone_that_are_scored() {
+fn scores_only_entries_with_group_scoring() {
     let case = json!({
         "chat": ["g h"], "random": [0],
         "entries": [
@@ -85,7 +85,7 @@ fn scores_take_out_those_alone_that_are_scored() {
 }
 
 #[test]
-fn an_active_entry_keeps_its_group() {
+fn blocks_group_of_active_entry() {
     let case = json!({
         "settings": { "recursive": true }, "chat": ["g"],
         "entries": [
@@ -107,7 +107,7 @@ fn an_active_entry_keeps_its_group() {
 }
 
 #[test]
-fn an_entry_of_several_groups_keeps_none_of_them() {
+fn leaves_groups_open_for_multi_group_entry() {
     let case = json!({
         "settings": { "recursive": true }, "chat": ["g"],
         "entries": [{ "key": ["g"], "group": "G,H", "content": "later" }, { "key": ["later"], "group": "G" }],
@@ -116,7 +116,7 @@ fn an_entry_of_several_groups_keeps_none_of_them() {
 }
 
 #[test]
-fn an_entry_of_several_groups_has_to_win_each() {
+fn requires_winning_every_group() {
     let entry = |uid: u8, group: &str| json!({ "uid": uid, "key": ["g"], "group": group, "order": 9 - uid });
     let case = |draws: &[f64]| json!({ "entries": [entry(0, "A, B"), entry(1, "A"), entry(2, "B")], "chat": ["g"], "random": draws });
     let lost =
@@ -128,7 +128,7 @@ fn an_entry_of_several_groups_has_to_win_each() {
 }
 
 #[test]
-fn groups_that_are_numbers_draw_first() {
+fn evaluates_numeric_groups_first() {
     let entry = |uid: u8, group: &str| json!({ "uid": uid, "key": ["g"], "group": group, "order": 9 - uid });
     let case = json!({
         "entries": [entry(0, "b"), entry(1, "10"), entry(2, "b"), entry(3, "10"), entry(4, "9"), entry(5, "9")],
@@ -150,7 +150,7 @@ fn groups_that_are_numbers_draw_first() {
 }
 
 #[test]
-fn a_sticky_entry_wins_without_a_draw() {
+fn prefers_sticky_entry_without_random_value() {
     let case = json!({
         "settings": { "depth": 1 }, "random": [0],
         "entries": [
@@ -163,7 +163,7 @@ fn a_sticky_entry_wins_without_a_draw() {
 }
 
 #[test]
-fn a_negative_weight_is_none_and_one_entry_wins() {
+fn treats_negative_weight_as_zero() {
     let entry =
         |uid: u8, weight: i32| json!({ "uid": uid, "constant": true, "group": "g", "groupWeight": weight });
     for (weights, winner) in [((-5, -5), "0"), ((-5, 5), "1"), ((5, -5), "0")] {

@@ -12,7 +12,7 @@ fn found(entry: Value, text: &str, expected: bool) {
 }
 
 #[test]
-fn plain_keys_ignore_case_and_boundaries_unless_told() {
+fn ignores_case_and_word_boundaries_by_default() {
     found(json!({ "key": ["drag"] }), "A Dragon", true);
     found(json!({ "key": ["ÉTÉ"] }), "en été", true);
     found(json!({ "key": ["Drag"], "caseSensitive": true }), "A Dragon", true);
@@ -20,7 +20,7 @@ fn plain_keys_ignore_case_and_boundaries_unless_told() {
 }
 
 #[test]
-fn whole_words_are_ascii_words() {
+fn matches_whole_ascii_words() {
     let whole = |key: &str| json!({ "key": [key], "matchWholeWords": true });
     found(whole("cat"), "concatenate", false);
     found(whole("cat"), "a cat.", true);
@@ -32,18 +32,18 @@ fn whole_words_are_ascii_words() {
 }
 
 #[test]
-fn keys_of_several_words_need_no_boundaries() {
+fn ignores_word_boundaries_for_multi_word_keys() {
     found(json!({ "key": ["old town"], "matchWholeWords": true }), "cold townsfolk", true);
 }
 
 #[test]
-fn white_space_around_a_key_does_not_count_and_an_empty_one_is_never_found() {
+fn trims_keys_and_ignores_empty_keys() {
     found(json!({ "key": ["  moon\u{feff} "] }), "a moon", true);
     found(json!({ "key": [" "] }), "a moon", false);
 }
 
 #[test]
-fn a_key_may_be_a_regular_expression() {
+fn matches_regular_expressions() {
     found(json!({ "key": ["/drag(on|oon)s?/i"] }), "DRAGOONS", true);
     found(json!({ "key": ["/\\bDragon/"], "caseSensitive": false }), "a dragon", false);
     found(json!({ "key": ["/(?<!re)turn/"] }), "return, and turn", true);
@@ -52,7 +52,7 @@ fn a_key_may_be_a_regular_expression() {
 }
 
 #[test]
-fn a_bad_regular_expression_is_plain_text() {
+fn treats_invalid_expression_as_plain_text() {
     found(json!({ "key": ["/a(/"] }), "write /A(/", true);
     found(json!({ "key": ["/a/b/"] }), "from a/b", false);
     found(json!({ "key": ["/a/b/"] }), "from /a/b/", true);
@@ -60,7 +60,7 @@ fn a_bad_regular_expression_is_plain_text() {
 }
 
 #[test]
-fn macros_in_keys_are_expanded() {
+fn expands_macros_in_keys() {
     found(json!({ "key": ["{{char}} Smith"] }), "ada smith", true);
     found(json!({ "key": ["/^.*{{char}}/"] }), "here is Ada", true);
     found(json!({ "key": ["{{char}}"], "matchWholeWords": true }), "Adagio", false);
@@ -68,14 +68,14 @@ fn macros_in_keys_are_expanded() {
 }
 
 #[test]
-fn names_of_speakers_are_searched_if_wanted() {
+fn searches_speaker_names_if_enabled() {
     let case = |is_wanted: bool| json!({ "settings": { "include_names": is_wanted }, "entries": [{ "key": ["zelda"] }], "chat": [["Zelda", "hi"]] });
     check(case(true), &["0: key `zelda` in message 0 (pass 1)"]);
     check(case(false), &["0: no, no key matches"]);
 }
 
 #[test]
-fn a_plain_key_does_not_reach_over_two_messages_and_an_expression_does() {
+fn matches_across_messages_only_with_expressions() {
     let case = json!({
         "entries": [{ "key": ["new old"] }, { "key": ["/new\\s+\\x01old/"] }, { "key": ["/old[^]*new/"] }],
         "chat": ["old", "new"],
@@ -91,7 +91,7 @@ fn a_plain_key_does_not_reach_over_two_messages_and_an_expression_does() {
 }
 
 #[test]
-fn the_newest_messages_are_searched_as_deep_as_the_entry_says() {
+fn searches_messages_up_to_scan_depth() {
     let case = json!({
         "entries": [
             { "key": ["one"] },
@@ -115,7 +115,7 @@ fn the_newest_messages_are_searched_as_deep_as_the_entry_says() {
 }
 
 #[test]
-fn secondary_keys_decide_by_their_logic() {
+fn applies_secondary_key_logic() {
     let entry = |uid: u8, logic: u8, secondary: &[&str]| json!({ "uid": uid, "key": ["a1"], "keysecondary": secondary, "selectiveLogic": logic });
     let case = json!({
         "entries": [
@@ -142,7 +142,7 @@ fn secondary_keys_decide_by_their_logic() {
 }
 
 #[test]
-fn without_selection_secondary_keys_do_not_count() {
+fn ignores_secondary_keys_unless_selective() {
     let case = json!({
         "entries": [{ "key": ["a"], "keysecondary": ["x"], "selective": false }, { "key": ["a"], "keysecondary": [] }],
         "chat": ["a"],
@@ -151,7 +151,7 @@ fn without_selection_secondary_keys_do_not_count() {
 }
 
 #[test]
-fn texts_beside_the_conversation_are_searched_where_an_entry_wants_them() {
+fn searches_additional_texts_if_enabled() {
     let case = json!({
         "entries": [
             { "key": ["poet"], "matchPersonaDescription": true },
@@ -175,7 +175,7 @@ fn texts_beside_the_conversation_are_searched_where_an_entry_wants_them() {
 }
 
 #[test]
-fn without_keys_only_constant_entries_are_active() {
+fn activates_only_constant_entries_without_keys() {
     let case = json!({
         "entries": [{ "constant": true }, { "key": [] }, { "key": ["x"], "constant": true }, { "key": [] }],
         "activated": ["B.3"], "chat": [],
@@ -192,7 +192,7 @@ fn without_keys_only_constant_entries_are_active() {
 }
 
 #[test]
-fn only_macros_make_a_key_one_of_a_single_scan() {
+fn distinguishes_named_groups_from_macros() {
     let link = |n: usize| json!({ "uid": n, "key": [format!("/(?<n>key){n}x/")], "content": format!("{} key{}x", "y".repeat(2_000), n + 1) });
     let entries: Vec<Value> = (0..300).map(link).collect();
     let case = json!({ "settings": { "recursive": true }, "entries": entries, "chats": [["key0x"]] });
@@ -202,7 +202,7 @@ fn only_macros_make_a_key_one_of_a_single_scan() {
 }
 
 #[test]
-fn the_message_of_a_key_with_macros_is_its_own() {
+fn reports_message_of_key_with_macros() {
     let case = json!({
         "settings": { "depth": 3 }, "entries": [{ "key": ["{{char}}'s"] }, { "key": ["<b>tower"] }],
         "chat": ["ADA'S lamp", "a <B>Tower", "İİİİİ"],

@@ -29,7 +29,7 @@ fn dead(entry: Value, reason: &str) {
 }
 
 #[test]
-fn entries_that_never_become_active_are_found() {
+fn reports_entries_that_never_activate() {
     dead(json!({ "key": [] }), "no keys, and not constant");
     dead(json!({ "key": [" "] }), "no keys, and not constant");
     dead(json!({ "key": ["moon"], "scanDepth": 0 }), "scan depth 0: no key can match");
@@ -63,7 +63,7 @@ fn entries_that_never_become_active_are_found() {
 }
 
 #[test]
-fn without_depth_no_key_is_found() {
+fn reports_keys_without_scan_depth() {
     let message = "CTX0970 `B.7` can never activate: scan depth 0: no key can match";
     let entry = json!({ "key": ["moon"], "content": "x" });
     check(json!({ "depth": 0 }), entry.clone(), &[message]);
@@ -72,7 +72,7 @@ fn without_depth_no_key_is_found() {
 }
 
 #[test]
-fn texts_that_exceed_the_budget_of_their_book_are_found() {
+fn reports_content_over_worldbook_budget() {
     let book = |content: &str| {
         let entries = json!([{ "uid": 7, "key": ["moon"], "content": content }]);
         compile(&json!({ "books": { "B": { "dialect": "ccv3", "token_budget": 2, "entries": entries } } }))
@@ -86,7 +86,7 @@ fn texts_that_exceed_the_budget_of_their_book_are_found() {
 }
 
 #[test]
-fn entries_that_may_become_active_are_not() {
+fn accepts_entries_that_may_activate() {
     dead(json!({ "key": [], "constant": true }), "");
     dead(json!({ "key": ["/(?!)|moon/", "/moon^/m"] }), "");
     dead(json!({ "key": [], "vectorized": true }), "");
@@ -101,7 +101,7 @@ fn entries_that_may_become_active_are_not() {
 }
 
 #[test]
-fn recursion_that_never_comes_is_found() {
+fn reports_recursion_that_never_happens() {
     let waits = "CTX0971 `B.7` waits for recursion that never happens:";
     let entry = json!({ "key": ["moon"], "content": "x", "delayUntilRecursion": true });
     check(json!({ "recursive": true }), entry.clone(), &[]);
@@ -117,7 +117,7 @@ fn recursion_that_never_comes_is_found() {
 }
 
 #[test]
-fn keys_that_are_found_everywhere_are_found() {
+fn reports_keys_that_match_everywhere() {
     let found = |key: &str| format!("CTX0972 key `{key}` of `B.7` matches nearly every text");
     let entry = |key: &str| json!({ "key": ["moon", key], "content": "x" });
     for key in [
@@ -145,7 +145,7 @@ fn keys_that_are_found_everywhere_are_found() {
 }
 
 #[test]
-fn texts_that_cannot_be_sent_are_found() {
+fn reports_content_that_cannot_be_sent() {
     let entry = |content: String| json!({ "key": ["moon"], "content": content });
     check(
         json!({}),

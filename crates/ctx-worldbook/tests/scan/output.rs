@@ -32,13 +32,13 @@ fn at(position: u8, order: u8, content: &str) -> Value {
 }
 
 #[test]
-fn texts_ascend_by_order_and_equals_are_turned_around() {
+fn sorts_by_order_and_reverses_ties() {
     let entries = json!([at(0, 5, "a"), at(0, 9, "b"), at(0, 5, "c"), at(0, 1, "d")]);
     assert_eq!(output(entries), json!({ "before": ["d", "c", "a", "b"] }));
 }
 
 #[test]
-fn every_position_is_known() {
+fn places_entries_at_every_position() {
     let entries = (0..7).map(|position| at(position, 1, &position.to_string())).collect();
     assert_eq!(
         output(entries),
@@ -50,7 +50,7 @@ fn every_position_is_known() {
 }
 
 #[test]
-fn depths_are_told_apart_by_speaker() {
+fn separates_depths_by_role() {
     let entry = |order: u8, depth: u8, role: u8, content: &str| {
         let mut entry = at(4, order, content);
         entry["depth"] = json!(depth);
@@ -70,7 +70,7 @@ fn depths_are_told_apart_by_speaker() {
 }
 
 #[test]
-fn texts_of_an_outlet_descend() {
+fn sorts_outlet_entries_in_descending_order() {
     let entry = |order: u8, name: &str| {
         let mut entry = at(7, order, &order.to_string());
         entry["outletName"] = json!(name);
@@ -83,6 +83,6 @@ fn texts_of_an_outlet_descend() {
 }
 
 #[test]
-fn an_entry_without_text_goes_nowhere() {
+fn leaves_empty_entry_unplaced() {
     assert_eq!(output(json!([at(0, 1, "")])), json!({ "unplaced": [[0, "its content is empty"]] }));
 }

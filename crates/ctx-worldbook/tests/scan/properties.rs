@@ -99,7 +99,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn the_automaton_finds_what_a_plain_search_finds(
+    fn finds_same_keys_as_plain_search(
         keys in proptest::collection::vec((key(), any::<bool>(), any::<bool>()), 1..12),
         text in sentence(),
     ) {
@@ -117,7 +117,7 @@ proptest! {
     }
 
     #[test]
-    fn every_entry_has_one_state_and_a_scan_can_be_repeated(case in case(entry())) {
+    fn repeats_scan_with_one_status_per_entry(case in case(entry())) {
         let set = compile(&case);
         let mut state = TimedState::default();
         for length in 1..=3 {
@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_the_keys_of_a_file_does_not_matter(case in case(entry())) {
+    fn ignores_key_order_of_file(case in case(entry())) {
         let entries = case["entries"].as_array().cloned().unwrap_or_default();
         let keyed = entries.iter().enumerate().map(|(uid, entry)| (uid.to_string(), entry.clone()));
         let turned: serde_json::Map<String, Value> = keyed.clone().rev().collect();
@@ -156,7 +156,7 @@ proptest! {
 
     /// For each entry that is not exempt, all texts up to it stay below the budget.
     #[test]
-    fn the_budget_is_exceeded_by_exempt_entries_only(case in case(entry())) {
+    fn exceeds_budget_only_with_exempt_entries(case in case(entry())) {
         let set = compile(&case);
         let scan = scan(&set, &case, &case["chat"], &TimedState::default(), &mut draws(&case));
         let budget = scan.budget.unwrap_or(u64::MAX);
@@ -169,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn a_deeper_look_loses_nothing(case in case(simple_entry()), depth in 0..4_u64) {
+    fn keeps_matches_with_larger_scan_depth(case in case(simple_entry()), depth in 0..4_u64) {
         let active = |depth: u64| {
             let mut case = case.clone();
             case["settings"] = json!({ "depth": depth, "recursive": case["settings"]["recursive"] });
@@ -185,7 +185,7 @@ proptest! {
     }
 
     #[test]
-    fn each_entry_goes_to_one_place(case in case(entry()), positions in proptest::collection::vec(0..8_u8, 8)) {
+    fn places_each_entry_once(case in case(entry()), positions in proptest::collection::vec(0..8_u8, 8)) {
         let mut case = case;
         for (entry, position) in case["entries"].as_array_mut().into_iter().flatten().zip(positions) {
             entry["position"] = json!(position);

@@ -5,7 +5,7 @@ use ctx_worldbook::{PassKind, TimedState};
 
 /// Only new text is searched, but a match may cross its start.
 #[test]
-fn patterns_are_found_in_and_across_texts_of_entries() {
+fn finds_patterns_in_and_across_entry_texts() {
     let entry = |key: &str| json!({ "key": [key], "content": "x", "excludeRecursion": false });
     let case = json!({
         "settings": { "recursive": true },
@@ -35,7 +35,7 @@ fn patterns_are_found_in_and_across_texts_of_entries() {
 }
 
 #[test]
-fn texts_of_active_entries_are_searched_too() {
+fn searches_texts_of_active_entries() {
     let case = json!({
         "settings": { "recursive": true },
         "entries": [{ "key": ["go"], "content": "Alpha" }, { "key": ["alpha"], "content": "beta" }, { "key": ["/^.*beta/"] }],
@@ -52,7 +52,7 @@ fn texts_of_active_entries_are_searched_too() {
 }
 
 #[test]
-fn an_expression_sees_all_texts_in_their_order() {
+fn searches_all_texts_in_order() {
     let case = json!({
         "settings": { "recursive": true },
         "entries": [{ "key": ["go"], "content": "alpha" }, { "key": ["/go[^]*alpha/"] }, { "key": ["/alpha$/"] }],
@@ -69,14 +69,14 @@ fn an_expression_sees_all_texts_in_their_order() {
 }
 
 #[test]
-fn without_recursion_they_are_not() {
+fn skips_entry_texts_without_recursion() {
     let case =
         json!({ "entries": [{ "key": ["go"], "content": "alpha" }, { "key": ["alpha"] }], "chat": ["go"] });
     check(case, &["0: key `go` in message 0 (pass 1)", "1: no, no key matches"]);
 }
 
 #[test]
-fn an_entry_may_keep_out_of_recursion_or_end_it() {
+fn excludes_or_stops_recursion_per_entry() {
     let case = json!({
         "settings": { "recursive": true },
         "entries": [
@@ -101,7 +101,7 @@ fn an_entry_may_keep_out_of_recursion_or_end_it() {
 }
 
 #[test]
-fn entries_that_call_each_other_are_active_once() {
+fn activates_cyclic_entries_once() {
     let case = json!({
         "settings": { "recursive": true },
         "entries": [{ "key": ["a"], "content": "b" }, { "key": ["b"], "content": "a c" }, { "key": ["c"], "content": "b" }],
@@ -118,7 +118,7 @@ fn entries_that_call_each_other_are_active_once() {
 }
 
 #[test]
-fn levels_wait_until_the_ones_before_have_dried_up() {
+fn delays_levels_until_earlier_levels_finish() {
     let case = json!({
         "settings": { "recursive": true },
         "entries": [
@@ -143,7 +143,7 @@ fn levels_wait_until_the_ones_before_have_dried_up() {
 }
 
 #[test]
-fn a_switch_with_a_level_beside_it_is_that_level() {
+fn prefers_recursion_level_over_boolean() {
     let case = json!({
         "settings": { "recursive": true },
         "entries": [
@@ -164,7 +164,7 @@ fn a_switch_with_a_level_beside_it_is_that_level() {
 }
 
 #[test]
-fn a_single_level_gets_its_turn_though_nothing_else_was_active() {
+fn activates_single_level_without_active_entries() {
     let entries = json!([{ "key": ["a"], "delayUntilRecursion": true }]);
     let case = |is_recursive: bool| json!({ "settings": { "recursive": is_recursive }, "entries": entries, "chat": ["a"] });
     check(case(true), &["0: key `a` in message 0 (pass 2)"]);
@@ -172,7 +172,7 @@ fn a_single_level_gets_its_turn_though_nothing_else_was_active() {
 }
 
 #[test]
-fn several_levels_get_their_turn_with_recursion_off_too() {
+fn activates_several_levels_with_recursion_disabled() {
     let case = json!({
         "entries": [{ "key": ["a"], "delayUntilRecursion": 1 }, { "key": ["a"], "delayUntilRecursion": 2 }],
         "chat": ["a"],
@@ -181,7 +181,7 @@ fn several_levels_get_their_turn_with_recursion_off_too() {
 }
 
 #[test]
-fn steps_of_recursion_are_limited_if_wanted() {
+fn limits_recursion_steps() {
     let case = |steps: u8| {
         json!({
             "settings": { "recursive": true, "max_recursion_steps": steps },
@@ -198,7 +198,7 @@ fn steps_of_recursion_are_limited_if_wanted() {
 }
 
 #[test]
-fn with_too_few_active_entries_more_messages_are_searched() {
+fn searches_more_messages_for_minimum_activations() {
     let case = |min: u8, max: u8| {
         json!({
             "settings": { "depth": 1, "min_activations": min, "min_activations_depth_max": max },
@@ -215,7 +215,7 @@ fn with_too_few_active_entries_more_messages_are_searched() {
 }
 
 #[test]
-fn a_wider_look_is_followed_by_recursion() {
+fn recurses_after_wider_search() {
     let case = json!({
         "settings": { "depth": 1, "min_activations": 3, "recursive": true },
         "entries": [{ "key": ["old"], "content": "alpha" }, { "key": ["alpha"] }],
@@ -225,7 +225,7 @@ fn a_wider_look_is_followed_by_recursion() {
 }
 
 #[test]
-fn passes_are_told() {
+fn reports_passes() {
     let case = json!({
         "settings": { "recursive": true }, "chat": ["a"],
         "entries": [{ "key": ["a"], "content": "b" }, { "key": ["b"], "content": "c" }],

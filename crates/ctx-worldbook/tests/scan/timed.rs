@@ -16,7 +16,7 @@ fn chats(lengths: &[(usize, bool)]) -> Value {
 }
 
 #[test]
-fn a_sticky_entry_stays_for_so_many_messages() {
+fn keeps_sticky_entry_active() {
     let case = json!({
         "settings": { "depth": 1 }, "entries": [{ "key": ["magic"], "sticky": 2 }],
         "chats": chats(&[(1, true), (2, false), (3, false), (4, false)]),
@@ -25,7 +25,7 @@ fn a_sticky_entry_stays_for_so_many_messages() {
 }
 
 #[test]
-fn an_entry_rests_after_it_was_active() {
+fn blocks_entry_during_cooldown() {
     let case = json!({
         "settings": { "depth": 1 }, "entries": [{ "key": ["magic"], "cooldown": 2 }],
         "chats": chats(&[(1, true), (2, true), (3, true), (4, true)]),
@@ -34,7 +34,7 @@ fn an_entry_rests_after_it_was_active() {
 }
 
 #[test]
-fn a_rest_follows_what_was_sticky() {
+fn starts_cooldown_after_sticky() {
     let case = json!({
         "settings": { "depth": 1 }, "entries": [{ "key": ["magic"], "sticky": 2, "cooldown": 2 }],
         "chats": chats(&[(1, true), (2, false), (3, true), (3, true), (4, true), (5, true)]),
@@ -43,7 +43,7 @@ fn a_rest_follows_what_was_sticky() {
 }
 
 #[test]
-fn an_effect_of_an_answer_that_was_thrown_away_is_over() {
+fn drops_effect_of_replaced_message() {
     let case = json!({
         "settings": { "depth": 1 }, "entries": [{ "key": ["magic"], "sticky": 3 }],
         "chats": [["magic"], ["other"], ["other", "x"]],
@@ -52,7 +52,7 @@ fn an_effect_of_an_answer_that_was_thrown_away_is_over() {
 }
 
 #[test]
-fn effects_are_not_made_longer() {
+fn keeps_effect_duration_if_triggered_again() {
     let case = json!({
         "settings": { "depth": 1 }, "entries": [{ "key": ["magic"], "sticky": 2 }],
         "chats": chats(&[(1, true), (2, true), (3, false)]),
@@ -61,7 +61,7 @@ fn effects_are_not_made_longer() {
 }
 
 #[test]
-fn an_entry_waits_until_there_are_so_many_messages() {
+fn delays_entry_until_message_count() {
     let entries = json!([{ "constant": true, "delay": 3 }]);
     check(
         json!({ "entries": entries, "chat": ["a", "b"] }),
@@ -73,7 +73,7 @@ fn an_entry_waits_until_there_are_so_many_messages() {
 }
 
 #[test]
-fn an_effect_without_an_end_is_for_good() {
+fn keeps_permanent_effects() {
     let entries = json!([
         { "key": ["moon"], "content": "@@keep_activate_after_match\nx" },
         { "key": ["moon"], "content": "@@dont_activate_after_match\nx" },
@@ -89,7 +89,7 @@ fn an_effect_without_an_end_is_for_good() {
 }
 
 #[test]
-fn what_stays_needs_no_luck_and_no_recursion() {
+fn ignores_probability_of_sticky_entry() {
     let case = json!({
         "settings": { "depth": 1 }, "random": [0, 0.99],
         "entries": [{ "key": ["magic"], "sticky": 5, "probability": 50 }],
@@ -110,7 +110,7 @@ fn after(entry: &Value, state: &Value, length: usize) -> (bool, Value) {
 }
 
 #[test]
-fn a_changed_entry_has_lost_its_effect() {
+fn drops_effect_of_changed_entry() {
     let entry = json!({ "uid": 7, "key": ["magic"], "content": "x", "sticky": 9 });
     let case = json!({ "settings": { "depth": 1 }, "entries": [entry] });
     let set = compile(&case);
@@ -133,7 +133,7 @@ fn a_changed_entry_has_lost_its_effect() {
 }
 
 #[test]
-fn an_entry_whose_keys_are_sorted_is_the_same() {
+fn keeps_effect_if_key_order_changes() {
     let entry = json!({ "uid": 7, "key": ["magic"], "content": "x", "sticky": 9 });
     let case = json!({ "settings": { "depth": 1 }, "entries": [entry] });
     let first = scan(&compile(&case), &case, &json!(["magic"]), &TimedState::default(), &mut draws(&case));
@@ -142,7 +142,7 @@ fn an_entry_whose_keys_are_sorted_is_the_same() {
 }
 
 #[test]
-fn effects_of_other_books_wait_until_their_end() {
+fn keeps_effects_of_other_worldbooks_until_end() {
     let state =
         json!({ "sticky": { "Other.1": { "start": 1, "end": 4, "protected": false } }, "cooldown": {} });
     let entry = json!({ "uid": 7, "key": ["magic"] });
@@ -151,15 +151,15 @@ fn effects_of_other_books_wait_until_their_end() {
 }
 
 #[test]
-fn effects_of_sillytavern_hold() {
+fn reads_effects_of_sillytavern() {
     let state = json!({ "sticky": { "B.7": { "hash": 123, "start": "1", "end": 4, "protected": false } } });
     let entry = json!({ "uid": 7, "key": ["magic"], "sticky": 3 });
     assert!(after(&entry, &state, 2).0);
-    assert!(!after(&json!({ "uid": 7, "key": ["magic"] }), &state, 2).0, "the entry has no timing any more");
+    assert!(!after(&json!({ "uid": 7, "key": ["magic"] }), &state, 2).0, "the entry no longer has timing");
 }
 
 #[test]
-fn a_state_that_cannot_be_read_is_told() {
+fn reports_unreadable_state() {
     let (state, found) = TimedState::read(&json!({ "sticky": { "B.7": { "start": 1 } }, "cooldown": 5 }));
     assert!(state.is_empty());
     let found: Vec<String> = found.iter().map(ToString::to_string).collect();
@@ -183,7 +183,7 @@ fn skips_entries_whose_uid_is_active() {
 }
 
 #[test]
-fn a_uid_that_looks_like_a_numbered_one_keeps_its_own_effects() {
+fn keeps_effects_of_uid_with_number_suffix() {
     let entry = |uid: &str, key: &str| json!({ "uid": uid, "key": [key], "sticky": 5 });
     let case = json!({
         "settings": { "depth": 1 },

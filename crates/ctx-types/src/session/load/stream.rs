@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_node_by_node_is_what_a_value_gives() {
+    fn streams_same_session_as_parsed_value() {
         let kept = [
             r#"{"x":1,"nodes":{"r":{"id":"r"},"a":{"id":"a","parentId":"r","content":"b"}},"rootNodeId":"r","activeLeafId":"a"}"#,
             r#"{"nodes":{"r":5,"a":"b"},"y":[{}]}"#,
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_two_with_one_key_counts_in_the_place_of_the_first() {
+    fn keeps_last_duplicate_key_at_first_position() {
         check(r#"{"nodes":{"a":1,"b":2,"a":3}}"#, r#"{"nodes":{"a":3,"b":2}}"#);
         check(r#"{"nodes":{"a":1},"x":0,"nodes":{"b":2}}"#, r#"{"nodes":{"b":2},"x":0}"#);
         check(r#"{"nodes":{"a":1},"nodes":[5]}"#, r#"{"nodes":[5]}"#);

@@ -28,7 +28,7 @@ fn root(children: &[&str]) -> Value {
 }
 
 #[test]
-fn a_sound_file_has_no_findings() {
+fn accepts_valid_file_without_diagnostics() {
     let file = json!({
         "x": [1.0, null], "activeLeafId": "b", "name": "Talk", "updatedAt": 5,
         "nodes": {
@@ -46,7 +46,7 @@ fn a_sound_file_has_no_findings() {
 }
 
 #[test]
-fn a_new_session_is_complete() {
+fn writes_complete_new_session() {
     let session = Session::new("s1");
     let root = json!({
         "id": "root", "parentId": null, "childrenIds": [], "content": "", "role": "system", "status": "complete",
@@ -60,13 +60,13 @@ const NO_ROOT: &str = "error[CTX0124]: the session has no root; `root` is create
 const NO_LEAF: &str = "error[CTX0120]: the session has no active leaf; `root`, the leaf of the last shown branch, is used (at /activeLeafId)";
 
 #[test]
-fn a_file_without_nodes_gets_a_root_in_memory() {
+fn creates_root_for_file_without_nodes() {
     check(&json!({}), "root*", &[NO_ROOT, NO_LEAF]);
     check(&json!({ "nodes": {}, "rootNodeId": null }), "root*", &[NO_ROOT, NO_LEAF]);
 }
 
 #[test]
-fn keys_of_wrong_types_are_reported() {
+fn reports_keys_of_wrong_types() {
     let findings = [
         "error[CTX0100]: expected an object of nodes, found a list of 1 (at /nodes)",
         "error[CTX0100]: expected the id of a node, found the number `5` (at /rootNodeId)",
@@ -82,7 +82,7 @@ fn keys_of_wrong_types_are_reported() {
 }
 
 #[test]
-fn a_file_that_is_no_object_comes_back_as_it_was() {
+fn keeps_file_that_is_not_an_object() {
     for value in [json!(null), json!("x"), json!([1]), json!(7)] {
         let (session, diagnostics) = load(&value);
         assert_eq!(session.write(), value);
@@ -92,7 +92,7 @@ fn a_file_that_is_no_object_comes_back_as_it_was() {
 }
 
 #[test]
-fn an_unknown_root_is_replaced_by_the_first_blank_node_without_a_parent() {
+fn replaces_unknown_root_with_blank_parentless_node() {
     let finding = "error[CTX0124]: root `gone` does not exist; `r` is used (at /rootNodeId)";
     let nodes = [("a", node("r", &[])), ("r", root(&["a"])), ("q", root(&[]))];
     let orphan = "error[CTX0121]: node `q`: it has no parent and is not the root; it is moved below the root (at /nodes/q/parentId)";
@@ -100,7 +100,7 @@ fn an_unknown_root_is_replaced_by_the_first_blank_node_without_a_parent() {
 }
 
 #[test]
-fn without_a_root_the_messages_hang_below_one_made_in_memory() {
+fn creates_root_above_orphan_messages() {
     let nodes = [("a", json!({ "content": "text", "childrenIds": ["b"] })), ("b", node("a", &[]))];
     let finding = "error[CTX0124]: root `root` does not exist; `root` is created in memory (at /rootNodeId)";
     let orphan = "error[CTX0121]: node `a`: it has no parent and is not the root; it is moved below the root (at /nodes/a/parentId)";
@@ -108,7 +108,7 @@ fn without_a_root_the_messages_hang_below_one_made_in_memory() {
 }
 
 #[test]
-fn a_root_with_a_parent_stays_the_root() {
+fn ignores_parent_of_root() {
     let nodes = [("root", node("a", &["a"])), ("a", node("root", &["root"]))];
     let findings = [
         "error[CTX0121]: the root has parent `a`; it is ignored (at /nodes/root/parentId)",
@@ -118,7 +118,7 @@ fn a_root_with_a_parent_stays_the_root() {
 }
 
 #[test]
-fn a_dangling_leaf_is_replaced_by_the_end_of_the_branch_last_shown() {
+fn replaces_missing_leaf_with_last_shown_leaf() {
     let finding = |leaf: &str| {
         format!(
             "error[CTX0120]: active leaf `gone` does not exist; `{leaf}`, the leaf of the last shown branch, is used (at /activeLeafId)"
@@ -135,7 +135,7 @@ fn a_dangling_leaf_is_replaced_by_the_end_of_the_branch_last_shown() {
 }
 
 #[test]
-fn a_node_whose_parent_does_not_exist_hangs_below_the_root() {
+fn moves_orphan_node_below_root() {
     let nodes = [
         ("root", root(&["a"])),
         ("x", node("gone", &["y"])),
@@ -147,7 +147,7 @@ fn a_node_whose_parent_does_not_exist_hangs_below_the_root() {
 }
 
 #[test]
-fn parents_that_lead_back_are_cut_at_the_first_node_of_the_file() {
+fn breaks_parent_cycle_at_first_node() {
     let nodes = [
         ("root", root(&[])),
         ("d", node("b", &[])),
@@ -169,7 +169,7 @@ fn parents_that_lead_back_are_cut_at_the_first_node_of_the_file() {
 }
 
 #[test]
-fn children_that_do_not_exist_or_point_elsewhere_or_come_twice_are_left_out() {
+fn ignores_missing_foreign_and_duplicate_children() {
     let nodes = [
         ("root", root(&["a", "gone", "a", "c", "b", "m"])),
         ("a", node("root", &[])),
@@ -188,14 +188,14 @@ fn children_that_do_not_exist_or_point_elsewhere_or_come_twice_are_left_out() {
 }
 
 #[test]
-fn a_child_that_its_parent_does_not_list_comes_last() {
+fn appends_unlisted_child_last() {
     let nodes = [("root", root(&["b"])), ("a", node("root", &[])), ("b", node("root", &[]))];
     let finding = "error[CTX0121]: `root` does not list its child `a` (at /nodes/root/childrenIds)";
     check(&file("root", "a", nodes), "root(b a*)", &[finding]);
 }
 
 #[test]
-fn a_branch_last_shown_that_is_no_child_is_forgotten() {
+fn ignores_invalid_last_shown_branch() {
     let mut above = root(&["a"]);
     above["lastSelectedChildId"] = json!("gone");
     let finding = "info[CTX0121]: the last shown branch `gone` is not a child of the node (at /nodes/root/lastSelectedChildId)";
@@ -203,7 +203,7 @@ fn a_branch_last_shown_that_is_no_child_is_forgotten() {
 }
 
 #[test]
-fn the_key_names_a_node_whatever_its_id_says() {
+fn prefers_node_key_over_its_id() {
     let nodes = [
         ("root", json!({ "id": "root", "childrenIds": ["a", "b", "c"] })),
         ("a", json!({ "id": "b", "parentId": "root" })),
@@ -218,7 +218,7 @@ fn the_key_names_a_node_whatever_its_id_says() {
 }
 
 #[test]
-fn malformed_nodes_stay_and_take_no_part() {
+fn keeps_malformed_nodes_out_of_the_tree() {
     let nodes = [
         ("m", json!("text")),
         ("root", root(&["a"])),
@@ -233,7 +233,7 @@ fn malformed_nodes_stay_and_take_no_part() {
 }
 
 #[test]
-fn a_repair_is_written_only_where_an_operation_touches_it() {
+fn writes_repairs_only_for_edited_nodes() {
     let nodes = [
         ("root", json!({ "id": "root", "childrenIds": ["a", "gone"] })),
         ("a", json!({ "parentId": "root" })),
@@ -253,7 +253,7 @@ fn a_repair_is_written_only_where_an_operation_touches_it() {
 }
 
 #[test]
-fn a_long_chain_of_any_kind_is_read_without_recursion() {
+fn reads_long_parent_chain_without_recursion() {
     let count = 50_000;
     let nodes: serde_json::Map<String, Value> = (0..count)
         .map(|index| (format!("n{index}"), json!({ "parentId": format!("n{}", (index + 1) % count) })))
@@ -265,11 +265,11 @@ fn a_long_chain_of_any_kind_is_read_without_recursion() {
 
 /// Quoting such a key in full would exhaust memory.
 #[test]
-fn a_key_as_long_as_a_file_is_quoted_in_part() {
+fn truncates_long_key_in_diagnostics() {
     let key = "k".repeat(1 << 20);
     let children: Vec<String> = (0..2_000).map(|number| format!("missing {number}")).collect();
     let broken = json!({ "parentId": "root", "childrenIds": children, "content": "text" });
     let (_, found) = load(&file("root", "root", [("root", root(&[&key])), (&key, broken)]));
     let bytes: usize = found.iter().map(|finding| finding.message.to_string().len()).sum();
-    assert_eq!((found.len(), bytes < 500), (2, true), "the second one counts the others");
+    assert_eq!((found.len(), bytes < 500), (2, true), "the second diagnostic counts the rest");
 }

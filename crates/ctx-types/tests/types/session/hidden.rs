@@ -16,95 +16,95 @@ fn check(line: &str, hidden: &str, sent: &str) {
 }
 
 #[test]
-fn a_summary_hides_what_it_lists() {
+fn hides_messages_listed_in_summary() {
     check("root(a(b(sS[a,b](c*))))", "a:s b:s", "s c");
 }
 
 #[test]
-fn a_disabled_summary_hides_nothing_and_is_not_sent() {
+fn ignores_disabled_summary() {
     check("root(a(b(~sS[a,b](c*))))", "", "a b c");
 }
 
 #[test]
-fn disabled_messages_are_not_sent() {
+fn skips_disabled_messages() {
     check("root(a(~b(c*)))", "", "a c");
 }
 
 #[test]
-fn an_outer_summary_hides_an_inner_one_and_all_that_it_lists() {
+fn hides_inner_summary_and_its_messages() {
     check("root(a(b(sS[a,b](c(tS[s,c](d*))))))", "a:t b:t s:t c:t", "t d");
     check("root(a(b(sS[a,b](c(tS[s,a,b,c](d*))))))", "a:t b:t s:t c:t", "t d");
 }
 
 #[test]
-fn a_chain_of_summaries_hides_through_all_links() {
+fn hides_through_chain_of_summaries() {
     check("root(a(sS[a](b(tS[s,b](c(uS[t,c](d*)))))))", "a:u s:u b:u t:u c:u", "u d");
 }
 
 #[test]
-fn a_disabled_outer_summary_shows_the_inner_one() {
+fn shows_inner_summary_if_outer_is_disabled() {
     check("root(a(b(sS[a,b](c(~tS[s,c](d*))))))", "a:s b:s", "s c d");
 }
 
 #[test]
-fn a_disabled_inner_summary_changes_nothing_below_an_enabled_outer_one() {
+fn ignores_disabled_inner_summary_below_enabled_outer() {
     check("root(a(b(~sS[a,b](c(tS[s,c](d*))))))", "a:t b:t s:t c:t", "t d");
 }
 
 #[test]
-fn summaries_beside_each_other_hide_their_own() {
+fn hides_messages_by_their_own_summary() {
     check("root(a(sS[a](b(tS[b](c*)))))", "a:s b:t", "s t c");
 }
 
 #[test]
-fn a_summary_of_nothing_but_hidden_messages_is_hidden() {
+fn hides_summary_of_only_hidden_messages() {
     check("root(a(b(sS[a,b](c(tS[a,b,c](d*))))))", "a:t b:t s:t c:t", "t d");
     check("root(a(sS[a](tS[a](b*))))", "a:t s:t", "t b");
 }
 
 #[test]
-fn overlapping_summaries_are_both_sent() {
+fn sends_both_overlapping_summaries() {
     check("root(a(b(sS[a,b](c(tS[b,c](d*))))))", "a:s b:t c:t", "s t d");
 }
 
 #[test]
-fn ids_off_the_path_are_ignored() {
+fn ignores_ids_outside_active_branch() {
     check("root(a(b(sS[a,x,gone](c*)) x))", "a:s", "b s c");
     check("root(a(sS[x](b*)) x)", "", "a s b");
 }
 
 #[test]
-fn a_branch_beside_the_summary_shows_the_originals() {
+fn shows_originals_on_other_branches() {
     check("root(a(b(sS[a,b](c)) d*))", "", "a d");
     check("root(a(b*(sS[a,b](c))))", "", "a b");
 }
 
 #[test]
-fn a_summary_never_hides_itself() {
+fn keeps_self_listing_summary_visible() {
     check("root(a(sS[a,s](b*)))", "a:s", "s b");
     check("root(a(sS[s](b*)))", "", "a s b");
 }
 
 #[test]
-fn of_summaries_that_list_each_other_the_newer_one_counts() {
+fn prefers_newer_of_mutually_listed_summaries() {
     check("root(a(sS[a,t](b(tS[s,b](c*)))))", "a:t s:t b:t", "t c");
     check("root(a(sS[a,t](b(tS[b,u](uS[s](c*))))))", "a:u s:u b:u t:u", "u c");
 }
 
 #[test]
-fn a_summary_may_stand_above_what_it_lists() {
+fn accepts_summary_above_its_messages() {
     check("root(sS[a,b](a(b(c*))))", "a:s b:s", "s c");
     check("root(uS[t,b](a(tS[a](b(c*)))))", "a:u t:u b:u", "u c");
     check("root(vS[u](uS[t](a(tS[a](c*)))))", "u:v a:v t:v", "v c");
 }
 
 #[test]
-fn what_a_summary_hides_stays_hidden_if_that_summary_is_hidden_later() {
+fn keeps_messages_hidden_under_hidden_summary() {
     check("root(vS[t](sS[a](a(tS[a](c*)))))", "s:v a:v t:v", "v c");
 }
 
 #[test]
-fn an_empty_conversation_shows_nothing() {
+fn sends_no_message_of_empty_conversation() {
     check("root*", "", "");
     check("root*(a)", "", "");
 }
@@ -127,7 +127,7 @@ fn check_display(line: &str, expanded: &[&str], expected: &str) {
 }
 
 #[test]
-fn an_expanded_summary_shows_what_it_hides() {
+fn shows_hidden_messages_of_expanded_summary() {
     let line = "root(a(b(sS[a,b](c(tS[c](d*))))))";
     check_display(line, &[], "-a:s -b:s s -c:t t d");
     check_display(line, &["s"], "a:s b:s s -c:t t d");
@@ -136,7 +136,7 @@ fn an_expanded_summary_shows_what_it_hides() {
 }
 
 #[test]
-fn an_expanded_outer_summary_shows_everything_inside() {
+fn shows_everything_in_expanded_outer_summary() {
     let line = "root(a(~b(sS[a,b](c(tS[s,c](~d*))))))";
     check_display(line, &["t"], "a:t b:t s:t c:t t !d");
     check_display(line, &["s"], "-a:t -b:t -s:t -c:t t !d");
@@ -154,7 +154,7 @@ fn check_after(line: &str, op: &SessionOp, hidden: &str) {
 }
 
 #[test]
-fn what_is_hidden_follows_every_operation() {
+fn updates_hidden_messages_after_each_operation() {
     let append = |parent: &str, id: &str| SessionOp::Append {
         parent: parent.into(),
         node: Box::new(ctx_types::Node::new(ctx_types::Role::User, "").with_id(id)),
@@ -203,7 +203,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_sent_and_what_is_hidden_are_consistent(session in summaries()) {
+    fn keeps_sent_and_hidden_messages_consistent(session in summaries()) {
         let set = hidden_set(&session);
         let sent: BTreeSet<String> = ids(visible_path(&session)).into_iter().collect();
         for (id, by) in set.iter() {
@@ -215,7 +215,7 @@ proptest! {
         }
         for id in &sent {
             let closure = closure(&session, &id.as_str().into());
-            prop_assert!(closure.iter().all(|listed| set.contains(listed)), "what `{id}` lists is sent");
+            prop_assert!(closure.iter().all(|listed| set.contains(listed)), "a message listed by `{id}` is sent");
         }
     }
 }

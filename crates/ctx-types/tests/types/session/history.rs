@@ -54,7 +54,7 @@ fn stored(history: &History, session: &mut Session) -> History {
 }
 
 #[test]
-fn undo_restores_the_file_byte_for_byte() {
+fn restores_file_exactly_on_undo() {
     let (mut session, mut history) = (tree("r(a(b(>c*) d))"), History::default());
     let before = bytes(&session);
     history.apply(&mut session, "compress", None, compress("b")).unwrap();
@@ -66,7 +66,7 @@ fn undo_restores_the_file_byte_for_byte() {
 }
 
 #[test]
-fn nothing_is_left_to_undo_or_redo() {
+fn fails_if_nothing_to_undo_or_redo() {
     let (mut session, mut history) = (tree("r(a(b*))"), History::default());
     assert_eq!(history.undo(&mut session), Err(HistoryError::Empty { direction: "undo" }));
     history.apply(&mut session, "x", None, compress("b")).unwrap();
@@ -74,7 +74,7 @@ fn nothing_is_left_to_undo_or_redo() {
 }
 
 #[test]
-fn a_new_operation_ends_what_could_be_redone() {
+fn clears_redo_after_new_operation() {
     let (mut session, mut history) = (tree("r(a(b*))"), History::default());
     history.apply(&mut session, "x", None, compress("b")).unwrap();
     history.undo(&mut session).unwrap();
@@ -83,7 +83,7 @@ fn a_new_operation_ends_what_could_be_redone() {
 }
 
 #[test]
-fn an_operation_that_fails_is_not_logged() {
+fn omits_failed_operation_from_log() {
     let (mut session, mut history) = (tree("r(a(b*))"), History::default());
     let error = history.apply(&mut session, "x", None, compress("z")).unwrap_err();
     assert_eq!(error.to_string(), "no node `z`");
@@ -91,7 +91,7 @@ fn an_operation_that_fails_is_not_logged() {
 }
 
 #[test]
-fn messages_after_a_summary_survive_its_undoing() {
+fn keeps_messages_after_undone_summary() {
     check(
         "r(a(b*))",
         &[compress("b")],
@@ -102,7 +102,7 @@ fn messages_after_a_summary_survive_its_undoing() {
 }
 
 #[test]
-fn messages_further_down_do_not_matter() {
+fn undoes_summary_despite_later_messages() {
     check(
         "r(a(b(>c*)))",
         &[compress("b")],
@@ -113,7 +113,7 @@ fn messages_further_down_do_not_matter() {
 }
 
 #[test]
-fn words_that_others_edited_survive() {
+fn keeps_other_edits_when_undoing() {
     let (mut session, mut history) = (tree("r(a(b(>c*)))"), History::default());
     history.apply(&mut session, "compress", None, compress("b")).unwrap();
     session.apply(&edit("b", "better")).unwrap();
@@ -124,7 +124,7 @@ fn words_that_others_edited_survive() {
 }
 
 #[test]
-fn an_edit_is_taken_back_though_messages_followed() {
+fn undoes_edit_despite_later_messages() {
     let (mut session, mut history) = (tree("r(a(b*))"), History::default());
     history.apply(&mut session, "edit", None, edit("b", "new")).unwrap();
     append(&mut session, "b", "n");
@@ -134,7 +134,7 @@ fn an_edit_is_taken_back_though_messages_followed() {
 }
 
 #[test]
-fn an_edit_that_others_edited_is_a_conflict() {
+fn rejects_undo_of_overwritten_edit() {
     let (mut session, mut history) = (tree("r(a(b*))"), History::default());
     history.apply(&mut session, "edit", None, edit("b", "new")).unwrap();
     session.apply(&edit("b", "newer")).unwrap();
@@ -145,7 +145,7 @@ fn an_edit_that_others_edited_is_a_conflict() {
 }
 
 #[test]
-fn a_switch_is_taken_back_though_messages_followed() {
+fn undoes_toggle_despite_later_messages() {
     check(
         "r(a(b*))",
         &[SessionOp::Toggle { id: "b".into(), enabled: false }],
@@ -156,7 +156,7 @@ fn a_switch_is_taken_back_though_messages_followed() {
 }
 
 #[test]
-fn a_deleted_summary_comes_back_though_messages_followed() {
+fn restores_deleted_summary_despite_later_messages() {
     check(
         "r(a(b(>sS[a,b](>c*))))",
         &[SessionOp::Remove { id: "s".into() }],
@@ -167,7 +167,7 @@ fn a_deleted_summary_comes_back_though_messages_followed() {
 }
 
 #[test]
-fn a_summary_that_is_gone_is_a_conflict() {
+fn rejects_undo_of_deleted_summary() {
     let (mut session, mut history) = (tree("r(a(b*))"), History::default());
     history.apply(&mut session, "compress", None, compress("b")).unwrap();
     session.apply(&SessionOp::Remove { id: "s".into() }).unwrap();
@@ -176,7 +176,7 @@ fn a_summary_that_is_gone_is_a_conflict() {
 }
 
 #[test]
-fn the_log_is_capped() {
+fn limits_log_by_count_and_size() {
     let (mut session, mut history) = (tree("r(a*)"), History::default());
     for number in 0..60 {
         history.apply(&mut session, &number.to_string(), None, edit("a", &number.to_string())).unwrap();
@@ -187,11 +187,11 @@ fn the_log_is_capped() {
     history.apply(&mut session, "huge", None, edit("a", &huge)).unwrap();
     assert_eq!(history.undoable().len(), 50);
     history.apply(&mut session, "huge again", None, edit("a", &huge)).unwrap();
-    assert_eq!(history.undoable().len(), 0, "its way back holds the text that was, and the op the new one");
+    assert_eq!(history.undoable().len(), 0, "the inverse holds the old text and the operation the new text");
 }
 
 #[test]
-fn a_session_without_operations_has_no_log() {
+fn writes_no_log_without_operations() {
     let mut session = tree("r(a*)");
     let before = bytes(&session);
     History::default().write(&mut session.header);
@@ -199,7 +199,7 @@ fn a_session_without_operations_has_no_log() {
 }
 
 #[test]
-fn a_log_of_another_version_stays_in_the_file() {
+fn keeps_log_of_another_version() {
     let newer = json!({ "version": 2, "steps": [1, 2] });
     let document = json!({
         "nodes": {
@@ -226,7 +226,7 @@ fn a_log_of_another_version_stays_in_the_file() {
 }
 
 #[test]
-fn a_log_that_cannot_be_read_is_reported() {
+fn reports_unreadable_log() {
     let found = |log: Value| {
         let (session, _) = load(&json!({ "nodes": {}, "operationLog": log }));
         let (history, found) = History::read(&session.header);

@@ -25,29 +25,29 @@ fn check(words: &str, expected: &str, diagnostics: &[&str]) {
 }
 
 #[test]
-fn messages_without_ids_are_numbered() {
+fn numbers_messages_without_ids() {
     check("- - -", "root(>n1(>n2(>n3*)))", &[]);
     check("", "root*", &[]);
 }
 
 #[test]
-fn numbers_that_are_taken_are_left_out() {
+fn skips_numbers_already_in_use() {
     check("- n1 - n3 -", "root(>n2(>n1(>n4(>n3(>n5*)))))", &[]);
 }
 
 #[test]
-fn an_id_that_comes_again_is_replaced_and_reported() {
+fn renames_and_reports_duplicate_id() {
     let message = "error[CTX0123]: duplicate id `a`; the later message is renamed to `n1` (at /2)";
     check("a b a", "root(>a(>b(>n1*)))", &[message]);
 }
 
 #[test]
-fn a_message_may_be_named_like_the_root() {
+fn renames_root_on_id_collision() {
     check("root -", "root-2(>root(>n1*))", &[]);
 }
 
 #[test]
-fn a_malformed_message_keeps_its_place_and_takes_no_part() {
+fn keeps_malformed_message_outside_the_tree() {
     check("a ! b", "root(>a(>b*))", &[]);
     let (session, _) = build("a ! b");
     assert_eq!(session.write()["nodes"]["n1"], "broken");
@@ -55,7 +55,7 @@ fn a_malformed_message_keeps_its_place_and_takes_no_part() {
 }
 
 #[test]
-fn very_many_messages_are_built_and_walked_without_recursion() {
+fn builds_many_messages_without_recursion() {
     let count = 200_000;
     let (mut session, _) = Session::linear("s", (0..count).map(|_| Node::default()));
     assert_eq!(session.depth(session.active_leaf_id()), Some(count));

@@ -29,13 +29,13 @@ fn check_source(node: Value, kind: SourceKind, trust: Trust) {
 }
 
 #[test]
-fn a_node_that_says_nothing_is_an_empty_message_of_the_user() {
+fn reads_empty_node_as_empty_user_message() {
     check(json!({}), r#"user: """#);
     check(json!({ "role": "narrator", "content": null }), r#"user: """#);
 }
 
 #[test]
-fn a_node_shares_its_text_with_the_message() {
+fn shares_text_between_node_and_message() {
     let node = Node::read(json!({ "content": "hello", "role": "assistant" }), &mut Reader::new());
     let message = node.to_message(&"n1".into());
     let (Some(Content::Text(stored)), Content::Text(sent)) = (&node.content, &message.content) else {
@@ -45,7 +45,7 @@ fn a_node_shares_its_text_with_the_message() {
 }
 
 #[test]
-fn trust_follows_the_role_but_a_summary_is_always_a_models() {
+fn derives_trust_from_role_except_for_summaries() {
     check_source(json!({ "role": "user" }), SourceKind::History, Trust::User);
     check_source(json!({ "role": "tool" }), SourceKind::History, Trust::Tool);
     let summary = json!({ "role": "assistant", "metadata": { "isCompressionNode": true } });
@@ -55,7 +55,7 @@ fn trust_follows_the_role_but_a_summary_is_always_a_models() {
 }
 
 #[test]
-fn own_tool_calls_come_first() {
+fn prefers_own_tool_calls_over_metadata() {
     let metadata = json!({ "toolCallsRequested": [{ "requestId": "r", "toolName": "t" }] });
     let own = json!([{ "id": "c", "name": "f", "arguments": "{ }" }]);
     check(
@@ -68,7 +68,7 @@ fn own_tool_calls_come_first() {
 }
 
 #[test]
-fn tool_calls_of_aio_hub_are_read_from_the_metadata() {
+fn reads_aio_hub_tool_calls_from_metadata() {
     let requested = json!([
         { "requestId": "r1", "toolName": "look", "args": { "b": 1, "a": [true] }, "status": "success" },
         { "requestId": "r2", "toolName": "raw", "args": "{ \"x\":1 }" },
@@ -82,7 +82,7 @@ fn tool_calls_of_aio_hub_are_read_from_the_metadata() {
 }
 
 #[test]
-fn a_tool_message_names_the_call_that_it_answers() {
+fn reads_answered_call_of_tool_message() {
     check(
         json!({ "role": "tool", "toolCallId": "c", "metadata": { "toolCall": { "requestId": "r" } } }),
         r#"tool: ""; answers c"#,
@@ -99,7 +99,7 @@ fn a_tool_message_names_the_call_that_it_answers() {
 }
 
 #[test]
-fn reasoning_attachments_and_prefix_travel_along() {
+fn carries_reasoning_attachments_and_prefix() {
     let node = json!({
         "role": "assistant", "content": "so", "name": "Ada",
         "attachments": [{ "id": "f1", "name": "a.png", "mimeType": "image/png", "path": "p" }, 7],
@@ -114,7 +114,7 @@ fn reasoning_attachments_and_prefix_travel_along() {
 }
 
 #[test]
-fn what_only_people_are_to_see_is_not_sent() {
+fn skips_messages_excluded_from_context() {
     let node = |included: serde_json::Value| {
         let file =
             json!({ "id": "n1", "role": "assistant", "content": "restarted", "includeInContext": included });

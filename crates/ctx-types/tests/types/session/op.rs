@@ -67,61 +67,61 @@ fn activate(id: &str) -> SessionOp {
 }
 
 #[test]
-fn an_appended_node_becomes_the_active_leaf() {
+fn activates_appended_node() {
     check("root*", &append("root", "a"), "root(>a*)");
     check("root(>a*)", &append("a", "b"), "root(>a(>b*))");
 }
 
 #[test]
-fn a_branch_begins_where_a_node_has_a_child_already() {
+fn starts_branch_at_node_with_children() {
     check("root(>a(>b*))", &append("a", "c"), "root(>a(b >c*))");
     check("root(>a(>b*) x)", &append("x", "c"), "root(a(>b) >x(>c*))");
 }
 
 #[test]
-fn nodes_above_come_to_select_the_way_where_the_file_did_not() {
+fn selects_path_to_appended_node() {
     check("root(a(b(c*) x) y)", &append("c", "d"), "root(>a(>b(>c(>d*)) x) y)");
 }
 
 #[test]
-fn an_inserted_node_adopts_all_children() {
+fn moves_children_below_inserted_node() {
     check("root(>a(b >c*))", &insert("a", "s"), "root(>a(>s(b >c*)))");
     check("root(a(b c) >x*)", &insert("a", "s"), "root(a(>s(b c)) >x*)");
     check("root(>a*)", &insert("root", "s"), "root(>s(>a*))");
 }
 
 #[test]
-fn a_node_inserted_after_the_leaf_becomes_the_leaf() {
+fn activates_node_inserted_after_leaf() {
     check("root(>a*)", &insert("a", "s"), "root(>a(>s*))");
     check("root(>a*(b))", &insert("a", "s"), "root(>a(>s*(b)))");
 }
 
 #[test]
-fn a_moved_node_leaves_its_children_in_its_place() {
+fn leaves_children_in_place_when_moving_node() {
     check("root(>a(x >b(c >d*) y) z)", &move_node("b", "z"), "root(>a(x c >d* y) z(b))");
     check("root(>a(>b(>c*)))", &move_node("b", "root"), "root(>a(>c*) b)");
     check("root(>a*)", &move_node("a", "root"), "root(>a*)");
 }
 
 #[test]
-fn a_moved_leaf_stays_active() {
+fn keeps_moved_leaf_active() {
     check("root(>a(x >b*) z)", &move_node("b", "z"), "root(a(>x) >z(>b*))");
 }
 
 #[test]
-fn a_grafted_branch_comes_last_below_its_new_parent() {
+fn appends_grafted_branch_below_new_parent() {
     check("root(>a(>b(>c*)) z(y))", &graft("b", "z"), "root(a >z(y >b(>c*)))");
     check("root(a(b(>c)) >z*)", &graft("b", "root"), "root(a >z* b(>c))");
 }
 
 #[test]
-fn a_removed_branch_goes_as_a_whole() {
+fn removes_entire_branch() {
     check("root(>a* b(c d))", &remove("b"), "root(>a*)");
     check("root(a(>b c) >d*)", &remove("b"), "root(a(>c) >d*)");
 }
 
 #[test]
-fn the_leaf_goes_to_the_next_branch_else_the_previous_else_up() {
+fn activates_nearest_branch_after_removal() {
     check("root(a >b(>c*) d(>e f))", &remove("b"), "root(a >d(>e* f))");
     check("root(a >b* d(e f))", &remove("b"), "root(a >d(e >f*))");
     check("root(x a(>e f) >b*)", &remove("b"), "root(x >a(>e* f))");
@@ -130,20 +130,20 @@ fn the_leaf_goes_to_the_next_branch_else_the_previous_else_up() {
 }
 
 #[test]
-fn a_removed_summary_leaves_its_children_in_its_place() {
+fn replaces_removed_summary_with_its_children() {
     check("root(>a(x >sS[a](b >c*) y))", &remove("s"), "root(>a(x b >c* y))");
     check("root(a(>sS[a](b(>d) c)) >z*)", &remove("s"), "root(a(b(>d) >c) >z*)");
 }
 
 #[test]
-fn a_removed_summary_that_was_the_leaf_gives_way_to_what_is_below_or_beside_it() {
+fn activates_neighbor_of_removed_summary_leaf() {
     check("root(>a(>sS[a]*))", &remove("s"), "root(>a*)");
     check("root(>a(>sS[a]*(b >c)))", &remove("s"), "root(>a(b >c*))");
     check("root(>a(>sS[a]* b))", &remove("s"), "root(>a(>b*))");
 }
 
 #[test]
-fn switching_writes_only_what_changes() {
+fn writes_only_changed_toggle() {
     check("root(>a*)", &toggle("a", false), "root(>~a*)");
     check("root(>~a*)", &toggle("a", true), "root(>a*)");
     check("root(>a*)", &toggle("a", true), "root(>a*)");
@@ -153,14 +153,14 @@ fn switching_writes_only_what_changes() {
 }
 
 #[test]
-fn activating_a_leaf_selects_the_way_to_it() {
+fn selects_path_to_activated_leaf() {
     check("root(>a(>b*) c(d e))", &activate("d"), "root(a(>b) >c(>d* e))");
     check("root(>a(>b*))", &activate("a"), "root(>a*(>b))");
     check("root(>a*)", &activate("root"), "root*(>a)");
 }
 
 #[test]
-fn an_edit_changes_what_it_names_and_clears_what_it_clears() {
+fn sets_and_clears_fields_by_edit() {
     let edit = NodeEdit {
         content: Change::Set(Content::Text("new".into())),
         role: Change::Clear,
@@ -177,7 +177,7 @@ fn an_edit_changes_what_it_names_and_clears_what_it_clears() {
 }
 
 #[test]
-fn operations_on_unknown_nodes_fail() {
+fn rejects_operations_on_unknown_nodes() {
     let line = "root(>a*)";
     for op in [append("x", "n"), insert("x", "n"), move_node("x", "a"), move_node("a", "x"), graft("x", "a")]
     {
@@ -190,7 +190,7 @@ fn operations_on_unknown_nodes_fail() {
 }
 
 #[test]
-fn the_root_stays() {
+fn rejects_changes_to_root() {
     let is_root = "`root` is the root; it cannot be removed, moved, or disabled";
     let edit = NodeEdit { is_enabled: Change::Set(false), ..NodeEdit::default() };
     let edit = SessionOp::Edit { id: "root".into(), edit: Box::new(edit) };
@@ -200,14 +200,14 @@ fn the_root_stays() {
 }
 
 #[test]
-fn a_node_never_goes_below_itself() {
+fn rejects_moving_node_below_itself() {
     for op in [move_node("a", "a"), move_node("a", "c"), graft("a", "a"), graft("a", "c")] {
         check_error("root(>a(>b(>c*)))", &op, "`a` cannot go below itself");
     }
 }
 
 #[test]
-fn a_new_node_needs_an_id_of_its_own() {
+fn requires_unique_id_for_new_node() {
     check_error("root(>a*)", &append("a", "a"), "node `a` already exists");
     check_error("root(>a*)", &insert("a", "root"), "node `root` already exists");
     let op = SessionOp::Append { parent: "a".into(), node: Box::default() };
@@ -215,7 +215,7 @@ fn a_new_node_needs_an_id_of_its_own() {
 }
 
 #[test]
-fn links_that_a_new_node_brings_do_not_count() {
+fn ignores_links_of_new_node() {
     let mut node = Node::new(Role::User, "n").with_id("n");
     node.parent_id = Some("root".into());
     node.children_ids = vec!["a".into()];
@@ -241,7 +241,7 @@ fn removal(id: &str) -> NodePatch {
 }
 
 #[test]
-fn a_patch_that_would_break_a_link_fails() {
+fn rejects_patch_that_breaks_links() {
     let one = |node| Patch { nodes: vec![node], active_leaf: None };
     let fault = |id: &str, fault: &str| format!("the patch does not fit node `{id}`: {fault}");
     check_patch(one(patch("n", Some("a"), &[])), &fault("n", "its parent does not list it"));
@@ -258,20 +258,20 @@ fn a_patch_that_would_break_a_link_fails() {
 }
 
 #[test]
-fn a_patch_that_would_make_a_circle_fails() {
+fn rejects_patch_that_creates_cycle() {
     let nodes =
         vec![patch("root", None, &["c"]), patch("a", Some("b"), &["b"]), patch("b", Some("a"), &["a"])];
     check_patch(Patch { nodes, active_leaf: None }, "`a` cannot go below itself");
 }
 
 #[test]
-fn a_patch_that_removes_the_leaf_must_name_another() {
+fn rejects_patch_that_removes_active_leaf() {
     let nodes = vec![removal("b"), patch("a", Some("root"), &[])];
     check_patch(Patch { nodes, active_leaf: None }, "no node `b`");
 }
 
 #[test]
-fn operations_are_stored_in_the_spelling_of_files() {
+fn serializes_operations_with_file_keys() {
     let op = stored(&append("root", "a"));
     let expected = r#"{"op":"append","parent":"root","node":{"id":"a","content":"a","role":"user","status":"complete"}}"#;
     assert_eq!(serde_json::to_string(&op).unwrap(), expected);

@@ -204,18 +204,18 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn operations_on_sound_trees_are_undone_exactly(file in sound_file(), draws in draws()) {
+    fn undoes_operations_on_valid_trees_exactly(file in sound_file(), draws in draws()) {
         check(&file, &draws, true);
     }
 
     #[test]
-    fn the_log_undoes_and_redoes_exactly(sound in sound_file(), broken in broken_file(), draws in draws()) {
+    fn undoes_and_redoes_log_exactly(sound in sound_file(), broken in broken_file(), draws in draws()) {
         check_history(&sound, &draws);
         check_history(&broken, &draws);
     }
 
     #[test]
-    fn operations_on_broken_trees_are_undone_exactly(file in broken_file(), draws in draws()) {
+    fn undoes_operations_on_broken_trees_exactly(file in broken_file(), draws in draws()) {
         check(&file, &draws, false);
     }
 }
