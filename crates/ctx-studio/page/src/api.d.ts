@@ -4,114 +4,116 @@
 // answer, `x-ctx-window` names the window. Every answer has the header `x-ctx-build`; a page of another build asks to be
 // loaded anew.
 
-/** A place in a preset. */
+/** An anchor of a preset. */
 export interface AnchorInfo {
   id: string;
   name: string;
   description: string;
   kind: AnchorKind;
   role: string;
-  /** The default text of a template anchor. */
+  /** Default text of a template anchor. */
   template?: string;
   hint?: string;
 }
 
-/** Whether a place has a text. */
+/** Whether an anchor has a text. */
 export type AnchorKind = "template" | "placeholder";
 
-/** A file that can be sent with a message: the answer to POST `conversations/{f}/attachments?name=`, which keeps it. */
+/** A stored file that can be attached to a message. Response of POST `conversations/{f}/attachments?name=`. */
 export interface AttachedFile {
-  /** As the user knows it. */
+  /** File name of the user. */
   name: string;
-  /** Where it is, as messages say it. */
+  /** Path, as stored in messages. */
   path: string;
   bytes: number;
 }
 
-/** POST `conversations/{f}/summaries`: has a model write a summary, told and stopped like an answer. */
+/** Request of POST `conversations/{f}/summaries`: starts a summary by a model. It is reported and stopped
+ * like a reply. */
 export interface BeginSummary {
-  /** What the model is chosen by; the turn itself is not carried out. */
+  /** Settings that choose the model. The turn itself does not run. */
   with: BeginTurn;
   summary: SummaryOf;
 }
 
-/** POST `conversations/{f}/turns`. */
+/** Request of POST `conversations/{f}/turns`. */
 export interface BeginTurn {
-  /** The hash that the page saw. */
+  /** Hash of the file that the page last read. */
   base: string;
   agent?: string;
   profile?: string;
   worldbooks?: string[];
-  /** What the user says is its `input`; without it what is pending is answered. */
+  /** Settings of the turn. `input` is the user's message; without it, the model answers the pending
+   * message. */
   turn?: TurnSettings;
-  /** Files that the user sends with it. */
+  /** Attachments of the user's message. */
   attachments?: AttachedFile[];
-  /** Sends nothing, and tells what would be sent. */
+  /** Returns the request without sending it. */
   dryRun?: boolean;
 }
 
-/** GET `previews/{p}/body`. */
+/** Response of GET `previews/{p}/body`. */
 export interface BodyView {
   dialect: string;
-  /** The request body, byte for byte what would be sent. */
+  /** Exact request body. */
   text: string;
   findings: Finding[];
 }
 
-/** The place of a message among its siblings. */
+/** The position of a message among its siblings. */
 export interface BranchView {
-  /** From 1. */
+  /** Position, from 1. */
   at: number;
   of: number;
   before?: string;
   after?: string;
 }
 
-/** POST `conversations/{f}/turn/call`. */
+/** Request of POST `conversations/{f}/turn/call`. */
 export interface CallVerdict {
-  /** The id of the call. */
+  /** Id of the tool call. */
   id: string;
   allow: boolean;
-  /** What the model is told of a refusal. */
+  /** Reason for a denial, sent to the model. */
   reason?: string;
 }
 
-/** How a row of one context stands to one of the other. */
+/** The difference between rows or words of two contexts. */
 export type ChangeKind = "same" | "changed" | "added" | "removed";
 
-/** GET `codes/{c}`: what a code means. */
+/** Response of GET `codes/{c}`: the explanation of a diagnostic code. */
 export interface CodeView {
   code: string;
   title: string;
   cause: string;
   example: string;
-  /** The name of the example, where that is a whole file. */
+  /** File name of the example, if the example is a complete file. */
   file?: string;
-  /** The command that shows the finding. */
+  /** Command that reports the diagnostic. */
   shownBy?: string;
   wayOut: string;
 }
 
-/** POST `compare`. */
+/** Request of POST `compare`. */
 export interface CompareRequest {
   a: string;
   b: string;
 }
 
-/** The answer to POST `compare`. */
+/** Response of POST `compare`. */
 export interface Compared {
   sharedMessages: number;
   sharedTokens?: number;
   messages: [number, number];
   tokens?: [number, number];
-  /** Tokens that a provider with a cache bills again. */
+  /** Tokens that a provider with a prompt cache bills again. */
   again?: number;
   /** The first byte that differs. */
   difference?: DifferenceView;
   rows: ComparedRow[];
 }
 
-/** Rows of two contexts that belong together. */
+/** Matching rows of two contexts. */
 export interface ComparedRow {
   kind: ChangeKind;
   a?: number;
@@ -119,131 +121,131 @@ export interface ComparedRow {
   words?: WordChange[];
 }
 
-/** Which messages a summary is to stand for. */
+/** The messages to summarize. */
 export type CompressRange = { kind: "all"; } | { kind: "auto"; } | { kind: "rollUp"; } | { kind: "between"; from: string; to: string; };
 
-/** POST `conversations/{f}/plan` and `conversations/{f}/compress`. */
+/** Request of POST `conversations/{f}/plan` and `conversations/{f}/compress`. */
 export interface CompressRequest {
-  /** The hash that the page saw; a plan of another text would be another one. */
+  /** Hash of the file that the page last read. A plan is only valid for this text. */
   base: string;
-  /** The id of the agent whose settings count over those of `ctx.toml`. */
+  /** Id of the agent whose settings override `ctx.toml`. */
   agent?: string;
   range?: CompressRange;
 }
 
-/** A file that may set compression. */
+/** A file that can set compression. */
 export interface CompressionLayer {
   origin: Origin;
   file: string;
-  /** The pointer of the object that holds them. */
+  /** JSON pointer of the object with the settings. */
   base: string;
 }
 
-/** What would be compressed. */
+/** A compression plan. */
 export interface CompressionPlan {
-  /** The plan, or why there is nothing to do. */
+  /** Plan in words, or the reason why nothing can be compressed. */
   told: string;
-  /** Whether there is something to do. */
+  /** Whether there is something to compress. */
   isNeeded: boolean;
-  /** The messages that would be hidden. */
+  /** Ids of the messages to hide. */
   ids: string[];
-  /** The summaries that would be joined with them. */
+  /** Ids of the summaries to merge with them. */
   summaries: string[];
-  /** The tokens that would be hidden. */
+  /** Tokens of the messages to hide. */
   tokens: number;
-  /** Whether the settings would compress by themselves now, in words. */
+  /** Whether automatic compression would run now, in words. */
   trigger: string;
   fires: boolean;
 }
 
-/** POST `compression`. */
+/** Request of POST `compression`. */
 export interface CompressionRequest {
-  /** The id of the agent. */
+  /** Id of the agent. */
   agent?: string;
 }
 
-/** The settings of compression: each key by itself takes the value of the highest layer that has it. */
+/** The compression settings. Each key has the value of the highest layer that sets it. */
 export interface CompressionSettings {
   fields: ConfigField[];
   values: ConfigValue[];
-  /** The files that may set them, the highest first. */
+  /** Files that can set them, highest first. */
   layers: CompressionLayer[];
   findings: Finding[];
 }
 
-/** The settings of one processor: each field's value, then keys that it has no field for. */
+/** The settings of one processor: the value of each field, then unknown keys. */
 export type Config = ConfigValue[];
 
-/** One setting of a processor or a feature, with all that a settings page needs to show it. */
+/** A setting of a processor or a feature, with the data that a settings page needs. */
 export interface ConfigField {
-  /** The key under which it is stored. */
+  /** JSON key of the setting. */
   key: string;
-  /** The title shown to people. */
+  /** Display title. */
   label: string;
-  /** What it does, for people. */
+  /** Description of the effect for users. */
   description?: string;
-  /** Which values it takes. */
+  /** Type of the values. */
   type: FieldKind;
-  /** What an empty input shows. */
+  /** Placeholder of an empty input. */
   placeholder?: string;
-  /** The value where nothing is set. */
+  /** Default value. */
   default: unknown;
-  /** The choices of a [`FieldKind::Select`]. */
+  /** Choices of a [`FieldKind::Select`]. */
   options?: FieldOption[];
-  /** The smallest number allowed. */
+  /** Minimum of a number. */
   minimum?: number;
-  /** The largest number allowed. */
+  /** Maximum of a number. */
   maximum?: number;
-  /** Whether a number must be a whole one. */
+  /** Whether a number must be an integer. */
   isWhole?: boolean;
-  /** Whether a text must have more than white space. */
+  /** Whether blank text is invalid. */
   isRequired: boolean;
 }
 
-/** One setting of a processor. */
+/** A setting of a processor. */
 export interface ConfigValue {
-  /** Its key. */
+  /** Key of the setting. */
   key: string;
-  /** The value. */
+  /** Value. */
   value: unknown;
-  /** Who set it. */
+  /** Origin of the value. */
   origin: Origin;
 }
 
-/** A step of a conversation. Each is noted in its log, and can be taken back. */
+/** An operation on a conversation. Operations are recorded in the log and can be undone. */
 export type ConversationStep = { kind: "edit"; id: string; text: string; } | { kind: "branch"; id: string; text: string; } | { kind: "append"; role: string; text: string; } | { kind: "activate"; id: string; } | { kind: "toggle"; id: string; enabled: boolean; } | { kind: "remove"; id: string; } | { kind: "regenerate"; id: string; } | { kind: "undo"; } | { kind: "redo"; };
 
-/** GET `conversations/{f}?from=&to=&open=&at=`: messages of the active path, without those behind summaries that are
- * not open. */
+/** Response of GET `conversations/{f}?from=&to=&open=&at=`: messages of the active branch. Messages hidden by
+ * a summary are omitted unless the summary is open. */
 export interface ConversationView {
-  /** The hash of the file, which steps name as their `base`. */
+  /** Hash of the file, for the `base` of operations. */
   hash: string;
-  /** How many messages there are to be shown. */
+  /** Number of messages to show. */
   total: number;
-  /** The place of the first of `rows` among them. */
+  /** Index of the first item of `rows` among them. */
   from: number;
   rows: MessageView[];
-  /** The names of steps that can be taken back, the latest first. */
+  /** Names of operations to undo, latest first. */
   undo: string[];
-  /** The names of steps that can be done again. */
+  /** Names of operations to redo. */
   redo: string[];
-  /** Why it cannot be changed. */
+  /** Reason why the conversation is read-only. */
   fixed?: string;
-  /** Whether it is a list of messages, of which a session can be made. */
+  /** Whether the file is a list of messages, which can be converted to a session. */
   isList: boolean;
 }
 
-/** Why something is sent, elsewhere, or not. */
+/** A decision about a message: sent, moved, merged, or dropped, with the reason. */
 export interface DecisionView {
-  /** What it is about, such as `history:n3`. */
+  /** Source of the message, such as `history:n3`. */
   code: string;
-  /** What became of it, in the language of the request. */
+  /** Outcome, in the language of the request. */
   kind: string;
   message: string;
   rows: number[];
 }
 
-/** The files that `ctx.toml` names for every turn, by their ids. */
+/** Ids of the files that `ctx.toml` sets for every turn. */
 export interface Defaults {
   agent?: string;
   conversation?: string;
@@ -259,49 +261,49 @@ export interface DifferenceView {
   excerpts?: [string, string];
 }
 
-/** POST `conversations/{f}/attachments/discard`: deletes a file that is in no message yet, unless another window has
- * attached it too. */
+/** Request of POST `conversations/{f}/attachments/discard`: deletes a file that no message or other window
+ * uses. */
 export interface DiscardAttached {
   path: string;
 }
 
-/** One change at a JSON pointer. */
+/** A change at a JSON pointer. */
 export type Edit = { op: "set"; pointer: string; value: unknown; } | { op: "remove"; pointer: string; } | { op: "insert"; pointer: string; value: unknown; } | { op: "move"; pointer: string; to: string; } | { op: "rename"; pointer: string; name: string; };
 
-/** The answer to it: what has changed, where the page can tell the rest by the edits of values that it sent; else the
- * file as it is now. */
+/** Response of POST `files/{f}/edits`: the change, if the page can apply its value edits itself, or the whole
+ * file. */
 export type Edited = FileChange | FileView;
 
-/** POST `files/{f}/edits`: edits of values, or another text in place of the whole. */
+/** Request of POST `files/{f}/edits`: edits of values, or a replacement of the whole text. */
 export interface Edits {
-  /** The revision that the page saw. */
+  /** Revision that the page last read. */
   base: number;
-  /** Random, so that edits sent twice count once. */
+  /** Random id. Edits with the same id are applied only once. */
   id: string;
   edits?: Edit[];
-  /** The whole text instead, for what edits of values cannot do. */
+  /** New text of the whole file, for changes that value edits cannot express. */
   text?: string;
-  /** Writes the part of the file anew that a refusal of these edits has named. */
+  /** Rewrites the part of the file named in the rejection of these edits. */
   rewrite?: boolean;
 }
 
-/** What holds for one processor after all layers. */
+/** The settings of one processor after all layers. */
 export interface EffectiveSetting {
-  /** The processor. */
+  /** Processor id. */
   id: string;
-  /** Whose entry counts, as a whole; absent if nobody has one. */
+  /** Layer of the entry that applies. Missing if no layer has an entry. */
   decidedBy?: Origin;
-  /** Who else has an entry, the highest layer first: nothing in it counts. */
+  /** Other layers with an entry, highest first. Their entries are ignored. */
   overrules?: Origin[];
-  /** Whether it runs. */
+  /** Whether the processor runs. */
   enabled: Sourced;
-  /** When it runs. */
+  /** Position in the run: processors run in ascending priority. */
   priority: Sourced2;
-  /** Its settings, in the order of its fields, then keys that it has no field for. */
+  /** Settings in the order of the processor's fields, then unknown keys. */
   config: Config;
 }
 
-/** POST `expand`. */
+/** Request of POST `expand`. */
 export interface ExpandRequest {
   text: string;
   agent?: string;
@@ -310,72 +312,72 @@ export interface ExpandRequest {
   turn?: TurnSettings;
 }
 
-/** The answer to it. */
+/** Response of POST `expand`. */
 export interface Expanded {
   text: string;
   pieces: PieceView[];
   findings: Finding[];
 }
 
-/** How many facts of a kind there are. */
+/** The numbers of facts of one kind. */
 export interface FactCounts {
-  /** A word for programs, such as `date`. */
+  /** Kind of fact, such as `date`. */
   kind: string;
   kept: number;
   lost: number;
   invented: number;
 }
 
-/** A fact, and where it stands. */
+/** A fact with its location. */
 export interface FactView {
-  /** A word for programs, such as `date`. */
+  /** Kind of fact, such as `date`. */
   kind: string;
   text: string;
-  /** The message. */
+  /** Id of the message. */
   id?: string;
-  /** Where in its text. */
+  /** Range in the message's text. */
   span?: TextSpan;
 }
 
-/** Every failure. */
+/** The body of every error response. */
 export interface Failure {
   code: string;
   message: string;
   help?: string;
   findings?: Finding[];
-  /** The file as it is, where it was changed meanwhile. */
+  /** Current file, if it was changed since it was read. */
   theirs?: FileView;
-  /** Edits that were refused can be made so, if they are sent again with `rewrite`. */
+  /** Part of the file to rewrite. The rejected edits work if sent again with `rewrite`. */
   rewrite?: RewriteView;
 }
 
-/** How many fields became what. */
+/** The numbers of fields by status. */
 export interface FieldCounts {
-  /** Fields that have the same meaning in a field of ours. */
+  /** Fields converted with the same meaning. */
   mapped: number;
-  /** Fields that mean nearly the same there. */
+  /** Fields converted with nearly the same meaning. */
   approximated: number;
-  /** Fields that are kept as they are, without effect. */
+  /** Fields kept unchanged, without effect. */
   kept: number;
-  /** Fields that are kept nowhere. */
+  /** Fields not kept. */
   unsupported: number;
 }
 
-/** Which values a field takes. */
+/** The type of a field's values. */
 export type FieldKind = "text" | "number" | "boolean" | "select" | "list";
 
-/** One choice of a field. */
+/** A choice of a field. */
 export interface FieldOption {
-  /** The title shown to people. */
+  /** Display title. */
   label: string;
-  /** The value that is stored; of any JSON type. */
+  /** Stored value, of any JSON type. */
   value: unknown;
 }
 
-/** What edits of values have changed; the value is what they make of the one before. What is wrong with the file now is
- * for GET `files/{f}/findings` to say, once somebody who types rests. */
+/** The change of the text by value edits. Apply the edits to the previous value to get the new one. GET
+ * `files/{f}/findings` returns the diagnostics; request them when the user stops typing. */
 export interface FileChange {
-  /** One more than the revision that the edits were made for. */
+  /** New revision: `base` of the edits plus 1. */
   revision: number;
   isDirty: boolean;
   canUndo: boolean;
@@ -383,113 +385,114 @@ export interface FileChange {
   splice: TextSplice;
 }
 
-/** GET `files/{f}/findings`. */
+/** Response of GET `files/{f}/findings`. */
 export interface FileFindings {
-  /** The revision of the draft in which they were found. */
+  /** Revision of the checked draft. */
   revision: number;
   findings: Finding[];
 }
 
-/** What a file is to the page. */
+/** The kind of a file. */
 export type FileKind = "agent" | "preset" | "profile" | "worldbook" | "conversation" | "settings" | "config" | "other";
 
-/** GET `files/{f}`, and the answer to what changes it otherwise than by edits. */
+/** Response of GET `files/{f}` and of all changes other than edits. */
 export interface FileView {
   id: string;
   path: string;
   kind: FileKind;
-  /** SHA-256 of the file's bytes as they were read; also the `ETag`, for `save`. */
+  /** SHA-256 of the file's bytes when read; also the `ETag` for `save`. */
   hash: string;
-  /** Counts the edits of the draft, undo and redo included. */
+  /** Number of edits of the draft, including undo and redo. */
   revision: number;
   isDirty: boolean;
   canUndo: boolean;
   canRedo: boolean;
-  /** The text of the draft. */
+  /** Text of the draft. */
   text: string;
-  /** The value of the draft; absent if the text cannot be read, and then structured editing is off. */
+  /** JSON value of the draft. Missing if the text is invalid; structured editing is then disabled. */
   value?: unknown;
   findings: Finding[];
   isReadOnly: boolean;
-  /** Whether the text is longer than this answer shows. */
+  /** Whether `text` is truncated. */
   isCut?: boolean;
-  /** How many items of its lists are not in `value`: the file is too large to be edited, and its beginning is shown. */
+  /** Number of list items missing from `value`. Set if the file is too large to edit; only its first part
+   * is shown. */
   more?: number;
-  /** Whether the file was deleted; then it has no hash. */
+  /** Whether the file was deleted. It then has no hash. */
   isGone?: boolean;
 }
 
-/** Something that is wrong in a file, or worth knowing. */
+/** A diagnostic of a file: an error, a warning, or an info. */
 export interface Finding {
   code: string;
   severity: Severity;
   message: string;
-  /** What to do about it. */
+  /** Suggested fix. */
   help?: string;
-  /** The file that it is about, as results name it. */
+  /** File name, as in results. */
   file?: string;
-  /** The JSON pointer of the value that it is about. */
+  /** JSON pointer of the value. */
   pointer?: string;
-  /** Where in the text of the draft. */
+  /** Range in the text of the draft. */
   span?: TextSpan;
-  /** 1-based, as `ctx check` prints it. */
+  /** From 1, as `ctx check` prints it. */
   line?: number;
-  /** 1-based, as `ctx check` prints it. */
+  /** From 1, as `ctx check` prints it. */
   column?: number;
-  /** Whether POST `files/{f}/fix` with the `index` of this finding makes the edit that fixes it. */
+  /** Whether POST `files/{f}/fix` with this `index` can apply the fix. */
   fixable?: boolean;
   index: number;
 }
 
-/** POST `files/{f}/fix`. */
+/** Request of POST `files/{f}/fix`. */
 export interface Fix {
   base: number;
-  /** The `index` of the finding. */
+  /** `index` of the diagnostic. */
   index: number;
 }
 
-/** POST `import/discard`. */
+/** Request of POST `import/discard`. */
 export interface ImportDiscard {
   batch: string;
 }
 
-/** A file that would be written. */
+/** A file to write. */
 export interface ImportOutput {
   path: string;
   bytes: number;
   exists: boolean;
 }
 
-/** The answer to POST `import`. */
+/** Response of POST `import`. */
 export interface ImportView {
   batch: string;
   files: ImportedFile[];
-  /** What `ctx import` prints, line by line. */
+  /** Output lines of `ctx import`. */
   lines: string[];
   counts: FieldCounts;
   fields: ImportedField[];
-  /** How many fields there are beside those that are listed. */
+  /** Number of fields that are not listed. */
   moreFields: number;
-  /** The files that `write` would make, below `folder`. */
+  /** Files that `import/write` would write below `folder`. */
   writes: ImportOutput[];
   folder: string;
 }
 
-/** POST `import/write`. */
+/** Request of POST `import/write`. */
 export interface ImportWrite {
   batch: string;
   folder: string;
   overwrite?: boolean;
 }
 
-/** The answer to POST `import/write` and `start`. */
+/** Response of POST `import/write` and `start`. */
 export interface ImportWritten {
   written: string[];
-  /** The id of the agent's file. */
+  /** Id of the agent file. */
   agent?: string;
 }
 
-/** What became of a field. */
+/** The conversion result of a field. */
 export interface ImportedField {
   file: string;
   pointer: string;
@@ -505,26 +508,26 @@ export interface ImportedFile {
   findings: Finding[];
 }
 
-/** What does not fit a budget. */
+/** The parts that do not fit the budget. */
 export interface InfeasibleView {
   parts: UsagePart[];
   message: string;
 }
 
-/** What a stage did to a message. */
+/** A change of a message by a processor. */
 export interface LifeEvent {
   stage: string;
   kind: string;
   text: string;
 }
 
-/** GET `previews/{p}/life`. */
+/** Response of GET `previews/{p}/life`: the trace of a message. */
 export interface LifeView {
   events: LifeEvent[];
   why: string[];
 }
 
-/** The answer to it. */
+/** Response of POST `login`. */
 export interface LoggedIn {
   token: string;
   run: string;
@@ -532,7 +535,7 @@ export interface LoggedIn {
   project: string;
 }
 
-/** POST `login`. */
+/** Request of POST `login`. */
 export interface Login {
   code: string;
 }
@@ -546,84 +549,84 @@ export interface MacroInfo {
   aliases: string[];
 }
 
-/** The answer to POST `conversations/{f}/session`. */
+/** Response of POST `conversations/{f}/session`. */
 export interface MadeSession {
-  /** The id of the new file. */
+  /** Id of the new file. */
   id: string;
 }
 
-/** POST `conversations/{f}/session`. */
+/** Request of POST `conversations/{f}/session`. */
 export type MakeSession = Record<string, never>;
 
 /** Whether a message is sent. */
 export type MessageState = "sent" | "hidden" | "off";
 
-/** A message of the active path. */
+/** A message of the active branch. */
 export interface MessageView {
   id: string;
-  /** Its place on the path, from 1. */
+  /** Position in the branch, from 1. */
   place: number;
   role: string;
   name?: string;
   text: string;
   isCut?: boolean;
   tokens: number;
-  /** The calls that it makes, each as the name of the tool and its arguments. */
+  /** Tool calls of the message, each with tool name and arguments. */
   calls?: string[];
-  /** The names of the files that are sent with it. */
+  /** Names of the attachments. */
   attachments?: string[];
   state: MessageState;
-  /** The summary that hides it. */
+  /** Id of the summary that hides the message. */
   hiddenBy?: string;
   branch?: BranchView;
-  /** Of a summary: what it stands for. */
+  /** Token and message counts, for a summary. */
   summary?: SummaryFigures;
 }
 
-/** POST `conversations`: begins a conversation in the store. */
+/** Request of POST `conversations`: creates a conversation in the store. */
 export interface NewConversation {
-  /** Its title, at most 200 characters; absent means none. */
+  /** Title, at most 200 characters. Default: none. */
   name?: string;
-  /** The conversation that it begins with; absent means an empty one. */
+  /** Id of the conversation to copy. Default: an empty conversation. */
   from?: string;
 }
 
-/** Something that was noted about a summary. */
+/** A recorded detail of a summary. */
 export interface NotedValue {
   key: string;
   value: string;
 }
 
-/** The answer to POST `import/discard`. */
+/** Response of POST `import/discard`. */
 export type Nothing = Record<string, never>;
 
-/** What windows are told of by themselves. */
+/** A notice that the server sends to all windows. */
 export interface Notice {
   run: string;
   seq: number;
   type: NoticeKind;
-  /** The id of the file, or of the conversation. */
+  /** Id of the file or conversation. */
   id?: string;
   revision?: number;
-  /** The window that did it, by its header `x-ctx-window`. */
+  /** Window that made the change, from its header `x-ctx-window`. */
   by?: string;
 }
 
-/** What has changed. */
+/** The kind of change. */
 export type NoticeKind = "draft" | "file" | "turn" | "project" | "resync";
 
-/** Who set a value; later ones win, each entry whole. */
+/** The origin of a value. Later origins override entire entries of earlier ones. */
 export type Origin = "built-in" | "user" | "model" | "agent" | "command-line";
 
-/** A call that waits. */
+/** A tool call that waits for approval. */
 export interface PendingCall {
   id: string;
   name: string;
-  /** As the model wrote them. */
+  /** Arguments as the model wrote them. */
   arguments: string;
 }
 
-/** A part of a text that one source wrote. */
+/** A part of a text from one source. */
 export interface PieceView {
   text: string;
   source: string;
@@ -631,57 +634,60 @@ export interface PieceView {
   pointer?: string;
 }
 
-/** The answer to POST `pipeline`. */
+/** Response of POST `pipeline`. */
 export interface PipelineView {
-  /** What holds for each processor, as they run. */
+  /** Effective settings of each processor, in run order. */
   settings: EffectiveSetting[];
-  /** The files that may set processors, the highest first; those that are not there are left out. */
+  /** Existing files that can set processors, highest first. */
   layers: SettingsLayerView[];
   findings: Finding[];
 }
 
-/** The answer to POST `preview`. */
+/** Response of POST `preview`. */
 export interface Preview {
   id: string;
-  /** The preview from which the lists and the tokens of entries tell only what differs; absent where they are whole. */
+  /** Id of the earlier preview that the lists and `entryTokens` are relative to. Missing if they are
+   * complete. */
   since?: string;
   usage: UsageView;
   stable?: StableView;
-  /** All items of a list, or what makes them of those of an earlier preview. */
+  /** All items of a list, or the splices that convert an earlier preview's list. */
   decisions: DecisionView[] | { splices: { at: number; remove: number; insert: DecisionView[]; }[]; total: number; };
-  /** All items of a list, or what makes them of those of an earlier preview. */
+  /** All items of a list, or the splices that convert an earlier preview's list. */
   stages: StageView[] | { splices: { at: number; remove: number; insert: StageView[]; }[]; total: number; };
-  /** All items of a list, or what makes them of those of an earlier preview. */
+  /** All items of a list, or the splices that convert an earlier preview's list. */
   findings: Finding[] | { splices: { at: number; remove: number; insert: Finding[]; }[]; total: number; };
-  /** All items of a list, or what makes them of those of an earlier preview. */
+  /** All items of a list, or the splices that convert an earlier preview's list. */
   rows: Row[] | { splices: { at: number; remove: number; insert: Row[]; }[]; total: number; };
-  /** Tokens of each entry of the agent that is sent, by pointer; of a difference, null for one that is sent no more. */
+  /** Tokens of each sent agent entry, by JSON pointer. In a difference, `null` marks an entry that is no
+   * longer sent. */
   entryTokens: Record<string, number | null>;
-  /** The budget cannot be met: what cannot be left out. No error. */
+  /** Required parts that exceed the budget. The response is not an error. */
   infeasible?: InfeasibleView;
 }
 
-/** POST `preview`. */
+/** Request of POST `preview`. */
 export interface PreviewRequest {
-  /** The name of the window: a newer request of it ends the older one (409 with CTX1012), unless one of them is pinned. */
+  /** Name of the window. A newer request of the same window cancels the older one (409 with CTX1012),
+   * unless one of them is pinned. */
   window: string;
-  /** The id of a file, whose draft counts. Without an id that of `ctx.toml` is meant; an empty id means none. */
+  /** Id of a file, whose draft is used. Default: from `ctx.toml`. An empty id means no file. */
   agent?: string;
   conversation?: string;
   profile?: string;
   worldbooks?: string[];
-  /** The model's own settings of processors: the id of a file. */
+  /** Id of the file with the model's processor settings. */
   modelSettings?: string;
-  /** Takes files as they are on disk, and not their drafts. */
+  /** Uses the saved files instead of the drafts. */
   saved?: boolean;
-  /** Keeps it beside the last 8 previews of the window; of pinned ones the last 4. */
+  /** Pins the preview. The server keeps the last 8 previews of a window and the last 4 pinned ones. */
   pin?: boolean;
   turn?: TurnSettings;
   /** Ids of processors. */
   enable?: string[];
   /** Ids of processors. */
   disable?: string[];
-  /** The id of the last preview of this window: then the answer may tell only what differs from it. */
+  /** Id of the window's last preview. The response can then contain only the differences. */
   have?: string;
 }
 
@@ -696,17 +702,18 @@ export interface ProcessorInfo {
   fields: ConfigField[];
 }
 
-/** GET `project`. */
+/** Response of GET `project`. */
 export interface Project {
   name: string;
-  /** The run of the server, and the last notice before this answer: a window hears of what comes after it. */
+  /** Id of the server run. With `seq`, it is the last notice before this response; later notices are sent
+   * to the window. */
   run: string;
   seq: number;
   files: ProjectFile[];
-  /** Whether there are more files than the limit: these are the first. */
+  /** Whether `files` is truncated to the limit. */
   isCut: boolean;
   isReadOnly: boolean;
-  /** The model that `ctx.toml` names. */
+  /** Model in `ctx.toml`. */
   model?: string;
   endpoint?: string;
   lang: "en" | "zh";
@@ -714,23 +721,23 @@ export interface Project {
   findings: Finding[];
 }
 
-/** A file of the folder. */
+/** A file of the project. */
 export interface ProjectFile {
-  /** The id for `files/{f}`. */
+  /** Id for `files/{f}`. */
   id: string;
-  /** The path below the folder, with `/`. */
+  /** Path relative to the folder, with `/`. */
   path: string;
   kind: FileKind;
-  /** Whether it is a conversation of the store: its path is its name then. */
+  /** Whether it is a conversation in the store. `path` is then its name. */
   isStored?: boolean;
   bytes: number;
   /** Whether the draft differs from the file. */
   isDirty: boolean;
-  /** Whether it cannot be written: a read-only folder, too long, or `--read-only`. */
+  /** Whether the file is read-only: because of the folder, its size, or `--read-only`. */
   isReadOnly: boolean;
 }
 
-/** GET `registry`. */
+/** Response of GET `registry`. */
 export interface Registry {
   anchors: AnchorInfo[];
   macros: MacroInfo[];
@@ -739,36 +746,36 @@ export interface Registry {
   dialects: string[];
 }
 
-/** The part of a file that has to be written anew for edits that its text cannot express. */
+/** The part of a file to rewrite for edits that cannot keep its formatting. */
 export interface RewriteView {
-  /** Of the list or object; empty for the whole file. */
+  /** JSON pointer of the list or object; empty for the whole file. */
   pointer: string;
-  /** How many comments are lost by that. */
+  /** Number of comments that are lost. */
   comments: number;
 }
 
-/** A message, or what became of one that is not sent. */
+/** A message, sent or not. */
 export interface Row {
-  /** The place in the request, 0-based; absent for what is not sent. After splices it is counted anew. */
+  /** Index in the request, from 0. Missing if not sent. Recount after applying splices. */
   n?: number;
-  /** A hash of all that the row shows but `n` and `row`: equal key, equal row. */
+  /** Hash of all fields except `n` and `row`. Rows with equal keys are equal. */
   key: string;
   role: string;
-  /** The kind of the source that owns most of it: `preset`, `history`, `worldbook`, `input`, `summary`, … */
+  /** Kind of the main source: `preset`, `history`, `worldbook`, `input`, `summary`, … */
   source: string;
-  /** The name a person knows: of an entry, a message or an anchor. */
+  /** Display name of the entry, message, or anchor. */
   name: string;
-  /** In the agent's file, where an entry is what it comes from. */
+  /** JSON pointer of the entry in the agent file. Missing for other sources. */
   pointer?: string;
-  /** How it came to its place, for people: `in order`, `depth 3`, `anchor chat_history`. */
+  /** Placement for display: `in order`, `depth 3`, `anchor chat_history`. */
   place: string;
   tokens?: number;
   bytes: number;
-  /** The first line, at most 200 characters. */
+  /** First line, at most 200 characters. */
   head: string;
-  /** For what is not sent: why. */
+  /** Reason why the message is not sent. */
   dropped?: string;
-  /** Its place in the list, 0-based, by which its text is asked for. After splices it is counted anew. */
+  /** Index in the list, from 0, used to request the text. Recount after applying splices. */
   row: number;
 }
 
@@ -779,140 +786,140 @@ export interface RowText {
   isCut?: boolean;
 }
 
-/** GET `previews/{p}/rows`. */
+/** Response of GET `previews/{p}/rows`. */
 export interface RowTexts {
   rows: RowText[];
 }
 
-/** Messages one behind the other, up to a branching or an end. */
+/** Consecutive messages up to a branch point or a leaf. */
 export interface RunView {
-  /** The place of the run above in the list. */
+  /** Index of the parent run in the list. */
   above?: number;
   first: string;
   last: string;
   messages: number;
   summaries: number;
   role: string;
-  /** The beginning of its first message. */
+  /** First words of the first message. */
   head: string;
-  /** Whether it is on the active path. */
+  /** Whether the run is in the active branch. */
   isActive: boolean;
 }
 
-/** POST `files/{f}/save`. */
+/** Request of POST `files/{f}/save`. */
 export interface Save {
-  /** Writes over what another program wrote, after a 409 has told it. */
+  /** Overwrites changes of another program, after a 409 reported them. */
   overwrite?: boolean;
 }
 
-/** The answer to POST `worldbooks/scan`. */
+/** Response of POST `worldbooks/scan`. */
 export interface ScanView {
   books: ScannedBook[];
-  /** Active entries as they became active, then the others. */
+  /** Active entries in order of activation, then the others. */
   entries: ScannedEntry[];
-  /** The texts in which keys were found. */
+  /** Texts with matched keys. */
   texts: ScannedText[];
-  /** Why entries were considered, for each pass: `initial`, `recursion`, `min_activations`. */
+  /** Reason for each pass: `initial`, `recursion`, or `min_activations`. */
   passes: string[];
-  /** How many tokens entries may have; absent where that is not limited. */
+  /** Token limit of all entries. Missing if unlimited. */
   budget?: number;
-  /** How many the active ones have. */
+  /** Tokens of the active entries. */
   tokens: number;
   isExact: boolean;
-  /** The timed effects that the conversation keeps, with which the scan begins. */
+  /** Stored timed effects of the conversation at the start of the scan. */
   kept: string[];
-  /** The timed effects that hold from then on. A scan does not keep them; a turn does. */
+  /** Timed effects after the scan. Only a turn stores them. */
   timed: string[];
   findings: Finding[];
 }
 
-/** A book that was searched. */
+/** A scanned worldbook. */
 export interface ScannedBook {
   name: string;
-  /** The id of its file; absent where that is not in the folder. */
+  /** Id of its file. Missing if the file is not in the folder. */
   file?: string;
   entries: number;
 }
 
-/** An entry as the scan left it. */
+/** The scan result of an entry. */
 export interface ScannedEntry {
-  /** The id by which reports name it. */
+  /** Id in reports. */
   id: string;
   book: string;
   file?: string;
-  /** In its file. */
+  /** JSON pointer in the file. */
   pointer?: string;
   title?: string;
-  /** `active`, or a word for what kept it out, as `ctx worldbook scan --json` has it. */
+  /** `active`, or the reason for being inactive, as in `ctx worldbook scan --json`. */
   state: string;
   why?: string;
-  /** Where its text goes. */
+  /** Place of the text. */
   place: string;
-  /** In which pass it became active, from 1. */
+  /** Pass that activated the entry, from 1. */
   pass?: number;
   tokens?: number;
-  /** The keys that were found: the first, and a secondary one that decided. */
+  /** Matched keys: the first primary key, and the secondary key that decided. */
   hits: ScannedKey[];
 }
 
-/** A key that was found. */
+/** A matched key. */
 export interface ScannedKey {
   key: string;
-  /** Which of the texts; absent where that is neither a message nor an entry. */
+  /** Index in `texts`. Missing if the text is neither a message nor an entry. */
   text?: number;
-  /** Where in it. */
+  /** Ranges in the text. */
   spans: TextSpan[];
 }
 
-/** A text in which a key was found. */
+/** A text with matched keys. */
 export interface ScannedText {
-  /** The message or the entry. */
+  /** Name of the message or entry. */
   name: string;
   text: string;
-  /** Whether it is longer than that. */
+  /** Whether `text` is truncated. */
   isCut?: boolean;
 }
 
-/** A file that may set processors. */
+/** A file that can set processors. */
 export interface SettingsLayerView {
   origin: Origin;
-  /** The id of the file. */
+  /** Id of the file. */
   file: string;
-  /** The pointer of the object whose `processors` are the layer's settings. */
+  /** JSON pointer of the object with the key `processors`. */
   base: string;
-  /** The pointers of its entries, by the ids of processors. */
+  /** JSON pointers of the entries, by processor id. */
   entries: Record<string, string>;
 }
 
-/** How much a finding matters; the order is ascending. */
+/** The severity of a diagnostic, in ascending order. */
 export type Severity = "info" | "warning" | "error";
 
-/** A value and who set it. */
+/** A value with its origin. */
 export interface Sourced {
-  /** The value. */
+  /** Value. */
   value: boolean;
-  /** Who set it. */
+  /** Origin of the value. */
   origin: Origin;
 }
 
-/** A value and who set it. */
+/** A value with its origin. */
 export interface Sourced2 {
-  /** The value. */
+  /** Value. */
   value: number;
-  /** Who set it. */
+  /** Origin of the value. */
   origin: Origin;
 }
 
-/** What the next turn sends again as it is. */
+/** The prefix that the next turn repeats unchanged. */
 export interface StableView {
-  /** So many of the first messages are the same in the next turn. */
+  /** Number of leading messages that the next turn repeats. */
   messages: number;
   tokens: number;
-  /** What ends that. */
+  /** Reason for the end of the prefix. */
   reason?: string;
 }
 
-/** What one stage did. */
+/** The step of one processor. */
 export interface StageView {
   id: string;
   name: string;
@@ -921,118 +928,118 @@ export interface StageView {
   log: string[];
 }
 
-/** POST `start`. */
+/** Request of POST `start`. */
 export type Start = Record<string, never>;
 
-/** POST `files/{f}/undo`, `redo` and `discard`. */
+/** Request of POST `files/{f}/undo`, `redo`, and `discard`. */
 export interface Step {
-  /** With it, 409 where the draft has changed since. */
+  /** Expected revision: 409 if the draft has another one. */
   base?: number;
 }
 
-/** The answer to it, and to POST `conversations/{f}/compress`. */
+/** Response of POST `conversations/{f}/steps` and `conversations/{f}/compress`. */
 export interface StepTaken {
   hash: string;
-  /** What happened, for people. */
+  /** Result, for display. */
   told: string;
-  /** The message that it is about. */
+  /** Id of the affected message. */
   id?: string;
-  /** What a step leaves: the part that the query names, as that of GET `conversations/{f}`, or the one around the
-   * message that it is about. */
+  /** Conversation after the operation: the part selected by the query, as in GET `conversations/{f}`, or
+   * the part around the affected message. */
   view?: ConversationView;
 }
 
-/** POST `conversations/{f}/turn/stop`. */
+/** Request of POST `conversations/{f}/turn/stop`. */
 export type StopTurn = Record<string, never>;
 
-/** What a summary stands for. */
+/** Counts of a summary and of the messages that it replaces. */
 export interface SummaryFigures {
   messages: number;
   originalTokens: number;
   tokens: number;
-  /** In milliseconds since 1970. */
+  /** Time of creation, in milliseconds since 1970. */
   atMillis?: number;
 }
 
-/** Which summary a model is to write. */
+/** The summary to write. */
 export type SummaryOf = { kind: "range"; range: CompressRange; } | { kind: "again"; id: string; };
 
-/** GET `conversations/{f}/summaries/{n}`. */
+/** Response of GET `conversations/{f}/summaries/{n}`. */
 export interface SummaryView {
-  /** Its figures in a sentence. */
+  /** Counts in one sentence. */
   told: string;
   text: string;
   figures: SummaryFigures;
-  /** How it was made, as it was noted. */
+  /** Recorded details of its creation. */
   made: NotedValue[];
-  /** How many facts of each kind it kept, lost and made up. */
+  /** Numbers of kept, lost, and invented facts by kind. */
   kinds: FactCounts[];
-  /** What it lost, at most 500. */
+  /** Lost facts, at most 500. */
   lost: FactView[];
-  /** What it says and the messages do not, at most 500. */
+  /** Facts that are not in the messages, at most 500. */
   invented: FactView[];
 }
 
-/** A summary that a model writes, or has written. */
+/** The progress of a summary by a model. */
 export interface SummaryWork {
   of: SummaryOf;
-  /** Which request the model answers, from 1. */
+  /** Number of the current request, from 1. */
   request: number;
-  /** How many there are, as far as that is known. */
+  /** Number of requests, as far as known. */
   requests: number;
-  /** The step that it became. */
+  /** Resulting operation. */
   taken?: StepTaken;
 }
 
-/** POST `conversations/{f}/steps`. */
+/** Request of POST `conversations/{f}/steps`. */
 export interface TakeStep {
-  /** The hash that the page saw. */
+  /** Hash of the file that the page last read. */
   base: string;
   step: ConversationStep;
-  /** The id of the agent whose settings of summaries count. */
+  /** Id of the agent whose summary settings apply. */
   agent?: string;
 }
 
-/** A range of a text: in bytes of UTF-8, and in units of UTF-16. */
+/** A range of a text, in UTF-8 bytes and in UTF-16 units. */
 export interface TextSpan {
-  /** The first byte. */
+  /** First byte. */
   start: number;
-  /** The byte behind the last. */
+  /** End in bytes, exclusive. */
   end: number;
-  /** The first unit of UTF-16. */
+  /** First UTF-16 unit. */
   from: number;
-  /** The unit behind the last. */
+  /** End in UTF-16 units, exclusive. */
   to: number;
 }
 
-/** A part of a text that another takes the place of. */
+/** A replacement in a text. */
 export interface TextSplice {
-  /** The first unit of UTF-16 that goes. */
+  /** First replaced UTF-16 unit. */
   from: number;
-  /** The unit behind the last. */
+  /** End in UTF-16 units, exclusive. */
   to: number;
   text: string;
 }
 
-/** GET `conversations/{f}/tree`: runs of messages without branches, parents before children. */
+/** Response of GET `conversations/{f}/tree`: runs of messages without branches, parents before children. */
 export interface TreeView {
   runs: RunView[];
-  /** Whether there are more runs than are told. */
+  /** Whether `runs` is truncated. */
   isCut: boolean;
 }
 
-/** The answer to POST `conversations/{f}/turns` and `conversations/{f}/summaries`. */
+/** Response of POST `conversations/{f}/turns` and `conversations/{f}/summaries`. */
 export interface TurnBegun {
-  /** The number of the turn, or of the summary that is written; none where nothing is sent. */
+  /** Number of the turn or summary. Missing if nothing is sent. */
   turn?: number;
-  /** The request that would be sent, byte for byte, if only that was asked for. */
+  /** Exact request body, for a dry run. */
   body?: string;
 }
 
-/** What the moment of a turn gives. */
+/** The settings of a turn. */
 export interface TurnSettings {
   input?: string;
-  /** RFC 3339. */
+  /** Time of the turn (RFC 3339). */
   at?: string;
   tz?: string;
   seed?: number;
@@ -1042,43 +1049,44 @@ export interface TurnSettings {
   kind?: string;
 }
 
-/** GET `conversations/{f}/turn?turn=&from=`: the latest turn, and of its words those that the page does not have. */
+/** Response of GET `conversations/{f}/turn?turn=&from=`: the latest turn with the text that the page does not
+ * have yet. */
 export interface TurnView {
-  /** The number of the turn; 0 if there was none. */
+  /** Number of the turn; 0 before the first turn. */
   turn: number;
   isRunning: boolean;
-  /** How many bytes of the answer the page must have before `text`. */
+  /** Bytes of the reply before `text`. */
   from: number;
   text: string;
-  /** How many bytes it has then. */
+  /** Bytes of the reply up to the end of `text`. */
   length: number;
-  /** What happened on the way. */
+  /** Events during the turn. */
   notes: string[];
-  /** A call that waits until somebody agrees. */
+  /** Tool call that waits for approval. */
   call?: PendingCall;
-  /** Why it went no further. */
+  /** Reason for the failure. */
   failure?: string;
-  /** Where it is no answer but a summary. */
+  /** Summary, if the turn writes one instead of a reply. */
   summary?: SummaryWork;
 }
 
-/** Tokens of one kind. */
+/** The tokens of one kind. */
 export interface UsagePart {
   name: string;
   tokens: number;
 }
 
-/** What is used of the budget. */
+/** Token usage and budget. */
 export interface UsageView {
   tokens?: number;
   limit?: number;
   reserved?: number;
-  /** Whether every figure comes from the model's own tokenizer. */
+  /** Whether all counts are from the model's own tokenizer. */
   isExact: boolean;
   parts: UsagePart[];
 }
 
-/** Words that stayed, came or went. */
+/** Equal, added, or removed words. */
 export interface WordChange {
   kind: ChangeKind;
   text: string;
