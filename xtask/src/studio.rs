@@ -74,12 +74,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         ["--monkey", minutes] => Work::Monkey(minutes.parse().context(USAGE)?),
         _ => bail!(USAGE),
     };
-    let told = |what: &str, error: anyhow::Error| match is_optional {
-        true => {
+    let told = |what: &str, error: anyhow::Error| {
+        if is_optional {
             println!("{}", loud(&format!("studio: {what}: {error:#}")));
             Ok(())
+        } else {
+            Err(error)
         }
-        false => Err(error),
     };
     match work {
         Work::Types => types::write(),
@@ -266,9 +267,10 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     for entry in fs::read_dir(from).with_context(|| format!("cannot read `{}`", from.display()))? {
         let entry = entry?;
         let target = to.join(entry.file_name());
-        match entry.file_type()?.is_dir() {
-            true => copy(&entry.path(), &target)?,
-            false => drop(fs::copy(entry.path(), &target)?),
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), &target)?;
         }
     }
     Ok(())

@@ -33,10 +33,7 @@ pub(crate) fn asking(answer: Py<PyAny>) -> Arc<AskHost> {
 
 /// Refuses work on a handle while a function of the host is asked: the thread would wait for itself.
 pub(crate) fn check_idle() -> Result<(), OperationError> {
-    match IS_ASKING.get() {
-        true => Err(OperationError::usage("a function that `ctx` calls cannot use agents and conversations")),
-        false => Ok(()),
-    }
+    if IS_ASKING.get() { Err(OperationError::usage("a function that `ctx` calls cannot use agents and conversations")) } else { Ok(()) }
 }
 
 /// Ends calls that it was given to.

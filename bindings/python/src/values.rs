@@ -77,10 +77,7 @@ impl Serialize for Given<'_, '_> {
         }
         if value.is_instance_of::<PyFloat>() {
             let number = value.extract::<f64>().map_err(S::Error::custom)?;
-            return match number.is_finite() {
-                true => serializer.serialize_f64(number),
-                false => Err(S::Error::custom("a float is not finite")),
-            };
+            return if number.is_finite() { serializer.serialize_f64(number) } else { Err(S::Error::custom("a float is not finite")) };
         }
         if let Ok(bytes) = value.cast::<PyBytes>() {
             return serializer.serialize_str(&BASE64_STANDARD.encode(bytes.as_bytes()));

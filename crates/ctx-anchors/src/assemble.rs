@@ -146,9 +146,10 @@ impl Assembly {
                 None
             }
             Part::Placeholder { .. } | Part::Template { .. } => {
-                let message = match self.places_world_info && entry.is_world_info() {
-                    true => self.world_info_entry(entry),
-                    false => self.render(entry, render),
+                let message = if self.places_world_info && entry.is_world_info() {
+                    self.world_info_entry(entry)
+                } else {
+                    self.render(entry, render)
                 };
                 let own = message.map_or(Own::Nothing, Own::Message);
                 self.slots.push(entry.anchor(), own);

@@ -175,10 +175,8 @@ impl<'a> Check<'a> {
             if on.contains(target) || (target == CHAT_HISTORY && is_implied) {
                 continue;
             }
-            let finding = match any.contains(target) {
-                true => disabled(&excerpt(target)),
-                false => self.missing(target, &on),
-            };
+            let finding =
+                if any.contains(target) { disabled(&excerpt(target)) } else { self.missing(target, &on) };
             let pointer = self.file(entry).map_or("", target_key);
             self.diagnostics.push(finding.at_pointer(self::pointer(entry.index, pointer)));
         }

@@ -99,10 +99,8 @@ impl ModelRule {
         let model = self.models.as_deref().map(|patterns| matches_model(patterns, target.model));
         let profile = self.profiles.as_deref().map(|patterns| matches_name(patterns, target.profile));
         let lists = [model, profile].into_iter().flatten();
-        let matched = match self.all {
-            true => lists.into_iter().all(|hit| hit),
-            false => lists.into_iter().any(|hit| hit),
-        };
+        let matched =
+            if self.all { lists.into_iter().all(|hit| hit) } else { lists.into_iter().any(|hit| hit) };
         matched != self.exclude
     }
 }

@@ -54,9 +54,10 @@ fn turns(criterion: &mut Criterion) {
             ("cut off, in memory", &cut, false, false),
             ("cut off, on disk", &cut, false, true),
         ] {
-            let store = match is_file {
-                true => open(&folder.path().join(format!("{name} {size}.db"))),
-                false => SqliteStore::in_memory().expect("there is memory"),
+            let store = if is_file {
+                open(&folder.path().join(format!("{name} {size}.db")))
+            } else {
+                SqliteStore::in_memory().expect("there is memory")
             };
             let mut talk = runtime.block_on(Talk::new(agent, compresses, store, size));
             group.bench_function(BenchmarkId::new(name, size), |bencher| {

@@ -80,9 +80,10 @@ impl Authority {
             let scheme = name + text[name..colon].find(|first: char| first.is_ascii_alphabetic())?;
             let (name, rest) = (&text[scheme..colon], &text[colon + 1..]);
             let is_special = SPECIAL_SCHEMES.iter().any(|special| name.eq_ignore_ascii_case(special));
-            let skipped = match is_special {
-                true => rest.len() - rest.trim_start_matches(['/', '\\']).len(),
-                false => rest.starts_with("//").then_some(2)?,
+            let skipped = if is_special {
+                rest.len() - rest.trim_start_matches(['/', '\\']).len()
+            } else {
+                rest.starts_with("//").then_some(2)?
             };
             Some(Self { scheme, begin: colon + 1 + skipped, is_special })
         })

@@ -52,17 +52,19 @@ const WIDTH: usize = 120;
 ///
 /// Replaces control characters if standard output is a terminal.
 pub(crate) fn result(text: &str) -> Result<()> {
-    match std::io::stdout().is_terminal() {
-        true => write_result(&clean::clean(&text.replace("\r\n", "\n"))),
-        false => write_result(text),
+    if std::io::stdout().is_terminal() {
+        write_result(&clean::clean(&text.replace("\r\n", "\n")))
+    } else {
+        write_result(text)
     }
 }
 
 /// Writes a result to standard output. The result may have colors, and its untrusted parts must be clean.
 pub(crate) fn drawn(text: &str) -> Result<()> {
-    match std::io::stdout().is_terminal() {
-        true => write_result(&clean::clean_colored(text)),
-        false => write_result(text),
+    if std::io::stdout().is_terminal() {
+        write_result(&clean::clean_colored(text))
+    } else {
+        write_result(text)
     }
 }
 
@@ -108,9 +110,10 @@ pub(crate) fn piece(text: &str) {
 /// Cleans the text, because errors repeat arguments, such as file names from a shell pattern.
 pub(crate) fn usage(text: &str, is_error: bool) -> std::io::Result<()> {
     let text = clean::clean_colored(text);
-    match is_error {
-        true => std::io::stderr().lock().write_all(text.as_bytes()),
-        false => std::io::stdout().lock().write_all(text.as_bytes()),
+    if is_error {
+        std::io::stderr().lock().write_all(text.as_bytes())
+    } else {
+        std::io::stdout().lock().write_all(text.as_bytes())
     }
 }
 

@@ -37,10 +37,8 @@ impl Context {
     pub fn options(&self) -> Options<'static> {
         let is_known = self.model.name.is_some();
         let may = self.model.capabilities;
-        let system = match is_known && may.mid_system {
-            true => SystemPlacement::InPlace,
-            false => SystemPlacement::Wrapped,
-        };
+        let system =
+            if is_known && may.mid_system { SystemPlacement::InPlace } else { SystemPlacement::Wrapped };
         Options { prefill: may.prefill, system, rules: self.model.request, ..Options::default() }
     }
 }

@@ -138,9 +138,10 @@ impl Engine {
         let values = MacroValues::of_agent(compiled.agent(), self.macro_ports.clone(), &mut |_| ());
         let values = values.with_card_templates(dialect, &self.macros);
         values.note_volatile_texts(compiled.profile(), &mut variables);
-        let mut found = match is_on(compiled.pipeline(), WorldbookProcessor::ID) {
-            true => cache_lint::of_books(compiled.worldbooks(), &self.macros, dialect, &mut variables),
-            false => Vec::new(),
+        let mut found = if is_on(compiled.pipeline(), WorldbookProcessor::ID) {
+            cache_lint::of_books(compiled.worldbooks(), &self.macros, dialect, &mut variables)
+        } else {
+            Vec::new()
         };
         found.splice(..0, cache_lint::breakers(&preset, &self.macros, conditions, variables));
         found

@@ -123,11 +123,10 @@ fn run(folder: &Path) -> String {
                     let turn = turn.clone().with(|turn| turn.dialect = Some(name.as_str().into()));
                     let own = assemble(&turn).unwrap();
                     show_body(&mut shown, &own, &case);
-                    match attached.is_any() {
-                        true => show_degraded(&mut shown, &own),
-                        false => {
-                            assert_eq!(own, context, "the dialect affects only files");
-                        }
+                    if attached.is_any() {
+                        show_degraded(&mut shown, &own);
+                    } else {
+                        assert_eq!(own, context, "the dialect affects only files");
                     }
                 }
             }
@@ -283,9 +282,10 @@ impl Inputs<'_> {
     /// Shows the saved form, unless it equals a JSON file of our format including key order.
     fn show_saved(&mut self, stem: &str, saved: &Value, given: Option<Value>) {
         let shown = format!("{saved:#}");
-        match given.is_some_and(|given| format!("{given:#}") == shown) {
-            true => writeln!(self.shown, "=== saved {stem}: as it was given").unwrap(),
-            false => writeln!(self.shown, "=== saved {stem}\n{shown}").unwrap(),
+        if given.is_some_and(|given| format!("{given:#}") == shown) {
+            writeln!(self.shown, "=== saved {stem}: as it was given").unwrap();
+        } else {
+            writeln!(self.shown, "=== saved {stem}\n{shown}").unwrap();
         }
     }
 }

@@ -198,11 +198,8 @@ impl Agents {
             ..TurnOptions::default()
         };
         let config = Config::read_for(&options.folder, &config, sources)?;
-        let fallbacks = match options.endpoint.base_url.is_some() {
-            // A base URL on the command line excludes fallbacks.
-            true => Vec::new(),
-            false => config.fallbacks()?.to_vec(),
-        };
+        let fallbacks =
+            if options.endpoint.base_url.is_some() { Vec::new() } else { config.fallbacks()?.to_vec() };
         let (setup, notes) = ChatSetup::read(
             ChatOptions {
                 turn,

@@ -46,12 +46,13 @@ impl Wishes {
 /// Checks the name of a conversation.
 pub(crate) fn conversation(name: &str) -> Result<String, Refusal> {
     let is_fine = (1..=MAX_NAME).contains(&name.len()) && !name.chars().any(char::is_control);
-    match is_fine {
-        true => Ok(name.to_owned()),
-        false => Err(Refusal::malformed(phrase!(
+    if is_fine {
+        Ok(name.to_owned())
+    } else {
+        Err(Refusal::malformed(phrase!(
             "a conversation name must have 1 to {limit} bytes and no control characters",
             limit = MAX_NAME
-        ))),
+        )))
     }
 }
 

@@ -80,9 +80,10 @@ pub(crate) async fn step(
         return Err(Refusal::conflict(text));
     }
     let (store, at) = (&*server.store, Some(now()));
-    match is_undo {
-        true => kept.conversation.undo(store, at).await?,
-        false => kept.conversation.redo(store, at).await?,
+    if is_undo {
+        kept.conversation.undo(store, at).await?;
+    } else {
+        kept.conversation.redo(store, at).await?;
     }
     let conversation = &kept.conversation;
     let state = json!({

@@ -147,9 +147,10 @@ impl KeyFile {
         let parent = place.path.parent().filter(|parent| !parent.as_os_str().is_empty());
         // The lock is on the folder, because each write replaces the file.
         let _lock = files::lock(parent.unwrap_or(Path::new(".")))?;
-        let mut file = match is_missing(&place.path) {
-            true => Self::default(),
-            false => place.parse(&files::read(&place.path)?)?,
+        let mut file = if is_missing(&place.path) {
+            Self::default()
+        } else {
+            place.parse(&files::read(&place.path)?)?
         };
         let changed = change(&mut file)?;
         let text = file.to_text();
@@ -197,9 +198,10 @@ impl KeyFile {
     pub fn revoke(&mut self, name: &str) -> Result<()> {
         let before = self.keys.len();
         self.keys.retain(|key| key.name != name);
-        match self.keys.len() == before {
-            true => Err(ProjectError::Usage(phrase!("no API key `{name}`", name = excerpt(name)))),
-            false => Ok(()),
+        if self.keys.len() == before {
+            Err(ProjectError::Usage(phrase!("no API key `{name}`", name = excerpt(name))))
+        } else {
+            Ok(())
         }
     }
 }
@@ -451,10 +453,7 @@ fn check_local(headers: &HeaderMap) -> Result<(), Refusal> {
     let host = host.filter(|_| hosts.next().is_none()).ok_or_else(refused)?;
     let is_own = |origin: &str| origin.strip_prefix("http://") == Some(host);
     let mut origins = headers.get_all(header::ORIGIN).iter();
-    match origins.all(|origin| origin.to_str().is_ok_and(is_own)) {
-        true => Ok(()),
-        false => Err(refused()),
-    }
+    if origins.all(|origin| origin.to_str().is_ok_and(is_own)) { Ok(()) } else { Err(refused()) }
 }
 
 fn hash(key: &str) -> String {

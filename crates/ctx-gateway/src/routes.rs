@@ -142,9 +142,10 @@ async fn answer(
     }
     let going = turn::begin(server, &key, request).await?;
     span.follow(&going.told);
-    match streams {
-        true => streamed(server, going, Pieces::new(dialect, label, wants_usage), span.clone()).await,
-        false => in_one(server, going, (dialect, label), explains).await,
+    if streams {
+        streamed(server, going, Pieces::new(dialect, label, wants_usage), span.clone()).await
+    } else {
+        in_one(server, going, (dialect, label), explains).await
     }
 }
 
@@ -339,9 +340,10 @@ async fn model(
 /// Returns an error for an unknown agent or one that the key may not use.
 fn known(server: &Server, key: &KeyEntry, name: &str) -> Result<(), Refusal> {
     let agent = name.split_once('@').map_or(name, |(agent, _)| agent);
-    match agents(server, key).iter().any(|known| known == agent) {
-        true => Ok(()),
-        false => Err(Refusal::not_found(phrase!("no model `{name}`", name = excerpt(name)))),
+    if agents(server, key).iter().any(|known| known == agent) {
+        Ok(())
+    } else {
+        Err(Refusal::not_found(phrase!("no model `{name}`", name = excerpt(name))))
     }
 }
 

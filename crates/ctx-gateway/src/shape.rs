@@ -49,9 +49,10 @@ pub(crate) fn fill(
             lost.push(key);
         }
     }
-    match client == provider {
-        true => shape.parameters.extend(std::mem::take(&mut asked.own)),
-        false => lost.extend(std::mem::take(&mut asked.own).into_iter().map(|(key, _)| key)),
+    if client == provider {
+        shape.parameters.extend(std::mem::take(&mut asked.own));
+    } else {
+        lost.extend(std::mem::take(&mut asked.own).into_iter().map(|(key, _)| key));
     }
     let choice = asked.tool_choice.take();
     let for_one =

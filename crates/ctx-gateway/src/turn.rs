@@ -148,12 +148,13 @@ async fn one_more(server: &Server, key: &KeyEntry) -> Result<Option<Visit>, Refu
     let Some(limit) = key.limits.conversations else { return Ok(None) };
     let all = stored_id(&key.name, "");
     let visit = server.rooms.enter(&*server.store, &all).await?;
-    match server.store.count(&all).await? < limit {
-        true => Ok(Some(visit)),
-        false => Err(Refusal::forbidden(phrase!(
+    if server.store.count(&all).await? < limit {
+        Ok(Some(visit))
+    } else {
+        Err(Refusal::forbidden(phrase!(
             "this API key reached its limit of {limit} conversations; continue an existing one",
             limit
-        ))),
+        )))
     }
 }
 

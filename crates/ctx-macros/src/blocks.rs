@@ -128,21 +128,17 @@ impl Parser<'_> {
         };
         let content = Span::new(call.end, closer.start);
         let text = self.source.get(content.start..content.end).unwrap_or_default();
-        let (span, dedent) = match keeps_space {
-            true => (content, 0),
-            false => (trimmed(content, text), indent(text)),
-        };
+        let (span, dedent) = if keeps_space { (content, 0) } else { (trimmed(content, text), indent(text)) };
         if !keeps_space {
             self.trim_texts(&mut nodes);
         }
         arguments.push(Argument { span, nodes, dedent, trims: !keeps_space });
         let span = Span::new(call.start, closer.end);
-        match is_condition {
-            true => {
-                let divider = alternative.map(|alternative| alternative.divider(inner));
-                self.push_condition(Opener { span, ..opener }, arguments, divider);
-            }
-            false => self.push_call(Target::Macro(definition), span, arguments),
+        if is_condition {
+            let divider = alternative.map(|alternative| alternative.divider(inner));
+            self.push_condition(Opener { span, ..opener }, arguments, divider);
+        } else {
+            self.push_call(Target::Macro(definition), span, arguments);
         }
     }
 

@@ -84,9 +84,10 @@ impl<'a> Checker<'a> {
             return Count::OneMore;
         }
         self.findings.add(|| wrong_count(known, arguments).at_span(span));
-        match is_extra && self.dialect.syntax().ignores_extra_arguments {
-            true => Count::Fits { takes_more: false },
-            false => Count::Wrong,
+        if is_extra && self.dialect.syntax().ignores_extra_arguments {
+            Count::Fits { takes_more: false }
+        } else {
+            Count::Wrong
         }
     }
 

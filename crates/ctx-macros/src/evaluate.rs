@@ -67,9 +67,10 @@ impl<'a> Evaluator<'a> {
             matches!(call.target, Target::Macro(_)) && call.span.len() == source.len() && !self.has_escapes
         };
         self.lone.is_possible = matches!(nodes, [Node::Call(call)] if is_one_call(call));
-        let mut output = match self.lone.is_possible {
-            true => Output::default(),
-            false => Output::with_capacity(template.usual_len(), nodes.len()),
+        let mut output = if self.lone.is_possible {
+            Output::default()
+        } else {
+            Output::with_capacity(template.usual_len(), nodes.len())
         };
         let evaluated = self.sequence(nodes, &mut output);
         if let Some((text, writer)) = self.lone.value.take() {
@@ -271,10 +272,7 @@ impl<'a> Evaluator<'a> {
         let mut from = span.start;
         if self.run.template.dialect().syntax().expands_inside_text {
             for argument in arguments {
-                let writer = match argument.is_template {
-                    true => Writer::Template,
-                    false => writer(argument.trust),
-                };
+                let writer = if argument.is_template { Writer::Template } else { writer(argument.trust) };
                 output.push(self.source(Span::new(from, argument.span.start)), Writer::Template);
                 output.push(&argument.text, writer);
                 from = argument.span.end;

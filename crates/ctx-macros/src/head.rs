@@ -102,9 +102,10 @@ fn read_comment(source: &str, start: usize) -> Head {
     let name = Span::new(start, start + COMMENT.len());
     let next = space::skip(source, name.end);
     let after = source.get(next..).unwrap_or_default();
-    let follow = match after.starts_with("}}") {
-        true => Follow::Close { end: next + 2 },
-        false => Follow::Arguments { start: name.end, separated: Separated::No },
+    let follow = if after.starts_with("}}") {
+        Follow::Close { end: next + 2 }
+    } else {
+        Follow::Arguments { start: name.end, separated: Separated::No }
     };
     Head::new(name, follow)
 }

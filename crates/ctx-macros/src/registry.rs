@@ -135,10 +135,7 @@ impl Registry {
 
     pub(crate) fn find(&self, name: &str, dialect: Dialect) -> Option<usize> {
         let is_lower = name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
-        let known = match is_lower {
-            true => self.named(name),
-            false => self.named(&name.to_lowercase()),
-        };
+        let known = if is_lower { self.named(name) } else { self.named(&name.to_lowercase()) };
         let known = known.iter().find(|known| known.dialects.contains(dialect))?;
         let is_same = is_lower && known.is_lower;
         let is_meant = is_same || !dialect.syntax().is_case_sensitive || *known.name == *name;

@@ -51,9 +51,10 @@ impl CallNode {
     pub(crate) fn new(target: Target, span: Span, arguments: Vec<Argument>) -> Self {
         let highest = |argument: &Argument| argument.nodes.iter().map(Node::height).max();
         let height = 1 + arguments.iter().filter_map(highest).max().unwrap_or(0);
-        match height > Limits::MAX_DEPTH {
-            true => Self::bare(Target::TooDeep, span),
-            false => Self { target, span, arguments, height },
+        if height > Limits::MAX_DEPTH {
+            Self::bare(Target::TooDeep, span)
+        } else {
+            Self { target, span, arguments, height }
         }
     }
 }

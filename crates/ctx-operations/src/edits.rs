@@ -150,9 +150,10 @@ fn scalar(text: &str, range: Range<usize>, is_yaml: bool) -> Range<usize> {
     let rest = old.get(start..).unwrap_or_default();
     let length = quoted_length(rest).unwrap_or_else(|| {
         let line = rest.lines().next().unwrap_or_default();
-        match is_yaml {
-            true => line.split_once(" #").map_or(line, |(value, _)| value).trim_end().len(),
-            false => rest.len(),
+        if is_yaml {
+            line.split_once(" #").map_or(line, |(value, _)| value).trim_end().len()
+        } else {
+            rest.len()
         }
     });
     range.start + start..range.start + start + length

@@ -11,9 +11,8 @@ use serde_json::{Map, Value, json};
 /// Returns what is sent of a conversation.
 pub fn sent_messages(session: &Session) -> Vec<Message> {
     let sent = (0..session.sent_len()).filter_map(|position| session.sent_node(position));
-    let message = |node: &Node, message: Message| match node.is_pinned() {
-        true => message.with(|message| message.place = Place::Pinned),
-        false => message,
+    let message = |node: &Node, message: Message| {
+        if node.is_pinned() { message.with(|message| message.place = Place::Pinned) } else { message }
     };
     sent.map(|(id, node)| message(node, node.to_message(id))).collect()
 }

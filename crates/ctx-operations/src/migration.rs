@@ -43,12 +43,13 @@ pub fn migrate(bytes: &[u8], name: &str, anchors: &AnchorRegistry) -> Result<Mig
     let is_named_yaml = [".yaml", ".yml"].iter().any(|ending| name.ends_with(ending));
     let is_json =
         document.syntax != Syntax::Yaml || (!is_named_yaml && text.trim_start().starts_with(['{', '[']));
-    let text = match is_json {
-        true => MigratedText::Json,
-        false => match in_place(name, &text, &document.value, &migrated.value) {
+    let text = if is_json {
+        MigratedText::Json
+    } else {
+        match in_place(name, &text, &document.value, &migrated.value) {
             Ok(text) => MigratedText::InPlace(text),
             Err(_) => MigratedText::Anew(write_document(&migrated.value)),
-        },
+        }
     };
     Ok(Migration { migrated, old: document.value, text })
 }

@@ -92,9 +92,10 @@ impl Stage {
             run.draft = draft.clone();
             run.blackboard = blackboard;
         }
-        let report = match run.draft.shares_messages_with(&draft) {
-            true => trace::untouched(id, draft.messages().len()),
-            false => trace::compare(id, draft.messages(), run.draft.messages()),
+        let report = if run.draft.shares_messages_with(&draft) {
+            trace::untouched(id, draft.messages().len())
+        } else {
+            trace::compare(id, draft.messages(), run.draft.messages())
         };
         run.stages.push(StageReport { log: log.finish(), ..report });
         if let Some(drafts) = &mut run.drafts {

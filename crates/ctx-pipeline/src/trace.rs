@@ -40,10 +40,8 @@ pub(crate) fn compare(id: &str, before: &[Message], after: &[Message]) -> StageR
         old = rest.get(1..).unwrap_or_default();
     }
     gone.extend(old);
-    let (added, changed_elsewhere) = match gone.is_empty() {
-        true => (new.len(), 0),
-        false => compare_unordered(&gone, &new),
-    };
+    let (added, changed_elsewhere) =
+        if gone.is_empty() { (new.len(), 0) } else { compare_unordered(&gone, &new) };
     StageReport {
         id: id.to_owned(),
         messages_before: before.len(),

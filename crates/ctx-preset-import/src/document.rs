@@ -109,9 +109,10 @@ impl Document {
     pub(crate) fn parse(text: &str, name: &str, limits: &Limits) -> Result<Self, ImportError> {
         let start = text.trim_start().chars().next().ok_or(ImportError::Empty)?;
         if !matches!(start, '{' | '[') {
-            return match lines::applies(text, name) {
-                true => lines::read(text, limits),
-                false => yaml::read(text, limits),
+            return if lines::applies(text, name) {
+                lines::read(text, limits)
+            } else {
+                yaml::read(text, limits)
             };
         }
         let error = match json::read(text, limits) {

@@ -381,9 +381,10 @@ impl<T> Field<'_, T> {
     fn claim(self, tail: Tail) -> Option<T> {
         let Self { source, read, note, is_unsure, is_alike } = self;
         source.record(|record, value| {
-            let claim = match read.is_none() && !value.is_null() {
-                true => Claim::kept(NOT_READ),
-                false => Claim { is_unsure, is_alike, ..Claim::taken(note, tail) },
+            let claim = if read.is_none() && !value.is_null() {
+                Claim::kept(NOT_READ)
+            } else {
+                Claim { is_unsure, is_alike, ..Claim::taken(note, tail) }
             };
             record.claim(value, claim);
         });

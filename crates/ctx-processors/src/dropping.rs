@@ -164,10 +164,7 @@ struct DroppedRun {
 
 impl DroppedRun {
     fn new(window: LoadedWindow, budget: Phrase, is_one_shortened: bool) -> Self {
-        let (skipped, bytes) = match window.is_told {
-            true => (0, 0),
-            false => (window.skipped, window.skipped_bytes),
-        };
+        let (skipped, bytes) = if window.is_told { (0, 0) } else { (window.skipped, window.skipped_bytes) };
         Self {
             first: window.oldest.filter(|_| skipped > 0),
             loaded: 0,
@@ -198,9 +195,10 @@ impl DroppedRun {
         let mut decision = Decision::new(Outcome::Dropped, source, reason);
         decision.count = self.count;
         decision.bytes = usize::try_from(self.bytes).ok();
-        decision.tokens = Some(match self.is_exact {
-            true => TokenFigure::Exact(self.tokens),
-            false => TokenFigure::AtMost(self.tokens),
+        decision.tokens = Some(if self.is_exact {
+            TokenFigure::Exact(self.tokens)
+        } else {
+            TokenFigure::AtMost(self.tokens)
         });
         Some(decision)
     }

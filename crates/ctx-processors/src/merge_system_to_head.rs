@@ -48,12 +48,11 @@ impl ContextProcessor for MergeSystemToHead {
         let (mut head, mut lifted) = (Vec::new(), Vec::new());
         let mut rest = Vec::with_capacity(messages.len());
         for (message, is_chosen) in cx.draft.take_messages().into_iter().zip(chosen) {
-            match is_chosen {
-                true => {
-                    lifted.push(rest.len() > pinned);
-                    head.push(message);
-                }
-                false => rest.push(message),
+            if is_chosen {
+                lifted.push(rest.len() > pinned);
+                head.push(message);
+            } else {
+                rest.push(message);
             }
         }
         let count = head.len();

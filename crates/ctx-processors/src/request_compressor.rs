@@ -155,9 +155,12 @@ fn marked<'a>(draft: &'a [Message], session: &Session) -> Cow<'a, [Message]> {
     let is_pinned = |message: &Message| {
         message.place == Place::History && message.source.id.as_deref().is_some_and(|id| pinned.contains(id))
     };
-    let mark = |message: &Message| match is_pinned(message) {
-        true => message.clone().with(|message| message.place = Place::Pinned),
-        false => message.clone(),
+    let mark = |message: &Message| {
+        if is_pinned(message) {
+            message.clone().with(|message| message.place = Place::Pinned)
+        } else {
+            message.clone()
+        }
     };
     draft.iter().map(mark).collect()
 }

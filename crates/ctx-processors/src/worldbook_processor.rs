@@ -245,9 +245,12 @@ fn newest_hits(set: &BookSet, cx: &PipelineContext<'_>) -> Vec<Option<NewestHit>
 /// Diagnostics of other worldbooks were reported when the agent was compiled.
 fn report_new(cx: &mut PipelineContext<'_>, own: &Shelf, shelf: &Shelf) {
     let new = shelf.findings.iter().filter(|finding| !own.findings.contains(finding));
-    let place = |finding: &ctx_types::Diagnostic| match finding.code == codes::MISSING_WORLDBOOK {
-        true => finding.clone().in_document(CONVERSATION),
-        false => finding.clone(),
+    let place = |finding: &ctx_types::Diagnostic| {
+        if finding.code == codes::MISSING_WORLDBOOK {
+            finding.clone().in_document(CONVERSATION)
+        } else {
+            finding.clone()
+        }
     };
     let new: Vec<_> = new.map(place).collect();
     for finding in new {

@@ -90,9 +90,10 @@ impl Checker {
     pub fn check(&self, paths: &[PathBuf], fixes: &mut Option<Fixes>, each: &mut dyn FnMut(Checked)) {
         let mut seen = Once::default();
         for path in paths {
-            let (origin, found) = match path.is_dir() {
-                true => (Origin::Folder, folder::files(path)),
-                false => (Origin::Named, vec![FolderEntry::File(path.clone())]),
+            let (origin, found) = if path.is_dir() {
+                (Origin::Folder, folder::files(path))
+            } else {
+                (Origin::Named, vec![FolderEntry::File(path.clone())])
             };
             let checked = found.into_iter().filter_map(|found| match found {
                 // A file that is named in two ways is checked once.

@@ -67,9 +67,10 @@ impl TokenCounting {
 
     /// Describes the counter.
     pub fn name(&self) -> Phrase {
-        match self.counter.is_exact() {
-            true => Phrase::verbatim(self.counter.kind().name()),
-            false => Phrase::from("estimate"),
+        if self.counter.is_exact() {
+            Phrase::verbatim(self.counter.kind().name())
+        } else {
+            Phrase::from("estimate")
         }
     }
 }

@@ -109,15 +109,16 @@ impl EndpointConfig {
             || self.key_env.is_some()
             || self.key_file.is_some()
             || !self.headers.is_empty();
-        let below = match is_elsewhere {
-            true => Self {
+        let below = if is_elsewhere {
+            Self {
                 connect: below.connect,
                 first_token: below.first_token,
                 stall: below.stall,
                 retries: below.retries,
                 ..Self::default()
-            },
-            false => below,
+            }
+        } else {
+            below
         };
         Self {
             base_url: self.base_url.or(below.base_url),
@@ -148,16 +149,17 @@ impl EndpointConfig {
     /// Returns the settings for a dialect. If they belong to another dialect, keeps only the time limits and retries.
     #[must_use]
     pub fn for_dialect(&self, dialect: Dialect) -> Self {
-        match self.dialect.unwrap_or_default() == dialect {
-            true => self.clone(),
-            false => Self {
+        if self.dialect.unwrap_or_default() == dialect {
+            self.clone()
+        } else {
+            Self {
                 dialect: Some(dialect),
                 connect: self.connect,
                 first_token: self.first_token,
                 stall: self.stall,
                 retries: self.retries,
                 ..Self::default()
-            },
+            }
         }
     }
 

@@ -46,9 +46,12 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
         }
         false => open_input(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)),
     };
-    read.map_err(|error| match error.to_string() == NOT_REGULAR {
-        true => unusable!("`{name}` is not a regular file; to read a pipe, use `-` with `< FILE`", name),
-        false => unusable!("cannot read `{name}`: {error}", name, error = reason(&error)),
+    read.map_err(|error| {
+        if error.to_string() == NOT_REGULAR {
+            unusable!("`{name}` is not a regular file; to read a pipe, use `-` with `< FILE`", name)
+        } else {
+            unusable!("cannot read `{name}`: {error}", name, error = reason(&error))
+        }
     })?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(unusable!("`{name}` is larger than {limit} MiB", name, limit = MAX_BYTES / 1024 / 1024));
@@ -58,9 +61,10 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 
 /// Returns an error if a file has changed since it was read.
 pub fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
-    match read(path)? == before {
-        true => Ok(()),
-        false => Err(unusable!("nothing written: another program changed `{path}`", path = name(path))),
+    if read(path)? == before {
+        Ok(())
+    } else {
+        Err(unusable!("nothing written: another program changed `{path}`", path = name(path)))
     }
 }
 
@@ -129,9 +133,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for name in names {
             let path = folder.path().join(name);
-            match name.ends_with('/') {
-                true => std::fs::create_dir(path).unwrap(),
-                false => std::fs::write(path, "").unwrap(),
+            if name.ends_with('/') {
+                std::fs::create_dir(path).unwrap();
+            } else {
+                std::fs::write(path, "").unwrap();
             }
         }
         assert_eq!(near(&folder.path().join(wanted)).as_deref(), expected);

@@ -102,11 +102,10 @@ pub fn settings(file: &InputFile, sources: &mut Sources) -> Result<(Value, Vec<D
     let is_set = |settings: &Map<String, Value>| SETTINGS.iter().any(|key| settings.contains_key(*key));
     if !settings.is_empty() && !is_set(settings) {
         let below = settings.get("parameters").and_then(Value::as_object).is_some_and(is_set);
-        let help = match below {
-            true => phrase!("use a file that contains only the value of `parameters`"),
-            false => {
-                phrase!("put settings into {keys}", keys = Argument::names(SETTINGS, Divider::Comma))
-            }
+        let help = if below {
+            phrase!("use a file that contains only the value of `parameters`")
+        } else {
+            phrase!("put settings into {keys}", keys = Argument::names(SETTINGS, Divider::Comma))
         };
         let odd = Diagnostic::warning(codes::NOTHING_SET, phrase!("the file has no processor settings"))
             .with_help(help);

@@ -71,10 +71,7 @@ pub fn is_generated(path: &Path) -> bool {
 /// Returns where schemas stand below a folder; a link could lead elsewhere and is refused.
 pub fn folder_beside(folder: &Path) -> Result<PathBuf> {
     let hidden = folder.join(FOLDER);
-    match hidden.is_symlink() {
-        true => Err(below_link(&hidden)),
-        false => Ok(hidden),
-    }
+    if hidden.is_symlink() { Err(below_link(&hidden)) } else { Ok(hidden) }
 }
 
 /// The error of a folder through which files could be written elsewhere.

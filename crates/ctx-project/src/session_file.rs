@@ -292,9 +292,10 @@ impl FileOrigin {
                 help
             ));
         }
-        match self.is_editable() {
-            true => Ok(()),
-            false => refused(phrase!("cannot change `{name}`: it is not plain JSON; {help}", name, help)),
+        if self.is_editable() {
+            Ok(())
+        } else {
+            refused(phrase!("cannot change `{name}`: it is not plain JSON; {help}", name, help))
         }
     }
 

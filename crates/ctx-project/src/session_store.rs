@@ -45,10 +45,7 @@ impl SessionStore {
     }
 
     fn refuse_other(&self, id: &str) -> Result<(), StoreError> {
-        match id == self.id {
-            true => Ok(()),
-            false => Err(StoreError::NotFound { id: id.to_owned() }),
-        }
+        if id == self.id { Ok(()) } else { Err(StoreError::NotFound { id: id.to_owned() }) }
     }
 
     /// Takes steps on the file as it is now, and writes it.

@@ -42,10 +42,7 @@ pub fn path(given: Option<&Path>, config: &Config) -> Result<PathBuf> {
         Some(path) => path.to_owned(),
         None => config.store()?.map_or_else(default_path, |path| Ok(path.to_owned()))?,
     };
-    match files::is_stdin(&path) {
-        true => Err(unusable!("the store must be a file, not `-`")),
-        false => Ok(path),
-    }
+    if files::is_stdin(&path) { Err(unusable!("the store must be a file, not `-`")) } else { Ok(path) }
 }
 
 fn open_file(path: &Path) -> Result<(SqliteStore, SpillFolder)> {

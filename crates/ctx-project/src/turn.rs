@@ -117,9 +117,8 @@ impl TurnFiles {
         }
         let files = [&self.session, &self.agent].into_iter().flatten();
         let folders = files.filter(|file| !files::is_stdin(&file.path)).filter_map(|file| file.path.parent());
-        let here = |folder: &Path| match folder.as_os_str().is_empty() {
-            true => PathBuf::from("."),
-            false => folder.to_owned(),
+        let here = |folder: &Path| {
+            if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() }
         };
         // A folder that cannot be opened holds no files: that is told where one is missing.
         let opened = folders.map(here).filter_map(|folder| FolderAssets::open([folder]).ok());

@@ -96,9 +96,10 @@ impl<'a> Search<'a> {
             }
             self.leave_linear();
         }
-        match self.anchored {
-            true => self.backtrack.match_at(&mut self.room, self.text, start, steps),
-            false => self.backtrack.find_at(&mut self.room, self.text, start, steps),
+        if self.anchored {
+            self.backtrack.match_at(&mut self.room, self.text, start, steps)
+        } else {
+            self.backtrack.find_at(&mut self.room, self.text, start, steps)
         }
     }
 

@@ -101,9 +101,10 @@ impl<'a> Matches<'a> {
 
     fn find_at(&mut self, at: usize) -> Result<Option<Match<'a>>, Error> {
         let Some(range) = self.search.find_at(at, self.budget.steps())? else { return Ok(None) };
-        let groups = match self.search.tells_groups() {
-            true => (1..=self.known.count()).map(|number| self.search.group(number)).collect(),
-            false => Box::default(),
+        let groups = if self.search.tells_groups() {
+            (1..=self.known.count()).map(|number| self.search.group(number)).collect()
+        } else {
+            Box::default()
         };
         Ok(Some(Match { text: self.search.text(), range, groups, known: self.known }))
     }

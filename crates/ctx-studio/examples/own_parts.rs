@@ -36,9 +36,12 @@ impl ContextProcessor for Signed {
         let mark = cx.config.text("mark").repeat(cx.config.count("times"));
         let (is_loud, is_in_front) = (cx.config.is_on("loud"), cx.config.text("side") == "front");
         let roles = cx.config.get("roles").and_then(Value::as_array).cloned().unwrap_or_default();
-        let is_meant = |role: Role| match roles.is_empty() {
-            true => role == Role::User,
-            false => roles.iter().any(|wanted| *wanted == role.as_str()),
+        let is_meant = |role: Role| {
+            if roles.is_empty() {
+                role == Role::User
+            } else {
+                roles.iter().any(|wanted| *wanted == role.as_str())
+            }
         };
         for message in cx.draft.messages_mut() {
             if !is_meant(message.role) {

@@ -270,10 +270,8 @@ impl Desk {
             return Err(Refusal::malformed(message));
         }
         let edits = edits.unwrap_or_default().into_iter().map(edit_of).collect::<Result<Vec<_>, _>>()?;
-        let make: Make = match rewrite {
-            true => |draft, edits| draft.rewrite(edits).map(drop),
-            false => Draft::edit_all,
-        };
+        let make: Make =
+            if rewrite { |draft, edits| draft.rewrite(edits).map(drop) } else { Draft::edit_all };
         let mut before = None;
         self.change(id, by, |open, revision| {
             if open.is_known(&edit_id) {
@@ -407,9 +405,10 @@ impl Desk {
         open.refuse_unreadable_config()?;
         let bytes = open.bytes();
         let disk_hash = disk.as_deref().map(hash);
-        let is_expected = match is_overwriting {
-            true => disk_hash.as_deref().is_none_or(|hash| hash == tag),
-            false => disk_hash.as_deref() == Some(tag) && tag == open.base_hash,
+        let is_expected = if is_overwriting {
+            disk_hash.as_deref().is_none_or(|hash| hash == tag)
+        } else {
+            disk_hash.as_deref() == Some(tag) && tag == open.base_hash
         };
         let is_written = disk.as_deref() == Some(&bytes);
         if !is_expected && !is_written {

@@ -188,12 +188,11 @@ impl Folder {
         let parent = Path::new(path).parent().unwrap_or(Path::new(""));
         let is_moved = !parent.as_os_str().is_empty()
             && !self.dir.canonicalize(parent).is_ok_and(|canonical| canonical == parent);
-        match is_link || is_moved {
-            true => {
-                let message = phrase!("`{path}` is a link or is outside the folder", path);
-                Err(Refusal::new(403, codes::READ_ONLY, message))
-            }
-            false => Ok(()),
+        if is_link || is_moved {
+            let message = phrase!("`{path}` is a link or is outside the folder", path);
+            Err(Refusal::new(403, codes::READ_ONLY, message))
+        } else {
+            Ok(())
         }
     }
 

@@ -69,9 +69,10 @@ impl Notices {
         let missed = match since {
             Some(since) if run == Some(self.run.as_str()) && since <= told.seq => {
                 let first = told.latest.front().map_or(told.seq + 1, |notice| notice.seq);
-                match since + 1 >= first {
-                    true => told.latest.iter().filter(|notice| notice.seq > since).cloned().collect(),
-                    false => vec![self.resync(told.seq)],
+                if since + 1 >= first {
+                    told.latest.iter().filter(|notice| notice.seq > since).cloned().collect()
+                } else {
+                    vec![self.resync(told.seq)]
                 }
             }
             _ => vec![self.resync(told.seq)],

@@ -160,10 +160,11 @@ pub(crate) fn preview(
     }
     let window = server.previews.window(&asked.window);
     let number = window.begin(asked.pin);
-    let refuse_older = || match window.is_replaced(number) {
-        false => Ok(()),
-        true => {
+    let refuse_older = || {
+        if window.is_replaced(number) {
             Err(Refusal::new(409, codes::OLDER_PREVIEW, phrase!("a newer preview replaced this preview")))
+        } else {
+            Ok(())
         }
     };
     let _running = lock(&window.running);

@@ -265,10 +265,7 @@ pub(crate) fn admit(server: &Server, headers: &HeaderMap) -> Result<(), Refusal>
     let is_admitted = given
         .and_then(|given| given.strip_prefix("Bearer "))
         .is_some_and(|token| server.access.admits(token));
-    match is_admitted {
-        true => Ok(()),
-        false => Err(no_token()),
-    }
+    if is_admitted { Ok(()) } else { Err(no_token()) }
 }
 
 /// Marks the connection of a request as authenticated.

@@ -79,15 +79,16 @@ impl Server {
             Checker::on(studio.engine.clone(), &[]).map_err(|error| StudioError::Folder(error.phrase()))?;
         let mut found = Vec::new();
         let store = store_path(&studio, &folder);
-        let (journal, kept) = match studio.is_read_only {
-            true => (None, Vec::new()),
-            false => match open_journal(&store, &folder) {
+        let (journal, kept) = if studio.is_read_only {
+            (None, Vec::new())
+        } else {
+            match open_journal(&store, &folder) {
                 Ok((journal, kept)) => (Some(journal), kept),
                 Err(why) => {
                     found.push(Diagnostic::warning(codes::NO_JOURNAL, why));
                     (None, Vec::new())
                 }
-            },
+            }
         };
         let desk = Desk::new(folder, studio.is_read_only, checker, notices.clone());
         desk.restore(kept);
@@ -141,12 +142,11 @@ impl Server {
 
     /// Refuses to write where nothing may be written.
     pub(crate) fn refuse_read_only(&self) -> Result<(), Refusal> {
-        match self.is_read_only {
-            true => {
-                let message = phrase!("this run is read-only (`--read-only`)");
-                Err(Refusal::new(403, codes::READ_ONLY, message))
-            }
-            false => Ok(()),
+        if self.is_read_only {
+            let message = phrase!("this run is read-only (`--read-only`)");
+            Err(Refusal::new(403, codes::READ_ONLY, message))
+        } else {
+            Ok(())
         }
     }
 

@@ -11,9 +11,10 @@ use std::borrow::Cow;
 #[inline]
 pub fn pointer_step(key: &str) -> Cow<'_, str> {
     // Branch-free, because this runs for every key of a file.
-    match key.bytes().fold(false, |is_odd, byte| is_odd | matches!(byte, b'~' | b'/')) {
-        true => Cow::Owned(key.replace('~', "~0").replace('/', "~1")),
-        false => Cow::Borrowed(key),
+    if key.bytes().fold(false, |is_odd, byte| is_odd | matches!(byte, b'~' | b'/')) {
+        Cow::Owned(key.replace('~', "~0").replace('/', "~1"))
+    } else {
+        Cow::Borrowed(key)
     }
 }
 
@@ -27,8 +28,9 @@ pub fn pointer_step(key: &str) -> Cow<'_, str> {
 /// ```
 #[inline]
 pub fn pointer_key(step: &str) -> Cow<'_, str> {
-    match step.contains('~') {
-        true => Cow::Owned(step.replace("~1", "/").replace("~0", "~")),
-        false => Cow::Borrowed(step),
+    if step.contains('~') {
+        Cow::Owned(step.replace("~1", "/").replace("~0", "~"))
+    } else {
+        Cow::Borrowed(step)
     }
 }

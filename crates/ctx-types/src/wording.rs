@@ -22,10 +22,7 @@ pub fn excerpt(text: &str) -> Cow<'_, str> {
     }
     let mut shown = String::with_capacity(start.len());
     for character in start.chars() {
-        match character.is_control() {
-            true => shown.extend(character.escape_debug()),
-            false => shown.push(character),
-        }
+        if character.is_control() { shown.extend(character.escape_debug()) } else { shown.push(character) }
     }
     shown.push_str(if end.is_some() { "…" } else { "" });
     Cow::Owned(shown)

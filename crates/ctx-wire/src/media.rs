@@ -159,9 +159,10 @@ pub fn is_plain_text(mime_type: &str) -> bool {
 /// ```
 pub fn canonical(mime_type: &str) -> Cow<'_, str> {
     let bare = mime_type.split(';').next().unwrap_or_default().trim();
-    let lower = match bare.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        true => Cow::Owned(bare.to_ascii_lowercase()),
-        false => Cow::Borrowed(bare),
+    let lower = if bare.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        Cow::Owned(bare.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(bare)
     };
     let known = match &*lower {
         "" => UNKNOWN,

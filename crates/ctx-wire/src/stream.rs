@@ -527,9 +527,10 @@ const MOST_CALLS: usize = 4_096;
 
 /// Checks that a whole reply has no more calls than anybody means.
 pub(crate) fn check_count(calls: usize) -> Result<(), Failure> {
-    match calls > MOST_CALLS {
-        true => Err(Failure::unreadable(format!("the body has more than {MOST_CALLS} tool calls"))),
-        false => Ok(()),
+    if calls > MOST_CALLS {
+        Err(Failure::unreadable(format!("the body has more than {MOST_CALLS} tool calls")))
+    } else {
+        Ok(())
     }
 }
 

@@ -141,9 +141,10 @@ impl<'c> Budget<'c> {
         }
         // Stop early: a text this large rarely fits.
         let most = u32::try_from(limit).unwrap_or(u32::MAX);
-        let own = match text.len() as u64 > limit.saturating_mul(8) {
-            true => self.counter.count_till_limit(text, most).map(u64::from),
-            false => Some(u64::from(self.counter.count_text(text))),
+        let own = if text.len() as u64 > limit.saturating_mul(8) {
+            self.counter.count_till_limit(text, most).map(u64::from)
+        } else {
+            Some(u64::from(self.counter.count_text(text)))
         };
         let Some(own) = own else { return false };
         self.now_at_most = self.now_at_most.saturating_add(own + 1);

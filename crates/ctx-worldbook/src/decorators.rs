@@ -244,10 +244,7 @@ fn quoted(line: &str) -> String {
 
 fn in_other_dialect(line: &str) -> Idle {
     let name = split(line.trim()).0;
-    match NAMES.contains(&name) {
-        true => Idle::OtherDialect,
-        false => Idle::UnknownName(None),
-    }
+    if NAMES.contains(&name) { Idle::OtherDialect } else { Idle::UnknownName(None) }
 }
 
 #[cfg(test)]

@@ -51,9 +51,10 @@ fn run() -> Result<bool> {
         }
     }
     let report = goldens::run(&goldens::read_folder(&folder)?);
-    match is_json {
-        true => print(&format!("{:#}\n", report.json()))?,
-        false => print(&report.text())?,
+    if is_json {
+        print(&format!("{:#}\n", report.json()))?;
+    } else {
+        print(&report.text())?;
     }
     Ok(report.is_equal())
 }

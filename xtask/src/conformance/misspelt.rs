@@ -90,10 +90,8 @@ fn misspell(value: &Value, way: &[Step]) -> Value {
         }
         (Value::Array(list), Step::Index(wanted)) => {
             let items = list.iter().enumerate();
-            let changed = items.map(|(index, item)| match index == *wanted {
-                true => misspell(item, rest),
-                false => item.clone(),
-            });
+            let changed =
+                items.map(|(index, item)| if index == *wanted { misspell(item, rest) } else { item.clone() });
             changed.collect()
         }
         _ => value.clone(),

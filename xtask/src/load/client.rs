@@ -72,9 +72,10 @@ pub(super) fn stream(address: SocketAddr, call: &Call<'_>, body: &[u8]) -> io::R
                 };
                 let stamp = words.trim_end().rsplit_once('.').and_then(|(_, stamp)| stamp.parse().ok());
                 sent = stamp.unwrap_or(now);
-                match heard.text.is_empty() {
-                    true => heard.first = now - begun,
-                    false => heard.pieces.push(now.saturating_sub(sent)),
+                if heard.text.is_empty() {
+                    heard.first = now - begun;
+                } else {
+                    heard.pieces.push(now.saturating_sub(sent));
                 }
                 heard.text.push_str(words);
             }

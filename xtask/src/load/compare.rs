@@ -165,9 +165,10 @@ fn done(command: &mut Command) -> Result<()> {
 
 fn ask(address: SocketAddr) -> std::io::Result<Vec<u8>> {
     let answer = client::ask(address, &Call::default(), &client::body("How far is it?", false))?;
-    match answer.windows(9).any(|bytes| bytes == b"\"content\"") {
-        true => Ok(answer),
-        false => Err(std::io::Error::other("there is no answer in the answer")),
+    if answer.windows(9).any(|bytes| bytes == b"\"content\"") {
+        Ok(answer)
+    } else {
+        Err(std::io::Error::other("there is no answer in the answer"))
     }
 }
 

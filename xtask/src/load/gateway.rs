@@ -180,13 +180,12 @@ impl Postgres {
 
     fn run(&self, program: &str, arguments: &[&str]) -> Result<()> {
         let program = self.programs.join(program);
-        let mut command = match self.is_root {
-            true => {
-                let mut command = Command::new("runuser");
-                command.args(["-u", "postgres", "--"]).arg(&program);
-                command
-            }
-            false => Command::new(&program),
+        let mut command = if self.is_root {
+            let mut command = Command::new("runuser");
+            command.args(["-u", "postgres", "--"]).arg(&program);
+            command
+        } else {
+            Command::new(&program)
         };
         command.args(arguments).current_dir(&self.folder).stdin(Stdio::null());
         let status = command.stdout(Stdio::null()).status();

@@ -98,9 +98,10 @@ impl Case {
     /// Reads the options that stand among the files of a case.
     pub(crate) fn of(files: &[PathBuf]) -> Self {
         let (name, bytes) = file(files, "case").expect("a case has a `case.yaml`");
-        let case: Self = match name == "case.json" {
-            true => serde_json::from_slice(&bytes).unwrap(),
-            false => serde_yaml::from_slice(&bytes).unwrap(),
+        let case: Self = if name == "case.json" {
+            serde_json::from_slice(&bytes).unwrap()
+        } else {
+            serde_yaml::from_slice(&bytes).unwrap()
         };
         assert!(!case.why.trim().is_empty(), "a case says `why` it is there");
         case

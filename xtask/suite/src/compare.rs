@@ -79,9 +79,10 @@ fn compare_one(suite: &Files, results: &Path, name: &str, comparison: &mut Compa
         serde_json::from_slice(&actual).with_context(|| format!("the result of {name} is no JSON"))?;
     let differences = differences(&expected, &actual);
     let is_equal = differences.is_empty();
-    match is_equal {
-        true => comparison.equal += 1,
-        false => comparison.different.push((name.to_owned(), differences)),
+    if is_equal {
+        comparison.equal += 1;
+    } else {
+        comparison.different.push((name.to_owned(), differences));
     }
     Ok(is_equal)
 }

@@ -137,10 +137,7 @@ fn all_files(folder: &Path) -> Result<Vec<PathBuf>> {
     while let Some(folder) = waiting.pop() {
         for entry in std::fs::read_dir(&folder)? {
             let path = entry?.path();
-            match path.is_dir() {
-                true => waiting.push(path),
-                false => found.push(path),
-            }
+            if path.is_dir() { waiting.push(path) } else { found.push(path) }
         }
     }
     found.sort();

@@ -48,9 +48,10 @@ impl<'a> Attempt<'a> {
             return Err(self.refusal(response).await?.into());
         }
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        match kind.is_some_and(|kind| kind.to_ascii_lowercase().contains("json")) {
-            true => Ok(self.whole(response).await?),
-            false => self.streamed(response, watch).await,
+        if kind.is_some_and(|kind| kind.to_ascii_lowercase().contains("json")) {
+            Ok(self.whole(response).await?)
+        } else {
+            self.streamed(response, watch).await
         }
     }
 
@@ -114,10 +115,10 @@ impl<'a> Attempt<'a> {
     ) -> Result<(), ClientError> {
         let (mut events, mut last) = (Events::default(), None);
         while !stream.is_done() {
-            let until = match stream.is_complete() {
-                // Set once: what still comes does not put the end off.
-                true => *last.get_or_insert_with(|| self.last_wait()),
-                false => self.patience(stream),
+            let until = if stream.is_complete() {
+                *last.get_or_insert_with(|| self.last_wait())
+            } else {
+                self.patience(stream)
             };
             let Some(bytes) = self.next(until, response).await? else {
                 return end(events, stream, watch);
@@ -129,9 +130,10 @@ impl<'a> Attempt<'a> {
 
     /// How long the next piece may take.
     fn patience(&self, stream: &ReplyStream) -> Until {
-        match stream.has_begun() {
-            true => Until::new(Phase::NextToken, self.client.endpoint.time.stall).or(self.answer),
-            false => self.first,
+        if stream.has_begun() {
+            Until::new(Phase::NextToken, self.client.endpoint.time.stall).or(self.answer)
+        } else {
+            self.first
         }
     }
 
@@ -156,10 +158,7 @@ fn end(events: Events, stream: &mut ReplyStream, watch: &mut Watch<'_>) -> Resul
             error => error.into(),
         });
     }
-    match stream.is_complete() {
-        true => Ok(()),
-        false => Err(StreamError::Truncated.into()),
-    }
+    if stream.is_complete() { Ok(()) } else { Err(StreamError::Truncated.into()) }
 }
 
 fn push(stream: &mut ReplyStream, data: &str, watch: &mut Watch<'_>) -> Result<(), StreamError> {

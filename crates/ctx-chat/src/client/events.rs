@@ -83,9 +83,10 @@ impl Events {
     }
 
     fn check_size(&self) -> Result<(), StreamError> {
-        match self.line.len() + self.data.as_ref().map_or(0, Vec::len) > MAX_EVENT {
-            true => Err(StreamError::TooLarge { limit: format!("{MAX_EVENT} bytes an event") }),
-            false => Ok(()),
+        if self.line.len() + self.data.as_ref().map_or(0, Vec::len) > MAX_EVENT {
+            Err(StreamError::TooLarge { limit: format!("{MAX_EVENT} bytes an event") })
+        } else {
+            Ok(())
         }
     }
 }

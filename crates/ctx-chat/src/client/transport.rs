@@ -33,9 +33,10 @@ fn tls(is_needed: bool) -> Result<ClientConfig, ClientError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder =
         ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(wrong)?;
-    let builder = match is_needed {
-        true => builder.with_platform_verifier().map_err(wrong)?,
-        false => builder.with_root_certificates(RootCertStore::empty()),
+    let builder = if is_needed {
+        builder.with_platform_verifier().map_err(wrong)?
+    } else {
+        builder.with_root_certificates(RootCertStore::empty())
     };
     Ok(builder.with_no_client_auth())
 }

@@ -83,10 +83,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     connection.pragma_update(None, "foreign_keys", true)?;
     // Overwrite deleted data.
     connection.pragma_update(None, "secure_delete", true)?;
-    match found < MIGRATIONS.len() {
-        true => migrate(connection),
-        false => Ok(()),
-    }
+    if found < MIGRATIONS.len() { migrate(connection) } else { Ok(()) }
 }
 
 /// Disables triggers, views, and other code in an untrusted file. A store contains none.

@@ -149,10 +149,7 @@ impl Running<'_, '_> {
             self.store_result(owner, call, ran).await?;
         }
         self.tools.clone_from(&visible);
-        match self.cancel.is_cancelled() {
-            true => Err(Stop::Aborted(Text::default())),
-            false => Ok(()),
-        }
+        if self.cancel.is_cancelled() { Err(Stop::Aborted(Text::default())) } else { Ok(()) }
     }
 
     async fn store_result(&mut self, owner: &NodeId, call: &ToolCall, ran: Ran) -> Result<(), Stop> {

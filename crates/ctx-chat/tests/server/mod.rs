@@ -177,10 +177,7 @@ impl Server {
     /// machine may take.
     pub(crate) fn time_limits(&self) -> TimeLimits {
         let (usual, short) = (TimeLimits::default(), Duration::from_millis(500));
-        match self.stalls {
-            true => TimeLimits { first_token: short, stall: short, ..usual },
-            false => usual,
-        }
+        if self.stalls { TimeLimits { first_token: short, stall: short, ..usual } } else { usual }
     }
 
     /// The address as endpoints have it.

@@ -74,9 +74,10 @@ pub(crate) struct ChatArguments {
 
 /// Accepts a message that is not blank.
 fn words(text: &str) -> Result<String, Told> {
-    match text.trim().is_empty() {
-        true => Err(Told(phrase!("the message is empty; enter some text"))),
-        false => Ok(text.to_owned()),
+    if text.trim().is_empty() {
+        Err(Told(phrase!("the message is empty; enter some text")))
+    } else {
+        Ok(text.to_owned())
     }
 }
 

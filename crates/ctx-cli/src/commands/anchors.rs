@@ -30,11 +30,10 @@ pub(crate) fn run(language: Language, arguments: &AnchorsArguments) -> Result<Ex
         Some(path) => of_agent(language, &path, &engine, &mut sources)?,
     };
     let rows = rows.rows;
-    match arguments.json {
-        true => show::json(&Value::Array(rows.iter().map(Row::to_json).collect()))?,
-        false => {
-            show::result(&show::listing(language, HEADER, rows.iter().map(|row| row.to_cells(language))))?;
-        }
+    if arguments.json {
+        show::json(&Value::Array(rows.iter().map(Row::to_json).collect()))?;
+    } else {
+        show::result(&show::listing(language, HEADER, rows.iter().map(|row| row.to_cells(language))))?;
     }
     Ok(Exit::Success)
 }
@@ -154,9 +153,10 @@ impl Placed {
             Side::Before => phrase!("before: {source}", source),
             Side::After => phrase!("after: {source}", source),
         };
-        match self.order == Order::DEFAULT {
-            true => line,
-            false => phrase!("{line} (order {order})", line, order = self.order.0),
+        if self.order == Order::DEFAULT {
+            line
+        } else {
+            phrase!("{line} (order {order})", line, order = self.order.0)
         }
     }
 }

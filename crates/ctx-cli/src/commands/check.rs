@@ -106,10 +106,7 @@ impl Totals {
 
     /// Prints how many findings there are, or as JSON each of them.
     pub(super) fn print(&self, language: Language, as_json: bool) -> Result<()> {
-        match as_json {
-            true => show::json(&self.to_json()),
-            false => show::result(&self.told(language)),
-        }
+        if as_json { show::json(&self.to_json()) } else { show::result(&self.told(language)) }
     }
 
     pub(super) fn exit(&self, deny_warnings: bool) -> Exit {
@@ -153,9 +150,10 @@ fn changes(language: Language, fixes: &Fixes) -> String {
     let changed = || fixes.files().iter().filter_map(|file| Some((file, file.after.as_deref()?)));
     for (file, after) in changed() {
         let path = show::clean_line(&file.name);
-        let line = match fixes.is_dry() {
-            true => phrase!("would change {path}", path),
-            false => phrase!("changed {path}", path),
+        let line = if fixes.is_dry() {
+            phrase!("would change {path}", path)
+        } else {
+            phrase!("changed {path}", path)
         };
         text += &(lang::say(language, &line) + "\n");
         text +=
@@ -163,9 +161,10 @@ fn changes(language: Language, fixes: &Fixes) -> String {
     }
     let fixed: usize = fixes.files().iter().map(|file| file.fixed.len()).sum();
     let (fixed, files) = (count_of!(fixed, "diagnostic"), count_of!(changed().count(), "file"));
-    let told = match fixes.is_dry() {
-        true => phrase!("would fix {fixed} in {files}", fixed, files),
-        false => phrase!("fixed {fixed} in {files}", fixed, files),
+    let told = if fixes.is_dry() {
+        phrase!("would fix {fixed} in {files}", fixed, files)
+    } else {
+        phrase!("fixed {fixed} in {files}", fixed, files)
     };
     text + &lang::say(language, &told) + "\n"
 }

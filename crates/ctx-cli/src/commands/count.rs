@@ -34,16 +34,16 @@ pub(crate) fn run(language: Language, arguments: &CountArguments) -> Result<Exit
     let name = files::name(file);
     let bytes = sources.read(file, &name)?;
     let counted_for = Model { name: model, table: models };
-    let counted = match is_conversation(&bytes, &name) {
-        true => {
-            let file = InputFile { bytes: Some(bytes), ..file.into() };
-            conversation(language, &as_sent(language, file, counted_for, &mut sources)?, model, arguments.all)
-        }
-        false => text(language, &bytes, file, counted_for, &mut sources)?,
+    let counted = if is_conversation(&bytes, &name) {
+        let file = InputFile { bytes: Some(bytes), ..file.into() };
+        conversation(language, &as_sent(language, file, counted_for, &mut sources)?, model, arguments.all)
+    } else {
+        text(language, &bytes, file, counted_for, &mut sources)?
     };
-    match arguments.json {
-        true => show::json(&counted.json)?,
-        false => show::result(&counted.text)?,
+    if arguments.json {
+        show::json(&counted.json)?;
+    } else {
+        show::result(&counted.text)?;
     }
     Ok(Exit::Success)
 }
@@ -72,9 +72,10 @@ impl Way<'_> {
     /// Describes the method.
     fn explained(&self) -> Phrase {
         let encoding = self.encoding;
-        let how = match self.is_exact {
-            true => phrase!("exact ({encoding})", encoding),
-            false => phrase!("estimated ({encoding})", encoding),
+        let how = if self.is_exact {
+            phrase!("exact ({encoding})", encoding)
+        } else {
+            phrase!("estimated ({encoding})", encoding)
         };
         match self.model {
             Some(model) => phrase!("{how}, for `{model}`", how, model),

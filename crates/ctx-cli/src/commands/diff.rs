@@ -29,9 +29,10 @@ pub(crate) fn run(language: Language, arguments: &DiffArguments) -> Result<Exit>
         sides => assembled(language, sides, arguments, &mut sources)?,
     };
     let comparison = Comparison::of(&first, &second);
-    match arguments.json {
-        true => show::json(&json!(comparison))?,
-        false => show::result(&show::comparison(language, &comparison))?,
+    if arguments.json {
+        show::json(&json!(comparison))?;
+    } else {
+        show::result(&show::comparison(language, &comparison))?;
     }
     Ok(Exit::Success)
 }

@@ -99,11 +99,12 @@ fn refuse_message(agent: &Path) -> Result<(), ProjectError> {
         let rest = name.strip_prefix(kind);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '#']))
     });
-    match is_number || is_source {
-        true => Err(ProjectError::Usage(phrase!(
+    if is_number || is_source {
+        Err(ProjectError::Usage(phrase!(
             "no agent file `{name}`; to select a message, use `--message {name}`",
             name
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }

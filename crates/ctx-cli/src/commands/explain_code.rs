@@ -13,9 +13,10 @@ use ctx_project::error::ProjectError;
 pub(crate) fn run(language: Language, code: &str, as_json: bool) -> Result<Exit> {
     let code = code_of(code).map_err(ProjectError::Usage)?;
     let unknown = || ProjectError::Usage(nothing(language, &code));
-    match as_json {
-        true => show::json(&json(&Language::En.explanation(&code).ok_or_else(unknown)?))?,
-        false => show::result(&drawn(language, &language.explanation(&code).ok_or_else(unknown)?))?,
+    if as_json {
+        show::json(&json(&Language::En.explanation(&code).ok_or_else(unknown)?))?;
+    } else {
+        show::result(&drawn(language, &language.explanation(&code).ok_or_else(unknown)?))?;
     }
     Ok(Exit::Success)
 }

@@ -47,9 +47,10 @@ pub(crate) fn run(language: Language, arguments: &AgentExportArguments) -> Resul
     };
     let bytes = bytes(&value, arguments, out, &mut sources)?;
     files::write(&[(out.clone(), &bytes)], Existing::Named, &sources.files_read)?;
-    match arguments.json {
-        true => show::json(&json!({ "written": [files::name(out)] }))?,
-        false => show::result(&show::wrote(language, &files::name(out)))?,
+    if arguments.json {
+        show::json(&json!({ "written": [files::name(out)] }))?;
+    } else {
+        show::result(&show::wrote(language, &files::name(out)))?;
     }
     Ok(Exit::Success)
 }

@@ -54,9 +54,10 @@ pub(crate) fn run(language: Language, arguments: &AgentImportArguments) -> Resul
     imported::write(arguments.out.as_deref(), &written, &sources)?;
     let made_files = made_files(out, &written);
     let names: Vec<String> = written.iter().map(|(path, _)| files::name(path)).collect();
-    match arguments.json {
-        true => show::json(&Answer { report: &made.report, written: &names })?,
-        false => show::drawn(&summary(language, &made, &names, arguments))?,
+    if arguments.json {
+        show::json(&Answer { report: &made.report, written: &names })?;
+    } else {
+        show::drawn(&summary(language, &made, &names, arguments))?;
     }
     if let Some(refusal) = refusal {
         show::failure(language, &Told(refusal.why).into());

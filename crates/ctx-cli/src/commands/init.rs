@@ -37,12 +37,11 @@ pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit>
     };
     let kind = if arguments.long { Sample::Long } else { Sample::Short };
     let sample::Written { schemas, schema_folder: hidden } = sample::write(folder, kind, texts, existing)?;
-    match arguments.json {
-        true => {
-            let written = names.iter().chain(&schemas).map(|path| files::name(path));
-            show::json(&json!({ "written": written.collect::<Vec<_>>() }))?;
-        }
-        false => show::result(&welcome(language, folder, &names, &hidden))?,
+    if arguments.json {
+        let written = names.iter().chain(&schemas).map(|path| files::name(path));
+        show::json(&json!({ "written": written.collect::<Vec<_>>() }))?;
+    } else {
+        show::result(&welcome(language, folder, &names, &hidden))?;
     }
     Ok(Exit::Success)
 }
@@ -54,9 +53,10 @@ fn welcome(language: Language, folder: &Path, files: &[PathBuf; 6], schemas: &Pa
         path = files::shell_word(schemas)
     );
     text += &lang::say(language, &beside);
-    let enter = match folder == Path::new(".") {
-        true => String::new(),
-        false => format!("  cd {}\n", files::shell_word(folder)),
+    let enter = if folder == Path::new(".") {
+        String::new()
+    } else {
+        format!("  cd {}\n", files::shell_word(folder))
     };
     let [see, change] = ["preview the messages:", "edit the files, then compare the result:"];
     let [see, change] = [see, change].map(|line| lang::word(language, line));

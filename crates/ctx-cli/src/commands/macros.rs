@@ -37,13 +37,14 @@ fn list(language: Language, arguments: &MacrosListArguments) -> Result<Exit> {
     let is_meant =
         |known: &&Definition| arguments.dialect.is_none_or(|dialect| known.dialects.contains(dialect));
     let definitions = registry.iter().filter(is_meant);
-    match arguments.json {
-        true => show::json(&definitions.map(definition_json).collect::<Value>())?,
-        false => show::result(&show::listing(
+    if arguments.json {
+        show::json(&definitions.map(definition_json).collect::<Value>())?;
+    } else {
+        show::result(&show::listing(
             language,
             HEADER,
             definitions.map(|definition| cells(language, definition)),
-        ))?,
+        ))?;
     }
     Ok(Exit::Success)
 }

@@ -39,15 +39,16 @@ pub(crate) fn run(language: Language, arguments: &MigrateArguments) -> Result<Ex
     if is_written {
         migration::write(&changed)?;
     }
-    match arguments.json {
-        true => show::json(&json!({
+    if arguments.json {
+        show::json(&json!({
             "files": changed.iter().map(|file| json!({
                 "path": files::name(&file.path), "format": file.format.id(), "changes": file.changes,
                 "isWritten": is_written,
             })).collect::<Vec<_>>(),
             "refused": refused,
-        }))?,
-        false => show::result(&told(language, &changed, (refused.len(), given.len()), arguments.write))?,
+        }))?;
+    } else {
+        show::result(&told(language, &changed, (refused.len(), given.len()), arguments.write))?;
     }
     Ok(if refused.is_empty() { Exit::Success } else { Exit::Unreadable })
 }
@@ -89,9 +90,12 @@ fn told(language: Language, changed: &[Migration], (refused, all): (usize, usize
             files
         ),
     };
-    let line = |path: String| match is_write && refused == 0 {
-        true => phrase!("changed {path}", path),
-        false => phrase!("would change {path}", path),
+    let line = |path: String| {
+        if is_write && refused == 0 {
+            phrase!("changed {path}", path)
+        } else {
+            phrase!("would change {path}", path)
+        }
     };
     let lines = changed.iter().map(|file| line(files::name(&file.path))).chain([last]);
     lines.map(|line| lang::say(language, &line) + "\n").collect()

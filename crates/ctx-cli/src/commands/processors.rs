@@ -27,9 +27,10 @@ pub(crate) fn run(language: Language, arguments: &ProcessorsArguments) -> Result
     let mut rows: Vec<(&Descriptor, &EffectiveSetting)> = registry.descriptors().zip(settings).collect();
     // Stable: of two with one priority the one that was registered earlier runs earlier.
     rows.sort_by_key(|(_, setting)| setting.priority.value);
-    match arguments.json {
-        true => show::json(&rows.into_iter().map(to_json).collect::<Value>())?,
-        false => show::result(&table(language, &rows))?,
+    if arguments.json {
+        show::json(&rows.into_iter().map(to_json).collect::<Value>())?;
+    } else {
+        show::result(&table(language, &rows))?;
     }
     Ok(Exit::Success)
 }
@@ -37,9 +38,10 @@ pub(crate) fn run(language: Language, arguments: &ProcessorsArguments) -> Result
 fn table(language: Language, rows: &[(&Descriptor, &EffectiveSetting)]) -> String {
     let table = show::listing(language, HEADER, rows.iter().copied().map(|row| to_cells(language, row)))
         + &lang::lines(language, LEGEND);
-    match rows.iter().any(|(_, setting)| !setting.overrules.is_empty()) {
-        true => table + &lang::lines(language, LAYERS),
-        false => table,
+    if rows.iter().any(|(_, setting)| !setting.overrules.is_empty()) {
+        table + &lang::lines(language, LAYERS)
+    } else {
+        table
     }
 }
 

@@ -39,9 +39,10 @@ pub(crate) fn run(language: Language, arguments: &RecallArguments) -> Result<Exi
     let (answer, findings) = query.search(&conversation.value, &counting.meter());
     found.extend(findings.into_iter().map(|finding| finding.in_document(files::name(&path))));
     show::findings(language, &sources, &found);
-    match arguments.json {
-        true => show::json(&answer.to_json())?,
-        false => show::result(&drawn(language, &answer, arguments.budget))?,
+    if arguments.json {
+        show::json(&answer.to_json())?;
+    } else {
+        show::result(&drawn(language, &answer, arguments.budget))?;
     }
     Ok(Exit::Success)
 }
@@ -92,8 +93,9 @@ fn reason(piece: &RecalledPiece) -> Phrase {
         Some(ago) => phrase!("{id}, {ago} back", id, ago = count_of!(ago, "message")),
         None => phrase!("{id}, on another branch", id),
     };
-    match piece.words.is_empty() {
-        true => phrase!("{place}, next to a match", place),
-        false => phrase!("{place}: {words}", place, words = Argument::list(&*piece.words, Divider::Comma)),
+    if piece.words.is_empty() {
+        phrase!("{place}, next to a match", place)
+    } else {
+        phrase!("{place}: {words}", place, words = Argument::list(&*piece.words, Divider::Comma))
     }
 }

@@ -26,17 +26,19 @@ pub(crate) fn run(language: Language, arguments: &SessionArguments) -> Result<Ex
     match &arguments.command {
         SessionCommand::Show(arguments) => {
             let (file, counting) = read(language, &arguments.file, &arguments.counting)?;
-            match arguments.file.json {
-                true => show::json(&show::conversation::path_json(&file, &counting))?,
-                false => show::result(&show::conversation::path(language, &file, &counting, arguments.all))?,
+            if arguments.file.json {
+                show::json(&show::conversation::path_json(&file, &counting))?;
+            } else {
+                show::result(&show::conversation::path(language, &file, &counting, arguments.all))?;
             }
             Ok(Exit::Success)
         }
         SessionCommand::Tree(arguments) => {
             let (file, counting) = read(language, &arguments.file, &arguments.counting)?;
-            match arguments.file.json {
-                true => show::json(&show::tree::tree_json(&file, &counting))?,
-                false => show::result(&show::tree::tree(language, &file, &counting))?,
+            if arguments.file.json {
+                show::json(&show::tree::tree_json(&file, &counting))?;
+            } else {
+                show::result(&show::tree::tree(language, &file, &counting))?;
             }
             Ok(Exit::Success)
         }
@@ -121,9 +123,10 @@ fn step(language: Language, arguments: &StepArguments, direction: Direction) -> 
     }
     let statistics = show::masks::statistics(language, &statistics);
     let steps = show::conversation::steps(language, &file);
-    let written = match written {
-        true => phrase!("wrote `{name}`", name = file.name),
-        false => phrase!("nothing written (`--dry-run`)"),
+    let written = if written {
+        phrase!("wrote `{name}`", name = file.name)
+    } else {
+        phrase!("nothing written (`--dry-run`)")
     };
     let told = phrase!("{verb}: {label}", verb = Phrase::from(verb), label = StepLabel::phrase(&label));
     let [told, written] = [told, written].map(|line| lang::say(language, &line));

@@ -62,9 +62,10 @@ fn run_once(language: Language, arguments: &TestArguments, read: &mut FilesRead)
             files::write(&[(path.clone(), &xml)], Existing::Replace, read)?;
         }
     }
-    match arguments.json {
-        true => show::json(&to_json(&results))?,
-        false => show::drawn(&to_text(language, &results))?,
+    if arguments.json {
+        show::json(&to_json(&results))?;
+    } else {
+        show::drawn(&to_text(language, &results))?;
     }
     Ok(match () {
         () if results.iter().any(|tested| tested.outcome.is_err()) => Exit::Unreadable,
@@ -141,9 +142,10 @@ fn part(language: Language, tested: &Tested) -> Option<String> {
         }
         Ok(Outcome::Updated { is_new, .. }) => {
             let path = format!("{name}/{EXPECTED}");
-            let line = match is_new {
-                true => show::wrote(language, &path),
-                false => lang::say(language, &phrase!("updated {path}", path)) + "\n",
+            let line = if *is_new {
+                show::wrote(language, &path)
+            } else {
+                lang::say(language, &phrase!("updated {path}", path)) + "\n"
             };
             Some(show::clean(&line).into_owned())
         }

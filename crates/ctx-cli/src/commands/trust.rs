@@ -81,9 +81,10 @@ fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<
         return Ok(Exit::Success);
     }
     let name = &found.name;
-    let text = match withheld.is_empty() {
-        true => phrase!("`{name}` is trusted; it reaches nothing outside its folder", name),
-        false => phrase!("`{name}` is trusted until it changes", name),
+    let text = if withheld.is_empty() {
+        phrase!("`{name}` is trusted; it reaches nothing outside its folder", name)
+    } else {
+        phrase!("`{name}` is trusted until it changes", name)
     };
     show::result(&format!("{}\n", lang::say(language, &text)))?;
     Ok(Exit::Success)
@@ -105,9 +106,10 @@ fn remove(language: Language, folder: &Path, is_json: bool) -> Result<Exit> {
         .into());
     }
     let text = lang::say(language, &phrase!("`{name}` is no longer trusted", name));
-    match is_json {
-        true => show::json(&json!({ "removed": name }))?,
-        false => show::result(&format!("{text}\n"))?,
+    if is_json {
+        show::json(&json!({ "removed": name }))?;
+    } else {
+        show::result(&format!("{text}\n"))?;
     }
     Ok(Exit::Success)
 }

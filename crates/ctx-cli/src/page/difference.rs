@@ -27,9 +27,10 @@ pub(super) struct Run {
 /// No clock ends the search, so that equal texts give equal runs; their sizes bound it.
 pub(super) fn runs(language: Language, before: &str, after: &str, room: &mut Room) -> Vec<Run> {
     let (before, after) = (room.take(before), room.take(after));
-    let diff = match before.text.len() + after.text.len() > MAX_WORDS {
-        true => TextDiff::from_lines(before.text, after.text),
-        false => TextDiff::from_words(before.text, after.text),
+    let diff = if before.text.len() + after.text.len() > MAX_WORDS {
+        TextDiff::from_lines(before.text, after.text)
+    } else {
+        TextDiff::from_words(before.text, after.text)
     };
     let mut runs: Vec<(ChangeTag, String)> = Vec::new();
     for change in diff.iter_all_changes() {

@@ -120,10 +120,8 @@ pub(super) fn list<'a>(
 
 /// Returns the numbers of the messages that are shown of so many.
 pub(super) fn numbers_shown(count: usize) -> impl Iterator<Item = usize> {
-    let (head, tail) = match count > MAX_SHOWN {
-        true => (MAX_SHOWN / 2, count - MAX_SHOWN / 2),
-        false => (count, count),
-    };
+    let (head, tail) =
+        if count > MAX_SHOWN { (MAX_SHOWN / 2, count - MAX_SHOWN / 2) } else { (count, count) };
     (0..head).chain(tail..count)
 }
 

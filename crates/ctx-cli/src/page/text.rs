@@ -67,9 +67,10 @@ impl Room {
 
 /// Returns a text without characters that a browser would obey rather than show.
 pub(super) fn shown(text: &str) -> String {
-    let text: Cow<'_, str> = match text.contains('\r') {
-        true => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
-        false => Cow::Borrowed(text),
+    let text: Cow<'_, str> = if text.contains('\r') {
+        Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
+    } else {
+        Cow::Borrowed(text)
     };
     clean(&text).into_owned()
 }

@@ -12,9 +12,10 @@ const ESCAPE: char = '\u{1b}';
 /// direction, and invisible characters. The last two can make a line look like another.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     let is_bad = |c| is_obeyed(c) && !matches!(c, '\n' | '\t');
-    match text.contains(is_bad) {
-        true => text.chars().map(|c| if is_bad(c) { REPLACEMENT } else { c }).collect(),
-        false => Cow::Borrowed(text),
+    if text.contains(is_bad) {
+        text.chars().map(|c| if is_bad(c) { REPLACEMENT } else { c }).collect()
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

@@ -48,9 +48,10 @@ pub(crate) fn path(language: Language, file: &SessionFile, counting: &TokenCount
         rest = rest.get(run..).unwrap_or_default();
     }
     let title = session.header.name.as_deref().map(|name| format!(": {name}")).unwrap_or_default();
-    let table = match rows.is_empty() {
-        true => lang::lines(language, "no messages\n"),
-        false => fitted(language, HEADER, rows, &[0, 3]),
+    let table = if rows.is_empty() {
+        lang::lines(language, "no messages\n")
+    } else {
+        fitted(language, HEADER, rows, &[0, 3])
     };
     let statistics = masks::statistics(language, &MaskStatistics::of(session, &counting.counter));
     let counter = lang::say(language, &phrase!(" ({counter})", counter = counting.name()));
@@ -77,11 +78,10 @@ fn role(node: &Node) -> String {
 /// Writes a message in one line; of a summary also what it stands for.
 pub(super) fn text(language: Language, session: &Session, id: &NodeId, node: &Node) -> String {
     let message = node.to_message(id);
-    match node.is_summary() {
-        true => {
-            format!("{} {}", stands_for(language, session, id, node), masks::first_line(&message, width()))
-        }
-        false => summary(&message, width()),
+    if node.is_summary() {
+        format!("{} {}", stands_for(language, session, id, node), masks::first_line(&message, width()))
+    } else {
+        summary(&message, width())
     }
 }
 
@@ -151,11 +151,10 @@ fn stands_for(language: Language, session: &Session, id: &NodeId, node: &Node) -
     let more = (runs.len() > MOST).then_some("…");
     let named = runs.iter().take(MOST).map(String::as_str).chain(more);
     let messages = count_of!(messages.len(), "message");
-    let told = match runs.is_empty() {
-        true => phrase!("replaces {messages}", messages),
-        false => {
-            phrase!("replaces {messages}: {places}", messages, places = Argument::list(named, Divider::Comma))
-        }
+    let told = if runs.is_empty() {
+        phrase!("replaces {messages}", messages)
+    } else {
+        phrase!("replaces {messages}: {places}", messages, places = Argument::list(named, Divider::Comma))
     };
     format!("[{}]", lang::say(language, &told))
 }

@@ -64,8 +64,5 @@ pub(crate) fn failed(language: Language, text: &Phrase, details: &str) -> String
 
 /// Colours a text for standard output, if that is a terminal that wants it.
 fn colour(code: &str, text: &str) -> String {
-    match is_stdout_coloured() {
-        true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
-        false => text.to_owned(),
-    }
+    if is_stdout_coloured() { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
 }

@@ -69,9 +69,10 @@ pub(crate) fn scan_table(language: Language, found: &ScanFigures) -> String {
     }
     if !found.others.is_empty() {
         let counts = counts(language, &found.others);
-        let others = match found.lists_others {
-            true => phrase!("not active: {counts}", counts),
-            false => phrase!("not active: {counts}; use `--all` to list these", counts),
+        let others = if found.lists_others {
+            phrase!("not active: {counts}", counts)
+        } else {
+            phrase!("not active: {counts}; use `--all` to list these", counts)
         };
         text.extend([format!("\n{}\n", lang::say(language, &others))]);
     }

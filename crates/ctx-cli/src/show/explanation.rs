@@ -21,9 +21,10 @@ const MAX_LOG: usize = 20;
 /// Writes what each stage did, how the budget came about, and what became of everything.
 pub(crate) fn explanation(language: Language, context: &Context, with_timings: bool) -> String {
     let report = &context.report;
-    let mut parts = vec![match with_timings {
-        true => timed_stages(language, &report.stages, &context.timings),
-        false => stages(language, &report.stages),
+    let mut parts = vec![if with_timings {
+        timed_stages(language, &report.stages, &context.timings)
+    } else {
+        stages(language, &report.stages)
     }];
     parts.extend(report.usage.as_ref().map(|usage| budget(language, usage, context.tokens())));
     parts.extend(report.stable.as_ref().map(|stable| cache(language, stable, context)));
@@ -101,9 +102,10 @@ fn duration(time: Duration) -> String {
 fn budget(language: Language, usage: &Usage, tokens: Vec<u32>) -> String {
     let used: u64 = tokens.into_iter().map(u64::from).sum();
     let encoding = &usage.encoding;
-    let counted = match usage.is_exact {
-        true => phrase!("{used} used, exact ({encoding})", used, encoding),
-        false => phrase!("about {used} used, estimated ({encoding})", used, encoding),
+    let counted = if usage.is_exact {
+        phrase!("{used} used, exact ({encoding})", used, encoding)
+    } else {
+        phrase!("about {used} used, estimated ({encoding})", used, encoding)
     };
     let title = lang::word(language, "budget");
     let Some(available) = usage.available else {

@@ -57,11 +57,10 @@ fn named(source: &str, life: &Life) -> String {
 fn sent(language: Language, life: &Life, message: &SentMessage) -> String {
     let SentMessage { number, role, source, tokens, .. } = message;
     let (source, role, subject) = (source.to_string(), role.to_string(), &life.subject);
-    let head = match source == *subject {
-        true => phrase!("message {number}, {role}: {source}", number, role, source = named(&source, life)),
-        false => {
-            phrase!("message {number}, {role}: {source}, includes {subject}", number, role, source, subject)
-        }
+    let head = if source == *subject {
+        phrase!("message {number}, {role}: {source}", number, role, source = named(&source, life))
+    } else {
+        phrase!("message {number}, {role}: {source}, includes {subject}", number, role, source, subject)
     };
     let head = life::placed(head, message.placement.as_ref());
     let parts = Argument::list(message.cost.iter().map(cost_part), Divider::Comma);

@@ -104,10 +104,10 @@ pub(crate) fn summary(language: Language, draft: &MaskDraft, id: &NodeId) -> Str
         MaskTarget::Existing(_) => phrase!("`{id}` ({tokens}; {who}):", id, tokens, who),
     };
     let text = draft.sent_text();
-    let said = text.lines().map(str::trim_end).map(|said| match said.is_empty() {
-        true => "\n".to_owned(),
-        false => format!("  {said}\n"),
-    });
+    let said = text
+        .lines()
+        .map(str::trim_end)
+        .map(|said| if said.is_empty() { "\n".to_owned() } else { format!("  {said}\n") });
     format!("{}\n{}", lang::say(language, &head), said.collect::<String>())
 }
 

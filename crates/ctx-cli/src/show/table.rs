@@ -41,9 +41,10 @@ const MAX_JOINED: usize = 50;
 ///
 /// Of a long run of messages of the conversation the first and the last are shown, unless `all` are wanted.
 pub(crate) fn context(language: Language, context: &Context, all: bool) -> String {
-    let rows = match context.messages.is_empty() {
-        true => lang::word(language, "no messages").into_owned() + "\n",
-        false => rows(language, context, all, width()),
+    let rows = if context.messages.is_empty() {
+        lang::word(language, "no messages").into_owned() + "\n"
+    } else {
+        rows(language, context, all, width())
     };
     let changes: Vec<&Decision> = context.report.changes().collect();
     rows + &decisions(language, &changes)
@@ -267,9 +268,10 @@ fn total(language: Language, context: &Context, tokens: u64) -> String {
         Some(available) => phrase!("{own} of {budget}", own = tokens, budget = count_of!(available, "token")),
         None => count_of!(tokens, "token"),
     };
-    let told = match usage.is_some_and(|usage| usage.is_exact) {
-        true => phrase!("{messages}, {tokens}", messages, tokens),
-        false => phrase!("{messages}, about {tokens}", messages, tokens),
+    let told = if usage.is_some_and(|usage| usage.is_exact) {
+        phrase!("{messages}, {tokens}", messages, tokens)
+    } else {
+        phrase!("{messages}, about {tokens}", messages, tokens)
     };
     lang::say(language, &told)
 }

@@ -40,12 +40,11 @@ fn all(folder: &std::path::Path, before: &str) -> Vec<String> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let name = format!("{before}{}", entry.file_name().into_string().unwrap());
-        match entry.path().is_dir() {
-            true => {
-                let below = all(&entry.path(), &format!("{name}/"));
-                names.extend(if below.is_empty() { vec![format!("{name}/")] } else { below });
-            }
-            false => names.push(name),
+        if entry.path().is_dir() {
+            let below = all(&entry.path(), &format!("{name}/"));
+            names.extend(if below.is_empty() { vec![format!("{name}/")] } else { below });
+        } else {
+            names.push(name);
         }
     }
     names.sort();

@@ -146,10 +146,8 @@ impl Folder {
         let code = output.status.code().expect("no signal ended it");
         let (stdout, stderr) =
             (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-        let part = |title: &str, text: String| match text.is_empty() {
-            true => text,
-            false => format!("=== {title}\n{text}"),
-        };
+        let part =
+            |title: &str, text: String| if text.is_empty() { text } else { format!("=== {title}\n{text}") };
         format!("exit code {code}\n{}{}", part("output", stdout), part("errors", stderr))
     }
 

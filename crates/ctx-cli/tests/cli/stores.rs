@@ -257,13 +257,16 @@ fn what_one_run_learns_of_a_window_the_next_one_knows() {
         .collect();
     folder.write("long.json", Value::from(messages).to_string().as_bytes());
     folder.ctx("session import long.json --id c --store s.db");
-    let server = Server::start(|request| match request.body.len() > 9_000 {
-        true => Answer::error(
-            400,
-            "context_length_exceeded",
-            "this model's maximum context length is 2000 tokens",
-        ),
-        false => Answer::text("In room 12."),
+    let server = Server::start(|request| {
+        if request.body.len() > 9_000 {
+            Answer::error(
+                400,
+                "context_length_exceeded",
+                "this model's maximum context length is 2000 tokens",
+            )
+        } else {
+            Answer::text("In room 12.")
+        }
     });
     let first = folder.ctx(&says(&server, "Where?"));
     assert!(first.contains("retrying with a smaller request"), "{first}");

@@ -139,9 +139,10 @@ impl Place {
         let (mut told, errors) = std::io::pipe().unwrap();
         let mut command = ctx(&self.here, arguments);
         command.envs(self.language.iter().map(|name| ("CTX_LANG", name)));
-        match is_shown {
-            true => command.stdout(errors.try_clone().unwrap()),
-            false => command.stdout(Stdio::piped()),
+        if is_shown {
+            command.stdout(errors.try_clone().unwrap())
+        } else {
+            command.stdout(Stdio::piped())
         };
         let mut child = command.stdin(Stdio::piped()).stderr(errors).spawn().unwrap();
         // Its ends of the pipe must be closed, or reading never ends.
@@ -211,9 +212,10 @@ fn copy(from: &Path, to: &Path) {
     for entry in entries {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());
-        match entry.path().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => drop(fs::copy(entry.path(), target).unwrap()),
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
         }
     }
 }

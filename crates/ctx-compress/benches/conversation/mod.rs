@@ -61,10 +61,7 @@ impl Writer {
         let target = bytes / 2 + self.below(bytes);
         let mut text = String::with_capacity(target + 100);
         while text.len() < target {
-            match is_chinese {
-                true => self.chinese_sentence(&mut text),
-                false => self.english_sentence(&mut text),
-            }
+            if is_chinese { self.chinese_sentence(&mut text) } else { self.english_sentence(&mut text) }
         }
         Message::new(role, text, Source::history(format!("m{}", self.messages), role))
     }

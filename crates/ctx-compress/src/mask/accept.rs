@@ -79,10 +79,7 @@ pub(super) fn accept(
     if is_refusal(text) {
         return Err(SummaryFault::Refused);
     }
-    let summary = match text.len() == answer.text.len() {
-        true => answer.text.clone(),
-        false => Text::from(text),
-    };
+    let summary = if text.len() == answer.text.len() { answer.text.clone() } else { Text::from(text) };
     let tokens = u64::from(counter.count_text(&summary));
     let is_full = bounds.asked > 0 && tokens.saturating_mul(10) >= bounds.asked.saturating_mul(9);
     if ends_in_the_middle(text) || (is_full && !ends_well(text)) {
@@ -97,10 +94,7 @@ pub(super) fn accept(
 /// Takes out control characters but line breaks and tabs: no store and no terminal is to be trusted with them.
 fn without_controls(text: &str) -> Cow<'_, str> {
     let is_bad = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    match text.contains(is_bad) {
-        true => Cow::Owned(text.replace(is_bad, "")),
-        false => Cow::Borrowed(text),
-    }
+    if text.contains(is_bad) { Cow::Owned(text.replace(is_bad, "")) } else { Cow::Borrowed(text) }
 }
 
 /// Takes leading blocks of reasoning off; `None` if one of them does not end.

@@ -41,9 +41,10 @@ pub(super) fn tokens_with(
     counter: &dyn TokenCounter,
 ) -> u64 {
     let below = appendix.map(|appendix| appendix.below(text)).unwrap_or_default();
-    let tokens = match below.is_empty() {
-        true => counter.count_text(text),
-        false => counter.count(&format!("{}{below}", text.as_str())),
+    let tokens = if below.is_empty() {
+        counter.count_text(text)
+    } else {
+        counter.count(&format!("{}{below}", text.as_str()))
     };
     u64::from(tokens) + FRAME
 }

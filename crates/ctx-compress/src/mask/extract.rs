@@ -92,9 +92,10 @@ const HEADING: u64 = 6;
 /// Writes a summary of about so many tokens of the estimate.
 fn write(material: &Unpacked, from: &Extraction<'_>, room: u64) -> String {
     let has_headings = room >= LEAST_FOR_HEADINGS;
-    let told: Vec<(usize, Section)> = match has_headings {
-        true => material.told(),
-        false => material.told().into_iter().filter(|(_, section)| *section == Section::Overview).collect(),
+    let told: Vec<(usize, Section)> = if has_headings {
+        material.told()
+    } else {
+        material.told().into_iter().filter(|(_, section)| *section == Section::Overview).collect()
     };
     let share = |section: &Section| if *section == Section::Overview { OVERVIEW_SHARE } else { FOCUS_SHARE };
     let first: Vec<(usize, u64)> =
@@ -202,9 +203,10 @@ impl Summary {
         let mut parts: Vec<String> = Vec::new();
         for (section, lines) in self.sections.iter().filter(|(_, lines)| !lines.is_empty()) {
             let body: Vec<String> = lines.iter().map(|line| format!("- {line}")).collect();
-            match has_headings {
-                true => parts.push(format!("## {}\n{}", section.heading(language), body.join("\n"))),
-                false => parts.push(body.join("\n")),
+            if has_headings {
+                parts.push(format!("## {}\n{}", section.heading(language), body.join("\n")));
+            } else {
+                parts.push(body.join("\n"));
             }
         }
         parts.join(if has_headings { "\n\n" } else { "\n" })

@@ -209,10 +209,7 @@ impl<'a> Finder<'a> {
         let is_cut = |block: &std::ops::Range<usize>| block.clone().any(is_within) && block.len() > 1;
         let has_candidate =
             |taken: &[usize]| taken.iter().any(|index| self.part(*index) == Some(Part::Candidate));
-        match has_candidate(&whole) || whole.len() > 1 {
-            true => Ok(whole),
-            false => Ok(take(&|block| is_cut(block))),
-        }
+        if has_candidate(&whole) || whole.len() > 1 { Ok(whole) } else { Ok(take(&|block| is_cut(block))) }
     }
 
     /// Takes everything from the first summary to the last.
@@ -237,10 +234,8 @@ impl<'a> Finder<'a> {
         let before = ids(&mut (0..*first), Part::Summary);
         let within = ids(&mut (*first..=*last), Part::Summary);
         let messages = ids(&mut taken.iter().copied(), Part::Candidate);
-        let (previous, covered) = match joins {
-            true => (Vec::new(), [before, within].concat()),
-            false => (before, within),
-        };
+        let (previous, covered) =
+            if joins { (Vec::new(), [before, within].concat()) } else { (before, within) };
         let after = self.items.get(*last).map(|item| item.id.clone()).unwrap_or_default();
         let listed = listed(self.session, &covered, &messages);
         MaskRange { messages, covered, previous, listed, after }
@@ -278,17 +273,19 @@ impl<'a> Finder<'a> {
 
     /// Returns the members of a block that may be hidden; none if one of them is being answered or pinned.
     fn candidates(&self, block: &std::ops::Range<usize>) -> Vec<usize> {
-        match self.is_held(block) {
-            true => Vec::new(),
-            false => block.clone().filter(|index| self.part(*index) == Some(Part::Candidate)).collect(),
+        if self.is_held(block) {
+            Vec::new()
+        } else {
+            block.clone().filter(|index| self.part(*index) == Some(Part::Candidate)).collect()
         }
     }
 
     /// The same with summaries.
     fn takeable(&self, block: &std::ops::Range<usize>) -> Vec<usize> {
-        match self.is_held(block) {
-            true => Vec::new(),
-            false => block.clone().filter(|index| self.may_take(*index)).collect(),
+        if self.is_held(block) {
+            Vec::new()
+        } else {
+            block.clone().filter(|index| self.may_take(*index)).collect()
         }
     }
 

@@ -113,8 +113,9 @@ pub fn edit_summary(
 
 fn summary<'a>(session: &'a Session, id: &str) -> Result<(NodeId, &'a Node), SummaryError> {
     let node = session.node(id).ok_or_else(|| SummaryError::UnknownNode { id: id.into() })?;
-    match node.is_summary() {
-        true => Ok((node.id.clone().unwrap_or_else(|| id.into()), node)),
-        false => Err(SummaryError::NoSummary { id: id.into() }),
+    if node.is_summary() {
+        Ok((node.id.clone().unwrap_or_else(|| id.into()), node))
+    } else {
+        Err(SummaryError::NoSummary { id: id.into() })
     }
 }

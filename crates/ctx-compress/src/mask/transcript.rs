@@ -100,18 +100,20 @@ fn head(one: &Material, tool: Option<&str>, language: Language) -> String {
 fn body(message: &Message, language: Language) -> String {
     let chinese = language == Language::Chinese;
     let mut lines = vec![message.text().trim().to_owned()];
-    lines.extend(message.tool_calls.iter().map(|call| match chinese {
-        true => format!("调用工具 {}，参数 {}", call.name, call.arguments.as_str()),
-        false => format!("calls {} with {}", call.name, call.arguments.as_str()),
+    lines.extend(message.tool_calls.iter().map(|call| {
+        if chinese {
+            format!("调用工具 {}，参数 {}", call.name, call.arguments.as_str())
+        } else {
+            format!("calls {} with {}", call.name, call.arguments.as_str())
+        }
     }));
     let others = match &message.content {
         Content::Text(_) => 0,
         Content::Parts(parts) => parts.iter().filter(|part| matches!(part, ContentPart::Other(_))).count(),
     };
     lines.extend((0..others).map(|_| if chinese { "[图片或文件]" } else { "[picture or file]" }.to_owned()));
-    lines.extend(message.attachments.iter().map(|file| match chinese {
-        true => format!("[附件：{}]", file.name),
-        false => format!("[file: {}]", file.name),
+    lines.extend(message.attachments.iter().map(|file| {
+        if chinese { format!("[附件：{}]", file.name) } else { format!("[file: {}]", file.name) }
     }));
     lines.retain(|line| !line.is_empty());
     lines.join("\n")

@@ -72,10 +72,7 @@ impl<T> Chunks<T> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.get(middle).is_some_and(&is_wanted) {
-                true => low = middle + 1,
-                false => high = middle,
-            }
+            if self.get(middle).is_some_and(&is_wanted) { low = middle + 1 } else { high = middle }
         }
         low
     }

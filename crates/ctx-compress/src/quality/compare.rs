@@ -141,10 +141,9 @@ impl<'a> Lookup<'a> {
     fn verdicts(&self, look_up: impl Fn(&Self, &Distinct, usize) -> Verdict) -> Vec<Verdict> {
         let facts = self.own.facts.iter().enumerate();
         let mut verdicts = Vec::with_capacity(self.own.facts.len() as usize);
-        verdicts.extend(facts.map(|(at, fact)| match fact.is_told {
-            true => look_up(self, fact, at),
-            false => Verdict::default(),
-        }));
+        verdicts.extend(
+            facts.map(|(at, fact)| if fact.is_told { look_up(self, fact, at) } else { Verdict::default() }),
+        );
         verdicts
     }
 

@@ -57,9 +57,10 @@ pub(super) fn literal(text: &str) -> Key {
     let bare = ["https://", "http://"].iter().find_map(|scheme| bare.strip_prefix(scheme)).unwrap_or(bare);
     // The signs between the digits of a telephone number say nothing.
     let is_telephone = bare.len() > 7 && bare.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-    match is_telephone {
-        true => Key::Literal(bare.replace('-', "").into()),
-        false => Key::Literal(bare.chars().map(small).collect()),
+    if is_telephone {
+        Key::Literal(bare.replace('-', "").into())
+    } else {
+        Key::Literal(bare.chars().map(small).collect())
     }
 }
 

@@ -39,9 +39,10 @@ fn with_number(lexed: &Lexed<'_>, name: Name) -> Name {
     let is_counted =
         matches!(lexed.kind(end + 1), Some(Kind::Word | Kind::Han)) || lexed.mark(end + 1) == Some('%');
     let goes_on = matches!(lexed.kind(end + 1), Some(Kind::Word)) && lexed.str(end + 1).len() <= 3;
-    match is_number && (!is_counted || goes_on) && !is_possessive(lexed.str(end - 1)) {
-        true => Name { tokens: name.tokens.start..end + 1, ..name },
-        false => name,
+    if is_number && (!is_counted || goes_on) && !is_possessive(lexed.str(end - 1)) {
+        Name { tokens: name.tokens.start..end + 1, ..name }
+    } else {
+        name
     }
 }
 
@@ -145,9 +146,10 @@ fn is_single_name(lexed: &Lexed<'_>, at: usize, is_start: bool) -> bool {
         // Airports and companies; longer ones are words that somebody shouts.
         return (3..=5).contains(&letters) && !is_common_abbreviation(word) && !is_start;
     }
-    match is_start && !has_hump(word) {
-        false => true,
-        true => (is_possessive(word) && !is_label(lexed, &[at])) || is_of_people(lexed.str(at + 1)),
+    if is_start && !has_hump(word) {
+        (is_possessive(word) && !is_label(lexed, &[at])) || is_of_people(lexed.str(at + 1))
+    } else {
+        true
     }
 }
 

@@ -125,10 +125,7 @@ fn of_dots(run: &str, is_code: bool) -> Option<Kind> {
 fn of_letters(run: &str, is_code: bool) -> Option<Kind> {
     let is_joined = run.contains(['-', '\'', '’']);
     if !is_joined {
-        return Some(match is_code && !is_common_word(run) {
-            true => Kind::Id,
-            false => plain(run),
-        });
+        return Some(if is_code && !is_common_word(run) { Kind::Id } else { plain(run) });
     }
     let mut parts = run.split('-');
     let begins_large = |part: &str| part.chars().next().is_some_and(char::is_uppercase);

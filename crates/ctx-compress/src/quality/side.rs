@@ -151,9 +151,10 @@ impl<'a> Side<'a> {
                 vocabulary.insert(hash(&run));
                 run.clear();
             }
-            match word.text.starts_with(is_han) {
-                true => run.push_str(word.text),
-                false => _ = vocabulary.insert(hash(word.text)),
+            if word.text.starts_with(is_han) {
+                run.push_str(word.text);
+            } else {
+                _ = vocabulary.insert(hash(word.text));
             }
         });
         if !run.is_empty() {

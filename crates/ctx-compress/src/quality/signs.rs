@@ -331,10 +331,9 @@ pub(super) fn chinese_signs(text: &str, has_value: bool) -> Signs {
         (_, true) => Some(Limit::AtLeast),
         _ => None,
     };
-    let bare = HARMLESS_CHINESE.iter().fold(text.to_owned(), |text, word| match text.contains(word) {
-        true => text.replace(word, " "),
-        false => text,
-    });
+    let bare = HARMLESS_CHINESE
+        .iter()
+        .fold(text.to_owned(), |text, word| if text.contains(word) { text.replace(word, " ") } else { text });
     let denies = bare.contains(is_chinese_denial);
     let is_duty = DUTIES.iter().any(|word| bare.contains(word)) || text.contains("不得不");
     let is_order = bare.trim_start().starts_with('别') || bare.contains("请别") || bare.contains("也别");

@@ -96,12 +96,13 @@ fn not_found(mut common: Vec<AskedWord>, texts: &str) -> Phrase {
     common.sort_unstable_by_key(|word| word.start);
     let words = common.iter().take(MOST_NAMED).filter_map(|word| texts.get(word.start..word.end));
     let words: Vec<String> = words.map(|word| format!("`{}`", beginning(word, LONGEST_NAMED))).collect();
-    match words.is_empty() {
-        true => phrase!("no matches: no searched message contains these words"),
-        false => phrase!(
+    if words.is_empty() {
+        phrase!("no matches: no searched message contains these words")
+    } else {
+        phrase!(
             "no matches: more than half of the messages contain {words}; use rarer words",
             words = Argument::list(&words, Divider::Comma)
-        ),
+        )
     }
 }
 

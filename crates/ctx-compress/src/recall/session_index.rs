@@ -107,8 +107,5 @@ pub fn off_path(session: &Session) -> Vec<(&NodeId, &Node)> {
 /// Returns what may be recalled of a node: its message, unless it is switched off or a summary.
 pub fn recallable(id: &NodeId, node: &Node) -> Option<Message> {
     let message = (node.is_enabled() && !node.is_summary()).then(|| node.to_message(id))?;
-    match node.is_pinned() {
-        true => Some(message.with(|message| message.place = Place::Pinned)),
-        false => Some(message),
-    }
+    if node.is_pinned() { Some(message.with(|message| message.place = Place::Pinned)) } else { Some(message) }
 }

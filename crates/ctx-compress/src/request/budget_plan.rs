@@ -136,9 +136,10 @@ fn verdict(needs: &[BudgetNeed], fixed: u64, history: u64, config: &RequestConfi
         let (culprit, tokens) = largest(needs);
         return BudgetVerdict::Restless { over: fixed - trigger, culprit, tokens };
     }
-    match config.is_above_trigger(fixed + history) {
-        true => BudgetVerdict::Compressed { to: room(config, fixed).min(history) },
-        false => BudgetVerdict::Fits { free: trigger.saturating_sub(fixed + history) },
+    if config.is_above_trigger(fixed + history) {
+        BudgetVerdict::Compressed { to: room(config, fixed).min(history) }
+    } else {
+        BudgetVerdict::Fits { free: trigger.saturating_sub(fixed + history) }
     }
 }
 

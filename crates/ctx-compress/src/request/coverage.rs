@@ -84,10 +84,8 @@ impl Strategy for Coverage {
     fn choose(&self, material: &Material<'_>) -> Selection {
         let tail = tail(material);
         let older = material.groups.get(..tail.begin).unwrap_or_default();
-        let note = match older.is_empty() {
-            true => None,
-            false => self.note(material, older, material.room - tail.tokens),
-        };
+        let note =
+            if older.is_empty() { None } else { self.note(material, older, material.room - tail.tokens) };
         let before = older.first().map_or(0, |group| group.start);
         let fate = match &note {
             Some(_) => Fate::Summarise(phrase!("older than the newest messages")),

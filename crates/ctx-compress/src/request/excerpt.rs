@@ -77,9 +77,10 @@ impl<'t> Excerpt<'t> {
             Content::Text(_) => Vec::new(),
             Content::Parts(parts) => parts.iter().filter(|part| part.as_text().is_none()).cloned().collect(),
         };
-        let content = match others.is_empty() {
-            true => Content::Text(text),
-            false => Content::Parts([vec![ContentPart::Text(text)], others].concat()),
+        let content = if others.is_empty() {
+            Content::Text(text)
+        } else {
+            Content::Parts([vec![ContentPart::Text(text)], others].concat())
         };
         Some(message.clone().with(|message| {
             message.content = content;

@@ -124,14 +124,13 @@ impl<'a> Pairing<'a> {
         for (position, call) in message.tool_calls.iter().enumerate() {
             let earlier = self.by_id.get(&*call.id).is_some_and(|at| *at >= self.open_from);
             if earlier || call.id.is_empty() {
-                let text = match earlier {
-                    true => phrase!(
+                let text = if earlier {
+                    phrase!(
                         "duplicate call id `{call}`; the second call is removed",
                         call = excerpt(&call.id)
-                    ),
-                    false => {
-                        phrase!("a call of `{call}` has no id; it is removed", call = excerpt(&call.name))
-                    }
+                    )
+                } else {
+                    phrase!("a call of `{call}` has no id; it is removed", call = excerpt(&call.name))
                 };
                 self.report(codes::DUPLICATE_CALL, text, format!("/{owner}/tool_calls/{position}"));
                 continue;

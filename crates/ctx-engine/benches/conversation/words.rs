@@ -35,9 +35,10 @@ impl Writer {
         let target = bytes / 2 + self.below(bytes);
         let mut text = String::with_capacity(target + 100);
         while text.len() < target {
-            match is_chinese {
-                true => self.chinese_sentence(&mut text),
-                false => self.english_sentence(&mut text),
+            if is_chinese {
+                self.chinese_sentence(&mut text)
+            } else {
+                self.english_sentence(&mut text)
             }
             if self.below(5) == 0 {
                 text.push_str("\n\n");

@@ -52,10 +52,7 @@ fn run(arguments: &[String]) -> Outcome<()> {
 const VARIABLES: &str = "variables";
 
 fn variables(arguments: &[String]) -> Variables {
-    match arguments.iter().any(|argument| argument == VARIABLES) {
-        true => Variables::On,
-        false => Variables::Off,
-    }
+    if arguments.iter().any(|argument| argument == VARIABLES) { Variables::On } else { Variables::Off }
 }
 
 fn compare(arguments: &[String]) -> Outcome<()> {

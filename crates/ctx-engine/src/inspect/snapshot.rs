@@ -82,16 +82,18 @@ fn quoted_if_odd(text: &str) -> Cow<'_, str> {
     let marks = [" · ", " via ", " + ", ": "];
     // Decisions write `and 3 more` after a source.
     let is_marked = marks.iter().any(|mark| text.contains(mark)) || text.ends_with(" more");
-    match is_marked || text.starts_with('"') || text.contains(char::is_control) {
-        true => Value::from(text).to_string().into(),
-        false => text.into(),
+    if is_marked || text.starts_with('"') || text.contains(char::is_control) {
+        Value::from(text).to_string().into()
+    } else {
+        text.into()
     }
 }
 
 fn word(text: &str) -> Cow<'_, str> {
-    match text.is_empty() || text.contains(' ') {
-        true => Value::from(text).to_string().into(),
-        false => quoted_if_odd(text),
+    if text.is_empty() || text.contains(' ') {
+        Value::from(text).to_string().into()
+    } else {
+        quoted_if_odd(text)
     }
 }
 

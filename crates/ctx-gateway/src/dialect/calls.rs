@@ -108,10 +108,7 @@ impl Pieces {
             }
             // Whatever it looks like.
             known.progress = Progress::Ended;
-            written.extend(match rest.is_empty() {
-                true => self.go_on(),
-                false => self.arguments(index, &rest),
-            });
+            written.extend(if rest.is_empty() { self.go_on() } else { self.arguments(index, &rest) });
         }
         written
     }

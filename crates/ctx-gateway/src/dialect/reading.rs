@@ -93,9 +93,10 @@ pub(super) fn content(value: Option<Value>, texts: &[&str], place: &str) -> Resu
 
 fn part_of(part: Map<String, Value>, texts: &[&str], place: &str) -> Result<ContentPart, Refusal> {
     let kind = text(part.get("type"), &format!("{place}.type"))?;
-    match texts.contains(&kind.as_str()) {
-        true => text(part.get("text"), &format!("{place}.text")).map(|text| ContentPart::Text(text.into())),
-        false => Ok(ContentPart::Other(Value::Object(part).into())),
+    if texts.contains(&kind.as_str()) {
+        text(part.get("text"), &format!("{place}.text")).map(|text| ContentPart::Text(text.into()))
+    } else {
+        Ok(ContentPart::Other(Value::Object(part).into()))
     }
 }
 

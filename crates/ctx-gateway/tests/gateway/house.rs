@@ -209,9 +209,10 @@ pub(crate) fn read(mut stream: TcpStream) -> Got {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or(bytes.len());
     let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
     let body = bytes.get(end + 4..).unwrap_or_default();
-    let body = match head.to_lowercase().contains("transfer-encoding: chunked") {
-        true => unchunked(body),
-        false => body.to_vec(),
+    let body = if head.to_lowercase().contains("transfer-encoding: chunked") {
+        unchunked(body)
+    } else {
+        body.to_vec()
     };
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
     Got { status, head, body: String::from_utf8(body).unwrap() }

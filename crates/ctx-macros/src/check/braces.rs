@@ -95,17 +95,14 @@ impl Checker<'_> {
             "`{span}` is not a valid variable macro; it is left unchanged",
             span = excerpt(self.text(span))
         );
-        let help = match name.is_empty() {
-            true => {
-                phrase!(
-                    "use Latin letters, digits, `_`, and `-`, starting with a letter; for other names use `{{{{getvar::…}}}}`"
-                )
-            }
-            false => {
-                phrase!(
-                    "after the name, put nothing, `=`, `+=`, `-=`, `++`, `--`, `||`, `??`, `||=`, `??=`, or a comparison"
-                )
-            }
+        let help = if name.is_empty() {
+            phrase!(
+                "use Latin letters, digits, `_`, and `-`, starting with a letter; for other names use `{{{{getvar::…}}}}`"
+            )
+        } else {
+            phrase!(
+                "after the name, put nothing, `=`, `+=`, `-=`, `++`, `--`, `||`, `??`, `||=`, `??=`, or a comparison"
+            )
         };
         self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
     }

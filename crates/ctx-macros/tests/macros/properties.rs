@@ -125,9 +125,10 @@ fn condition(inner: BoxedStrategy<String>) -> impl Strategy<Value = String> {
         select(vec!["1", "0", "!1", ".a", "!$b", "description", "noop"]).prop_map(str::to_owned)
     ];
     (flags(), test, inner.clone(), inner, any::<bool>()).prop_map(|(flags, test, then, other, is_inline)| {
-        match is_inline {
-            true => format!("{{{{{flags}if::{test}::{then}{{{{else}}}}{other}}}}}"),
-            false => format!("{{{{{flags}if {test}}}}}\n  {then}\n{{{{else}}}}\n  {other}\n{{{{/if}}}}"),
+        if is_inline {
+            format!("{{{{{flags}if::{test}::{then}{{{{else}}}}{other}}}}}")
+        } else {
+            format!("{{{{{flags}if {test}}}}}\n  {then}\n{{{{else}}}}\n  {other}\n{{{{/if}}}}")
         }
     })
 }

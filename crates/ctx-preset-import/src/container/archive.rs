@@ -123,12 +123,11 @@ fn sort(files: Vec<PackedFile>) -> Unpacked {
     let is_agent = files.iter().any(|file| is_of_agent(&file.path));
     let mut unpacked = Unpacked::default();
     for file in files {
-        let is_document = match is_charx {
-            true => file.path == "card.json",
-            false => {
-                crate::document::ends_with(&file.path, &DOCUMENTS)
-                    || (!is_agent && super::png::holds_document(&file.bytes))
-            }
+        let is_document = if is_charx {
+            file.path == "card.json"
+        } else {
+            crate::document::ends_with(&file.path, &DOCUMENTS)
+                || (!is_agent && super::png::holds_document(&file.bytes))
         };
         if is_document {
             let container = format!("zip:{}", file.path);

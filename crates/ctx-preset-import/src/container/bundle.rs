@@ -19,13 +19,11 @@ struct Bundle {
 /// Returns whether a document may be a bundle, which names its type. O(bytes).
 pub(super) fn is_bundle(document: &[u8]) -> bool {
     let is_utf_16 = document.starts_with(b"\xFF\xFE") || document.starts_with(b"\xFE\xFF");
-    match is_utf_16 {
-        // What stands between the letters is the same in both orders of bytes.
-        true => {
-            let wide: Vec<u8> = TYPE.bytes().flat_map(|letter| [letter, 0]).collect();
-            memchr::memmem::find(document, wide.strip_suffix(b"\0").unwrap_or(&wide)).is_some()
-        }
-        false => memchr::memmem::find(document, TYPE.as_bytes()).is_some(),
+    if is_utf_16 {
+        let wide: Vec<u8> = TYPE.bytes().flat_map(|letter| [letter, 0]).collect();
+        memchr::memmem::find(document, wide.strip_suffix(b"\0").unwrap_or(&wide)).is_some()
+    } else {
+        memchr::memmem::find(document, TYPE.as_bytes()).is_some()
     }
 }
 
@@ -47,9 +45,10 @@ pub(super) fn unpack(document: &[u8], limits: &Limits) -> Result<Option<Vec<u8>>
 
 /// Returns what stands in base64 in the text of a bundle; none for any other.
 fn data(text: &str) -> Option<Vec<u8>> {
-    let data = match text.starts_with('{') {
-        true => serde_json::from_str::<Bundle>(text).ok().filter(|bundle| bundle.r#type == TYPE)?.data,
-        false => yaml(text)?,
+    let data = if text.starts_with('{') {
+        serde_json::from_str::<Bundle>(text).ok().filter(|bundle| bundle.r#type == TYPE)?.data
+    } else {
+        yaml(text)?
     };
     base64_text::decode(data.as_bytes())
 }

@@ -148,9 +148,10 @@ pub(crate) fn unpack(
 
 /// Reports that a picture holds no document.
 const fn nothing(is_cut: bool) -> &'static str {
-    match is_cut {
-        true => "the image is truncated and has no character, lorebook, or agent",
-        false => "the image has no character, lorebook, or agent",
+    if is_cut {
+        "the image is truncated and has no character, lorebook, or agent"
+    } else {
+        "the image has no character, lorebook, or agent"
     }
 }
 
@@ -327,16 +328,15 @@ fn is_relabelled(labelled: &[u8], plain: &[u8]) -> bool {
 fn cut_off(keyword: &str, read: &str) -> Diagnostic {
     let is_document = is_known(keyword);
     let help = phrase!("download the file again; everything after the cut is lost");
-    match is_document {
-        true => {
-            let message = phrase!(
-                "the image is truncated inside text chunk `{keyword}`; `{read}` is read instead",
-                keyword,
-                read
-            );
-            Diagnostic::error(codes::CUT_PICTURE, message).with_help(help)
-        }
-        false => Diagnostic::warning(codes::CUT_PICTURE, phrase!("the image is truncated")).with_help(help),
+    if is_document {
+        let message = phrase!(
+            "the image is truncated inside text chunk `{keyword}`; `{read}` is read instead",
+            keyword,
+            read
+        );
+        Diagnostic::error(codes::CUT_PICTURE, message).with_help(help)
+    } else {
+        Diagnostic::warning(codes::CUT_PICTURE, phrase!("the image is truncated")).with_help(help)
     }
 }
 

@@ -76,9 +76,10 @@ fn role(message: &mut Message, reader: &mut Reader) -> Role {
             Some(near) => unknown.guessing(near, Fix::text),
             None => unknown.with_help(phrase!("use `system`, `developer`, `user`, `assistant` or `tool`")),
         };
-        match message.map.contains_key("role") {
-            true => reader.at_key("role", |reader| reader.report(unknown)),
-            false => reader.report(unknown),
+        if message.map.contains_key("role") {
+            reader.at_key("role", |reader| reader.report(unknown));
+        } else {
+            reader.report(unknown);
         }
     }
     let role = known.unwrap_or_default();

@@ -104,9 +104,10 @@ impl<'a> Weight<'a> {
             Event::SequenceEnd | Event::MappingEnd => self.close(),
             _ => {}
         }
-        match self.total > self.limits.yaml_nodes {
-            true => Err(ImportError::TooManyNodes { limit: self.limits.yaml_nodes }),
-            false => Ok(()),
+        if self.total > self.limits.yaml_nodes {
+            Err(ImportError::TooManyNodes { limit: self.limits.yaml_nodes })
+        } else {
+            Ok(())
         }
     }
 
@@ -120,10 +121,7 @@ impl<'a> Weight<'a> {
         if flow > self.limits.flow_depth {
             return Err(too_deep(self.limits.flow_depth, span.start));
         }
-        match self.open.len() > depth_limit {
-            true => Err(too_deep(depth_limit, span.start)),
-            false => Ok(()),
-        }
+        if self.open.len() > depth_limit { Err(too_deep(depth_limit, span.start)) } else { Ok(()) }
     }
 
     fn close(&mut self) {

@@ -36,19 +36,19 @@ pub(super) fn check_size(text: &str, limits: &Limits, syntax: Syntax) -> Result<
         Syntax::Json | Syntax::JsonLines => limits.json_bytes,
         Syntax::Yaml | Syntax::PlainText => limits.yaml_bytes,
     };
-    match text.len() > limit {
-        true => Err(ImportError::TooLarge { bytes: text.len(), limit, syntax }),
-        false => Ok(()),
-    }
+    if text.len() > limit { Err(ImportError::TooLarge { bytes: text.len(), limit, syntax }) } else { Ok(()) }
 }
 
 fn parse(text: &str, builder: &mut Builder, limits: &Limits) -> Result<serde_json::Value, ImportError> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let read = builder.read(&mut deserializer);
     let read = read.and_then(|value| deserializer.end().map(|()| value));
-    read.map_err(|error| match builder.exhausted {
-        true => ImportError::TooManyNodes { limit: limits.json_nodes },
-        false => explain(&error, text),
+    read.map_err(|error| {
+        if builder.exhausted {
+            ImportError::TooManyNodes { limit: limits.json_nodes }
+        } else {
+            explain(&error, text)
+        }
     })
 }
 

@@ -88,9 +88,10 @@ impl<'a> Scanner<'a> {
     }
 
     fn stops(&self) -> fn(char) -> bool {
-        match self.is_in_text {
-            true => |c| matches!(c, '"' | '\\' | '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}'),
-            false => |c| c == '"' || c == '-' || c.is_ascii_digit(),
+        if self.is_in_text {
+            |c| matches!(c, '"' | '\\' | '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+        } else {
+            |c| c == '"' || c == '-' || c.is_ascii_digit()
         }
     }
 

@@ -15,9 +15,12 @@ pub(super) fn read(text: &str, limits: &Limits) -> Result<Document, ImportError>
     guard::check(text, limits)?;
     let mut builder = Builder::new(limits.yaml_nodes, true);
     let read = builder.read(serde_yaml::Deserializer::from_str(text));
-    let value = read.map_err(|error| match builder.exhausted {
-        true => ImportError::TooManyNodes { limit: limits.yaml_nodes },
-        false => explain(&error, text, limits),
+    let value = read.map_err(|error| {
+        if builder.exhausted {
+            ImportError::TooManyNodes { limit: limits.yaml_nodes }
+        } else {
+            explain(&error, text, limits)
+        }
     })?;
     let diagnostics = builder.finish();
     Ok(Document { value, syntax: Syntax::Yaml, bad_lines: Vec::new(), diagnostics, json_error: None })
@@ -52,9 +55,10 @@ fn explain(error: &serde_yaml::Error, text: &str, limits: &Limits) -> ImportErro
     }
     let message = place::without_place(&message, line, column);
     let (line, column) = left_open(&message, text, line).unwrap_or((line, column));
-    let message = match message.contains("more than one document") {
-        true => "a second document starts".to_owned(),
-        false => message.replace("expected a text as key", "where a key should be a string"),
+    let message = if message.contains("more than one document") {
+        "a second document starts".to_owned()
+    } else {
+        message.replace("expected a text as key", "where a key should be a string")
     };
     ImportError::Yaml { line, column, help: help(&message, text, line), message }
 }

@@ -107,10 +107,10 @@ impl Gathered {
                 if documents.into_iter().any(|document| document.format.is_some()) {
                     let packed = unpacked.files.into_iter();
                     let packed = packed.map(|file| (file.path, AssetContent::Packed(file.bytes)));
-                    let itself = unpacked.is_picture.then(|| (String::new(), AssetContent::Source(number)));
-                    let assets = packed.chain(itself).map(|(path, content)| match path.is_empty() {
-                        true => Asset { path: PICTURE.to_owned(), content },
-                        false => Asset { path, content },
+                    let picture = unpacked.is_picture.then(|| (String::new(), AssetContent::Source(number)));
+                    let assets = packed.chain(picture).map(|(path, content)| Asset {
+                        path: if path.is_empty() { PICTURE.to_owned() } else { path },
+                        content,
                     });
                     self.made.assets.extend(assets);
                 }

@@ -112,9 +112,10 @@ impl CardBook {
         if is_there {
             let entries =
                 self.entries.into_iter().zip(entries).map(|(unified, entry)| completed(unified, entry));
-            let entries = match self.is_list {
-                true => Value::Array(entries.collect()),
-                false => Value::Object(ours.into_iter().zip(entries).collect()),
+            let entries = if self.is_list {
+                Value::Array(entries.collect())
+            } else {
+                Value::Object(ours.into_iter().zip(entries).collect())
             };
             book.insert("entries".to_owned(), entries);
         }
@@ -153,8 +154,5 @@ fn entry_keys(entries: &[(String, Source<'_>)]) -> (Vec<String>, bool) {
     };
     let ids: Vec<String> = entries.iter().enumerate().map(id).collect();
     let is_list = ids.iter().collect::<BTreeSet<_>>().len() < ids.len();
-    match is_list {
-        true => ((0..entries.len()).map(|index| index.to_string()).collect(), true),
-        false => (ids, false),
-    }
+    if is_list { ((0..entries.len()).map(|index| index.to_string()).collect(), true) } else { (ids, false) }
 }

@@ -57,9 +57,10 @@ impl Loader<'_> {
         })?;
         let max_bytes = max_bytes.min(MAX_TOTAL.saturating_sub(self.total));
         check_len(declared_len(file).unwrap_or_default(), max_bytes)?;
-        let asset = match self.is_preview {
-            true => store.cached(file, max_bytes).unwrap_or_else(|| Err(not_at_hand()))?,
-            false => within(settling::LOADING, self.clock, store.load(file, max_bytes)).await?,
+        let asset = if self.is_preview {
+            store.cached(file, max_bytes).unwrap_or_else(|| Err(not_at_hand()))?
+        } else {
+            within(settling::LOADING, self.clock, store.load(file, max_bytes)).await?
         };
         let len = asset.bytes.len() as u64;
         check_len(len, max_bytes)?;

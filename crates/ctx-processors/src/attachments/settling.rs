@@ -470,8 +470,9 @@ fn no_port(detail: Phrase) -> PortError {
 
 /// Blank text is an error: a scanned page or silence.
 fn check_text(text: &str) -> Result<String, PortError> {
-    match text.trim().is_empty() {
-        true => Err(PortError::new(PortErrorKind::Invalid, phrase!("it contains no text"))),
-        false => Ok(text.to_owned()),
+    if text.trim().is_empty() {
+        Err(PortError::new(PortErrorKind::Invalid, phrase!("it contains no text")))
+    } else {
+        Ok(text.to_owned())
     }
 }

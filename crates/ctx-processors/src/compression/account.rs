@@ -177,8 +177,9 @@ fn line(outcome: &Outcome, settings: &Settings, earlier: usize) -> LogLine {
     let details = [("prefix", rewritten.map(|pass| pass.prefix)), ("sinceLastTurn", outcome.since_last_turn)];
     let details: Map<String, Value> =
         details.into_iter().filter_map(|(key, prefix)| Some((key.to_owned(), json!(prefix?)))).collect();
-    match details.is_empty() {
-        true => LogLine::info(line),
-        false => LogLine::info(line).with_details(Value::Object(details)),
+    if details.is_empty() {
+        LogLine::info(line)
+    } else {
+        LogLine::info(line).with_details(Value::Object(details))
     }
 }

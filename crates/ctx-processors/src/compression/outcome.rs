@@ -97,10 +97,7 @@ impl StageInput<'_> {
 
     /// If the pass makes no progress, keeps the cached prefix.
     fn pass_again(&self, basis: &Basis, made: &Arc<RewrittenHistory>) -> Outcome {
-        let outcome = match basis.is_whole {
-            true => self.pass(&Basis::of(self.messages)),
-            false => self.pass(basis),
-        };
+        let outcome = if basis.is_whole { self.pass(&Basis::of(self.messages)) } else { self.pass(basis) };
         match outcome.pass {
             Some(pass) if pass.outcome != PassOutcome::Compacted => {
                 Outcome { pass: Some(pass), diagnostics: outcome.diagnostics, ..self.keep(basis, made) }
@@ -112,9 +109,10 @@ impl StageInput<'_> {
     fn pass(&self, basis: &Basis) -> Outcome {
         let plan = self.pipeline.plan(&basis.messages, Protection::PendingTurn);
         let mut writing = Writing::new(self, basis);
-        match plan.changes() {
-            true => plan.steps.iter().for_each(|step| writing.carry_out(step)),
-            false => (0..basis.messages.len()).for_each(|index| writing.keep(index)),
+        if plan.changes() {
+            plan.steps.iter().for_each(|step| writing.carry_out(step));
+        } else {
+            (0..basis.messages.len()).for_each(|index| writing.keep(index));
         }
         let mut outcome = writing.finish();
         outcome.kept.made = self.made(&plan, basis, &outcome);

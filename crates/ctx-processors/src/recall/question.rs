@@ -37,9 +37,10 @@ impl Question {
         let weights = std::iter::once(100).chain(std::iter::repeat(Self::RESULT));
         let now = self.now.iter().map(String::as_str).zip(weights);
         let before = self.before.iter().map(|text| (text.as_str(), Self::BEFORE));
-        match self.now.iter().all(|text| text.trim().is_empty()) {
-            true => Vec::new(),
-            false => now.chain(before).collect(),
+        if self.now.iter().all(|text| text.trim().is_empty()) {
+            Vec::new()
+        } else {
+            now.chain(before).collect()
         }
     }
 }

@@ -25,9 +25,8 @@ impl<'a> Sent<'a> {
         let available = cx.inputs.budget.available.map(u64::from);
         let is_limited = available.is_some();
         let costing = Costing::of(cx).as_limiter(cx.config_of(TokenLimiter::ID));
-        let take = |left: Option<u64>, message: &Message| match is_limited {
-            true => left.and_then(|left| costing.take(message, left)),
-            false => left,
+        let take = |left: Option<u64>, message: &Message| {
+            if is_limited { left.and_then(|left| costing.take(message, left)) } else { left }
         };
         let safe = messages.iter().enumerate().filter(|(at, _)| !units.has(*at)).map(|(_, message)| message);
         let mut left = safe.clone().fold(Some(available.unwrap_or_default()), take);

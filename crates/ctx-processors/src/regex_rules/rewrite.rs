@@ -107,9 +107,10 @@ impl Rewriting<'_> {
     }
 
     fn check_length(&self, bytes: usize) -> Result<(), Error> {
-        match bytes > self.output_bytes {
-            true => Err(Error::OutputTooLong { limit: self.output_bytes }),
-            false => Ok(()),
+        if bytes > self.output_bytes {
+            Err(Error::OutputTooLong { limit: self.output_bytes })
+        } else {
+            Ok(())
         }
     }
 }

@@ -185,10 +185,7 @@ fn index_len(text: &str) -> Option<usize> {
 
 /// Writes `items[0].name` as `items.0.name`.
 pub(crate) fn canonical(path: Cow<'_, str>) -> Cow<'_, str> {
-    match path.contains('[') {
-        true => Cow::Owned(path.replace('[', ".").replace(']', "")),
-        false => path,
-    }
+    if path.contains('[') { Cow::Owned(path.replace('[', ".").replace(']', "")) } else { path }
 }
 
 /// Checks for a name of all variables, in any list form, even an unknown one.

@@ -47,10 +47,8 @@ pub fn test(folder: &Path, update: bool, sources: &mut Sources) -> Result<Outcom
             path = files::name(&path)
         ));
     }
-    let expected = match path.exists() {
-        true => Some(lines(&String::from_utf8_lossy(&files::read(&path)?))),
-        false => None,
-    };
+    let expected =
+        if path.exists() { Some(lines(&String::from_utf8_lossy(&files::read(&path)?))) } else { None };
     let result = lines(&case.run()?);
     if expected.as_deref() == Some(&*result) {
         return Ok(Outcome::Passed);

@@ -42,12 +42,11 @@ impl Conversations {
             FolderEntry::File(file) => seen.is_new(file),
             FolderEntry::Closed(..) => true,
         });
-        match found.is_empty() {
-            true => {
-                let names = paths.iter().map(|path| files::name(path));
-                Err(unusable!("no conversations in {paths}", paths = Argument::names(names, Divider::Comma)))
-            }
-            false => Ok(Self::Many(found)),
+        if found.is_empty() {
+            let names = paths.iter().map(|path| files::name(path));
+            Err(unusable!("no conversations in {paths}", paths = Argument::names(names, Divider::Comma)))
+        } else {
+            Ok(Self::Many(found))
         }
     }
 

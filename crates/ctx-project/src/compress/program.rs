@@ -34,9 +34,10 @@ pub struct SummaryProgram {
 impl SummaryProgram {
     /// Reads a command: the name of a file, else words as a shell splits them. No shell is started.
     pub fn parse(command: &str, window: Option<u32>) -> Result<Self, ProjectError> {
-        let words = match Path::new(command).is_file() {
-            true => Some(vec![command.to_owned()]),
-            false => shlex::split(command).filter(|words| words.first().is_some_and(|word| !word.is_empty())),
+        let words = if Path::new(command).is_file() {
+            Some(vec![command.to_owned()])
+        } else {
+            shlex::split(command).filter(|words| words.first().is_some_and(|word| !word.is_empty()))
         };
         match words {
             Some(words) => Ok(Self { words: words.into_iter().map(OsString::from).collect(), window }),
@@ -110,9 +111,10 @@ impl SummaryProgram {
             talked.transpose()?;
             running.0.wait().await.map_err(|error| self.broken(&error))?
         };
-        match status.success() {
-            true => Ok(Text::from(self.text(answer)?).into()),
-            false => Err(self.failure(status, &String::from_utf8_lossy(&complaint))),
+        if status.success() {
+            Ok(Text::from(self.text(answer)?).into())
+        } else {
+            Err(self.failure(status, &String::from_utf8_lossy(&complaint)))
         }
     }
 
@@ -126,9 +128,10 @@ impl SummaryProgram {
             let read = stdout.take(MAX_ANSWER + 1).read_to_end(answer).await;
             read.map_err(|error| self.broken(&error))?;
         }
-        match answer.len() as u64 > MAX_ANSWER {
-            true => Err(self.wrote(&phrase!("more than {limit} MiB", limit = MAX_ANSWER / 1024 / 1024))),
-            false => Ok(()),
+        if answer.len() as u64 > MAX_ANSWER {
+            Err(self.wrote(&phrase!("more than {limit} MiB", limit = MAX_ANSWER / 1024 / 1024)))
+        } else {
+            Ok(())
         }
     }
 

@@ -113,9 +113,10 @@ impl SummaryFile {
 /// Finds a summary by its id, or by the beginning of it.
 pub fn find(session: &Session, text: &str) -> Result<NodeId> {
     if let Some(node) = session.node(text) {
-        return match node.is_summary() {
-            true => Ok(text.into()),
-            false => Err(ProjectError::Usage(phrase!("`{text}` is not a summary", text))),
+        return if node.is_summary() {
+            Ok(text.into())
+        } else {
+            Err(ProjectError::Usage(phrase!("`{text}` is not a summary", text)))
         };
     }
     let summaries = || session.nodes().filter(|(_, node)| node.is_summary()).map(|(id, _)| id);

@@ -244,9 +244,8 @@ fn shown(rule: KeyRule, value: &Value) -> String {
     let value = match value {
         Value::Object(headers) if rule.secrecy == Secrecy::Hidden => {
             let is_token = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-            let name = |name: &String| match name.chars().all(is_token) {
-                true => name.clone(),
-                false => Value::from(name.as_str()).to_string(),
+            let name = |name: &String| {
+                if name.chars().all(is_token) { name.clone() } else { Value::from(name.as_str()).to_string() }
             };
             return format!("{} = …", headers.keys().map(name).collect::<Vec<_>>().join(", "));
         }

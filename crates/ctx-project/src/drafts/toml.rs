@@ -111,10 +111,7 @@ fn set(table: &mut dyn TableLike, key: &str, new: &Json) -> Result<(), EditError
         (Some(Item::Value(old)), new) => return value::replace(old, new),
         _ => (),
     }
-    let item = match is_new && !table.is_dotted() {
-        true => item_of(new)?,
-        false => Item::Value(value::of(new)?),
-    };
+    let item = if is_new && !table.is_dotted() { item_of(new)? } else { Item::Value(value::of(new)?) };
     table.insert(key, item);
     Ok(())
 }

@@ -140,9 +140,10 @@ impl FilesRead {
 
 impl Identity {
     fn of(path: &Path) -> Self {
-        match is_stdin(path) {
-            true => Self::of_stdin(),
-            false => Self { path: path.canonicalize().ok(), number: number_of(path) },
+        if is_stdin(path) {
+            Self::of_stdin()
+        } else {
+            Self { path: path.canonicalize().ok(), number: number_of(path) }
         }
     }
 

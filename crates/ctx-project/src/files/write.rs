@@ -78,9 +78,10 @@ fn write_as(files: &[(PathBuf, &[u8])], existing: Existing, read: &FilesRead, ne
 
 /// Rejects `-` as an output file.
 pub fn refuse_stdin(path: &Path) -> Result<(), ProjectError> {
-    match is_stdin(path) {
-        true => Err(ProjectError::Usage(phrase!("cannot write to `-`; name a file"))),
-        false => Ok(()),
+    if is_stdin(path) {
+        Err(ProjectError::Usage(phrase!("cannot write to `-`; name a file")))
+    } else {
+        Ok(())
     }
 }
 
@@ -150,9 +151,10 @@ fn target(link: &Path) -> std::io::Result<PathBuf> {
 
 /// Checks that a file is writable. A rename would replace a write-protected file too.
 fn check_writable(path: &Path, metadata: &std::fs::Metadata) -> std::io::Result<()> {
-    match metadata.permissions().readonly() {
-        true => Err(ErrorKind::PermissionDenied.into()),
-        false => File::options().write(true).open(path).map(drop),
+    if metadata.permissions().readonly() {
+        Err(ErrorKind::PermissionDenied.into())
+    } else {
+        File::options().write(true).open(path).map(drop)
     }
 }
 

@@ -35,9 +35,10 @@ impl Machine<'_> {
         if count < run.min {
             return Ok(Next::Back);
         }
-        let found = match run.greedy {
-            true => self.shorten_to(at, run, least, steps)?,
-            false => self.lengthen_to(at, run, run.max - count, steps)?,
+        let found = if run.greedy {
+            self.shorten_to(at, run, least, steps)?
+        } else {
+            self.lengthen_to(at, run, run.max - count, steps)?
         };
         Ok(if found { Next::Op(at + 1) } else { Next::Back })
     }

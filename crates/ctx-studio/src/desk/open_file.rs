@@ -202,9 +202,10 @@ impl OpenFile {
         if let Some((_, bytes)) = self.bytes.as_ref().filter(|(known, _)| *known == revision) {
             return bytes.clone();
         }
-        let bytes: Arc<[u8]> = match self.has_mark {
-            true => [MARK, self.draft.text().as_bytes()].concat().into(),
-            false => self.draft.text().as_bytes().into(),
+        let bytes: Arc<[u8]> = if self.has_mark {
+            [MARK, self.draft.text().as_bytes()].concat().into()
+        } else {
+            self.draft.text().as_bytes().into()
         };
         self.bytes = Some((revision, bytes.clone()));
         bytes
@@ -212,10 +213,8 @@ impl OpenFile {
 
     pub(super) fn is_dirty(&self) -> bool {
         let (text, base) = (self.draft.text().as_bytes(), self.base.as_deref());
-        let is_same = |base: &[u8]| match self.has_mark {
-            true => base.strip_prefix(MARK) == Some(text),
-            false => base == text,
-        };
+        let is_same =
+            |base: &[u8]| if self.has_mark { base.strip_prefix(MARK) == Some(text) } else { base == text };
         !self.is_closed && !base.is_some_and(is_same)
     }
 
@@ -357,10 +356,8 @@ impl OpenFile {
     /// over it; returns whether it did.
     pub(super) fn follow(&mut self, path: &str, kind: FileKind, bytes: Arc<[u8]>, revision: u64) -> bool {
         let disk = Self::open(path, kind, bytes);
-        let text = match self.is_dirty() {
-            false => Some(disk.draft.text().to_owned()),
-            true => self.carried_over(&disk),
-        };
+        let text =
+            if self.is_dirty() { self.carried_over(&disk) } else { Some(disk.draft.text().to_owned()) };
         let Some(text) = text else { return false };
         self.draft.set_text(&text);
         self.kind = kind;
@@ -412,9 +409,10 @@ impl OpenFile {
     /// Refuses to save what cannot be read as `ctx.toml`, since nobody could say what it sets.
     pub(super) fn refuse_unreadable_config(&self) -> Result<(), Refusal> {
         let is_readable = self.kind != FileKind::Config || config::value_of(self.draft.text()).is_some();
-        match is_readable {
-            true => self.refuse_forbidden(self.draft.text()),
-            false => Err(Refusal::unusable(phrase!("`ctx.toml` is not valid TOML; fix it before you save"))),
+        if is_readable {
+            self.refuse_forbidden(self.draft.text())
+        } else {
+            Err(Refusal::unusable(phrase!("`ctx.toml` is not valid TOML; fix it before you save")))
         }
     }
 

@@ -67,9 +67,10 @@ impl<T: Eq + Hash + Ord> Work<'_, T> {
             }
             return;
         }
-        let anchors = match depth < MAX_DEPTH {
-            true => anchors(&self.old[old.clone()], &self.new[new.clone()]),
-            false => Vec::new(),
+        let anchors = if depth < MAX_DEPTH {
+            anchors(&self.old[old.clone()], &self.new[new.clone()])
+        } else {
+            Vec::new()
         };
         if anchors.is_empty() {
             self.found.push(DiffOp::Replace { old_index, old_len, new_index, new_len });

@@ -74,9 +74,10 @@ fn splices<K: Eq + Hash + Ord, T>(old: &[K], new: &[K], item: impl Fn(usize) -> 
         }
     };
     let splices: Vec<ListSplice<T>> = operations(old, new).into_iter().filter_map(splice).collect();
-    match splices.len() > MAX_SPLICES {
-        true => vec![ListSplice { at: 0, remove: old.len(), insert: insert(0, new.len()) }],
-        false => splices,
+    if splices.len() > MAX_SPLICES {
+        vec![ListSplice { at: 0, remove: old.len(), insert: insert(0, new.len()) }]
+    } else {
+        splices
     }
 }
 

@@ -70,9 +70,10 @@ fn follow(
     };
     let mut last = first;
     let ends = loop {
-        match node.is_summary() {
-            true => run.summaries += 1,
-            false => run.messages += 1,
+        if node.is_summary() {
+            run.summaries += 1;
+        } else {
+            run.messages += 1;
         }
         match node.children_ids.as_slice() {
             [only] => match session.node(only) {

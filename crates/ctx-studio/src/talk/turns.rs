@@ -78,9 +78,10 @@ impl Turns {
     pub(crate) fn refuse_running(&self, id: &str) -> Result<(), Refusal> {
         let running = lock(&self.0).get(id).filter(|turn| turn.is_running()).cloned();
         let Some(running) = running else { return Ok(()) };
-        let message = match lock(&running.state).summary.is_some() {
-            true => phrase!("a summary of this conversation is in progress; cancel it first"),
-            false => phrase!("a reply in this conversation is in progress; stop it first"),
+        let message = if lock(&running.state).summary.is_some() {
+            phrase!("a summary of this conversation is in progress; cancel it first")
+        } else {
+            phrase!("a reply in this conversation is in progress; stop it first")
         };
         Err(Refusal::new(409, codes::BUSY, message))
     }
@@ -422,9 +423,10 @@ pub(crate) fn verdict(server: &Server, call: &Call) -> Result<(), Refusal> {
         state.call.take_if(|_| is_asked)
     };
     let (_, sender) = waiting.ok_or_else(gone)?;
-    let verdict = match allow {
-        true => Verdict::Allowed,
-        false => Verdict::Refused(reason.unwrap_or_else(|| "no reason given".to_owned())),
+    let verdict = if allow {
+        Verdict::Allowed
+    } else {
+        Verdict::Refused(reason.unwrap_or_else(|| "no reason given".to_owned()))
     };
     sender.send(verdict).map_err(|_| gone())
 }

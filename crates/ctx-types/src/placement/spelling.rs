@@ -95,10 +95,8 @@ impl<'a> Spelling<'a> {
         let index = self.entry.insertion_point.map(|at| Placement::Index { at, order: self.order });
         let anchored = self.target().is_some() || self.side().is_some();
         let given = usize::from(depth.is_some()) + usize::from(index.is_some()) + usize::from(anchored);
-        let placement = depth.or(index).unwrap_or_else(|| match anchored {
-            true => self.anchor(),
-            false => Placement::InOrder,
-        });
+        let placement =
+            depth.or(index).unwrap_or_else(|| if anchored { self.anchor() } else { Placement::InOrder });
         if given > 1 {
             let message = phrase!(
                 "the entry has {given} placements; `{placement}` is used",

@@ -79,18 +79,20 @@ impl Check<'_> {
         let Some(former) = self.former_parent(id) else {
             return Err(SessionError::IsRoot { id: id.clone() });
         };
-        match self.plan.changes.contains_key(former) {
-            true => Ok(()),
-            false => Err(bad_patch(id, "its old parent still lists it")),
+        if self.plan.changes.contains_key(former) {
+            Ok(())
+        } else {
+            Err(bad_patch(id, "its old parent still lists it"))
         }
     }
 
     fn former_children(&self, id: &NodeId) -> Result<(), SessionError> {
         let mut former = self.old(id).into_iter().flat_map(|slot| &slot.node.children_ids);
         let stays = |child: &NodeId| !self.plan.changes.contains_key(child);
-        match former.any(|child| stays(child) && self.claims.get(child).copied() != Some(id)) {
-            true => Err(bad_patch(id, "an old child still points to it")),
-            false => Ok(()),
+        if former.any(|child| stays(child) && self.claims.get(child).copied() != Some(id)) {
+            Err(bad_patch(id, "an old child still points to it"))
+        } else {
+            Ok(())
         }
     }
 

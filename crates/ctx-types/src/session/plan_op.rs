@@ -156,9 +156,10 @@ impl Plan<'_> {
         let depth = self.old(id).map_or(0, |slot| slot.depth);
         let nodes = &self.session.nodes;
         let mut way = std::iter::successors(Some(target), |slot| nodes.parent(slot));
-        match way.find(|slot| slot.depth <= depth).is_some_and(|slot| slot.id == *id) {
-            true => Err(SessionError::BelowItself { id: id.clone() }),
-            false => Ok(()),
+        if way.find(|slot| slot.depth <= depth).is_some_and(|slot| slot.id == *id) {
+            Err(SessionError::BelowItself { id: id.clone() })
+        } else {
+            Ok(())
         }
     }
 

@@ -222,9 +222,10 @@ impl Repair<'_> {
                 }
             }
         }
-        match sound.len() == named.len() {
-            true => self.change(index, |node| node.children_ids = sound),
-            false => self.repair(index, |node| node.children_ids = sound),
+        if sound.len() == named.len() {
+            self.change(index, |node| node.children_ids = sound);
+        } else {
+            self.repair(index, |node| node.children_ids = sound);
         }
     }
 

@@ -90,9 +90,10 @@ impl Field for WorldbookEntries {
             return;
         }
         let entries = self.entries.iter();
-        let value = match self.is_list {
-            true => Value::Array(entries.map(|(_, entry)| entry.write()).collect()),
-            false => Value::Object(entries.map(|(key, entry)| (key.to_string(), entry.write())).collect()),
+        let value = if self.is_list {
+            Value::Array(entries.map(|(_, entry)| entry.write()).collect())
+        } else {
+            Value::Object(entries.map(|(key, entry)| (key.to_string(), entry.write())).collect())
         };
         put_value(map, key, Some(value));
     }

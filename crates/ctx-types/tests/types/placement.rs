@@ -9,9 +9,10 @@ fn check(entry: &str, expected: &str) {
     let entry = PresetMessage::read(value.clone(), &mut Reader::new());
     let (placement, diagnostics) = Placement::of(&entry);
     let order = placement.order();
-    let mut lines = match order == Order::DEFAULT {
-        true => vec![placement.to_string()],
-        false => vec![format!("{placement}, order {}", order.0)],
+    let mut lines = if order == Order::DEFAULT {
+        vec![placement.to_string()]
+    } else {
+        vec![format!("{placement}, order {}", order.0)]
     };
     for diagnostic in &diagnostics {
         let pointer = diagnostic.location.pointer.as_deref().unwrap();

@@ -55,15 +55,17 @@ impl<'a, 'f> Blocks<'a, 'f> {
     pub(super) fn add_instruction(&mut self, message: &'a Message, is_wrapped: bool) {
         let text = message.text();
         if !text.trim().is_empty() {
-            self.written.push(match is_wrapped {
-                true => format!("<system>\n{text}\n</system>").into(),
-                false => text.into(),
+            self.written.push(if is_wrapped {
+                format!("<system>\n{text}\n</system>").into()
+            } else {
+                text.into()
             });
         }
         let media = self.media_of(message);
-        match is_wrapped {
-            true => self.written.extend(media),
-            false => self.put_aside(message.role, media),
+        if is_wrapped {
+            self.written.extend(media);
+        } else {
+            self.put_aside(message.role, media);
         }
         self.check_blank();
     }

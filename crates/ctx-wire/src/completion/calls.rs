@@ -50,10 +50,7 @@ pub(crate) fn take_calls(text: &str) -> (String, Vec<(String, String)>) {
         rest = after;
     }
     words.push_str(rest);
-    match calls.is_empty() {
-        true => (words, calls),
-        false => (words.trim_end().to_owned(), calls),
-    }
+    if calls.is_empty() { (words, calls) } else { (words.trim_end().to_owned(), calls) }
 }
 
 fn read(body: &str) -> Option<(String, String)> {

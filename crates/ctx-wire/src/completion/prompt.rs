@@ -84,9 +84,10 @@ impl<'a> Prompt<'a> {
         if words.is_empty() {
             return;
         }
-        match self.template.is_system_in_user {
-            true => self.waiting.extend([&system.before, words, &system.after]),
-            false => self.turn(system, &[words]),
+        if self.template.is_system_in_user {
+            self.waiting.extend([&system.before, words, &system.after]);
+        } else {
+            self.turn(system, &[words]);
         }
     }
 

@@ -118,9 +118,10 @@ fn check_media(index: usize, message: &Json<'_>, is_known: bool, found: &mut Vec
             continue;
         }
         let text = phrase!("role `{role}` cannot have part `{part}`", role = "tool", part = excerpt(kind));
-        let finding = match is_known {
-            true => refused(codes::PART_NOT_ACCEPTED, text),
-            false => Diagnostic::warning(codes::PART_NOT_ACCEPTED, text),
+        let finding = if is_known {
+            refused(codes::PART_NOT_ACCEPTED, text)
+        } else {
+            Diagnostic::warning(codes::PART_NOT_ACCEPTED, text)
         };
         found.push(finding.at_pointer(format!("/messages/{index}/content/{position}")));
     }

@@ -161,9 +161,10 @@ fn check_turn(messages: &[Json<'_>], report: &mut impl FnMut(&str, Phrase)) {
         if blocks.first().is_some_and(is_thinking) {
             continue;
         }
-        let text = match blocks.iter().any(is_thinking) {
-            true => phrase!("a reply with tool calls must start with its thinking"),
-            false => phrase!("a reply with tool calls has no thinking, which the running turn requires"),
+        let text = if blocks.iter().any(is_thinking) {
+            phrase!("a reply with tool calls must start with its thinking")
+        } else {
+            phrase!("a reply with tool calls has no thinking, which the running turn requires")
         };
         report(&format!("/messages/{index}/content/0"), text);
     }

@@ -60,10 +60,7 @@ impl Run<'_, '_> {
             return Ok(());
         };
         let drawn = self.ports.draws.draw() * 100.0;
-        match drawn <= probability {
-            true => Ok(()),
-            false => Err(Reason::Probability { drawn, probability }),
-        }
+        if drawn <= probability { Ok(()) } else { Err(Reason::Probability { drawn, probability }) }
     }
 
     fn admit_to_book(&mut self, member: &Member, text: &Text) -> Result<(), Reason> {

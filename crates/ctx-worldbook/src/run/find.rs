@@ -42,10 +42,13 @@ impl<'r> Run<'r, '_> {
         let found = match key {
             Key::Blank => Ok(None),
             Key::Literal(literal) => Ok(self.texts.hits.place(*literal, view)),
-            Key::Pattern(pattern) => match is_possible(&self.texts.hits, pattern, view) {
-                true => self.find_pattern((pattern.number, &pattern.regex), (member, part), view),
-                false => Ok(None),
-            },
+            Key::Pattern(pattern) => {
+                if is_possible(&self.texts.hits, pattern, view) {
+                    self.find_pattern((pattern.number, &pattern.regex), (member, part), view)
+                } else {
+                    Ok(None)
+                }
+            }
             Key::Dynamic { is_bad } => self.find_dynamic(number, (member, part), *is_bad, view),
         };
         match found {
@@ -209,10 +212,7 @@ impl<'r> Run<'r, '_> {
         if self.findings.contains(&finding) {
             return;
         }
-        match self.findings.len() < MAX_FINDINGS {
-            true => self.findings.push(finding),
-            false => self.hidden += 1,
-        }
+        if self.findings.len() < MAX_FINDINGS { self.findings.push(finding) } else { self.hidden += 1 }
     }
 }
 

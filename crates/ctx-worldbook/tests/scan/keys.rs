@@ -4,9 +4,10 @@ use crate::case::{check, check_chats};
 
 #[track_caller]
 fn found(entry: Value, text: &str, expected: bool) {
-    let expected = match expected {
-        true => format!("0: key `{}` in message 0 (pass 1)", entry["key"][0].as_str().unwrap()),
-        false => "0: no, no key matches".to_owned(),
+    let expected = if expected {
+        format!("0: key `{}` in message 0 (pass 1)", entry["key"][0].as_str().unwrap())
+    } else {
+        "0: no, no key matches".to_owned()
     };
     check(json!({ "entries": [entry], "chat": [text] }), &[&expected]);
 }

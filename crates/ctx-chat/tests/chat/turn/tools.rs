@@ -225,9 +225,10 @@ struct Careful;
 #[async_trait]
 impl Approval for Careful {
     async fn approve(&self, call: &ToolCall) -> Verdict {
-        match call.arguments.contains("yes") {
-            true => Verdict::Allowed,
-            false => Verdict::Refused("not today".to_owned()),
+        if call.arguments.contains("yes") {
+            Verdict::Allowed
+        } else {
+            Verdict::Refused("not today".to_owned())
         }
     }
 }

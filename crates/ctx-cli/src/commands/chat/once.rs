@@ -27,9 +27,10 @@ pub(super) async fn run(language: Language, setup: &Setup, text: &str, as_json: 
     let request = setup.typed(text, conversation.as_ref());
     let log = TurnLog { conversation: &mut conversation, lease: lease.as_ref() };
     let end = turn(setup, Some(&asking), log, request, &mut screen).await?;
-    match as_json {
-        true => show::json(&to_json(&end, conversation.as_ref()))?,
-        false => screen.end(&end)?,
+    if as_json {
+        show::json(&to_json(&end, conversation.as_ref()))?;
+    } else {
+        screen.end(&end)?;
     }
     Ok(exit(&end))
 }

@@ -106,9 +106,10 @@ fn line(event: &TurnEvent) -> Option<Phrase> {
         TurnEvent::ToolStarted { name, arguments, .. } => phrase!("→ {name} {arguments}", name, arguments),
         TurnEvent::ToolFinished { name, is_error, took, bytes, .. } => {
             let (bytes, took) = (count_of!(*bytes, "byte"), took.as_millis().to_string());
-            match is_error {
-                true => phrase!("← {name} failed: {bytes} in {took} ms", name, bytes, took),
-                false => phrase!("← {name} done: {bytes} in {took} ms", name, bytes, took),
+            if *is_error {
+                phrase!("← {name} failed: {bytes} in {took} ms", name, bytes, took)
+            } else {
+                phrase!("← {name} done: {bytes} in {took} ms", name, bytes, took)
             }
         }
         _ => return None,

@@ -55,9 +55,10 @@ fn one(
     let mut sources = show::sources(language);
     let done = each(path, &mut sources)?;
     show::findings(language, &sources, &done.found);
-    match is_json {
-        true => show::json(&done.json)?,
-        false => show::result(&done.text)?,
+    if is_json {
+        show::json(&done.json)?;
+    } else {
+        show::result(&done.text)?;
     }
     if let Some(error) = &done.error {
         show::failure(language, &Told(error.clone()).into());

@@ -32,12 +32,13 @@ pub(super) fn run(language: Language, arguments: &BudgetArguments) -> Result<Exi
     let others = others.iter().map(|model| planning.plan(model, &mut found));
     let others: Vec<ModelBudget> = others.collect::<Result<_, ProjectError>>()?;
     show::findings(language, &sources, &found);
-    match arguments.json {
-        true => show::json(&json!({
+    if arguments.json {
+        show::json(&json!({
             "plan": own.as_ref().map(ModelBudget::to_json),
             "whatIf": others.iter().map(ModelBudget::to_json).collect::<Vec<Value>>(),
-        }))?,
-        false => show::result(&to_text(language, own.as_ref(), &others))?,
+        }))?;
+    } else {
+        show::result(&to_text(language, own.as_ref(), &others))?;
     }
     let is_possible = own.is_none_or(|own| own.plan.is_possible());
     Ok(if is_possible { Exit::Success } else { Exit::Impossible })

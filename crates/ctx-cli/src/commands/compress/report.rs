@@ -53,9 +53,10 @@ pub(super) fn run(language: Language, arguments: &ReportArguments) -> Result<Exi
         &sources,
         &limits.into_iter().map(|found| found.in_document(name.as_str())).collect::<Vec<_>>(),
     );
-    match arguments.json {
-        true => show::json(&to_json(&of_summaries, of_pass.as_ref()))?,
-        false => show::result(&to_text(language, &of_summaries, of_pass.as_ref()))?,
+    if arguments.json {
+        show::json(&to_json(&of_summaries, of_pass.as_ref()))?;
+    } else {
+        show::result(&to_text(language, &of_summaries, of_pass.as_ref()))?;
     }
     Ok(Exit::Success)
 }
@@ -120,9 +121,10 @@ fn to_text(language: Language, of_summaries: &[OfSummary], of_pass: Option<&OfPa
         drawn(language, &phrase!("request compression"), &pass.report) + &recalled.unwrap_or_default()
     });
     let reports: Vec<String> = summaries.chain(pass).collect();
-    match reports.is_empty() {
-        true => lang::lines(language, "no summaries; use `--budget N` for a report on request compression\n"),
-        false => reports.join("\n"),
+    if reports.is_empty() {
+        lang::lines(language, "no summaries; use `--budget N` for a report on request compression\n")
+    } else {
+        reports.join("\n")
     }
 }
 

@@ -108,12 +108,11 @@ fn standard_input(language: Language) -> Result<String> {
     read.map_err(|error| {
         Told(phrase!("cannot read standard input: {reason}", reason = files::reason(&error)))
     })?;
-    match text.len() as u64 > MAX_TEXT {
-        true => {
-            let limit = MAX_TEXT / 1024 / 1024;
-            Err(Told(phrase!("standard input is larger than {limit} MiB", limit)).into())
-        }
-        false => Ok(text),
+    if text.len() as u64 > MAX_TEXT {
+        let limit = MAX_TEXT / 1024 / 1024;
+        Err(Told(phrase!("standard input is larger than {limit} MiB", limit)).into())
+    } else {
+        Ok(text)
     }
 }
 
@@ -154,13 +153,14 @@ impl<'a> Work<'a> {
 
     /// Reports that there is nothing to do.
     fn unchanged(&self, language: Language, text: &Phrase) -> Result<Exit> {
-        match self.arguments.json {
-            true => show::json(&json!({
+        if self.arguments.json {
+            show::json(&json!({
                 "outcome": { "kind": "notNeeded", "detail": text },
                 "node": self.summary.file.session.node(&self.summary.id),
                 "written": false,
-            }))?,
-            false => show::result(&format!("{}\n", lang::say(language, text)))?,
+            }))?;
+        } else {
+            show::result(&format!("{}\n", lang::say(language, text)))?;
         }
         Ok(Exit::Success)
     }

@@ -55,9 +55,10 @@ pub(super) fn delete(language: Language, arguments: &DeleteArguments) -> Result<
         }
     }
     let line = |id: &&str| lang::say(language, &phrase!("deleted: `{id}`", id)) + "\n";
-    match arguments.kept.json {
-        true => show::json(&json!({ "deleted": deleted }))?,
-        false => show::result(&deleted.iter().map(line).collect::<String>())?,
+    if arguments.kept.json {
+        show::json(&json!({ "deleted": deleted }))?;
+    } else {
+        show::result(&deleted.iter().map(line).collect::<String>())?;
     }
     Ok(exit)
 }

@@ -55,9 +55,10 @@ pub(crate) fn run(language: Language, arguments: &WorldbookScanArguments) -> Res
     let at = turn.input.at_millis.unwrap_or_default();
     let written = to.write(&seen.scan.scan.state, at, &sources.files_read)?;
     let scanned = Scanned { turn: &turn, seen: &seen, effects, written, found, all: arguments.all };
-    match arguments.json {
-        true => show::json(&scanned.to_json(&sources))?,
-        false => show::result(&scanned.to_text(language, arguments.write))?,
+    if arguments.json {
+        show::json(&scanned.to_json(&sources))?;
+    } else {
+        show::result(&scanned.to_text(language, arguments.write))?;
     }
     Ok(Exit::Success)
 }

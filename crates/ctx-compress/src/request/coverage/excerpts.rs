@@ -82,10 +82,10 @@ fn texts(passage: &Passage<'_>, ordinals: &[u32], making: &Making) -> Vec<String
     making.each_piece(passage, &mut |piece| is_plain &= piece.key_len == 0 && piece.list == 0);
     making.each_piece(
         passage,
-        &mut chosen(ordinals, |piece| match is_plain {
-            true => texts.push(piece.text.to_owned()),
-            false => line.add(piece),
-        }),
+        &mut chosen(
+            ordinals,
+            |piece| if is_plain { texts.push(piece.text.to_owned()) } else { line.add(piece) },
+        ),
     );
     texts.extend((!is_plain).then_some(line.text));
     texts

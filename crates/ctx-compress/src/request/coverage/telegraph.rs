@@ -74,10 +74,7 @@ fn is_dropped(core: &str, dropped: &WordList) -> bool {
     if core.len() > LONGEST_FILLER || !core.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return false;
     }
-    match core.is_ascii() {
-        true => dropped.contains(core),
-        false => dropped.contains(&core.replace('’', "'")),
-    }
+    if core.is_ascii() { dropped.contains(core) } else { dropped.contains(&core.replace('’', "'")) }
 }
 
 /// The signs that are taken off a word, each a bit, and those around it that do not belong to it.

@@ -115,8 +115,9 @@ fn column(place: &str) -> Option<usize> {
 }
 
 fn quoted(value: &str) -> String {
-    match value.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", value.replace('"', "\"\"")),
-        false => value.to_owned(),
+    if value.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", value.replace('"', "\"\""))
+    } else {
+        value.to_owned()
     }
 }

@@ -97,11 +97,10 @@ fn join(before: &[Message], after: &[Message], is_taken: &mut [bool], parents: &
         let own = message.source.to_string();
         // A message joined earlier is not itself a source of a segment, but its parts are.
         let piece = |source: String| pieces.get_mut(&source).and_then(|places| places.first().copied());
-        let new = match is_taken[old] {
-            true => None,
-            false => {
-                std::iter::once(own).chain(origins(message).skip(1).map(ToString::to_string)).find_map(piece)
-            }
+        let new = if is_taken[old] {
+            None
+        } else {
+            std::iter::once(own).chain(origins(message).skip(1).map(ToString::to_string)).find_map(piece)
         };
         if let Some(new) = new {
             is_taken[old] = true;

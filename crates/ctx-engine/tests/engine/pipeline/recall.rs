@@ -189,9 +189,10 @@ impl Embedder for Toy {
     fn embed<'a>(&'a self, texts: &'a [Text]) -> PortFuture<'a, Result<Vec<Vec<f32>>, PortError>> {
         let is_about = |text: &Text| ["allergic", "food"].iter().any(|word| text.as_str().contains(word));
         let vector = |text: &Text| if is_about(text) { vec![1.0, 0.0] } else { vec![0.0, 1.0] };
-        let answer = match self.fails {
-            true => Err(PortError::new(PortErrorKind::Unavailable, phrase!("the model sleeps"))),
-            false => Ok(texts.iter().map(vector).collect()),
+        let answer = if self.fails {
+            Err(PortError::new(PortErrorKind::Unavailable, phrase!("the model sleeps")))
+        } else {
+            Ok(texts.iter().map(vector).collect())
         };
         Box::pin(std::future::ready(answer))
     }

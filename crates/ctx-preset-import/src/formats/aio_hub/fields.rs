@@ -185,10 +185,7 @@ fn entries(given: Source<'_>, moves: &Moves) {
         let number = &mut numbers[usize::from(is_greeting)];
         let item = placed(item, &format!("/{name}/{number}"));
         *number += 1;
-        match is_greeting {
-            true => shown(item, Greeting::KEYS, GREETING),
-            false => entry(item),
-        }
+        if is_greeting { shown(item, Greeting::KEYS, GREETING) } else { entry(item) }
     }
 }
 

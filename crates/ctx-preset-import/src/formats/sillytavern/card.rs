@@ -138,9 +138,10 @@ impl<'v> Card<'v> {
                     .wrong_type(phrase!("a list, or text with at most {most} tags", most = MOST_TAGS), tags);
             }
         };
-        match self.is_layered {
-            true => reader.at_key("data", |reader| reader.at_key("tags", check)),
-            false => reader.at_key("tags", check),
+        if self.is_layered {
+            reader.at_key("data", |reader| reader.at_key("tags", check));
+        } else {
+            reader.at_key("tags", check);
         }
         reader.finish()
     }
@@ -307,10 +308,8 @@ impl<'v> Card<'v> {
             return;
         }
         let (root, data) = (self.root, self.fields);
-        let mirror = |top: Source<'v>, below: Source<'v>, to: &'static str| match top.value() == below.value()
-        {
-            true => top.all_alike(MIRROR, to),
-            false => top.keep_all(UNLIKE_DATA),
+        let mirror = |top: Source<'v>, below: Source<'v>, to: &'static str| {
+            if top.value() == below.value() { top.all_alike(MIRROR, to) } else { top.keep_all(UNLIKE_DATA) }
         };
         for (top, below, to) in MIRRORS {
             mirror(root.at(top), data.at(below), to);

@@ -39,9 +39,10 @@ pub(crate) fn take(preset: Source<'_>) -> Object {
     let mut parameters = Map::new();
     for (from, to) in SAMPLERS {
         let (field, place) = (preset.at(from), format!("/parameters/{to}"));
-        match is_word(from) {
-            true => drop(field.scalar().into(place)),
-            false => drop(field.number().into(place)),
+        if is_word(from) {
+            field.scalar().into(place);
+        } else {
+            field.number().into(place);
         }
         let value = field.value().and_then(|value| sampler(from, value));
         parameters.extend(value.map(|value| (to.to_owned(), value)));

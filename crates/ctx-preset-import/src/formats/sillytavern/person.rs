@@ -57,13 +57,15 @@ impl PersonaPlace {
             read.into("/presetMessages");
         };
         for at in 0..3 {
-            match is_deep || at == 0 {
-                true => take(own[at], at),
-                false => own[at].keep(NO_DEPTH),
+            if is_deep || at == 0 {
+                take(own[at], at);
+            } else {
+                own[at].keep(NO_DEPTH);
             }
-            match (is_deep || at == 0) && own[at].as_whole().is_none() {
-                true => take(general[at], at),
-                false => general[at].keep(ITS_OWN),
+            if (is_deep || at == 0) && own[at].as_whole().is_none() {
+                take(general[at], at);
+            } else {
+                general[at].keep(ITS_OWN);
             }
         }
         match position {

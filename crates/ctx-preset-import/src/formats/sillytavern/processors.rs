@@ -90,9 +90,10 @@ fn generation(preset: ChatPreset<'_>) -> Value {
             "/parameters/processors/generation-prompt/config/impersonatePrefill",
         ),
     ] {
-        match is_claude {
-            true => config[ours] = preset.take_text(key, to).into(),
-            false => preset.0.at(key).keep("only Claude accepts a prefill"),
+        if is_claude {
+            config[ours] = preset.take_text(key, to).into();
+        } else {
+            preset.0.at(key).keep("only Claude accepts a prefill");
         }
     }
     config

@@ -144,24 +144,25 @@ impl Converter {
         let none = Map::new();
         let extensions = extensions.and_then(Value::as_object).unwrap_or(&none);
         let has_title = comment.is_some_and(|comment| !is_blank(comment));
-        let title = if has_title { None } else { name };
-        if has_title {
+        let title = if has_title {
             entry.found(name).keep("the comment becomes the title");
+            None
         } else {
             entry.found(name).text().into("/comment");
-        }
-        let is_off =
-            entry.found(enabled).flag().perhaps().into("/disable").map(|enabled| Value::Bool(!enabled));
+            name
+        };
+        let is_enabled = entry.found(enabled).flag().perhaps().into("/disable");
+        let is_off = is_enabled.map(|enabled| Value::Bool(!enabled));
         let has_case = extensions.get("case_sensitive").is_some_and(|case| !case.is_null());
         let case = case_sensitive.filter(|_| self.is_v3 && !has_case);
-        match self.is_v3 && !has_case {
-            true => drop(entry.found(case).flag().into("/caseSensitive")),
-            false => entry.found(case_sensitive).keep("the value in `extensions` is used"),
+        if self.is_v3 && !has_case {
+            entry.found(case).flag().into("/caseSensitive");
+        } else {
+            entry.found(case_sensitive).keep("the value in `extensions` is used");
         }
-        let is_before = place.and_then(Value::as_str) == Some("before_char");
         let extended = entry.found(extensions.get("position"));
         let position = extended.value().filter(|position| !position.is_null());
-        let otherwise = Value::from(u8::from(!is_before));
+        let otherwise = Value::from(u8::from(place.and_then(Value::as_str) != Some("before_char")));
         if position.is_some() {
             extended.any().into("/position");
             entry.found(place).keep("the position in `extensions` applies");
@@ -176,9 +177,8 @@ impl Converter {
 
         let mut fields = Fields { all: [("", None); FIELDS], count: 0 };
         let (mut is_titled, mut is_cased) = (false, false);
-        for ((theirs, to), found) in
-            CARD_FIELDS.iter().zip(find_each(map, &CARD_FIELDS, |(theirs, _)| theirs))
-        {
+        let given = find_each(map, &CARD_FIELDS, |(theirs, _)| theirs);
+        for ((theirs, to), found) in CARD_FIELDS.iter().zip(given) {
             let field = entry.found(found);
             match *theirs {
                 "id" => drop(field.scalar().into(*to)),

@@ -170,9 +170,12 @@ fn set(message: &mut Message, attribute: &str) {
             message.tool_calls = value.split(',').map(call).collect();
         }
         "parts" => {
-            let part = |text: &str| match text.starts_with('<') {
-                true => ContentPart::Other(Arc::new(Value::from(text))),
-                false => ContentPart::Text(Text::from(text)),
+            let part = |text: &str| {
+                if text.starts_with('<') {
+                    ContentPart::Other(Arc::new(Value::from(text)))
+                } else {
+                    ContentPart::Text(Text::from(text))
+                }
             };
             message.content = Content::Parts(message.text().split('|').map(part).collect());
         }

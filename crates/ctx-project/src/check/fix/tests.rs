@@ -49,9 +49,10 @@ fn entry() -> impl Strategy<Value = String> {
         let text_quote = if quote.is_empty() { "'" } else { quote };
         let (target, content) =
             (format!("{quote}{target}{quote}"), format!("{text_quote}{content}{text_quote}"));
-        match is_flow {
-            true => format!("  - {{ content: {content}, anchorTarget: {target} }}{comment}\n"),
-            false => format!("  - anchorTarget: {target}{comment}\n    content: {content}\n"),
+        if is_flow {
+            format!("  - {{ content: {content}, anchorTarget: {target} }}{comment}\n")
+        } else {
+            format!("  - anchorTarget: {target}{comment}\n    content: {content}\n")
         }
     })
 }

@@ -60,9 +60,10 @@ fn unedit(
     let mut edited = former.clone();
     edit.apply(&mut edited);
     let back = NodeEdit::between(edit, former);
-    match NodeEdit::between(edit, node) == NodeEdit::between(edit, &edited) {
-        true => Ok(SessionOp::Edit { id: id.clone(), edit: Box::new(back) }),
-        false => Err(phrase!("`{id}` was edited since", id = id.to_string())),
+    if NodeEdit::between(edit, node) == NodeEdit::between(edit, &edited) {
+        Ok(SessionOp::Edit { id: id.clone(), edit: Box::new(back) })
+    } else {
+        Err(phrase!("`{id}` was edited since", id = id.to_string()))
     }
 }
 
@@ -72,9 +73,10 @@ fn put_back(session: &Session, former: Option<&Node>) -> Result<SessionOp, Phras
     let former = former.filter(|former| former.is_summary()).ok_or_else(gone)?;
     let after = former.parent_id.clone().ok_or_else(gone)?;
     let follows = &session.node(&after).ok_or_else(gone)?.children_ids;
-    match *follows == former.children_ids {
-        true => Ok(SessionOp::Insert { after, node: Box::new(former.clone()) }),
-        false => Err(phrase!("other messages now follow `{after}`", after = after.to_string())),
+    if *follows == former.children_ids {
+        Ok(SessionOp::Insert { after, node: Box::new(former.clone()) })
+    } else {
+        Err(phrase!("other messages now follow `{after}`", after = after.to_string()))
     }
 }
 

@@ -197,11 +197,11 @@ impl Prompts {
             return;
         }
         let used = &self.used;
-        entry.identifier =
-            match used.contains_key(&wanted) || wanted != id && self.names.ids.contains(&wanted) {
-                true => self.names.numbered(&wanted, number, |name| used.contains_key(name)),
-                false => wanted,
-            };
+        entry.identifier = if used.contains_key(&wanted) || wanted != id && self.names.ids.contains(&wanted) {
+            self.names.numbered(&wanted, number, |name| used.contains_key(name))
+        } else {
+            wanted
+        };
         self.push(entry);
     }
 

@@ -118,9 +118,10 @@ impl ChatPreset<'_> {
         self.take_order(&ids);
         self.take_legacy(&ids, overridden);
         let new_chat = self.0.at("new_chat_prompt");
-        match ids.contains_key("new_chat") {
-            true => drop(new_chat.text().into("/presetMessages/new_chat/content")),
-            false => new_chat.keep("the conversation has no position"),
+        if ids.contains_key("new_chat") {
+            new_chat.text().into("/presetMessages/new_chat/content");
+        } else {
+            new_chat.keep("the conversation has no position");
         }
         for key in ["max_context_unlocked", "show_external_models", "bypass_status_check"] {
             self.0.at(key).any().alike(WINDOW).into("");
