@@ -21,7 +21,7 @@ use ctx_chat::{
     run_turn, with_compression,
 };
 use ctx_compress::mask::MaskConfig;
-use ctx_engine::{CompiledAgent, ConversationMemory, Engine};
+use ctx_engine::{CompiledAgent, Engine, TurnCache};
 use ctx_pipeline::Cancel;
 use ctx_types::ports::{PortError, PortErrorKind, PortFuture};
 use ctx_types::{Summarizer, SummaryAnswer, SummaryRequest, phrase};
@@ -75,7 +75,7 @@ struct Talk<'a> {
     compresses: bool,
     store: SqliteStore,
     conversation: Conversation,
-    memory: ConversationMemory,
+    memory: TurnCache,
     writer: conversation::Writer,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Talk<'a> {
     async fn new(agent: &'a CompiledAgent, compresses: bool, store: SqliteStore, size: usize) -> Self {
         let session = conversation::Conversation::new(1, Variables::Off).session(size);
         let conversation = Conversation::import(&store, "c", session, None).await.expect("it is new");
-        let (memory, writer) = (ConversationMemory::default(), conversation::Writer::new(2));
+        let (memory, writer) = (TurnCache::default(), conversation::Writer::new(2));
         let mut talk = Self { agent, compresses, store, conversation, memory, writer };
         talk.turns(2).await;
         talk

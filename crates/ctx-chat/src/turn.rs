@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use ctx_compress::mask::MaskConfig;
 use ctx_compress::request::RequestConfig;
-use ctx_engine::{AssembleError, CompiledAgent, Context, ConversationMemory, Ports};
+use ctx_engine::{AssembleError, CompiledAgent, Context, Ports, TurnCache};
 use ctx_pipeline::Cancel;
 use ctx_types::{
     AttachmentPorts, Diagnostic, GenerationKind, Message, NodeId, Role, Session, StoredAttachment,
@@ -317,7 +317,7 @@ impl Running<'_, '_> {
     /// may take long.
     async fn store_input(
         &mut self,
-        memory: Option<&ConversationMemory>,
+        memory: Option<&TurnCache>,
     ) -> Result<Option<Result<Context, AssembleError>>, Stop> {
         let text = self.request.turn.input.clone().filter(|text| !text.trim().is_empty());
         let is_said = text.is_some() || !self.request.attachments.is_empty();
@@ -356,7 +356,7 @@ impl Running<'_, '_> {
         self.request.turn.dialect = Some(self.chat.model.dialect().name().into());
     }
 
-    async fn assemble(&mut self, memory: Option<&ConversationMemory>) -> Result<Context, AssembleError> {
+    async fn assemble(&mut self, memory: Option<&TurnCache>) -> Result<Context, AssembleError> {
         assemble(self.chat, self.recorder.session(), &self.request.turn, memory, self.cancel).await
     }
 
@@ -405,7 +405,7 @@ async fn assemble(
     chat: &Chat<'_>,
     session: &Session,
     turn: &TurnInput,
-    memory: Option<&ConversationMemory>,
+    memory: Option<&TurnCache>,
     cancel: &Cancel,
 ) -> Result<Context, AssembleError> {
     let ports = Ports::default().with(|ports| {

@@ -14,7 +14,7 @@ mod text;
 use anyhow::{Context as _, Result};
 use base64::Engine as _;
 use ctx_engine::Context;
-use ctx_engine::inspect::Lives;
+use ctx_engine::inspect::MessageTrace;
 use ctx_language::Language;
 use ctx_types::{Diagnostic, Severity, Unstable, count_of, phrase, thousands};
 use minijinja::syntax::SyntaxConfig;
@@ -105,13 +105,13 @@ struct Finding {
 pub(crate) fn page(
     language: Language,
     context: &Context,
-    lives: &Lives<'_>,
+    traces: &MessageTrace<'_>,
     about: About<'_>,
     sources: &Sources,
 ) -> Result<String> {
     let mut room = Room::default();
     let tokens = context.tokens();
-    let messages = messages::list(language, context, lives, &tokens, &mut room);
+    let messages = messages::list(language, context, traces, &tokens, &mut room);
     let findings = &context.report.diagnostics;
     let page = Page {
         style: STYLE,
@@ -125,7 +125,7 @@ pub(crate) fn page(
         count: context.messages.len(),
         messages,
         cache: cache(language, context, &tokens),
-        stages: stages::list(language, context, lives),
+        stages: stages::list(language, context, traces),
         decisions: decisions::groups(language, context),
         findings: self::findings(language, findings, sources),
         more_findings: findings.len().checked_sub(MAX_FINDINGS).filter(|more| *more > 0).map(|more| {

@@ -40,7 +40,7 @@ fn compiling(criterion: &mut Criterion) {
 fn assembling(criterion: &mut Criterion) {
     let (compiled, turn) = (warm(Variables::Off), turn());
     for size in SIZES {
-        let mut talk = Talk::new(&compiled, &turn, size);
+        let mut talk = Chat::new(&compiled, &turn, size);
         bare(&mut criterion.benchmark_group("bare"), &talk, size);
         let mut group = criterion.benchmark_group("assemble");
         group.sampling_mode(SamplingMode::Flat);
@@ -54,7 +54,7 @@ fn assembling(criterion: &mut Criterion) {
     }
 }
 
-struct Talk<'a> {
+struct Chat<'a> {
     compiled: &'a CompiledAgent,
     turn: &'a TurnInput,
     size: usize,
@@ -63,7 +63,7 @@ struct Talk<'a> {
     appended: usize,
 }
 
-impl<'a> Talk<'a> {
+impl<'a> Chat<'a> {
     fn new(compiled: &'a CompiledAgent, turn: &'a TurnInput, size: usize) -> Self {
         let mut messages = Conversation::new(1, Variables::Off);
         let session = messages.session(size);
@@ -99,7 +99,7 @@ impl<'a> Talk<'a> {
     }
 }
 
-fn bare(group: &mut BenchmarkGroup<'_, WallTime>, talk: &Talk<'_>, size: usize) {
+fn bare(group: &mut BenchmarkGroup<'_, WallTime>, talk: &Chat<'_>, size: usize) {
     let Ok(context) = talk.compiled.assemble_blocking(&talk.session, talk.turn) else { return };
     let sent: Vec<String> = context.messages.iter().map(|message| message.text().into_owned()).collect();
     group.throughput(Throughput::Bytes(sent.iter().map(|text| text.len() as u64).sum()));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use conversation::{BUDGET, Conversation, Variables, agent, append, turn, warm, with};
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
-use ctx_engine::{CompiledAgent, ConversationMemory, Engine, Ports, Switches};
+use ctx_engine::{CompiledAgent, Engine, Ports, Switches, TurnCache};
 use ctx_types::{Content, Node, Session, TurnInput};
 
 /// Messages of a conversation; the first turn is measured only for the smallest.
@@ -34,11 +34,11 @@ fn recalling(criterion: &mut Criterion) {
     for size in SIZES {
         let mut messages = Conversation::new(1, Variables::Off);
         let session = messages.session(size);
-        let mut talk = Talk {
+        let mut talk = Chat {
             questions: questions(&session),
             session,
             messages,
-            memory: ConversationMemory::default(),
+            memory: TurnCache::default(),
             appended: 0,
             budget: BUDGET,
         };
@@ -67,20 +67,20 @@ fn recalling(criterion: &mut Criterion) {
     }
 }
 
-struct Talk {
+struct Chat {
     session: Session,
     questions: Vec<String>,
     messages: Conversation,
-    memory: ConversationMemory,
+    memory: TurnCache,
     appended: usize,
     budget: i64,
 }
 
-impl Talk {
+impl Chat {
     fn first(&mut self, compiled: &CompiledAgent, size: usize) -> Duration {
         self.session = self.messages.session(size);
         self.questions = questions(&self.session);
-        self.memory = ConversationMemory::default();
+        self.memory = TurnCache::default();
         self.assemble(compiled)
     }
 

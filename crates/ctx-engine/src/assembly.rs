@@ -1,7 +1,7 @@
 use ctx_pipeline::{Cancel, Inputs, ProcessorError, Run, RunError};
 use ctx_processors::{
-    Cause, Infeasible, KeptCompression, LimiterResult, LoadedWindow, Part, StillCompressed, TokenLimiter,
-    WindowSize,
+    Cause, CompressionCache, Infeasible, LimiterResult, LoadedWindow, RequestPart, ReusedPrefix,
+    TokenLimiter, WindowSize,
 };
 use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, has_media, message_cost, tools_cost};
 use ctx_types::{
@@ -11,15 +11,15 @@ use ctx_types::{
 use ctx_wire::Dialect;
 
 use crate::attachments;
-use crate::attempt::{Attempt, Grown};
+use crate::attempt::{AddedParts, Attempt};
 use crate::codes;
-use crate::compiled::CompiledAgent;
+use crate::compiled_agent::CompiledAgent;
 use crate::context::Context;
-use crate::limiting;
-use crate::memory::ConversationMemory;
+use crate::limiter;
 use crate::recall::Recall;
 use crate::stable::{self, Stability};
 use crate::trace::Trace;
+use crate::turn_cache::TurnCache;
 
 /// Optional services that the host provides to an assembly.
 #[derive(Clone, Copy, Default)]
@@ -36,10 +36,10 @@ pub struct Ports<'a> {
     pub deadline: Option<&'a dyn Deadline>,
     /// Measures the time of processors.
     pub stopwatch: Option<&'a dyn Stopwatch>,
-    /// Cache shared by the turns of a conversation; see [`ConversationMemory`].
-    pub memory: Option<&'a ConversationMemory>,
+    /// Cache shared by the turns of a conversation; see [`TurnCache`].
+    pub memory: Option<&'a TurnCache>,
     /// Whether to record the output of each processor in [`Context::trace`](crate::Context::trace), for
-    /// [`Lives`](crate::inspect::Lives). Off by default, and then free of cost.
+    /// [`MessageTrace`](crate::inspect::MessageTrace). Off by default, and then free of cost.
     pub is_traced: bool,
 }
 
@@ -143,10 +143,10 @@ impl<'a> Assembly<'a> {
     /// Runs the pipeline. Doubles the loaded tokens until messages are dropped, unless the size is final.
     pub(crate) async fn run(self) -> Result<Context, AssembleError> {
         let mut size =
-            limiting::first_window(self.agent.pipeline(), self.agent.agent(), self.budget.available);
+            limiter::first_window(self.agent.pipeline(), self.agent.agent(), self.budget.available);
         if let Some(size) = &mut size {
             // If nothing is compressed, this could only cause a second run.
-            size.without_compressed &= self.ports.memory.is_some_and(ConversationMemory::is_compressed);
+            size.without_compressed &= self.ports.memory.is_some_and(TurnCache::is_compressed);
         }
         loop {
             let done = self.run_window(size).await;
@@ -168,13 +168,13 @@ impl<'a> Assembly<'a> {
     fn keep(&self, run: &Run) {
         let Some(memory) = self.ports.memory.filter(|_| !self.turn.preview) else { return };
         memory.keep_texts(run.draft.messages());
-        if let Some(kept) = run.blackboard.get::<KeptCompression>() {
+        if let Some(kept) = run.blackboard.get::<CompressionCache>() {
             memory.keep(kept.clone(), self.agent.identity());
         }
     }
 
     pub(crate) async fn run_appended(&self, run: &mut Run) -> Result<(), AssembleError> {
-        attachments::tell_policy(self.agent.pipeline(), run);
+        attachments::share_policy(self.agent.pipeline(), run);
         Ok(self.agent.pipeline().run_appended(run, self.inputs(&self.budget)).await?)
     }
 
@@ -184,7 +184,7 @@ impl<'a> Assembly<'a> {
     /// If too little can be dropped, everything droppable is dropped: later processors may then need less.
     async fn run_window(&self, size: Option<WindowSize>) -> Result<(Run, TokenFigure), AssembleError> {
         let pipeline = self.agent.pipeline();
-        let from = limiting::recount_from(pipeline);
+        let from = limiter::recount_from(pipeline);
         let mut run = Run { drafts: self.ports.is_traced.then(Vec::new), ..Run::default() };
         if let Some(size) = size {
             run.blackboard.insert(size);
@@ -193,7 +193,7 @@ impl<'a> Assembly<'a> {
             run.blackboard.insert(memory.compression(self.agent.identity()));
             run.blackboard.insert(memory.recall());
         }
-        attachments::tell_policy(pipeline, &mut run);
+        attachments::share_policy(pipeline, &mut run);
         pipeline.run(&mut run, self.inputs(&self.budget), ..from).await?;
         // Macro results are mostly equal from turn to turn. Share them before they are counted.
         self.agent.share_texts(run.draft.messages_mut(), self.ports.memory, self.counter.encoding());
@@ -222,21 +222,21 @@ impl<'a> Assembly<'a> {
                 Err(error) => return Err(error),
             };
             let Some(over) = self.overshoot(tokens) else { return Ok((run, tokens)) };
-            let grown = self.grown(&run, &saved);
+            let grown = self.added_parts(&run, &saved);
             if let Some(cause) = unlimited {
                 return Err(AssembleError::Infeasible(grown.infeasible(attempt.available, cause)));
             }
-            attempt.leave_room(over, self.kept(&run, &saved), grown)?;
+            attempt.lower_budget(over, self.kept_tokens(&run, &saved), grown)?;
             run = Run { timings: run.timings, ..saved.clone() };
         }
     }
 
     fn unlimited(&self) -> Option<Cause> {
-        limiting::unlimited(self.agent.pipeline()).filter(|_| self.budget.available.is_some())
+        limiter::unlimited(self.agent.pipeline()).filter(|_| self.budget.available.is_some())
     }
 
     /// If the limiter did not count, it kept all its input.
-    fn kept(&self, run: &Run, saved: &Run) -> u64 {
+    fn kept_tokens(&self, run: &Run, saved: &Run) -> u64 {
         match run.blackboard.get::<LimiterResult>().and_then(|result| result.kept) {
             Some(TokenFigure::Exact(kept)) => kept,
             Some(TokenFigure::AtMost(kept)) => kept.min(self.count(saved.draft.messages())),
@@ -244,8 +244,8 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    fn grown(&self, run: &Run, saved: &Run) -> Grown {
-        let Some(drafts) = &run.drafts else { return Grown::default() };
+    fn added_parts(&self, run: &Run, saved: &Run) -> AddedParts {
+        let Some(drafts) = &run.drafts else { return AddedParts::default() };
         let earlier = saved.drafts.as_ref().map_or(0, Vec::len);
         let drafts = drafts.get(earlier..).unwrap_or_default();
         let limiter = drafts.iter().position(|(id, _)| &**id == TokenLimiter::ID);
@@ -258,7 +258,7 @@ impl<'a> Assembly<'a> {
             written.extend(Some((id.to_string(), added)).filter(|_| added != 0));
             before = after;
         }
-        Grown { kept: Part::of_messages(kept.messages(), &self.model, &self.counter), written }
+        AddedParts { kept: RequestPart::from_messages(kept.messages(), &self.model, &self.counter), written }
     }
 
     fn inputs<'b>(&'b self, budget: &'b Budget) -> Inputs<'b> {
@@ -354,7 +354,7 @@ fn needs_older(done: &Result<(Run, TokenFigure), AssembleError>) -> bool {
     match done {
         Ok((run, _)) => {
             let is_late = run.blackboard.get::<LoadedWindow>().is_some_and(|window| window.compressed > 0);
-            is_late && run.blackboard.get::<StillCompressed>().is_none()
+            is_late && run.blackboard.get::<ReusedPrefix>().is_none()
         }
         Err(error) => matches!(error, AssembleError::Infeasible(_)),
     }

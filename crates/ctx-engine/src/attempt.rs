@@ -1,6 +1,6 @@
 //! Retries with a lower budget, for processors that add messages after the limiter.
 
-use ctx_processors::{Cause, Infeasible, Part};
+use ctx_processors::{Cause, Infeasible, RequestPart};
 use ctx_tokens::Budget;
 
 use crate::assembly::AssembleError;
@@ -18,8 +18,8 @@ pub(crate) struct Attempt {
 }
 
 #[derive(Default)]
-pub(crate) struct Grown {
-    pub(crate) kept: Vec<Part>,
+pub(crate) struct AddedParts {
+    pub(crate) kept: Vec<RequestPart>,
     pub(crate) written: Vec<(String, i64)>,
 }
 
@@ -34,9 +34,14 @@ impl Attempt {
         self.reruns > 0
     }
 
-    pub(crate) fn leave_room(&mut self, over: u64, kept: u64, grown: Grown) -> Result<(), AssembleError> {
+    pub(crate) fn lower_budget(
+        &mut self,
+        over: u64,
+        kept: u64,
+        grown: AddedParts,
+    ) -> Result<(), AssembleError> {
         if let Some(least) = self.least.take() {
-            return Err(AssembleError::Infeasible(least.beside_later_stages(self.available, grown.written)));
+            return Err(AssembleError::Infeasible(least.with_later_stages(self.available, grown.written)));
         }
         if self.reruns == RERUNS {
             return Err(AssembleError::Infeasible(grown.infeasible(self.available, Cause::Overgrown)));
@@ -52,7 +57,7 @@ impl Attempt {
         let needed = u32::try_from(infeasible.needed()).unwrap_or(u32::MAX);
         if needed > self.available || self.reruns == RERUNS {
             let written = std::mem::take(&mut self.written);
-            return Err(AssembleError::Infeasible(infeasible.beside_later_stages(self.available, written)));
+            return Err(AssembleError::Infeasible(infeasible.with_later_stages(self.available, written)));
         }
         self.reruns += 1;
         self.budget.available = Some(needed);
@@ -61,9 +66,9 @@ impl Attempt {
     }
 }
 
-impl Grown {
+impl AddedParts {
     pub(crate) fn infeasible(self, available: u32, cause: Cause) -> Infeasible {
         let infeasible = Infeasible { available, cause, parts: self.kept };
-        infeasible.beside_later_stages(available, self.written)
+        infeasible.with_later_stages(available, self.written)
     }
 }

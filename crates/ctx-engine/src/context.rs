@@ -58,14 +58,14 @@ impl Context {
     /// of the text). Read it with [`SavedContext::read`](crate::inspect::SavedContext::read).
     pub fn to_json(&self) -> Value {
         json!({
-            "messages": self.messages.iter().zip(self.tokens()).map(message_json).collect::<Vec<_>>(),
+            "messages": self.messages.iter().zip(self.tokens()).map(|(message, tokens)| message_json(message, tokens)).collect::<Vec<_>>(),
             "report": &self.report,
             "effects": &self.effects,
         })
     }
 }
 
-fn message_json((message, tokens): (&Message, u32)) -> Value {
+fn message_json(message: &Message, tokens: u32) -> Value {
     let mut map = Map::new();
     map.insert("role".to_owned(), json!(message.role));
     map.insert("content".to_owned(), content_json(&message.content));

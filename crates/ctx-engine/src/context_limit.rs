@@ -1,10 +1,10 @@
-use ctx_pipeline::Origin;
+use ctx_pipeline::SettingOrigin;
 use ctx_tokens::{BudgetRequest, MAX_TOKENS, read_tokens};
 use ctx_types::{Agent, Diagnostic, Fix, TurnInput, excerpt, phrase};
 use serde_json::Value;
 
 use crate::codes;
-use crate::compiled::{root, stored};
+use crate::compiled_agent::{root, stored};
 use crate::engine::Compile;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,7 +47,7 @@ impl ContextLimit {
     }
 }
 
-fn bad_tokens(origin: Origin, value: &Value) -> Diagnostic {
+fn bad_tokens(origin: SettingOrigin, value: &Value) -> Diagnostic {
     let shown = value.to_string();
     let message = phrase!(
         "`maxContextTokens` must be a whole number from 0 to {limit}, found `{value}`",

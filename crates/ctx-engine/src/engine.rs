@@ -12,7 +12,7 @@ use ctx_tokens::ModelTable;
 use ctx_types::{Agent, Diagnostic, LoadedWorldbook, TextMemory, UserProfile};
 use serde_json::Value;
 
-use crate::compiled::CompiledAgent;
+use crate::compiled_agent::CompiledAgent;
 use crate::inspect::cache_lint;
 use crate::switches::Switches;
 
@@ -135,11 +135,11 @@ impl Engine {
         let is_merging = is_merging(compiled.pipeline());
         let conditions = cache_lint::Conditions { dialect, is_merging, has_session_variables };
         let mut variables = VolatileVariables::default();
-        let values = MacroValues::of_agent(compiled.agent(), self.macro_ports.clone(), &mut |_| ());
+        let values = MacroValues::from_agent(compiled.agent(), self.macro_ports.clone(), &mut |_| ());
         let values = values.with_card_templates(dialect, &self.macros);
         values.note_volatile_texts(compiled.profile(), &mut variables);
         let mut found = if is_on(compiled.pipeline(), WorldbookProcessor::ID) {
-            cache_lint::of_books(compiled.worldbooks(), &self.macros, dialect, &mut variables)
+            cache_lint::book_diagnostics(compiled.worldbooks(), &self.macros, dialect, &mut variables)
         } else {
             Vec::new()
         };

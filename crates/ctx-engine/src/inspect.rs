@@ -2,14 +2,15 @@
 
 pub(crate) mod cache_lint;
 mod comparison;
-mod life;
+mod message_trace;
 mod saved_context;
 mod shares;
 mod snapshot;
 
 pub use comparison::{Comparison, Difference, DifferenceKind};
-pub use life::{
-    CacheStanding, CostPart, Event, EventKind, Life, Lives, Piece, SentMessage, Step, UnknownMessage,
+pub use message_trace::{
+    CacheStatus, CostPart, Event, EventKind, MessageSegment, MessageTrace, SentMessage, Step, TracedMessage,
+    UnknownMessage,
 };
 pub use saved_context::SavedContext;
 pub use shares::TokenShare;

@@ -22,12 +22,12 @@
 //! ```
 #![warn(clippy::disallowed_methods)]
 
-mod appended;
+mod appended_messages;
 mod assembly;
 mod attachments;
 mod attempt;
 pub mod codes;
-mod compiled;
+mod compiled_agent;
 pub mod compress;
 mod context;
 mod context_limit;
@@ -37,8 +37,7 @@ mod engine;
 mod guide;
 pub mod import;
 pub mod inspect;
-mod limiting;
-mod memory;
+mod limiter;
 pub mod prelude;
 mod prepared_input;
 mod recall;
@@ -47,15 +46,16 @@ pub mod schema;
 mod stable;
 mod switches;
 mod trace;
+mod turn_cache;
 
-pub use appended::Appended;
+pub use appended_messages::AppendedMessages;
 pub use assembly::{AssembleError, Ports};
-pub use compiled::{CompiledAgent, MODEL_SETTINGS, USER_SETTINGS};
+pub use compiled_agent::{CompiledAgent, MODEL_SETTINGS, USER_SETTINGS};
 pub use context::Context;
 pub use engine::{Compile, Engine};
-pub use memory::ConversationMemory;
 pub use prepared_input::PreparedInput;
 pub use switches::Switches;
+pub use turn_cache::TurnCache;
 
 pub use ctx_preset_import::{
     Format, ImportError, Imported, Limits, read_agent, read_conversation, read_profile, read_worldbook,

@@ -11,9 +11,8 @@
 
 // Compile, assemble and encode.
 pub use crate::{
-    AssembleError, Compile, CompiledAgent, Context, ConversationMemory, Dialect, Encoded, Engine, Format,
-    ImportError, Imported, Limits, Ports, Request, Switches, read_agent, read_conversation, read_profile,
-    read_worldbook,
+    AssembleError, Compile, CompiledAgent, Context, Dialect, Encoded, Engine, Format, ImportError, Imported,
+    Limits, Ports, Request, Switches, TurnCache, read_agent, read_conversation, read_profile, read_worldbook,
 };
 pub use ctx_anchors::AnchorDefinition;
 pub use ctx_tokens::{Counter, ModelTable};
@@ -29,7 +28,7 @@ pub use ctx_types::{
 // Processors.
 pub use ctx_pipeline::{
     Cancel, Config, ConfigField, ContextProcessor, Descriptor, FieldKind, FieldOption, PipelineContext,
-    PrepareContext, Prepared, ProcessorError, async_trait,
+    PrepareContext, PreparedData, ProcessorError, async_trait,
 };
 
 // Host ports.

@@ -6,7 +6,7 @@ use ctx_types::{
 };
 use serde_json::Value;
 
-use crate::compiled::CompiledAgent;
+use crate::compiled_agent::CompiledAgent;
 use crate::engine::Engine;
 
 const INPUT: &str = "input";
@@ -63,7 +63,8 @@ impl CompiledAgent {
         let raw = turn.input.clone().unwrap_or_default();
         let before = turn.clone().with(|turn| turn.input = None);
         let macros = self.input_macros();
-        let env = Env { input: Some(raw.clone()), ..macros.values.of_turn(self.profile(), session, &before) };
+        let env =
+            Env { input: Some(raw.clone()), ..macros.values.turn_env(self.profile(), session, &before) };
         let template = Template::parse(&raw, macros.dialect, &macros.registry);
         let origin = Source::new(SourceKind::Input, Trust::User);
         let expansion = template.expand(&env, &mut State::new(Limits::default()), &origin);
@@ -84,7 +85,7 @@ pub(crate) struct InputMacros {
 impl InputMacros {
     pub(crate) fn new(engine: &Engine, agent: &Agent) -> Self {
         // Diagnostics about the agent are reported with its preset.
-        let values = MacroValues::of_agent(agent, engine.macro_ports.clone(), &mut |_| ());
+        let values = MacroValues::from_agent(agent, engine.macro_ports.clone(), &mut |_| ());
         Self { registry: engine.macros.clone(), dialect: macro_dialect(agent).0, values }
     }
 }

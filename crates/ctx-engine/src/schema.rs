@@ -15,7 +15,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
 use crate::engine::Engine;
-use crate::inspect::Life;
+use crate::inspect::TracedMessage;
 
 /// A kind of file or report with a schema.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ pub const FILE_SCHEMAS: [FileSchema; 8] = [
     FileSchema {
         name: "life",
         about: "the trace of one message, as written by `explain MSG --json`",
-        write: report_schema::<Life>,
+        write: report_schema::<TracedMessage>,
     },
     FileSchema {
         name: "import-report",

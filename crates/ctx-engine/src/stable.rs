@@ -13,7 +13,7 @@ use ctx_types::{
 };
 use ctx_worldbook::Cause;
 
-use crate::compiled::CompiledAgent;
+use crate::compiled_agent::CompiledAgent;
 
 pub(crate) struct Stability<'a> {
     macros: &'a Registry,
@@ -55,41 +55,45 @@ impl<'a> Stability<'a> {
         let last = messages.iter().rposition(|message| is_said(message) && !message.is_continuation_prefix);
         let mut older = 0;
         for (index, message) in messages.iter().enumerate() {
-            let place = Standing {
+            let place = HistoryPosition {
                 older,
                 newer: said - older,
                 is_below: older > 0 && last < Some(index),
                 is_before: messages.get(index + 1).is_some_and(is_said),
             };
-            if let Some((source, reason)) = self.doubt(message, place) {
+            if let Some((source, reason)) = self.instability(message, place) {
                 let end = Unstable { message: index, source: source.clone(), reason };
-                let is_leaving = !is_said(message) && !is_made_anew(source);
-                let earlier = is_leaving.then(|| joined(messages, index)).flatten();
+                let is_leaving = !is_said(message) && !may_write_other_text(source);
+                let earlier = is_leaving.then(|| part_before_join(messages, index)).flatten();
                 let part = earlier.unwrap_or(StablePart { messages: index, ended_by: Some(end) });
                 return without_placeholders(messages, part);
             }
             older += usize::from(is_said(message));
         }
         let all = StablePart { messages: messages.len(), ended_by: None };
-        joined(messages, messages.len()).unwrap_or(all)
+        part_before_join(messages, messages.len()).unwrap_or(all)
     }
 
-    fn doubt<'b>(&self, message: &'b Message, place: Standing) -> Option<(&'b Source, Phrase)> {
-        if let Some(reason) = self.moves(message, place) {
+    fn instability<'b>(&self, message: &'b Message, place: HistoryPosition) -> Option<(&'b Source, Phrase)> {
+        if let Some(reason) = self.movement(message, place) {
             return Some((&message.source, reason));
         }
         if message.written.is_empty() {
-            return self.differs(&message.source).map(|reason| (&message.source, reason));
+            return self.change_reason(&message.source).map(|reason| (&message.source, reason));
         }
         // Messages joined in a slot lose the placement of their parts.
         let is_gap = matches!(message.place, Place::Gap { .. } | Place::History) && is_said(message);
         let mut is_below = is_gap || place.older > 0 && message.placement.is_none();
-        message.written.iter().find_map(|segment| self.segment_doubt(segment, &mut is_below))
+        message.written.iter().find_map(|segment| self.segment_instability(segment, &mut is_below))
     }
 
-    fn segment_doubt<'b>(&self, segment: &'b Segment, is_below: &mut bool) -> Option<(&'b Source, Phrase)> {
+    fn segment_instability<'b>(
+        &self,
+        segment: &'b Segment,
+        is_below: &mut bool,
+    ) -> Option<(&'b Source, Phrase)> {
         let sources = || std::iter::once(&segment.source).chain(&segment.via);
-        let differs = sources().find_map(|source| Some((source, self.differs(source)?)));
+        let differs = sources().find_map(|source| Some((source, self.change_reason(source)?)));
         let origin = segment.via.last().unwrap_or(&segment.source);
         let is_moving = origin.index().is_some_and(|index| self.moving.contains(&index));
         let moves = match origin.kind {
@@ -102,7 +106,7 @@ impl<'a> Stability<'a> {
         differs.or(moves)
     }
 
-    fn moves(&self, message: &Message, place: Standing) -> Option<Phrase> {
+    fn movement(&self, message: &Message, place: HistoryPosition) -> Option<Phrase> {
         if message.is_continuation_prefix {
             return Some(phrase!("the reply is being continued"));
         }
@@ -127,7 +131,7 @@ impl<'a> Stability<'a> {
         }
     }
 
-    fn differs(&self, source: &Source) -> Option<Phrase> {
+    fn change_reason(&self, source: &Source) -> Option<Phrase> {
         let id = source.id.as_deref().unwrap_or_default();
         let reason = match source.kind {
             SourceKind::Macro if self.is_volatile(id) => phrase!("the macro changes every turn"),
@@ -157,7 +161,7 @@ impl<'a> Stability<'a> {
 
 /// Ends the stable part one message earlier, if that message may be joined with a later message or the reply
 /// once the message at `end` moves.
-fn joined(messages: &[Message], end: usize) -> Option<StablePart> {
+fn part_before_join(messages: &[Message], end: usize) -> Option<StablePart> {
     let last = end.checked_sub(1)?;
     let message = messages.get(last).filter(|message| message.role != Role::Tool)?;
     let after = messages.get(end + 1..).unwrap_or_default();
@@ -181,7 +185,7 @@ fn without_placeholders(messages: &[Message], part: StablePart) -> StablePart {
 
 /// Position relative to the conversation; counts only its messages.
 #[derive(Clone, Copy)]
-struct Standing {
+struct HistoryPosition {
     /// Number above.
     older: usize,
     /// Number below, including the message itself.
@@ -204,7 +208,7 @@ fn is_said(message: &Message) -> bool {
 }
 
 /// Whether a source may write other text into the same message.
-fn is_made_anew(source: &Source) -> bool {
+fn may_write_other_text(source: &Source) -> bool {
     matches!(source.kind, SourceKind::Macro | SourceKind::Variable | SourceKind::Rule)
 }
 

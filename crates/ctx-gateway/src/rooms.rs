@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ctx_chat::{Conversation, ConversationStore, Hold, LogEntry, StoreError};
-use ctx_engine::ConversationMemory;
+use ctx_engine::TurnCache;
 use ctx_types::{Node, phrase};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -71,7 +71,7 @@ struct Room {
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) conversation: Conversation,
-    pub(crate) memory: ConversationMemory,
+    pub(crate) memory: TurnCache,
     counted: Counted,
 }
 
@@ -94,7 +94,7 @@ impl Kept {
     /// O(size).
     pub(crate) fn new(conversation: Conversation) -> Self {
         let counted = Counted { revision: u64::MAX, messages: 0, bytes: 0 };
-        let mut kept = Self { conversation, memory: ConversationMemory::default(), counted };
+        let mut kept = Self { conversation, memory: TurnCache::default(), counted };
         kept.count();
         kept
     }

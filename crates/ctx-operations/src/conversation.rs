@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ctx_engine::{ConversationMemory, Limits, read_conversation};
+use ctx_engine::{Limits, TurnCache, read_conversation};
 use ctx_preset_import::{Document, conversation_of};
 use ctx_types::{Content, Diagnostic, Node, NodeId, Persist as _, Reader, Role, Session, SessionOp, Text};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::given::Given;
 #[derive(Debug)]
 pub struct Conversation {
     pub(crate) session: Session,
-    pub(crate) memory: ConversationMemory,
+    pub(crate) memory: TurnCache,
     pub(crate) found: Vec<Diagnostic>,
     pub(crate) fitters: Fitters,
     count: usize,
@@ -47,7 +47,7 @@ impl Conversation {
 
     fn of(session: Session, found: Vec<Diagnostic>) -> Self {
         let count = session.nodes().filter(|(id, _)| *id != session.root_id()).count();
-        let (memory, fitters) = (ConversationMemory::default(), Fitters::default());
+        let (memory, fitters) = (TurnCache::default(), Fitters::default());
         let read = (session.depth(session.active_leaf_id()).unwrap_or(0), count);
         Self { session, memory, found, fitters, count, read }
     }

@@ -200,5 +200,5 @@ fn diff(mut input: Map<String, Value>) -> Result<Value, OperationError> {
         SavedContext::read(&made).ok_or_else(|| OperationError::usage("the agent has no context"))
     };
     let [first, second] = sides.map(context);
-    Ok(json!(Comparison::of(&first?, &second?)))
+    Ok(json!(Comparison::new(&first?, &second?)))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_engine::inspect::Lives;
+use ctx_engine::inspect::MessageTrace;
 use ctx_engine::{Context, Dialect, Options, Ports, Request, Template};
 use ctx_types::{
     Asset, AssetStore, Attachment, AttachmentPorts, CachePolicy, Deadline, GenerationKind, PortError,
@@ -103,8 +103,8 @@ impl Agent {
         let wanted = given.message.clone();
         let (_, context) = self.context(conversation, given, wanted.is_some(), deadline)?;
         let Some(wanted) = wanted else { return Ok(json!(context.report)) };
-        let lives = Lives::of(&context, &conversation.session);
-        let life = lives.map(|lives| lives.find(&wanted)).transpose();
+        let traces = MessageTrace::read(&context, &conversation.session);
+        let life = traces.map(|traces| traces.find(&wanted)).transpose();
         Ok(json!(life.map_err(|unknown| OperationError::usage(unknown.phrase()))?))
     }
 

@@ -11,7 +11,7 @@ use crate::draft::Draft;
 use crate::error::ProcessorError;
 use crate::log::StageLog;
 use crate::pipeline::Stage;
-use crate::processor::Prepared;
+use crate::processor::PreparedData;
 use crate::settings::Config;
 
 /// Read-only inputs of a run.
@@ -60,7 +60,7 @@ pub struct PipelineContext<'a> {
     /// Settings of the processor.
     pub config: &'a Config,
     /// Data that the processor prepared for the agent.
-    pub prepared: &'a Prepared,
+    pub prepared: &'a PreparedData,
     /// Values shared between processors.
     pub blackboard: &'a mut Blackboard,
     pub(crate) stages: &'a [Stage],

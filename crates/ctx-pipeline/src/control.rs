@@ -27,12 +27,12 @@ pub struct Cancel(Arc<CancelState>);
 #[derive(Default)]
 struct CancelState {
     is_cancelled: AtomicBool,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingTasks>,
 }
 
 /// A finished wait removes its waker, which keeps a shared handle small.
 #[derive(Default)]
-struct Waiting {
+struct WaitingTasks {
     next: u64,
     wakers: BTreeMap<u64, Waker>,
 }
@@ -74,7 +74,7 @@ impl Cancel {
 }
 
 impl CancelState {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, WaitingTasks> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -133,21 +133,21 @@ impl Control<'_> {
     }
 }
 
-pub(crate) struct Guarded<'a, F> {
+pub(crate) struct GuardedWork<'a, F> {
     work: Pin<Box<F>>,
     control: Control<'a>,
     wait: Wait<'a>,
     expiry: Option<PortFuture<'a, ()>>,
 }
 
-impl<'a, F> Guarded<'a, F> {
+impl<'a, F> GuardedWork<'a, F> {
     pub(crate) fn new(control: Control<'a>, work: F) -> Self {
         let expiry = control.deadline.map(Deadline::over);
         Self { work: Box::pin(work), control, wait: Wait::new(control.cancel), expiry }
     }
 }
 
-impl<F> Future for Guarded<'_, F>
+impl<F> Future for GuardedWork<'_, F>
 where
     F: Future<Output = Result<(), ProcessorError>>,
 {
@@ -164,15 +164,15 @@ where
         let work = self.work.as_mut();
         // The draft of a panicked processor is discarded.
         catch_unwind(AssertUnwindSafe(|| work.poll(cx)))
-            .unwrap_or_else(|panic| Poll::Ready(Err(panicked(panic.as_ref()))))
+            .unwrap_or_else(|panic| Poll::Ready(Err(panic_error(panic.as_ref()))))
     }
 }
 
 pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, ProcessorError> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panicked(panic.as_ref()))
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_error(panic.as_ref()))
 }
 
-fn panicked(panic: &(dyn std::any::Any + Send)) -> ProcessorError {
+fn panic_error(panic: &(dyn std::any::Any + Send)) -> ProcessorError {
     let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
     let message = text.or_else(|| panic.downcast_ref::<String>().cloned());
     ProcessorError::Panicked { message: message.unwrap_or_else(|| "without a message".to_owned()) }

@@ -27,7 +27,7 @@ pub struct Draft {
 
 impl Draft {
     /// Creates a draft of messages to append after an assembly.
-    pub fn of_messages(messages: Vec<Message>) -> Self {
+    pub fn from_messages(messages: Vec<Message>) -> Self {
         Self { messages: Arc::new(messages), ..Self::default() }
     }
 

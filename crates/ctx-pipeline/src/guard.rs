@@ -22,14 +22,14 @@ pub(crate) enum Groups {
 ///
 /// A new result for an unanswered call joins its group. O(messages + members · log members).
 pub(crate) fn repair(before: &[Message], after: &mut Vec<Message>) -> Groups {
-    let groups: Vec<Range<usize>> = of_several(before).collect();
+    let groups: Vec<Range<usize>> = groups_of_several(before).collect();
     if groups.is_empty() {
         return Groups::Intact;
     }
-    if only_oldest_went(before, &groups, after) {
+    if only_oldest_removed(before, &groups, after) {
         return Groups::Intact;
     }
-    let mut sought = Sought::new(before, after);
+    let mut sought = MessageLookup::new(before, after);
     let mut found: Vec<GroupPlaces> = Vec::with_capacity(groups.len());
     for group in groups {
         match sought.find(before.get(group).unwrap_or_default()) {
@@ -38,21 +38,21 @@ pub(crate) fn repair(before: &[Message], after: &mut Vec<Message>) -> Groups {
             Err(member) => return Groups::Broken { member },
         }
     }
-    match foreign(&found, after) {
+    match find_foreign_messages(&found, after) {
         Err(member) => Groups::Broken { member },
         Ok(moves) if moves.is_empty() => Groups::Intact,
         Ok(moves) => Groups::Repaired(move_out(after, &moves)),
     }
 }
 
-fn of_several(messages: &[Message]) -> impl Iterator<Item = Range<usize>> {
+fn groups_of_several(messages: &[Message]) -> impl Iterator<Item = Range<usize>> {
     each_group(messages).filter(|group| group.len() > 1)
 }
 
 /// Fast path: the newest groups are unchanged, and no call or result is outside a group.
-fn only_oldest_went(before: &[Message], groups_before: &[Range<usize>], after: &[Message]) -> bool {
+fn only_oldest_removed(before: &[Message], groups_before: &[Range<usize>], after: &[Message]) -> bool {
     let is_member = |message: &&Message| message.role == Role::Tool || !message.tool_calls.is_empty();
-    let groups_after: Vec<Range<usize>> = of_several(after).collect();
+    let groups_after: Vec<Range<usize>> = groups_of_several(after).collect();
     let members: usize = groups_after.iter().map(Range::len).sum();
     if groups_after.len() > groups_before.len() || after.iter().filter(is_member).count() != members {
         return false;
@@ -77,7 +77,7 @@ struct Identity<'a> {
 }
 
 impl<'a> Identity<'a> {
-    fn of(message: &'a Message) -> Option<Self> {
+    fn from_message(message: &'a Message) -> Option<Self> {
         let is_call = message.role == Role::Assistant && !message.tool_calls.is_empty();
         if !is_call && message.role != Role::Tool {
             return None;
@@ -93,7 +93,7 @@ impl<'a> Identity<'a> {
 }
 
 /// Positions after a processor, and counts before it.
-struct Sought<'a>(HashMap<Identity<'a>, Places>);
+struct MessageLookup<'a>(HashMap<Identity<'a>, Places>);
 
 #[derive(Default)]
 struct Places {
@@ -102,14 +102,14 @@ struct Places {
     after: std::collections::VecDeque<usize>,
 }
 
-impl<'a> Sought<'a> {
+impl<'a> MessageLookup<'a> {
     fn new(before: &'a [Message], after: &'a [Message]) -> Self {
         let mut places: HashMap<Identity<'a>, Places> = HashMap::new();
-        for identity in before.iter().filter_map(Identity::of) {
+        for identity in before.iter().filter_map(Identity::from_message) {
             places.entry(identity).or_default().before += 1;
         }
         for (index, message) in after.iter().enumerate() {
-            if let Some(identity) = Identity::of(message) {
+            if let Some(identity) = Identity::from_message(message) {
                 places.entry(identity).or_default().after.push_back(index);
             }
         }
@@ -120,7 +120,7 @@ impl<'a> Sought<'a> {
         let mut found = Vec::with_capacity(members.len());
         let mut missing = None;
         for member in members {
-            let places = Identity::of(member).and_then(|identity| self.0.get_mut(&identity));
+            let places = Identity::from_message(member).and_then(|identity| self.0.get_mut(&identity));
             let Some(places) = places.filter(|places| places.after.len() <= places.before) else {
                 return Err(name(member));
             };
@@ -164,7 +164,7 @@ impl GroupPlaces {
 
 /// Returns each message with the position of the group's calls. A member of another group or a second result
 /// is an error.
-fn foreign(found: &[GroupPlaces], after: &[Message]) -> Result<Vec<(usize, usize)>, String> {
+fn find_foreign_messages(found: &[GroupPlaces], after: &[Message]) -> Result<Vec<(usize, usize)>, String> {
     let members: BTreeSet<usize> = found.iter().flat_map(|group| group.places.iter().copied()).collect();
     let mut moves = Vec::new();
     for group in found {

@@ -50,11 +50,11 @@ pub use ctx_types::{ConfigField, FieldKind, FieldOption};
 pub use draft::Draft;
 pub use error::{ProcessorError, RunError};
 pub use pipeline::Pipeline;
-pub use processor::{ContextProcessor, Descriptor, PrepareContext, Prepared, Surroundings};
+pub use processor::{CompileContext, ContextProcessor, Descriptor, PrepareContext, PreparedData};
 pub use registry::{ProcessorRegistry, RegistryError};
 pub use run::Run;
 pub use settings::{
-    Config, ConfigValue, EffectiveSetting, MAX_PRIORITY, Origin, ProcessorSetting, SettingPlace,
-    SettingsLayer, Sourced,
+    Config, ConfigValue, EffectiveSetting, MAX_PRIORITY, ProcessorSetting, SettingOrigin, SettingPlace,
+    SettingsLayer, SourcedValue,
 };
 pub use spelling::{canonical_id, group_members};

@@ -20,7 +20,7 @@ impl StageLog {
     }
 
     /// Ignores the line limit; for the few lines of the runner itself.
-    pub(crate) fn insist(&mut self, line: LogLine) {
+    pub(crate) fn push_unlimited(&mut self, line: LogLine) {
         self.count_missing();
         self.lines.push(bounded(line));
     }

@@ -6,8 +6,8 @@ use ctx_types::{Agent, Diagnostic, phrase};
 use crate::codes;
 use crate::control::catch;
 use crate::error::{ProcessorError, with_causes};
-use crate::processor::{ContextProcessor, Descriptor, PrepareContext, Prepared, Surroundings};
-use crate::registry::{ProcessorRegistry, Registered};
+use crate::processor::{CompileContext, ContextProcessor, Descriptor, PrepareContext, PreparedData};
+use crate::registry::{ProcessorRegistry, RegisteredProcessor};
 use crate::settings::{EffectiveSetting, SettingsLayer};
 
 /// The ordered processors of one agent, prepared for any number of turns. `Send + Sync`.
@@ -32,7 +32,7 @@ pub(crate) struct Stage {
     pub(crate) setting: EffectiveSetting,
     pub(crate) processor: Arc<dyn ContextProcessor>,
     /// `None` if preparing panicked; the processor then fails.
-    pub(crate) prepared: Option<Prepared>,
+    pub(crate) prepared: Option<PreparedData>,
 }
 
 impl std::fmt::Debug for Stage {
@@ -47,14 +47,14 @@ impl Pipeline {
     /// A panic in `prepare` is reported here and by each run. O(processors · log processors + settings), plus
     /// preparation.
     pub fn compile(registry: &ProcessorRegistry, agent: &Agent, layers: &[SettingsLayer]) -> Self {
-        Self::compile_for(registry, agent, Surroundings::default(), layers)
+        Self::compile_for(registry, agent, CompileContext::default(), layers)
     }
 
     /// Same as [`compile`](Self::compile), with a user profile and worldbooks.
     pub fn compile_for(
         registry: &ProcessorRegistry,
         agent: &Agent,
-        around: Surroundings<'_>,
+        around: CompileContext<'_>,
         layers: &[SettingsLayer],
     ) -> Self {
         let (settings, mut diagnostics) = registry.resolve(layers);
@@ -97,7 +97,7 @@ impl Pipeline {
 
 impl Stage {
     fn prepare(
-        known: &Registered,
+        known: &RegisteredProcessor,
         setting: &EffectiveSetting,
         agent: &Agent,
         cx: &mut PrepareContext,

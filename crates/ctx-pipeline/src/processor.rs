@@ -18,8 +18,8 @@ pub trait ContextProcessor: Send + Sync {
     fn descriptor(&self) -> Descriptor;
 
     /// Creates data that all runs share, such as regexes; none by default.
-    fn prepare(&self, _agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> Prepared {
-        Prepared::default()
+    fn prepare(&self, _agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> PreparedData {
+        PreparedData::default()
     }
 
     /// Changes the draft of one turn.
@@ -85,9 +85,9 @@ impl Descriptor {
 
 /// Data that a processor prepared for an agent.
 #[derive(Clone, Default)]
-pub struct Prepared(Option<Arc<dyn Any + Send + Sync>>);
+pub struct PreparedData(Option<Arc<dyn Any + Send + Sync>>);
 
-impl Prepared {
+impl PreparedData {
     /// Stores a value for the runs.
     pub fn new(value: impl Any + Send + Sync) -> Self {
         Self(Some(Arc::new(value)))
@@ -99,9 +99,9 @@ impl Prepared {
     }
 }
 
-impl fmt::Debug for Prepared {
+impl fmt::Debug for PreparedData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Prepared(…)" } else { "Prepared" })
+        f.write_str(if self.0.is_some() { "PreparedData(…)" } else { "PreparedData" })
     }
 }
 
@@ -115,7 +115,7 @@ pub struct PrepareContext {
 
 /// Data other than the agent for compiling.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Surroundings<'a> {
+pub struct CompileContext<'a> {
     /// The user profile.
     pub profile: Option<&'a UserProfile>,
     /// Available worldbooks.
@@ -124,8 +124,8 @@ pub struct Surroundings<'a> {
 
 impl PrepareContext {
     /// Creates the context of one `prepare` call.
-    pub fn new(around: Surroundings<'_>) -> Self {
-        let Surroundings { profile, worldbooks } = around;
+    pub fn new(around: CompileContext<'_>) -> Self {
+        let CompileContext { profile, worldbooks } = around;
         Self { profile: profile.cloned(), worldbooks: worldbooks.to_vec(), diagnostics: Vec::new() }
     }
 

@@ -11,12 +11,12 @@ use crate::spelling::{canonical_id, group_members};
 /// The processors of an application, in order of registration. A value, not a global.
 #[derive(Clone, Default)]
 pub struct ProcessorRegistry {
-    processors: Vec<Registered>,
+    processors: Vec<RegisteredProcessor>,
     places: BTreeMap<Arc<str>, usize>,
 }
 
 #[derive(Clone)]
-pub(crate) struct Registered {
+pub(crate) struct RegisteredProcessor {
     pub(crate) descriptor: Descriptor,
     pub(crate) processor: Arc<dyn ContextProcessor>,
 }
@@ -79,7 +79,7 @@ impl ProcessorRegistry {
         check_fields(&id, &descriptor)?;
         descriptor.id = id.clone();
         self.places.insert(id, self.processors.len());
-        self.processors.push(Registered { descriptor, processor });
+        self.processors.push(RegisteredProcessor { descriptor, processor });
         Ok(())
     }
 
@@ -118,7 +118,7 @@ impl ProcessorRegistry {
         resolve(self, layers)
     }
 
-    pub(crate) fn processors(&self) -> &[Registered] {
+    pub(crate) fn processors(&self) -> &[RegisteredProcessor] {
         &self.processors
     }
 

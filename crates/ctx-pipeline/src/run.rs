@@ -7,7 +7,7 @@ use ctx_types::{Diagnostic, LogLine, StageReport, count_of, phrase};
 use crate::blackboard::Blackboard;
 use crate::codes;
 use crate::context::{Inputs, PipelineContext};
-use crate::control::{Control, Guarded};
+use crate::control::{Control, GuardedWork};
 use crate::draft::Draft;
 use crate::error::{ProcessorError, RunError, with_causes};
 use crate::guard::{self, Groups};
@@ -86,14 +86,14 @@ impl Stage {
         if let Some((stopwatch, started)) = started {
             run.timings.push((id.clone(), stopwatch.elapsed().saturating_sub(started)));
         }
-        let result = result.and_then(|()| self.keep_whole(&draft, &mut run.draft, &mut log));
+        let result = result.and_then(|()| self.repair_groups(&draft, &mut run.draft, &mut log));
         if let Err(error) = &result {
-            log.insist(LogLine::error(with_causes(error)));
+            log.push_unlimited(LogLine::error(with_causes(error)));
             run.draft = draft.clone();
             run.blackboard = blackboard;
         }
         let report = if run.draft.shares_messages_with(&draft) {
-            trace::untouched(id, draft.messages().len())
+            trace::unchanged_report(id, draft.messages().len())
         } else {
             trace::compare(id, draft.messages(), run.draft.messages())
         };
@@ -129,11 +129,16 @@ impl Stage {
         };
         let control = Control { cancel: inputs.cancel, deadline: inputs.deadline };
         // Called inside the future, to catch a panic before the first await.
-        Guarded::new(control, async { self.processor.execute(&mut cx).await }).await
+        GuardedWork::new(control, async { self.processor.execute(&mut cx).await }).await
     }
 
     /// Fails if a group is broken.
-    fn keep_whole(&self, saved: &Draft, draft: &mut Draft, log: &mut StageLog) -> Result<(), ProcessorError> {
+    fn repair_groups(
+        &self,
+        saved: &Draft,
+        draft: &mut Draft,
+        log: &mut StageLog,
+    ) -> Result<(), ProcessorError> {
         let repaired = draft.take_repaired();
         if draft.shares_messages_with(saved) {
             return Ok(());
@@ -144,7 +149,7 @@ impl Stage {
         let stale = provenance::repair(&self.descriptor.id, &mut messages);
         if stale > 0 {
             let messages = count_of!(stale, "message");
-            log.insist(LogLine::warn(phrase!(
+            log.push_unlimited(LogLine::warn(phrase!(
                 "segments of {messages} did not match the text and are attributed to the processor",
                 messages
             )));

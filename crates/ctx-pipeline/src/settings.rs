@@ -17,8 +17,9 @@ pub use read::MAX_PRIORITY;
 /// The origin of a value. Later origins override entire entries of earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Origin"))]
 #[serde(rename_all = "kebab-case")]
-pub enum Origin {
+pub enum SettingOrigin {
     /// Default of the processor.
     BuiltIn,
     /// User settings: `ctx.toml`, or the settings of an application.
@@ -31,7 +32,7 @@ pub enum Origin {
     CommandLine,
 }
 
-impl Origin {
+impl SettingOrigin {
     /// Returns the name used in reports.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -52,7 +53,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -102,18 +103,18 @@ impl ProcessorSetting {
 /// Settings of one layer.
 ///
 /// ```
-/// use ctx_pipeline::{Origin, SettingsLayer};
+/// use ctx_pipeline::{SettingOrigin, SettingsLayer};
 /// use serde_json::json;
 ///
 /// let parameters = json!({ "processors": [{ "id": "token-limiter", "enabled": false }] });
-/// let (layer, diagnostics) = SettingsLayer::of_parameters(Origin::Agent, &parameters, "/parameters");
+/// let (layer, diagnostics) = SettingsLayer::from_parameters(SettingOrigin::Agent, &parameters, "/parameters");
 /// assert_eq!(layer.settings[0].enabled, Some(false));
 /// assert!(diagnostics.is_empty());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettingsLayer {
     /// Origin of the settings.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
     /// Settings by processor. If two have the same id, the later applies.
     pub settings: Vec<ProcessorSetting>,
 }
@@ -121,16 +122,17 @@ pub struct SettingsLayer {
 /// A value with its origin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Sourced<T> {
+#[cfg_attr(feature = "schema", schemars(rename = "Sourced"))]
+pub struct SourcedValue<T> {
     /// Value.
     pub value: T,
     /// Origin of the value.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
-impl<T> Sourced<T> {
+impl<T> SourcedValue<T> {
     fn built_in(value: T) -> Self {
-        Self { value, origin: Origin::BuiltIn }
+        Self { value, origin: SettingOrigin::BuiltIn }
     }
 }
 
@@ -143,14 +145,14 @@ pub struct EffectiveSetting {
     pub id: Arc<str>,
     /// Layer of the entry that applies. Missing if no layer has an entry.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub decided_by: Option<Origin>,
+    pub decided_by: Option<SettingOrigin>,
     /// Other layers with an entry, highest first. Their entries are ignored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub overrules: Vec<Origin>,
+    pub overrules: Vec<SettingOrigin>,
     /// Whether the processor runs.
-    pub enabled: Sourced<bool>,
+    pub enabled: SourcedValue<bool>,
     /// Position in the run: processors run in ascending priority.
-    pub priority: Sourced<i64>,
+    pub priority: SourcedValue<i64>,
     /// Settings in the order of the processor's fields, then unknown keys.
     pub config: Config,
 }

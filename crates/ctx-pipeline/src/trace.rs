@@ -71,7 +71,7 @@ fn compare_unordered(before: &[&Message], after: &[&Message]) -> (usize, usize) 
     (added, changed)
 }
 
-pub(crate) fn untouched(id: &str, messages: usize) -> StageReport {
+pub(crate) fn unchanged_report(id: &str, messages: usize) -> StageReport {
     StageReport {
         id: id.to_owned(),
         messages_before: messages,

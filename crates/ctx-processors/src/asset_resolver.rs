@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Attachment, LogLine, Message, count_of, phrase};
 
-use crate::attachments::{AttachmentPolicy, Settled, Settler, policy_fields};
+use crate::attachments::{AttachmentPolicy, FileCounts, FileResolver, policy_fields};
 
 /// Loads attachments, and replaces files that the target does not accept with text or a placeholder.
 ///
@@ -34,11 +34,11 @@ impl ContextProcessor for AssetResolver {
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let policy = AttachmentPolicy::of_config(cx.config);
-        let settler = Settler::new(&cx.inputs, Some(policy), None);
+        let policy = AttachmentPolicy::from_config(cx.config);
+        let settler = FileResolver::new(&cx.inputs, Some(policy), None);
         let done = settler.run(cx, is_unsettled).await?;
-        if done != Settled::default() {
-            cx.log(told(&done));
+        if done != FileCounts::default() {
+            cx.log(counts_line(&done));
         }
         Ok(())
     }
@@ -48,11 +48,11 @@ fn is_unsettled(message: &Message) -> bool {
     message.attachments.iter().any(|file: &Attachment| file.loaded.is_none())
 }
 
-pub(crate) fn told(done: &Settled) -> LogLine {
-    let Settled { as_they_are, as_text, placeholders, references } = *done;
+pub(crate) fn counts_line(done: &FileCounts) -> LogLine {
+    let FileCounts { unchanged, as_text, placeholders, references } = *done;
     let line = phrase!(
         "{files} sent unchanged, {texts} as text, {placeholders} as placeholders",
-        files = count_of!(as_they_are, "file"),
+        files = count_of!(unchanged, "file"),
         texts = as_text,
         placeholders
     );

@@ -1,24 +1,24 @@
-//! [`settling`] decides how a file is sent. `transcription-processor` calls it for the conversation,
+//! [`file_resolver`] decides how a file is sent. `transcription-processor` calls it for the conversation,
 //! `injection-assembler` for the preset, and `asset-resolver` for the rest. Tokens are counted for the final
 //! form.
 
 mod agent_files;
+mod file_resolver;
 mod forms;
-mod lifting;
-mod loading;
-mod measuring;
+mod lift;
+mod loader;
+mod measure;
 mod media_type;
 mod policy;
 #[cfg(feature = "images")]
-mod resizing;
-mod settling;
+mod resize;
 mod target;
-mod waiting;
-mod writing;
+mod timeout;
+mod write;
 
 pub use policy::AttachmentPolicy;
 
-pub(crate) use loading::not_at_hand;
+pub(crate) use file_resolver::{FileCounts, FileResolver, TranscriptionSettings};
+pub(crate) use loader::not_cached_error;
 pub(crate) use policy::policy_fields;
-pub(crate) use settling::{Reading, Settled, Settler};
-pub(crate) use waiting::within;
+pub(crate) use timeout::within;

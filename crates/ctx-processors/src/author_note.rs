@@ -1,7 +1,7 @@
 use async_trait::async_trait;
-use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, State, Template};
+use ctx_macros::{Dialect, MacroPorts, Registry as MacroRegistry, Template};
 use ctx_pipeline::{
-    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared,
+    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData,
     ProcessorError,
 };
 use ctx_types::{
@@ -10,9 +10,9 @@ use ctx_types::{
 };
 use serde_json::Value;
 
-use crate::composed::Composed;
 use crate::gap_lanes::{lane, lane_fields};
-use crate::macro_values::{MacroValues, macro_dialect};
+use crate::injection_text::InjectionText;
+use crate::macro_values::{MacroContext, MacroValues, macro_dialect};
 use crate::window::InstructingInput;
 use crate::worldbooks::Outlets;
 
@@ -42,7 +42,7 @@ const PERSONA: [(&str, &str); 3] =
     [("none", "Not with the note"), ("top", "Above the note"), ("bottom", "Below the note")];
 const ROLES: [(&str, &str); 3] = [("system", "System"), ("user", "User"), ("assistant", "Assistant")];
 
-struct Compiled {
+struct CompiledAuthorNote {
     values: MacroValues,
     dialect: Dialect,
     macros: MacroRegistry,
@@ -73,23 +73,23 @@ impl ContextProcessor for AuthorNote {
         })
     }
 
-    fn prepare(&self, agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> Prepared {
+    fn prepare(&self, agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> PreparedData {
         let (dialect, _) = macro_dialect(agent);
-        let values = MacroValues::of_agent(agent, self.ports.clone(), &mut |_| {});
+        let values = MacroValues::from_agent(agent, self.ports.clone(), &mut |_| {});
         let values = values.with_card_templates(dialect, &self.macros);
-        Prepared::new(Compiled { values, dialect, macros: self.macros.clone() })
+        PreparedData::new(CompiledAuthorNote { values, dialect, macros: self.macros.clone() })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let Some(compiled) = cx.prepared.get::<Compiled>() else {
+        let Some(compiled) = cx.prepared.get::<CompiledAuthorNote>() else {
             return Err(ProcessorError::failed("the note was not prepared"));
         };
-        let note = Note::of(cx.inputs.session, cx.config);
+        let note = NoteSettings::read(cx.inputs.session, cx.config);
         let (around, others): (Vec<_>, Vec<_>) = cx.draft.take_injections().into_iter().partition(is_around);
         for injection in others {
             cx.draft.inject(injection);
         }
-        if !note.is_due(said(cx)) {
+        if !note.is_due(count_user_messages(cx)) {
             let reason = phrase!("the author's note is not due");
             let decisions = around.into_iter();
             let decisions =
@@ -98,9 +98,10 @@ impl ContextProcessor for AuthorNote {
             return Ok(());
         }
         let mut state = cx.draft.macros_mut().clone();
-        let mut env = compiled.values.of_run(cx, &mut state.clone());
+        let mut env = compiled.values.run_env(cx, &mut state.clone());
         env.outlets = Outlets::texts(cx.blackboard);
-        let text = compiled.compose(&note, around, (&env, &mut state), cx.config.text("persona"));
+        let macros = MacroContext { env: &env, state: &mut state };
+        let text = compiled.compose(&note, around, macros, cx.config.text("persona"));
         cx.draft.set_macros(state);
         if !text.is_blank() {
             let lane = lane(cx.config, note.role) + note.lane_shift;
@@ -110,7 +111,7 @@ impl ContextProcessor for AuthorNote {
     }
 }
 
-struct Note {
+struct NoteSettings {
     text: Text,
     interval: u64,
     role: Role,
@@ -136,8 +137,8 @@ const ANCHOR_ORDER: &str = "anchorOrder";
 const BELOW: &str = "belowAnchorLane";
 const ABOVE: &str = "aboveAnchorLane";
 
-impl Note {
-    fn of(session: &Session, config: &Config) -> Self {
+impl NoteSettings {
+    fn read(session: &Session, config: &Config) -> Self {
         let stored = session.header.kept.get(KEY);
         let entry = PresetMessage::read(stored.cloned().unwrap_or_default(), &mut Reader::new());
         let interval = stored.and_then(|stored| stored.get("interval")).and_then(Value::as_u64);
@@ -147,9 +148,9 @@ impl Note {
         };
         let (placement, lane_shift) = match Placement::of(&entry).0 {
             Placement::InOrder => (at("depth", Order::DEFAULT), 0),
-            Placement::Anchor { target, .. } if config.whole(ANCHOR_DEPTH) >= 0 => {
+            Placement::Anchor { target, .. } if config.integer(ANCHOR_DEPTH) >= 0 => {
                 let shift = if &*target == ANCHOR { BELOW } else { ABOVE };
-                (at(ANCHOR_DEPTH, Order(config.number(ANCHOR_ORDER))), config.whole(shift))
+                (at(ANCHOR_DEPTH, Order(config.number(ANCHOR_ORDER))), config.integer(shift))
             }
             placement => (placement, 0),
         };
@@ -170,7 +171,7 @@ impl Note {
         }
     }
 
-    fn injection(&self, text: Composed, lane: i64) -> Injection {
+    fn injection(&self, text: InjectionText, lane: i64) -> Injection {
         let (text, written) = text.finish();
         Injection {
             rank: Rank::Plugin,
@@ -195,7 +196,7 @@ fn is_around(injection: &Injection) -> bool {
 }
 
 /// Counts user messages and the pending input. O(new messages).
-fn said(cx: &PipelineContext<'_>) -> u64 {
+fn count_user_messages(cx: &PipelineContext<'_>) -> u64 {
     #[derive(Clone, Default)]
     struct Questions(u64);
     let questions = cx.inputs.session.fold_path(0, Questions::default, |questions, _, node| {
@@ -206,19 +207,20 @@ fn said(cx: &PipelineContext<'_>) -> u64 {
     questions.0 + u64::from(is_pending)
 }
 
-impl Compiled {
+impl CompiledAuthorNote {
     fn compose(
         &self,
-        note: &Note,
+        note: &NoteSettings,
         around: Vec<Injection>,
-        (env, state): (&Env, &mut State),
+        macros: MacroContext<'_>,
         persona: &str,
-    ) -> Composed {
+    ) -> InjectionText {
+        let MacroContext { env, state } = macros;
         let expansion = Template::parse(&note.text, self.dialect, &self.macros).expand(env, state, &source());
-        let mut middle = Composed::default();
+        let mut middle = InjectionText::default();
         middle.push_expansion(&expansion, &source());
         let profile = || {
-            let mut text = Composed::default();
+            let mut text = InjectionText::default();
             let origin = Source::new(SourceKind::Macro, Trust::User).with_id("persona");
             text.push(env.persona.as_deref().unwrap_or_default(), &origin);
             text
@@ -227,7 +229,7 @@ impl Compiled {
             |one: &Injection| matches!(one.placement, Placement::Anchor { side: Side::Before, .. });
         let (above, below): (Vec<_>, Vec<_>) = around.into_iter().partition(is_above);
         let lines = |injections: Vec<Injection>| {
-            let mut text = Composed::default();
+            let mut text = InjectionText::default();
             text.push_lines(injections);
             text
         };
@@ -242,11 +244,11 @@ impl Compiled {
 
 /// Joins parts with line breaks. Empty parts at the ends are dropped; those in between leave an empty line,
 /// as in `SillyTavern`.
-fn join(parts: Vec<Composed>) -> Composed {
+fn join(parts: Vec<InjectionText>) -> InjectionText {
     let first = parts.iter().position(|part| !part.is_empty());
     let last = parts.iter().rposition(|part| !part.is_empty());
-    let (Some(first), Some(last)) = (first, last) else { return Composed::default() };
-    let mut joined = Composed::default();
+    let (Some(first), Some(last)) = (first, last) else { return InjectionText::default() };
+    let mut joined = InjectionText::default();
     for (index, part) in parts.into_iter().enumerate().take(last + 1).skip(first) {
         if index > first {
             joined.push_separator("\n");

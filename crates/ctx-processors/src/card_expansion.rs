@@ -42,18 +42,18 @@ const PERSONA: &str = "persona";
 
 impl CardExpansion {
     /// Returns `None` if the macro syntax does not expand card texts.
-    pub(crate) fn of(env: &Env, dialect: Dialect, macros: &Registry) -> Option<Self> {
+    pub(crate) fn compile(env: &Env, dialect: Dialect, macros: &Registry) -> Option<Self> {
         if !dialect.expands_card_texts() {
             return None;
         }
         let mut env = env.clone();
-        let compile = |text: &Text| Template::parse(&settled(text), dialect, macros);
+        let compile = |text: &Text| Template::parse(&trim_card_text(text), dialect, macros);
         let templates = SLOTS.iter().map(|slot| slot(&mut env).as_ref().map(compile)).collect();
         Some(Self { dialect, macros: macros.clone(), templates })
     }
 
     pub(crate) fn note_volatile(&self, persona: Option<&Text>, variables: &mut VolatileVariables) {
-        let persona = persona.map(|text| Template::parse(&settled(text), self.dialect, &self.macros));
+        let persona = persona.map(|text| Template::parse(&trim_card_text(text), self.dialect, &self.macros));
         for (known, names) in self.templates.iter().zip(SHOWN_BY) {
             let template = if names.contains(&PERSONA) { persona.as_ref() } else { known.as_ref() };
             let differs = template.is_some_and(|template| !template.volatile_macros(variables).is_empty());
@@ -68,7 +68,7 @@ impl CardExpansion {
             let Some(text) = slot(env).clone() else { continue };
             let template = match known {
                 Some(template) => template.clone(),
-                None => Template::parse(&settled(&text), self.dialect, &self.macros),
+                None => Template::parse(&trim_card_text(&text), self.dialect, &self.macros),
             };
             let origin = Source::new(SourceKind::Macro, env.agent_trust);
             let expanded = template.expand(env, state, &origin).text;
@@ -78,7 +78,7 @@ impl CardExpansion {
 }
 
 /// Trims a text and removes carriage returns, as `SillyTavern` does with card fields.
-fn settled(text: &Text) -> Text {
+fn trim_card_text(text: &Text) -> Text {
     let trimmed = text.trim();
     match trimmed.contains('\r') {
         true => Text::from(trimmed.replace('\r', "")),

@@ -1,20 +1,20 @@
-mod account;
-mod beginning;
-mod kept;
-mod outcome;
+mod cache;
+mod compressed_prefix;
+mod report;
+mod result;
 mod settings;
 
-pub use kept::KeptCompression;
+pub use cache::CompressionCache;
 pub use settings::compress_window;
 
 /// Blackboard entry, set if a prefix is compressed: tokens left below the compression trigger.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CompressionRoom {
+pub(crate) struct CompressionBudget {
     pub(crate) tokens: u64,
 }
 
-pub(crate) use account::{tell, tell_repairs};
-pub(crate) use beginning::Beginning;
-pub use beginning::leaves_unchanged;
-pub(crate) use outcome::StageInput;
+pub(crate) use compressed_prefix::CompressedPrefix;
+pub use compressed_prefix::leaves_unchanged;
+pub(crate) use report::{report_outcome, report_repairs};
+pub(crate) use result::CompressionInput;
 pub(crate) use settings::{Settings, fields};

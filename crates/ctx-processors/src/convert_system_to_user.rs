@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Decision, Message, Role, count_of, phrase};
 
-use crate::join::{Joining, is_joinable};
+use crate::join::{MessageJoiner, is_joinable};
 use crate::merge_consecutive_roles::may_join;
 use crate::separator_field;
 
@@ -31,17 +31,17 @@ impl ContextProcessor for ConvertSystemToUser {
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let scope = Scope::of(cx.config.text("scope"));
+        let scope = Scope::parse(cx.config.text("scope"));
         let messages = cx.draft.messages().iter().enumerate();
         let count = messages.filter(|(at, message)| scope.has(*at, message)).count();
         if count == 0 {
             return Ok(());
         }
         let reason = || phrase!("changed to role `user` and joined with its neighbors");
-        let joining = Joining { separator: cx.config.text("separator"), reason };
+        let joining = MessageJoiner { separator: cx.config.text("separator"), reason };
         let mut decisions: Vec<Decision> = Vec::new();
         let mut result: Vec<Message> = Vec::new();
-        for stretch in stretches(cx.draft.take_messages(), scope) {
+        for stretch in split_runs(cx.draft.take_messages(), scope) {
             result.extend(joining.runs(stretch, may_join, &mut decisions));
         }
         cx.draft.set_messages(result);
@@ -65,7 +65,7 @@ enum Scope {
 }
 
 impl Scope {
-    fn of(name: &str) -> Self {
+    fn parse(name: &str) -> Self {
         match name {
             "after_first" => Self::AfterFirst,
             "everyone" => Self::Everyone,
@@ -84,7 +84,7 @@ impl Scope {
 }
 
 /// Splits the list between neighbors that had the same role.
-fn stretches(messages: Vec<Message>, scope: Scope) -> Vec<Vec<Message>> {
+fn split_runs(messages: Vec<Message>, scope: Scope) -> Vec<Vec<Message>> {
     let mut stretches: Vec<Vec<Message>> = Vec::new();
     let mut before: Option<Role> = None;
     for (at, mut message) in messages.into_iter().enumerate() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ctx_macros::{Dialect, MacroPorts, Registry as MacroRegistry, State, Template};
 use ctx_pipeline::{
-    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared,
+    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData,
     ProcessorError,
 };
 use ctx_types::{
@@ -40,7 +40,7 @@ const ANCHOR: &str = "dialogue_examples";
 const PREFIX: &str = "prefix";
 const HEADER: &str = "example_header";
 
-struct Compiled {
+struct CompiledDialogueExamples {
     values: MacroValues,
     header: Template,
 }
@@ -68,16 +68,16 @@ impl ContextProcessor for DialogueExamples {
         })
     }
 
-    fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> Prepared {
+    fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> PreparedData {
         let (dialect, _): (Dialect, _) = macro_dialect(agent);
-        let values = MacroValues::of_agent(agent, self.ports.clone(), &mut |_| {});
+        let values = MacroValues::from_agent(agent, self.ports.clone(), &mut |_| {});
         let values = values.with_card_templates(dialect, &self.macros);
         let header = Template::parse(&Text::from(config.text("header")), dialect, &self.macros);
-        Prepared::new(Compiled { values, header })
+        PreparedData::new(CompiledDialogueExamples { values, header })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let Some(compiled) = cx.prepared.get::<Compiled>() else {
+        let Some(compiled) = cx.prepared.get::<CompiledDialogueExamples>() else {
             return Err(ProcessorError::failed("the examples were not prepared"));
         };
         let (around, others): (Vec<_>, Vec<_>) = cx.draft.take_injections().into_iter().partition(is_around);
@@ -108,14 +108,14 @@ fn card_source(id: &str) -> Source {
     Source::new(SourceKind::Preset, Trust::Preset).with_id(id)
 }
 
-impl Compiled {
+impl CompiledDialogueExamples {
     fn examples(
         &self,
         cx: &PipelineContext<'_>,
         around: Vec<Injection>,
         state: &mut State,
     ) -> Vec<Injection> {
-        let mut env = self.values.of_run(cx, &mut state.clone());
+        let mut env = self.values.run_env(cx, &mut state.clone());
         env.outlets = Outlets::texts(cx.blackboard);
         let own = env.card.examples.clone().unwrap_or_default();
         let mut above: Vec<(Source, String)> = Vec::new();

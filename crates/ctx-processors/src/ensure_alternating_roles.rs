@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use ctx_compress::mask::Language;
 use ctx_pipeline::{
-    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared,
+    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData,
     ProcessorError,
 };
 use ctx_types::{Agent, Message, Place, Role, Source, SourceKind, Trust, count_of};
@@ -37,8 +37,8 @@ impl ContextProcessor for EnsureAlternatingRoles {
         })
     }
 
-    fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> Prepared {
-        Prepared::new(Placeholders::of_config(config, language(agent)))
+    fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> PreparedData {
+        PreparedData::new(Placeholders::from_config(config, language(agent)))
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -77,7 +77,7 @@ struct Placeholders {
 
 impl Placeholders {
     /// Blank settings use the default in the agent's language: providers reject blank messages.
-    fn of_config(config: &Config, language: Language) -> Self {
+    fn from_config(config: &Config, language: Language) -> Self {
         let (user, assistant) = match language {
             Language::English => ("Continue.", "OK."),
             // AIO Hub's texts.

@@ -23,5 +23,5 @@ pub(crate) fn lane(config: &Config, role: Role) -> i64 {
         Role::Assistant => ASSISTANT,
         _ => SYSTEM,
     };
-    config.whole(key)
+    config.integer(key)
 }

@@ -50,7 +50,7 @@ impl GapRanks {
     }
 
     /// Checks whether the assembler has reported all parts of the message as moved to the front.
-    pub(crate) fn is_told(&self, message: &Message) -> bool {
+    pub(crate) fn is_reported(&self, message: &Message) -> bool {
         let is_at_front = |source: &Source| self.at_front.contains_key(&name(source));
         let mut parts = message.written.iter().filter(|part| part.source.kind != SourceKind::Separator);
         match message.source.kind {

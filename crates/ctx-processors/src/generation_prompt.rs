@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use ctx_macros::{MacroPorts, Registry as MacroRegistry, Template};
 use ctx_pipeline::{
-    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared,
+    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData,
     ProcessorError,
 };
 use ctx_types::{
@@ -10,7 +10,7 @@ use ctx_types::{
 };
 
 use crate::macro_values::{MacroValues, macro_dialect};
-use crate::window::stands_behind_conversation;
+use crate::window::is_after_conversation;
 use crate::worldbooks::Outlets;
 
 /// Adds the prompts that an application sends last: to impersonate the user, to continue a reply, or to
@@ -40,7 +40,7 @@ const TEXTS: [(&str, &str); 5] = [
     ("sendIfEmpty", "User message after an assistant message"),
 ];
 
-struct Compiled {
+struct CompiledGenerationPrompt {
     values: MacroValues,
     templates: Vec<Template>,
 }
@@ -60,20 +60,23 @@ impl ContextProcessor for GenerationPrompt {
         })
     }
 
-    fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> Prepared {
+    fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> PreparedData {
         let (dialect, _) = macro_dialect(agent);
-        let values = MacroValues::of_agent(agent, self.ports.clone(), &mut |_| {});
+        let values = MacroValues::from_agent(agent, self.ports.clone(), &mut |_| {});
         let values = values.with_card_templates(dialect, &self.macros);
         let template =
             |(key, _): &(&str, &str)| Template::parse(&Text::from(config.text(key)), dialect, &self.macros);
-        Prepared::new(Compiled { values, templates: TEXTS.iter().map(template).collect() })
+        PreparedData::new(CompiledGenerationPrompt {
+            values,
+            templates: TEXTS.iter().map(template).collect(),
+        })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let Some(compiled) = cx.prepared.get::<Compiled>() else {
+        let Some(compiled) = cx.prepared.get::<CompiledGenerationPrompt>() else {
             return Err(ProcessorError::failed("the prompts were not prepared"));
         };
-        let goes_on = cx.draft.messages().iter().any(stands_behind_conversation);
+        let goes_on = cx.draft.messages().iter().any(is_after_conversation);
         match cx.inputs.turn.kind {
             // The reply to continue is already last.
             GenerationKind::Continue if goes_on => {}
@@ -99,7 +102,7 @@ impl ContextProcessor for GenerationPrompt {
     }
 }
 
-impl Compiled {
+impl CompiledGenerationPrompt {
     fn message(
         &self,
         cx: &mut PipelineContext<'_>,
@@ -110,7 +113,7 @@ impl Compiled {
         let at = TEXTS.iter().position(|(known, _)| *known == key)?;
         let template = self.templates.get(at).filter(|template| !template.text().is_empty())?;
         let mut state = cx.draft.macros_mut().clone();
-        let mut env = self.values.of_run(cx, &mut state.clone());
+        let mut env = self.values.run_env(cx, &mut state.clone());
         env.outlets = Outlets::texts(cx.blackboard);
         env.texts.extend(said.map(|said| ("lastChatMessage".into(), said)));
         let source = Source::new(SourceKind::Preset, Trust::Preset).with_id(format!("{key}_prompt"));
@@ -142,7 +145,7 @@ fn move_to_end(
 ) -> Option<Text> {
     let at = cx.draft.messages().iter().rposition(is_meant)?;
     let mut message = cx.draft.messages_mut().remove(at);
-    let text = Text::from(said(&message));
+    let text = Text::from(own_text(&message));
     message.place = Place::Skeleton;
     set(&mut message);
     let reason = phrase!("moved to the end, where the reply continues");
@@ -152,20 +155,20 @@ fn move_to_end(
 }
 
 /// Returns the text without additions by formatters, such as names.
-fn said(message: &Message) -> String {
+fn own_text(message: &Message) -> String {
     let text = message.text();
     let segments = message.segments();
     let own = segments.iter().filter(|segment| segment.source.kind != SourceKind::Formatter);
     own.filter_map(|segment| text.get(segment.span.start..segment.span.end)).collect()
 }
 
-fn ask_to_continue(cx: &mut PipelineContext<'_>, compiled: &Compiled) {
+fn ask_to_continue(cx: &mut PipelineContext<'_>, compiled: &CompiledGenerationPrompt) {
     let said = move_to_end(cx, is_said, |_| {}).map(|text| Text::from(text.trim()));
     let message = compiled.message(cx, "continue", Role::System, said);
     append(cx, message);
 }
 
-fn answer_silence(cx: &mut PipelineContext<'_>, compiled: &Compiled) {
+fn answer_silence(cx: &mut PipelineContext<'_>, compiled: &CompiledGenerationPrompt) {
     let Some(last) = cx.draft.messages().iter().rposition(is_said) else { return };
     let is_agent = cx.draft.messages().get(last).is_some_and(|message| message.role == Role::Assistant);
     let Some(message) = compiled.message(cx, "sendIfEmpty", Role::User, None).filter(|_| is_agent) else {

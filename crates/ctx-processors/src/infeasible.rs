@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use ctx_pipeline::Origin;
+use ctx_pipeline::SettingOrigin;
 use ctx_tokens::{ModelFacts, message_cost};
 use ctx_types::{Argument, Divider, Message, Phrase, Place, SourceKind, TokenCounter, excerpt, phrase};
 
@@ -10,9 +10,9 @@ use crate::token_limiter::Units;
 /// No context fits the budget. Lists the parts, their contents, and their tokens.
 ///
 /// ```
-/// use ctx_processors::{Cause, Infeasible, Part};
+/// use ctx_processors::{Cause, Infeasible, RequestPart};
 ///
-/// let written = Part::later_stages(vec![("signature".to_owned(), 40)]);
+/// let written = RequestPart::later_stages(vec![("signature".to_owned(), 40)]);
 /// let infeasible = Infeasible { available: 30, cause: Cause::Overgrown, parts: vec![written] };
 /// assert_eq!(infeasible.needed(), 40);
 /// assert!(infeasible.to_string().ends_with("later processors 40 (signature)"));
@@ -24,7 +24,7 @@ pub struct Infeasible {
     /// Reason why nothing more can be dropped.
     pub cause: Cause,
     /// Parts of the messages, without empty ones.
-    pub parts: Vec<Part>,
+    pub parts: Vec<RequestPart>,
 }
 
 /// Reason why no more messages can be dropped.
@@ -38,7 +38,7 @@ pub enum Cause {
     /// The limiter is disabled.
     SwitchedOff {
         /// Origin of the setting.
-        by: Origin,
+        by: SettingOrigin,
     },
     /// The limiter runs before the conversation is loaded.
     TooEarly {
@@ -51,9 +51,9 @@ pub enum Cause {
 
 /// A part of the messages and its largest contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct RequestPart {
     /// Kind of the part.
-    pub kind: PartKind,
+    pub kind: RequestPartKind,
     /// Number of tokens; negative if later processors shortened the messages.
     pub tokens: i64,
     /// Up to 8 sources or processors with their tokens, largest first.
@@ -65,7 +65,7 @@ pub struct Part {
 /// Kind of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum PartKind {
+pub enum RequestPartKind {
     /// Preset entries.
     Preset,
     /// Injections of worldbooks and plug-ins.
@@ -82,7 +82,7 @@ pub enum PartKind {
     LaterStages,
 }
 
-impl PartKind {
+impl RequestPartKind {
     /// Returns the name in messages.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -110,9 +110,9 @@ impl Infeasible {
     /// Adds the tokens of processors after the limiter. `available` is the whole budget, including the tokens
     /// reserved for them.
     #[must_use]
-    pub fn beside_later_stages(mut self, available: u32, stages: Vec<(String, i64)>) -> Self {
+    pub fn with_later_stages(mut self, available: u32, stages: Vec<(String, i64)>) -> Self {
         if !stages.is_empty() {
-            self.parts.push(Part::later_stages(stages));
+            self.parts.push(RequestPart::later_stages(stages));
         }
         Self { available, ..self }
     }
@@ -124,10 +124,10 @@ impl Infeasible {
     }
 }
 
-impl Part {
+impl RequestPart {
     /// Groups messages by kind and counts their tokens. O(messages · log messages).
-    pub fn of_messages(messages: &[Message], model: &ModelFacts, counter: &dyn TokenCounter) -> Vec<Self> {
-        let units = Units::of(messages);
+    pub fn from_messages(messages: &[Message], model: &ModelFacts, counter: &dyn TokenCounter) -> Vec<Self> {
+        let units = Units::from_messages(messages);
         let kinds = messages.iter().enumerate().map(|(index, message)| {
             let tokens = u64::from(message_cost(message, model, counter).total());
             (kind(message, units.has(index)), message, tokens)
@@ -137,10 +137,10 @@ impl Part {
 
     /// Creates the part for processors after the limiter, from their ids and tokens.
     pub fn later_stages(stages: Vec<(String, i64)>) -> Self {
-        Self::new(PartKind::LaterStages, stages)
+        Self::new(RequestPartKind::LaterStages, stages)
     }
 
-    fn new(kind: PartKind, mut holders: Vec<(String, i64)>) -> Self {
+    fn new(kind: RequestPartKind, mut holders: Vec<(String, i64)>) -> Self {
         let tokens = holders.iter().map(|(_, tokens)| *tokens).fold(0, i64::saturating_add);
         // The order does not depend on the number of loaded messages.
         holders.sort_by(|(left, more), (right, less)| {
@@ -152,8 +152,8 @@ impl Part {
     }
 }
 
-fn parts<'m>(messages: impl Iterator<Item = (PartKind, &'m Message, u64)>) -> Vec<Part> {
-    let mut holders: Vec<(PartKind, String, i64)> = messages
+fn parts<'m>(messages: impl Iterator<Item = (RequestPartKind, &'m Message, u64)>) -> Vec<RequestPart> {
+    let mut holders: Vec<(RequestPartKind, String, i64)> = messages
         .filter(|(_, _, tokens)| *tokens > 0)
         .map(|(kind, message, tokens)| {
             let name = excerpt(&message.source.to_string()).into_owned();
@@ -162,41 +162,44 @@ fn parts<'m>(messages: impl Iterator<Item = (PartKind, &'m Message, u64)>) -> Ve
         .collect();
     holders.sort_by_key(|(kind, ..)| *kind);
     let of_a_kind = holders.chunk_by(|(left, ..), (right, ..)| left == right);
-    let part = |holders: &[(PartKind, String, i64)]| {
+    let part = |holders: &[(RequestPartKind, String, i64)]| {
         let (kind, ..) = holders.first()?;
-        Some(Part::new(*kind, holders.iter().map(|(_, name, tokens)| (name.clone(), *tokens)).collect()))
+        Some(RequestPart::new(
+            *kind,
+            holders.iter().map(|(_, name, tokens)| (name.clone(), *tokens)).collect(),
+        ))
     };
     of_a_kind.filter_map(part).collect()
 }
 
-fn kind(message: &Message, is_droppable: bool) -> PartKind {
+fn kind(message: &Message, is_droppable: bool) -> RequestPartKind {
     match (message.source.kind, message.place) {
-        _ if is_droppable => PartKind::Conversation,
-        (_, Place::Pinned) => PartKind::Pinned,
-        (kind, Place::History) if kind.is_history() || kind == SourceKind::Merged => PartKind::Pending,
-        (SourceKind::Preset, _) => PartKind::Preset,
-        (SourceKind::Worldbook | SourceKind::Plugin, _) => PartKind::Injections,
+        _ if is_droppable => RequestPartKind::Conversation,
+        (_, Place::Pinned) => RequestPartKind::Pinned,
+        (kind, Place::History) if kind.is_history() || kind == SourceKind::Merged => RequestPartKind::Pending,
+        (SourceKind::Preset, _) => RequestPartKind::Preset,
+        (SourceKind::Worldbook | SourceKind::Plugin, _) => RequestPartKind::Injections,
         (SourceKind::Merged, _) => joined_kind(message),
-        _ => PartKind::Other,
+        _ => RequestPartKind::Other,
     }
 }
 
 /// A joined message has the kind of its first part.
-fn joined_kind(message: &Message) -> PartKind {
+fn joined_kind(message: &Message) -> RequestPartKind {
     let sources = message.written.iter().flat_map(|part| std::iter::once(&part.source).chain(&part.via));
     let mut kinds = sources.filter_map(|source| match source.kind {
-        SourceKind::Preset => Some(PartKind::Preset),
-        SourceKind::Worldbook | SourceKind::Plugin => Some(PartKind::Injections),
+        SourceKind::Preset => Some(RequestPartKind::Preset),
+        SourceKind::Worldbook | SourceKind::Plugin => Some(RequestPartKind::Injections),
         _ => None,
     });
-    kinds.next().unwrap_or(PartKind::Other)
+    kinds.next().unwrap_or(RequestPartKind::Other)
 }
 
 impl Infeasible {
     /// Describes the error in one sentence.
     pub fn phrase(&self) -> Phrase {
         let what = phrase!("{available}, but {cause}", available = self.available(), cause = self.cause());
-        let parts = Argument::list(self.parts.iter().map(Part::phrase), Divider::Comma);
+        let parts = Argument::list(self.parts.iter().map(RequestPart::phrase), Divider::Comma);
         let what = if self.parts.is_empty() { what } else { phrase!("{what}: {parts}", what, parts) };
         match self.cause {
             Cause::Undroppable | Cause::Overgrown => what,
@@ -242,7 +245,7 @@ impl fmt::Display for Infeasible {
     }
 }
 
-impl Part {
+impl RequestPart {
     /// Describes the part and up to 3 of its contents.
     pub fn phrase(&self) -> Phrase {
         let part = phrase!("{kind} {tokens}", kind = Phrase::from(self.kind.as_str()), tokens = self.tokens);
@@ -261,7 +264,7 @@ impl Part {
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for RequestPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.phrase().fmt(f)
     }

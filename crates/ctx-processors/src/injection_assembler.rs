@@ -4,14 +4,14 @@ use async_trait::async_trait;
 use ctx_anchors::{AnchorRegistry, Entry, Preset, RenderRequest, Rendered, Target, assemble};
 use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, State, Template};
 use ctx_pipeline::{
-    Config, ConfigField, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, Prepared,
+    Config, ConfigField, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, PreparedData,
     ProcessorError,
 };
 use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TextMemory};
 
 use crate::gap_ranks::{GapRanks, lanes};
 use crate::macro_values::{MacroValues, macro_dialect};
-use crate::transcription_processor::settle_placed;
+use crate::transcription_processor::resolve_placed_files;
 use crate::window::{LoadedWindow, window};
 use crate::worldbooks::Outlets;
 
@@ -48,7 +48,7 @@ const ANCHOR: &str = "anchor";
 const WORLD_INFO_CHOICES: [(&str, &str); 2] =
     [("entry", "From each worldbook entry"), (ANCHOR, "From the anchor's entry in the preset")];
 
-struct Compiled {
+struct CompiledAssembler {
     preset: Preset,
     /// Templates of each content part; `None` for a part without text.
     templates: Vec<Vec<Option<Template>>>,
@@ -77,7 +77,7 @@ impl ContextProcessor for InjectionAssembler {
         })
     }
 
-    fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> Prepared {
+    fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> PreparedData {
         let (preset, found) = Preset::compile(agent, &self.anchors);
         let preset = preset.omitting_at_switched_off_anchors(config.text(SWITCHED_OFF) == OMIT);
         let preset = preset.sending_white_space(config.text(WHITE_SPACE) == SEND);
@@ -100,18 +100,24 @@ impl ContextProcessor for InjectionAssembler {
         }
         let templates = preset.entries().iter().map(|entry| self.compile_entry(entry, dialect, cx)).collect();
         let lanes = lanes(preset.entries());
-        let values = MacroValues::of_agent(agent, self.ports.clone(), &mut |finding| cx.report(finding));
+        let values = MacroValues::from_agent(agent, self.ports.clone(), &mut |finding| cx.report(finding));
         let values = values.with_card_templates(dialect, &self.macros);
-        Prepared::new(Compiled { preset, templates, values, lanes, memory: TextMemory::default() })
+        PreparedData::new(CompiledAssembler {
+            preset,
+            templates,
+            values,
+            lanes,
+            memory: TextMemory::default(),
+        })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let Some(compiled) = cx.prepared.get::<Compiled>() else {
+        let Some(compiled) = cx.prepared.get::<CompiledAssembler>() else {
             return Err(ProcessorError::failed("the preset was not prepared"));
         };
         let turn = cx.inputs.turn;
         let mut state = cx.draft.macros_mut().clone();
-        let mut env = compiled.values.of_run(cx, &mut state);
+        let mut env = compiled.values.run_env(cx, &mut state);
         env.outlets = Outlets::texts(cx.blackboard);
         let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let window = window(cx.draft.take_messages(), skipped);
@@ -132,7 +138,7 @@ impl ContextProcessor for InjectionAssembler {
         cx.draft.set_macros(state);
         cx.draft.set_messages(assembled.messages);
         cx.draft.decide_all(assembled.decisions);
-        settle_placed(cx).await
+        resolve_placed_files(cx).await
     }
 }
 
@@ -163,7 +169,7 @@ impl InjectionAssembler {
     }
 }
 
-impl Compiled {
+impl CompiledAssembler {
     fn render(
         &self,
         request: RenderRequest<'_>,

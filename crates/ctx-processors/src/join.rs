@@ -6,12 +6,12 @@ use ctx_types::{
 };
 
 #[derive(Clone, Copy)]
-pub(crate) struct Joining<'a> {
+pub(crate) struct MessageJoiner<'a> {
     pub(crate) separator: &'a str,
     pub(crate) reason: fn() -> Phrase,
 }
 
-impl Joining<'_> {
+impl MessageJoiner<'_> {
     /// Joins runs of neighbors for which `may_join` is true. O(bytes of joined text).
     pub(crate) fn runs(
         self,
@@ -26,20 +26,20 @@ impl Joining<'_> {
                 Some(last) if may_join(last, &message) => {}
                 // The usual case; reuses the capacity of `run`.
                 Some(_) if run.len() == 1 => result.append(&mut run),
-                _ => result.extend(self.one(std::mem::take(&mut run), decisions)),
+                _ => result.extend(self.join_group(std::mem::take(&mut run), decisions)),
             }
             run.push(message);
         }
-        result.extend(self.one(run, decisions));
+        result.extend(self.join_group(run, decisions));
         result
     }
 
     /// The result has the role and name of the first message. Separators get their own segments.
-    fn one(self, messages: Vec<Message>, decisions: &mut Vec<Decision>) -> Option<Message> {
+    fn join_group(self, messages: Vec<Message>, decisions: &mut Vec<Decision>) -> Option<Message> {
         if messages.len() < 2 {
             return messages.into_iter().next();
         }
-        let mut joined = Joined::for_parts(&messages, self.separator);
+        let mut joined = JoinedContent::for_parts(&messages, self.separator);
         for message in &messages {
             joined.add(message, self.separator);
             if message.source.kind != SourceKind::Merged {
@@ -86,7 +86,7 @@ fn protection(place: Place) -> u8 {
 }
 
 #[derive(Default)]
-struct Joined {
+struct JoinedContent {
     /// Finished parts; empty while all content is text.
     parts: Vec<ContentPart>,
     text: String,
@@ -94,7 +94,7 @@ struct Joined {
     segments: Vec<Segment>,
 }
 
-impl Joined {
+impl JoinedContent {
     fn for_parts(messages: &[Message], separator: &str) -> Self {
         let said = || messages.iter().filter(|message| !message.content.is_empty());
         let separators = said().count().saturating_sub(1);

@@ -48,7 +48,7 @@ impl LoadedForm {
         ]
     }
 
-    pub(crate) fn of_config(config: &Config) -> Self {
+    pub(crate) fn from_config(config: &Config) -> Self {
         Self {
             html_to_markdown: config.is_on("htmlToMarkdown"),
             html_kept: config.count("htmlKeptMessages"),
@@ -65,9 +65,9 @@ impl LoadedForm {
         self.html_to_markdown
     }
 
-    pub(crate) fn apply(self, messages: &mut [Message], pinned: usize) -> Reformed {
+    pub(crate) fn apply(self, messages: &mut [Message], pinned: usize) -> FormChanges {
         let count = messages.len();
-        let mut done = Reformed::default();
+        let mut done = FormChanges::default();
         for (index, message) in messages.iter_mut().enumerate().skip(pinned) {
             if self.reasoning != KeptReasoning::All && message.reasoning.is_some() {
                 done.reasoning += usize::from(self.drop_reasoning(message));
@@ -95,13 +95,13 @@ impl LoadedForm {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reformed {
+pub(crate) struct FormChanges {
     html: usize,
     reasoning: usize,
     tools: usize,
 }
 
-impl Reformed {
+impl FormChanges {
     pub(crate) fn line(self) -> Option<Phrase> {
         let in_messages = |count: usize, write: fn(Phrase) -> Phrase| {
             (count > 0).then(|| write(count_of!(count, "message")))
@@ -167,21 +167,22 @@ fn html_to_markdown(message: &mut Message) -> bool {
         if !is_html {
             return None;
         }
-        let converted: Option<String> = pieces(text).into_iter().map(|piece| converted(&piece)).collect();
+        let converted: Option<String> =
+            split_reasoning(text).into_iter().map(|piece| part_to_markdown(&piece)).collect();
         converted.filter(|converted| converted != text)
     })
 }
 
-enum Piece<'a> {
+enum ReplyPart<'a> {
     Words(&'a str),
     Thoughts(&'a str),
 }
 
-fn converted<'a>(piece: &Piece<'a>) -> Option<Cow<'a, str>> {
+fn part_to_markdown<'a>(piece: &ReplyPart<'a>) -> Option<Cow<'a, str>> {
     match piece {
-        Piece::Thoughts(text) => Some(Cow::Borrowed(text)),
-        Piece::Words(text) if text.trim().is_empty() => Some(Cow::Borrowed(text)),
-        Piece::Words(text) => markdown(text).map(Cow::Owned),
+        ReplyPart::Thoughts(text) => Some(Cow::Borrowed(text)),
+        ReplyPart::Words(text) if text.trim().is_empty() => Some(Cow::Borrowed(text)),
+        ReplyPart::Words(text) => markdown(text).map(Cow::Owned),
     }
 }
 
@@ -196,7 +197,7 @@ const fn markdown(_: &str) -> Option<String> {
 }
 
 /// Splits a text into replies and reasoning. Unclosed reasoning extends to the end. O(bytes).
-fn pieces(text: &str) -> Vec<Piece<'_>> {
+fn split_reasoning(text: &str) -> Vec<ReplyPart<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some((at, name)) = first_thought(rest) {
@@ -204,10 +205,10 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
         let end = format!("</{name}>");
         let len = thoughts.find(&end).map_or(thoughts.len(), |found| found + end.len());
         let (thoughts, after) = thoughts.split_at_checked(len).unwrap_or((thoughts, ""));
-        pieces.extend([Piece::Words(before), Piece::Thoughts(thoughts)]);
+        pieces.extend([ReplyPart::Words(before), ReplyPart::Thoughts(thoughts)]);
         rest = after;
     }
-    pieces.push(Piece::Words(rest));
+    pieces.push(ReplyPart::Words(rest));
     pieces
 }
 
@@ -275,9 +276,9 @@ mod tests {
     #[test]
     fn splits_many_thoughts() {
         let thoughts = "<think></think>".repeat(70_000);
-        assert_eq!(pieces(&thoughts).len(), 2 * 70_000 + 1);
-        assert_eq!(pieces(&"<think>".repeat(150_000)).len(), 3);
-        assert_eq!(pieces(&"<thinking".repeat(100_000)).len(), 1);
+        assert_eq!(split_reasoning(&thoughts).len(), 2 * 70_000 + 1);
+        assert_eq!(split_reasoning(&"<think>".repeat(150_000)).len(), 3);
+        assert_eq!(split_reasoning(&"<thinking".repeat(100_000)).len(), 1);
     }
 
     #[test]

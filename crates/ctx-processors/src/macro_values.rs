@@ -26,8 +26,8 @@ const LOOK_BACK: usize = 1_024;
 /// use ctx_types::{Agent, Session, TurnInput};
 ///
 /// let agent = Agent { name: Some("Ada".into()), ..Agent::default() };
-/// let values = MacroValues::of_agent(&agent, MacroPorts::default(), &mut |finding| panic!("{finding}"));
-/// let env = values.of_turn(None, &Session::new("s1"), &TurnInput::default());
+/// let values = MacroValues::from_agent(&agent, MacroPorts::default(), &mut |finding| panic!("{finding}"));
+/// let env = values.turn_env(None, &Session::new("s1"), &TurnInput::default());
 /// assert_eq!(env.char.as_deref(), Some("Ada"));
 /// ```
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub struct MacroValues {
 
 impl MacroValues {
     /// Reads the agent's values. Reports invalid ones.
-    pub fn of_agent(agent: &Agent, ports: MacroPorts, report: &mut dyn FnMut(Diagnostic)) -> Self {
+    pub fn from_agent(agent: &Agent, ports: MacroPorts, report: &mut dyn FnMut(Diagnostic)) -> Self {
         let character = &agent.character.clone().unwrap_or_default();
         let nickname = character.nickname.as_deref().filter(|nickname| !nickname.trim().is_empty());
         let env = Env {
@@ -59,7 +59,7 @@ impl MacroValues {
     /// Expands card texts before use, for macro syntaxes that require it.
     #[must_use]
     pub fn with_card_templates(mut self, dialect: Dialect, macros: &Registry) -> Self {
-        self.card = CardExpansion::of(&self.env, dialect, macros).map(Arc::new);
+        self.card = CardExpansion::compile(&self.env, dialect, macros).map(Arc::new);
         self
     }
 
@@ -73,15 +73,16 @@ impl MacroValues {
     }
 
     /// Adds the values of the user profile, the conversation, and the turn. O(1) for most conversations.
-    pub fn of_turn(&self, profile: Option<&UserProfile>, session: &Session, turn: &TurnInput) -> Env {
-        self.of_input(profile, session, (turn, turn.input.clone()))
+    pub fn turn_env(&self, profile: Option<&UserProfile>, session: &Session, turn: &TurnInput) -> Env {
+        self.input_env(profile, session, turn, turn.input.clone())
     }
 
-    fn of_input(
+    fn input_env(
         &self,
         profile: Option<&UserProfile>,
         session: &Session,
-        (turn, pending): (&TurnInput, Option<Text>),
+        turn: &TurnInput,
+        pending: Option<Text>,
     ) -> Env {
         let mut env = Env {
             user: profile
@@ -116,11 +117,11 @@ impl MacroValues {
     /// Adds the values of a pipeline run: those of the turn, and the token limits of request and response.
     ///
     /// Macros in card texts set their variables in `state`. An input that is an instruction is not a message.
-    pub fn of_run(&self, cx: &PipelineContext<'_>, state: &mut State) -> Env {
+    pub fn run_env(&self, cx: &PipelineContext<'_>, state: &mut State) -> Env {
         let inputs = &cx.inputs;
         let is_said = cx.blackboard.get::<InstructingInput>().is_none();
         let pending = inputs.turn.input.clone().filter(|_| is_said);
-        let mut env = self.of_input(inputs.profile, inputs.session, (inputs.turn, pending));
+        let mut env = self.input_env(inputs.profile, inputs.session, inputs.turn, pending);
         env.model.context_tokens = inputs.budget.window().map(u64::from);
         env.model.response_tokens = Some(u64::from(inputs.budget.reserve()));
         if let Some(card) = &self.card {
@@ -218,7 +219,7 @@ fn conversation(session: &Session, turn: &TurnInput, pending: Option<Text>) -> C
     let newest = (0..session.sent_len()).rev().take(LOOK_BACK);
     let messages = newest.filter_map(|at| session.sent_node(at)).map(|(_, node)| node);
     for node in messages.filter(|node| node.status.as_deref() != Some("generating") && !node.is_summary()) {
-        let Some((role, said)) = said(node) else { continue };
+        let Some((role, said)) = spoken_text(node) else { continue };
         if role == Role::User && found.last.is_some() && idle_since.is_none() {
             idle_since = Some(node.timestamp.clone());
         }
@@ -257,7 +258,7 @@ fn versions(session: &Session, node: &Node) -> (Option<usize>, Option<usize>) {
 }
 
 /// Returns `None` for tools, instructions, and messages without text.
-fn said(node: &Node) -> Option<(Role, SpokenText)> {
+fn spoken_text(node: &Node) -> Option<(Role, SpokenText)> {
     let role = node.role.unwrap_or_default();
     let content = node.content.as_ref().filter(|content| !content.is_blank())?;
     matches!(role, Role::User | Role::Assistant)
@@ -269,6 +270,12 @@ fn whole_text(content: &Content) -> Text {
         Content::Text(text) => text.clone(),
         Content::Parts(_) => Text::from(&*content.text()),
     }
+}
+
+/// Values and variables for one expansion.
+pub(crate) struct MacroContext<'a> {
+    pub(crate) env: &'a Env,
+    pub(crate) state: &'a mut State,
 }
 
 struct TurnTools(Vec<ToolDefinition>);

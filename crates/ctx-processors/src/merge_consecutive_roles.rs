@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Decision, Message, phrase};
 
-use crate::join::{Joining, is_joinable};
+use crate::join::{MessageJoiner, is_joinable};
 use crate::separator_field;
 
 /// Joins neighboring messages of the same role and name.
@@ -28,7 +28,7 @@ impl ContextProcessor for MergeConsecutiveRoles {
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let joining = Joining {
+        let joining = MessageJoiner {
             separator: cx.config.text("separator"),
             reason: || phrase!("joined with neighbors of the same role"),
         };
@@ -43,7 +43,7 @@ pub(crate) fn may_join(left: &Message, right: &Message) -> bool {
 
 pub(crate) fn join_neighbours(
     cx: &mut PipelineContext<'_>,
-    joining: Joining<'_>,
+    joining: MessageJoiner<'_>,
     may_join: impl Fn(&Message, &Message) -> bool,
 ) {
     let messages = cx.draft.messages();

@@ -8,7 +8,7 @@ use ctx_types::{
 };
 
 use crate::gap_ranks::GapRanks;
-use crate::join::Joining;
+use crate::join::MessageJoiner;
 use crate::merge_consecutive_roles::{join_neighbours, may_join};
 use crate::rewrite::{Edit, rewrite};
 use crate::session_loader::message_at;
@@ -46,8 +46,8 @@ impl ContextProcessor for MergeInjections {
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         let reason = || phrase!("joined with neighboring injections");
-        let joining = Joining { separator: cx.config.text("separator"), reason };
-        let places = UnloadedPlaces::of(cx);
+        let joining = MessageJoiner { separator: cx.config.text("separator"), reason };
+        let places = UnloadedPlaces::new(cx);
         places.bring_together(cx);
         let is_by_depth = cx.config.is_on(DEEPER_FIRST);
         if is_by_depth {
@@ -79,7 +79,7 @@ struct UnloadedPlaces<'a> {
 }
 
 impl<'a> UnloadedPlaces<'a> {
-    fn of(cx: &PipelineContext<'a>) -> Self {
+    fn new(cx: &PipelineContext<'a>) -> Self {
         let session = cx.inputs.session;
         let window = cx.blackboard.get::<LoadedWindow>();
         Self {

@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{Decision, Message, Outcome, Place, SourceKind, count_of, phrase};
 
-use crate::join::{Joining, is_joinable};
+use crate::join::{MessageJoiner, is_joinable};
 use crate::separator_field;
 
 /// Joins the preset's system messages and moves them to the front, even a single one.
@@ -38,12 +38,12 @@ impl ContextProcessor for MergeSystemToHead {
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         let messages = cx.draft.messages();
-        let chosen = Scope::of(cx.config.text("scope")).choose(messages);
-        if stands_at_head(messages, &chosen) {
+        let chosen = Scope::parse(cx.config.text("scope")).choose(messages);
+        if is_at_head(messages, &chosen) {
             return Ok(());
         }
         let reason = || phrase!("joined with the other system messages at the front");
-        let joining = Joining { separator: cx.config.text("separator"), reason };
+        let joining = MessageJoiner { separator: cx.config.text("separator"), reason };
         let pinned = pinned_len(messages);
         let (mut head, mut lifted) = (Vec::new(), Vec::new());
         let mut rest = Vec::with_capacity(messages.len());
@@ -56,7 +56,7 @@ impl ContextProcessor for MergeSystemToHead {
             }
         }
         let count = head.len();
-        let mut decisions = moved(&head, &lifted);
+        let mut decisions = moved_decisions(&head, &lifted);
         let head = joining.runs(head, may_join, &mut decisions);
         rest.splice(pinned..pinned, head);
         cx.draft.set_messages(rest);
@@ -80,7 +80,7 @@ enum Scope {
 }
 
 impl Scope {
-    fn of(name: &str) -> Self {
+    fn parse(name: &str) -> Self {
         match name {
             "leading" => Self::Leading,
             "all" => Self::All,
@@ -132,7 +132,7 @@ fn pinned_len(messages: &[Message]) -> usize {
     messages.iter().take_while(|message| message.place == Place::Pinned).count()
 }
 
-fn stands_at_head(messages: &[Message], chosen: &[bool]) -> bool {
+fn is_at_head(messages: &[Message], chosen: &[bool]) -> bool {
     let pinned = pinned_len(messages);
     let count = chosen.iter().filter(|is_chosen| **is_chosen).count();
     let head = messages.get(pinned..pinned + count).unwrap_or_default();
@@ -140,7 +140,7 @@ fn stands_at_head(messages: &[Message], chosen: &[bool]) -> bool {
     is_there && !head.iter().zip(head.iter().skip(1)).any(|(left, right)| may_join(left, right))
 }
 
-fn moved(head: &[Message], lifted: &[bool]) -> Vec<Decision> {
+fn moved_decisions(head: &[Message], lifted: &[bool]) -> Vec<Decision> {
     let joins = |left: Option<usize>| {
         let left = left?;
         Some(may_join(head.get(left)?, head.get(left + 1)?))

@@ -1,7 +1,7 @@
-mod kept;
+mod cache;
 mod meaning;
 mod question;
-mod sent;
+mod sent_messages;
 
 use async_trait::async_trait;
 use ctx_compress::recall::{Noted, RecallAnswer, RecallRequest, RecalledPiece, SearchResult, joined};
@@ -13,11 +13,11 @@ use ctx_types::{
     phrase,
 };
 
-use crate::compression::CompressionRoom;
-pub use crate::recall::kept::KeptRecall;
-use crate::recall::kept::{PathRecall, TurnPath};
+use crate::compression::CompressionBudget;
+pub use crate::recall::cache::RecallCache;
+use crate::recall::cache::{BranchIndex, TurnPath};
 use crate::recall::question::{Question, is_said};
-use crate::recall::sent::Sent;
+use crate::recall::sent_messages::SentMessages;
 
 /// Searches the active branch for the current question, and inserts the best matches in one message.
 ///
@@ -72,13 +72,13 @@ impl ContextProcessor for RecallProcessor {
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let question = Question::of(cx.draft.messages());
+        let question = Question::from_messages(cx.draft.messages());
         let parts = question.parts();
         if parts.is_empty() {
             cx.log(phrase!("nothing to recall: no question in this turn"));
             return Ok(());
         }
-        let kept = cx.blackboard.get::<KeptRecall>().cloned().unwrap_or_default();
+        let kept = cx.blackboard.get::<RecallCache>().cloned().unwrap_or_default();
         let (session, with_branches) = (cx.inputs.session, cx.config.is_on(BRANCHES));
         let path = TurnPath::new(&kept, session, with_branches);
         let found = {
@@ -86,13 +86,13 @@ impl ContextProcessor for RecallProcessor {
             followed.index().findings().into_iter().for_each(|finding| cx.report(finding));
             followed.index().search(&parts)
         };
-        let near = meaning::ranked(cx, &path, &question.now()).await?;
+        let near = meaning::rank_by_meaning(cx, &path, &question.now()).await?;
         cx.checkpoint()?;
         let found = if near.is_empty() { found } else { joined(found, &near) };
         let answer = match found.why_nothing() {
             // Skips token counting.
             Some(why) => RecallAnswer::Nothing(why),
-            None => written(cx, &path.index(), &found),
+            None => build_answer(cx, &path.index(), &found),
         };
         cx.checkpoint()?;
         let recalled = match answer {
@@ -117,8 +117,8 @@ impl ContextProcessor for RecallProcessor {
 }
 
 /// A longer recall message makes the limiter drop more messages. Recalled passages must not be sent twice.
-fn written(cx: &PipelineContext<'_>, path: &PathRecall<'_>, found: &SearchResult) -> RecallAnswer {
-    let (sent, noted) = (Sent::of(cx), Noted::of(cx.draft.messages()));
+fn build_answer(cx: &PipelineContext<'_>, path: &BranchIndex<'_>, found: &SearchResult) -> RecallAnswer {
+    let (sent, noted) = (SentMessages::new(cx), Noted::of(cx.draft.messages()));
     let is_noted = |at: usize, line: &str, taken: u64| {
         let notes = path.id(at).into_iter().flat_map(|id| noted.having(id, line));
         notes.filter_map(|note| note.source.id.as_deref()).any(|note| sent.has(note, taken))
@@ -137,12 +137,12 @@ fn written(cx: &PipelineContext<'_>, path: &PathRecall<'_>, found: &SearchResult
     RecallAnswer::of(&request)
 }
 
-fn most(cx: &PipelineContext<'_>, sent: &Sent<'_>) -> u64 {
+fn most(cx: &PipelineContext<'_>, sent: &SentMessages<'_>) -> u64 {
     let set = Some(cx.config.count(MOST) as u64).filter(|most| *most > 0);
-    let (Some(room), Some(available)) = (sent.room(), cx.inputs.budget.available) else {
+    let (Some(room), Some(available)) = (sent.remaining(), cx.inputs.budget.available) else {
         return set.unwrap_or(WITHOUT_BUDGET);
     };
-    let left = cx.blackboard.get::<CompressionRoom>().map_or(0, |room| room.tokens);
+    let left = cx.blackboard.get::<CompressionBudget>().map_or(0, |room| room.tokens);
     let share = share(u64::from(available), cx.config).max(left);
     set.map_or(share, |set| set.min(share)).min(room)
 }

@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use async_trait::async_trait;
 use ctx_macros::{MacroPorts, Registry as MacroRegistry, Template};
 use ctx_pipeline::{
-    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared,
+    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData,
     ProcessorError,
 };
 use ctx_types::{
@@ -13,7 +13,7 @@ use ctx_types::{
 use serde_json::{Value, json};
 
 use crate::macro_values::{MacroValues, macro_dialect};
-use crate::regex_rules::{Rewritten, RuleLimits, RuleRun, RuleSet, RuleSource, Stage, Subject, Target};
+use crate::regex_rules::{RewrittenText, RuleLimits, RuleRun, RuleSet, RuleSource, Stage, Subject, Target};
 
 /// Edits messages with the regex rules of the settings, the agent, and the user profile.
 ///
@@ -36,7 +36,7 @@ impl RegexProcessor {
 /// Rules of a run for texts that are not messages, on the blackboard.
 #[derive(Clone)]
 pub struct ActiveRules {
-    rules: Prepared,
+    rules: PreparedData,
     /// Steps left; all texts of a context share them.
     pub(crate) steps_left: u64,
 }
@@ -48,7 +48,7 @@ impl ActiveRules {
     }
 
     pub(crate) fn get(&self) -> Option<(&RuleSet, RuleLimits)> {
-        self.rules.get::<Compiled>().map(|compiled| (&compiled.rules, compiled.limits))
+        self.rules.get::<CompiledRules>().map(|compiled| (&compiled.rules, compiled.limits))
     }
 }
 
@@ -58,7 +58,7 @@ impl std::fmt::Debug for ActiveRules {
     }
 }
 
-struct Compiled {
+struct CompiledRules {
     rules: RuleSet,
     values: MacroValues,
     limits: RuleLimits,
@@ -96,8 +96,8 @@ impl ContextProcessor for RegexProcessor {
         })
     }
 
-    fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> Prepared {
-        let settings = of_settings(config, cx);
+    fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> PreparedData {
+        let settings = read_config(config, cx);
         let profile = cx.profile().and_then(|profile| profile.regex_config.clone());
         let sources = [
             (Some(&settings), "", Some("settings of `regex-processor`"), Trust::Preset),
@@ -110,24 +110,24 @@ impl ContextProcessor for RegexProcessor {
         let sources: Vec<RuleSource<'_>> = sources.collect();
         // The assembler reports these errors.
         let (dialect, _) = macro_dialect(agent);
-        let values = MacroValues::of_agent(agent, self.ports.clone(), &mut |_| {});
+        let values = MacroValues::from_agent(agent, self.ports.clone(), &mut |_| {});
         let (rules, findings) = RuleSet::compile(&sources, dialect, &self.macros);
         for finding in findings {
             cx.report(finding);
         }
         let limits = RuleLimits { steps: config.count(STEPS) as u64, ..RuleLimits::default() };
-        Prepared::new(Compiled { rules, values, limits })
+        PreparedData::new(CompiledRules { rules, values, limits })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let Some(compiled) = cx.prepared.get::<Compiled>() else {
+        let Some(compiled) = cx.prepared.get::<CompiledRules>() else {
             return Err(ProcessorError::failed("the rules were not prepared"));
         };
         if compiled.rules.rules().is_empty() {
             return Ok(());
         }
         let mut state = cx.draft.macros_mut().clone();
-        let env = compiled.values.of_run(cx, &mut state.clone());
+        let env = compiled.values.run_env(cx, &mut state.clone());
         let mut found = Vec::new();
         let mut expand = |template: &Template, source: &Source| {
             let expansion = template.expand(&env, &mut state, source);
@@ -135,7 +135,7 @@ impl ContextProcessor for RegexProcessor {
             expansion
         };
         let run = RuleRun::new(&compiled.rules, compiled.limits, &mut expand);
-        let Changes { run, changed, counts, .. } = Changes::of(cx, &compiled.rules, run)?;
+        let Changes { run, changed, counts, .. } = Changes::new(cx, &compiled.rules, run)?;
         let steps_left = run.steps_left();
         let findings = run.finish();
         cx.blackboard.insert(ActiveRules { rules: cx.prepared.clone(), steps_left });
@@ -147,7 +147,7 @@ impl ContextProcessor for RegexProcessor {
     }
 }
 
-fn of_settings(config: &Config, cx: &mut PrepareContext) -> RegexConfig {
+fn read_config(config: &Config, cx: &mut PrepareContext) -> RegexConfig {
     let presets = config.get(PRESETS).cloned().unwrap_or_default();
     let mut reader = Reader::new();
     let settings = RegexConfig::read(json!({ PRESETS: presets }), &mut reader);
@@ -167,7 +167,7 @@ struct Changes<'a> {
 }
 
 impl<'a> Changes<'a> {
-    fn of(cx: &PipelineContext<'_>, rules: &'a RuleSet, run: RuleRun<'a>) -> Result<Self, ProcessorError> {
+    fn new(cx: &PipelineContext<'_>, rules: &'a RuleSet, run: RuleRun<'a>) -> Result<Self, ProcessorError> {
         let mut changes = Self { rules, run, changed: Vec::new(), counts: vec![0; rules.rules().len()] };
         let messages = cx.draft.messages();
         for (index, message) in messages.iter().enumerate() {
@@ -200,7 +200,7 @@ impl<'a> Changes<'a> {
                 let is_changed = after.is_changed();
                 is_changed.then(|| {
                     let written = after.segments(self.rules, &message.segments());
-                    rewritten(message, Content::Text(after.text), written)
+                    with_content(message, Content::Text(after.text), written)
                 })
             }
             Content::Parts(parts) => self.change_parts(message, parts, subject),
@@ -223,10 +223,10 @@ impl<'a> Changes<'a> {
             ContentPart::Other(_) => part.clone(),
         });
         let content = Content::Parts(parts.collect());
-        texts.is_changed.then(|| rewritten(message, content, texts.after))
+        texts.is_changed.then(|| with_content(message, content, texts.after))
     }
 
-    fn apply(&mut self, text: &Text, subject: Subject) -> Rewritten {
+    fn apply(&mut self, text: &Text, subject: Subject) -> RewrittenText {
         let rewritten = self.run.apply(text, subject);
         for rule in rewritten.changed_by() {
             if let Some(count) = self.counts.get_mut(*rule) {
@@ -237,7 +237,7 @@ impl<'a> Changes<'a> {
     }
 }
 
-fn rewritten(message: &Message, content: Content, written: Vec<Segment>) -> Message {
+fn with_content(message: &Message, content: Content, written: Vec<Segment>) -> Message {
     let mut message = message.clone();
     message.content = content;
     message.written = written;
@@ -257,7 +257,7 @@ impl<'a> Texts<'a> {
         Self { before: message.segments(), len_before: 0, len: 0, after: Vec::new(), is_changed: false }
     }
 
-    fn add(&mut self, len: usize, rewritten: &Rewritten, rules: &RuleSet) {
+    fn add(&mut self, len: usize, rewritten: &RewrittenText, rules: &RuleSet) {
         let (start, end) = (self.len_before, self.len_before + len);
         let own = self.before.iter().filter(|segment| segment.span.start < end && segment.span.end > start);
         let own = own.map(|segment| Segment {

@@ -25,16 +25,16 @@
 
 mod find;
 mod form;
-mod memory;
 mod pieces;
 mod replace;
+mod result_cache;
 mod rewrite;
 mod rule;
 mod run;
 mod set;
 mod subject;
 
-pub use rewrite::Rewritten;
+pub use rewrite::RewrittenText;
 pub use rule::Rule;
 pub use run::{RuleLimits, RuleRun};
 pub use set::{RuleSet, RuleSource};

@@ -9,12 +9,13 @@ use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError
 use ctx_types::{Code, Message, Place, Session, phrase};
 
 use crate::compression::{
-    Beginning, CompressionRoom, KeptCompression, Settings, StageInput, fields, tell, tell_repairs,
+    CompressedPrefix, CompressionBudget, CompressionCache, CompressionInput, Settings, fields,
+    report_outcome, report_repairs,
 };
-use crate::costing::Costing;
 use crate::gap_ranks::GapRanks;
+use crate::message_costs::MessageCosts;
 use crate::token_limiter::TokenLimiter;
-use crate::window::{LoadedWindow, StillCompressed};
+use crate::window::{LoadedWindow, ReusedPrefix};
 
 /// Compresses older history when a request approaches its budget.
 ///
@@ -22,7 +23,7 @@ use crate::window::{LoadedWindow, StillCompressed};
 /// An injection with several depths goes with the history around it. Unpaired tool calls and results are
 /// repaired. The limiter handles the rest.
 ///
-/// The result is left on the blackboard as [`KeptCompression`]. Later turns with the same prefix reuse it
+/// The result is left on the blackboard as [`CompressionCache`]. Later turns with the same prefix reuse it
 /// until they approach the budget.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RequestCompressor;
@@ -54,28 +55,28 @@ impl ContextProcessor for RequestCompressor {
         };
         repair_pairs(cx);
         cx.checkpoint()?;
-        let meter = Costing::of(cx).as_limiter(cx.config_of(TokenLimiter::ID)).meter();
+        let meter = MessageCosts::new(cx).as_limiter(cx.config_of(TokenLimiter::ID)).meter();
         let pipeline = CompressionPipeline::new(settings.config.clone()).with_meter(meter);
         let pipeline = match strategy(&settings.strategy) {
             Some(strategy) => pipeline.with_strategy(strategy),
             None => pipeline,
         };
         let draft: Vec<Message> = cx.draft.messages().to_vec();
-        let messages = marked(&draft, cx.inputs.session);
+        let messages = mark_pinned(&draft, cx.inputs.session);
         let window = cx.blackboard.get::<LoadedWindow>().cloned().unwrap_or_default();
-        let earlier = cx.blackboard.get::<KeptCompression>().cloned().unwrap_or_default();
-        let beginning = earlier.beginning.clone().filter(|_| window.compressed > 0);
+        let earlier = cx.blackboard.get::<CompressionCache>().cloned().unwrap_or_default();
+        let prefix = earlier.prefix.clone().filter(|_| window.compressed > 0);
         let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
         // An injection with an unloaded slot is placed differently next to a digest.
         let is_displaced = |message| ranks.unloaded_gap(message, window.skipped).is_some_and(|gap| gap > 0);
-        if beginning.is_some() && draft.iter().any(is_displaced) {
+        if prefix.is_some() && draft.iter().any(is_displaced) {
             return Ok(());
         }
-        let fitted = StageInput {
+        let fitted = CompressionInput {
             draft: &draft,
             messages: &messages,
             skipped: window.skipped,
-            is_late: beginning.is_some(),
+            is_late: prefix.is_some(),
             ranks: &ranks,
             settings: &settings,
             pipeline: &pipeline,
@@ -83,21 +84,21 @@ impl ContextProcessor for RequestCompressor {
         }
         .fit();
         cx.checkpoint()?;
-        let Some(mut outcome) = fitted else { return Ok(()) };
-        tell(cx, &messages, &outcome, &settings, beginning.as_deref());
-        if beginning.is_some() {
-            cx.blackboard.insert(StillCompressed);
+        let Some(mut result) = fitted else { return Ok(()) };
+        report_outcome(cx, &messages, &result, &settings, prefix.as_deref());
+        if prefix.is_some() {
+            cx.blackboard.insert(ReusedPrefix);
         }
-        let find = || Beginning::find(cx, &messages, &outcome).map(Arc::new);
-        outcome.kept.beginning = beginning.or_else(find);
-        if outcome.kept.is_set() {
-            let tokens = trigger(&settings).saturating_sub(outcome.tokens);
-            cx.blackboard.insert(CompressionRoom { tokens });
+        let find = || CompressedPrefix::find(cx, &messages, &result).map(Arc::new);
+        result.cache.prefix = prefix.or_else(find);
+        if result.cache.is_set() {
+            let tokens = trigger(&settings).saturating_sub(result.tokens);
+            cx.blackboard.insert(CompressionBudget { tokens });
         }
-        cx.blackboard.insert(outcome.kept);
+        cx.blackboard.insert(result.cache);
         let is_same = |(after, before): (&Message, &Message)| after.is_shared_with(before);
-        if outcome.messages.len() != draft.len() || !outcome.messages.iter().zip(&draft).all(is_same) {
-            cx.draft.set_messages(outcome.messages);
+        if result.messages.len() != draft.len() || !result.messages.iter().zip(&draft).all(is_same) {
+            cx.draft.set_messages(result.messages);
         }
         Ok(())
     }
@@ -110,10 +111,10 @@ impl ContextProcessor for RequestCompressor {
 pub(crate) fn compact_running_turn(cx: &mut PipelineContext<'_>, available: u32) {
     let config = RequestConfig::to_fit(u64::from(available));
     let settings = Settings { config: config.clone(), strategy: STRATEGIES[0].to_owned() };
-    let meter = Costing::of(cx).as_limiter(Some(cx.config)).meter();
+    let meter = MessageCosts::new(cx).as_limiter(Some(cx.config)).meter();
     let draft: Vec<Message> = cx.draft.messages().to_vec();
-    let messages = marked(&draft, cx.inputs.session);
-    let outcome = StageInput {
+    let messages = mark_pinned(&draft, cx.inputs.session);
+    let result = CompressionInput {
         draft: &draft,
         messages: &messages,
         skipped: cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped),
@@ -121,14 +122,14 @@ pub(crate) fn compact_running_turn(cx: &mut PipelineContext<'_>, available: u32)
         ranks: &cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default(),
         settings: &settings,
         pipeline: &CompressionPipeline::new(config).with_meter(meter),
-        earlier: &KeptCompression::default(),
+        earlier: &CompressionCache::default(),
     }
     .fit();
-    let Some(mut outcome) = outcome else { return };
+    let Some(mut result) = result else { return };
     // The limiter does not repair tool calls; the linter reports unpaired ones.
-    outcome.diagnostics.retain(|found| !REPAIRS.contains(&found.code));
-    tell(cx, &messages, &outcome, &settings, None);
-    cx.draft.set_messages(outcome.messages);
+    result.diagnostics.retain(|found| !REPAIRS.contains(&found.code));
+    report_outcome(cx, &messages, &result, &settings, None);
+    cx.draft.set_messages(result.messages);
 }
 
 const REPAIRS: [Code; 4] =
@@ -142,11 +143,11 @@ fn trigger(settings: &Settings) -> u64 {
 fn repair_pairs(cx: &mut PipelineContext<'_>) {
     let Some(repaired) = repair(cx.draft.messages()) else { return };
     let given = cx.draft.take_messages();
-    tell_repairs(cx, &given, &repaired);
+    report_repairs(cx, &given, &repaired);
     cx.draft.repair_pairs(repaired.messages);
 }
 
-fn marked<'a>(draft: &'a [Message], session: &Session) -> Cow<'a, [Message]> {
+fn mark_pinned<'a>(draft: &'a [Message], session: &Session) -> Cow<'a, [Message]> {
     let nodes = session.sent_pinned().iter().filter_map(|at| session.sent_node(*at));
     let pinned: BTreeSet<&str> = nodes.map(|(id, _)| &**id).collect();
     if pinned.is_empty() {

@@ -19,9 +19,9 @@ pub(crate) fn rewrite(
     mut edits: impl FnMut(&str) -> Vec<Edit>,
     share: impl Fn(Text) -> Text,
 ) -> bool {
-    let mut rewriting = Rewriting { old: message.segments().into_owned(), ..Rewriting::default() };
+    let mut rewriting = MessageRewrite { old: message.segments().into_owned(), ..MessageRewrite::default() };
     let mut is_changed = false;
-    let mut text = |text: &Text, rewriting: &mut Rewriting| {
+    let mut text = |text: &Text, rewriting: &mut MessageRewrite| {
         let edits = edits(text);
         is_changed |= !edits.is_empty();
         if edits.is_empty() { rewriting.keep(text) } else { share(rewriting.apply(text, edits)) }
@@ -46,7 +46,7 @@ pub(crate) fn rewrite(
 }
 
 #[derive(Default)]
-struct Rewriting {
+struct MessageRewrite {
     old: Vec<Segment>,
     /// First old segment that ends after `place`.
     next: usize,
@@ -56,7 +56,7 @@ struct Rewriting {
     len: usize,
 }
 
-impl Rewriting {
+impl MessageRewrite {
     fn keep(&mut self, text: &Text) -> Text {
         self.copy(text.len());
         text.clone()

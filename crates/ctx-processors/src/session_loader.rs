@@ -9,9 +9,9 @@ use ctx_types::{
 };
 use serde_json::{Value, json};
 
-use crate::compression::{Beginning, KeptCompression};
-use crate::costing::Costing;
+use crate::compression::{CompressedPrefix, CompressionCache};
 use crate::loaded_form::LoadedForm;
+use crate::message_costs::MessageCosts;
 use crate::window::{InstructingInput, LoadedWindow, WindowSize};
 
 /// Loads the active branch: leading system messages, then the newest messages up to a token limit.
@@ -56,11 +56,11 @@ impl ContextProcessor for SessionLoader {
         let size = cx.blackboard.get::<WindowSize>().copied();
         let limit = size.map(|size| size.tokens);
         let input = pending_input(cx.inputs.turn);
-        let form = LoadedForm::of_config(cx.config);
+        let form = LoadedForm::from_config(cx.config);
         let may_skip = |size: &WindowSize| size.without_compressed && !form.depends_on_depth();
-        let compressed = size.filter(may_skip).and_then(|size| compressed(cx, pinned, size));
+        let compressed = size.filter(may_skip).and_then(|size| compressed_positions(cx, pinned, size));
         let first = compressed.as_ref().map_or(pinned, |compressed| compressed.end);
-        let Loaded { front, messages: window } = load_window(cx, first, limit, &input)?;
+        let LoadedMessages { front, messages: window } = load_window(cx, first, limit, &input)?;
         let compressed = compressed.filter(|compressed| compressed.end == front);
         let mut messages: Vec<Message> = Vec::with_capacity(pinned + window.len() + input.len());
         let pin = |message: Message| message.with(|message| message.place = Place::Pinned);
@@ -68,9 +68,9 @@ impl ContextProcessor for SessionLoader {
         messages.extend(window.into_iter().rev());
         let reformed = form.apply(&mut messages, pinned);
         messages.extend(input);
-        settle_last(continued(cx), &mut messages);
-        settle_quiet(cx, &mut messages);
-        cx.draft.decide_all(session.left_out().iter().map(|run| left_out(session, run)));
+        place_last(continuation(cx), &mut messages);
+        place_quiet_input(cx, &mut messages);
+        cx.draft.decide_all(session.left_out().iter().map(|run| left_out_decision(session, run)));
         let skipped = front - pinned;
         let skipped_bytes = session.sent_bytes(front) - session.sent_bytes(pinned);
         let line = line(messages.len(), skipped, compressed.as_ref().map_or(0, Range::len));
@@ -87,19 +87,19 @@ impl ContextProcessor for SessionLoader {
             skipped,
             skipped_bytes,
             oldest: message_at(session, pinned).map(|message| message.source.clone()),
-            is_told: size.is_some_and(|size| size.is_final) && skipped > 0,
+            is_reported: size.is_some_and(|size| size.is_final) && skipped > 0,
             compressed: compressed.map_or(0, |compressed| compressed.len()),
         };
-        cx.draft.decide_all(limit.and_then(|tokens| not_loaded(session, &window, tokens)));
+        cx.draft.decide_all(limit.and_then(|tokens| not_loaded_decision(session, &window, tokens)));
         cx.blackboard.insert(window);
         cx.draft.set_messages(messages);
         Ok(())
     }
 }
 
-fn compressed(cx: &PipelineContext<'_>, pinned: usize, size: WindowSize) -> Option<Range<usize>> {
-    let kept: &KeptCompression = cx.blackboard.get()?;
-    kept.beginning(cx.inputs.session, pinned, size.tokens).map(Beginning::positions)
+fn compressed_positions(cx: &PipelineContext<'_>, pinned: usize, size: WindowSize) -> Option<Range<usize>> {
+    let kept: &CompressionCache = cx.blackboard.get()?;
+    kept.prefix(cx.inputs.session, pinned, size.tokens).map(CompressedPrefix::positions)
 }
 
 fn line(messages: usize, skipped: usize, compressed: usize) -> Phrase {
@@ -130,7 +130,7 @@ fn pinned_len(session: &Session) -> usize {
     (0..session.sent_len()).take_while(is_pinned).count()
 }
 
-struct Loaded {
+struct LoadedMessages {
     /// Position of the oldest loaded message.
     front: usize,
     /// Newest first.
@@ -146,7 +146,7 @@ fn load_window(
     first: usize,
     limit: Option<u64>,
     input: &[Message],
-) -> Result<Loaded, ProcessorError> {
+) -> Result<LoadedMessages, ProcessorError> {
     let session = cx.inputs.session;
     let len = session.sent_len();
     let bytes = session.sent_bytes(len) - session.sent_bytes(first);
@@ -155,17 +155,17 @@ fn load_window(
     let is_user = input.iter().any(|message| message.role == Role::User);
     let mut turn = TurnSearch { is_complete: false, is_user };
     let mut may_be_last = input.is_empty();
-    let costing = Costing::of(cx);
+    let costing = MessageCosts::new(cx);
     let mut left = limit;
     let messages = Vec::with_capacity(USUAL.min(len - first));
-    let mut loaded = Loaded { front: first, messages };
+    let mut loaded = LoadedMessages { front: first, messages };
     for position in (first..len).rev() {
         if position % CHECK_EVERY == 0 {
             cx.checkpoint()?;
         }
         let Some(message) = message_at(session, position) else { continue };
         // A reply to continue does not end the turn: its question is still pending.
-        if !std::mem::take(&mut may_be_last) || !stands_last(continued(cx), &message) {
+        if !std::mem::take(&mut may_be_last) || !is_continued(continuation(cx), &message) {
             turn.look_at(&message);
         }
         left = left.and_then(|left| costing.take(&message, left));
@@ -220,7 +220,7 @@ const QUIET: &str = "quietInput";
 const QUIETS: [(&str, &str); 2] =
     [("message", "A user message"), ("instruction", "An instruction at the end, where a prefill goes")];
 
-fn settle_quiet(cx: &mut PipelineContext<'_>, messages: &mut [Message]) {
+fn place_quiet_input(cx: &mut PipelineContext<'_>, messages: &mut [Message]) {
     if cx.inputs.turn.kind != GenerationKind::Quiet || cx.config.text(QUIET) != "instruction" {
         return;
     }
@@ -249,44 +249,44 @@ fn set_variables(cx: &mut PipelineContext<'_>) {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Continued {
+enum Continuation {
     Unfinished,
     Answer,
     Message,
 }
 
-fn continued(cx: &PipelineContext<'_>) -> Continued {
+fn continuation(cx: &PipelineContext<'_>) -> Continuation {
     match cx.config.text(CONTINUATION) {
-        _ if cx.inputs.turn.kind != GenerationKind::Continue => Continued::Unfinished,
-        IN_PLACE => Continued::Unfinished,
-        LAST => Continued::Message,
-        _ => Continued::Answer,
+        _ if cx.inputs.turn.kind != GenerationKind::Continue => Continuation::Unfinished,
+        IN_PLACE => Continuation::Unfinished,
+        LAST => Continuation::Message,
+        _ => Continuation::Answer,
     }
 }
 
 /// Moves a continued message out of the conversation: a reply becomes a prefill, another message follows the
 /// conversation.
-fn settle_last(continued: Continued, messages: &mut [Message]) {
+fn place_last(continued: Continuation, messages: &mut [Message]) {
     let Some((last, earlier)) = messages.split_last_mut() else { return };
     for message in earlier.iter_mut().filter(|message| message.is_continuation_prefix) {
         message.is_continuation_prefix = false;
     }
-    let is_meant = stands_last(continued, last);
+    let is_meant = is_continued(continued, last);
     last.is_continuation_prefix = is_meant && last.role == Role::Assistant;
     if is_meant && !last.is_continuation_prefix {
         last.place = Place::Skeleton;
     }
 }
 
-fn stands_last(continued: Continued, last: &Message) -> bool {
+fn is_continued(continued: Continuation, last: &Message) -> bool {
     let is_said = last.role != Role::Tool
         && last.tool_calls.is_empty()
         && last.source.kind == SourceKind::History
         && last.place != Place::Pinned;
     let is_meant = match continued {
-        Continued::Unfinished => last.role == Role::Assistant && last.is_continuation_prefix,
-        Continued::Answer => last.role == Role::Assistant,
-        Continued::Message => true,
+        Continuation::Unfinished => last.role == Role::Assistant && last.is_continuation_prefix,
+        Continuation::Answer => last.role == Role::Assistant,
+        Continuation::Message => true,
     };
     is_said && is_meant
 }
@@ -300,9 +300,9 @@ fn pending_input(turn: &TurnInput) -> Vec<Message> {
 }
 
 /// `request-compressor` reports compressed messages.
-fn not_loaded(session: &Session, window: &LoadedWindow, tokens: u64) -> Option<Decision> {
+fn not_loaded_decision(session: &Session, window: &LoadedWindow, tokens: u64) -> Option<Decision> {
     let count = window.skipped - window.compressed;
-    let oldest = window.oldest.clone().filter(|_| window.is_told && count > 0)?;
+    let oldest = window.oldest.clone().filter(|_| window.is_reported && count > 0)?;
     let bytes = session.sent_bytes(window.pinned + count) - session.sent_bytes(window.pinned);
     let reason = phrase!("older than the {tokens} tokens that `request-compressor` loads", tokens);
     Some(Decision {
@@ -313,7 +313,7 @@ fn not_loaded(session: &Session, window: &LoadedWindow, tokens: u64) -> Option<D
     })
 }
 
-fn left_out(session: &Session, run: &LeftOut) -> Decision {
+fn left_out_decision(session: &Session, run: &LeftOut) -> Decision {
     let (outcome, reason) = match &run.reason {
         LeftOutReason::Hidden { by } => {
             (Outcome::Hidden, phrase!("replaced by summary `{summary}`", summary = by.to_string()))

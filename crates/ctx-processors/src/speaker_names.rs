@@ -3,14 +3,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ctx_macros::MacroPorts;
 use ctx_pipeline::{
-    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared,
+    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData,
     ProcessorError,
 };
 use ctx_types::{Agent, Message, Place, Role, Source, SourceKind, Span, Text, Trust};
 
 use crate::macro_values::MacroValues;
 use crate::rewrite::{Edit, rewrite};
-use crate::window::stands_behind_conversation;
+use crate::window::is_after_conversation;
 
 /// Removes speaker names, or sends them in the field `name` or as a text prefix.
 ///
@@ -45,18 +45,18 @@ impl ContextProcessor for SpeakerNames {
         )
     }
 
-    fn prepare(&self, agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> Prepared {
-        Prepared::new(MacroValues::of_agent(agent, self.ports.clone(), &mut |_| {}))
+    fn prepare(&self, agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> PreparedData {
+        PreparedData::new(MacroValues::from_agent(agent, self.ports.clone(), &mut |_| {}))
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
         let Some(values) = cx.prepared.get::<MacroValues>() else {
             return Err(ProcessorError::failed("the names were not prepared"));
         };
-        let env = values.of_turn(cx.inputs.profile, cx.inputs.session, cx.inputs.turn);
+        let env = values.turn_env(cx.inputs.profile, cx.inputs.session, cx.inputs.turn);
         let mode = cx.config.text("mode").to_owned();
         let is_said = |message: &Message| {
-            let is_there = message.place == Place::History || stands_behind_conversation(message);
+            let is_there = message.place == Place::History || is_after_conversation(message);
             is_there && matches!(message.role, Role::User | Role::Assistant)
         };
         let messages = cx.draft.messages_mut();

@@ -5,7 +5,7 @@ use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, P
 use ctx_types::{Message, Role, phrase};
 use serde_json::Value;
 
-use crate::join::{Joining, is_joinable};
+use crate::join::{MessageJoiner, is_joinable};
 use crate::merge_consecutive_roles::join_neighbours;
 
 /// Joins neighboring system messages without a name.
@@ -36,7 +36,8 @@ impl ContextProcessor for SquashSystem {
             message.role == Role::System && message.name.is_none() && !is_kept && is_joinable(message)
         };
         let separator = cx.config.text("separator");
-        let joining = Joining { separator, reason: || phrase!("joined with neighboring system messages") };
+        let joining =
+            MessageJoiner { separator, reason: || phrase!("joined with neighboring system messages") };
         join_neighbours(cx, joining, |left, right| may_join(left) && may_join(right) && !right.is_apart);
         Ok(())
     }

@@ -7,9 +7,9 @@ use ctx_types::{
 };
 use serde_json::json;
 
-use crate::costing::{Costing, cost_upper_bound};
-use crate::dropping::{Dropped, drop_oldest, left_free};
+use crate::drop_oldest::{DropResult, drop_oldest, reserved_tokens};
 use crate::infeasible::Infeasible;
+use crate::message_costs::{MessageCosts, cost_upper_bound};
 use crate::request_compressor::compact_running_turn;
 
 /// Drops the oldest message groups until the request fits the budget, and all silent messages.
@@ -75,7 +75,7 @@ impl ContextProcessor for TokenLimiter {
             cx.log(phrase!("no budget, nothing to drop"));
             return Ok(());
         };
-        let extra = Costing::of(cx).as_limiter(Some(cx.config)).extra;
+        let extra = MessageCosts::new(cx).as_limiter(Some(cx.config)).extra;
         let bound =
             cx.draft.messages().iter().map(|message| cost_upper_bound(message, cx.inputs.model) + extra);
         let bound = bound.fold(0, u64::saturating_add);
@@ -87,11 +87,11 @@ impl ContextProcessor for TokenLimiter {
         if can_compact_running_turn(cx, available) {
             compact_running_turn(cx, available);
         }
-        let units = Units::of(cx.draft.messages());
+        let units = Units::from_messages(cx.draft.messages());
         let left = left_for_history(cx, &units, available)?;
         let fit = units.fit(cx, left)?;
         let dropped = match fit.dropped {
-            0 => Dropped::default(),
+            0 => DropResult::default(),
             count => drop_oldest(cx, &units, count, fit.left),
         };
         let used = u64::from(available).saturating_sub(fit.left + dropped.rounds);
@@ -105,7 +105,7 @@ impl ContextProcessor for TokenLimiter {
                 phrase!("{messages} dropped or truncated, {kept} kept", messages, kept)
             }
         };
-        cx.log(match left_free(cx.inputs.budget) {
+        cx.log(match reserved_tokens(cx.inputs.budget) {
             0 => LogLine::info(line),
             left => LogLine::info(line).with_details(json!({ "leftForLaterStages": left })),
         });
@@ -155,7 +155,7 @@ struct Fit {
 }
 
 impl Units {
-    pub(crate) fn of(messages: &[Message]) -> Self {
+    pub(crate) fn from_messages(messages: &[Message]) -> Self {
         let is_history = |index: &usize| messages.get(*index).is_some_and(is_droppable);
         let indexes: Vec<usize> = (0..messages.len()).filter(is_history).collect();
         let history: Vec<&Message> = indexes.iter().filter_map(|index| messages.get(*index)).collect();
@@ -208,7 +208,7 @@ impl Units {
     }
 
     fn fit(&self, cx: &PipelineContext<'_>, left: u64) -> Result<Fit, ProcessorError> {
-        let costing = Costing::of(cx).as_limiter(Some(cx.config));
+        let costing = MessageCosts::new(cx).as_limiter(Some(cx.config));
         let mut fit = Fit { dropped: self.ends.len(), left };
         for unit in (0..self.ends.len()).rev() {
             cx.checkpoint()?;
@@ -243,8 +243,8 @@ fn can_compact_running_turn(cx: &PipelineContext<'_>, available: u32) -> bool {
     if older.is_empty() {
         return false;
     }
-    let units = Units::of(messages);
-    let costing = Costing::of(cx).as_limiter(Some(cx.config));
+    let units = Units::from_messages(messages);
+    let costing = MessageCosts::new(cx).as_limiter(Some(cx.config));
     let (mut rounds, mut others) = (0, 0);
     for (index, message) in messages.iter().enumerate().filter(|(index, _)| !units.has(*index)) {
         let sum = if older.contains(&index) && is_droppable(message) { &mut rounds } else { &mut others };
@@ -257,7 +257,7 @@ fn can_compact_running_turn(cx: &PipelineContext<'_>, available: u32) -> bool {
 fn left_for_history(cx: &PipelineContext<'_>, units: &Units, available: u32) -> Result<u64, ProcessorError> {
     let messages = cx.draft.messages().iter().enumerate();
     let safe = messages.filter(|(index, _)| !units.has(*index)).map(|(_, message)| message);
-    let costing = Costing::of(cx).as_limiter(Some(cx.config));
+    let costing = MessageCosts::new(cx).as_limiter(Some(cx.config));
     let costs: Vec<(&Message, u64)> = safe.map(|message| (message, costing.cost(message))).collect();
     let used: u64 = costs.iter().map(|(_, tokens)| tokens).sum();
     match u64::from(available).checked_sub(used) {

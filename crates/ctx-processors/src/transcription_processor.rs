@@ -3,12 +3,12 @@ use std::borrow::Cow;
 use async_trait::async_trait;
 use ctx_compress::mask::Language;
 use ctx_pipeline::{
-    Config, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared, ProcessorError,
+    Config, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData, ProcessorError,
 };
 use ctx_types::{Agent, Content, Message, Source, SourceKind, Span, Trust};
 
-use crate::asset_resolver::told;
-use crate::attachments::{AttachmentPolicy, Reading, Settled, Settler};
+use crate::asset_resolver::counts_line;
+use crate::attachments::{AttachmentPolicy, FileCounts, FileResolver, TranscriptionSettings};
 use crate::rewrite::{Edit, rewrite};
 
 /// Inserts document texts and transcripts of media into their messages.
@@ -31,20 +31,20 @@ impl ContextProcessor for TranscriptionProcessor {
         .with(|descriptor| {
             descriptor.priority = 250;
             descriptor.per_message = true;
-            descriptor.config_fields = Reading::fields();
+            descriptor.config_fields = TranscriptionSettings::fields();
         })
     }
 
-    fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> Prepared {
-        Prepared::new(Reading::of_config(config, language(agent)))
+    fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> PreparedData {
+        PreparedData::new(TranscriptionSettings::from_config(config, language(agent)))
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let reading = cx.prepared.get::<Reading>().cloned();
+        let settings = cx.prepared.get::<TranscriptionSettings>().cloned();
         cx.blackboard
-            .insert(reading.ok_or_else(|| ProcessorError::failed("its settings were not prepared"))?);
+            .insert(settings.ok_or_else(|| ProcessorError::failed("its settings were not prepared"))?);
         write_chat_files(cx);
-        settle(cx, |_| true).await
+        resolve_files(cx, |_| true).await
     }
 }
 
@@ -88,19 +88,19 @@ pub(crate) fn language(agent: &Agent) -> Language {
 }
 
 /// Does nothing if the processor is disabled.
-pub(crate) async fn settle_placed(cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-    settle(cx, |message| !message.source.kind.is_history()).await
+pub(crate) async fn resolve_placed_files(cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+    resolve_files(cx, |message| !message.source.kind.is_history()).await
 }
 
-async fn settle(
+async fn resolve_files(
     cx: &mut PipelineContext<'_>,
     is_wanted: impl Fn(&Message) -> bool,
 ) -> Result<(), ProcessorError> {
-    let Some(reading) = cx.blackboard.get::<Reading>().cloned() else { return Ok(()) };
+    let Some(settings) = cx.blackboard.get::<TranscriptionSettings>().cloned() else { return Ok(()) };
     let policy = cx.blackboard.get::<AttachmentPolicy>().copied();
-    let done = Settler::new(&cx.inputs, policy, Some(reading)).run(cx, is_wanted).await?;
-    if done != Settled::default() {
-        cx.log(told(&done));
+    let done = FileResolver::new(&cx.inputs, policy, Some(settings)).run(cx, is_wanted).await?;
+    if done != FileCounts::default() {
+        cx.log(counts_line(&done));
     }
     Ok(())
 }

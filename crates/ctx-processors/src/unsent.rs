@@ -13,5 +13,5 @@ pub fn unsent(draft: &Draft, blackboard: &Blackboard) -> Vec<Decision> {
         Decision::new(Outcome::Dropped, injection.source.clone(), phrase!("no processor placed it"))
     });
     let outlets = blackboard.get::<Outlets>().into_iter();
-    unplaced.chain(outlets.flat_map(|outlets| outlets.unasked(draft.macros()))).collect()
+    unplaced.chain(outlets.flat_map(|outlets| outlets.unused_decisions(draft.macros()))).collect()
 }

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use ctx_compress::mask::Language;
 use ctx_pipeline::{
-    Config, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared, ProcessorError,
+    Config, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData, ProcessorError,
 };
 use ctx_types::{
     Agent, Change, ConfigField, Content, Diagnostic, Message, NodeEdit, Role, Session, SessionOp, SourceKind,
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::codes;
 use crate::rewrite::{Edit, rewrite};
 use crate::transcription_processor::language;
-use crate::variables::{References, Unknown, VariableDefinitions, Variables};
+use crate::variables::{References, UnknownReference, VariableDefinitions, Variables};
 
 /// Output limit per request, in bytes.
 const MAX_OUTPUT: usize = 8 << 20;
@@ -40,7 +40,7 @@ const SNAPSHOT: &str = "sessionVariableSnapshot";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VariableProcessor;
 
-struct Compiled {
+struct CompiledVariables {
     definitions: VariableDefinitions,
     language: Language,
     memory: TextMemory,
@@ -65,25 +65,27 @@ impl ContextProcessor for VariableProcessor {
         })
     }
 
-    fn prepare(&self, agent: &Agent, _config: &Config, cx: &mut PrepareContext) -> Prepared {
+    fn prepare(&self, agent: &Agent, _config: &Config, cx: &mut PrepareContext) -> PreparedData {
         let config = agent.variable_config.as_ref();
         let definitions =
             config.and_then(|config| VariableDefinitions::read(config, &mut |finding| cx.report(finding)));
         match definitions {
-            Some(definitions) => Prepared::new(Compiled {
+            Some(definitions) => PreparedData::new(CompiledVariables {
                 definitions,
                 language: language(agent),
                 memory: TextMemory::default(),
             }),
-            None => Prepared::default(),
+            None => PreparedData::default(),
         }
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let Some(Compiled { definitions, language, memory }) = cx.prepared.get::<Compiled>() else {
+        let Some(CompiledVariables { definitions, language, memory }) =
+            cx.prepared.get::<CompiledVariables>()
+        else {
             return Ok(());
         };
-        let mut variables = Variables::of_session(cx.inputs.session, definitions);
+        let mut variables = Variables::from_session(cx.inputs.session, definitions);
         if cx.config.is_on("snapshots")
             && let Some(effect) = snapshot(cx.inputs.session, &variables, cx.draft.effects())
         {
@@ -132,7 +134,8 @@ fn show(
     memory: &TextMemory,
     cx: &mut PipelineContext<'_>,
 ) -> Result<usize, ProcessorError> {
-    let mut showing = Showing { references, left: MAX_OUTPUT, found: Vec::new(), unknown: BTreeSet::new() };
+    let mut showing =
+        ReferenceExpander { references, left: MAX_OUTPUT, found: Vec::new(), unknown: BTreeSet::new() };
     let (mut shown, mut changed) = (0, Vec::new());
     for (index, message) in cx.draft.messages().iter().enumerate() {
         if index % CHECK_EVERY == 0 {
@@ -163,14 +166,14 @@ fn show(
     Ok(shown)
 }
 
-struct Showing<'a> {
+struct ReferenceExpander<'a> {
     references: &'a References<'a>,
     left: usize,
     found: Vec<Diagnostic>,
     unknown: BTreeSet<(Option<String>, String)>,
 }
 
-impl Showing<'_> {
+impl ReferenceExpander<'_> {
     fn rewrite(&mut self, message: &mut Message, memory: &TextMemory) -> bool {
         // Users and models may write any text in brackets. Only authors get diagnostics.
         let is_authored =
@@ -182,7 +185,7 @@ impl Showing<'_> {
 
     fn edits(&mut self, text: &str, is_authored: bool, pointer: Option<&str>) -> Vec<Edit> {
         let mut edits = Vec::new();
-        for reference in self.references.of(text) {
+        for reference in self.references.find_all(text) {
             match reference {
                 Ok(shown) => {
                     let Some(left) = self.left.checked_sub(shown.text.len()) else {
@@ -199,7 +202,7 @@ impl Showing<'_> {
         edits
     }
 
-    fn report(&mut self, unknown: Unknown<'_>, pointer: Option<&str>) {
+    fn report(&mut self, unknown: UnknownReference<'_>, pointer: Option<&str>) {
         let is_new = self.unknown.insert((pointer.map(str::to_owned), unknown.path.to_owned()));
         if is_new && self.unknown.len() <= MAX_UNKNOWN {
             let mut finding = self.references.diagnostic(unknown);

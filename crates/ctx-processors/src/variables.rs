@@ -11,6 +11,6 @@ mod tag;
 mod value;
 
 pub use definitions::{VariableDefinition, VariableDefinitions};
-pub(crate) use reference::{References, Unknown};
+pub(crate) use reference::{References, UnknownReference};
 pub use state::Variables;
 pub use value::VariableValue;

@@ -7,8 +7,8 @@ pub struct WindowSize {
     pub tokens: u64,
     /// Whether no larger limit follows: older messages are never loaded.
     pub is_final: bool,
-    /// Whether messages that [`KeptCompression`](crate::KeptCompression) replaces may be skipped. Valid only
-    /// if the run leaves [`StillCompressed`].
+    /// Whether messages that [`CompressionCache`](crate::CompressionCache) replaces may be skipped. Valid only
+    /// if the run leaves [`ReusedPrefix`].
     pub without_compressed: bool,
 }
 
@@ -24,8 +24,8 @@ pub struct LoadedWindow {
     /// Oldest message after the leading system messages, loaded or not.
     pub oldest: Option<Source>,
     /// Whether a decision about the unloaded messages exists.
-    pub is_told: bool,
-    /// Number of the newest unloaded messages that an earlier turn compressed. Without [`StillCompressed`],
+    pub is_reported: bool,
+    /// Number of the newest unloaded messages that an earlier turn compressed. Without [`ReusedPrefix`],
     /// repeat the run and load them.
     pub compressed: usize,
 }
@@ -33,19 +33,19 @@ pub struct LoadedWindow {
 /// Left on the blackboard by the compressor if the skipped messages are still compressed and decisions report
 /// them.
 #[derive(Clone, Copy, Debug)]
-pub struct StillCompressed;
+pub struct ReusedPrefix;
 
 /// Messages that a plug-in put above the leading system messages or after the continued message belong to the
 /// conversation.
 pub(crate) fn window(mut messages: Vec<Message>, skipped: usize) -> Window {
     let pinned = messages.extract_if(.., |message| message.place == Place::Pinned).collect();
-    let prefix = messages.iter().rposition(stands_behind_conversation);
+    let prefix = messages.iter().rposition(is_after_conversation);
     let prefix = prefix.map(|prefix| messages.remove(prefix));
     Window { pinned, skipped, messages, prefix }
 }
 
 /// Checks for a continued reply or message after the conversation, which depths ignore.
-pub(crate) fn stands_behind_conversation(message: &Message) -> bool {
+pub(crate) fn is_after_conversation(message: &Message) -> bool {
     message.is_continuation_prefix || (message.place == Place::Skeleton && message.source.kind.is_history())
 }
 

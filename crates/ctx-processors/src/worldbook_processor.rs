@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, State, Template};
+use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, Template};
 use ctx_pipeline::{
-    Config, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, Prepared, ProcessorError,
+    Config, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, PreparedData,
+    ProcessorError,
 };
 use ctx_types::{
     Agent, Decision, Injection, LogLine, Outcome, Phrase, Role, Segment, Session, Source, Text, TextMemory,
@@ -16,12 +17,13 @@ use ctx_worldbook::{
 use serde_json::json;
 
 use crate::codes;
-use crate::macro_values::{MacroValues, macro_dialect};
+use crate::macro_values::{MacroContext, MacroValues, macro_dialect};
 use crate::regex_processor::ActiveRules;
 use crate::regex_rules::{RuleRun, Stage, Subject, Target};
 use crate::worldbooks::{
-    Expanding, Gathering, Outlets, Selection, Shelf, Shelves, Transcript, at_gap, describe_inactive, effect,
-    entry_source, fields, injection, message_name, settings, stored_state, tell,
+    AnchorFormat, BookCache, CompiledBooks, MacroExpander, Outlets, Selection, Transcript, at_gap,
+    describe_inactive, effect, entry_decisions, entry_source, fields, injection, message_name, settings,
+    stored_state,
 };
 
 /// Activates worldbook entries and adds them as injections, which the assembler places.
@@ -86,8 +88,8 @@ impl WorldbookProcessor {
     }
 }
 
-struct Compiled {
-    shelves: Shelves,
+struct CompiledWorldbooks {
+    book_cache: BookCache,
     values: MacroValues,
     dialect: Dialect,
     macros: MacroRegistry,
@@ -95,7 +97,7 @@ struct Compiled {
     names: Vec<Arc<str>>,
     tags: Option<Vec<Arc<str>>>,
     memory: TextMemory,
-    gathering: Option<Gathering>,
+    anchor_format: Option<AnchorFormat>,
 }
 
 const CONVERSATION: &str = "session";
@@ -114,23 +116,23 @@ impl ContextProcessor for WorldbookProcessor {
         })
     }
 
-    fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> Prepared {
+    fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> PreparedData {
         let (settings, found) = settings(config, agent);
         for finding in found {
             cx.report(finding);
         }
-        let selection = Selection::of(agent, config, cx);
+        let selection = Selection::new(agent, config, cx);
         // The assembler reports these errors.
         let (dialect, _) = macro_dialect(agent);
-        let shelves = Shelves::new(selection, settings, dialect, self.macros.clone());
-        for finding in &shelves.own().findings {
+        let book_cache = BookCache::new(selection, settings, dialect, self.macros.clone());
+        for finding in &book_cache.agent_books().findings {
             cx.report(finding.clone());
         }
-        Prepared::new(Compiled {
-            shelves,
-            values: MacroValues::of_agent(agent, self.ports.clone(), &mut |_| {})
+        PreparedData::new(CompiledWorldbooks {
+            book_cache,
+            values: MacroValues::from_agent(agent, self.ports.clone(), &mut |_| {})
                 .with_card_templates(dialect, &self.macros),
-            gathering: Gathering::of(config, dialect, &self.macros),
+            anchor_format: AnchorFormat::from_config(config, dialect, &self.macros),
             dialect,
             macros: self.macros.clone(),
             names: names(agent),
@@ -140,32 +142,33 @@ impl ContextProcessor for WorldbookProcessor {
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let Some(compiled) = cx.prepared.get::<Compiled>() else {
+        let Some(compiled) = cx.prepared.get::<CompiledWorldbooks>() else {
             return Err(ProcessorError::failed("the worldbooks were not prepared"));
         };
-        let (shelf, is_own) = compiled.shelves.of(cx.inputs.session);
+        let (books, is_own) = compiled.book_cache.for_session(cx.inputs.session);
         if is_own {
-            report_new(cx, compiled.shelves.own(), &shelf);
+            report_new(cx, compiled.book_cache.agent_books(), &books);
         }
-        if shelf.set.members().is_empty() {
+        if books.set.members().is_empty() {
             return Ok(());
         }
         let mut state = cx.draft.macros_mut().clone();
-        let env = compiled.values.of_run(cx, &mut state.clone());
-        let names = shelf.set.settings().include_names.then_some(&env);
-        let transcript = Transcript::of(cx, shelf.set.depth(), names);
-        let mut scan = compiled.scan(cx, &shelf, &transcript, (&env, &mut state));
+        let env = compiled.values.run_env(cx, &mut state.clone());
+        let names = books.set.settings().include_names.then_some(&env);
+        let transcript = Transcript::new(cx, books.set.depth(), names);
+        let mut scan = compiled.scan(cx, &books, &transcript, MacroContext { env: &env, state: &mut state });
         cx.checkpoint()?;
         // Needed only to explain inactive entries.
-        let newest = if cx.inputs.turn.preview { newest_hits(&shelf.set, cx) } else { Vec::new() };
-        let decisions = tell(&shelf.set, &scan, &transcript, &newest);
+        let newest = if cx.inputs.turn.preview { newest_hits(&books.set, cx) } else { Vec::new() };
+        let decisions = entry_decisions(&books.set, &scan, &transcript, &newest);
         cx.draft.decide_all(decisions);
-        apply_rules(cx, &shelf, &mut scan, (&env, &mut state));
-        hand_over(cx, &shelf.set, &scan, compiled.gathering.as_ref().map(|texts| (texts, &env, &mut state)));
+        apply_rules(cx, &books, &mut scan, MacroContext { env: &env, state: &mut state });
+        let macros = MacroContext { env: &env, state: &mut state };
+        inject_entries(cx, &books.set, &scan, compiled.anchor_format.as_ref(), macros);
         cx.draft.set_macros(state);
-        log(cx, &shelf.set, &scan);
+        log(cx, &books.set, &scan);
         cx.blackboard.insert(WorldbookScan {
-            set: shelf.set.clone(),
+            set: books.set.clone(),
             scan: Arc::new(scan),
             messages: transcript.sources.into(),
             texts: transcript.messages.into_iter().map(|message| message.text).collect(),
@@ -174,32 +177,33 @@ impl ContextProcessor for WorldbookProcessor {
     }
 }
 
-impl Compiled {
+impl CompiledWorldbooks {
     fn scan(
         &self,
         cx: &mut PipelineContext<'_>,
-        shelf: &Shelf,
+        books: &CompiledBooks,
         transcript: &Transcript,
-        (env, state): (&Env, &mut State),
+        macros: MacroContext<'_>,
     ) -> Scan {
+        let MacroContext { env, state } = macros;
         let session = cx.inputs.session;
-        let stored = shelf.set.is_timed().then(|| stored_state(session)).flatten();
+        let stored = books.set.is_timed().then(|| stored_state(session)).flatten();
         let (timed, found) = stored.as_deref().map(TimedState::read).unwrap_or_default();
         for finding in found {
             cx.report(finding.in_document(CONVERSATION));
         }
         let parse = |text: &Text| Template::parse(text, self.dialect, &self.macros);
         let mut expand =
-            Expanding { shelf, env, state, parse: &parse, memory: &self.memory, findings: Vec::new() };
+            MacroExpander { books, env, state, parse: &parse, memory: &self.memory, findings: Vec::new() };
         let mut draws = SeededDraws::new(cx.inputs.turn.seed);
         let ports = Ports { draws: &mut draws, expand: &mut expand, counter: Some(cx.inputs.counter) };
-        let input = self.input(&cx.inputs, &shelf.set, transcript, &timed);
-        let scan = shelf.set.scan(&ScanInput { sources: &sources(env), ..input }, ports);
+        let input = self.input(&cx.inputs, &books.set, transcript, &timed);
+        let scan = books.set.scan(&ScanInput { sources: &sources(env), ..input }, ports);
         let findings = std::mem::take(&mut expand.findings);
         for finding in findings.into_iter().chain(scan.diagnostics.iter().cloned()) {
             cx.report(finding);
         }
-        if shelf.set.is_timed()
+        if books.set.is_timed()
             && let Some(effect) = effect(session, stored.as_deref(), &scan.state)
         {
             cx.draft.effect(effect);
@@ -233,7 +237,7 @@ impl Compiled {
 }
 
 fn newest_hits(set: &BookSet, cx: &PipelineContext<'_>) -> Vec<Option<NewestHit>> {
-    let mut transcript = Transcript::of(cx, set.limits().messages, None);
+    let mut transcript = Transcript::new(cx, set.limits().messages, None);
     transcript.remove_inserted();
     let named = |hit: KeyHit| {
         let KeyPlace::Message(newest) = hit.place else { return None };
@@ -243,8 +247,8 @@ fn newest_hits(set: &BookSet, cx: &PipelineContext<'_>) -> Vec<Option<NewestHit>
 }
 
 /// Diagnostics of other worldbooks were reported when the agent was compiled.
-fn report_new(cx: &mut PipelineContext<'_>, own: &Shelf, shelf: &Shelf) {
-    let new = shelf.findings.iter().filter(|finding| !own.findings.contains(finding));
+fn report_new(cx: &mut PipelineContext<'_>, own: &CompiledBooks, books: &CompiledBooks) {
+    let new = books.findings.iter().filter(|finding| !own.findings.contains(finding));
     let place = |finding: &ctx_types::Diagnostic| {
         if finding.code == codes::MISSING_WORLDBOOK {
             finding.clone().in_document(CONVERSATION)
@@ -261,16 +265,17 @@ fn report_new(cx: &mut PipelineContext<'_>, own: &Shelf, shelf: &Shelf) {
 /// Rules see the texts after macro expansion.
 fn apply_rules(
     cx: &mut PipelineContext<'_>,
-    shelf: &Shelf,
+    books: &CompiledBooks,
     scan: &mut Scan,
-    (env, state): (&Env, &mut State),
+    macros: MacroContext<'_>,
 ) {
+    let MacroContext { env, state } = macros;
     let Some(active) = cx.blackboard.get::<ActiveRules>().cloned() else { return };
     let Some((rules, limits)) = active.get() else { return };
     let mut expand = |template: &Template, source: &Source| template.expand(env, state, source);
     let mut run = RuleRun::new(rules, limits, &mut expand).with_steps(active.steps_left);
     for activation in &mut scan.activations {
-        let Some(member) = shelf.set.members().get(activation.member) else { continue };
+        let Some(member) = books.set.members().get(activation.member) else { continue };
         let depth = match member.entry.destination {
             Destination::Depth(depth) => Some(usize::try_from(depth).unwrap_or(usize::MAX)),
             _ => None,
@@ -289,12 +294,14 @@ fn apply_rules(
     }
 }
 
-fn hand_over(
+fn inject_entries(
     cx: &mut PipelineContext<'_>,
     set: &BookSet,
     scan: &Scan,
-    gathering: Option<(&Gathering, &Env, &mut State)>,
+    anchor_format: Option<&AnchorFormat>,
+    macros: MacroContext<'_>,
 ) {
+    let MacroContext { env, state } = macros;
     let output = set.output(scan);
     for (at, why) in &output.unplaced {
         let member = scan.activations.get(*at).and_then(|activation| set.members().get(activation.member));
@@ -308,13 +315,13 @@ fn hand_over(
         Some(at_gap(injection, cx.config))
     };
     let mut injections: Vec<Injection> = output.in_order.iter().filter_map(injected).collect();
-    if let Some((gathering, env, state)) = gathering {
-        injections = gathering.gather(injections, env, state);
+    if let Some(format) = anchor_format {
+        injections = format.gather(injections, env, state);
     }
     for injection in injections {
         cx.draft.inject(injection);
     }
-    cx.blackboard.insert(Outlets::of(set, scan, &output));
+    cx.blackboard.insert(Outlets::new(set, scan, &output));
 }
 
 fn log(cx: &mut PipelineContext<'_>, set: &BookSet, scan: &Scan) {

@@ -10,7 +10,7 @@ use ctx_chat::{
     ToolHost, ToolLimits, ToolPolicy, TurnRequest, data_context, sampling,
 };
 use ctx_compress::mask::MaskConfig;
-use ctx_engine::{Compile, CompiledAgent, ConversationMemory, Engine};
+use ctx_engine::{Compile, CompiledAgent, Engine, TurnCache};
 use ctx_types::{
     Agent, AttachmentPorts, Diagnostic, Location, Message, Session, Transcriber, TurnInput, phrase,
 };
@@ -68,7 +68,7 @@ pub struct ChatSetup {
     /// The store that keeps the conversation.
     pub store: Option<(SqliteStore, SpillFolder)>,
     /// What turns remember of the conversation, so that the next one costs what is new.
-    pub memory: ConversationMemory,
+    pub memory: TurnCache,
     /// The agent as its file has it.
     file: Agent,
     engine: Engine,
@@ -152,7 +152,7 @@ impl ChatSetup {
             max_rounds: options.max_rounds,
             expands_input: options.expands_input || wants_expansion(&file),
             limits: limits(options.store.as_ref())?,
-            memory: ConversationMemory::default(),
+            memory: TurnCache::default(),
             books,
             input: input.with(|turn| turn.further = further),
             file,

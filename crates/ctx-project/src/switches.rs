@@ -1,7 +1,7 @@
 //! Names of processors that `case.yaml` switches on or off: whether there are such processors.
 
 use ctx_engine::Engine;
-use ctx_pipeline::{Origin, ProcessorSetting, SettingPlace, SettingsLayer};
+use ctx_pipeline::{ProcessorSetting, SettingOrigin, SettingPlace, SettingsLayer};
 use ctx_types::{Diagnostic, Edit, Fix};
 
 use crate::named;
@@ -14,7 +14,7 @@ pub fn faults(list: &str, names: &[String], is_on: bool, engine: &Engine) -> Vec
         let place = SettingPlace { config: place.as_str().into(), entry: place.into() };
         let setting = ProcessorSetting { place: Some(place), ..ProcessorSetting::switch(name, is_on) };
         // Each has a layer of its own: none takes the place of another.
-        SettingsLayer { origin: Origin::CommandLine, settings: vec![setting] }
+        SettingsLayer { origin: SettingOrigin::CommandLine, settings: vec![setting] }
     };
     let layers: Vec<SettingsLayer> = names.iter().enumerate().map(layer).collect();
     let (_, found) = engine.processors().resolve(&layers);

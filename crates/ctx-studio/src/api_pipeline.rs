@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_pipeline::{EffectiveSetting, Origin};
+use ctx_pipeline::{EffectiveSetting, SettingOrigin};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub(crate) struct PipelineView {
 /// A file that can set processors.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct SettingsLayerView {
-    pub(crate) origin: Origin,
+    pub(crate) origin: SettingOrigin,
     /// Id of the file.
     pub(crate) file: String,
     /// JSON pointer of the object with the key `processors`.

@@ -1,6 +1,6 @@
 //! JSON types of conversations: the tree, the active branch, operations, and summaries.
 
-use ctx_pipeline::{ConfigValue, Origin};
+use ctx_pipeline::{ConfigValue, SettingOrigin};
 use ctx_types::ConfigField;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -249,7 +249,7 @@ pub(crate) struct CompressionSettings {
 /// A file that can set compression.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct CompressionLayer {
-    pub(crate) origin: Origin,
+    pub(crate) origin: SettingOrigin,
     pub(crate) file: String,
     /// JSON pointer of the object with the settings.
     pub(crate) base: String,

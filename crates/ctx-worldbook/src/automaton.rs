@@ -151,7 +151,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::keys::Matching;
+    use crate::keys::MatchOptions;
 
     /// Keys such as `cat`, `=cat` (case-sensitive), and `_cat` (whole words). `expected` has indexes and
     /// ends.
@@ -159,7 +159,7 @@ mod tests {
     fn check(keys: &[&str], text: &str, expected: &[(usize, usize)]) {
         let plain = keys.iter().map(|key| PlainKey {
             text: Arc::from(key.trim_start_matches(['=', '_'])),
-            matching: Matching { case_sensitive: key.starts_with('='), whole_words: key.contains('_') },
+            matching: MatchOptions { case_sensitive: key.starts_with('='), whole_words: key.contains('_') },
         });
         let automaton = Automaton::new(plain.collect()).unwrap();
         let mut all = Vec::new();

@@ -5,7 +5,7 @@ use ctx_types::{Diagnostic, Fix, Numeric, Worldbook, WorldbookEntry, count_of, e
 
 use crate::decorators::{Idle, IdleDecorator};
 use crate::entry::{Entry, at_least_0, pointer_under};
-use crate::{codes, meaningless};
+use crate::{codes, invalid_values};
 
 /// A worldbook.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,7 +49,7 @@ const DIALECTS: [(&str, Dialect); 3] =
 
 impl Book {
     /// Reads a book. Diagnostics have JSON pointers. O(size of the book).
-    pub fn of(name: impl Into<Arc<str>>, level: Level, noun: &Worldbook) -> (Self, Vec<Diagnostic>) {
+    pub fn read(name: impl Into<Arc<str>>, level: Level, noun: &Worldbook) -> (Self, Vec<Diagnostic>) {
         let name = name.into();
         let mut findings = Findings { name: name.clone(), all: Vec::new() };
         let dialect = dialect(noun, &mut findings);
@@ -62,17 +62,17 @@ impl Book {
             }
         }
         if dialect != Dialect::Plain {
-            for finding in meaningless::in_book(noun) {
+            for finding in invalid_values::in_book(noun) {
                 findings.add(finding);
             }
-            book.token_budget = usable(noun.token_budget);
-            book.follow_card(noun);
+            book.token_budget = non_negative(noun.token_budget);
+            book.apply_card_settings(noun);
         }
         (book, findings.all)
     }
 
-    fn follow_card(&mut self, noun: &Worldbook) {
-        let depth = usable(noun.scan_depth).map(|depth| i64::try_from(depth).unwrap_or(i64::MAX));
+    fn apply_card_settings(&mut self, noun: &Worldbook) {
+        let depth = non_negative(noun.scan_depth).map(|depth| i64::try_from(depth).unwrap_or(i64::MAX));
         let is_recursive = noun.recursive_scanning.is_none_or(|flag| flag.0);
         for entry in &mut self.entries {
             entry.scan_depth = entry.scan_depth.or(depth);
@@ -81,7 +81,7 @@ impl Book {
     }
 }
 
-fn usable(number: Option<Numeric>) -> Option<u64> {
+fn non_negative(number: Option<Numeric>) -> Option<u64> {
     number.filter(|number| number.0 >= 0.0).map(|number| at_least_0(number.0))
 }
 
@@ -96,7 +96,7 @@ fn read_entry(
     if noun.is_malformed() {
         return None;
     }
-    let (entry, decorated) = Entry::of(key, noun, dialect);
+    let (entry, decorated) = Entry::read(key, noun, dialect);
     if let Some(repeated) = uids.add(&entry.uid, || entry.pointer(), noun.uid.is_some()) {
         findings.add(repeated);
     }
@@ -104,14 +104,14 @@ fn read_entry(
         findings.add(idle_decorator(idle).at_pointer(format!("{}/content", entry.pointer())));
     }
     let id = format!("{}.{}", findings.name, entry.uid);
-    for odd in meaningless::in_entry(&id, noun) {
+    for odd in invalid_values::in_entry(&id, noun) {
         let field = odd.location.pointer.clone().unwrap_or_default();
         findings.add(odd.at_pointer(format!("{}{field}", entry.pointer())));
     }
     Some(entry)
 }
 
-/// Reports entries that repeat an earlier uid, as [`Book::of`] does, but without building a book.
+/// Reports entries that repeat an earlier uid, as [`Book::read`] does, but without building a book.
 ///
 /// Returns at most 1,000 diagnostics, plus one with the number of the rest. O(entries).
 pub fn repeated_uids(noun: &Worldbook) -> Vec<Diagnostic> {

@@ -76,9 +76,9 @@ impl Recounts {
     }
 }
 
-struct Nothing;
+struct ZeroCounter;
 
-impl TokenCounter for Nothing {
+impl TokenCounter for ZeroCounter {
     fn encoding(&self) -> ctx_types::EncodingId {
         ctx_types::EncodingId(0)
     }
@@ -97,7 +97,7 @@ impl<'c> Budget<'c> {
     ) -> Self {
         Self {
             limit: counter.and_then(|_| limit(settings, max_context)),
-            counter: counter.unwrap_or(&Nothing),
+            counter: counter.unwrap_or(&ZeroCounter),
             before: Passes::default(),
             now: String::new(),
             now_at_most: 0,

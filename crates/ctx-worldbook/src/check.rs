@@ -5,8 +5,8 @@ use ctx_types::{Diagnostic, Phrase, SelectiveLogic, TokenCounter, excerpt, phras
 
 use crate::codes;
 use crate::entry::{Destination, Entry};
-use crate::keys::{self, Parsed};
-use crate::meaningless::TRIGGERS;
+use crate::invalid_values::TRIGGERS;
+use crate::keys::{self, ParsedKey};
 use crate::set::{BookSet, Member};
 
 /// Options of `check`.
@@ -34,12 +34,12 @@ pub fn check(set: &BookSet, options: CheckOptions<'_>) -> Vec<Diagnostic> {
     found.collect()
 }
 
-type Found = (Cow<'static, str>, Diagnostic);
+type LocatedDiagnostic = (Cow<'static, str>, Diagnostic);
 
-fn entry_findings(set: &BookSet, member: &Member) -> Vec<Found> {
+fn entry_findings(set: &BookSet, member: &Member) -> Vec<LocatedDiagnostic> {
     let mut findings = Vec::new();
     let id = excerpt(&member.id);
-    if let Some(reason) = dead(set, member) {
+    if let Some(reason) = dead_reason(set, member) {
         let message = phrase!("`{id}` can never activate: {reason}", id, reason);
         let finding = Diagnostic::warning(codes::DEAD_ENTRY, message);
         findings.push(("".into(), finding.with_help(phrase!("fix the entry, or disable it with `disable`"))));
@@ -63,7 +63,7 @@ fn entry_findings(set: &BookSet, member: &Member) -> Vec<Found> {
 }
 
 /// Does not cover negative numbers, which are reported when the entry is read.
-fn dead(set: &BookSet, member: &Member) -> Option<Phrase> {
+fn dead_reason(set: &BookSet, member: &Member) -> Option<Phrase> {
     let entry = &member.entry;
     match entry.forced {
         Some(true) => return None,
@@ -93,7 +93,7 @@ fn dead_keys(set: &BookSet, member: &Member) -> Option<&'static str> {
     if !looks_at_messages(set, entry) {
         return Some("scan depth 0: no key can match");
     }
-    if entry.keys.iter().all(|key| never_matches(parsed(set, member, key).as_ref())) {
+    if entry.keys.iter().all(|key| never_matches(parse_key(set, member, key).as_ref())) {
         return Some("no key can match");
     }
     let counts = entry.is_selective && !entry.secondary_keys.is_empty();
@@ -112,26 +112,26 @@ fn looks_at_messages(set: &BookSet, entry: &Entry) -> bool {
 }
 
 /// Only a scan can expand a key with macros.
-fn parsed(set: &BookSet, member: &Member, key: &str) -> Option<Parsed> {
+fn parse_key(set: &BookSet, member: &Member, key: &str) -> Option<ParsedKey> {
     let is_known = !keys::may_hold_macros(key);
     is_known.then(|| keys::parse(key, member.matching, set.limits(), &mut |_, _| {}))
 }
 
-fn never_matches(key: Option<&Parsed>) -> bool {
+fn never_matches(key: Option<&ParsedKey>) -> bool {
     match key {
-        Some(Parsed::Blank) => true,
-        Some(Parsed::Regex(regex)) => regex.never_matches(),
-        Some(Parsed::Plain(_)) | None => false,
+        Some(ParsedKey::Blank) => true,
+        Some(ParsedKey::Regex(regex)) => regex.never_matches(),
+        Some(ParsedKey::Plain(_)) | None => false,
     }
 }
 
 fn contradiction(set: &BookSet, member: &Member) -> Option<&'static str> {
     let entry = &member.entry;
-    let read = |keys: &[Arc<str>]| -> Vec<Option<Parsed>> {
-        keys.iter().map(|key| parsed(set, member, key)).collect()
+    let read = |keys: &[Arc<str>]| -> Vec<Option<ParsedKey>> {
+        keys.iter().map(|key| parse_key(set, member, key)).collect()
     };
     let (primary, secondary) = (read(&entry.keys), read(&entry.secondary_keys));
-    let never = |key: &Option<Parsed>| never_matches(key.as_ref());
+    let never = |key: &Option<ParsedKey>| never_matches(key.as_ref());
     let forbidden = "secondary keys exclude each key";
     match entry.logic {
         SelectiveLogic::NotAny => {
@@ -154,10 +154,10 @@ fn contradiction(set: &BookSet, member: &Member) -> Option<&'static str> {
 }
 
 /// Compares the written form only.
-fn is_same(one: Option<&Parsed>, other: Option<&Parsed>) -> bool {
+fn is_same(one: Option<&ParsedKey>, other: Option<&ParsedKey>) -> bool {
     match (one, other) {
-        (Some(Parsed::Plain(one)), Some(Parsed::Plain(other))) => one == other,
-        (Some(Parsed::Regex(one)), Some(Parsed::Regex(other))) => {
+        (Some(ParsedKey::Plain(one)), Some(ParsedKey::Plain(other))) => one == other,
+        (Some(ParsedKey::Regex(one)), Some(ParsedKey::Regex(other))) => {
             one.pattern() == other.pattern() && one.flags() == other.flags()
         }
         _ => false,
@@ -191,13 +191,13 @@ fn unreachable(set: &BookSet, entry: &Entry) -> Option<&'static str> {
 
 /// Returns a key that matches nearly every text, and its index.
 fn greedy_key<'m>(set: &BookSet, member: &'m Member) -> Option<(usize, &'m str)> {
-    let is_greedy = |key: &str| match parsed(set, member, key) {
-        None | Some(Parsed::Blank) => false,
-        Some(Parsed::Plain(plain)) => {
+    let is_greedy = |key: &str| match parse_key(set, member, key) {
+        None | Some(ParsedKey::Blank) => false,
+        Some(ParsedKey::Plain(plain)) => {
             let is_found = |text: &str| keys::find(text, &plain).is_some();
             are_all(&ENGLISH, is_found) || are_all(&CHINESE, is_found)
         }
-        Some(Parsed::Regex(regex)) => {
+        Some(ParsedKey::Regex(regex)) => {
             let is_found = |text: &str| regex.is_match(text).unwrap_or_default();
             are_all(&ENGLISH, is_found) || are_all(&CHINESE, is_found)
         }
@@ -224,7 +224,7 @@ fn are_all(texts: &[&str], is_found: impl Fn(&str) -> bool) -> bool {
     texts.iter().all(|text| is_found(text))
 }
 
-fn text_findings(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> Vec<Found> {
+fn text_findings(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> Vec<LocatedDiagnostic> {
     let entry = &member.entry;
     let mut findings = Vec::new();
     if entry.content.trim().is_empty() {

@@ -10,10 +10,10 @@ use crate::book::{Dialect, MAX_FINDINGS};
 use crate::entry::{Destination, Entry};
 use crate::timed::FOREVER;
 
-use rules::{ELSEWHERE, NAMES, Read, Rule, rule};
+use rules::{ELSEWHERE, NAMES, ParsedRule, Rule, rule};
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Decorated {
+pub(crate) struct DecoratedContent {
     pub(crate) content: Text,
     rules: Vec<Rule>,
     pub(crate) idle: Vec<IdleDecorator>,
@@ -62,7 +62,7 @@ impl Condition {
     }
 }
 
-impl Decorated {
+impl DecoratedContent {
     /// Removes the lines that start with `@@`. A `@@@` line is a fallback for a line that was not understood.
     pub(crate) fn read(content: Option<&Text>, dialect: Dialect) -> Self {
         let Some(content) = content else { return Self::default() };
@@ -71,7 +71,7 @@ impl Decorated {
         }
         let mut decorated = Self::default();
         let mut rest: &str = content;
-        let mut waiting = Waiting::No;
+        let mut waiting = PendingFallback::No;
         while rest.starts_with("@@") {
             let (line, below) = rest.split_once('\n').unwrap_or((rest, ""));
             rest = below;
@@ -80,10 +80,10 @@ impl Decorated {
                     decorated.note(std::mem::take(&mut waiting));
                     waiting = decorated.push(line.strip_prefix("@@").unwrap_or(line), dialect);
                 }
-                Some(fallback) if waiting != Waiting::No => {
+                Some(fallback) if waiting != PendingFallback::No => {
                     // Without a known fallback, the first line is reported.
-                    if decorated.push(fallback, dialect) == Waiting::No {
-                        waiting = Waiting::No;
+                    if decorated.push(fallback, dialect) == PendingFallback::No {
+                        waiting = PendingFallback::No;
                     }
                 }
                 Some(_) => {}
@@ -97,7 +97,7 @@ impl Decorated {
         decorated
     }
 
-    fn push(&mut self, line: &str, dialect: Dialect) -> Waiting {
+    fn push(&mut self, line: &str, dialect: Dialect) -> PendingFallback {
         let line = line.trim_end_matches('\r');
         match dialect {
             Dialect::Plain => self.push_plain(line),
@@ -105,48 +105,48 @@ impl Decorated {
         }
     }
 
-    fn push_plain(&mut self, line: &str) -> Waiting {
+    fn push_plain(&mut self, line: &str) -> PendingFallback {
         let force = match line {
             "activate" => true,
             "dont_activate" => false,
             _ => {
-                let idle = IdleDecorator { line: quoted(line), why: in_other_dialect(line) };
+                let idle = IdleDecorator { line: quote_line(line), why: in_other_dialect(line) };
                 // SillyTavern matches by prefix: a longer name is known there but has no effect.
                 if line.starts_with("activate") || line.starts_with("dont_activate") {
                     self.add_idle(idle);
-                    return Waiting::No;
+                    return PendingFallback::No;
                 }
-                return Waiting::For(Some(idle));
+                return PendingFallback::For(Some(idle));
             }
         };
         self.rules.push(Rule::Force(force));
-        Waiting::No
+        PendingFallback::No
     }
 
-    fn push_card(&mut self, line: &str, dialect: Dialect) -> Waiting {
+    fn push_card(&mut self, line: &str, dialect: Dialect) -> PendingFallback {
         let (name, value) = split(line);
         match rule(name, value, dialect) {
-            Read::Rule(rule) => {
+            ParsedRule::Rule(rule) => {
                 self.rules.push(rule);
-                Waiting::No
+                PendingFallback::No
             }
-            Read::BadValue => {
-                self.add_idle(IdleDecorator { line: quoted(line), why: Idle::BadValue });
-                Waiting::For(None)
+            ParsedRule::BadValue => {
+                self.add_idle(IdleDecorator { line: quote_line(line), why: Idle::BadValue });
+                PendingFallback::For(None)
             }
             // These are for text completion.
-            Read::Unknown if ELSEWHERE.contains(&name) => Waiting::For(None),
-            Read::Unknown => {
+            ParsedRule::Unknown if ELSEWHERE.contains(&name) => PendingFallback::For(None),
+            ParsedRule::Unknown => {
                 // The search is slow; skip it if no more diagnostics are stored.
                 let meant = if self.is_full() { None } else { closest(name, NAMES) };
                 let why = Idle::UnknownName(meant);
-                Waiting::For(Some(IdleDecorator { line: quoted(line), why }))
+                PendingFallback::For(Some(IdleDecorator { line: quote_line(line), why }))
             }
         }
     }
 
-    fn note(&mut self, waiting: Waiting) {
-        if let Waiting::For(Some(idle)) = waiting {
+    fn note(&mut self, waiting: PendingFallback) {
+        if let PendingFallback::For(Some(idle)) = waiting {
             self.add_idle(idle);
         }
     }
@@ -226,7 +226,7 @@ impl Decorated {
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Waiting {
+enum PendingFallback {
     #[default]
     No,
     /// Reported if no fallback is known.
@@ -238,7 +238,7 @@ fn split(line: &str) -> (&str, &str) {
     (name, value.trim())
 }
 
-fn quoted(line: &str) -> String {
+fn quote_line(line: &str) -> String {
     excerpt(line).to_string()
 }
 
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str, dialect: Dialect) -> (String, Option<bool>) {
-        let decorated = Decorated::read(Some(&Text::from(text)), dialect);
+        let decorated = DecoratedContent::read(Some(&Text::from(text)), dialect);
         let mut entry = Entry::default();
         decorated.apply_to(&mut entry);
         (decorated.content.to_string(), entry.forced)
@@ -290,7 +290,7 @@ mod tests {
 
     #[track_caller]
     fn check_card(text: &str, expected: &Entry) {
-        let decorated = Decorated::read(Some(&Text::from(text)), Dialect::CharacterCard3);
+        let decorated = DecoratedContent::read(Some(&Text::from(text)), Dialect::CharacterCard3);
         let mut entry = Entry { content: decorated.content.clone(), ..Entry::default() };
         decorated.apply_to(&mut entry);
         assert_eq!(&entry, expected);
@@ -324,7 +324,7 @@ mod tests {
     }
 
     fn idle(text: &str, dialect: Dialect) -> Vec<(String, Idle)> {
-        let decorated = Decorated::read(Some(&Text::from(text)), dialect);
+        let decorated = DecoratedContent::read(Some(&Text::from(text)), dialect);
         decorated.idle.into_iter().map(|idle| (idle.line, idle.why)).collect()
     }
 
@@ -332,7 +332,7 @@ mod tests {
     fn reports_invalid_value_and_applies_fallback() {
         let text = "@@depth deep\n@@@depth 3\nx";
         assert_eq!(idle(text, Dialect::CharacterCard3), [("depth deep".to_owned(), Idle::BadValue)]);
-        let decorated = Decorated::read(Some(&Text::from(text)), Dialect::CharacterCard3);
+        let decorated = DecoratedContent::read(Some(&Text::from(text)), Dialect::CharacterCard3);
         assert_eq!(decorated.rules, [Rule::Depth(3)]);
     }
 
@@ -363,7 +363,7 @@ mod tests {
     fn reads_every_listed_name() {
         for name in NAMES.into_iter().chain(["foo"]) {
             assert_eq!(
-                matches!(rule(name, "1", Dialect::CharacterCard3), Read::Unknown),
+                matches!(rule(name, "1", Dialect::CharacterCard3), ParsedRule::Unknown),
                 name == "foo",
                 "{name}"
             );
@@ -374,15 +374,17 @@ mod tests {
     fn reads_additions_of_risuai() {
         let read = |text: &str| {
             let mut entry = Entry { prevents_recursion: true, ..Entry::default() };
-            Decorated::read(Some(&Text::from(text)), Dialect::CharacterCard3).apply_to(&mut entry);
+            DecoratedContent::read(Some(&Text::from(text)), Dialect::CharacterCard3).apply_to(&mut entry);
             (entry.probability, entry.match_whole_words, entry.prevents_recursion)
         };
         let text = "@@probability 30\n@@match_full_word\n@@recursive\nx";
         assert_eq!(read(text), (Some(30.0), Some(true), false));
         assert_eq!(read("@@probability 130\n@@match_partial_word\nx"), (Some(100.0), Some(false), true));
         let mut entry = Entry::default();
-        let read =
-            Decorated::read(Some(&Text::from("@@unrecursive\n@@probability x\nx")), Dialect::CharacterCard3);
+        let read = DecoratedContent::read(
+            Some(&Text::from("@@unrecursive\n@@probability x\nx")),
+            Dialect::CharacterCard3,
+        );
         read.apply_to(&mut entry);
         assert_eq!((entry.prevents_recursion, entry.probability, read.idle.len()), (true, None, 1));
     }

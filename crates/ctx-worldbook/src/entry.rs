@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ctx_types::{Order, Phrase, Role, SelectiveLogic, Text, excerpt, phrase, pointer_step};
 
 use crate::decorators::Condition;
-use crate::input::Part;
+use crate::input::EntryPart;
 use crate::source::SourceSet;
 
 pub(crate) use read::at_least_0;
@@ -219,13 +219,13 @@ impl Entry {
     }
 
     /// Returns the JSON pointer of a part in the file.
-    pub fn pointer_to(&self, part: Part) -> String {
+    pub fn pointer_to(&self, part: EntryPart) -> String {
         let entry = self.pointer();
         match part {
-            Part::Key(index) => format!("{entry}/key/{index}"),
-            Part::SecondaryKey(index) => format!("{entry}/keysecondary/{index}"),
+            EntryPart::Key(index) => format!("{entry}/key/{index}"),
+            EntryPart::SecondaryKey(index) => format!("{entry}/keysecondary/{index}"),
             // Conditions come from decorators in the text.
-            Part::Content | Part::ConditionKey(..) => format!("{entry}/content"),
+            EntryPart::Content | EntryPart::ConditionKey(..) => format!("{entry}/content"),
         }
     }
 

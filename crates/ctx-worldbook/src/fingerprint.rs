@@ -2,7 +2,7 @@ use ctx_types::Fingerprint;
 use serde_json::Value;
 
 /// Returns a hash that does not depend on the order of keys. O(size · log keys).
-pub(crate) fn of(value: &Value) -> u64 {
+pub(crate) fn hash_value(value: &Value) -> u64 {
     with_value(Fingerprint::default(), value).as_u64()
 }
 
@@ -48,7 +48,7 @@ mod tests {
             json!({ "a": { "b": 1 } }),
             json!({ "a": true }),
         ];
-        let mut numbers: Vec<u64> = values.iter().map(of).collect();
+        let mut numbers: Vec<u64> = values.iter().map(hash_value).collect();
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), values.len());
@@ -57,8 +57,8 @@ mod tests {
     #[test]
     fn ignores_key_order() {
         assert_eq!(
-            of(&json!({ "a": 1, "b": { "c": 2, "d": 3 } })),
-            of(&json!({ "b": { "d": 3, "c": 2 }, "a": 1 }))
+            hash_value(&json!({ "a": 1, "b": { "c": 2, "d": 3 } })),
+            hash_value(&json!({ "b": { "d": 3, "c": 2 }, "a": 1 }))
         );
     }
 }

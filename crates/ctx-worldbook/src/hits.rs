@@ -28,7 +28,7 @@ pub(crate) struct View {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Searched<'a> {
+pub(crate) enum SearchedText<'a> {
     Message(usize),
     Source(Source),
     Injected(usize),
@@ -43,26 +43,26 @@ impl Hits {
     }
 
     /// Searches a text in lower case. Texts of one kind must come in order.
-    pub(crate) fn search(&mut self, automaton: &Automaton, lower: &str, searched: Searched<'_>) {
+    pub(crate) fn search(&mut self, automaton: &Automaton, lower: &str, searched: SearchedText<'_>) {
         automaton.search_folded(lower, &mut |literal, end| self.note(literal, end, searched));
     }
 
-    pub(crate) fn search_exact(&mut self, automaton: &Automaton, text: &str, searched: Searched<'_>) {
+    pub(crate) fn search_exact(&mut self, automaton: &Automaton, text: &str, searched: SearchedText<'_>) {
         automaton.search_exact(text, &mut |literal, end| self.note(literal, end, searched));
     }
 
     /// Returns whether the key had already matched in this kind of text.
-    fn note(&mut self, literal: LiteralId, end: usize, searched: Searched<'_>) -> bool {
+    fn note(&mut self, literal: LiteralId, end: usize, searched: SearchedText<'_>) -> bool {
         let Some(hit) = self.all.get_mut(literal.index()) else { return true };
         match searched {
-            Searched::Message(index) => first(&mut hit.message, index),
-            Searched::Injected(index) => first(&mut hit.injected, index),
-            Searched::Source(source) => {
+            SearchedText::Message(index) => first(&mut hit.message, index),
+            SearchedText::Injected(index) => first(&mut hit.injected, index),
+            SearchedText::Source(source) => {
                 let is_known = hit.sources.contains(source);
                 hit.sources = hit.sources.with(source);
                 is_known
             }
-            Searched::Pieces(pieces) => {
+            SearchedText::Pieces(pieces) => {
                 let at = pieces.partition_point(|(piece_end, _)| *piece_end < end);
                 first(&mut hit.piece, pieces.get(at).map_or(0, |(_, number)| *number))
             }

@@ -110,12 +110,12 @@ pub struct Ports<'a> {
 /// Expands the macros of entries.
 pub trait Expand {
     /// Expands a text or a key.
-    fn expand(&mut self, member: &Member, part: Part, text: &Text) -> Expanded;
+    fn expand(&mut self, member: &Member, part: EntryPart, text: &Text) -> ExpandedText;
 }
 
 /// Part of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum EntryPart {
     /// Text; expanded at most once per scan, in the order of activation.
     Content,
     /// Key.
@@ -128,7 +128,7 @@ pub enum Part {
 
 /// An expanded text.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Expanded {
+pub struct ExpandedText {
     /// The text.
     pub text: Text,
     /// Origin of each byte; empty if all text is the entry's.
@@ -140,8 +140,8 @@ pub struct Expanded {
 pub struct NoMacros;
 
 impl Expand for NoMacros {
-    fn expand(&mut self, _member: &Member, _part: Part, text: &Text) -> Expanded {
-        Expanded { text: text.clone(), written: Vec::new() }
+    fn expand(&mut self, _member: &Member, _part: EntryPart, text: &Text) -> ExpandedText {
+        ExpandedText { text: text.clone(), written: Vec::new() }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::letters;
 use crate::limits::Limits;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Matching {
+pub(crate) struct MatchOptions {
     pub(crate) case_sensitive: bool,
     /// Applies to single-word keys.
     pub(crate) whole_words: bool,
@@ -44,11 +44,11 @@ pub(crate) struct Pattern {
 pub(crate) struct ExpandedKey {
     /// Distinct from the numbers of the set's patterns.
     pub(crate) number: usize,
-    pub(crate) parsed: Parsed,
+    pub(crate) parsed: ParsedKey,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Parsed {
+pub(crate) enum ParsedKey {
     Blank,
     Plain(PlainKey),
     Regex(Box<Regex>),
@@ -58,7 +58,7 @@ pub(crate) enum Parsed {
 pub(crate) struct PlainKey {
     /// In lower case unless case-sensitive.
     pub(crate) text: Arc<str>,
-    pub(crate) matching: Matching,
+    pub(crate) matching: MatchOptions,
 }
 
 /// Maximum bytes of a whole-word key. A longer key matches anywhere: it could otherwise match at every letter
@@ -114,20 +114,20 @@ fn closing(opened: &str) -> Option<usize> {
 /// An invalid regular expression becomes plain text, and is reported.
 pub(crate) fn parse(
     key: &str,
-    matching: Matching,
+    matching: MatchOptions,
     limits: &Limits,
     report: &mut dyn FnMut(&str, &ctx_regex::Error),
-) -> Parsed {
+) -> ParsedKey {
     let key = space::trim(key);
     if key.is_empty() {
-        return Parsed::Blank;
+        return ParsedKey::Blank;
     }
     if let Some(literal) = expression::literal(key) {
         let of_regex = ctx_regex::Limits::default();
         let building = of_regex.building.min(limits.key_building);
         let limits = ctx_regex::Limits { steps: limits.key_steps, building, ..of_regex };
         match Regex::new(literal.pattern, literal.flags, &limits) {
-            Ok(regex) => return Parsed::Regex(Box::new(regex)),
+            Ok(regex) => return ParsedKey::Regex(Box::new(regex)),
             Err(error) => report(key, &error),
         }
     } else if let Some(error) = expression::fault(key) {
@@ -135,8 +135,8 @@ pub(crate) fn parse(
     }
     let text = if matching.case_sensitive { key.into() } else { letters::lower(key) };
     let is_one_word = text.len() <= MAX_WORD && !text.contains(space::is_space);
-    let matching = Matching { whole_words: matching.whole_words && is_one_word, ..matching };
-    Parsed::Plain(PlainKey { text: Arc::from(&*text), matching })
+    let matching = MatchOptions { whole_words: matching.whole_words && is_one_word, ..matching };
+    ParsedKey::Plain(PlainKey { text: Arc::from(&*text), matching })
 }
 
 #[derive(Debug, Default)]
@@ -152,7 +152,7 @@ impl KeyTable {
     pub(crate) fn add(
         &mut self,
         key: &str,
-        matching: Matching,
+        matching: MatchOptions,
         limits: &Limits,
         report: &mut dyn FnMut(&str, &ctx_regex::Error),
     ) -> Option<Key> {
@@ -165,9 +165,9 @@ impl KeyTable {
         }
         let left = limits.key_building.saturating_sub(self.building);
         Some(match parse(key, matching, &Limits { key_building: left, ..*limits }, report) {
-            Parsed::Blank => Key::Blank,
-            Parsed::Plain(plain) => Key::Literal(self.literal(plain)),
-            Parsed::Regex(regex) => {
+            ParsedKey::Blank => Key::Blank,
+            ParsedKey::Plain(plain) => Key::Literal(self.literal(plain)),
+            ParsedKey::Regex(regex) => {
                 self.building += regex.building();
                 Key::Pattern(self.pattern(key, *regex))
             }
@@ -177,7 +177,7 @@ impl KeyTable {
     fn pattern(&mut self, key: &str, regex: Regex) -> Arc<Pattern> {
         let required_literals = regex.required_literals().iter();
         let needs = required_literals
-            .map(|literal| PlainKey { text: Arc::from(&**literal), matching: Matching::default() });
+            .map(|literal| PlainKey { text: Arc::from(&**literal), matching: MatchOptions::default() });
         let needs: Vec<PlainKey> = needs.collect();
         // The automaton searches messages separately and cannot match the line break between them.
         let spans_texts = needs.iter().any(|need| need.text.contains(['\n', '\u{1}']));
@@ -265,10 +265,10 @@ mod tests {
 
     #[test]
     fn disables_whole_words_for_long_keys() {
-        let matching = Matching { whole_words: true, ..Matching::default() };
+        let matching = MatchOptions { whole_words: true, ..MatchOptions::default() };
         let is_whole_word = |length: usize| {
             let parsed = parse(&"a".repeat(length), matching, &Limits::default(), &mut |_, _| ());
-            let Parsed::Plain(plain) = parsed else { unreachable!("it is no expression") };
+            let ParsedKey::Plain(plain) = parsed else { unreachable!("it is no expression") };
             plain.matching.whole_words
         };
         assert!(is_whole_word(MAX_WORD) && !is_whole_word(MAX_WORD + 1));

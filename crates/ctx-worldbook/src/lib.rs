@@ -12,7 +12,7 @@
 //!     { "uid": 2, "key": ["sun"], "content": "The sun is cold." },
 //! ] });
 //! let book = Worldbook::read(file, &mut Reader::new());
-//! let (book, _) = Book::of("Sky", Level::Global, &book);
+//! let (book, _) = Book::read("Sky", Level::Global, &book);
 //! let (set, _) = BookSet::compile([book], Settings::default(), Limits::default());
 //!
 //! let messages = [ScanMessage::new("Mia", "Look at the moon!")];
@@ -36,11 +36,11 @@ mod entry;
 mod fingerprint;
 mod hits;
 mod input;
+mod invalid_values;
 mod keys;
 mod letters;
 mod limits;
 mod locate;
-mod meaningless;
 mod output;
 mod run;
 mod scan;
@@ -57,9 +57,9 @@ pub use check::{CheckOptions, check};
 pub use decorators::Condition;
 pub use draws::{Draws, ListedDraws, SeededDraws};
 pub use entry::{CharacterFilter, Destination, Entry, Timing};
-pub use input::{Expand, Expanded, NoMacros, Part, Ports, ScanInput, ScanMessage, ScanSources};
+pub use input::{EntryPart, Expand, ExpandedText, NoMacros, Ports, ScanInput, ScanMessage, ScanSources};
 pub use limits::Limits;
-pub use output::{DepthTexts, Output, Unplaced};
+pub use output::{DepthTexts, Output, UnplacedReason};
 pub use scan::{Activation, PassKind, Scan};
 pub use set::{BookSet, Member};
 pub use settings::{CharacterStrategy, Settings};

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use ctx_regex::Steps;
 
-use crate::keys::{self, Parsed, PlainKey};
+use crate::keys::{self, ParsedKey, PlainKey};
 use crate::letters;
 use crate::set::BookSet;
 
@@ -15,9 +15,9 @@ impl BookSet {
             return Vec::new();
         };
         match keys::parse(key, member.matching, self.limits(), &mut |_, _| {}) {
-            Parsed::Blank => Vec::new(),
-            Parsed::Plain(plain) => plain_places(&plain, text, most),
-            Parsed::Regex(regex) => {
+            ParsedKey::Blank => Vec::new(),
+            ParsedKey::Plain(plain) => plain_places(&plain, text, most),
+            ParsedKey::Regex(regex) => {
                 let mut steps = Steps::new(self.limits().key_steps);
                 let found = regex.find_iter_within(text, &mut steps);
                 let ranges = found.map_while(Result::ok).map(|found| found.range());
@@ -65,7 +65,7 @@ mod tests {
     fn check(entry: &serde_json::Value, text: &str, expected: &[&str]) {
         let file = serde_json::json!({ "entries": [entry.clone()] });
         let book = Worldbook::read(file, &mut Reader::new());
-        let (book, _) = Book::of("Sky", Level::Global, &book);
+        let (book, _) = Book::read("Sky", Level::Global, &book);
         let (set, _) = BookSet::compile([book], Settings::default(), Limits::default());
         let key = set.members()[0].entry.keys[0].clone();
         let places = set.places(0, &key, text, 3);

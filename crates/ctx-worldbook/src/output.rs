@@ -30,7 +30,7 @@ pub struct Output {
     /// At other destinations.
     pub elsewhere: Vec<usize>,
     /// Not placed.
-    pub unplaced: Vec<(usize, Unplaced)>,
+    pub unplaced: Vec<(usize, UnplacedReason)>,
 }
 
 /// Entries with the same depth and role.
@@ -46,14 +46,14 @@ pub struct DepthTexts {
 
 /// Reason why an entry is not placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unplaced {
+pub enum UnplacedReason {
     /// Its text is empty.
     Blank,
     /// Its outlet has no name.
     NamelessOutlet,
 }
 
-impl Unplaced {
+impl UnplacedReason {
     /// Describes the reason.
     pub fn phrase(self) -> Phrase {
         match self {
@@ -77,7 +77,7 @@ impl BookSet {
         for at in order {
             let Some((entry, content)) = entry(at) else { continue };
             if content.is_empty() {
-                output.unplaced.push((at, Unplaced::Blank));
+                output.unplaced.push((at, UnplacedReason::Blank));
                 continue;
             }
             let role = entry.role.unwrap_or(Role::System);
@@ -103,7 +103,7 @@ impl Output {
             Destination::ExamplesBottom => self.examples.push((at, false)),
             Destination::Depth(_) => {}
             Destination::Outlet(name) if name.is_empty() => {
-                self.unplaced.push((at, Unplaced::NamelessOutlet));
+                self.unplaced.push((at, UnplacedReason::NamelessOutlet));
                 return;
             }
             Destination::Outlet(name) => self.outlets.entry(name.clone()).or_default().push(at),

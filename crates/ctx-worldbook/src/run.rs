@@ -13,15 +13,15 @@ use ctx_types::{Diagnostic, Text, count_of, phrase};
 use crate::budget::Budget;
 use crate::codes;
 use crate::input::{Ports, ScanInput};
-use crate::keys::{ExpandedKey, Matching};
+use crate::keys::{ExpandedKey, MatchOptions};
 use crate::scan::{Activation, PassKind, Scan};
 use crate::set::{BookSet, Member};
 use crate::status::{Cause, GaveUp, Reason, Status};
 use crate::texts::Texts;
-use crate::timed::Timed;
+use crate::timed::TimedEffects;
 
 use consider::Verdict;
-use find::Searched;
+use find::CachedSearch;
 use step_budget::StepBudget;
 
 pub(crate) struct Run<'r, 'p> {
@@ -29,7 +29,7 @@ pub(crate) struct Run<'r, 'p> {
     input: &'r ScanInput<'r>,
     ports: Ports<'p>,
     texts: Texts<'r>,
-    timed: Timed,
+    timed: TimedEffects,
     budget: Budget<'p>,
     book_tokens: Vec<u64>,
     statuses: Vec<Status>,
@@ -44,9 +44,9 @@ pub(crate) struct Run<'r, 'p> {
     level: u32,
     step_budget: StepBudget,
     dynamic: BTreeMap<(usize, u8, usize, usize), Rc<ExpandedKey>>,
-    parsed: BTreeMap<(Arc<str>, Matching), Rc<ExpandedKey>>,
+    parsed: BTreeMap<(Arc<str>, MatchOptions), Rc<ExpandedKey>>,
     /// By pattern number, depth, and sources.
-    searched: BTreeMap<(usize, usize, u8), Searched>,
+    searched: BTreeMap<(usize, usize, u8), CachedSearch>,
     /// Stopped searches: the smallest depth, and why.
     given_up: BTreeMap<usize, (usize, GaveUp)>,
     findings: Vec<Diagnostic>,
@@ -68,7 +68,7 @@ impl<'r, 'p> Run<'r, 'p> {
             set,
             input,
             texts: Texts::new(set, input),
-            timed: Timed::begin(set, input.state, length),
+            timed: TimedEffects::begin(set, input.state, length),
             budget: Budget::new(set.settings(), input.max_context, ports.counter),
             book_tokens: vec![0; set.books().len()],
             statuses: vec![Status::NotActivated(Reason::NotConsidered); count],
@@ -100,7 +100,7 @@ impl<'r, 'p> Run<'r, 'p> {
             self.pass(kind, passes.len());
             next = self.next(kind, first_new, &passes, &mut levels);
             if next.is_some() {
-                self.feed(first_new);
+                self.add_recursion_texts(first_new);
             }
         }
         self.finish(passes)
@@ -164,7 +164,7 @@ impl<'r, 'p> Run<'r, 'p> {
         (self.activations.len() as u64) < settings.min_activations && !is_over
     }
 
-    fn feed(&mut self, first_new: usize) {
+    fn add_recursion_texts(&mut self, first_new: usize) {
         let new = self.activations.get(first_new..).unwrap_or_default();
         self.budget.next_pass(new.iter().map(|activation| &activation.content));
         let set = self.set;
@@ -196,7 +196,7 @@ impl<'r, 'p> Run<'r, 'p> {
             let finding = Diagnostic::warning(codes::TEXT_LIMIT, message);
             self.findings.push(finding.with_help(phrase!("reduce the scan depth")));
         }
-        self.tell_limits();
+        self.report_limits();
         Scan {
             activations: self.activations,
             statuses: self.statuses,
@@ -207,7 +207,7 @@ impl<'r, 'p> Run<'r, 'p> {
         }
     }
 
-    fn tell_limits(&mut self) {
+    fn report_limits(&mut self) {
         let limit = self.set.limits().messages;
         let wanted = self.set.settings().depth.saturating_add(self.skew).max(self.set.own_depth() as u64);
         if wanted > limit as u64 && self.length > limit as u64 {
@@ -231,12 +231,12 @@ impl<'r, 'p> Run<'r, 'p> {
 
     fn pass(&mut self, kind: PassKind, number: usize) {
         let depth = self.set.settings().depth.saturating_add(self.skew);
-        self.texts.reach(usize::try_from(depth).unwrap_or(usize::MAX).max(self.set.own_depth()));
+        self.texts.read_to_depth(usize::try_from(depth).unwrap_or(usize::MAX).max(self.set.own_depth()));
         self.share_steps();
         let mut candidates = self.candidates(kind);
         // Sticky entries come first. The sort is stable.
         candidates.sort_by_key(|candidate| self.timed.sticky(candidate.member).is_none());
-        self.settle_groups(&mut candidates, kind);
+        self.resolve_groups(&mut candidates, kind);
         for candidate in candidates {
             self.admit(candidate, number);
         }
@@ -275,10 +275,10 @@ impl<'r, 'p> Run<'r, 'p> {
 
     fn close(&mut self, number: usize, reason: Reason) {
         self.set_status(number, Status::NotActivated(reason));
-        self.shut(number);
+        self.mark_closed(number);
     }
 
-    fn shut(&mut self, number: usize) {
+    fn mark_closed(&mut self, number: usize) {
         if let Some(is_open) = self.is_open.get_mut(number) {
             *is_open = false;
         }

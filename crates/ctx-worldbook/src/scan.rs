@@ -79,7 +79,7 @@ impl BookSet {
     pub fn newest_hits(&self, messages: &[ScanMessage]) -> Vec<Option<KeyHit>> {
         let input = ScanInput { messages, ..ScanInput::default() };
         let mut texts = Texts::new(self, &input);
-        texts.reach(messages.len());
+        texts.read_to_depth(messages.len());
         let view = View { depth: messages.len(), sources: 0, has_recursion: false };
         let newest = |member: &Member| {
             let keys = member.entry.keys.iter().zip(&member.keys);

@@ -9,36 +9,36 @@ use crate::settings::CharacterStrategy;
 /// Returns entries by level, then by descending order, then as in the books.
 ///
 /// A repeated book is kept at one level: global, else conversation, else profile.
-pub(crate) fn sequence(books: Vec<Book>, strategy: CharacterStrategy) -> (Vec<Book>, Vec<Listed>) {
+pub(crate) fn sequence(books: Vec<Book>, strategy: CharacterStrategy) -> (Vec<Book>, Vec<SequencedEntry>) {
     let mut books = used_once(books);
-    let mut entries: Vec<Listed> = Vec::new();
+    let mut entries: Vec<SequencedEntry> = Vec::new();
     // Global books come first among equals.
     let mut numbers: Vec<usize> = (0..books.len()).collect();
     numbers.sort_by_key(|number| books.get(*number).map(|book| Reverse(book.level)));
     for number in numbers {
         let Some(book) = books.get_mut(number) else { continue };
-        let listed = std::mem::take(&mut book.entries).into_iter().map(|entry| Listed {
+        let listed = std::mem::take(&mut book.entries).into_iter().map(|entry| SequencedEntry {
             book: number,
             id: format!("{}.{}", book.name, entry.uid).into(),
             entry,
         });
         entries.extend(listed);
     }
-    tell_apart(&mut entries);
+    make_ids_unique(&mut entries);
     let rank = |number: usize| books.get(number).map_or(0, |book| rank(book.level, strategy));
     entries.sort_by_key(|listed| (rank(listed.book), Reverse(listed.entry.order)));
     (books, entries)
 }
 
 #[derive(Debug)]
-pub(crate) struct Listed {
+pub(crate) struct SequencedEntry {
     pub(crate) book: usize,
     pub(crate) id: Arc<str>,
     pub(crate) entry: Entry,
 }
 
 /// Makes ids unique. O(entries · log entries).
-fn tell_apart(entries: &mut [Listed]) {
+fn make_ids_unique(entries: &mut [SequencedEntry]) {
     let mut taken: BTreeSet<Arc<str>> = entries.iter().map(|listed| listed.id.clone()).collect();
     let mut uses: BTreeMap<Arc<str>, usize> = BTreeMap::new();
     for listed in entries {
@@ -68,7 +68,7 @@ fn rank(level: Level, strategy: CharacterStrategy) -> u8 {
 }
 
 /// The lowest value keeps a repeated book.
-fn claim(level: Level) -> u8 {
+fn level_priority(level: Level) -> u8 {
     match level {
         Level::Global => 0,
         Level::Conversation => 1,
@@ -79,7 +79,7 @@ fn claim(level: Level) -> u8 {
 
 fn used_once(books: Vec<Book>) -> Vec<Book> {
     let mut order: Vec<usize> = (0..books.len()).collect();
-    order.sort_by_key(|number| books.get(*number).map(|book| claim(book.level)));
+    order.sort_by_key(|number| books.get(*number).map(|book| level_priority(book.level)));
     let mut names = BTreeSet::new();
     let kept: BTreeSet<usize> = order
         .into_iter()

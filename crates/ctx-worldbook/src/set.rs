@@ -8,10 +8,10 @@ use crate::book::{Book, Level};
 use crate::codes;
 use crate::decorators::Condition;
 use crate::entry::Entry;
-use crate::input::Part;
-use crate::keys::{self, Key, KeyTable, Matching, Pattern};
+use crate::input::EntryPart;
+use crate::keys::{self, Key, KeyTable, MatchOptions, Pattern};
 use crate::limits::Limits;
-use crate::sequence::{Listed, sequence};
+use crate::sequence::{SequencedEntry, sequence};
 use crate::settings::Settings;
 
 /// Compiled books for any number of scans. See the crate example.
@@ -38,7 +38,7 @@ struct Facts {
 }
 
 impl Facts {
-    fn of(members: &[Member]) -> Self {
+    fn from_members(members: &[Member]) -> Self {
         let entries = || members.iter().map(|member| &member.entry);
         let depths = entries().filter_map(|entry| entry.scan_depth);
         let depths = depths.map(|depth| usize::try_from(depth.max(0)).unwrap_or(usize::MAX));
@@ -77,19 +77,19 @@ pub struct Member {
     pub(crate) keys: Vec<Key>,
     pub(crate) secondary: Vec<Key>,
     pub(crate) conditions: Vec<Vec<Key>>,
-    pub(crate) matching: Matching,
+    pub(crate) matching: MatchOptions,
 }
 
 impl Member {
     /// Returns keys that seem to contain macros.
-    pub fn keys_with_macros(&self) -> impl Iterator<Item = (Part, &str)> {
+    pub fn keys_with_macros(&self) -> impl Iterator<Item = (EntryPart, &str)> {
         let entry = &self.entry;
-        let keys = entry.keys.iter().enumerate().map(|(at, key)| (Part::Key(at), key));
+        let keys = entry.keys.iter().enumerate().map(|(at, key)| (EntryPart::Key(at), key));
         let secondary =
-            entry.secondary_keys.iter().enumerate().map(|(at, key)| (Part::SecondaryKey(at), key));
+            entry.secondary_keys.iter().enumerate().map(|(at, key)| (EntryPart::SecondaryKey(at), key));
         let conditions = entry.conditions.iter().enumerate().flat_map(|(number, condition)| {
             let keys = condition.keys().iter().enumerate();
-            keys.map(move |(at, key)| (Part::ConditionKey(number, at), key))
+            keys.map(move |(at, key)| (EntryPart::ConditionKey(number, at), key))
         });
         let all = keys.chain(secondary).chain(conditions).map(|(part, key)| (part, &**key));
         all.filter(|(_, key)| keys::may_hold_macros(key))
@@ -137,14 +137,14 @@ impl BookSet {
         let mut members: Vec<Member> =
             entries.into_iter().enumerate().map(|at| compiler.member(at.0, at.1)).collect();
         find_same_uids(&mut members);
-        compiler.tell_hidden();
+        compiler.report_hidden();
         let (patterns, dynamic_keys) = (compiler.table.patterns(), compiler.dynamic_keys);
         let automaton = compiler.table.build().unwrap_or_else(|| {
             let message = phrase!("too many keys for one search; none of them can match");
             findings.push(Diagnostic::error(codes::TOO_MANY_ENTRIES, message));
             Automaton::default()
         });
-        let facts = Facts::of(&members);
+        let facts = Facts::from_members(&members);
         (Self { members, books, settings, limits, automaton, patterns, dynamic_keys, facts }, findings)
     }
 
@@ -225,19 +225,19 @@ struct Compiler<'c> {
 const MAX_FINDINGS: usize = 1_000;
 
 impl Compiler<'_> {
-    fn member(&mut self, number: usize, listed: Listed) -> Member {
-        let Listed { book: book_number, id, entry } = listed;
+    fn member(&mut self, number: usize, listed: SequencedEntry) -> Member {
+        let SequencedEntry { book: book_number, id, entry } = listed;
         let book = self.books.get(book_number);
         let name = book.map_or_else(|| Arc::from(""), |book| book.name.clone());
-        let matching = Matching {
+        let matching = MatchOptions {
             case_sensitive: entry.case_sensitive.unwrap_or(self.settings.case_sensitive),
             whole_words: entry.match_whole_words.unwrap_or(self.settings.match_whole_words),
         };
-        let place = Place { id: &id, book: &name, entry: &entry };
-        let keys = self.keys(&entry.keys, &Part::Key, &place, matching);
-        let secondary = self.keys(&entry.secondary_keys, &Part::SecondaryKey, &place, matching);
+        let place = EntryContext { id: &id, book: &name, entry: &entry };
+        let keys = self.keys(&entry.keys, &EntryPart::Key, &place, matching);
+        let secondary = self.keys(&entry.secondary_keys, &EntryPart::SecondaryKey, &place, matching);
         let conditions = entry.conditions.iter().enumerate().map(|(at, condition)| {
-            self.keys(condition.keys(), &|key| Part::ConditionKey(at, key), &place, matching)
+            self.keys(condition.keys(), &|key| EntryPart::ConditionKey(at, key), &place, matching)
         });
         let conditions = conditions.collect();
         let level = book.map_or(Level::Global, |book| book.level);
@@ -260,9 +260,9 @@ impl Compiler<'_> {
     fn keys(
         &mut self,
         keys: &[Arc<str>],
-        part: &dyn Fn(usize) -> Part,
-        place: &Place<'_>,
-        matching: Matching,
+        part: &dyn Fn(usize) -> EntryPart,
+        place: &EntryContext<'_>,
+        matching: MatchOptions,
     ) -> Vec<Key> {
         let mut compiled = Vec::with_capacity(keys.len());
         for (index, key) in keys.iter().enumerate() {
@@ -272,7 +272,7 @@ impl Compiler<'_> {
                 *bad_keys += 1;
                 if *bad_keys <= MAX_FINDINGS {
                     let pointer = place.entry.pointer_to(part(index));
-                    findings.push(bad_pattern(key, error, (place.id, place.book), pointer));
+                    findings.push(bad_pattern(key, error, place.id, place.book, pointer));
                 }
             };
             if keys::may_hold_macros(key) && (self.has_macros)(key) {
@@ -290,7 +290,7 @@ impl Compiler<'_> {
         compiled
     }
 
-    fn tell_hidden(&mut self) {
+    fn report_hidden(&mut self) {
         let hidden = self.bad_keys.saturating_sub(MAX_FINDINGS);
         if hidden > 0 {
             let message = if hidden == 1 {
@@ -330,7 +330,7 @@ fn too_many(count: usize, limit: usize) -> Diagnostic {
     finding.with_help(phrase!("use fewer worldbooks at once"))
 }
 
-struct Place<'p> {
+struct EntryContext<'p> {
     id: &'p str,
     book: &'p Arc<str>,
     entry: &'p Entry,
@@ -339,7 +339,8 @@ struct Place<'p> {
 pub(crate) fn bad_pattern(
     key: &str,
     error: &ctx_regex::Error,
-    (id, book): (&str, &Arc<str>),
+    id: &str,
+    book: &Arc<str>,
     pointer: String,
 ) -> Diagnostic {
     let message = phrase!(

@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use ctx_types::{Text, space};
 
-use crate::hits::{FoundIn, Hits, Searched, View};
+use crate::hits::{FoundIn, Hits, SearchedText, View};
 use crate::input::{ScanInput, ScanMessage};
 use crate::keys::{self, PlainKey};
 use crate::letters;
@@ -70,16 +70,16 @@ impl<'r> Texts<'r> {
         };
         for source in Source::ALL {
             if let Some(text) = input.sources.get(source) {
-                texts.search(text, Searched::Source(source));
+                texts.search(text, SearchedText::Source(source));
             }
         }
         for (index, text) in input.injected.iter().enumerate() {
-            texts.search(text, Searched::Injected(index));
+            texts.search(text, SearchedText::Injected(index));
         }
         texts
     }
 
-    pub(crate) fn reach(&mut self, depth: usize) {
+    pub(crate) fn read_to_depth(&mut self, depth: usize) {
         let depth = depth.min(self.input.messages.len()).min(self.set.limits().messages);
         let newest_first = self.input.messages.iter().rev().enumerate();
         for (index, message) in newest_first.take(depth).skip(self.ends.len()) {
@@ -88,7 +88,7 @@ impl<'r> Texts<'r> {
                 self.is_cut = true;
                 return;
             }
-            self.search(&line, Searched::Message(index));
+            self.search(&line, SearchedText::Message(index));
             self.messages.push_str(if index == 0 { MARK } else { JOINER });
             self.messages.push_str(&line);
             self.ends.push(self.messages.len());
@@ -104,7 +104,7 @@ impl<'r> Texts<'r> {
         }
     }
 
-    fn search(&mut self, text: &str, searched: Searched<'_>) {
+    fn search(&mut self, text: &str, searched: SearchedText<'_>) {
         self.bytes_left = self.bytes_left.saturating_sub(text.len());
         let automaton = self.set.automaton();
         self.hits.search(automaton, &letters::lower(text), searched);
@@ -127,9 +127,9 @@ impl<'r> Texts<'r> {
             lower.push(&letters::lower(text), number);
         }
         let automaton = self.set.automaton();
-        self.hits.search(automaton, &lower.text, Searched::Pieces(&lower.ends));
+        self.hits.search(automaton, &lower.text, SearchedText::Pieces(&lower.ends));
         if automaton.has_exact() {
-            self.hits.search_exact(automaton, &chunk.text, Searched::Pieces(&chunk.ends));
+            self.hits.search_exact(automaton, &chunk.text, SearchedText::Pieces(&chunk.ends));
         }
         self.chunks.push(chunk);
         self.haystacks.clear();
@@ -150,7 +150,7 @@ impl<'r> Texts<'r> {
         if view.depth == 0 {
             return None;
         }
-        self.reach(view.depth);
+        self.read_to_depth(view.depth);
         let view = View { depth: view.depth.min(self.ends.len()), ..view };
         let key = (view, self.chunks.len());
         if let Some(known) = self.haystacks.get(&key) {

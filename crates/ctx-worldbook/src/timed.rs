@@ -157,7 +157,7 @@ impl Effect {
         Value::Object(map)
     }
 
-    fn is_of(&self, member: &Member) -> bool {
+    fn matches_entry(&self, member: &Member) -> bool {
         self.fingerprint.as_deref().is_none_or(|known| known == fingerprint(member))
     }
 }
@@ -167,14 +167,14 @@ fn fingerprint(member: &Member) -> String {
 }
 
 #[derive(Debug)]
-pub(crate) struct Timed {
+pub(crate) struct TimedEffects {
     pub(crate) state: TimedState,
     length: u64,
     sticky: BTreeMap<usize, u64>,
     cooldown: BTreeMap<usize, u64>,
 }
 
-impl Timed {
+impl TimedEffects {
     /// Ends effects; a cooldown can follow.
     pub(crate) fn begin(set: &BookSet, state: &TimedState, length: u64) -> Self {
         let mut timed =
@@ -187,21 +187,21 @@ impl Timed {
         for (id, effect) in std::mem::take(&mut timed.state.sticky) {
             let member = members.get(&*id).copied();
             match outcome(&effect, member, length, |member| member.entry.timing.sticky) {
-                Fate::Kept => drop(timed.state.sticky.insert(id, effect)),
-                Fate::Gone => {}
-                Fate::Holds(number) => {
+                EffectOutcome::Kept => drop(timed.state.sticky.insert(id, effect)),
+                EffectOutcome::Gone => {}
+                EffectOutcome::Holds(number) => {
                     timed.sticky.insert(number, effect.end);
                     timed.state.sticky.insert(id, effect);
                 }
-                Fate::Ended(member) => timed.rest(id, member, true),
+                EffectOutcome::Ended(member) => timed.start_cooldown(id, member, true),
             }
         }
         for (id, effect) in std::mem::take(&mut timed.state.cooldown) {
             let member = members.get(&*id).copied();
             match outcome(&effect, member, length, |member| member.entry.timing.cooldown) {
-                Fate::Kept => drop(timed.state.cooldown.insert(id, effect)),
-                Fate::Gone | Fate::Ended(_) => {}
-                Fate::Holds(number) => {
+                EffectOutcome::Kept => drop(timed.state.cooldown.insert(id, effect)),
+                EffectOutcome::Gone | EffectOutcome::Ended(_) => {}
+                EffectOutcome::Holds(number) => {
                     timed.cooldown.insert(number, effect.end);
                     timed.state.cooldown.insert(id, effect);
                 }
@@ -230,11 +230,11 @@ impl Timed {
             self.state.sticky.insert(member.id.clone(), effect);
         }
         if timing.cooldown > 0 && !self.state.cooldown.contains_key(&member.id) {
-            self.rest(member.id.clone(), member, false);
+            self.start_cooldown(member.id.clone(), member, false);
         }
     }
 
-    fn rest(&mut self, id: Arc<str>, member: &Member, is_protected: bool) {
+    fn start_cooldown(&mut self, id: Arc<str>, member: &Member, is_protected: bool) {
         let cooldown = member.entry.timing.cooldown;
         if cooldown > 0 {
             let effect = self.effect(member, cooldown, is_protected);
@@ -252,7 +252,7 @@ impl Timed {
     }
 }
 
-enum Fate<'m> {
+enum EffectOutcome<'m> {
     /// The entry is not in the set.
     Kept,
     Gone,
@@ -265,17 +265,17 @@ fn outcome<'m>(
     member: Option<(usize, &'m Member)>,
     length: u64,
     lasts: fn(&Member) -> u64,
-) -> Fate<'m> {
+) -> EffectOutcome<'m> {
     // The reply that started the effect was deleted.
     if length <= effect.start && !effect.is_protected {
-        return Fate::Gone;
+        return EffectOutcome::Gone;
     }
     let is_over = length >= effect.end;
     match member {
-        None if is_over => Fate::Gone,
-        None => Fate::Kept,
-        Some((_, member)) if !effect.is_of(member) || lasts(member) == 0 => Fate::Gone,
-        Some((_, member)) if is_over => Fate::Ended(member),
-        Some((number, _)) => Fate::Holds(number),
+        None if is_over => EffectOutcome::Gone,
+        None => EffectOutcome::Kept,
+        Some((_, member)) if !effect.matches_entry(member) || lasts(member) == 0 => EffectOutcome::Gone,
+        Some((_, member)) if is_over => EffectOutcome::Ended(member),
+        Some((number, _)) => EffectOutcome::Holds(number),
     }
 }

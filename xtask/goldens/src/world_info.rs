@@ -10,8 +10,8 @@ use ctx_types::{
     EncodingId, Persist as _, Reader, Role, Source as Origin, SourceKind, Text, Trust, Worldbook,
 };
 use ctx_worldbook::{
-    Book, BookSet, Expand, Expanded, Level, Limits, ListedDraws, Member, Part, Ports, Scan, ScanInput,
-    ScanMessage, ScanSources, Settings, Source, TimedState,
+    Book, BookSet, EntryPart, Expand, ExpandedText, Level, Limits, ListedDraws, Member, Ports, Scan,
+    ScanInput, ScanMessage, ScanSources, Settings, Source, TimedState,
 };
 use serde_json::{Map, Value, json};
 
@@ -72,7 +72,7 @@ fn books(input: &Value) -> Result<Vec<Book>> {
         };
         for name in names {
             let entries = files.get(name).with_context(|| format!("no book `{name}`"))?;
-            books.push(Book::of(name, level, &book(entries)?).0);
+            books.push(Book::read(name, level, &book(entries)?).0);
         }
     }
     Ok(books)
@@ -193,11 +193,11 @@ struct Macros {
 }
 
 impl Expand for Macros {
-    fn expand(&mut self, member: &Member, _part: Part, text: &Text) -> Expanded {
+    fn expand(&mut self, member: &Member, _part: EntryPart, text: &Text) -> ExpandedText {
         let template = Template::parse(text, Dialect::SillyTavern, &Registry::builtin());
         let origin =
             Origin { id: Some(member.id.clone()), ..Origin::new(SourceKind::Worldbook, Trust::Import) };
         let text = template.expand(&self.env, &mut self.state, &origin).text;
-        Expanded { text, written: Vec::new() }
+        ExpandedText { text, written: Vec::new() }
     }
 }

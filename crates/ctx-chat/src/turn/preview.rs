@@ -1,6 +1,6 @@
 //! What a turn would send, found out by the way on which it is sent.
 
-use ctx_engine::ConversationMemory;
+use ctx_engine::TurnCache;
 use ctx_pipeline::Cancel;
 use ctx_types::{GenerationKind, Session};
 
@@ -17,7 +17,7 @@ use crate::turn::{Chat, Running, TurnEvent, TurnRequest};
 pub async fn preview_turn(
     chat: &Chat<'_>,
     session: Option<&Session>,
-    memory: Option<&ConversationMemory>,
+    memory: Option<&TurnCache>,
     request: TurnRequest,
 ) -> Result<TurnPreview, TurnFailure> {
     let is_kept = matches!(request.turn.kind, GenerationKind::Normal | GenerationKind::Continue);
@@ -43,7 +43,7 @@ pub struct TurnPreview {
 }
 
 impl Running<'_, '_> {
-    async fn preview(&mut self, memory: Option<&ConversationMemory>) -> Result<Vec<u8>, TurnFailure> {
+    async fn preview(&mut self, memory: Option<&TurnCache>) -> Result<Vec<u8>, TurnFailure> {
         let body = async {
             self.recover().await?;
             self.prepare();

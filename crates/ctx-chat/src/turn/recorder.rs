@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ctx_engine::ConversationMemory;
+use ctx_engine::TurnCache;
 use ctx_pipeline::Cancel;
 use ctx_types::{Diagnostic, Message, Node, NodeId, Session, SessionOp};
 
@@ -23,7 +23,7 @@ pub struct ChatLog<'a> {
     /// The conversation, as it was loaded.
     pub conversation: &'a mut Conversation,
     /// What turns of it keep for each other, so that what was compressed once stays as it is.
-    pub memory: Option<&'a ConversationMemory>,
+    pub memory: Option<&'a TurnCache>,
     /// The lease of the conversation. The turn ends when the lease is lost.
     pub lease: Option<&'a Hold>,
 }
@@ -96,7 +96,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Returns what turns of the conversation keep for each other.
-    pub(super) fn memory(&self) -> Option<&'a ConversationMemory> {
+    pub(super) fn memory(&self) -> Option<&'a TurnCache> {
         self.log.as_ref()?.memory
     }
 

@@ -28,7 +28,7 @@ pub(crate) fn run(language: Language, arguments: &DiffArguments) -> Result<Exit>
         [Side::Saved(first), Side::Saved(second)] => [first, second],
         sides => assembled(language, sides, arguments, &mut sources)?,
     };
-    let comparison = Comparison::of(&first, &second);
+    let comparison = Comparison::new(&first, &second);
     if arguments.json {
         show::json(&json!(comparison))?;
     } else {
@@ -78,7 +78,7 @@ fn assembled(
         config.found.clear();
         let context = project::assemble(language, &turn, sources, false)?;
         show::findings(language, sources, &context.report.diagnostics);
-        Ok(SavedContext::of(&context))
+        Ok(SavedContext::from_context(&context))
     };
     Ok([assemble(first)?, assemble(second)?])
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use ctx_engine::Context;
-use ctx_engine::inspect::{Life, Lives};
+use ctx_engine::inspect::{MessageTrace, TracedMessage};
 use serde_json::json;
 
 use crate::args::ExplainArguments;
@@ -57,9 +57,9 @@ pub(crate) fn run(language: Language, arguments: &ExplainArguments) -> Result<Ex
 }
 
 /// Finds the message that is meant; a usage error, with what may be meant, if there is none.
-fn life(wanted: &str, turn: &Turn, context: &Context) -> Result<Life> {
-    let lives = Lives::of(context, turn.session());
-    let found = lives.map(|lives| lives.find(wanted)).transpose();
+fn life(wanted: &str, turn: &Turn, context: &Context) -> Result<TracedMessage> {
+    let traces = MessageTrace::read(context, turn.session());
+    let found = traces.map(|traces| traces.find(wanted)).transpose();
     let found = found.map_err(|unknown| ProjectError::Usage(unknown.phrase()))?;
     found.context(no_stage())
 }
@@ -76,7 +76,7 @@ fn page(
     context: &Context,
     sources: &Sources,
 ) -> Result<String> {
-    let lives = Lives::of(context, turn.session()).context(no_stage())?;
+    let traces = MessageTrace::read(context, turn.session()).context(no_stage())?;
     let files = [("agent file", &arguments.turn.agent), ("conversation", &arguments.turn.session)];
     let files = files.into_iter().filter_map(|(name, path)| Some((name, files::name(path.as_ref()?))));
     let model = turn.input.model.as_ref().map(|model| ("model", model.to_string()));
@@ -85,7 +85,7 @@ fn page(
     let at = at.map(|at| ("date and time", format!("{at}, {zone}")));
     let seed = ("seed", turn.input.seed.to_string());
     let facts = files.chain(model).chain(at).chain([seed]).collect();
-    page::page(language, context, &lives, About { agent: turn.agent_name(), facts }, sources)
+    page::page(language, context, &traces, About { agent: turn.agent_name(), facts }, sources)
 }
 
 /// Refuses a message where the agent is expected: the name of no file, and a number or a source.

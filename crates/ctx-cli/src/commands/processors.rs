@@ -3,7 +3,7 @@
 use anyhow::Result;
 use ctx_engine::{Compile, Engine};
 use ctx_language::Language;
-use ctx_pipeline::{Descriptor, EffectiveSetting, Origin, Sourced};
+use ctx_pipeline::{Descriptor, EffectiveSetting, SettingOrigin, SourcedValue};
 use ctx_types::{Phrase, TurnInput, phrase};
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ fn turn(language: Language, arguments: &ProcessorsListArguments, sources: &mut S
 }
 
 fn to_cells(language: Language, (descriptor, setting): (&Descriptor, &EffectiveSetting)) -> [String; 4] {
-    let state = Sourced {
+    let state = SourcedValue {
         value: lang::word(language, if setting.enabled.value { "on" } else { "off" }),
         origin: setting.enabled.origin,
     };
@@ -102,9 +102,9 @@ fn to_cells(language: Language, (descriptor, setting): (&Descriptor, &EffectiveS
 }
 
 /// Writes a value, with who set it unless that is the processor itself.
-fn marked<T: std::fmt::Display>(language: Language, value: &Sourced<T>) -> String {
+fn marked<T: std::fmt::Display>(language: Language, value: &SourcedValue<T>) -> String {
     match value.origin {
-        Origin::BuiltIn => value.value.to_string(),
+        SettingOrigin::BuiltIn => value.value.to_string(),
         origin => {
             let origin = lang::word(language, origin.as_str());
             format!("{}{}", value.value, lang::say(language, &phrase!(" ({counter})", counter = &*origin)))

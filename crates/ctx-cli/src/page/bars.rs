@@ -1,7 +1,7 @@
 //! Bars of tokens, coloured by what wrote them.
 
 use ctx_engine::Context;
-use ctx_engine::inspect::Piece;
+use ctx_engine::inspect::MessageSegment;
 use ctx_language::Language;
 use ctx_types::{Phrase, SourceKind, phrase};
 use serde::Serialize;
@@ -37,7 +37,7 @@ pub(super) fn of_context(language: Language, context: &Context, of: u64) -> Bar 
 }
 
 /// Draws what the pieces of a message use; the longest bar is that of the message with most tokens.
-pub(super) fn of_pieces(language: Language, pieces: &[Piece], of: u64) -> Bar {
+pub(super) fn of_pieces(language: Language, pieces: &[MessageSegment], of: u64) -> Bar {
     let pieces = pieces.iter().map(|piece| (piece.segment.source.kind, piece.tokens));
     bar(language, &kinds::sum(pieces), of)
 }

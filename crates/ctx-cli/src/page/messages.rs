@@ -3,7 +3,7 @@
 use ctx_language::Language;
 
 use ctx_engine::Context;
-use ctx_engine::inspect::{CostPart, Event, Life, Lives, Piece, SentMessage, Step};
+use ctx_engine::inspect::{CostPart, Event, MessageSegment, MessageTrace, SentMessage, Step, TracedMessage};
 use ctx_types::{Argument, Content, ContentPart, Divider, Message, Phrase, count_of, phrase, thousands};
 use serde::Serialize;
 
@@ -94,13 +94,13 @@ struct EventRow {
 pub(super) fn list<'a>(
     language: Language,
     context: &'a Context,
-    lives: &Lives<'_>,
+    traces: &MessageTrace<'_>,
     tokens: &[u32],
     room: &mut Room,
 ) -> List<'a> {
     let most = tokens.iter().copied().max().unwrap_or(0);
     let item = |number: usize| {
-        let (message, life) = (context.messages.get(number)?, lives.sent(number)?);
+        let (message, life) = (context.messages.get(number)?, traces.sent(number)?);
         item(language, message, &life, most, room)
     };
     let count = context.messages.len();
@@ -128,7 +128,7 @@ pub(super) fn numbers_shown(count: usize) -> impl Iterator<Item = usize> {
 fn item<'a>(
     language: Language,
     message: &'a Message,
-    life: &Life,
+    life: &TracedMessage,
     most: u32,
     room: &mut Room,
 ) -> Option<Item<'a>> {
@@ -165,7 +165,7 @@ fn item<'a>(
 /// Divides a text into what each source wrote.
 fn stretches(language: Language, sent: &SentMessage, room: &mut Room) -> (Vec<Stretch>, Option<String>) {
     let cut = room.take(&sent.text);
-    let stretch = |piece: &Piece| {
+    let stretch = |piece: &MessageSegment| {
         let span = piece.segment.span;
         let text = cut.text.get(span.start..span.end.min(cut.text.len())).filter(|text| !text.is_empty())?;
         let size = phrase!(
@@ -180,7 +180,7 @@ fn stretches(language: Language, sent: &SentMessage, room: &mut Room) -> (Vec<St
     (sent.pieces.iter().filter_map(stretch).collect(), missing(language, cut.missing))
 }
 
-fn piece(language: Language, piece: &Piece) -> PieceRow {
+fn piece(language: Language, piece: &MessageSegment) -> PieceRow {
     let span = piece.segment.span;
     PieceRow {
         bytes: if span.is_empty() { "–".to_owned() } else { format!("{}–{}", span.start, span.end) },
@@ -191,7 +191,7 @@ fn piece(language: Language, piece: &Piece) -> PieceRow {
 }
 
 /// Names what wrote a piece, and what it replaced.
-fn writer(language: Language, piece: &Piece) -> String {
+fn writer(language: Language, piece: &MessageSegment) -> String {
     let source = &piece.segment.source;
     let name = source.name().map(|name| format!(" ({name})")).unwrap_or_default();
     shown(&format!("{source}{name}{}", via(language, piece)))

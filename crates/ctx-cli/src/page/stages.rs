@@ -1,7 +1,7 @@
 //! The stages, and which messages each of them touched.
 
 use ctx_engine::Context;
-use ctx_engine::inspect::Lives;
+use ctx_engine::inspect::MessageTrace;
 use ctx_language::Language;
 use ctx_types::{Phrase, StageReport, count_of, phrase};
 use serde::Serialize;
@@ -29,10 +29,10 @@ pub(super) struct Stage {
 }
 
 /// Lists the stages that ran.
-pub(super) fn list(language: Language, context: &Context, lives: &Lives<'_>) -> Vec<Stage> {
+pub(super) fn list(language: Language, context: &Context, traces: &MessageTrace<'_>) -> Vec<Stage> {
     let mut stages: Vec<Stage> = context.report.stages.iter().map(|report| stage(language, report)).collect();
     for number in numbers_shown(context.messages.len()) {
-        let Some(life) = lives.sent(number) else { continue };
+        let Some(life) = traces.sent(number) else { continue };
         for step in life.steps {
             let Some(stage) = stages.iter_mut().find(|stage| stage.id == shown(&step.stage)) else {
                 continue;

@@ -1,6 +1,6 @@
 //! The life of one message, for people.
 
-use ctx_engine::inspect::{CacheStanding, CostPart, Event, Life, Piece, SentMessage, Step};
+use ctx_engine::inspect::{CacheStatus, CostPart, Event, MessageSegment, SentMessage, Step, TracedMessage};
 use ctx_language::Language;
 use ctx_project::life;
 use ctx_types::{Argument, Decision, Divider, Phrase, Source, SourceKind, count_of, phrase};
@@ -21,7 +21,7 @@ const MAX_PIECES: usize = 500;
 
 /// Writes what is sent of a message and where each byte came from, what each stage did to it, and where it stands to
 /// the cache. Colours are in it where standard output wants them.
-pub(crate) fn life(language: Language, life: &Life) -> String {
+pub(crate) fn life(language: Language, life: &TracedMessage) -> String {
     let mut parts: Vec<String> = life.messages.iter().map(|message| sent(language, life, message)).collect();
     if life.messages.is_empty() {
         parts.push(not_sent(language, life));
@@ -32,7 +32,7 @@ pub(crate) fn life(language: Language, life: &Life) -> String {
     parts.join("\n")
 }
 
-fn not_sent(language: Language, life: &Life) -> String {
+fn not_sent(language: Language, life: &TracedMessage) -> String {
     let why = match (life.end(), life.steps.last()) {
         (Some(end), _) => {
             let outcome = lang::word(language, &end.outcome.as_str().replace('_', " ")).into_owned();
@@ -46,7 +46,7 @@ fn not_sent(language: Language, life: &Life) -> String {
 }
 
 /// Adds the name of what was asked for.
-fn named(source: &str, life: &Life) -> String {
+fn named(source: &str, life: &TracedMessage) -> String {
     match &life.name {
         Some(name) => format!("{source} ({name})"),
         None => source.to_owned(),
@@ -54,7 +54,7 @@ fn named(source: &str, life: &Life) -> String {
 }
 
 /// One message: what it is and costs, its text, and its pieces.
-fn sent(language: Language, life: &Life, message: &SentMessage) -> String {
+fn sent(language: Language, life: &TracedMessage, message: &SentMessage) -> String {
     let SentMessage { number, role, source, tokens, .. } = message;
     let (source, role, subject) = (source.to_string(), role.to_string(), &life.subject);
     let head = if source == *subject {
@@ -99,7 +99,7 @@ fn text(language: Language, text: &str, indent: &str) -> String {
 
 /// What each range of the bytes came from.
 fn pieces(language: Language, message: &SentMessage) -> String {
-    let row = |piece: &Piece| {
+    let row = |piece: &MessageSegment| {
         let span = piece.segment.span;
         let bytes = if span.is_empty() { String::new() } else { format!("{}..{}", span.start, span.end) };
         let own = match (piece.segment.source.kind, piece.segment.source.id.as_deref()) {
@@ -127,7 +127,7 @@ fn pieces(language: Language, message: &SentMessage) -> String {
 }
 
 /// Names what a piece was written by way of.
-pub(crate) fn via(language: Language, piece: &Piece) -> String {
+pub(crate) fn via(language: Language, piece: &MessageSegment) -> String {
     let of = |source: &Source| lang::say(language, &phrase!(" from {source}", source = source.to_string()));
     piece.segment.via.iter().map(of).collect()
 }
@@ -181,7 +181,7 @@ fn caches(language: Language, messages: &[SentMessage]) -> Option<String> {
     (!lines.is_empty()).then(|| format!("{}\n{}", lang::word(language, "cache"), lines.concat()))
 }
 
-fn cache(number: usize, standing: &CacheStanding) -> Phrase {
+fn cache(number: usize, standing: &CacheStatus) -> Phrase {
     if standing.is_stable {
         return phrase!("message {number} and all messages above it are unchanged next turn", number);
     }

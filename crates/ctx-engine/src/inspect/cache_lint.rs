@@ -54,7 +54,7 @@ pub(crate) fn breakers(
 }
 
 /// Checks entries that are always active above the conversation, and records the variables they set.
-pub(crate) fn of_books<'b>(
+pub(crate) fn book_diagnostics<'b>(
     books: impl Iterator<Item = &'b LoadedWorldbook>,
     macros: &Registry,
     dialect: Dialect,
@@ -68,7 +68,10 @@ pub(crate) fn of_books<'b>(
             if let Some(used) = template.volatile_macros(variables).first() {
                 let pointer = format!("/entries/{}/content", pointer_step(key));
                 found.push(
-                    of_entry(used.name).at_pointer(pointer).at_span(used.span).in_document(&*book.name),
+                    entry_diagnostic(used.name)
+                        .at_pointer(pointer)
+                        .at_span(used.span)
+                        .in_document(&*book.name),
                 );
             }
         }
@@ -102,7 +105,7 @@ fn is_unconditional(entry: &WorldbookEntry) -> bool {
     is_certain && !waits && is_alone && is_for_all && !is_decorated
 }
 
-fn of_entry(name: &str) -> Diagnostic {
+fn entry_diagnostic(name: &str) -> Diagnostic {
     let message = phrase!(
         "`{name}` changes every turn in a constant entry: everything below it misses the prompt cache",
         name
@@ -148,23 +151,23 @@ fn session_variable(text: &str) -> Option<(String, Span)> {
     None
 }
 
-struct Piece<'a> {
+struct PrefixText<'a> {
     entry: &'a Entry,
     part: Option<usize>,
     text: &'a Text,
 }
 
-fn head(preset: &Preset, is_merging: bool) -> Vec<Piece<'_>> {
+fn head(preset: &Preset, is_merging: bool) -> Vec<PrefixText<'_>> {
     let history = preset.entries().iter().position(|entry| entry.part == Part::History);
     let anchors = preset.entries().iter().enumerate();
     let anchors = anchors.rev().filter_map(|(place, entry)| Some((entry.anchor()?, place)));
     // Reversed: the first of 2 entries with the same anchor is used.
     let anchors: HashMap<&str, usize> = anchors.collect();
-    let end = (history.unwrap_or(preset.entries().len()), Beside::Itself);
+    let end = (history.unwrap_or(preset.entries().len()), EntryOffset::Itself);
     let is_sent = |entry: &&Entry| entry.has_own_content() && entry.off_reason().is_none();
     let placed = preset.entries().iter().enumerate().filter(|(_, entry)| is_sent(entry));
     let placed = placed.filter_map(|(place, entry)| {
-        let stands = stands(&anchors, history, place, entry)?;
+        let stands = entry_position(&anchors, history, place, entry)?;
         let is_moved = is_merging && entry.role == Role::System && !is_counted(entry);
         let is_above = is_moved || (stands.0, stands.1) < end;
         is_above.then_some(((!is_moved, stands), entry))
@@ -175,30 +178,30 @@ fn head(preset: &Preset, is_merging: bool) -> Vec<Piece<'_>> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Beside {
+enum EntryOffset {
     Before,
     Itself,
     After,
 }
 
 /// `None` at the end of the conversation, or next to an anchor outside the list.
-fn stands(
+fn entry_position(
     anchors: &HashMap<&str, usize>,
     history: Option<usize>,
     place: usize,
     entry: &Entry,
-) -> Option<(usize, Beside, Order)> {
+) -> Option<(usize, EntryOffset, Order)> {
     let position = |anchor: &str| anchors.get(anchor).copied();
     match &entry.placement {
-        Placement::InOrder => Some((place, Beside::Itself, Order::DEFAULT)),
+        Placement::InOrder => Some((place, EntryOffset::Itself, Order::DEFAULT)),
         Placement::Anchor { target, side: Side::Before, order } => {
-            Some((position(target)?, Beside::Before, *order))
+            Some((position(target)?, EntryOffset::Before, *order))
         }
         Placement::Anchor { target, side: Side::After, order } => {
-            Some((position(target)?, Beside::After, *order))
+            Some((position(target)?, EntryOffset::After, *order))
         }
         // Among the oldest messages, which do not change.
-        Placement::Index { at: 0.., order } => Some((history?, Beside::Before, *order)),
+        Placement::Index { at: 0.., order } => Some((history?, EntryOffset::Before, *order)),
         Placement::Index { .. } | Placement::Depth { .. } => None,
     }
 }
@@ -208,12 +211,12 @@ const fn is_counted(entry: &Entry) -> bool {
     matches!(entry.placement, Placement::Index { .. } | Placement::Depth { .. })
 }
 
-fn texts(entry: &Entry) -> Vec<Piece<'_>> {
+fn texts(entry: &Entry) -> Vec<PrefixText<'_>> {
     match &entry.content {
-        Content::Text(text) => vec![Piece { entry, part: None, text }],
+        Content::Text(text) => vec![PrefixText { entry, part: None, text }],
         Content::Parts(parts) => {
             let texts = parts.iter().enumerate().filter_map(|(part, content)| match content {
-                ContentPart::Text(text) => Some(Piece { entry, part: Some(part), text }),
+                ContentPart::Text(text) => Some(PrefixText { entry, part: Some(part), text }),
                 ContentPart::Other(_) => None,
             });
             texts.collect()
@@ -221,7 +224,7 @@ fn texts(entry: &Entry) -> Vec<Piece<'_>> {
     }
 }
 
-fn finding(piece: &Piece<'_>, name: &str, span: Span, below: u32, is_merging: bool) -> Diagnostic {
+fn finding(piece: &PrefixText<'_>, name: &str, span: Span, below: u32, is_merging: bool) -> Diagnostic {
     let tokens = count_of!(below, "token");
     let message = phrase!(
         "`{name}` changes every turn: about {tokens} of the preset and the whole conversation miss the prompt cache",

@@ -84,11 +84,11 @@ impl Comparison {
     ///     let message = json!({ "role": "system", "content": text, "tokens": 8, "segments": [segment] });
     ///     SavedContext::read(&json!({ "messages": [message] })).unwrap()
     /// };
-    /// let difference = Comparison::of(&at("10:59"), &at("11:00")).difference.unwrap();
+    /// let difference = Comparison::new(&at("10:59"), &at("11:00")).difference.unwrap();
     /// assert_eq!(difference.owners[1].as_deref(), Some("macro:time"));
     /// assert!(matches!(difference.kind, DifferenceKind::Text { at: 7, .. }));
     /// ```
-    pub fn of(first: &SavedContext, second: &SavedContext) -> Self {
+    pub fn new(first: &SavedContext, second: &SavedContext) -> Self {
         let pairs = first.messages.iter().zip(&second.messages);
         let shared = pairs.take_while(|(a, b)| a.sent == b.sent).count();
         let difference = difference(first.messages.get(shared), second.messages.get(shared), shared);

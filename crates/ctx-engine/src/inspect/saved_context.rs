@@ -29,7 +29,7 @@ const NOT_SENT: [&str; 6] = ["source", "tokens", "place", "placement", "segments
 
 impl SavedContext {
     /// Extracts the data needed for comparisons.
-    pub fn of(context: &Context) -> Self {
+    pub fn from_context(context: &Context) -> Self {
         Self::read(&context.to_json()).unwrap_or_default()
     }
 

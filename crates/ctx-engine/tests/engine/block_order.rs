@@ -15,7 +15,7 @@ fn send(messages: &Value, model: &str, dialect: Dialect) -> Value {
     dialect.encode(&context.messages, &Request::new(model)).to_value()
 }
 
-fn anthropic_block((index, kind): (usize, &char)) -> Value {
+fn anthropic_block(index: usize, kind: char) -> Value {
     let id = format!("{kind}{index}");
     match kind {
         't' => json!({ "type": "thinking", "thinking": id, "signature": format!("sig-{id}") }),
@@ -25,7 +25,7 @@ fn anthropic_block((index, kind): (usize, &char)) -> Value {
     }
 }
 
-fn gemini_part((index, kind): (usize, &char)) -> Value {
+fn gemini_part(index: usize, kind: char) -> Value {
     let id = format!("{kind}{index}");
     let mut part = match kind {
         't' => json!({ "text": id, "thought": true }),
@@ -34,7 +34,7 @@ fn gemini_part((index, kind): (usize, &char)) -> Value {
         'x' => json!({ "executableCode": { "language": "PYTHON", "code": id } }),
         _ => json!({ "text": id }),
     };
-    if index % 2 == 0 && *kind != 't' {
+    if index.is_multiple_of(2) && kind != 't' {
         part["thoughtSignature"] = format!("sig-{id}").into();
     }
     part
@@ -45,7 +45,7 @@ proptest! {
     fn sends_anthropic_blocks_back_in_order(kinds in vec(prop::sample::select(vec!['t', 'r', 'c', 'w']), 0..9)) {
         // The provider rejects thinking at the end, and two adjacent texts must stay separate.
         let kinds: Vec<char> = kinds.into_iter().chain(['w']).collect();
-        let blocks: Vec<Value> = kinds.iter().enumerate().map(anthropic_block).collect();
+        let blocks: Vec<Value> = kinds.iter().enumerate().map(|(index, kind)| anthropic_block(index, *kind)).collect();
         let results: Vec<Value> = blocks
             .iter()
             .filter(|block| block["type"] == "tool_use")
@@ -67,7 +67,7 @@ proptest! {
 
     #[test]
     fn sends_gemini_parts_back_in_order(kinds in vec(prop::sample::select(vec!['t', 'c', 'm', 'x', 'w']), 1..9)) {
-        let parts: Vec<Value> = kinds.iter().enumerate().map(gemini_part).collect();
+        let parts: Vec<Value> = kinds.iter().enumerate().map(|(index, kind)| gemini_part(index, *kind)).collect();
         let results: Vec<Value> = parts
             .iter()
             .filter_map(|part| part.get("functionCall"))

@@ -14,10 +14,10 @@ use generate::turn::turn;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-struct LoadsEverything;
+struct EverythingLoader;
 
 #[async_trait]
-impl ContextProcessor for LoadsEverything {
+impl ContextProcessor for EverythingLoader {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new("loads-everything", "", "").with(|descriptor| descriptor.priority = 50)
     }
@@ -31,7 +31,7 @@ impl ContextProcessor for LoadsEverything {
 static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
 static LOADING: LazyLock<Engine> = LazyLock::new(|| {
     let mut engine = Engine::new();
-    engine.register(Arc::new(LoadsEverything)).unwrap();
+    engine.register(Arc::new(EverythingLoader)).unwrap();
     engine
 });
 

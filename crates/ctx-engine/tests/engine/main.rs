@@ -2,7 +2,7 @@
 
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a panic fails the test")]
 
-mod appended;
+mod appended_messages;
 mod attachments;
 mod block_order;
 mod catastrophic_patterns;

@@ -1,7 +1,7 @@
 mod case;
 mod compression;
 mod faults;
-mod life;
+mod message_trace;
 mod order;
 mod recall;
 mod recount;

@@ -120,7 +120,7 @@ ports.stopwatch = Some(&clock);
             deadline: None,
             stopwatch: None,
         };
-        let mut run = Run { draft: Draft::of_messages(context.messages.clone()), ..Run::default() };
+        let mut run = Run { draft: Draft::from_messages(context.messages.clone()), ..Run::default() };
         pollster::block_on(compiled.pipeline().run(&mut run, inputs, FORMATTERS)).unwrap();
         prop_assert_eq!(run.draft.messages(), &context.messages[..]);
         prop_assert_eq!(run.draft.decisions(), &[]);

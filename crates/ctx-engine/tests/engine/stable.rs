@@ -47,10 +47,10 @@ fn check(agent: &Value, expected: &str) {
 #[track_caller]
 fn check_turn(agent: &Value, turn: TurnInput, expected: &str) {
     let context = assemble(agent, 3, turn);
-    assert_eq!(shown(&context.report.stable.unwrap()), expected);
+    assert_eq!(describe_part(&context.report.stable.unwrap()), expected);
 }
 
-fn shown(part: &StablePart) -> String {
+fn describe_part(part: &StablePart) -> String {
     match &part.ended_by {
         None => format!("{}, all", part.messages),
         Some(end) => format!("{}, then {}: {}", part.messages, end.source, end.reason),
@@ -126,7 +126,7 @@ fn ends_at_dropped_messages() {
     });
     let context = assemble(&agent, 31, turn);
     let expected = "1, then history:n31: older messages are dropped; the next turn may drop more";
-    assert_eq!(shown(&context.report.stable.unwrap()), expected);
+    assert_eq!(describe_part(&context.report.stable.unwrap()), expected);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn places_cache_marks_after_instructions_and_stable_prefix() {
     }
 }
 
-fn go_on(session: &mut Session) {
+fn append_turn(session: &mut Session) {
     for (id, role) in [("answer", Role::Assistant), ("question", Role::User)] {
         let parent = session.active_leaf_id().clone();
         let node = Box::new(Node::new(role, format!("the {id}")).with_id(id));
@@ -211,7 +211,7 @@ fn check_next_turn(case: Turn) -> TestCaseResult {
         let node = Box::new(Node::new(Role::User, input).with_id("input"));
         session.apply(&SessionOp::Append { parent, node }).unwrap();
     }
-    go_on(&mut session);
+    append_turn(&mut session);
     // If a message did not fit, the first kept message moves.
     let is_older = |decision: &Decision| decision.reason.to_string().starts_with("older than");
     prop_assume!(!first.report.decisions.iter().any(is_older));
@@ -221,7 +221,7 @@ fn check_next_turn(case: Turn) -> TestCaseResult {
     });
     let Ok(second) = compiled.assemble_blocking(&session, &next) else { return Ok(()) };
     let (first, second) = (first.to_json(), second.to_json());
-    let shared = ctx_engine::inspect::Comparison::of(&saved(&first), &saved(&second)).shared_messages;
+    let shared = ctx_engine::inspect::Comparison::new(&saved(&first), &saved(&second)).shared_messages;
     prop_assert!(shared >= stable.messages, "{stable:?}\n{first}\n{second}");
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ctx_pipeline::{
-    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, Prepared,
+    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData,
     ProcessorError,
 };
 use ctx_tokens::message_cost;
@@ -62,9 +62,9 @@ impl ContextProcessor for TestProcessor {
         })
     }
 
-    fn prepare(&self, _agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> Prepared {
+    fn prepare(&self, _agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> PreparedData {
         assert!(!self.id.ends_with("-while-compiling"), "out of ideas");
-        Prepared::default()
+        PreparedData::default()
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {

@@ -1,7 +1,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Sourced;
+use super::SourcedValue;
 
 /// The settings of one processor: the value of each field, then unknown keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -17,7 +17,7 @@ pub struct ConfigValue {
     pub key: String,
     /// Value and its origin.
     #[serde(flatten)]
-    pub setting: Sourced<Value>,
+    pub setting: SourcedValue<Value>,
 }
 
 impl Config {
@@ -47,7 +47,7 @@ impl Config {
 
     /// Returns a number truncated to an integer; 0 by default.
     #[expect(clippy::cast_possible_truncation, reason = "saturates")]
-    pub fn whole(&self, key: &str) -> i64 {
+    pub fn integer(&self, key: &str) -> i64 {
         self.number(key) as i64
     }
 

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use ctx_types::{Argument, Diagnostic, Divider, Fix, Near, Phrase, excerpt, nearest, phrase, pointer_step};
 
 use super::merge::Winner;
-use super::{Origin, ProcessorSetting};
+use super::{ProcessorSetting, SettingOrigin};
 use crate::codes;
 use crate::registry::ProcessorRegistry;
 use crate::spelling::canonical_id;
@@ -44,10 +44,11 @@ impl Findings {
     }
 
     /// A switch for one run replaces a whole entry, including settings that are easily missed.
-    pub(super) fn overruled(&mut self, id: &str, winner: Winner<'_>, next: Winner<'_>) {
+    pub(super) fn report_overruled(&mut self, id: &str, winner: Winner<'_>, next: Winner<'_>) {
         let ProcessorSetting { enabled, priority, config, .. } = winner.setting;
         let says_nothing_else = priority.is_none() && config.is_empty();
-        let is_switch = winner.origin == Origin::CommandLine && *enabled == Some(true) && says_nothing_else;
+        let is_switch =
+            winner.origin == SettingOrigin::CommandLine && *enabled == Some(true) && says_nothing_else;
         let priority = next.setting.priority.map(|_| "priority");
         let set = priority.into_iter().chain(next.setting.config.keys().map(String::as_str));
         let set: Vec<_> = set.take(MAX_NAMED + 1).map(excerpt).collect();

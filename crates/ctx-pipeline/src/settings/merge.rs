@@ -6,8 +6,10 @@ use ctx_types::{ConfigField, Diagnostic, Fix, Phrase, excerpt, phrase};
 use serde_json::Value;
 
 use super::findings::Findings;
-use super::read::shown;
-use super::{Config, ConfigValue, EffectiveSetting, Origin, ProcessorSetting, SettingsLayer, Sourced};
+use super::read::short_json;
+use super::{
+    Config, ConfigValue, EffectiveSetting, ProcessorSetting, SettingOrigin, SettingsLayer, SourcedValue,
+};
 use crate::codes;
 use crate::processor::Descriptor;
 use crate::registry::ProcessorRegistry;
@@ -24,7 +26,7 @@ pub(crate) fn resolve(
         let entries = entries.get(&*descriptor.id).map_or(&[][..], Vec::as_slice);
         let winner = entries.last().copied();
         if let [.., overruled, winner] = entries {
-            findings.overruled(&descriptor.id, *winner, *overruled);
+            findings.report_overruled(&descriptor.id, *winner, *overruled);
         }
         EffectiveSetting {
             id: descriptor.id.clone(),
@@ -32,8 +34,8 @@ pub(crate) fn resolve(
             overrules: entries.iter().rev().skip(1).map(|entry| entry.origin).collect(),
             enabled: enabled(descriptor, winner),
             priority: match winner.and_then(|winner| Some((winner.origin, winner.setting.priority?))) {
-                Some((origin, value)) => Sourced { value, origin },
-                None => Sourced::built_in(descriptor.priority),
+                Some((origin, value)) => SourcedValue { value, origin },
+                None => SourcedValue::built_in(descriptor.priority),
             },
             config: config(descriptor, winner, &mut findings),
         }
@@ -43,7 +45,7 @@ pub(crate) fn resolve(
 
 #[derive(Clone, Copy)]
 pub(super) struct Winner<'a> {
-    pub(super) origin: Origin,
+    pub(super) origin: SettingOrigin,
     pub(super) setting: &'a ProcessorSetting,
     /// Whether the entry names a group.
     is_group: bool,
@@ -99,13 +101,13 @@ fn take<'a>(entries: &mut Vec<Winner<'a>>, id: &'a str, new: Winner<'a>, finding
     entries.push(new);
 }
 
-fn enabled(descriptor: &Descriptor, winner: Option<Winner<'_>>) -> Sourced<bool> {
+fn enabled(descriptor: &Descriptor, winner: Option<Winner<'_>>) -> SourcedValue<bool> {
     let said = winner.and_then(|winner| {
         // An enabled group does not change its members.
         let value = winner.setting.enabled.filter(|enabled| !(winner.is_group && *enabled))?;
-        Some(Sourced { value, origin: winner.origin })
+        Some(SourcedValue { value, origin: winner.origin })
     });
-    said.unwrap_or(Sourced::built_in(descriptor.default_enabled))
+    said.unwrap_or(SourcedValue::built_in(descriptor.default_enabled))
 }
 
 fn config(descriptor: &Descriptor, winner: Option<Winner<'_>>, findings: &mut Findings) -> Config {
@@ -113,8 +115,9 @@ fn config(descriptor: &Descriptor, winner: Option<Winner<'_>>, findings: &mut Fi
     let mut values: Vec<ConfigValue> = fields
         .map(|field| {
             let set = winner.and_then(|winner| Some((winner, winner.setting.config.get(&*field.key)?)));
-            let setting = set.and_then(|(winner, value)| checked(descriptor, field, winner, value, findings));
-            let default = || Sourced::built_in(field.default.clone());
+            let setting =
+                set.and_then(|(winner, value)| check_value(descriptor, field, winner, value, findings));
+            let default = || SourcedValue::built_in(field.default.clone());
             ConfigValue { key: field.key.to_string(), setting: setting.unwrap_or_else(default) }
         })
         .collect();
@@ -125,29 +128,29 @@ fn config(descriptor: &Descriptor, winner: Option<Winner<'_>>, findings: &mut Fi
 }
 
 /// Treats null as missing.
-fn checked(
+fn check_value(
     descriptor: &Descriptor,
     field: &ConfigField,
     winner: Winner<'_>,
     value: &Value,
     findings: &mut Findings,
-) -> Option<Sourced<Value>> {
+) -> Option<SourcedValue<Value>> {
     if value.is_null() {
         return None;
     }
     let Err(expected) = field.check(value) else {
-        return Some(Sourced { value: value.clone(), origin: winner.origin });
+        return Some(SourcedValue { value: value.clone(), origin: winner.origin });
     };
     let (id, key, origin) = (&descriptor.id, &field.key, winner.origin);
     let message = phrase!(
         "`{key}` of processor `{id}` is `{value}` (set by {origin}); expected {expected}",
         key,
         id,
-        value = shown(value),
+        value = short_json(value),
         origin = Phrase::from(origin.name()),
         expected
     );
-    let default = shown(&field.default);
+    let default = short_json(&field.default);
     let help = match field.suggest(value) {
         Some(question) if question.template().ends_with('?') => {
             phrase!("{question} The default `{default}` is used until then", question, default)
@@ -175,7 +178,7 @@ fn unknown_keys(descriptor: &Descriptor, winner: Winner<'_>, findings: &mut Find
         findings.unknown_setting(message, winner.setting, key, &fields);
         values.push(ConfigValue {
             key: key.clone(),
-            setting: Sourced { value: value.clone(), origin: winner.origin },
+            setting: SourcedValue { value: value.clone(), origin: winner.origin },
         });
     }
     values

@@ -52,7 +52,11 @@ pub(super) fn management(value: &Value, reader: &mut Reader) -> Option<Processor
 }
 
 /// Newer settings override these; reports differences.
-pub(super) fn give_way(settings: &mut Vec<ProcessorSetting>, new: &[ProcessorSetting], reader: &mut Reader) {
+pub(super) fn remove_overridden(
+    settings: &mut Vec<ProcessorSetting>,
+    new: &[ProcessorSetting],
+    reader: &mut Reader,
+) {
     let mut named: BTreeSet<&str> = new.iter().map(|setting| canonical_id(&setting.id)).collect();
     named.extend(new.iter().filter_map(|setting| group_members(&setting.id)).flatten());
     settings.retain(|setting| {

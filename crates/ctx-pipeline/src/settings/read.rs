@@ -3,7 +3,7 @@ use std::sync::Arc;
 use ctx_types::{Argument, Diagnostic, Divider, Fix, Phrase, Reader, excerpt, nearest, phrase};
 use serde_json::{Map, Value};
 
-use super::{Origin, ProcessorSetting, SettingPlace, SettingsLayer, old};
+use super::{ProcessorSetting, SettingOrigin, SettingPlace, SettingsLayer, old};
 use crate::codes;
 
 const MAX_SETTINGS: usize = 20_000;
@@ -19,8 +19,8 @@ impl SettingsLayer {
     /// Reads the list of `parameters.processors`: `[{id, enabled, priority, config}]`, up to 20,000 entries.
     ///
     /// Reports invalid entries below `pointer` and skips them.
-    pub fn read(origin: Origin, list: &Value, pointer: &str) -> (Self, Vec<Diagnostic>) {
-        reading(origin, pointer, |reader| entries(list, reader, entry))
+    pub fn read(origin: SettingOrigin, list: &Value, pointer: &str) -> (Self, Vec<Diagnostic>) {
+        read_layer(origin, pointer, |reader| entries(list, reader, entry))
     }
 
     /// Reads processor settings from the `parameters` of an agent, model or user, including AIO Hub's older
@@ -33,16 +33,20 @@ impl SettingsLayer {
     /// - `contextManagement {enabled, retainedCharacters}`: settings of `token-limiter`. `enabled: false`
     ///   disables it, because it means no limit in AIO Hub. `maxContextTokens` is part of the budget and not
     ///   read here.
-    pub fn of_parameters(origin: Origin, parameters: &Value, pointer: &str) -> (Self, Vec<Diagnostic>) {
-        reading(origin, pointer, |reader| match object(parameters, reader) {
-            Some(parameters) => of_parameters(parameters, reader),
+    pub fn from_parameters(
+        origin: SettingOrigin,
+        parameters: &Value,
+        pointer: &str,
+    ) -> (Self, Vec<Diagnostic>) {
+        read_layer(origin, pointer, |reader| match object(parameters, reader) {
+            Some(parameters) => read_parameters(parameters, reader),
             None => Vec::new(),
         })
     }
 }
 
-fn reading(
-    origin: Origin,
+fn read_layer(
+    origin: SettingOrigin,
     pointer: &str,
     read: impl FnOnce(&mut Reader) -> Vec<ProcessorSetting>,
 ) -> (SettingsLayer, Vec<Diagnostic>) {
@@ -61,7 +65,7 @@ fn reading(
 
 const PARAMETERS: [&str; 3] = ["processors", "contextPostProcessing", "contextManagement"];
 
-fn of_parameters(parameters: &Map<String, Value>, reader: &mut Reader) -> Vec<ProcessorSetting> {
+fn read_parameters(parameters: &Map<String, Value>, reader: &mut Reader) -> Vec<ProcessorSetting> {
     reader.misspelt_keys(parameters, &PARAMETERS);
     let mut at = |key: &str, read: fn(&Value, &mut Reader) -> Vec<ProcessorSetting>| match parameters.get(key)
     {
@@ -80,7 +84,7 @@ fn of_parameters(parameters: &Map<String, Value>, reader: &mut Reader) -> Vec<Pr
     settings.extend(at("contextManagement", |management, reader| {
         old::management(management, reader).into_iter().collect()
     }));
-    old::give_way(&mut settings, &new, reader);
+    old::remove_overridden(&mut settings, &new, reader);
     settings.extend(new);
     settings
 }
@@ -162,13 +166,13 @@ pub(super) fn wrong_type(expected: &'static str, found: &Value) -> Diagnostic {
     let message = phrase!(
         "expected {expected}, found `{found}`; the value is ignored",
         expected = Phrase::from(expected),
-        found = shown(found)
+        found = short_json(found)
     );
     Diagnostic::warning(codes::SETTING_TYPE, message)
 }
 
 /// Shortens long values.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn short_json(value: &Value) -> String {
     excerpt(&value.to_string()).into_owned()
 }
 

@@ -5,7 +5,7 @@ use ctx_types::{Agent, Attachment};
 use serde_json::Value;
 
 /// Completes an id-only reference with data from the agent's `assets`.
-pub(crate) fn of_agent<'a>(file: &'a Attachment, agent: &Agent) -> Cow<'a, Attachment> {
+pub(crate) fn with_agent_data<'a>(file: &'a Attachment, agent: &Agent) -> Cow<'a, Attachment> {
     let list = agent.assets.as_ref().and_then(Value::as_array);
     let is_wanted = |asset: &&Value| asset.get("id").and_then(Value::as_str) == Some(&*file.id);
     let is_complete = file.path.is_some() || file.loaded.is_some() || file.id.is_empty();

@@ -45,7 +45,7 @@ impl Forms {
     }
 
     /// Empty settings use the default in the agent's language.
-    pub(crate) fn of_config(config: &Config, language: Language) -> Self {
+    pub(crate) fn from_config(config: &Config, language: Language) -> Self {
         let [document, transcript, placeholder] = built_in(language);
         let text = |(key, _): (&str, &str), built_in: &str| match config.text(key) {
             "" => built_in.to_owned(),
@@ -56,7 +56,7 @@ impl Forms {
     }
 
     /// Fences plain text. The model cannot mistake it for the message's own text.
-    pub(crate) fn document(&self, file: Shown<'_>, text: &str, fence: Option<&str>) -> String {
+    pub(crate) fn document(&self, file: FileLabel<'_>, text: &str, fence: Option<&str>) -> String {
         let heading = file.fill(&self.document);
         match fence {
             Some(language) => format!("\n{heading}\n{}\n", fenced(text, language)),
@@ -64,23 +64,23 @@ impl Forms {
         }
     }
 
-    pub(crate) fn transcript(&self, file: Shown<'_>, text: &str) -> String {
+    pub(crate) fn transcript(&self, file: FileLabel<'_>, text: &str) -> String {
         format!("\n{}\n{}\n", file.fill(&self.transcript), text.trim_end())
     }
 
-    pub(crate) fn placeholder(&self, file: Shown<'_>) -> String {
+    pub(crate) fn placeholder(&self, file: FileLabel<'_>) -> String {
         file.fill(&self.placeholder)
     }
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct FileLabel<'a> {
     pub(crate) name: &'a str,
     /// Position in the message, from 1.
     pub(crate) number: usize,
 }
 
-impl Shown<'_> {
+impl FileLabel<'_> {
     /// Replaces control characters in the name. A name cannot imitate a heading.
     fn fill(self, form: &str) -> String {
         let name = self.name.replace(|c: char| c.is_control(), " ");
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn writes_name_on_one_line_unexpanded() {
-        let shown = Shown { name: "a\n[file: b]{number}", number: 2 };
+        let shown = FileLabel { name: "a\n[file: b]{number}", number: 2 };
         assert_eq!(Forms::default().placeholder(shown), "[attachment: 2 - a [file: b]{number}]");
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn policy_fields() -> Vec<ConfigField> {
 
 impl AttachmentPolicy {
     /// Reads the settings of `asset-resolver`.
-    pub fn of_config(config: &Config) -> Self {
+    pub fn from_config(config: &Config) -> Self {
         let fallbacks = FIELDS.map(|(kind, _)| match config.text(kind.as_str()) {
             "placeholder" => Fallback::Placeholder,
             "error" => Fallback::Error,

@@ -32,15 +32,15 @@ impl<'a> Target<'a> {
             }
             _ => {}
         }
-        (!self.has_sense_for(kind)).then(|| takes_no(kind))
+        (!self.supports(kind)).then(|| unsupported_reason(kind))
     }
 
     pub(crate) fn takes_address(&self, kind: MediaKind) -> bool {
         let takes = |dialect: Dialect| dialect.takes_address(kind);
-        self.has_sense_for(kind) && self.dialect.map_or_else(|| Dialect::ALL.into_iter().any(takes), takes)
+        self.supports(kind) && self.dialect.map_or_else(|| Dialect::ALL.into_iter().any(takes), takes)
     }
 
-    fn has_sense_for(&self, kind: MediaKind) -> bool {
+    fn supports(&self, kind: MediaKind) -> bool {
         let may = self.model.capabilities;
         match kind {
             MediaKind::Image => may.vision,
@@ -51,7 +51,7 @@ impl<'a> Target<'a> {
     }
 }
 
-fn takes_no(kind: MediaKind) -> Phrase {
+fn unsupported_reason(kind: MediaKind) -> Phrase {
     match kind {
         MediaKind::Image => phrase!("the model does not accept images"),
         MediaKind::Audio => phrase!("the model does not accept audio"),

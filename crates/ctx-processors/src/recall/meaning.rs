@@ -6,7 +6,7 @@ use ctx_types::{Diagnostic, Embedder, PortError, PortErrorKind, Text, phrase};
 
 use crate::attachments::within;
 use crate::codes;
-use crate::recall::kept::TurnPath;
+use crate::recall::cache::TurnPath;
 
 /// New vectors per turn, newest messages first.
 const MOST_NEW: usize = 4_096;
@@ -23,14 +23,14 @@ const MOST_NEAR: usize = 256;
 /// Ranks messages by similarity to the question, nearest first; empty without an embedder.
 ///
 /// In a preview or on failure, reports a warning and returns nothing.
-pub(crate) async fn ranked(
+pub(crate) async fn rank_by_meaning(
     cx: &mut PipelineContext<'_>,
     path: &TurnPath<'_>,
     asked: &str,
 ) -> Result<Vec<usize>, ProcessorError> {
     let Some(embedder) = cx.inputs.embedder else { return Ok(Vec::new()) };
     let reason = if cx.inputs.turn.preview {
-        crate::attachments::not_at_hand()
+        crate::attachments::not_cached_error()
     } else {
         match vectors(cx, embedder, path, asked).await? {
             Ok(question) => return Ok(path.with_vectors(|vectors| near(&question, vectors))),

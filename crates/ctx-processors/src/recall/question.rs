@@ -15,7 +15,7 @@ impl Question {
     /// Weight of tool results in percent. Their many words must not displace the user's.
     const RESULT: u64 = 90;
 
-    pub(crate) fn of(messages: &[Message]) -> Self {
+    pub(crate) fn from_messages(messages: &[Message]) -> Self {
         let said: Vec<&Message> = messages.iter().filter(|message| is_said(message)).collect();
         let Some(last) = said.iter().rposition(|message| message.role == Role::User) else {
             return Self::default();
@@ -69,7 +69,7 @@ mod tests {
             (Role::Tool, "a result"),
             (Role::Tool, "another"),
         ];
-        let question = Question::of(&messages.map(said));
+        let question = Question::from_messages(&messages.map(said));
         let expected =
             [("a question", 100), ("another", 90), ("a result", 90), ("an answer", 33), ("older", 33)];
         assert_eq!(question.parts(), expected);

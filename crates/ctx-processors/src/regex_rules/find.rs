@@ -30,7 +30,7 @@ impl Find {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Reading {
+pub(super) struct PatternSyntax {
     pub(super) form: Form,
     /// Override the flags of the pattern.
     pub(super) flags: Option<Arc<str>>,
@@ -48,7 +48,7 @@ pub(super) const LIMITS: Limits = Limits {
     output_bytes: 0,
 };
 
-impl Reading {
+impl PatternSyntax {
     /// Accepts a bare pattern or `/pattern/flags`.
     pub(super) fn compile(&self, text: &str) -> Result<Regex, ctx_regex::Error> {
         let literal = self.form.literal(text)?;

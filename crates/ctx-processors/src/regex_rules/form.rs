@@ -41,7 +41,7 @@ const FORMS: [(&str, Form); 2] = [
 
 impl Form {
     /// Reports an unknown name and returns the default.
-    pub(super) fn of(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> Self {
+    pub(super) fn read(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> Self {
         let [(_, default), ..] = FORMS;
         let Some(name) = rule.dialect.as_deref() else { return default };
         if let Some((_, form)) = FORMS.iter().find(|(known, _)| *known == name) {

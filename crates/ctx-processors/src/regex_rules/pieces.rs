@@ -8,22 +8,22 @@ use ctx_types::{Segment, Source, Span};
 use super::rule::Rule;
 
 #[derive(Clone, Debug)]
-pub(super) struct Piece {
+pub(super) struct TextPiece {
     pub(super) len: usize,
-    pub(super) from: Origin,
+    pub(super) from: PieceOrigin,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Origin {
+pub(super) enum PieceOrigin {
     /// Unchanged bytes, from `start` in the first text.
     Kept {
         start: usize,
     },
-    Written(Arc<Writing>),
+    Written(Arc<RuleOutput>),
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Writing {
+pub(super) struct RuleOutput {
     /// Numbers of the rules, last rule first.
     rules: Vec<usize>,
     /// Replaced ranges of the first text.
@@ -31,26 +31,26 @@ pub(super) struct Writing {
 }
 
 pub(super) struct Cursor<'a> {
-    rest: &'a [Piece],
+    rest: &'a [TextPiece],
     taken: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(pieces: &'a [Piece]) -> Self {
+    pub(super) fn new(pieces: &'a [TextPiece]) -> Self {
         Self { rest: pieces, taken: 0 }
     }
 
-    pub(super) fn take(&mut self, len: usize) -> Vec<Piece> {
+    pub(super) fn take(&mut self, len: usize) -> Vec<TextPiece> {
         let mut taken = Vec::new();
         let mut left = len;
         while left > 0 {
             let Some((first, rest)) = self.rest.split_first() else { break };
             let count = left.min(first.len - self.taken);
             let from = match &first.from {
-                Origin::Kept { start } => Origin::Kept { start: start + self.taken },
-                Origin::Written(writing) => Origin::Written(writing.clone()),
+                PieceOrigin::Kept { start } => PieceOrigin::Kept { start: start + self.taken },
+                PieceOrigin::Written(writing) => PieceOrigin::Written(writing.clone()),
             };
-            taken.push(Piece { len: count, from });
+            taken.push(TextPiece { len: count, from });
             left -= count;
             self.taken += count;
             if self.taken == first.len {
@@ -63,27 +63,27 @@ impl<'a> Cursor<'a> {
 }
 
 /// Merges unchanged bytes that were adjacent in the first text.
-pub(super) fn push_all(pieces: &mut Vec<Piece>, more: Vec<Piece>) {
+pub(super) fn push_all(pieces: &mut Vec<TextPiece>, more: Vec<TextPiece>) {
     for piece in more {
         match (pieces.last_mut(), &piece.from) {
-            (Some(last), Origin::Kept { start }) if last.is_kept_up_to(*start) => last.len += piece.len,
+            (Some(last), PieceOrigin::Kept { start }) if last.is_kept_up_to(*start) => last.len += piece.len,
             _ => pieces.push(piece),
         }
     }
 }
 
-impl Piece {
+impl TextPiece {
     fn is_kept_up_to(&self, end: usize) -> bool {
-        matches!(self.from, Origin::Kept { start } if start + self.len == end)
+        matches!(self.from, PieceOrigin::Kept { start } if start + self.len == end)
     }
 }
 
-pub(super) fn written(rule: usize, len: usize, over: &[Piece]) -> Piece {
-    let mut writing = Writing { rules: vec![rule], over: Vec::new() };
+pub(super) fn rule_piece(rule: usize, len: usize, over: &[TextPiece]) -> TextPiece {
+    let mut writing = RuleOutput { rules: vec![rule], over: Vec::new() };
     for piece in over {
         match &piece.from {
-            Origin::Kept { start } => writing.over.push(*start..start + piece.len),
-            Origin::Written(earlier) => {
+            PieceOrigin::Kept { start } => writing.over.push(*start..start + piece.len),
+            PieceOrigin::Written(earlier) => {
                 for rule in &earlier.rules {
                     if !writing.rules.contains(rule) {
                         writing.rules.push(*rule);
@@ -93,25 +93,25 @@ pub(super) fn written(rule: usize, len: usize, over: &[Piece]) -> Piece {
             }
         }
     }
-    Piece { len, from: Origin::Written(Arc::new(writing)) }
+    TextPiece { len, from: PieceOrigin::Written(Arc::new(writing)) }
 }
 
 const MAX_VIA: usize = 16;
 
 /// Linear in all inputs and the replaced ranges.
-pub(super) fn segments(pieces: &[Piece], rules: &[Rule], first: &[Segment]) -> Vec<Segment> {
+pub(super) fn segments(pieces: &[TextPiece], rules: &[Rule], first: &[Segment]) -> Vec<Segment> {
     let mut segments: Vec<Segment> = Vec::new();
     let mut at = 0;
     for piece in pieces {
         match &piece.from {
-            Origin::Kept { start } => {
+            PieceOrigin::Kept { start } => {
                 for segment in overlapping(first, *start..start + piece.len) {
                     let from = segment.span.start.max(*start) - start + at;
                     let to = segment.span.end.min(start + piece.len) - start + at;
                     push_segment(&mut segments, Segment { span: Span::new(from, to), ..segment.clone() });
                 }
             }
-            Origin::Written(writing) => {
+            PieceOrigin::Written(writing) => {
                 let segment = writing.segment(Span::new(at, at + piece.len), rules, first);
                 segments.extend(segment);
             }
@@ -121,7 +121,7 @@ pub(super) fn segments(pieces: &[Piece], rules: &[Rule], first: &[Segment]) -> V
     segments
 }
 
-impl Writing {
+impl RuleOutput {
     fn segment(&self, span: Span, rules: &[Rule], first: &[Segment]) -> Option<Segment> {
         let (last, earlier) = self.rules.split_first()?;
         let mut source = rules.get(*last)?.source().clone();

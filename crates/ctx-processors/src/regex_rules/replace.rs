@@ -58,13 +58,13 @@ impl Replace {
     ) {
         match &self.macros {
             Macros::None => self.replacement.expand(found, out, &mut |text, is_group, out| {
-                out.push_str(&if is_group { trimmed(text, trims) } else { Cow::Borrowed(text) });
+                out.push_str(&if is_group { trim_all(text, trims) } else { Cow::Borrowed(text) });
             }),
             Macros::Compiled(template) => out.push_str(&expand(template)),
             Macros::Around { dialect, registry } => {
                 let mut text = String::new();
                 self.replacement.expand(found, &mut text, &mut |text, is_group, out| {
-                    protect(&if is_group { trimmed(text, trims) } else { Cow::Borrowed(text) }, out);
+                    protect(&if is_group { trim_all(text, trims) } else { Cow::Borrowed(text) }, out);
                 });
                 let template = Template::parse(&Text::from(text), *dialect, registry);
                 unprotect(&expand(&template), out);
@@ -94,7 +94,7 @@ fn without_match<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
     }
 }
 
-fn trimmed<'a>(text: &'a str, trims: &[Text]) -> Cow<'a, str> {
+fn trim_all<'a>(text: &'a str, trims: &[Text]) -> Cow<'a, str> {
     let mut text = Cow::Borrowed(text);
     for trim in trims.iter().filter(|trim| !trim.is_empty()) {
         if text.contains(trim.as_str()) {

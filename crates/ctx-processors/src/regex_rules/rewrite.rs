@@ -2,23 +2,23 @@ use ctx_macros::Template;
 use ctx_regex::{Error, Flags, Match, Regex, Steps};
 use ctx_types::{Segment, Text};
 
-use super::pieces::{self, Cursor, Origin, Piece};
+use super::pieces::{self, Cursor, PieceOrigin, TextPiece};
 use super::replace::Expand;
 use super::rule::Rule;
 
 /// A text after rules ran.
 #[derive(Clone, Debug)]
-pub struct Rewritten {
+pub struct RewrittenText {
     /// The text.
     pub text: Text,
     /// Empty if no rule changed the text.
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<TextPiece>,
     pub(super) changed_by: Vec<usize>,
     /// Whether macros were expanded: another run may give another text.
     pub(super) is_volatile: bool,
 }
 
-impl Rewritten {
+impl RewrittenText {
     pub(super) fn unchanged(text: Text) -> Self {
         Self { text, pieces: Vec::new(), changed_by: Vec::new(), is_volatile: false }
     }
@@ -47,7 +47,7 @@ impl Rewritten {
     }
 }
 
-pub(super) struct Rewriting<'a> {
+pub(super) struct RuleApplication<'a> {
     pub(super) number: usize,
     pub(super) rule: &'a Rule,
     pub(super) regex: &'a Regex,
@@ -55,19 +55,20 @@ pub(super) struct Rewriting<'a> {
     pub(super) output_bytes: usize,
 }
 
-impl Rewriting<'_> {
+impl RuleApplication<'_> {
     /// Replaces the first match, or all with the flag `g`. On error, the text stays unchanged.
     pub(super) fn apply(
         &self,
-        before: &mut Rewritten,
+        before: &mut RewrittenText,
         steps: &mut Steps,
         expand: &mut Expand<'_>,
     ) -> Result<(), Error> {
         let text = before.text.clone();
-        let whole = [Piece { len: text.len(), from: Origin::Kept { start: 0 } }];
+        let whole = [TextPiece { len: text.len(), from: PieceOrigin::Kept { start: 0 } }];
         let is_first = before.pieces.is_empty() && before.changed_by.is_empty();
         let cursor = Cursor::new(if is_first { &whole } else { &before.pieces });
-        let mut after = After { text: &text, copied: 0, cursor, out: String::new(), pieces: Vec::new() };
+        let mut after =
+            OutputBuilder { text: &text, copied: 0, cursor, out: String::new(), pieces: Vec::new() };
         let mut is_matched = false;
         let count = if self.regex.flags().contains(Flags::GLOBAL) { usize::MAX } else { 1 };
         for found in self.regex.find_iter_within(&text, steps).take(count) {
@@ -81,7 +82,7 @@ impl Rewriting<'_> {
         after.copy_to(text.len());
         self.check_length(after.out.len())?;
         before.is_volatile |= self.rule.replace().has_macros();
-        let After { out, pieces, .. } = after;
+        let OutputBuilder { out, pieces, .. } = after;
         if out != *text {
             before.changed_by.push(self.number);
             before.pieces = pieces;
@@ -90,7 +91,7 @@ impl Rewriting<'_> {
         Ok(())
     }
 
-    fn replace(&self, found: &Match<'_>, after: &mut After<'_>, expand: &mut Expand<'_>) {
+    fn replace(&self, found: &Match<'_>, after: &mut OutputBuilder<'_>, expand: &mut Expand<'_>) {
         let range = found.range();
         after.copy_to(range.start);
         let over = after.cursor.take(range.len());
@@ -102,7 +103,7 @@ impl Rewriting<'_> {
             0 => {}
             // A match replaced with the same text keeps its source.
             _ if after.out.get(start..) == Some(found.as_str()) => pieces::push_all(&mut after.pieces, over),
-            len => after.pieces.push(pieces::written(self.number, len, &over)),
+            len => after.pieces.push(pieces::rule_piece(self.number, len, &over)),
         }
     }
 
@@ -115,15 +116,15 @@ impl Rewriting<'_> {
     }
 }
 
-struct After<'t> {
+struct OutputBuilder<'t> {
     text: &'t str,
     copied: usize,
     cursor: Cursor<'t>,
     out: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<TextPiece>,
 }
 
-impl After<'_> {
+impl OutputBuilder<'_> {
     fn copy_to(&mut self, end: usize) {
         self.out.push_str(self.text.get(self.copied..end).unwrap_or_default());
         pieces::push_all(&mut self.pieces, self.cursor.take(end - self.copied));

@@ -7,7 +7,7 @@ use ctx_types::{
     nearest, phrase,
 };
 
-use super::find::{Find, Reading};
+use super::find::{Find, PatternSyntax};
 use super::form::Form;
 use super::replace::Replace;
 use super::subject::{Scope, Subject, UnknownTarget};
@@ -19,21 +19,21 @@ pub struct Rule {
     source: Source,
     scope: Scope,
     find: Find,
-    reading: Reading,
+    syntax: PatternSyntax,
     replace: Replace,
     trims: Vec<Template>,
     is_volatile: bool,
-    location: Place,
+    location: RuleLocation,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct RuleLocation {
     /// JSON pointer of the rule.
     pub(super) pointer: String,
     pub(super) document: Option<Arc<str>>,
 }
 
-impl Place {
+impl RuleLocation {
     pub(super) fn finding(&self, field: &str, finding: Diagnostic) -> Diagnostic {
         let pointer = format!("{}{field}", self.pointer);
         match &self.document {
@@ -44,7 +44,7 @@ impl Place {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Compiling<'a> {
+pub(super) struct RuleContext<'a> {
     pub(super) dialect: Dialect,
     pub(super) registry: &'a Registry,
     pub(super) trust: Trust,
@@ -55,17 +55,17 @@ impl Rule {
     pub(super) fn compile(
         rule: &RegexRule,
         index: usize,
-        place: Place,
-        with: Compiling<'_>,
+        place: RuleLocation,
+        with: RuleContext<'_>,
         findings: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
         let mut report = |field: &str, finding| findings.push(place.finding(field, finding));
-        let form = Form::of(rule, &mut report);
+        let form = Form::read(rule, &mut report);
         if is_script(rule, &mut report) {
             return None;
         }
-        let reading = Reading { form, flags: rule.flags.clone().filter(|flags| !flags.is_empty()) };
-        let find = find(rule, &reading, with, &mut report)?;
+        let syntax = PatternSyntax { form, flags: rule.flags.clone().filter(|flags| !flags.is_empty()) };
+        let find = find(rule, &syntax, with, &mut report)?;
         let (scope, unknown) = Scope::read(rule);
         for UnknownTarget { field, at, name } in unknown {
             let mut finding = unknown_value("target", &name, &TARGETS);
@@ -83,7 +83,7 @@ impl Rule {
         let source = Source { id: rule.id.clone(), listed, ..Source::new(SourceKind::Rule, with.trust) };
         let is_volatile = template.macros().any(|used| used.volatile) || find.is_volatile();
         let trims = trims.collect();
-        Some(Self { source, scope, find, reading, replace, trims, is_volatile, location: place })
+        Some(Self { source, scope, find, syntax, replace, trims, is_volatile, location: place })
     }
 
     /// Returns the source of the text that the rule writes.
@@ -98,8 +98,8 @@ impl Rule {
     }
 
     /// Returns whether the rule runs on a text.
-    pub fn admits(&self, subject: Subject) -> bool {
-        self.scope.admits(subject)
+    pub fn applies_to(&self, subject: Subject) -> bool {
+        self.scope.applies_to(subject)
     }
 
     /// Returns whether a macro of the rule changes between turns.
@@ -115,8 +115,8 @@ impl Rule {
         &self.find
     }
 
-    pub(super) fn reading(&self) -> &Reading {
-        &self.reading
+    pub(super) fn syntax(&self) -> &PatternSyntax {
+        &self.syntax
     }
 
     pub(super) fn replace(&self) -> &Replace {
@@ -127,7 +127,7 @@ impl Rule {
         &self.trims
     }
 
-    pub(super) fn place(&self) -> &Place {
+    pub(super) fn place(&self) -> &RuleLocation {
         &self.location
     }
 }
@@ -148,8 +148,8 @@ fn is_script(rule: &RegexRule, report: &mut dyn FnMut(&str, Diagnostic)) -> bool
 
 fn find(
     rule: &RegexRule,
-    reading: &Reading,
-    with: Compiling<'_>,
+    syntax: &PatternSyntax,
+    with: RuleContext<'_>,
     report: &mut dyn FnMut(&str, Diagnostic),
 ) -> Option<Find> {
     let text = rule.regex.as_deref().filter(|text| !text.is_empty());
@@ -167,14 +167,14 @@ fn find(
             return Some(Find::Macros { template: Box::new(template), escaped });
         }
     }
-    match reading.compile(text) {
+    match syntax.compile(text) {
         Ok(regex) => Some(Find::Fixed(Box::new(regex))),
         Err(error) => {
             let is_of_flags = matches!(
                 error,
                 Error::UnknownFlag { .. } | Error::DuplicateFlag { .. } | Error::ConflictingFlags
             );
-            let field = if is_of_flags && reading.flags.is_some() { "/flags" } else { "/regex" };
+            let field = if is_of_flags && syntax.flags.is_some() { "/flags" } else { "/regex" };
             report(field, bad_pattern(text, &error));
             None
         }

@@ -6,9 +6,9 @@ use ctx_regex::{Error, Regex, Steps};
 use ctx_types::{Diagnostic, Phrase, Text, count_of, excerpt, phrase};
 
 use super::find::{Find, expanded};
-use super::memory::{Remembered, Resolved};
 use super::replace::Expand;
-use super::rewrite::{Rewriting, Rewritten};
+use super::result_cache::{CachedResult, ResolvedRule};
+use super::rewrite::{RewrittenText, RuleApplication};
 use super::rule::{Rule, bad_pattern};
 use super::set::RuleSet;
 use super::subject::Subject;
@@ -43,7 +43,7 @@ pub struct RuleRun<'a> {
     ready: Vec<Option<Ready>>,
     skipped: Vec<bool>,
     /// Rules of the last text, and the number of their list.
-    last_list: Option<(Vec<Resolved>, u64)>,
+    last_list: Option<(Vec<ResolvedRule>, u64)>,
     is_spent: bool,
     findings: Vec<Diagnostic>,
 }
@@ -81,10 +81,10 @@ impl<'a> RuleRun<'a> {
     /// Runs all matching rules in order.
     ///
     /// O(rules) if the result is cached; otherwise the cost of the searches.
-    pub fn apply(&mut self, text: &Text, subject: Subject) -> Rewritten {
+    pub fn apply(&mut self, text: &Text, subject: Subject) -> RewrittenText {
         let rules = self.rules_for(subject);
         if self.is_spent || rules.is_empty() {
-            return Rewritten::unchanged(text.clone());
+            return RewrittenText::unchanged(text.clone());
         }
         let key = (text.clone(), self.list(&rules));
         let known = self.set.memory.result(&key).filter(|known| known.steps <= self.steps.left());
@@ -116,14 +116,14 @@ impl<'a> RuleRun<'a> {
         self.findings
     }
 
-    fn rules_for(&mut self, subject: Subject) -> Vec<Resolved> {
+    fn rules_for(&mut self, subject: Subject) -> Vec<ResolvedRule> {
         let set = self.set;
-        let rules = set.rules().iter().enumerate().filter(|(_, rule)| rule.admits(subject));
+        let rules = set.rules().iter().enumerate().filter(|(_, rule)| rule.applies_to(subject));
         rules.filter_map(|(number, rule)| self.make_ready(number, rule)).collect()
     }
 
     /// Neighboring texts usually have the same list.
-    fn list(&mut self, rules: &[Resolved]) -> u64 {
+    fn list(&mut self, rules: &[ResolvedRule]) -> u64 {
         if let Some((last, number)) = &self.last_list
             && last == rules
         {
@@ -134,7 +134,7 @@ impl<'a> RuleRun<'a> {
         number
     }
 
-    fn make_ready(&mut self, number: usize, rule: &Rule) -> Option<Resolved> {
+    fn make_ready(&mut self, number: usize, rule: &Rule) -> Option<ResolvedRule> {
         if self.skipped.get(number).copied().unwrap_or(true) {
             return None;
         }
@@ -163,7 +163,7 @@ impl<'a> RuleRun<'a> {
         let texts: Vec<String> = std::iter::once(expression).chain(trims).collect();
         let made = self.set.memory.expression(number, texts, |expression| match rule.find() {
             Find::Fixed(regex) => Ok((**regex).clone()),
-            Find::Macros { .. } => rule.reading().compile(expression),
+            Find::Macros { .. } => rule.syntax().compile(expression),
         });
         match made.regex {
             Ok(regex) => Some(Ready { number: made.number, regex, trims: made.trims }),
@@ -176,15 +176,20 @@ impl<'a> RuleRun<'a> {
         }
     }
 
-    fn run(&mut self, text: &Text, rules: &[Resolved]) -> Remembered {
-        let mut result = Remembered::new(text.clone());
+    fn run(&mut self, text: &Text, rules: &[ResolvedRule]) -> CachedResult {
+        let mut result = CachedResult::new(text.clone());
         let set = self.set;
         for (number, _) in rules {
             let Some(Some(ready)) = self.ready.get(*number).cloned() else { continue };
             let Some(rule) = set.rules().get(*number) else { continue };
             let output_bytes = self.limits.text_bytes;
-            let rewriting =
-                Rewriting { number: *number, rule, regex: &ready.regex, trims: &ready.trims, output_bytes };
+            let rewriting = RuleApplication {
+                number: *number,
+                rule,
+                regex: &ready.regex,
+                trims: &ready.trims,
+                output_bytes,
+            };
             let allowed = self.limits.text_steps.min(self.steps.left());
             let mut steps = Steps::new(allowed);
             let applied = rewriting.apply(&mut result.rewritten, &mut steps, self.expand);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use ctx_macros::{Dialect, Registry};
 use ctx_types::{Diagnostic, RegexConfig, RegexPreset, RegexRule, Source, Trust, phrase};
 
-use super::memory::Memory;
-use super::rule::{Compiling, Place, Rule};
+use super::result_cache::ResultCache;
+use super::rule::{Rule, RuleContext, RuleLocation};
 use super::subject::Subject;
 use crate::codes;
 
@@ -27,7 +27,7 @@ pub struct RuleSource<'a> {
 /// Caches results by text. The cache does not change any result.
 pub struct RuleSet {
     rules: Vec<Rule>,
-    pub(super) memory: Memory,
+    pub(super) memory: ResultCache,
 }
 
 impl RuleSet {
@@ -47,12 +47,12 @@ impl RuleSet {
         let mut findings = Vec::new();
         let mut found: Vec<(f64, f64, Rule)> = Vec::new();
         let mut left_out = 0;
-        for (source, place, preset, index, rule) in listed(sources) {
+        for (source, place, preset, index, rule) in listed_rules(sources) {
             if found.len() == Self::MAX_RULES {
                 left_out += 1;
                 continue;
             }
-            let with = Compiling { dialect, registry, trust: source.trust };
+            let with = RuleContext { dialect, registry, trust: source.trust };
             let compiled = Rule::compile(rule, index, place, with, &mut findings);
             let (priority, order) = (preset.priority.unwrap_or(DEFAULT_PRIORITY), rule.order.unwrap_or(0.0));
             found.extend(compiled.map(|rule| (priority, order, rule)));
@@ -60,7 +60,7 @@ impl RuleSet {
         findings.extend((left_out > 0).then(|| too_many(left_out)));
         found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let rules = found.into_iter().map(|(_, _, rule)| rule).collect();
-        (Self { rules, memory: Memory::default() }, findings)
+        (Self { rules, memory: ResultCache::default() }, findings)
     }
 
     /// Returns the rules in run order.
@@ -86,8 +86,8 @@ impl RuleSet {
     }
 
     /// Returns whether any rule runs on a text.
-    pub fn admits(&self, subject: Subject) -> bool {
-        self.rules.iter().any(|rule| rule.admits(subject))
+    pub fn applies_to(&self, subject: Subject) -> bool {
+        self.rules.iter().any(|rule| rule.applies_to(subject))
     }
 }
 
@@ -101,9 +101,9 @@ impl fmt::Debug for RuleSet {
 const DEFAULT_PRIORITY: f64 = 100.0;
 
 /// Enabled rules in the order of files, presets, and lists.
-fn listed<'a>(
+fn listed_rules<'a>(
     sources: &'a [RuleSource<'a>],
-) -> impl Iterator<Item = (&'a RuleSource<'a>, Place, &'a RegexPreset, usize, &'a RegexRule)> {
+) -> impl Iterator<Item = (&'a RuleSource<'a>, RuleLocation, &'a RegexPreset, usize, &'a RegexRule)> {
     let presets = sources.iter().flat_map(|source| {
         let presets = source.config.presets.iter().enumerate();
         let mut presets: Vec<_> = presets.filter(|(_, preset)| preset.enabled != Some(false)).collect();
@@ -115,7 +115,7 @@ fn listed<'a>(
         let rules = rules.filter(|(_, rule)| rule.enabled != Some(false) && !rule.kept.is_malformed());
         rules.map(move |(index, rule)| {
             let pointer = format!("{}/presets/{number}/rules/{index}", source.place);
-            let place = Place { pointer, document: source.document.map(Arc::from) };
+            let place = RuleLocation { pointer, document: source.document.map(Arc::from) };
             (source, place, preset, index, rule)
         })
     })

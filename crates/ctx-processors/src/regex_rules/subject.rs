@@ -91,7 +91,7 @@ impl Scope {
         usize::try_from(self.min.max(beyond)).unwrap_or(0)
     }
 
-    pub(super) fn admits(self, subject: Subject) -> bool {
+    pub(super) fn applies_to(self, subject: Subject) -> bool {
         let is_deep_enough = subject.depth.is_none_or(|depth| {
             let depth = i64::try_from(depth).unwrap_or(i64::MAX);
             self.min <= depth && depth <= self.max

@@ -145,7 +145,7 @@ impl VariableDefinitions {
         }
         let mut warn = |message: Phrase| report(warning(message).at_pointer(pointer));
         let (min, max) = bounds(item, &path, &mut warn);
-        let initial = VariableValue::of_json(item.get("initialValue").unwrap_or(&Value::Null));
+        let initial = VariableValue::from_json(item.get("initialValue").unwrap_or(&Value::Null));
         if initial.size() > MAX_VALUE {
             return Err(phrase!(
                 "the initial value of `{path}` exceeds {limit} bytes",
@@ -201,7 +201,7 @@ struct Group {
 fn bounds(item: &Value, path: &str, warn: &mut dyn FnMut(Phrase)) -> (Option<f64>, Option<f64>) {
     let mut bound = |key: &str| {
         let value = item.get(key).filter(|value| !value.is_null() && value.as_str() != Some(""))?;
-        let number = VariableValue::of_json(value).as_number();
+        let number = VariableValue::from_json(value).as_number();
         if number.is_none() {
             warn(phrase!("`{key}` of `{path}` is not a number; it is ignored", key, path));
         }

@@ -19,14 +19,14 @@ pub(crate) struct References<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Shown {
+pub(crate) struct ResolvedReference {
     pub(crate) span: Span,
     pub(crate) text: String,
     pub(crate) source: Source,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Unknown<'s> {
+pub(crate) struct UnknownReference<'s> {
     pub(crate) span: Span,
     pub(crate) path: &'s str,
 }
@@ -37,7 +37,10 @@ impl References<'_> {
     }
 
     /// O(text + output).
-    pub(crate) fn of<'s>(&'s self, text: &'s str) -> impl Iterator<Item = Result<Shown, Unknown<'s>>> + 's {
+    pub(crate) fn find_all<'s>(
+        &'s self,
+        text: &'s str,
+    ) -> impl Iterator<Item = Result<ResolvedReference, UnknownReference<'s>>> + 's {
         memmem::find_iter(text.as_bytes(), b"$[").filter_map(move |start| {
             let path = path_at(text, start + 2)?;
             let span = Span::new(start, start + path.len() + 3);
@@ -45,23 +48,23 @@ impl References<'_> {
         })
     }
 
-    fn show<'s>(&self, path: &'s str, span: Span) -> Result<Shown, Unknown<'s>> {
+    fn show<'s>(&self, path: &'s str, span: Span) -> Result<ResolvedReference, UnknownReference<'s>> {
         let form = path
             .strip_prefix(ALL)
             .and_then(|rest| if rest.is_empty() { Some(rest) } else { rest.strip_prefix("::") });
         if let Some(listing) = form.and_then(Listing::parse) {
             let text = listing.write(self.variables, self.definitions, self.language);
             let trust = self.variables.iter().filter_map(|(path, _)| self.variables.trust(path)).max();
-            return Ok(Shown { span, text, source: source(ALL, trust) });
+            return Ok(ResolvedReference { span, text, source: source(ALL, trust) });
         }
         match self.value(&canonical(path.into())) {
-            Some((source, text)) => Ok(Shown { span, text, source }),
-            None => Err(Unknown { span, path }),
+            Some((source, text)) => Ok(ResolvedReference { span, text, source }),
+            None => Err(UnknownReference { span, path }),
         }
     }
 
     fn value(&self, path: &str) -> Option<(Source, String)> {
-        let (name, inner) = self.variables.holder(path);
+        let (name, inner) = self.variables.split_path(path);
         let value = self.variables.get(name)?;
         let text = match inner {
             None => value.to_text().into_owned(),
@@ -71,7 +74,7 @@ impl References<'_> {
     }
 
     /// Suggests a similar name. O(variables).
-    pub(crate) fn diagnostic(&self, unknown: Unknown<'_>) -> Diagnostic {
+    pub(crate) fn diagnostic(&self, unknown: UnknownReference<'_>) -> Diagnostic {
         let path = unknown.path;
         let message = phrase!("unknown variable `{name}`", name = excerpt(path));
         let found = Diagnostic::warning(codes::UNKNOWN_VARIABLE, message);
@@ -117,7 +120,7 @@ mod tests {
         let references =
             References { definitions: &definitions, variables: &variables, language: Language::English };
         let (mut out, mut from, mut unknown) = (String::new(), 0, String::new());
-        for reference in references.of(text) {
+        for reference in references.find_all(text) {
             match reference {
                 Ok(shown) => {
                     out.push_str(&text[from..shown.span.start]);

@@ -29,7 +29,7 @@ const MAX_FINDINGS: usize = 16;
 /// let definitions = VariableDefinitions::read(&config, &mut |_| ()).unwrap_or_default();
 /// let hit = Node::new(Role::Assistant, "It bites. <svar name=\"hp\" op=\"-\" value=\"3\"/>").with_id("n1");
 /// let (session, _) = Session::linear("s1", [hit]);
-/// let variables = Variables::of_session(&session, &definitions);
+/// let variables = Variables::from_session(&session, &definitions);
 /// assert_eq!(variables.get("hp").map(|value| value.to_text().into_owned()).as_deref(), Some("7"));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -41,14 +41,14 @@ pub struct Variables {
 
 #[derive(Clone, Debug, PartialEq)]
 struct State {
-    values: IndexMap<Arc<str>, Held>,
+    values: IndexMap<Arc<str>, StoredValue>,
     bytes: usize,
     findings: Vec<Diagnostic>,
     left_out: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Held {
+struct StoredValue {
     value: VariableValue,
     /// Approximate size in bytes.
     size: usize,
@@ -56,7 +56,7 @@ struct Held {
     trust: Trust,
 }
 
-impl Held {
+impl StoredValue {
     fn new(value: VariableValue, trust: Trust) -> Self {
         Self { size: value.size(), value, trust }
     }
@@ -65,7 +65,7 @@ impl Held {
 impl Variables {
     /// Returns the initial values.
     pub fn initial(definitions: &VariableDefinitions) -> Self {
-        let held = |value: &VariableValue| Held::new(value.clone(), Trust::Preset);
+        let held = |value: &VariableValue| StoredValue::new(value.clone(), Trust::Preset);
         let values: IndexMap<_, _> =
             definitions.iter().map(|one| (one.path.clone(), held(&one.initial))).collect();
         let bytes = values.iter().map(|(path, held)| path.len() + held.size).sum();
@@ -77,7 +77,7 @@ impl Variables {
     ///
     /// Reads messages of users, agents, and instructions, even if a summary hides them. Ignores disabled
     /// messages, tool results, and summaries. The session caches results: a later call costs O(new messages).
-    pub fn of_session(session: &Session, definitions: &VariableDefinitions) -> Self {
+    pub fn from_session(session: &Session, definitions: &VariableDefinitions) -> Self {
         let start = || Self::initial(definitions);
         let step = |variables: &mut Self, id: &NodeId, node: &Node| variables.fold(definitions, id, node);
         Self::clone(&session.fold_path(definitions.fingerprint, start, step))
@@ -97,7 +97,7 @@ impl Variables {
     ///
     /// Uses the longest existing name that is a prefix of the path, if its value has parts. Otherwise, the
     /// path is a name.
-    pub(crate) fn holder<'p>(&self, path: &'p str) -> (&'p str, Option<&'p str>) {
+    pub(crate) fn split_path<'p>(&self, path: &'p str) -> (&'p str, Option<&'p str>) {
         let mut names = std::iter::successors(Some(path), |name| Some(name.rsplit_once('.')?.0));
         let found = names.find_map(|name| Some((name, self.get(name)?)));
         match found {
@@ -183,7 +183,7 @@ impl Variables {
         change: &Change<'_>,
         trust: Trust,
     ) -> Result<bool, Phrase> {
-        let path = match self.holder(&change.path) {
+        let path = match self.split_path(&change.path) {
             (name, Some(inner)) => return self.apply_inside(name, inner, change, trust),
             (path, None) => path,
         };
@@ -196,7 +196,7 @@ impl Variables {
             (Op::Set, _) | (_, None) => trust,
             (_, Some(held)) => held.trust.max(trust),
         };
-        let held = Held::new(value, trust);
+        let held = StoredValue::new(value, trust);
         if old == Some(&held) {
             return Ok(false);
         }
@@ -214,7 +214,7 @@ impl Variables {
     ) -> Result<bool, Phrase> {
         let Some(held) = self.state.values.get(name) else { return Ok(false) };
         let old = held.value.json_at(inner);
-        let counted = old.filter(|old| !old.is_array() && !old.is_object()).map(VariableValue::of_json);
+        let counted = old.filter(|old| !old.is_array() && !old.is_object()).map(VariableValue::from_json);
         let new = outcome(change, counted.as_ref())?.to_json();
         let trust = held.trust.max(trust);
         if old == Some(&new) && trust == held.trust {
@@ -222,7 +222,7 @@ impl Variables {
         }
         let added = new.to_string().len() + old.map_or(inner.len() + "\"\":,".len(), |_| 0);
         let size = (held.size + added).saturating_sub(old.map_or(0, |old| old.to_string().len()));
-        let bytes = self.room(name, size)?;
+        let bytes = self.check_size(name, size)?;
         let state = Arc::make_mut(&mut self.state);
         let Some(held) = state.values.get_mut(name) else { return Ok(false) };
         if !held.value.set_at(inner, new) {
@@ -236,8 +236,8 @@ impl Variables {
         Ok(true)
     }
 
-    fn put(&mut self, path: &str, held: Held) -> Result<(), Phrase> {
-        let bytes = self.room(path, held.size)?;
+    fn put(&mut self, path: &str, held: StoredValue) -> Result<(), Phrase> {
+        let bytes = self.check_size(path, held.size)?;
         let state = Arc::make_mut(&mut self.state);
         state.bytes = bytes;
         state.values.insert(Arc::from(path), held);
@@ -245,7 +245,7 @@ impl Variables {
     }
 
     /// Fails if a limit is exceeded.
-    fn room(&self, path: &str, size: usize) -> Result<usize, Phrase> {
+    fn check_size(&self, path: &str, size: usize) -> Result<usize, Phrase> {
         let old = self.state.values.get(path).map(|old| path.len() + old.size);
         let bytes = self.state.bytes - old.unwrap_or(0) + path.len() + size;
         if size > MAX_VALUE {
@@ -319,7 +319,7 @@ mod tests {
         let definitions = VariableDefinitions::read(&config, &mut |_| ()).unwrap();
         let nodes = texts.iter().enumerate();
         let nodes = nodes.map(|(n, text)| Node::new(Role::Assistant, *text).with_id(format!("n{n}")));
-        let variables = Variables::of_session(&Session::linear("s", nodes).0, &definitions);
+        let variables = Variables::from_session(&Session::linear("s", nodes).0, &definitions);
         let shown: Vec<_> =
             variables.iter().map(|(path, value)| format!("{path}={}", value.to_text())).collect();
         assert_eq!(shown.join(" "), expected);
@@ -387,7 +387,7 @@ mod tests {
                 language: Language::English,
             };
             let text = format!("$[{path}]");
-            let found: Vec<_> = references.of(&text).collect();
+            let found: Vec<_> = references.find_all(&text).collect();
             found.into_iter().next().unwrap().unwrap().text
         };
         for before in [

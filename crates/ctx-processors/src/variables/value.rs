@@ -40,7 +40,7 @@ impl VariableValue {
     }
 
     /// Reads a value of a file; strings as in [`VariableValue::parse`].
-    pub fn of_json(value: &Value) -> Self {
+    pub fn from_json(value: &Value) -> Self {
         match value {
             Value::Null => Self::Text(Arc::from("")),
             Value::String(text) => Self::parse(text),
@@ -86,7 +86,7 @@ impl VariableValue {
     pub(crate) fn at(&self, path: &str) -> Option<Self> {
         self.json_at(path).map(|inner| match inner {
             Value::String(text) => Self::Text(Arc::from(text.as_str())),
-            other => Self::of_json(other),
+            other => Self::from_json(other),
         })
     }
 
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn converts_json_values() {
-        let of = |value: Value| VariableValue::of_json(&value).to_json();
+        let of = |value: Value| VariableValue::from_json(&value).to_json();
         assert_eq!(of(json!("20")), json!(20));
         assert_eq!(of(json!(null)), json!(""));
         assert_eq!(of(json!(true)), json!(true));

@@ -1,4 +1,4 @@
-use ctx_pipeline::{Config, ConfigField, Origin};
+use ctx_pipeline::{Config, ConfigField, SettingOrigin};
 use ctx_types::{Agent, Diagnostic, Injection, Order, Placement};
 use ctx_worldbook::{CharacterStrategy, Settings};
 use serde_json::Value;
@@ -66,13 +66,13 @@ pub(crate) fn fields() -> Vec<ConfigField> {
 
 /// The agent's `worldbookSettings` override settings of the user and the model.
 pub(crate) fn settings(config: &Config, agent: &Agent) -> (Settings, Vec<Diagnostic>) {
-    let mut settings = of_config(config);
+    let mut settings = settings_from_config(config);
     let Some(own) = agent.worldbook_settings.as_ref().filter(|own| !own.is_null()) else {
         return (settings, Vec::new());
     };
     let below_agent = |key: &str| {
         let set = config.values().iter().find(|value| value.key == key);
-        set.is_none_or(|value| value.setting.origin < Origin::Agent)
+        set.is_none_or(|value| value.setting.origin < SettingOrigin::Agent)
     };
     let wanted = own.as_object().into_iter().flatten().filter(|(key, _)| match key.as_str() {
         "disableRecursion" => below_agent(RECURSIVE),
@@ -91,7 +91,7 @@ pub(crate) fn settings(config: &Config, agent: &Agent) -> (Settings, Vec<Diagnos
     (settings, found)
 }
 
-fn of_config(config: &Config) -> Settings {
+fn settings_from_config(config: &Config) -> Settings {
     let count = |key: &str| config.count(key) as u64;
     let strategy = config.text(STRATEGY);
     let strategy = STRATEGIES.iter().find(|(name, ..)| *name == strategy).map(|(_, strategy, _)| *strategy);

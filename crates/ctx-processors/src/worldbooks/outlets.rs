@@ -6,7 +6,7 @@ use ctx_pipeline::Blackboard;
 use ctx_types::{Decision, Outcome, Source, Text, excerpt, phrase};
 use ctx_worldbook::{BookSet, Output, Scan};
 
-use super::expanding::entry_source;
+use super::macro_expander::entry_source;
 
 /// Active entries by outlet, on the blackboard.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,7 @@ struct Outlet {
 }
 
 impl Outlets {
-    pub(crate) fn of(set: &BookSet, scan: &Scan, output: &Output) -> Self {
+    pub(crate) fn new(set: &BookSet, scan: &Scan, output: &Output) -> Self {
         let outlet = |list: &[usize]| {
             let active = list.iter().filter_map(|at| scan.activations.get(*at));
             let members = active.clone().filter_map(|active| set.members().get(active.member));
@@ -34,7 +34,7 @@ impl Outlets {
         outlets.map(|(name, outlet)| (name.clone(), outlet.text.clone())).collect()
     }
 
-    pub(crate) fn unasked(&self, state: Option<&State>) -> impl Iterator<Item = Decision> {
+    pub(crate) fn unused_decisions(&self, state: Option<&State>) -> impl Iterator<Item = Decision> {
         let is_asked = move |name: &str| state.is_some_and(|state| state.has_given_outlet(name));
         let unasked = self.0.iter().filter(move |(name, _)| !is_asked(name));
         unasked.flat_map(|(name, outlet)| {

@@ -23,7 +23,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    pub(crate) fn of(agent: &Agent, config: &Config, cx: &mut PrepareContext) -> Self {
+    pub(crate) fn new(agent: &Agent, config: &Config, cx: &mut PrepareContext) -> Self {
         let library = with_own_names(cx.worldbooks());
         let profile = cx.profile().map(|profile| profile.worldbook_ids.clone()).unwrap_or_default();
         let mut selection = Self { library, fixed: Vec::new() };
@@ -97,7 +97,7 @@ impl Selection {
 }
 
 /// Reads `worldbookIds`, and the worldbook that SillyTavern binds to a chat.
-pub(super) fn of_conversation(session: &Session) -> Vec<Arc<str>> {
+pub(super) fn conversation_book_ids(session: &Session) -> Vec<Arc<str>> {
     let header = &session.header.kept;
     let own = header.get("worldbookIds").and_then(Value::as_array).into_iter().flatten();
     let bound = header.get("chat_metadata").and_then(|metadata| metadata.get("world_info"));

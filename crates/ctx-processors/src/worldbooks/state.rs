@@ -15,11 +15,11 @@ struct Newest(Option<Arc<Value>>);
 /// Prefers the newest message, then the conversation, then SillyTavern's state. O(new messages).
 pub(crate) fn stored_state(session: &Session) -> Option<Arc<Value>> {
     let newest = session.fold_path(0, Newest::default, |newest, _, node| {
-        if let Some(state) = of_node(node) {
+        if let Some(state) = stored_value(node) {
             newest.0 = Some(Arc::new(state.clone()));
         }
     });
-    let of_root = || session.node(session.root_id()).and_then(of_node).cloned().map(Arc::new);
+    let of_root = || session.node(session.root_id()).and_then(stored_value).cloned().map(Arc::new);
     let foreign = || session.header.kept.get("chat_metadata")?.get("timedWorldInfo").cloned().map(Arc::new);
     newest.0.clone().or_else(of_root).or_else(foreign)
 }
@@ -29,7 +29,7 @@ pub fn worldbook_state(session: &Session) -> TimedState {
     stored_state(session).map(|state| TimedState::read(&state).0).unwrap_or_default()
 }
 
-fn of_node(node: &Node) -> Option<&Value> {
+fn stored_value(node: &Node) -> Option<&Value> {
     node.metadata.as_ref()?.kept.get(STATE)
 }
 

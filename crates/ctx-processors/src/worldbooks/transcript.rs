@@ -22,7 +22,7 @@ pub(crate) struct Transcript {
 }
 
 impl Transcript {
-    pub(crate) fn of(cx: &PipelineContext<'_>, depth: usize, names: Option<&Env>) -> Self {
+    pub(crate) fn new(cx: &PipelineContext<'_>, depth: usize, names: Option<&Env>) -> Self {
         let mut transcript = Self { messages: Vec::new(), sources: Vec::new(), length: 0 };
         let has_instruction = cx.blackboard.get::<InstructingInput>().is_some();
         let is_instruction = |message: &Message| has_instruction && message.source.kind == SourceKind::Input;

@@ -4,5 +4,5 @@ mod case;
 mod injections;
 mod limits;
 mod loader;
-mod shortening;
+mod truncation;
 mod windows;

@@ -65,7 +65,7 @@ fn check_length(example: &str) {
 #[test]
 fn runs_custom_processor_after_formatters() {
     check(
-        &[Arc::new(shout::Shout)],
+        &[Arc::new(shout::ShoutProcessor)],
         json!([{ "role": "system", "content": "Be kind." }, { "type": "chat_history" }]),
         &["system: BE KIND.", "user: HELLO"],
     );
@@ -75,7 +75,7 @@ fn runs_custom_processor_after_formatters() {
 #[test]
 fn places_custom_injection_in_history() {
     check(
-        &[Arc::new(weather::Weather)],
+        &[Arc::new(weather::WeatherProcessor)],
         json!([{ "role": "system", "content": "Be kind." }, { "type": "chat_history" }]),
         &["system: Be kind.\n\n---\n\nIt rains.", "user: Hello"],
     );

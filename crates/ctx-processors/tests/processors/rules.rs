@@ -6,5 +6,5 @@ mod macros;
 mod processor;
 mod properties;
 mod provenance;
-mod replacing;
+mod replacement;
 mod scopes;

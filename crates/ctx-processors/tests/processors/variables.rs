@@ -11,8 +11,8 @@ fn definitions() -> VariableDefinitions {
     VariableDefinitions::read(&config, &mut |_| ()).unwrap()
 }
 
-fn shown(session: &Session, definitions: &VariableDefinitions) -> String {
-    let variables = Variables::of_session(session, definitions);
+fn format_variables(session: &Session, definitions: &VariableDefinitions) -> String {
+    let variables = Variables::from_session(session, definitions);
     let each = variables.iter().map(|(path, value)| format!("{path}={}", value.to_text()));
     each.collect::<Vec<_>>().join(" ")
 }
@@ -35,7 +35,7 @@ fn session(texts: &[&str]) -> Session {
 
 #[track_caller]
 fn check(session: &Session, expected: &str) {
-    assert_eq!(shown(session, &definitions()), expected);
+    assert_eq!(format_variables(session, &definitions()), expected);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn recomputes_values_for_other_definitions() {
     check(&session, "hp=70 mood=calm");
     let config = json!({ "enabled": true, "definitions": [{ "key": "hp", "max": 60 }] });
     let other = VariableDefinitions::read(&config, &mut |_| ()).unwrap();
-    assert_eq!(shown(&session, &other), "hp=60");
+    assert_eq!(format_variables(&session, &other), "hp=60");
     check(&session, "hp=70 mood=calm");
 }
 
@@ -101,7 +101,7 @@ fn reads_values_from_all_parts() {
     let content: Content = serde_json::from_value(parts).unwrap();
     let edit = SessionOp::Edit { id: "n0".into(), edit: Box::new(NodeEdit::content(content)) };
     session.apply(&edit).unwrap();
-    let variables = Variables::of_session(&session, &definitions());
+    let variables = Variables::from_session(&session, &definitions());
     assert_eq!(variables.get("hp").unwrap().to_text(), "1");
     let pointers: Vec<_> =
         variables.findings().into_iter().map(|one| one.location.pointer.unwrap()).collect();
@@ -144,14 +144,14 @@ proptest! {
         let mut undos = Vec::new();
         for draw in &draws {
             undos.extend(session.apply(&op(&session, draw)));
-            let known = Variables::of_session(&session, &definitions);
-            prop_assert_eq!(known, Variables::of_session(&forgetful(&session), &definitions));
+            let known = Variables::from_session(&session, &definitions);
+            prop_assert_eq!(known, Variables::from_session(&forgetful(&session), &definitions));
         }
         while let Some(undo) = undos.pop() {
             session.apply(&undo).unwrap();
-            let known = Variables::of_session(&session, &definitions);
-            prop_assert_eq!(known, Variables::of_session(&forgetful(&session), &definitions));
+            let known = Variables::from_session(&session, &definitions);
+            prop_assert_eq!(known, Variables::from_session(&forgetful(&session), &definitions));
         }
-        prop_assert_eq!(shown(&session, &definitions), "hp=50 mood=calm");
+        prop_assert_eq!(format_variables(&session, &definitions), "hp=50 mood=calm");
     }
 }

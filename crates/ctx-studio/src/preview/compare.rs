@@ -16,8 +16,9 @@ const MAX_BYTES: usize = 2 << 20;
 
 /// Compares two previews.
 pub(crate) fn compared(a: &KeptPreview, b: &KeptPreview) -> Result<Compared, Refusal> {
-    let (first, second) = (SavedContext::of(a.context()?), SavedContext::of(b.context()?));
-    let comparison = Comparison::of(&first, &second);
+    let (first, second) =
+        (SavedContext::from_context(a.context()?), SavedContext::from_context(b.context()?));
+    let comparison = Comparison::new(&first, &second);
     let difference = comparison.difference.map(|difference| {
         let (at, excerpts) = match difference.kind {
             DifferenceKind::Text { at, excerpts } => (Some(at), Some(excerpts)),

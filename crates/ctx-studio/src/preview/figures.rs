@@ -129,7 +129,7 @@ pub(super) fn stages(language: Language, server: &Server, context: &Context) -> 
 
 /// Says what cannot be left out of a context that does not fit.
 pub(super) fn infeasible(language: Language, error: &Infeasible) -> InfeasibleView {
-    let part = |part: &ctx_processors::Part| UsagePart {
+    let part = |part: &ctx_processors::RequestPart| UsagePart {
         name: language.word(part.kind.as_str()).into_owned(),
         tokens: part.tokens,
     };

@@ -1,7 +1,7 @@
 //! The settings of processors: what holds, and in which files it can be said.
 
 use ctx_language::Language;
-use ctx_pipeline::{Origin, ProcessorSetting, SettingsLayer};
+use ctx_pipeline::{ProcessorSetting, SettingOrigin, SettingsLayer};
 use ctx_project::{Sources, Turn};
 use ctx_types::{Diagnostic, phrase};
 use serde_json::{Value, json};
@@ -34,24 +34,24 @@ fn of_agent(server: &Server, turn: &Turn) -> Option<SettingsLayerView> {
     let place = turn.lead_back(vec![found]).pop()?.location;
     let file = server.desk.id(place.document.as_deref()?)?;
     let parameters = turn.agent().parameters.clone();
-    Some(layer(Origin::Agent, file, place.pointer?, &json!(parameters)))
+    Some(layer(SettingOrigin::Agent, file, place.pointer?, &json!(parameters)))
 }
 
 fn of_model(server: &Server, asked: &PreviewRequest) -> Option<SettingsLayerView> {
     let id = asked.model_settings.as_deref().filter(|id| !id.is_empty())?;
     let value = server.desk.value(id)?;
-    Some(layer(Origin::Model, id.to_owned(), String::new(), &value))
+    Some(layer(SettingOrigin::Model, id.to_owned(), String::new(), &value))
 }
 
 /// That of `ctx.toml`, where the folder has one.
 fn of_all(server: &Server) -> Option<SettingsLayerView> {
     let id = server.desk.id("ctx.toml")?;
     let value = server.desk.value(&id)?;
-    Some(layer(Origin::User, id, String::new(), &value))
+    Some(layer(SettingOrigin::User, id, String::new(), &value))
 }
 
-fn layer(origin: Origin, file: String, base: String, parameters: &Value) -> SettingsLayerView {
-    let (read, _) = SettingsLayer::of_parameters(origin, parameters, &base);
+fn layer(origin: SettingOrigin, file: String, base: String, parameters: &Value) -> SettingsLayerView {
+    let (read, _) = SettingsLayer::from_parameters(origin, parameters, &base);
     let entry = |setting: ProcessorSetting| Some((setting.id.to_string(), setting.place?.entry.to_string()));
     let entries = read.settings.into_iter().filter_map(entry).collect();
     SettingsLayerView { origin, file, base, entries }

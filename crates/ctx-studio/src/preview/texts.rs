@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_engine::inspect::Lives;
+use ctx_engine::inspect::MessageTrace;
 use ctx_language::Language;
 use ctx_project::life;
 use ctx_types::{Segment, phrase};
@@ -94,9 +94,9 @@ pub(crate) fn life(preview: &KeptPreview, number: usize, language: Language) -> 
     let context = turn.assemble(false);
     turn.is_traced = false;
     let context = context?;
-    let lives = Lives::of(&context, turn.session());
-    let lives = lives.ok_or_else(|| Refusal::unusable(phrase!("no message trace was recorded")))?;
-    let life = lives.find(&wanted).map_err(|unknown| Refusal::unusable(unknown.phrase()))?;
+    let traces = MessageTrace::read(&context, turn.session());
+    let traces = traces.ok_or_else(|| Refusal::unusable(phrase!("no message trace was recorded")))?;
+    let life = traces.find(&wanted).map_err(|unknown| Refusal::unusable(unknown.phrase()))?;
     let events = life.steps.iter().flat_map(|step| {
         step.events.iter().map(|event| LifeEvent {
             stage: step.stage.clone(),

@@ -1,7 +1,7 @@
 //! Compression of conversations: what would be hidden, and hiding it behind a summary.
 
 use ctx_compress::mask::{MaskConfig, MaskLevel, MaskSettings, MaskTotals, MaskTrigger};
-use ctx_pipeline::{ConfigValue, Origin, Sourced};
+use ctx_pipeline::{ConfigValue, SettingOrigin, SourcedValue};
 use ctx_project::chat::now;
 use ctx_project::compress::{MaskChoice, MaskOutcome, MaskPlanned, Masking, SummaryWriter, settings_of};
 use ctx_project::counting::TokenCounting;
@@ -117,19 +117,19 @@ pub(crate) fn settings(server: &Server, call: &Call) -> Result<CompressionSettin
         file.lead_back(vec![found]).pop()?.location.pointer
     });
     let of_agent = id.zip(place).map(|(file, parameters)| CompressionLayer {
-        origin: Origin::Agent,
+        origin: SettingOrigin::Agent,
         file,
         base: parameters + "/contextCompression",
     });
     let of_all = server.desk.id("ctx.toml").map(|file| CompressionLayer {
-        origin: Origin::User,
+        origin: SettingOrigin::User,
         file,
         base: "/compression".to_owned(),
     });
     let settings = settings_of(config.compression(), &file.map(|file| file.agent).unwrap_or_default());
     let values = settings.values.into_iter().map(|held| ConfigValue {
         key: held.key.to_string(),
-        setting: Sourced { value: held.value, origin: origin(held.level) },
+        setting: SourcedValue { value: held.value, origin: origin(held.level) },
     });
     Ok(CompressionSettings {
         fields: MaskConfig::fields().iter().map(|field| said(call.language, field)).collect(),
@@ -139,12 +139,12 @@ pub(crate) fn settings(server: &Server, call: &Call) -> Result<CompressionSettin
     })
 }
 
-const fn origin(level: MaskLevel) -> Origin {
+const fn origin(level: MaskLevel) -> SettingOrigin {
     match level {
-        MaskLevel::BuiltIn => Origin::BuiltIn,
-        MaskLevel::Global => Origin::User,
-        MaskLevel::Agent => Origin::Agent,
-        MaskLevel::Call => Origin::CommandLine,
+        MaskLevel::BuiltIn => SettingOrigin::BuiltIn,
+        MaskLevel::Global => SettingOrigin::User,
+        MaskLevel::Agent => SettingOrigin::Agent,
+        MaskLevel::Call => SettingOrigin::CommandLine,
     }
 }
 

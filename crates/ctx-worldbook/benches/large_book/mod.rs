@@ -52,7 +52,7 @@ pub(crate) fn book(entries: usize) -> Book {
         json!({ "uid": n, "key": keys(n), "content": format!("The story of entry {n}. {speaks}") })
     };
     let file: Value = json!({ "entries": (0..entries).map(entry).collect::<Vec<_>>() });
-    Book::of("Large", Level::Global, &Worldbook::read(file, &mut Reader::new())).0
+    Book::read("Large", Level::Global, &Worldbook::read(file, &mut Reader::new())).0
 }
 
 pub(crate) fn set(book: Book) -> BookSet {

@@ -24,7 +24,7 @@ pub(super) enum Rule {
     Nothing,
 }
 
-pub(super) enum Read {
+pub(super) enum ParsedRule {
     Rule(Rule),
     BadValue,
     Unknown,
@@ -61,7 +61,7 @@ pub(super) const NAMES: [&str; 24] = [
 /// Decorators for text completion; their fallbacks are used.
 pub(super) const ELSEWHERE: [&str; 3] = ["instruct_depth", "reverse_instruct_depth", "instruct_scan_depth"];
 
-pub(super) fn rule(name: &str, value: &str, dialect: Dialect) -> Read {
+pub(super) fn rule(name: &str, value: &str, dialect: Dialect) -> ParsedRule {
     let counts_all = dialect == Dialect::RisuAi;
     let number = |rule: fn(u64) -> Rule| value.parse().ok().map(rule);
     let keys = || -> Vec<Arc<str>> {
@@ -105,9 +105,9 @@ pub(super) fn rule(name: &str, value: &str, dialect: Dialect) -> Read {
         "recursive" => Some(Rule::Recursion(true)),
         "unrecursive" => Some(Rule::Recursion(false)),
         "ignore_on_max_context" | "disable_ui_prompt" | "no_recursive_search" => Some(Rule::Nothing),
-        _ => return Read::Unknown,
+        _ => return ParsedRule::Unknown,
     };
-    rule.map_or(Read::BadValue, Read::Rule)
+    rule.map_or(ParsedRule::BadValue, ParsedRule::Rule)
 }
 
 fn position(value: &str) -> Option<Destination> {

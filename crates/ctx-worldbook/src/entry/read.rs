@@ -4,7 +4,7 @@ use ctx_types::{EntryFilter, EntryPosition, Flag, Numeric, Order, Persist as _, 
 
 use super::{CharacterFilter, Destination, Entry, Timing};
 use crate::book::Dialect;
-use crate::decorators::Decorated;
+use crate::decorators::DecoratedContent;
 use crate::fingerprint;
 use crate::source::{Source, SourceSet};
 
@@ -12,10 +12,10 @@ use crate::source::{Source, SourceSet};
 const DEFAULT_DEPTH: u64 = 4;
 
 impl Entry {
-    pub(crate) fn of(key: &str, noun: &WorldbookEntry, dialect: Dialect) -> (Self, Decorated) {
+    pub(crate) fn read(key: &str, noun: &WorldbookEntry, dialect: Dialect) -> (Self, DecoratedContent) {
         let is = |flag: Option<Flag>| flag.is_some_and(|flag| flag.0);
         let maybe = |flag: Option<Flag>| flag.map(|flag| flag.0);
-        let decorated = Decorated::read(noun.content.as_ref(), dialect);
+        let decorated = DecoratedContent::read(noun.content.as_ref(), dialect);
         let mut entry = Self {
             uid: noun.uid_under(key),
             key: key.into(),
@@ -41,7 +41,7 @@ impl Entry {
             wins_group: is(noun.group_override),
             group_weight: noun.group_weight.map_or(100.0, |weight| weight.0),
             use_group_scoring: maybe(noun.use_group_scoring),
-            scan_depth: noun.scan_depth.map(|depth| whole(depth.0)),
+            scan_depth: noun.scan_depth.map(|depth| to_integer(depth.0)),
             case_sensitive: maybe(noun.case_sensitive),
             match_whole_words: maybe(noun.match_whole_words),
             timing: Timing {
@@ -58,7 +58,7 @@ impl Entry {
         };
         decorated.apply_to(&mut entry);
         if entry.timing.lasts() {
-            entry.fingerprint = fingerprint::of(&noun.write());
+            entry.fingerprint = fingerprint::hash_value(&noun.write());
         }
         (entry, decorated)
     }
@@ -126,7 +126,7 @@ fn count(number: Option<Numeric>) -> u64 {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "saturates")]
-fn whole(number: f64) -> i64 {
+fn to_integer(number: f64) -> i64 {
     number as i64
 }
 

@@ -1,7 +1,7 @@
 use ctx_types::Text;
 
 use super::{Candidate, Run};
-use crate::input::Part;
+use crate::input::EntryPart;
 use crate::scan::Activation;
 use crate::set::Member;
 use crate::status::{Reason, Status};
@@ -19,7 +19,7 @@ impl Run<'_, '_> {
         if let Err(reason) = self.draw(number, member) {
             return self.close(number, reason);
         }
-        let expanded = self.ports.expand.expand(member, Part::Content, &member.entry.content);
+        let expanded = self.ports.expand.expand(member, EntryPart::Content, &member.entry.content);
         if let Err(reason) = self.admit_to_book(member, &expanded.text) {
             return self.close(number, reason);
         }
@@ -43,7 +43,7 @@ impl Run<'_, '_> {
         let uid = self.member(number).first_with_uid;
         let at = *self.active_uids.entry(uid).or_insert(self.activations.len());
         self.set_status(number, Status::Activated(at));
-        self.shut(number);
+        self.mark_closed(number);
         match self.activations.get_mut(at) {
             Some(active) => {
                 let replaced = std::mem::replace(active, activation).member;

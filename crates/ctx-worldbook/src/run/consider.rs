@@ -6,7 +6,7 @@ use super::Run;
 use super::find::SearchOutcome;
 use crate::decorators::Condition;
 use crate::hits::View;
-use crate::input::{Part, ScanInput};
+use crate::input::{EntryPart, ScanInput};
 use crate::keys::Key;
 use crate::scan::PassKind;
 use crate::set::Member;
@@ -127,20 +127,15 @@ impl<'r> Run<'r, '_> {
 
     fn check_conditions(&mut self, number: usize, member: &'r Member, view: View) -> Result<(), Reason> {
         for (index, condition) in member.entry.conditions.iter().enumerate() {
-            if let Some(fault) = self.fault(number, member, (index, condition), view) {
+            if let Some(fault) = self.fault(number, index, condition, view) {
                 return Err(Reason::Condition(fault));
             }
         }
         Ok(())
     }
 
-    fn fault(
-        &mut self,
-        number: usize,
-        member: &'r Member,
-        (index, condition): (usize, &Condition),
-        view: View,
-    ) -> Option<Phrase> {
+    fn fault(&mut self, number: usize, index: usize, condition: &Condition, view: View) -> Option<Phrase> {
+        let member = self.member(number);
         let ScanInput { answers, greeting, user_icon, .. } = *self.input;
         let length = self.input.length.unwrap_or_default().max(self.input.messages.len() as u64);
         match condition {
@@ -165,7 +160,7 @@ impl<'r> Run<'r, '_> {
                 .is_some_and(|icon| *icon != **wanted)
                 .then(|| phrase!("only for user avatar `{picture}`", picture = excerpt(wanted))),
             Condition::AnyKey(keys) => {
-                let keys = (0..keys.len()).map(|key| Part::ConditionKey(index, key));
+                let keys = (0..keys.len()).map(|key| EntryPart::ConditionKey(index, key));
                 match self.first(number, member, view, keys) {
                     SearchOutcome::Hit(_) => None,
                     SearchOutcome::Absent => Some(phrase!("no secondary key matches")),
@@ -173,7 +168,7 @@ impl<'r> Run<'r, '_> {
                 }
             }
             Condition::NoKey(keys) => {
-                let keys = (0..keys.len()).map(|key| Part::ConditionKey(index, key));
+                let keys = (0..keys.len()).map(|key| EntryPart::ConditionKey(index, key));
                 let hit = self.first(number, member, view, keys).hit()?;
                 Some(phrase!("excluding key `{key}` matches", key = excerpt(&hit.key)))
             }
@@ -181,7 +176,7 @@ impl<'r> Run<'r, '_> {
     }
 
     fn find_keys(&mut self, number: usize, member: &'r Member, view: View) -> Result<Cause, Reason> {
-        let primary = match self.first(number, member, view, (0..member.keys.len()).map(Part::Key)) {
+        let primary = match self.first(number, member, view, (0..member.keys.len()).map(EntryPart::Key)) {
             SearchOutcome::Hit(primary) => primary,
             SearchOutcome::Absent => return Err(Reason::NoKeyFound),
             SearchOutcome::Unknown(key, why) => return Err(Reason::KeyGaveUp { key, why }),
@@ -212,7 +207,7 @@ impl<'r> Run<'r, '_> {
     fn find_secondary(&mut self, number: usize, member: &'r Member, view: View) -> Secondary {
         let mut secondary = Secondary::default();
         for key in 0..member.secondary.len() {
-            match self.find(number, member, Part::SecondaryKey(key), view) {
+            match self.find(number, member, EntryPart::SecondaryKey(key), view) {
                 SearchOutcome::Hit(hit) => secondary.first = secondary.first.or(Some(hit)),
                 SearchOutcome::Absent => secondary.is_absent = true,
                 SearchOutcome::Unknown(key, why) => {
@@ -236,7 +231,7 @@ impl<'r> Run<'r, '_> {
         number: usize,
         member: &'r Member,
         view: View,
-        parts: impl Iterator<Item = Part>,
+        parts: impl Iterator<Item = EntryPart>,
     ) -> SearchOutcome {
         let mut first_unknown = SearchOutcome::Absent;
         for part in parts {
@@ -251,7 +246,7 @@ impl<'r> Run<'r, '_> {
         first_unknown
     }
 
-    fn has(&mut self, number: usize, member: &'r Member, part: Part, view: View) -> bool {
+    fn has(&mut self, number: usize, member: &'r Member, part: EntryPart, view: View) -> bool {
         self.find(number, member, part, view).hit().is_some()
     }
 
@@ -260,9 +255,10 @@ impl<'r> Run<'r, '_> {
         let member = self.member(number);
         let view = self.view(member, kind);
         let keys = 0..member.keys.len();
-        let primary = keys.filter(|key| self.has(number, member, Part::Key(*key), view)).count();
+        let primary = keys.filter(|key| self.has(number, member, EntryPart::Key(*key), view)).count();
         let keys = 0..member.secondary.len();
-        let secondary = keys.filter(|key| self.has(number, member, Part::SecondaryKey(*key), view)).count();
+        let secondary =
+            keys.filter(|key| self.has(number, member, EntryPart::SecondaryKey(*key), view)).count();
         match member.entry.logic {
             _ if member.keys.is_empty() => 0,
             SelectiveLogic::AndAny => primary + secondary,

@@ -7,8 +7,8 @@ use ctx_types::{Diagnostic, Phrase, Text, excerpt, phrase};
 use super::Run;
 use crate::codes;
 use crate::hits::{FoundIn, Hits, View};
-use crate::input::Part;
-use crate::keys::{self, ExpandedKey, Key, Parsed, Pattern};
+use crate::input::EntryPart;
+use crate::keys::{self, ExpandedKey, Key, ParsedKey, Pattern};
 use crate::scan::PassKind;
 use crate::set::{Member, bad_pattern};
 use crate::status::{GaveUp, KeyHit};
@@ -35,7 +35,7 @@ impl<'r> Run<'r, '_> {
         &mut self,
         number: usize,
         member: &'r Member,
-        part: Part,
+        part: EntryPart,
         view: View,
     ) -> SearchOutcome {
         let Some((key, text)) = key_of(member, part) else { return SearchOutcome::Absent };
@@ -44,12 +44,13 @@ impl<'r> Run<'r, '_> {
             Key::Literal(literal) => Ok(self.texts.hits.place(*literal, view)),
             Key::Pattern(pattern) => {
                 if is_possible(&self.texts.hits, pattern, view) {
-                    self.find_pattern((pattern.number, &pattern.regex), (member, part), view)
+                    let regex = NumberedRegex { number: pattern.number, regex: &pattern.regex };
+                    self.find_pattern(regex, EntryKey { member, part }, view)
                 } else {
                     Ok(None)
                 }
             }
-            Key::Dynamic { is_bad } => self.find_dynamic(number, (member, part), *is_bad, view),
+            Key::Dynamic { is_bad } => self.find_dynamic(number, EntryKey { member, part }, *is_bad, view),
         };
         match found {
             Ok(Some(found)) => {
@@ -63,53 +64,54 @@ impl<'r> Run<'r, '_> {
     fn find_dynamic(
         &mut self,
         number: usize,
-        (member, part): (&'r Member, Part),
+        key: EntryKey<'r>,
         is_bad: bool,
         view: View,
     ) -> Result<Option<FoundIn>, GaveUp> {
-        let key = self.expanded(number, (member, part), is_bad);
-        match &key.parsed {
-            Parsed::Blank => Ok(None),
-            Parsed::Regex(regex) => self.find_pattern((key.number, regex), (member, part), view),
-            Parsed::Plain(plain) => Ok(self.texts.haystack(view).and_then(|haystack| haystack.find(plain))),
+        let expanded = self.expand_key(number, key, is_bad);
+        match &expanded.parsed {
+            ParsedKey::Blank => Ok(None),
+            ParsedKey::Regex(regex) => {
+                self.find_pattern(NumberedRegex { number: expanded.number, regex }, key, view)
+            }
+            ParsedKey::Plain(plain) => {
+                Ok(self.texts.haystack(view).and_then(|haystack| haystack.find(plain)))
+            }
         }
     }
 
     /// Expands a key once per scan, and compiles equal results once.
-    fn expanded(
-        &mut self,
-        number: usize,
-        (member, part): (&'r Member, Part),
-        is_bad: bool,
-    ) -> Rc<ExpandedKey> {
+    fn expand_key(&mut self, number: usize, key: EntryKey<'r>, is_bad: bool) -> Rc<ExpandedKey> {
+        let EntryKey { member, part } = key;
         let name = match part {
-            Part::Content => (number, 0, 0, 0),
-            Part::Key(key) => (number, 1, key, 0),
-            Part::SecondaryKey(key) => (number, 2, key, 0),
-            Part::ConditionKey(condition, key) => (number, 3, condition, key),
+            EntryPart::Content => (number, 0, 0, 0),
+            EntryPart::Key(key) => (number, 1, key, 0),
+            EntryPart::SecondaryKey(key) => (number, 2, key, 0),
+            EntryPart::ConditionKey(condition, key) => (number, 3, condition, key),
         };
         if let Some(known) = self.dynamic.get(&name) {
             return known.clone();
         }
-        let key = key_of(member, part).map(|(_, key)| Text::from(&**key)).unwrap_or_default();
-        let text: Arc<str> = Arc::from(&*self.ports.expand.expand(member, part, &key).text);
-        let expanded = self.parsed(text, (member, part), is_bad);
+        let source = key_of(member, part).map(|(_, text)| Text::from(&**text)).unwrap_or_default();
+        let text: Arc<str> = Arc::from(&*self.ports.expand.expand(member, part, &source).text);
+        let expanded = self.parse_key(text, key, is_bad);
         self.dynamic.insert(name, expanded.clone());
         expanded
     }
 
-    fn parsed(&mut self, text: Arc<str>, (member, part): (&Member, Part), is_bad: bool) -> Rc<ExpandedKey> {
+    fn parse_key(&mut self, text: Arc<str>, key: EntryKey<'_>, is_bad: bool) -> Rc<ExpandedKey> {
+        let EntryKey { member, part } = key;
         let name = (text, member.matching);
         if let Some(known) = self.parsed.get(&name) {
             return known.clone();
         }
         let mut bad = None;
         let parsed = keys::parse(&name.0, member.matching, self.set.limits(), &mut |key, error| {
-            let entry = (&*member.id, &member.book);
-            bad = (!is_bad).then(|| bad_pattern(key, error, entry, member.entry.pointer_to(part)));
+            bad = (!is_bad)
+                .then(|| bad_pattern(key, error, &member.id, &member.book, member.entry.pointer_to(part)));
         });
         if let Some(bad) = bad {
-            self.tell(bad);
+            self.report(bad);
         }
         let parsed = Rc::new(ExpandedKey { number: usize::MAX - self.parsed.len(), parsed });
         self.parsed.insert(name, parsed.clone());
@@ -130,10 +132,11 @@ impl<'r> Run<'r, '_> {
     /// larger depth.
     fn find_pattern(
         &mut self,
-        (number, regex): (usize, &Regex),
-        (member, part): (&Member, Part),
+        numbered: NumberedRegex<'_>,
+        key: EntryKey<'_>,
         view: View,
     ) -> Result<Option<FoundIn>, GaveUp> {
+        let NumberedRegex { number, regex } = numbered;
         if let Some((_, why)) = self.given_up.get(&number).filter(|(least, _)| *least <= view.depth) {
             return Err(*why);
         }
@@ -141,22 +144,22 @@ impl<'r> Run<'r, '_> {
         let name = (number, view.depth, view.sources);
         let length = haystack.text.len();
         let start = match self.searched.get(&name) {
-            Some(Searched { length: known, found }) if *known == length => return Ok(*found),
-            Some(Searched { length: known, found: None }) if *known < length => {
+            Some(CachedSearch { length: known, found }) if *known == length => return Ok(*found),
+            Some(CachedSearch { length: known, found: None }) if *known < length => {
                 resume(regex, &haystack.text, *known)
             }
             _ => 0,
         };
-        match self.search((number, regex), &haystack, start) {
+        match self.search(numbered, &haystack, start) {
             Ok(start) => {
                 let found = start.map(|start| haystack.part_at(start));
-                self.searched.insert(name, Searched { length, found });
+                self.searched.insert(name, CachedSearch { length, found });
                 Ok(found)
             }
             Err((why, error)) => {
                 // A stop at a larger depth was reported.
                 if self.given_up.insert(number, (view.depth, why)).is_none() {
-                    self.tell_given_up((member, part), why, &error);
+                    self.report_stopped_search(key, why, &error);
                 }
                 Err(why)
             }
@@ -166,10 +169,11 @@ impl<'r> Run<'r, '_> {
     /// Returns the start of the match.
     fn search(
         &mut self,
-        (number, regex): (usize, &Regex),
+        numbered: NumberedRegex<'_>,
         haystack: &Haystack,
         start: usize,
     ) -> Result<Option<usize>, (GaveUp, ctx_regex::Error)> {
+        let NumberedRegex { number, regex } = numbered;
         let limit = self.set.limits().key_steps + haystack.text.len() as u64 / 8;
         let allowed = self.step_budget.allowed(number).min(limit);
         let mut steps = Steps::new(allowed);
@@ -180,7 +184,8 @@ impl<'r> Run<'r, '_> {
         found.map(|found| found.map(|range| range.start)).map_err(|error| (why, error))
     }
 
-    fn tell_given_up(&mut self, (member, part): (&Member, Part), why: GaveUp, error: &ctx_regex::Error) {
+    fn report_stopped_search(&mut self, key: EntryKey<'_>, why: GaveUp, error: &ctx_regex::Error) {
+        let EntryKey { member, part } = key;
         let key = excerpt(key_of(member, part).map_or("", |(_, key)| key));
         let id = excerpt(&member.id);
         let finding = match why {
@@ -205,15 +210,29 @@ impl<'r> Run<'r, '_> {
             }
         };
         let finding = finding.in_document(member.book.clone()).at_pointer(member.entry.pointer_to(part));
-        self.tell(finding.with_help(phrase!("simplify the pattern")));
+        self.report(finding.with_help(phrase!("simplify the pattern")));
     }
 
-    fn tell(&mut self, finding: Diagnostic) {
+    fn report(&mut self, finding: Diagnostic) {
         if self.findings.contains(&finding) {
             return;
         }
         if self.findings.len() < MAX_FINDINGS { self.findings.push(finding) } else { self.hidden += 1 }
     }
+}
+
+/// A key of an entry.
+#[derive(Clone, Copy)]
+struct EntryKey<'m> {
+    member: &'m Member,
+    part: EntryPart,
+}
+
+/// A regex with its number among the patterns of a scan.
+#[derive(Clone, Copy)]
+struct NumberedRegex<'p> {
+    number: usize,
+    regex: &'p Regex,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -234,7 +253,7 @@ impl SearchOutcome {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Searched {
+pub(super) struct CachedSearch {
     length: usize,
     found: Option<FoundIn>,
 }
@@ -255,13 +274,13 @@ fn resume(regex: &Regex, text: &str, searched: usize) -> usize {
     }
 }
 
-fn key_of(member: &Member, part: Part) -> Option<(&Key, &Arc<str>)> {
+fn key_of(member: &Member, part: EntryPart) -> Option<(&Key, &Arc<str>)> {
     let entry = &member.entry;
     match part {
-        Part::Content => None,
-        Part::Key(key) => Some((member.keys.get(key)?, entry.keys.get(key)?)),
-        Part::SecondaryKey(key) => Some((member.secondary.get(key)?, entry.secondary_keys.get(key)?)),
-        Part::ConditionKey(condition, key) => {
+        EntryPart::Content => None,
+        EntryPart::Key(key) => Some((member.keys.get(key)?, entry.keys.get(key)?)),
+        EntryPart::SecondaryKey(key) => Some((member.secondary.get(key)?, entry.secondary_keys.get(key)?)),
+        EntryPart::ConditionKey(condition, key) => {
             let text = entry.conditions.get(condition)?.keys().get(key)?;
             Some((member.conditions.get(condition)?.get(key)?, text))
         }

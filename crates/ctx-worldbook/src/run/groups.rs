@@ -17,23 +17,23 @@ impl<'r> Run<'r, '_> {
     /// Removes the losers and sets their statuses.
     ///
     /// An entry must win all its groups. After a loss, it no longer competes in the others.
-    pub(super) fn settle_groups(&mut self, candidates: &mut Vec<Candidate>, kind: PassKind) {
+    pub(super) fn resolve_groups(&mut self, candidates: &mut Vec<Candidate>, kind: PassKind) {
         let mut groups = self.groups(candidates);
         if groups.is_empty() {
             return;
         }
-        let mut contest = Contest { is_out: vec![false; candidates.len()] };
+        let mut losers = GroupLosers { is_out: vec![false; candidates.len()] };
         for group in &mut groups {
-            self.leave_sticky(group, candidates, &mut contest);
+            self.keep_sticky(group, candidates, &mut losers);
         }
         for group in groups.iter().filter(|group| !group.has_sticky) {
-            self.compare_scores(group, candidates, &mut contest, kind);
+            self.compare_scores(group, candidates, &mut losers, kind);
         }
         let active = self.active_groups();
         for group in groups.iter().filter(|group| !group.has_sticky) {
-            self.leave_one(group, candidates, &mut contest, &active);
+            self.keep_one(group, candidates, &mut losers, &active);
         }
-        let mut is_out = contest.is_out.into_iter();
+        let mut is_out = losers.is_out.into_iter();
         candidates.retain(|_| !is_out.next().unwrap_or_default());
     }
 
@@ -64,8 +64,8 @@ impl<'r> Run<'r, '_> {
         groups
     }
 
-    fn leave_sticky(&mut self, group: &mut Group<'_>, candidates: &[Candidate], contest: &mut Contest) {
-        let sticky: Vec<usize> = contest.members_of(group, candidates);
+    fn keep_sticky(&mut self, group: &mut Group<'_>, candidates: &[Candidate], losers: &mut GroupLosers) {
+        let sticky: Vec<usize> = losers.members_of(group, candidates);
         let Some(winner) = sticky.iter().copied().find(|member| self.timed.sticky(*member).is_some()) else {
             return;
         };
@@ -73,7 +73,7 @@ impl<'r> Run<'r, '_> {
         for at in &group.candidates {
             let member = candidates.get(*at).map_or(0, |candidate| candidate.member);
             if self.timed.sticky(member).is_none() {
-                self.lose((*at, member), group.name, GroupLoss::Sticky(winner), contest);
+                self.record_loss(Loser { at: *at, member }, group.name, GroupLoss::Sticky(winner), losers);
             }
         }
     }
@@ -83,11 +83,11 @@ impl<'r> Run<'r, '_> {
         &mut self,
         group: &Group<'_>,
         candidates: &[Candidate],
-        contest: &mut Contest,
+        losers: &mut GroupLosers,
         kind: PassKind,
     ) {
         let by_default = self.set.settings().use_group_scoring;
-        let members = contest.members_of(group, candidates);
+        let members = losers.members_of(group, candidates);
         let counts = |run: &Self, member| run.member(member).entry.use_group_scoring;
         if !by_default && !members.iter().any(|member| counts(self, *member) == Some(true)) {
             return;
@@ -101,19 +101,24 @@ impl<'r> Run<'r, '_> {
             let member = candidates.get(*at).map_or(0, |candidate| candidate.member);
             let Some(own) = scores.get(&member).copied().filter(|own| *own < best) else { continue };
             if counts(self, member).unwrap_or(by_default) {
-                self.lose((*at, member), group.name, GroupLoss::Score { own, best, winner }, contest);
+                self.record_loss(
+                    Loser { at: *at, member },
+                    group.name,
+                    GroupLoss::Score { own, best, winner },
+                    losers,
+                );
             }
         }
     }
 
-    fn leave_one(
+    fn keep_one(
         &mut self,
         group: &Group<'_>,
         candidates: &[Candidate],
-        contest: &mut Contest,
+        losers: &mut GroupLosers,
         active: &BTreeMap<&str, usize>,
     ) {
-        let members = contest.members_of(group, candidates);
+        let members = losers.members_of(group, candidates);
         let (winner, loss) = if let Some(active) = active.get(group.name) {
             (None, GroupLoss::Active(*active))
         } else if members.len() <= 1 {
@@ -127,7 +132,7 @@ impl<'r> Run<'r, '_> {
         for at in &group.candidates {
             let member = candidates.get(*at).map_or(0, |candidate| candidate.member);
             if Some(member) != winner {
-                self.lose((*at, member), group.name, loss.clone(), contest);
+                self.record_loss(Loser { at: *at, member }, group.name, loss.clone(), losers);
             }
         }
     }
@@ -159,8 +164,9 @@ impl<'r> Run<'r, '_> {
     }
 
     /// A candidate that already lost keeps its reason.
-    fn lose(&mut self, (at, member): (usize, usize), group: &str, loss: GroupLoss, contest: &mut Contest) {
-        let Some(is_out) = contest.is_out.get_mut(at).filter(|is_out| !**is_out) else { return };
+    fn record_loss(&mut self, loser: Loser, group: &str, loss: GroupLoss, losers: &mut GroupLosers) {
+        let Loser { at, member } = loser;
+        let Some(is_out) = losers.is_out.get_mut(at).filter(|is_out| !**is_out) else { return };
         *is_out = true;
         let is_told = matches!(loss, GroupLoss::Active(_)) && self.has_lost(member, group);
         if !is_told {
@@ -170,11 +176,18 @@ impl<'r> Run<'r, '_> {
     }
 }
 
-struct Contest {
+/// Position among the candidates, and number of the entry.
+#[derive(Clone, Copy)]
+struct Loser {
+    at: usize,
+    member: usize,
+}
+
+struct GroupLosers {
     is_out: Vec<bool>,
 }
 
-impl Contest {
+impl GroupLosers {
     fn members_of(&self, group: &Group<'_>, candidates: &[Candidate]) -> Vec<usize> {
         let still_in = group.candidates.iter().filter(|at| !self.is_out.get(**at).copied().unwrap_or(true));
         still_in.filter_map(|at| candidates.get(*at)).map(|candidate| candidate.member).collect()

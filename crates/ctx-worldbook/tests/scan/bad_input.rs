@@ -13,7 +13,7 @@ fn run(file: Value, text: &str, settings: Settings, limits: Limits) -> (Vec<Stri
     let noun = Worldbook::read(file.clone(), &mut reader);
     assert_eq!(noun.write(), file, "nothing is lost");
     let mut findings = reader.finish();
-    let (book, found) = Book::of("B", Level::Global, &noun);
+    let (book, found) = Book::read("B", Level::Global, &noun);
     findings.extend(found);
     let (set, found) = BookSet::compile([book], settings, limits);
     findings.extend(found);
@@ -78,7 +78,7 @@ fn reports_invalid_patterns() {
 #[test]
 fn reports_unknown_dialect() {
     let (_, found) =
-        Book::of("B", Level::Global, &Worldbook::read(json!({ "dialect": "ccv4" }), &mut Reader::new()));
+        Book::read("B", Level::Global, &Worldbook::read(json!({ "dialect": "ccv4" }), &mut Reader::new()));
     assert_eq!(
         found[0].to_string(),
         "warning[CTX0955]: unknown dialect `ccv4`; SillyTavern's rules apply (at B /dialect)"
@@ -184,9 +184,9 @@ fn reports_exceeded_limits() {
 }
 
 /// Returns all diagnostics and the status of each entry.
-fn told(entries: Value, text: &str) -> (Vec<String>, Vec<String>) {
+fn scan_diagnostics(entries: Value, text: &str) -> (Vec<String>, Vec<String>) {
     let noun = Worldbook::read(json!({ "entries": entries }), &mut Reader::new());
-    let (book, mut findings) = Book::of("B", Level::Global, &noun);
+    let (book, mut findings) = Book::read("B", Level::Global, &noun);
     let (set, found) = BookSet::compile([book], Settings::default(), Limits::default());
     let scan = scan(&set, text);
     findings.extend(found.into_iter().chain(scan.diagnostics));
@@ -198,7 +198,7 @@ fn told(entries: Value, text: &str) -> (Vec<String>, Vec<String>) {
 fn reports_invalid_pattern_with_macros_once() {
     let entries =
         json!([{ "key": ["/(?<=the castle/"] }, { "key": ["/{{char}}(/"] }, { "key": ["moon", "/<b(/"] }]);
-    let (found, _) = told(entries, "moon");
+    let (found, _) = scan_diagnostics(entries, "moon");
     let places: Vec<&str> = found.iter().filter_map(|finding| finding.split(" (at ").nth(1)).collect();
     assert_eq!(places, ["B /entries/0/key/0)", "B /entries/1/key/0)", "B /entries/2/key/1)"], "{found:?}");
 }
@@ -208,7 +208,7 @@ fn preserves_steps_after_stopped_expression() {
     let evil = |_: usize| json!({ "key": ["/(a+)+\\1[b-z]/"] });
     let mut entries: Vec<Value> = (0..100).map(evil).collect();
     entries.push(json!({ "key": ["/aa[a]/"] }));
-    let (found, statuses) = told(json!(entries), &"a".repeat(10_000));
+    let (found, statuses) = scan_diagnostics(json!(entries), &"a".repeat(10_000));
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("CTX0960") && found[0].ends_with("(at B /entries/0/key/0)"), "{found:?}");
     let given_up = "it is unknown whether key `/(a+)+\\1[b-z]/` matches: the search was stopped";
@@ -233,7 +233,7 @@ fn reserves_steps_for_other_keys() {
     };
     for order in [0, 200] {
         let entries: Vec<Value> = evil(200).into_iter().chain(harmless(order)).collect();
-        let (found, mut statuses) = told(json!(entries), &"a".repeat(10_000));
+        let (found, mut statuses) = scan_diagnostics(json!(entries), &"a".repeat(10_000));
         if order == 200 {
             statuses.rotate_left(3);
         }
@@ -254,7 +254,7 @@ fn reserves_steps_for_other_keys() {
 fn searches_shared_key_once() {
     let entries: Vec<Value> = (0..5_000).map(|_| json!({ "key": ["/(a)+\\1b/"] })).collect();
     let text = format!("{}b", "a".repeat(2_000));
-    let (found, statuses) = told(json!(entries), &text);
+    let (found, statuses) = scan_diagnostics(json!(entries), &text);
     assert_eq!(found, [""; 0]);
     assert!(statuses.iter().all(|status| status == "it is active"));
 }
@@ -265,7 +265,7 @@ fn reports_invalid_values_at_their_location() {
         "key": ["moon"], "position": 4, "depth": -3, "scanDepth": -1, "sticky": 1.5, "cooldown": -2, "delay": -1,
         "delayUntilRecursionLevel": -1, "probability": 120, "groupWeight": -5, "order": -7, "triggers": ["normal", "swip"],
     });
-    let (found, _) = told(json!([entry]), "moon");
+    let (found, _) = scan_diagnostics(json!([entry]), "moon");
     let value = |field: &str, value: &str, counts_as: &str| {
         let message = format!("invalid `{field}` {value} of `B.0`; {counts_as} is used");
         format!("warning[CTX0957]: {message} (at B /entries/0/{field})")
@@ -301,7 +301,7 @@ fn reports_and_keeps_values_of_wrong_type() {
 fn reports_mistyped_expressions() {
     let entries =
         json!([{ "key": ["moon", "/mo+n/x"] }, { "key": ["/<b>sun</b>/"], "keysecondary": ["/a/gg"] }]);
-    let (found, statuses) = told(entries, "moon");
+    let (found, statuses) = scan_diagnostics(entries, "moon");
     let told = "warning[CTX0950]: invalid key";
     assert_eq!(
         found,
@@ -320,7 +320,7 @@ fn reports_decorators_without_effect() {
         { "key": ["moon"], "content": "@@foo\n@@@depth 3\nx" },
     ]);
     let found = |book: Value| {
-        let (_, found) = Book::of("B", Level::Global, &Worldbook::read(book, &mut Reader::new()));
+        let (_, found) = Book::read("B", Level::Global, &Worldbook::read(book, &mut Reader::new()));
         found.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(
@@ -343,7 +343,7 @@ fn reports_decorators_without_effect() {
 #[test]
 fn counts_unlisted_invalid_keys() {
     let entries: Vec<Value> = (0..3_000).map(|n| json!({ "key": [format!("/({n}/")] })).collect();
-    let (found, _) = told(json!(entries), "moon");
+    let (found, _) = scan_diagnostics(json!(entries), "moon");
     assert_eq!(found.len(), 1_001);
     assert_eq!(found[1_000], "warning[CTX0950]: 2000 more invalid keys are not listed");
 }
@@ -352,24 +352,24 @@ fn counts_unlisted_invalid_keys() {
 fn reports_unsearched_messages_within_scan_depth() {
     let noun =
         Worldbook::read(json!({ "entries": [{ "key": ["moon"], "scanDepth": 1450 }] }), &mut Reader::new());
-    let (book, _) = Book::of("B", Level::Global, &noun);
+    let (book, _) = Book::read("B", Level::Global, &noun);
     let (set, _) = BookSet::compile([book], Settings::default(), Limits::default());
-    let told = |length: usize| {
+    let diagnostics = |length: usize| {
         let messages = vec![ScanMessage { name: None, text: "sun".into() }; length];
         let input = ScanInput { messages: &messages, ..ScanInput::default() };
         let ports = Ports { draws: &mut ListedDraws::default(), expand: &mut NoMacros, counter: None };
         set.scan(&input, ports).diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
-    assert_eq!(told(1_000), [""; 0]);
+    assert_eq!(diagnostics(1_000), [""; 0]);
     let expected = "warning[CTX0963]: only the newest 1000 messages were searched for keys; 400 more are within the scan depth";
-    assert_eq!(told(1_400), [expected]);
+    assert_eq!(diagnostics(1_400), [expected]);
 }
 
 #[test]
 fn reports_each_kind_of_uid_conflict() {
     let entries =
         json!([{ "uid": 1, "key": ["moon"] }, { "key": ["moon"] }, { "uid": "1", "key": ["moon"] }]);
-    let (found, _) = told(entries, "moon");
+    let (found, _) = scan_diagnostics(entries, "moon");
     assert_eq!(
         found,
         [

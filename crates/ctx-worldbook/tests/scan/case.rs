@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ctx_types::ports::TokenCounter;
 use ctx_types::{EncodingId, Persist as _, Reader, Text, Worldbook};
 use ctx_worldbook::{
-    Book, BookSet, Expand, Expanded, Level, Limits, ListedDraws, Member, Part, Ports, Scan, ScanInput,
-    ScanMessage, ScanSources, Settings, Source, Status, TimedState,
+    Book, BookSet, EntryPart, Expand, ExpandedText, Level, Limits, ListedDraws, Member, Ports, Scan,
+    ScanInput, ScanMessage, ScanSources, Settings, Source, Status, TimedState,
 };
 use serde_json::{Value, json};
 
@@ -24,16 +24,16 @@ impl TokenCounter for Bytes {
 
 /// Expands `{{char}}` to `Ada`, and `{{n}}` to a running number.
 #[derive(Default)]
-pub(crate) struct Counting(usize);
+pub(crate) struct CountingExpander(usize);
 
-impl Expand for Counting {
-    fn expand(&mut self, _member: &Member, _part: Part, text: &Text) -> Expanded {
+impl Expand for CountingExpander {
+    fn expand(&mut self, _member: &Member, _part: EntryPart, text: &Text) -> ExpandedText {
         let mut expanded = text.replace("{{char}}", "Ada");
         while let Some(at) = expanded.find("{{n}}") {
             self.0 += 1;
             expanded.replace_range(at..at + 5, &self.0.to_string());
         }
-        Expanded { text: expanded.into(), written: Vec::new() }
+        ExpandedText { text: expanded.into(), written: Vec::new() }
     }
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn compile(case: &Value) -> BookSet {
     assert_eq!(found, []);
     let read = |name: &str, level, book: &Value| {
         let noun = Worldbook::read(book.clone(), &mut Reader::new());
-        Book::of(name, level, &noun).0
+        Book::read(name, level, &noun).0
     };
     let mut books = Vec::new();
     if case.get("entries").is_some() {
@@ -100,7 +100,7 @@ pub(crate) fn scan(
         user_icon: case["icon"].as_str(),
         length: None,
     };
-    set.scan(&input, Ports { draws, expand: &mut Counting::default(), counter: Some(&Bytes) })
+    set.scan(&input, Ports { draws, expand: &mut CountingExpander::default(), counter: Some(&Bytes) })
 }
 
 fn texts(value: &Value) -> Vec<Arc<str>> {

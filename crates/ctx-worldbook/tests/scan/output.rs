@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::case::{compile, draws, scan};
-use ctx_worldbook::{TimedState, Unplaced};
+use ctx_worldbook::{TimedState, UnplacedReason};
 
 fn output(entries: Value) -> Value {
     let case = json!({ "entries": entries });
@@ -12,7 +12,7 @@ fn output(entries: Value) -> Value {
     let texts = |list: &[usize]| list.iter().map(text).collect::<Vec<_>>();
     let depths: Vec<Value> =
         output.depths.iter().map(|at| json!([at.depth, at.role.as_str(), texts(&at.entries)])).collect();
-    let unplaced = |(at, why): &(usize, Unplaced)| json!([scan.activations[*at].member, why.phrase()]);
+    let unplaced = |(at, why): &(usize, UnplacedReason)| json!([scan.activations[*at].member, why.phrase()]);
     let mut all = json!({
         "before": texts(&output.before_character), "after": texts(&output.after_character),
         "top": texts(&output.note_top), "bottom": texts(&output.note_bottom),

@@ -8,7 +8,7 @@ use ctx_chat::{
     Chat, ChatLog, Conversation, ConversationStore as _, MessageTags, RequestCompression, SqliteStore,
     StoreError, TurnEvent, TurnRequest, run_turn, with_compression,
 };
-use ctx_engine::ConversationMemory;
+use ctx_engine::TurnCache;
 use ctx_pipeline::Cancel;
 use ctx_types::{SessionOp, StoredAttachment, Text, TurnInput};
 use serde_json::json;
@@ -84,7 +84,7 @@ fn what_was_compressed_for_a_question_that_is_refused_is_forgotten() {
     pages.block_on(room.store.limit_pages(1)).unwrap();
     let mut request = Room::says(&"word ".repeat(4_000));
     request.turn.context_tokens = Some(8_000);
-    let (chat, memory) = (Chat::new(&room.agent, &room.client), ConversationMemory::default());
+    let (chat, memory) = (Chat::new(&room.agent, &room.client), TurnCache::default());
     let (store, conversation) = (&room.store, &mut room.conversation);
     let log = ChatLog { store, conversation, memory: Some(&memory), lease: None };
     let error = block_on(run_turn(&chat, Some(log), request, &mut |_| (), &room.cancel)).unwrap_err();

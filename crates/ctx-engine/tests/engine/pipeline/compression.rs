@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use ctx_engine::{Compile, CompiledAgent, Context, ConversationMemory, Engine, Ports, Switches};
+use ctx_engine::{Compile, CompiledAgent, Context, Engine, Ports, Switches, TurnCache};
 use ctx_types::{
     Agent, Content, Deadline, Decision, LoadedWorldbook, Message, Node, NodeEdit, NodeId, Outcome, Persist,
     PortFuture, Reader, Role, Session, SessionOp, SourceKind, StoredToolCall, TurnInput, Worldbook,
@@ -19,7 +19,7 @@ use crate::pipeline::case::{log, plugin, texts, total};
 struct Chat {
     compiled: CompiledAgent,
     session: Session,
-    memory: ConversationMemory,
+    memory: TurnCache,
     turn: TurnInput,
 }
 
@@ -27,8 +27,8 @@ impl Chat {
     fn new(count: usize, config: &Value) -> Self {
         Self {
             compiled: compile(config),
-            session: Session::linear("s", (0..count).map(said)).0,
-            memory: ConversationMemory::default(),
+            session: Session::linear("s", (0..count).map(user_node)).0,
+            memory: TurnCache::default(),
             turn: TurnInput::default().with(|turn| turn.context_tokens = Some(2_000)),
         }
     }
@@ -38,12 +38,12 @@ impl Chat {
         pollster::block_on(self.compiled.assemble_with(&self.session, &self.turn, ports)).unwrap()
     }
 
-    fn go_on(&mut self) {
-        (0..2).for_each(|_| self.append(said));
+    fn append_turn(&mut self) {
+        (0..2).for_each(|_| self.append(user_node));
     }
 
-    fn append(&mut self, said: impl FnOnce(usize) -> Node) {
-        let node = Box::new(said(self.len()));
+    fn append(&mut self, node: impl FnOnce(usize) -> Node) {
+        let node = Box::new(node(self.len()));
         self.session
             .apply(&SessionOp::Append { parent: self.session.active_leaf_id().clone(), node })
             .unwrap();
@@ -92,7 +92,7 @@ fn compile_file(engine: &Engine, file: Value, worldbooks: Vec<LoadedWorldbook>) 
 }
 
 /// Returns message number `at`; its text contains a unique name.
-fn said(at: usize) -> Node {
+fn user_node(at: usize) -> Node {
     let role = if at.is_multiple_of(2) { Role::User } else { Role::Assistant };
     let text = format!(
         "I saw lamp X{at}Q on the pier at {}:{:02}, and it was rather dim, as I think.",
@@ -121,7 +121,7 @@ fn keeps_rewritten_prefix_until_budget_is_near() {
     assert!(is_rewritten(&before));
     let mut rewrites = 0;
     for _ in 0..100 {
-        chat.go_on();
+        chat.append_turn();
         let after = chat.assemble();
         assert!(total(&after) <= 1_997);
         if is_rewritten(&after) {
@@ -140,7 +140,7 @@ fn keeps_rewritten_prefix_until_budget_is_near() {
 fn reports_reused_compression() {
     let mut chat = Chat::new(81, &json!({}));
     chat.assemble();
-    chat.go_on();
+    chat.append_turn();
     let context = chat.assemble();
     let stage = context.report.stages.iter().find(|stage| stage.id == "request-compressor").unwrap();
     insta::assert_snapshot!(stage.log[0], @r#"the earlier compression of 75 messages still fits: 1026 of 1997 tokens {"sinceLastTurn":{"messages":7,"tokens":936,"bytes":2596,"rewrittenTokens":90}}"#);
@@ -158,7 +158,7 @@ fn reports_reused_compression() {
 fn compresses_again_without_cache() {
     let mut chat = Chat::new(81, &json!({}));
     let first = chat.assemble();
-    chat.go_on();
+    chat.append_turn();
     chat.memory.forget();
     assert!(!chat.memory.is_compressed());
     let anew = chat.assemble();
@@ -171,12 +171,12 @@ fn compresses_again_without_cache() {
 fn compresses_again_after_edit_of_rewritten_prefix() {
     let mut chat = Chat::new(81, &json!({}));
     let first = chat.assemble();
-    chat.go_on();
+    chat.append_turn();
     chat.edit("n5", "I saw lamp Z9999Z, to be honest.");
     let after = chat.assemble();
     assert!(is_rewritten(&after) && note(&after) != note(&first));
     // Messages after the digest may be edited without a rewrite.
-    chat.go_on();
+    chat.append_turn();
     chat.edit("n84", "I saw nothing.");
     let later = chat.assemble();
     assert!(!is_rewritten(&later));
@@ -188,7 +188,7 @@ fn compresses_again_after_edit_of_rewritten_prefix() {
 fn discards_compression_on_another_branch() {
     let mut chat = Chat::new(81, &json!({}));
     chat.assemble();
-    let node = Box::new(said(2).with_id("other"));
+    let node = Box::new(user_node(2).with_id("other"));
     chat.session.apply(&SessionOp::Append { parent: "n10".into(), node }).unwrap();
     let other = chat.assemble();
     assert_eq!(note(&other), None);
@@ -212,7 +212,7 @@ fn previews_request_without_caching_it() {
     assert!(!chat.memory.is_compressed());
     chat.turn.preview = false;
     assert_eq!(chat.assemble().messages, preview.messages);
-    chat.go_on();
+    chat.append_turn();
     chat.turn.preview = true;
     let preview = chat.assemble();
     chat.turn.preview = false;
@@ -224,7 +224,7 @@ fn keeps_selected_messages_across_turns() {
     let mut chat = Chat::new(81, &json!({ "strategy": "key-message", "minRecentMessages": 4 }));
     let before = chat.assemble();
     assert!(is_rewritten(&before));
-    chat.go_on();
+    chat.append_turn();
     let after = chat.assemble();
     assert!(!is_rewritten(&after));
     assert!(common(&before, &after) >= before.messages.len() - 2);
@@ -236,7 +236,7 @@ fn keeps_unloaded_messages_in_digest() {
     let mut chat = Chat::new(41, &config);
     let mut rewrites = 0;
     while rewrites < 3 {
-        chat.go_on();
+        chat.append_turn();
         rewrites += usize::from(is_rewritten(&chat.assemble()));
     }
     let context = chat.assemble();
@@ -257,7 +257,7 @@ fn reserves_tokens_for_later_processors_each_turn() {
     for _ in 0..30 {
         let context = chat.assemble();
         assert!(total(&context) <= 997);
-        chat.go_on();
+        chat.append_turn();
     }
 }
 
@@ -274,7 +274,7 @@ fn counts_extra_tokens_of_limiter() {
         let mut chat = Chat::new(40, &json!({}));
         chat.compiled = compile_file(&Engine::new(), file, Vec::new());
         for _ in 0..20 {
-            chat.go_on();
+            chat.append_turn();
             let context = chat.assemble();
             let limiter = log(&context, "token-limiter");
             assert!(limiter.starts_with("everything fits"), "{extra}: {limiter}");
@@ -292,7 +292,7 @@ fn keeps_pinned_messages_and_summaries_in_place() {
     chat.session = Session::read(file, &mut Reader::new());
     let before = chat.assemble();
     assert!(is_rewritten(&before));
-    chat.go_on();
+    chat.append_turn();
     let after = chat.assemble();
     assert!(!is_rewritten(&after));
     for context in [&before, &after] {
@@ -339,7 +339,7 @@ fn check_left_out(config: &Value, change: impl Fn(&mut Chat, usize), expected: b
     let mut count = 0;
     for turn in 0..60 {
         for chat in [&mut chat, &mut whole] {
-            chat.go_on();
+            chat.append_turn();
             change(chat, turn);
         }
         whole.compiled = compile(config);
@@ -386,7 +386,7 @@ impl Step {
     fn take(self, chat: &mut Chat) {
         let id = |newer: usize| NodeId::from(format!("n{}", chat.len() - newer.min(chat.len() - 1)));
         match self {
-            Self::GoOn => chat.go_on(),
+            Self::GoOn => chat.append_turn(),
             Self::UseTool => {
                 let call = |at: usize| Arc::<str>::from(format!("c{at}"));
                 let tool_calls = |at| {
@@ -396,21 +396,21 @@ impl Step {
                 chat.append(|at| Node {
                     role: Some(Role::Assistant),
                     tool_calls: tool_calls(at),
-                    ..said(at)
+                    ..user_node(at)
                 });
                 chat.append(|at| Node {
                     role: Some(Role::Tool),
                     tool_call_id: Some(call(at - 1)),
-                    ..said(at)
+                    ..user_node(at)
                 });
-                chat.go_on();
+                chat.append_turn();
             }
             Self::Edit(newer) => chat.edit(&id(newer), "I saw nothing."),
             Self::Toggle(newer, enabled) => {
                 chat.session.apply(&SessionOp::Toggle { id: id(newer), enabled }).unwrap();
             }
             Self::Branch(newer) => {
-                let (parent, node) = (id(newer), Box::new(said(chat.len())));
+                let (parent, node) = (id(newer), Box::new(user_node(chat.len())));
                 chat.session.apply(&SessionOp::Append { parent, node }).unwrap();
             }
             Self::Budget(tokens) => chat.turn.context_tokens = Some(tokens.into()),
@@ -466,7 +466,7 @@ fn check_loaded(engine: &Engine, key: &str, part: Value) {
     for _ in 0..8 {
         let context = chat.assemble();
         assert!(chat.memory.is_compressed() && !is_left_out(&context), "{key}");
-        chat.go_on();
+        chat.append_turn();
     }
 }
 
@@ -524,7 +524,7 @@ impl Deadline for Over {
 fn loads_compressed_messages_if_compressor_fails() {
     let mut chat = Chat::new(81, &json!({}));
     let stages = chat.assemble().report.stages;
-    chat.go_on();
+    chat.append_turn();
     assert!(is_left_out(&chat.assemble()));
     let at = stages.iter().position(|stage| stage.id == "request-compressor").unwrap();
     let deadline = OverAt(AtomicUsize::new(at));
@@ -554,7 +554,7 @@ fn places_injections_among_compressed_messages() {
     for turn in 0..4 {
         for chat in [&mut chat, &mut whole] {
             chat.turn.input = (turn == 2).then(|| "Is that the harbour?".into());
-            chat.go_on();
+            chat.append_turn();
         }
         whole.compiled = agent();
         let context = chat.assemble();

@@ -3,13 +3,13 @@ use serde_json::json;
 
 use crate::pipeline::case::{Case, plugin, stages, texts, written};
 
-fn nothing(id: &'static str, priority: i64) -> crate::pipeline::case::Plugin {
+fn no_op(id: &'static str, priority: i64) -> crate::pipeline::case::Plugin {
     plugin(id, priority, |_| {})
 }
 
 #[test]
 fn orders_plugins_among_builtin_processors() {
-    let case = Case::talk(1, 1_000).with(nothing("late", 900)).with(nothing("early", 150));
+    let case = Case::talk(1, 1_000).with(no_op("late", 900)).with(no_op("early", 150));
     let expected = [
         "session-loader",
         "early",
@@ -29,7 +29,7 @@ fn orders_plugins_among_builtin_processors() {
 
 #[test]
 fn breaks_ties_by_registration_order() {
-    let case = Case::talk(1, 1_000).with(nothing("b", 900)).with(nothing("a", 900)).with(nothing("c", 400));
+    let case = Case::talk(1, 1_000).with(no_op("b", 900)).with(no_op("a", 900)).with(no_op("c", 400));
     let context = case.context();
     let found = stages(&context);
     assert_eq!(found[found.len() - 3..], ["b", "a", "asset-resolver"]);
@@ -38,7 +38,7 @@ fn breaks_ties_by_registration_order() {
 
 #[test]
 fn applies_settings_to_plugins() {
-    let mut case = Case::talk(1, 1_000).with(nothing("a", 900)).with(nothing("b", 900));
+    let mut case = Case::talk(1, 1_000).with(no_op("a", 900)).with(no_op("b", 900));
     case.agent["parameters"] = json!({ "processors": [
         { "id": "a", "priority": 910 }, { "id": "merge-system-to-head", "enabled": false },
     ] });
@@ -49,7 +49,7 @@ fn applies_settings_to_plugins() {
 fn rejects_registered_id_in_any_spelling() {
     let mut engine = Engine::new();
     let mut register =
-        |id| engine.register(std::sync::Arc::new(nothing(id, 1))).map_err(|error| error.to_string());
+        |id| engine.register(std::sync::Arc::new(no_op(id, 1))).map_err(|error| error.to_string());
     assert_eq!(register("mine"), Ok(()));
     assert_eq!(register("primary:mine"), Err("processor `mine` is registered already".to_owned()));
     assert_eq!(register("token-limiter"), Err("processor `token-limiter` is registered already".to_owned()));

@@ -1,5 +1,5 @@
 use ctx_compress::recall::Noted;
-use ctx_engine::{Compile, CompiledAgent, Context, ConversationMemory, Engine, Ports, Switches};
+use ctx_engine::{Compile, CompiledAgent, Context, Engine, Ports, Switches, TurnCache};
 use ctx_types::{
     Agent, Change, Content, Embedder, Message, Node, NodeEdit, Persist, PortError, PortErrorKind, PortFuture,
     Reader, Role, Session, SessionOp, Text, TurnInput, phrase,
@@ -42,12 +42,7 @@ fn session(count: usize) -> Session {
     Session::linear("s", (0..count).map(said)).0
 }
 
-fn assemble(
-    compiled: &CompiledAgent,
-    session: &Session,
-    input: &str,
-    memory: &ConversationMemory,
-) -> Context {
+fn assemble(compiled: &CompiledAgent, session: &Session, input: &str, memory: &TurnCache) -> Context {
     let turn = TurnInput::default().with(|turn| {
         turn.context_tokens = Some(2_000);
         turn.input = Some(input.into());
@@ -63,7 +58,7 @@ fn recalled(context: &Context) -> Option<&Message> {
 #[track_caller]
 fn check(enable: &[&str], session: &Session, input: &str, is_there: bool) {
     let compiled = compile(enable);
-    let context = assemble(&compiled, session, input, &ConversationMemory::default());
+    let context = assemble(&compiled, session, input, &TurnCache::default());
     let has = |text: &String| text.contains("allergic to walnuts");
     let times = texts(&context).iter().filter(|text| has(text)).count();
     assert_eq!(times, usize::from(is_there), "{:#?}", texts(&context));
@@ -82,7 +77,7 @@ fn recalls_fact_only_for_related_question() {
 
 #[test]
 fn places_recalled_passages_before_question() {
-    let (session, memory) = (session(420), ConversationMemory::default());
+    let (session, memory) = (session(420), TurnCache::default());
     let context = assemble(&compile(&["recall"]), &session, "May she have walnut cake?", &memory);
     let at = context.messages.iter().position(|message| message.text().starts_with("Recalled")).unwrap();
     assert_eq!(at + 2, context.messages.len());
@@ -122,7 +117,7 @@ fn ignores_disabled_messages_and_other_branches() {
 
 #[test]
 fn does_not_recall_for_unspecific_questions() {
-    let (session, memory) = (session(420), ConversationMemory::default());
+    let (session, memory) = (session(420), TurnCache::default());
     let compiled = compile(&["recall"]);
     for input in ["what is it?", "🙂🙂🙂", "zebra ".repeat(200).trim()] {
         let context = assemble(&compiled, &session, input, &memory);
@@ -143,7 +138,7 @@ fn does_not_recall_for_unspecific_questions() {
 
 #[test]
 fn follows_removals_and_undo() {
-    let (mut session, memory, compiled) = (session(420), ConversationMemory::default(), compile(&["recall"]));
+    let (mut session, memory, compiled) = (session(420), TurnCache::default(), compile(&["recall"]));
     let has = |session: &Session| {
         let context = assemble(&compiled, session, "May she have walnut cake?", &memory);
         texts(&context).iter().any(|text| text.contains("allergic to walnuts"))
@@ -172,7 +167,7 @@ fn searches_other_branches_if_configured() {
         let processors = json!([{ "id": "recall", "enabled": true, "config": config }]);
         let file = json!({ "parameters": { "processors": processors }, "presetMessages": [{ "type": "chat_history" }] });
         let compiled = Engine::new().compile(&Agent::read(file, &mut Reader::new()), &Compile::default());
-        let memory = ConversationMemory::default();
+        let memory = TurnCache::default();
         for _turn in 0..2 {
             let context = assemble(&compiled, &session, "What is the lighthouse keeper called?", &memory);
             let line = "~ U: lighthouse keeper called Nils.";
@@ -181,11 +176,11 @@ fn searches_other_branches_if_configured() {
     }
 }
 
-struct Toy {
+struct ToyEmbedder {
     fails: bool,
 }
 
-impl Embedder for Toy {
+impl Embedder for ToyEmbedder {
     fn embed<'a>(&'a self, texts: &'a [Text]) -> PortFuture<'a, Result<Vec<Vec<f32>>, PortError>> {
         let is_about = |text: &Text| ["allergic", "food"].iter().any(|word| text.as_str().contains(word));
         let vector = |text: &Text| if is_about(text) { vec![1.0, 0.0] } else { vec![0.0, 1.0] };
@@ -201,7 +196,7 @@ impl Embedder for Toy {
 #[test]
 fn recalls_by_vectors_or_reports_missing_vectors() {
     let (session, compiled) = (session(420), compile(&["recall"]));
-    let assemble = |toy: &Toy, preview: bool| {
+    let assemble = |toy: &ToyEmbedder, preview: bool| {
         let turn = TurnInput::default().with(|turn| {
             turn.context_tokens = Some(2_000);
             turn.input = Some("Which food is bad for the girl?".into());
@@ -213,14 +208,13 @@ fn recalls_by_vectors_or_reports_missing_vectors() {
             context.report.diagnostics.iter().filter(|found| found.code.to_string() == "CTX0781").count();
         (texts(&context).concat().contains("allergic to walnuts"), found)
     };
-    assert_eq!(assemble(&Toy { fails: false }, false), (true, 0));
-    assert_eq!(assemble(&Toy { fails: true }, false), (false, 1));
-    assert_eq!(assemble(&Toy { fails: false }, true), (false, 1));
+    assert_eq!(assemble(&ToyEmbedder { fails: false }, false), (true, 0));
+    assert_eq!(assemble(&ToyEmbedder { fails: true }, false), (false, 1));
+    assert_eq!(assemble(&ToyEmbedder { fails: false }, true), (false, 1));
 }
 
 fn lost(enable: &[&str], extra: u32) -> Vec<usize> {
-    let (compiled, session, memory) =
-        (compile_counting(enable, extra), session(150), ConversationMemory::default());
+    let (compiled, session, memory) = (compile_counting(enable, extra), session(150), TurnCache::default());
     let is_lost = |lamp: &usize| {
         let name = format!("X{lamp}Q");
         let context = assemble(&compiled, &session, &format!("When did I see lamp {name}?"), &memory);
@@ -252,7 +246,7 @@ proptest! {
         let session = session(count);
         let enable: &[&str] = if is_compressed { &["recall", "request-compressor"] } else { &["recall"] };
         let input = format!("When did I see lamp X{lamp}Q, and who has walnuts?");
-        let context = assemble(&compile(enable), &session, &input, &ConversationMemory::default());
+        let context = assemble(&compile(enable), &session, &input, &TurnCache::default());
         prop_assert!(total(&context) <= 2_000);
         let sent: Vec<&str> = context.messages.iter().filter_map(|message| message.source.id.as_deref()).collect();
         let lines = recalled(&context).map(|message| message.written.clone()).unwrap_or_default();
@@ -271,7 +265,7 @@ proptest! {
 
     #[test]
     fn recalls_same_passages_with_cached_index(steps in prop::collection::vec((0..4_usize, 0..200_usize), 1..6)) {
-        let (mut session, memory, compiled) = (session(200), ConversationMemory::default(), compile(&["recall"]));
+        let (mut session, memory, compiled) = (session(200), TurnCache::default(), compile(&["recall"]));
         for (kind, at) in steps {
             let id: std::sync::Arc<str> = format!("n{}", at + 1).into();
             let op = match kind {
@@ -287,7 +281,7 @@ proptest! {
             session.apply(&op).ok();
             let input = format!("Was lamp X{at}Q near the walnuts?");
             let context = assemble(&compiled, &session, &input, &memory);
-            let anew = assemble(&compiled, &session, &input, &ConversationMemory::default());
+            let anew = assemble(&compiled, &session, &input, &TurnCache::default());
             prop_assert_eq!(texts(&context), texts(&anew));
             let lines = recalled(&context).map(|message| message.written.clone()).unwrap_or_default();
             let path: Vec<_> = session.path().iter().filter_map(|node| node.id.clone()).collect();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ctx_pipeline::{
     Cancel, Config, ContextProcessor, Descriptor, Draft, Inputs, Pipeline, PipelineContext, PrepareContext,
-    Prepared, ProcessorError, ProcessorRegistry, Run, RunError, async_trait,
+    PreparedData, ProcessorError, ProcessorRegistry, Run, RunError, async_trait,
 };
 use ctx_tokens::{Budget, ModelFacts};
 use ctx_types::{
@@ -15,7 +15,7 @@ use ctx_types::{
 
 type Act = Box<dyn Fn(&mut PipelineContext<'_>) -> Result<(), ProcessorError> + Send + Sync>;
 
-type Prepare = Box<dyn Fn(&mut PrepareContext) -> Prepared + Send + Sync>;
+type Prepare = Box<dyn Fn(&mut PrepareContext) -> PreparedData + Send + Sync>;
 
 pub(crate) struct Step {
     pub(crate) descriptor: Descriptor,
@@ -30,7 +30,7 @@ impl Step {
         act: impl Fn(&mut PipelineContext<'_>) -> Result<(), ProcessorError> + Send + Sync + 'static,
     ) -> Self {
         let descriptor = Descriptor::new(id, id, "for tests");
-        Self { descriptor, act: Box::new(act), prepare: Box::new(|_| Prepared::default()), hangs: false }
+        Self { descriptor, act: Box::new(act), prepare: Box::new(|_| PreparedData::default()), hangs: false }
     }
 
     pub(crate) fn edit(id: &str, edit: impl Fn(&mut Vec<Message>) + Send + Sync + 'static) -> Self {
@@ -66,7 +66,7 @@ impl Step {
 
     pub(crate) fn preparing(
         mut self,
-        prepare: impl Fn(&mut PrepareContext) -> Prepared + Send + Sync + 'static,
+        prepare: impl Fn(&mut PrepareContext) -> PreparedData + Send + Sync + 'static,
     ) -> Self {
         self.prepare = Box::new(prepare);
         self
@@ -79,7 +79,7 @@ impl ContextProcessor for Step {
         self.descriptor.clone()
     }
 
-    fn prepare(&self, _agent: &Agent, _config: &Config, cx: &mut PrepareContext) -> Prepared {
+    fn prepare(&self, _agent: &Agent, _config: &Config, cx: &mut PrepareContext) -> PreparedData {
         (self.prepare)(cx)
     }
 
@@ -116,7 +116,7 @@ pub(crate) fn run(
     if let Some(limit) = host.limit {
         pipeline = pipeline.with_limit(limit);
     }
-    let mut run = Run { draft: Draft::of_messages(messages(before)), ..Run::default() };
+    let mut run = Run { draft: Draft::from_messages(messages(before)), ..Run::default() };
     let result = with_inputs(host, |inputs| pollster::block_on(pipeline.run(&mut run, inputs, ..)));
     (run, result)
 }

@@ -151,13 +151,13 @@ fn ends_run_when_core_processor_panics() {
 fn returns_infeasible_error_unchanged() {
     #[derive(Debug, thiserror::Error)]
     #[error("{0} tokens too many")]
-    struct TooMuch(u32);
-    let limiter = Step::new("limiter", |_| Err(ProcessorError::Infeasible(Box::new(TooMuch(7))))).core();
+    struct OverLimit(u32);
+    let limiter = Step::new("limiter", |_| Err(ProcessorError::Infeasible(Box::new(OverLimit(7))))).core();
     let (_, result) = run([limiter], "u1", &Host::default());
     let Err(RunError::Core { error: ProcessorError::Infeasible(error), .. }) = result else {
         panic!("{result:?}")
     };
-    assert_eq!(error.downcast_ref::<TooMuch>().map(|error| error.0), Some(7));
+    assert_eq!(error.downcast_ref::<OverLimit>().map(|error| error.0), Some(7));
 }
 
 #[test]

@@ -3,7 +3,7 @@ use ctx_types::phrase;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ctx_pipeline::{Draft, Pipeline, Prepared, ProcessorError, ProcessorRegistry, Run, Surroundings};
+use ctx_pipeline::{CompileContext, Draft, Pipeline, PreparedData, ProcessorError, ProcessorRegistry, Run};
 use ctx_types::{
     Agent, Code, Diagnostic, Injection, LoadedWorldbook, Placement, Source, SourceKind, Trust, UserProfile,
 };
@@ -22,7 +22,7 @@ fn shares_prepared_value_across_runs() {
     });
     let pipeline = compile([step.preparing(move |_| {
         counted.fetch_add(1, Ordering::SeqCst);
-        Prepared::new("made once")
+        PreparedData::new("made once")
     })]);
     for _ in 0..3 {
         let mut run = Run::default();
@@ -38,7 +38,7 @@ fn adds_preparation_diagnostics_to_pipeline() {
     const ODD: Code = Code::new(9999, "odd");
     let step = Step::push("s1").preparing(|cx| {
         cx.report(Diagnostic::warning(ODD, phrase!("an odd rule")));
-        Prepared::default()
+        PreparedData::default()
     });
     let found: Vec<String> = compile([step]).diagnostics().iter().map(ToString::to_string).collect();
     assert_eq!(found, ["warning[CTX9999]: an odd rule"]);
@@ -73,12 +73,12 @@ fn provides_profile_and_worldbooks_during_preparation() {
         let books = cx.worldbooks().iter().map(|book| book.name.to_string());
         let name = cx.profile().and_then(|profile| profile.name.as_deref()).unwrap_or("nobody");
         heard.lock().unwrap().push((name.to_owned(), books.collect::<Vec<_>>()));
-        Prepared::default()
+        PreparedData::default()
     });
     let mut registry = ProcessorRegistry::default();
     registry.register(Arc::new(step)).unwrap();
-    let known = Surroundings { profile: Some(&profile), worldbooks: &books };
-    for around in [known, Surroundings { profile: None, worldbooks: &[] }] {
+    let known = CompileContext { profile: Some(&profile), worldbooks: &books };
+    for around in [known, CompileContext { profile: None, worldbooks: &[] }] {
         Pipeline::compile_for(&registry, &Agent::default(), around, &[]);
     }
     let books = vec!["moon".to_owned(), "sun".to_owned()];

@@ -43,7 +43,7 @@ fn continues_from_saved_run() {
 
 #[test]
 fn runs_per_message_processors_on_appended_messages() {
-    let mut run = Run { draft: Draft::of_messages(messages("u1")), ..Run::default() };
+    let mut run = Run { draft: Draft::from_messages(messages("u1")), ..Run::default() };
     with_inputs(&Host::default(), |inputs| pollster::block_on(pipeline().run_appended(&mut run, inputs)))
         .unwrap();
     assert_eq!(words(run.draft.messages()), "u1 s2 s9");

@@ -252,9 +252,9 @@ fn measures_time_of_each_processor() {
 }
 
 #[derive(Default)]
-struct Woken(AtomicUsize);
+struct WakeCounter(AtomicUsize);
 
-impl Wake for Woken {
+impl Wake for WakeCounter {
     fn wake(self: Arc<Self>) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
@@ -262,7 +262,7 @@ impl Wake for Woken {
 
 #[test]
 fn wakes_each_waiter_once_and_removes_it() {
-    let (woken, cancel) = (Arc::new(Woken::default()), Cancel::default());
+    let (woken, cancel) = (Arc::new(WakeCounter::default()), Cancel::default());
     let waker = Waker::from(woken.clone());
     let mut cx = Context::from_waker(&waker);
     {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ctx_pipeline::{
-    ConfigField, ContextProcessor, Descriptor, EffectiveSetting, Origin, PipelineContext, ProcessorError,
-    ProcessorRegistry, SettingsLayer, async_trait,
+    ConfigField, ContextProcessor, Descriptor, EffectiveSetting, PipelineContext, ProcessorError,
+    ProcessorRegistry, SettingOrigin, SettingsLayer, async_trait,
 };
 use ctx_types::Diagnostic;
 use serde_json::Value;
@@ -49,12 +49,12 @@ pub(crate) fn resolve(layers: &Value) -> Vec<EffectiveSetting> {
 fn read(layers: &Value) -> (Vec<SettingsLayer>, Vec<Diagnostic>) {
     let layers = layers.as_array().unwrap().iter().map(|layer| {
         let origin = match layer[0].as_str().unwrap() {
-            "user" => Origin::User,
-            "model" => Origin::Model,
-            "agent" => Origin::Agent,
-            _ => Origin::CommandLine,
+            "user" => SettingOrigin::User,
+            "model" => SettingOrigin::Model,
+            "agent" => SettingOrigin::Agent,
+            _ => SettingOrigin::CommandLine,
         };
-        SettingsLayer::of_parameters(origin, &layer[1], "/parameters")
+        SettingsLayer::from_parameters(origin, &layer[1], "/parameters")
     });
     let (layers, found): (Vec<_>, Vec<_>) = layers.unzip();
     (layers, found.concat())

@@ -1,4 +1,4 @@
-use ctx_pipeline::{Origin, Pipeline, ProcessorRegistry, SettingsLayer};
+use ctx_pipeline::{Pipeline, ProcessorRegistry, SettingOrigin, SettingsLayer};
 use ctx_types::Agent;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -46,7 +46,7 @@ fn applies_settings_to_order_and_selection() {
         { "id": "alpha", "enabled": false },
         { "id": "token-limiter", "priority": 1000 },
     ] });
-    let (layer, _) = SettingsLayer::of_parameters(Origin::Agent, &parameters, "");
+    let (layer, _) = SettingsLayer::from_parameters(SettingOrigin::Agent, &parameters, "");
     let pipeline = Pipeline::compile(&registry(), &Agent::default(), &[layer]);
     let order: Vec<&str> = pipeline.order().collect();
     // `beta` was registered before the other processor with priority 600.
@@ -70,7 +70,7 @@ proptest! {
         }
         expected.sort_unstable();
         let expected: Vec<String> = expected.into_iter().map(|(_, index)| index.to_string()).collect();
-        let (layer, _) = SettingsLayer::read(Origin::User, &settings.into(), "");
+        let (layer, _) = SettingsLayer::read(SettingOrigin::User, &settings.into(), "");
         let pipeline = Pipeline::compile(&registry, &Agent::default(), &[layer]);
         prop_assert_eq!(pipeline.order().collect::<Vec<_>>(), expected);
     }

@@ -12,7 +12,7 @@ fn alpha(config: &Value) -> Config {
 fn check(config: &Value, key: &str, expected: (&str, f64, i64, usize, bool)) {
     let config = alpha(config);
     let found =
-        (config.text(key), config.number(key), config.whole(key), config.count(key), config.is_on(key));
+        (config.text(key), config.number(key), config.integer(key), config.count(key), config.is_on(key));
     assert_eq!(found, expected, "{key}");
 }
 

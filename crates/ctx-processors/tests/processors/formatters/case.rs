@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ctx_pipeline::{
-    Cancel, ContextProcessor, Draft, Inputs, Origin, Pipeline, ProcessorRegistry, Run, SettingsLayer,
+    Cancel, ContextProcessor, Draft, Inputs, Pipeline, ProcessorRegistry, Run, SettingOrigin, SettingsLayer,
 };
 use ctx_processors::{
     ConvertSystemToUser, EnsureAlternatingRoles, MergeConsecutiveRoles, MergeInjections, MergeSystemToHead,
@@ -45,11 +45,11 @@ pub(crate) fn run(processors: &Value, messages: Vec<Message>) -> Run {
         settings.retain(|setting| setting["id"] != *id);
         settings.push(json!({ "id": id, "enabled": true, "config": entry.get(1) }));
     }
-    let (layer, found) = SettingsLayer::read(Origin::Agent, &Value::from(settings), "");
+    let (layer, found) = SettingsLayer::read(SettingOrigin::Agent, &Value::from(settings), "");
     assert_eq!(found, []);
     let pipeline = Pipeline::compile(&registry(), &Agent::default(), &[layer]);
     assert_eq!(pipeline.diagnostics(), []);
-    let mut run = Run { draft: Draft::of_messages(messages), ..Run::default() };
+    let mut run = Run { draft: Draft::from_messages(messages), ..Run::default() };
     execute(&pipeline, &mut run);
     assert_eq!(run.diagnostics, []);
     run

@@ -5,7 +5,8 @@ use std::sync::{Arc, LazyLock};
 use ctx_anchors::AnchorRegistry;
 use ctx_macros::{MacroPorts, Registry};
 use ctx_pipeline::{
-    Cancel, ContextProcessor, Inputs, Origin, Pipeline, ProcessorRegistry, Run, RunError, SettingsLayer,
+    Cancel, ContextProcessor, Inputs, Pipeline, ProcessorRegistry, Run, RunError, SettingOrigin,
+    SettingsLayer,
 };
 use ctx_processors::{
     InjectionAssembler, LimiterResult, LoadedWindow, MergeInjections, SessionLoader, TokenLimiter, WindowSize,
@@ -52,7 +53,7 @@ impl std::fmt::Debug for Plugins {
 }
 
 impl Case {
-    pub(crate) fn of(chat: &'static str) -> Self {
+    pub(crate) fn new(chat: &'static str) -> Self {
         Self { chat, ..Self::default() }
     }
 
@@ -72,7 +73,7 @@ impl Case {
                 json!({ "id": "merge-injections", "enabled": true, "config": { "separator": "+" } });
             settings.as_array_mut().unwrap().push(merging);
         }
-        let (layer, found) = SettingsLayer::read(Origin::Agent, &settings, "");
+        let (layer, found) = SettingsLayer::read(SettingOrigin::Agent, &settings, "");
         assert_eq!(found, []);
         let pipeline = Pipeline::compile(&self.registry(), &agent, &[layer]);
         assert_eq!(pipeline.diagnostics(), []);

@@ -7,7 +7,7 @@ use crate::limiter::case::{Case, check, check_decisions, depths};
 /// A conversation `u0 a1 u2 a3 u4` of 50 tokens, with entries of 2 tokens at depths; 2 older messages fit.
 fn case(entries: &[&str]) -> Case {
     let budget = 20 + 10 + u32::try_from(entries.len()).unwrap() * 2;
-    Case { preset: depths(entries), budget: Some(budget), ..Case::of("u a u a u") }
+    Case { preset: depths(entries), budget: Some(budget), ..Case::new("u a u a u") }
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn applies_tie_breakers_at_front() {
 #[test]
 fn moves_index_like_depth() {
     let preset = json!([{ "type": "chat_history" }, { "content": "A.", "insertionPoint": 0 }]);
-    check(Case { preset, budget: Some(32), ..Case::of("u a u a u") }, "A u2 a3 u4");
+    check(Case { preset, budget: Some(32), ..Case::new("u a u a u") }, "A u2 a3 u4");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn counts_tokens_of_each_repeated_injection() {
 #[test]
 fn drops_repeated_injection_with_adjacent_group() {
     let preset = depths(&["0,5"]);
-    let case = Case { preset, ..Case::of("a c:x t:x a u u") };
+    let case = Case { preset, ..Case::new("a c:x t:x a u u") };
     check(Case { budget: Some(50), ..case.clone() }, "A :x t2:x a3 u4 u5 A");
     check(Case { budget: Some(48), ..case }, "a3 u4 u5 A");
 }
@@ -92,7 +92,7 @@ fn drops_repeated_injection_with_adjacent_group() {
 #[test]
 fn keeps_single_injections_when_budget_is_small() {
     let preset = depths(&["4", "2"]);
-    check(Case { preset, budget: Some(14), ..Case::of("u a u a u") }, "A B u4");
+    check(Case { preset, budget: Some(14), ..Case::new("u a u a u") }, "A B u4");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn joins_injections_equally_in_unloaded_history() {
     let joined = |entries: &[&str], expected: &str| {
         let chat = "u c:x t:x a u a u";
         let budget = 10 + u32::try_from(entries.len()).unwrap() * 3 + 20;
-        let whole = Case { preset: depths(entries), budget: Some(budget), merges: true, ..Case::of(chat) };
+        let whole = Case { preset: depths(entries), budget: Some(budget), merges: true, ..Case::new(chat) };
         check(whole.clone(), expected);
         check(Case { window: Some(30), ..whole }, expected);
     };
@@ -144,5 +144,5 @@ fn keeps_anchored_entries_around_history() {
         { "content": "B.", "injectionStrategy": { "type": "depth", "depth": 5 } },
         { "content": "C.", "anchorTarget": "chat_history" },
     ]);
-    check(Case { preset, budget: Some(37), ..Case::of("s u a u a u") }, "X A s0 B a4 u5 C");
+    check(Case { preset, budget: Some(37), ..Case::new("s u a u a u") }, "X A s0 B a4 u5 C");
 }

@@ -8,7 +8,7 @@ use crate::limiter::case::{Case, Plugins, check, check_decisions, check_error, l
 /// Loads everything; each message has 10 tokens.
 #[track_caller]
 fn check_chat(budget: u32, chat: &'static str, expected: &str) {
-    check(Case { budget: Some(budget), ..Case::of(chat) }, expected);
+    check(Case { budget: Some(budget), ..Case::new(chat) }, expected);
 }
 
 #[test]
@@ -39,19 +39,19 @@ fn drops_tool_calls_with_their_question() {
     check_chat(24, "c:x t:x c:y t:y", ":y t3:y");
     check_chat(36, "a=100 c:x t:x a u", ":x t2:x a3 u4");
     // An unloaded question is not sent either.
-    let unloaded = Case { budget: Some(36), window: Some(40), ..Case::of("u c:x t:x c:y t:y c:z t:z a u") };
+    let unloaded = Case { budget: Some(36), window: Some(40), ..Case::new("u c:x t:x c:y t:y c:z t:z a u") };
     check(unloaded, "a7 u8");
     // A shortened question keeps its rounds.
     let config = json!({ "retainedCharacters": 2, "truncationMarker": "" });
-    check(Case { budget: Some(40), config, ..Case::of("u=30 c:x t:x a u") }, "u0 :x t2:x a3 u4");
-    let run = Case { budget: Some(44), ..Case::of("u c:x t:x a u") }.run().unwrap();
+    check(Case { budget: Some(40), config, ..Case::new("u=30 c:x t:x a u") }, "u0 :x t2:x a3 u4");
+    let run = Case { budget: Some(44), ..Case::new("u c:x t:x a u") }.run().unwrap();
     assert_eq!(limited(&run).kept, Some(TokenFigure::Exact(20)));
 }
 
 #[test]
 fn reports_no_placeholder_that_is_not_sent() {
     let chat = "u c:a t:a=50 c:b t:b=50 c:d t:d c:e t:e c:f";
-    let run = Case { budget: Some(160), ..Case::of(chat) }.run().unwrap();
+    let run = Case { budget: Some(160), ..Case::new(chat) }.run().unwrap();
     assert!(words(&run).len() < 100 && run.diagnostics.iter().all(|found| found.code.number() != 800));
 }
 
@@ -65,7 +65,7 @@ fn drops_results_without_calls_one_by_one() {
 fn keeps_pending_turn() {
     check_chat(44, "u a u c:x t:x", "a1 u2 :x t4:x");
     check_chat(30, "u a u u u", "u2 u3 u4");
-    check(Case { budget: Some(23), input: Some("now"), ..Case::of("a a u u") }, "u2 u3 now");
+    check(Case { budget: Some(23), input: Some("now"), ..Case::new("a a u u") }, "u2 u3 now");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn keeps_leading_system_messages() {
 fn keeps_unfinished_reply() {
     check_chat(20, "u a u p", "u2 >p3");
     check_chat(10, "u a p", ">p2");
-    let continues = Case { kind: GenerationKind::Continue, budget: Some(10), ..Case::of("a a") };
+    let continues = Case { kind: GenerationKind::Continue, budget: Some(10), ..Case::new("a a") };
     check(continues, ">a1");
 }
 
@@ -94,12 +94,12 @@ fn drops_summaries_by_age() {
 
 #[test]
 fn drops_nothing_without_budget() {
-    check(Case::of("u a u a u=100000"), "u0 a1 u2 a3 u4");
+    check(Case::new("u a u a u=100000"), "u0 a1 u2 a3 u4");
 }
 
 #[test]
 fn names_undroppable_messages_over_budget() {
-    let chat = Case { budget: Some(39), ..Case::of("s u a u c:x t:x") };
+    let chat = Case { budget: Some(39), ..Case::new("s u a u c:x t:x") };
     let mut case = chat.clone();
     case.preset = json!([{ "role": "system", "content": "0123456789" }, { "type": "chat_history" }]);
     check_error(
@@ -112,7 +112,7 @@ fn names_undroppable_messages_over_budget() {
 #[test]
 fn counts_unfinished_reply_in_pending_turn() {
     check_error(
-        Case { budget: Some(9), ..Case::of("u a p") },
+        Case { budget: Some(9), ..Case::new("u a p") },
         "core processor `token-limiter` failed: 9 tokens are available, but 10 cannot be dropped: \
          pending turn 10 (history:2)",
     );
@@ -121,7 +121,7 @@ fn counts_unfinished_reply_in_pending_turn() {
 #[test]
 fn groups_dropped_messages_into_one_decision() {
     check_decisions(
-        Case { budget: Some(25), ..Case::of("u=3000 a u c:x t:x u a u") },
+        Case { budget: Some(25), ..Case::new("u=3000 a u c:x t:x u a u") },
         &["dropped history:0 and 5 more: does not fit the budget of 25 tokens (3040 bytes, 3040 tokens)"],
     );
 }
@@ -129,7 +129,7 @@ fn groups_dropped_messages_into_one_decision() {
 #[test]
 fn includes_unloaded_messages_in_decision() {
     check_decisions(
-        Case { budget: Some(25), window: Some(25), ..Case::of("s u a u a u a u") },
+        Case { budget: Some(25), window: Some(25), ..Case::new("s u a u a u a u") },
         &["dropped history:1 and 5 more: does not fit the budget of 25 tokens (60 bytes, at most 60 tokens)"],
     );
 }
@@ -137,7 +137,7 @@ fn includes_unloaded_messages_in_decision() {
 #[test]
 fn estimates_tokens_of_long_text_from_bytes() {
     check_decisions(
-        Case { budget: Some(25), window: Some(100_000), ..Case::of("u=70000 a u a=5 u a u") },
+        Case { budget: Some(25), window: Some(100_000), ..Case::new("u=70000 a u a=5 u a u") },
         &[
             "dropped history:0 and 4 more: does not fit the budget of 25 tokens (70035 bytes, at most 70035 tokens)",
         ],
@@ -146,9 +146,9 @@ fn estimates_tokens_of_long_text_from_bytes() {
 
 #[test]
 fn records_no_decision_without_drops() {
-    check_decisions(Case { budget: Some(30), ..Case::of("u a u") }, &[]);
+    check_decisions(Case { budget: Some(30), ..Case::new("u a u") }, &[]);
     // Too few tokens are loaded; the caller has to try a larger limit.
-    let case = Case { budget: Some(100), window: Some(5), ..Case::of("u a u a u") };
+    let case = Case { budget: Some(100), window: Some(5), ..Case::new("u a u a u") };
     assert_eq!(limited(&case.run().unwrap()).dropped, 0);
     check_decisions(case, &[]);
 }
@@ -156,11 +156,11 @@ fn records_no_decision_without_drops() {
 #[test]
 fn returns_kept_tokens_and_dropped_count() {
     let kept = |case: Case| limited(&case.run().unwrap());
-    let exact = kept(Case { budget: Some(25), ..Case::of("u a u a u") });
+    let exact = kept(Case { budget: Some(25), ..Case::new("u a u a u") });
     assert_eq!((exact.dropped, exact.kept), (3, Some(TokenFigure::Exact(20))));
-    let whole = kept(Case { budget: Some(50), ..Case::of("u a u a u") });
+    let whole = kept(Case { budget: Some(50), ..Case::new("u a u a u") });
     assert_eq!((whole.dropped, whole.kept), (0, Some(TokenFigure::AtMost(50))));
-    assert_eq!(kept(Case::of("u")).kept, None);
+    assert_eq!(kept(Case::new("u")).kept, None);
 }
 
 /// Joins neighbors before the limiter, like an early formatter.
@@ -200,17 +200,17 @@ impl ContextProcessor for Joins {
 #[test]
 fn drops_joined_messages_from_conversation_only() {
     let plugins = Plugins::one(Joins);
-    let case = Case { plugins: plugins.clone(), budget: Some(35), ..Case::of("a a a a u") };
+    let case = Case { plugins: plugins.clone(), budget: Some(35), ..Case::new("a a a a u") };
     check(case, "a2........a3 u4");
     let preset = json!([{ "role": "assistant", "content": "Hi" }, { "type": "chat_history" }]);
-    check(Case { plugins, preset, budget: Some(35), ..Case::of("a a a u u") }, "Hia0 u3........u4");
+    check(Case { plugins, preset, budget: Some(35), ..Case::new("a a a u u") }, "Hia0 u3........u4");
 }
 
 /// Puts a message above everything, before the assembler.
-struct Above;
+struct InsertsAbove;
 
 #[async_trait]
-impl ContextProcessor for Above {
+impl ContextProcessor for InsertsAbove {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new("above", "", "").with(|descriptor| descriptor.priority = 150)
     }
@@ -225,6 +225,6 @@ impl ContextProcessor for Above {
 
 #[test]
 fn places_plugin_messages_after_instructions_before_reply() {
-    let case = Case { plugins: Plugins::one(Above), budget: Some(40), ..Case::of("s u a u p") };
+    let case = Case { plugins: Plugins::one(InsertsAbove), budget: Some(40), ..Case::new("s u a u p") };
     check(case, "s0 above u3 below >p4");
 }

@@ -12,7 +12,7 @@ fn check_window(tokens: u64, case: Case, expected: (usize, &str)) {
 /// Each message has 10 tokens.
 #[track_caller]
 fn check_chat(tokens: u64, chat: &'static str, expected: (usize, &str)) {
-    check_window(tokens, Case::of(chat), expected);
+    check_window(tokens, Case::new(chat), expected);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn loads_complete_pending_turn() {
 fn loads_long_tool_loop_from_its_question() {
     let rounds = "c:x t:x ".repeat(500);
     let chat: &'static str = Box::leak(format!("u a u a u {rounds}").into_boxed_str());
-    let run = Case { window: Some(100), ..Case::of(chat) }.run().unwrap();
+    let run = Case { window: Some(100), ..Case::new(chat) }.run().unwrap();
     assert_eq!((skipped(&run), run.draft.messages().len()), (3, 1_002));
     assert_eq!(words(&run).split(' ').take(3).collect::<Vec<_>>(), ["a3", "u4", ":x"]);
 }
@@ -63,7 +63,7 @@ fn loads_complete_tool_loop_without_question() {
 
 #[test]
 fn loads_user_messages_before_input() {
-    let input = |chat| Case { input: Some("now"), ..Case::of(chat) };
+    let input = |chat| Case { input: Some("now"), ..Case::new(chat) };
     check_window(5, input("u a u a"), (3, "a3 now"));
     check_window(5, input("u a u u"), (1, "a1 u2 u3 now"));
     check_window(5, input("u a u c:x t:x"), (3, ":x t4:x now"));
@@ -72,7 +72,7 @@ fn loads_user_messages_before_input() {
 #[test]
 fn loads_question_of_unfinished_reply() {
     check_chat(5, "u a u p=50", (1, "a1 u2 >p3"));
-    let continues = |chat| Case { kind: GenerationKind::Continue, ..Case::of(chat) };
+    let continues = |chat| Case { kind: GenerationKind::Continue, ..Case::new(chat) };
     check_window(5, continues("u a u a=50"), (1, "a1 u2 >a3"));
     check_window(5, continues("u a u c:x t:x a=50"), (1, "a1 u2 :x t4:x >a5"));
 }
@@ -83,7 +83,7 @@ fn places_continued_message_after_conversation() {
         kind: GenerationKind::Continue,
         loader: json!({ "continuation": "last" }),
         preset: depths(&["0", "1"]),
-        ..Case::of(chat)
+        ..Case::new(chat)
     };
     check(last("u a u"), "u0 B a1 A u2");
     check(last("u a u s"), "u0 a1 B u2 A s3");
@@ -101,7 +101,7 @@ fn places_quiet_instruction_after_conversation() {
         loader: json!({ "quietInput": setting }),
         preset: depths(&["0", "1"]),
         input: Some("now"),
-        ..Case::of("u a")
+        ..Case::new("u a")
     };
     check(quiet("instruction"), "u0 B a1 A now");
     check(quiet("message"), "u0 a1 B now A");
@@ -146,13 +146,13 @@ fn ignores_disabled_blank_and_hidden_messages() {
 #[test]
 fn records_disabled_and_blank_messages_at_any_size() {
     let expected = ["hidden history:1: disabled (10 bytes)", "dropped history:2: blank (0 bytes)"];
-    check_decisions(Case { window: Some(5), ..Case::of("u d b u a u") }, &expected);
-    check_decisions(Case::of("u d b u a u"), &expected);
+    check_decisions(Case { window: Some(5), ..Case::new("u d b u a u") }, &expected);
+    check_decisions(Case::new("u d b u a u"), &expected);
 }
 
 #[test]
 fn loads_everything_without_size() {
-    check(Case::of("u a u a u"), "u0 a1 u2 a3 u4");
+    check(Case::new("u a u a u"), "u0 a1 u2 a3 u4");
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};
 use ctx_types::Content;
 
-pub(crate) struct Shout;
+pub(crate) struct ShoutProcessor;
 
 #[async_trait]
-impl ContextProcessor for Shout {
+impl ContextProcessor for ShoutProcessor {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new("shout", "Shout", "Writes everything in capitals")
     }

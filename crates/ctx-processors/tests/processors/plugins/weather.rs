@@ -3,10 +3,10 @@
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};
 use ctx_types::{DepthPoints, Injection, Order, Placement, Source, SourceKind, Trust};
 
-pub(crate) struct Weather;
+pub(crate) struct WeatherProcessor;
 
 #[async_trait]
-impl ContextProcessor for Weather {
+impl ContextProcessor for WeatherProcessor {
     fn descriptor(&self) -> Descriptor {
         Descriptor::new("weather", "Weather", "Says what the sky looks like")
             .with(|descriptor| descriptor.priority = 290)

@@ -1,6 +1,6 @@
 use ctx_macros::{Dialect, Env, Limits, Registry, State, Template};
 use ctx_processors::regex_rules::{
-    Rewritten, RuleLimits, RuleRun, RuleSet, RuleSource, Stage, Subject, Target,
+    RewrittenText, RuleLimits, RuleRun, RuleSet, RuleSource, Stage, Subject, Target,
 };
 use ctx_types::{Diagnostic, Persist as _, Reader, RegexConfig, Role, Source, Text, Trust};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ pub(crate) fn run(
     set: &RuleSet,
     limits: RuleLimits,
     texts: &[(&str, Subject)],
-) -> (Vec<Rewritten>, Vec<Diagnostic>) {
+) -> (Vec<RewrittenText>, Vec<Diagnostic>) {
     let env = Env { user: Some("Mei".into()), char: Some("A.B".into()), ..Env::default() };
     let mut state = State::new(Limits::default());
     let mut expand = |template: &Template, source: &Source| template.expand(&env, &mut state, source);

@@ -2,7 +2,8 @@ use std::sync::Arc;
 
 use ctx_macros::{MacroPorts, Registry as MacroRegistry};
 use ctx_pipeline::{
-    Cancel, Inputs, Origin, Pipeline, ProcessorRegistry, ProcessorSetting, Run, SettingsLayer, Surroundings,
+    Cancel, CompileContext, Inputs, Pipeline, ProcessorRegistry, ProcessorSetting, Run, SettingOrigin,
+    SettingsLayer,
 };
 use ctx_processors::RegexProcessor;
 use ctx_tokens::{Budget, Counter, ModelFacts};
@@ -19,10 +20,10 @@ fn run(agent: Value, profile: Value, settings: Value, messages: Vec<Message>) ->
     let agent = Agent::read(agent, &mut Reader::new());
     let profile = UserProfile::read(profile, &mut Reader::new());
     let parameters = json!({ "processors": [{ "id": "regex-processor", "config": settings }] });
-    let (layer, found) = SettingsLayer::of_parameters(Origin::User, &parameters, "");
+    let (layer, found) = SettingsLayer::from_parameters(SettingOrigin::User, &parameters, "");
     assert_eq!(found, []);
     let _: &Vec<ProcessorSetting> = &layer.settings;
-    let around = Surroundings { profile: Some(&profile), ..Surroundings::default() };
+    let around = CompileContext { profile: Some(&profile), ..CompileContext::default() };
     let pipeline = Pipeline::compile_for(&registry, &agent, around, &[layer]);
     let turn = TurnInput::default();
     let model = ModelFacts::unknown("x");

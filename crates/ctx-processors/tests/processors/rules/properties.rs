@@ -70,7 +70,7 @@ proptest! {
                 prop_assert!(!after.is_changed());
             }
             for changed in after.changed_by() {
-                prop_assert!(set.rules()[*changed].admits(*subject));
+                prop_assert!(set.rules()[*changed].applies_to(*subject));
             }
         }
     }
@@ -89,7 +89,7 @@ proptest! {
         run(&set, RuleLimits { text_steps, ..RuleLimits::default() }, &texts);
         let (warm, warm_findings) = run(&set, limits, &texts);
         let (cold, cold_findings) = run(&cold, limits, &texts);
-        let texts_of = |after: &[ctx_processors::regex_rules::Rewritten]| {
+        let texts_of = |after: &[ctx_processors::regex_rules::RewrittenText]| {
             after.iter().map(|after| (after.text.clone(), after.changed_by().to_vec())).collect::<Vec<_>>()
         };
         prop_assert_eq!(texts_of(&warm), texts_of(&cold));

@@ -11,7 +11,7 @@ fn check(fields: Value, subject: Subject, expected: bool) {
     let (set, _) = rules(json!([rule]));
     let (after, _) = run(&set, RuleLimits::default(), &[("a", subject)]);
     assert_eq!(after[0].is_changed(), expected);
-    assert_eq!(set.admits(subject), expected);
+    assert_eq!(set.applies_to(subject), expected);
 }
 
 fn by(role: Role) -> Subject {

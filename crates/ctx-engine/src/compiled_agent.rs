@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use ctx_anchors::Preset;
 use ctx_macros::{Dialect, Registry};
-use ctx_pipeline::{Origin, Pipeline, ProcessorSetting, SettingsLayer, Surroundings};
+use ctx_pipeline::{CompileContext, Pipeline, ProcessorSetting, SettingOrigin, SettingsLayer};
 use ctx_processors::InjectionAssembler;
 use ctx_tokens::{ModelFacts, ModelTable};
 use ctx_types::{
@@ -16,11 +16,11 @@ use crate::assembly::{AssembleError, Assembly, Ports};
 use crate::context::Context;
 use crate::context_limit::ContextLimit;
 use crate::engine::{Compile, Engine};
-use crate::limiting;
-use crate::memory::ConversationMemory;
+use crate::limiter;
 use crate::prepared_input::InputMacros;
 use crate::recall::LONG;
 use crate::switches::Switches;
+use crate::turn_cache::TurnCache;
 
 /// A compiled agent, which assembles any number of contexts. `Send + Sync`; share it in an `Arc`.
 #[derive(Debug)]
@@ -43,19 +43,19 @@ pub struct CompiledAgent {
 
 impl CompiledAgent {
     pub(crate) fn new(engine: &Engine, agent: &Agent, with: &Compile) -> Self {
-        let shared = with.texts.as_ref().map(|texts| remembered(agent, texts));
+        let shared = with.texts.as_ref().map(|texts| share_preset_texts(agent, texts));
         let agent = shared.as_ref().unwrap_or(agent);
         let mut diagnostics = Vec::new();
         let layers = layers(agent, with, &mut diagnostics);
         let limit = ContextLimit::read(agent, with, &mut diagnostics);
-        let around = Surroundings { profile: with.profile.as_ref(), worldbooks: &with.worldbooks };
+        let around = CompileContext { profile: with.profile.as_ref(), worldbooks: &with.worldbooks };
         let pipeline = Pipeline::compile_for(&engine.processors(), agent, around, &layers);
         let pipeline = match with.time_limit {
             Some(limit) => pipeline.with_limit(limit),
             None => pipeline,
         };
         diagnostics.extend_from_slice(pipeline.diagnostics());
-        diagnostics.extend(limiting::too_early(&pipeline));
+        diagnostics.extend(limiter::too_early(&pipeline));
         if !pipeline.order().any(|id| id == InjectionAssembler::ID) {
             // Check the preset even if no processor uses it.
             diagnostics.extend(Preset::compile(agent, &engine.anchors).1);
@@ -119,7 +119,7 @@ impl CompiledAgent {
     pub(crate) fn share_texts(
         &self,
         messages: &mut [Message],
-        conversation: Option<&ConversationMemory>,
+        conversation: Option<&TurnCache>,
         encoding: EncodingId,
     ) {
         for message in messages.iter_mut().filter(|message| !message.written.is_empty()) {
@@ -188,7 +188,7 @@ impl CompiledAgent {
     }
 }
 
-fn remembered(agent: &Agent, texts: &TextMemory) -> Agent {
+fn share_preset_texts(agent: &Agent, texts: &TextMemory) -> Agent {
     let mut agent = agent.clone();
     for entry in &mut agent.preset_messages {
         if let Some(Content::Text(text)) = &mut entry.content {
@@ -212,7 +212,7 @@ fn moving(agent: &Agent) -> BTreeSet<usize> {
 fn layers(agent: &Agent, with: &Compile, diagnostics: &mut Vec<Diagnostic>) -> Vec<SettingsLayer> {
     let mut layers = Vec::new();
     for (origin, parameters) in stored(agent, with) {
-        let (layer, found) = SettingsLayer::of_parameters(origin, parameters, &root(origin));
+        let (layer, found) = SettingsLayer::from_parameters(origin, parameters, &root(origin));
         diagnostics.extend(found);
         layers.push(layer);
     }
@@ -227,7 +227,7 @@ pub const USER_SETTINGS: &str = "user settings";
 pub const MODEL_SETTINGS: &str = "model settings";
 
 /// The root identifies the layer in diagnostics after layers are merged.
-pub(crate) fn root(origin: Origin) -> String {
+pub(crate) fn root(origin: SettingOrigin) -> String {
     match document(origin) {
         Some(document) => format!("/{document}"),
         None => "/parameters".to_owned(),
@@ -235,17 +235,17 @@ pub(crate) fn root(origin: Origin) -> String {
 }
 
 /// The agent's settings are in the agent file.
-const fn document(origin: Origin) -> Option<&'static str> {
+const fn document(origin: SettingOrigin) -> Option<&'static str> {
     match origin {
-        Origin::User => Some(USER_SETTINGS),
-        Origin::Model => Some(MODEL_SETTINGS),
+        SettingOrigin::User => Some(USER_SETTINGS),
+        SettingOrigin::Model => Some(MODEL_SETTINGS),
         _ => None,
     }
 }
 
 /// Replaces the [`root`] of a layer by its document name.
 fn in_document(mut diagnostic: Diagnostic) -> Diagnostic {
-    for document in [Origin::User, Origin::Model].into_iter().filter_map(document) {
+    for document in [SettingOrigin::User, SettingOrigin::Model].into_iter().filter_map(document) {
         let pointer = diagnostic.location.pointer.as_deref();
         let below = pointer.and_then(|pointer| pointer.strip_prefix('/')?.strip_prefix(document));
         if let Some(below) = below.filter(|below| below.is_empty() || below.starts_with('/')) {
@@ -259,11 +259,11 @@ fn in_document(mut diagnostic: Diagnostic) -> Diagnostic {
 pub(crate) fn stored<'a>(
     agent: &'a Agent,
     with: &'a Compile,
-) -> impl DoubleEndedIterator<Item = (Origin, &'a Value)> {
+) -> impl DoubleEndedIterator<Item = (SettingOrigin, &'a Value)> {
     let stored = [
-        (Origin::User, with.user_parameters.as_ref()),
-        (Origin::Model, with.model_parameters.as_ref()),
-        (Origin::Agent, agent.parameters.as_ref()),
+        (SettingOrigin::User, with.user_parameters.as_ref()),
+        (SettingOrigin::Model, with.model_parameters.as_ref()),
+        (SettingOrigin::Agent, agent.parameters.as_ref()),
     ];
     stored.into_iter().filter_map(|(origin, parameters)| Some((origin, parameters?)))
 }
@@ -277,5 +277,5 @@ fn switch_layer(switches: &Switches) -> SettingsLayer {
     // If two settings have the same id, the later applies.
     let on = switches.enable.iter().map(|id| setting(id, true));
     let off = switches.disable.iter().map(|id| setting(id, false));
-    SettingsLayer { origin: Origin::CommandLine, settings: on.chain(off).collect() }
+    SettingsLayer { origin: SettingOrigin::CommandLine, settings: on.chain(off).collect() }
 }

@@ -6,14 +6,14 @@ use ctx_types::{Content, ContentPart, Message, Text, TokenCounter};
 use crate::token_limiter::TokenLimiter;
 
 #[derive(Clone, Copy)]
-pub(crate) struct Costing<'a> {
+pub(crate) struct MessageCosts<'a> {
     pub(crate) model: &'a ModelFacts,
     pub(crate) counter: &'a dyn TokenCounter,
     pub(crate) extra: u64,
 }
 
-impl<'a> Costing<'a> {
-    pub(crate) const fn of(cx: &PipelineContext<'a>) -> Self {
+impl<'a> MessageCosts<'a> {
+    pub(crate) const fn new(cx: &PipelineContext<'a>) -> Self {
         Self { model: cx.inputs.model, counter: cx.inputs.counter, extra: 0 }
     }
 

@@ -7,13 +7,13 @@ use ctx_types::{
     TokenFigure, Trust, count_of, phrase,
 };
 
-use crate::costing::Costing;
 use crate::gap_ranks::{GapRanks, Name, name};
+use crate::message_costs::MessageCosts;
 use crate::token_limiter::{Units, is_one_of_several};
 use crate::window::LoadedWindow;
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Dropped {
+pub(crate) struct DropResult {
     pub(crate) messages: usize,
     /// Tokens kept of a shortened group.
     pub(crate) kept_of_shortened: u64,
@@ -25,7 +25,12 @@ pub(crate) struct Dropped {
 /// groups if the settings allow it and the rest fits into `left` tokens.
 ///
 /// A single injection between dropped messages moves to the front of the kept ones. O(messages).
-pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: usize, left: u64) -> Dropped {
+pub(crate) fn drop_oldest(
+    cx: &mut PipelineContext<'_>,
+    units: &Units,
+    count: usize,
+    left: u64,
+) -> DropResult {
     let newest: Vec<usize> = count.checked_sub(1).map_or_else(Vec::new, |unit| units.members(unit).collect());
     let window = cx.blackboard.get::<LoadedWindow>().cloned().unwrap_or_default();
     let skipped = window.skipped;
@@ -36,15 +41,15 @@ pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: us
         shortened = shortened.filter(|_| all == count);
     }
     let end = units.end(all - usize::from(shortened.is_some()));
-    let limits = Costing::of(cx).as_limiter(Some(cx.config));
+    let limits = MessageCosts::new(cx).as_limiter(Some(cx.config));
     let rounds = (count..all).flat_map(|unit| units.members(unit));
     let rounds =
         rounds.filter_map(|index| cx.draft.messages().get(index)).map(|message| limits.cost(message));
     let rounds = rounds.sum();
-    let mut run = DroppedRun::new(window, shown(cx.inputs.budget), shortened.is_some());
+    let mut run = DroppedRun::new(window, budget_phrase(cx.inputs.budget), shortened.is_some());
     let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
-    let mut sifted = Sifted::default();
-    let costing = Costing::of(cx);
+    let mut sifted = RemainingMessages::default();
+    let costing = MessageCosts::new(cx);
     for (index, message) in cx.draft.take_messages().into_iter().enumerate() {
         match index < end && units.has(index) {
             false => {
@@ -58,7 +63,7 @@ pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: us
             sifted.replace_last(cut.message.clone());
         }
     }
-    let dropped = Dropped {
+    let dropped = DropResult {
         messages: run.loaded + usize::from(shortened.is_some()),
         kept_of_shortened: shortened.as_ref().map_or(0, |cut| cut.tokens),
         rounds,
@@ -81,7 +86,7 @@ fn has_question(cx: &PipelineContext<'_>, skipped: usize) -> bool {
 }
 
 #[derive(Default)]
-struct Sifted {
+struct RemainingMessages {
     messages: Vec<Message>,
     /// Positions of single injections between dropped messages.
     moved: Vec<usize>,
@@ -91,13 +96,13 @@ struct Sifted {
     moves: Vec<Decision>,
 }
 
-impl Sifted {
+impl RemainingMessages {
     /// The assembler has already reported messages that it moved to the front.
     fn keep(&mut self, message: Message, is_before_the_last_gone: bool, ranks: &GapRanks) {
         if !is_before_the_last_gone {
             self.front.get_or_insert(self.messages.len());
         } else if message.place == (Place::Gap { multiple: false }) {
-            if !ranks.is_told(&message) {
+            if !ranks.is_reported(&message) {
                 let reason = phrase!("its position is in dropped messages; placed before the kept ones");
                 self.moves.push(Decision::new(Outcome::Moved, message.source.clone(), reason));
             }
@@ -164,7 +169,8 @@ struct DroppedRun {
 
 impl DroppedRun {
     fn new(window: LoadedWindow, budget: Phrase, is_one_shortened: bool) -> Self {
-        let (skipped, bytes) = if window.is_told { (0, 0) } else { (window.skipped, window.skipped_bytes) };
+        let (skipped, bytes) =
+            if window.is_reported { (0, 0) } else { (window.skipped, window.skipped_bytes) };
         Self {
             first: window.oldest.filter(|_| skipped > 0),
             loaded: 0,
@@ -177,7 +183,7 @@ impl DroppedRun {
         }
     }
 
-    fn add(&mut self, message: &Message, costing: &Costing<'_>) {
+    fn add(&mut self, message: &Message, costing: &MessageCosts<'_>) {
         let (tokens, is_exact) = costing.text(message);
         self.first.get_or_insert_with(|| message.source.clone());
         self.loaded += 1;
@@ -204,9 +210,9 @@ impl DroppedRun {
     }
 }
 
-fn shown(budget: &Budget) -> Phrase {
+fn budget_phrase(budget: &Budget) -> Phrase {
     let available = i64::from(budget.available.unwrap_or_default());
-    match left_free(budget) {
+    match reserved_tokens(budget) {
         0 => tokens(available),
         free => {
             phrase!("{tokens}, {free} of them for later processors", tokens = tokens(available + free), free)
@@ -219,13 +225,13 @@ fn tokens(count: i64) -> Phrase {
 }
 
 /// Tokens reserved for later processors: part of the lines of the budget, but not of `available`.
-pub(crate) fn left_free(budget: &Budget) -> i64 {
+pub(crate) fn reserved_tokens(budget: &Budget) -> i64 {
     let available = i64::from(budget.available.unwrap_or_default());
     let whole: i64 = budget.lines.iter().map(|line| line.tokens).sum();
     (whole - available).max(0)
 }
 
-struct Shortened {
+struct ShortenedMessage {
     index: usize,
     message: Message,
     decision: Decision,
@@ -233,7 +239,7 @@ struct Shortened {
     tokens: u64,
 }
 
-fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<Shortened> {
+fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<ShortenedMessage> {
     let retained = cx.config.count("retainedCharacters");
     let at = |index: &usize| Some((*index, cx.draft.messages().get(*index)?));
     let (points, own): (Vec<_>, Vec<_>) =
@@ -247,14 +253,14 @@ fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<Shorte
     shortened.content = Content::Text(Text::from(format!("{}{marker}", text.get(..end)?)));
     shortened.written = cut_segments(message, end, marker.len());
     let kept = points.iter().map(|(_, point)| *point).chain([&shortened]);
-    let costing = Costing::of(cx).as_limiter(Some(cx.config));
+    let costing = MessageCosts::new(cx).as_limiter(Some(cx.config));
     let tokens = kept.map(|message| costing.cost(message)).sum();
     let reason = phrase!("truncated to the first {retained} characters", retained);
     let decision = Decision {
         bytes: Some(text.len() - end),
         ..Decision::new(Outcome::Cut, message.source.clone(), reason)
     };
-    (tokens <= left).then_some(Shortened { index: *index, message: shortened, decision, tokens })
+    (tokens <= left).then_some(ShortenedMessage { index: *index, message: shortened, decision, tokens })
 }
 
 fn cut_segments(message: &Message, end: usize, marker: usize) -> Vec<Segment> {

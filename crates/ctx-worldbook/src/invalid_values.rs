@@ -65,11 +65,11 @@ fn out_of_range(id: &str, field: &str, number: f64, nearest: f64, range: &'stati
         let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/{field}"));
         finding
             .with_help(phrase!("write {range}, or remove it", range = Phrase::from(range)))
-            .with_fix(Fix::value(written(counts_as)))
+            .with_fix(Fix::value(json_number(counts_as)))
     })
 }
 
-fn written(number: f64) -> Value {
+fn json_number(number: f64) -> Value {
     let whole: Option<Value> = serde_json::from_str(&number.to_string()).ok();
     whole.unwrap_or_else(|| Value::from(number))
 }

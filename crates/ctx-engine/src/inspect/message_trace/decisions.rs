@@ -3,12 +3,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use ctx_types::{Decision, NodeId, Outcome, Role, Source, SourceKind, phrase};
 use ctx_worldbook::Status;
 
-use crate::inspect::life::Lives;
-use crate::inspect::life::event::{Event, EventKind};
+use crate::inspect::message_trace::MessageTrace;
+use crate::inspect::message_trace::event::{Event, EventKind};
 use crate::trace::TracedStage;
 
 /// If a dropped message has no decision, returns the decision about its run of messages.
-pub(crate) fn of_stage(
+pub(crate) fn stage_decisions(
     stage: TracedStage<'_>,
     events: &[Event],
     sources: &BTreeSet<String>,
@@ -43,18 +43,18 @@ fn run<'a>(stage: TracedStage<'a>, gone: &Event) -> Option<&'a Decision> {
     runs.filter(|decision| !later.contains(&decision.source.to_string())).max_by_key(begin)
 }
 
-pub(crate) fn elsewhere(lives: &Lives<'_>, wanted: &str) -> Vec<Decision> {
+pub(crate) fn other_decisions(traces: &MessageTrace<'_>, wanted: &str) -> Vec<Decision> {
     let (kind, id) = wanted.split_once(':').unwrap_or((wanted, ""));
     match kind {
-        "worldbook" => of_entry(lives, id).into_iter().collect(),
-        "history" | "summary" => of_node(lives, id).into_iter().collect(),
+        "worldbook" => entry_decision(traces, id).into_iter().collect(),
+        "history" | "summary" => node_decision(traces, id).into_iter().collect(),
         _ => Vec::new(),
     }
 }
 
 /// Splits the joint decision about several inactive entries.
-fn of_entry(lives: &Lives<'_>, id: &str) -> Option<Decision> {
-    let found = lives.trace.scan()?;
+fn entry_decision(traces: &MessageTrace<'_>, id: &str) -> Option<Decision> {
+    let found = traces.trace.scan()?;
     let members = found.set.members().iter().zip(&found.scan.statuses);
     let (member, status) = members.into_iter().find(|(member, _)| &*member.id == id)?;
     let Status::NotActivated(reason) = status else { return None };
@@ -65,11 +65,11 @@ fn of_entry(lives: &Lives<'_>, id: &str) -> Option<Decision> {
     Some(Decision::new(Outcome::NotActivated, source, reason))
 }
 
-fn of_node(lives: &Lives<'_>, id: &str) -> Option<Decision> {
-    let session = lives.session;
+fn node_decision(traces: &MessageTrace<'_>, id: &str) -> Option<Decision> {
+    let session = traces.session;
     let node = session.node(id)?;
     let source = node.to_message(&NodeId::from(id)).source.clone();
-    let decisions = &lives.context.report.decisions;
+    let decisions = &traces.context.report.decisions;
     let path = session.path();
     let places = path.iter().enumerate().filter_map(|(at, node)| Some((node.id.as_deref()?, at)));
     let places: BTreeMap<&str, usize> = places.collect();

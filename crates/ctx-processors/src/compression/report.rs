@@ -5,78 +5,77 @@ use std::collections::BTreeMap;
 use ctx_compress::request::{PassOutcome, Repaired};
 use ctx_pipeline::PipelineContext;
 use ctx_types::{
-    Decision, Diagnostic, LogLine, Message, Outcome as Outcomes, Phrase, TokenFigure, count_of, phrase,
-    pointer_step,
+    Decision, Diagnostic, LogLine, Message, Outcome, Phrase, TokenFigure, count_of, phrase, pointer_step,
 };
 use serde_json::{Map, Value, json};
 
 use crate::codes;
-use crate::compression::beginning::Beginning;
-use crate::compression::kept::Became;
-use crate::compression::outcome::Outcome;
+use crate::compression::cache::MessageOutcome;
+use crate::compression::compressed_prefix::CompressedPrefix;
+use crate::compression::result::CompressionResult;
 use crate::compression::settings::Settings;
-use crate::costing::Costing;
 use crate::gap_ranks::{GapRanks, name};
+use crate::message_costs::MessageCosts;
 
 /// Document of diagnostics about stored messages.
 const CONVERSATION: &str = "session";
 
 /// `earlier` is the compressed prefix that was not loaded.
-pub(crate) fn tell(
+pub(crate) fn report_outcome(
     cx: &mut PipelineContext<'_>,
     given: &[Message],
-    outcome: &Outcome,
+    result: &CompressionResult,
     settings: &Settings,
-    earlier: Option<&Beginning>,
+    earlier: Option<&CompressedPrefix>,
 ) {
-    let costing = Costing::of(cx);
+    let costing = MessageCosts::new(cx);
     let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
     let decisions = earlier.map_or_else(Vec::new, |earlier| earlier.decisions.clone());
-    cx.draft.decide_all(runs(decisions, given, outcome, &costing));
-    cx.draft.decide_all(moves(given, outcome, &ranks));
-    cx.draft.decide_all(points(given, outcome));
-    for finding in &outcome.diagnostics {
+    cx.draft.decide_all(runs(decisions, given, result, &costing));
+    cx.draft.decide_all(moves(given, result, &ranks));
+    cx.draft.decide_all(points(given, result));
+    for finding in &result.diagnostics {
         cx.report(in_conversation(finding, given));
     }
-    if let Some(finding) = overflow(outcome, settings) {
+    if let Some(finding) = overflow(result, settings) {
         cx.report(finding);
     }
-    cx.log(line(outcome, settings, earlier.map_or(0, |earlier| earlier.positions().len())));
+    cx.log(line(result, settings, earlier.map_or(0, |earlier| earlier.positions().len())));
 }
 
-pub(crate) fn tell_repairs(cx: &mut PipelineContext<'_>, given: &[Message], repaired: &Repaired) {
+pub(crate) fn report_repairs(cx: &mut PipelineContext<'_>, given: &[Message], repaired: &Repaired) {
     for finding in &repaired.diagnostics {
         cx.report(in_conversation(finding, given));
     }
     let left_out = repaired.left_out.iter().filter_map(|index| given.get(*index));
     let reason = phrase!("no tool call matches this result, or the call already has a result");
     cx.draft.decide_all(left_out.map(|message| {
-        let decision = Decision::new(Outcomes::Dropped, message.source.clone(), reason.clone());
+        let decision = Decision::new(Outcome::Dropped, message.source.clone(), reason.clone());
         Decision { bytes: Some(message.content.len()), ..decision }
     }));
 }
 
-/// Appends one decision per run of messages with the same outcome, and one per truncated message.
+/// Appends one decision per run of messages with the same result, and one per truncated message.
 pub(super) fn runs(
     mut decisions: Vec<Decision>,
     given: &[Message],
-    outcome: &Outcome,
-    costing: &Costing<'_>,
+    result: &CompressionResult,
+    costing: &MessageCosts<'_>,
 ) -> Vec<Decision> {
-    let noted = given.iter().zip(&outcome.became);
-    for (message, became) in noted.filter_map(|(message, became)| Some((message, became.as_ref()?))) {
-        let (fate, reason) = match became {
-            Became::Itself => continue,
-            Became::Cut(short, reason) => {
+    let noted = given.iter().zip(&result.message_outcomes);
+    for (message, outcome) in noted.filter_map(|(message, outcome)| Some((message, outcome.as_ref()?))) {
+        let (kind, reason) = match outcome {
+            MessageOutcome::Itself => continue,
+            MessageOutcome::Cut(short, reason) => {
                 decisions.push(cut(message, short, Phrase::clone(reason)));
                 continue;
             }
-            Became::Merged(reason) => (Outcomes::Merged, reason),
-            Became::Dropped(reason) => (Outcomes::Dropped, reason),
+            MessageOutcome::Merged(reason) => (Outcome::Merged, reason),
+            MessageOutcome::Dropped(reason) => (Outcome::Dropped, reason),
         };
         let (tokens, is_exact) = costing.text(message);
         let tokens = if is_exact { TokenFigure::Exact(tokens) } else { TokenFigure::AtMost(tokens) };
-        match decisions.last_mut().filter(|last| last.outcome == fate && last.reason == **reason) {
+        match decisions.last_mut().filter(|last| last.outcome == kind && last.reason == **reason) {
             Some(run) => {
                 run.count += 1;
                 run.bytes = run.bytes.map(|bytes| bytes + message.content.len());
@@ -85,7 +84,7 @@ pub(super) fn runs(
             None => decisions.push(Decision {
                 bytes: Some(message.content.len()),
                 tokens: Some(tokens),
-                ..Decision::new(fate, message.source.clone(), Phrase::clone(reason))
+                ..Decision::new(kind, message.source.clone(), Phrase::clone(reason))
             }),
         }
     }
@@ -102,29 +101,29 @@ fn add(sum: TokenFigure, more: TokenFigure) -> TokenFigure {
 
 fn cut(message: &Message, short: &Message, reason: Phrase) -> Decision {
     let bytes = message.content.len().saturating_sub(short.content.len());
-    Decision { bytes: Some(bytes), ..Decision::new(Outcomes::Cut, message.source.clone(), reason) }
+    Decision { bytes: Some(bytes), ..Decision::new(Outcome::Cut, message.source.clone(), reason) }
 }
 
 /// The assembler has already reported messages that it moved to the front.
-fn moves(given: &[Message], outcome: &Outcome, ranks: &GapRanks) -> Vec<Decision> {
-    let moved = outcome.moved.iter().filter_map(|place| given.get(*place));
-    let moved = moved.filter(|message| !ranks.is_told(message));
+fn moves(given: &[Message], result: &CompressionResult, ranks: &GapRanks) -> Vec<Decision> {
+    let moved = result.moved.iter().filter_map(|place| given.get(*place));
+    let moved = moved.filter(|message| !ranks.is_reported(message));
     let reason = phrase!("its position is in compressed messages; placed before the kept ones");
-    moved.map(|message| Decision::new(Outcomes::Moved, message.source.clone(), reason.clone())).collect()
+    moved.map(|message| Decision::new(Outcome::Moved, message.source.clone(), reason.clone())).collect()
 }
 
 /// One decision for all depths of a placement.
-fn points(given: &[Message], outcome: &Outcome) -> Vec<Decision> {
+fn points(given: &[Message], result: &CompressionResult) -> Vec<Decision> {
     let mut placements = BTreeMap::new();
     let mut decisions: Vec<Decision> = Vec::new();
-    for message in outcome.points.iter().filter_map(|place| given.get(*place)) {
+    for message in result.points.iter().filter_map(|place| given.get(*place)) {
         let known = *placements.entry(name(&message.source)).or_insert(decisions.len());
         if let Some(decision) = decisions.get_mut(known) {
             decision.count += 1;
             continue;
         }
         let reason = phrase!("its depths are in compressed messages");
-        decisions.push(Decision::new(Outcomes::Dropped, message.source.clone(), reason));
+        decisions.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
     }
     decisions
 }
@@ -148,8 +147,8 @@ fn in_conversation(finding: &Diagnostic, messages: &[Message]) -> Diagnostic {
 }
 
 /// Protected messages exceed the budget. The limiter decides whether the request fails.
-fn overflow(outcome: &Outcome, settings: &Settings) -> Option<Diagnostic> {
-    let PassOutcome::Infeasible(overflow) = &outcome.pass.as_ref()?.outcome else { return None };
+fn overflow(result: &CompressionResult, settings: &Settings) -> Option<Diagnostic> {
+    let PassOutcome::Infeasible(overflow) = &result.pass.as_ref()?.outcome else { return None };
     let message = phrase!(
         "the conversation cannot be compressed to {budget} tokens: {overflow}",
         budget = settings.config.token_budget,
@@ -159,12 +158,12 @@ fn overflow(outcome: &Outcome, settings: &Settings) -> Option<Diagnostic> {
     Some(Diagnostic::warning(codes::NOT_COMPRESSIBLE, message).with_help(help))
 }
 
-fn line(outcome: &Outcome, settings: &Settings, earlier: usize) -> LogLine {
+fn line(result: &CompressionResult, settings: &Settings, earlier: usize) -> LogLine {
     let budget = settings.config.token_budget;
     let still_does = || {
-        let gone = outcome.became.iter().flatten().filter(|became| became.is_gone());
+        let gone = result.message_outcomes.iter().flatten().filter(|outcome| outcome.is_gone());
         let count = earlier + gone.count();
-        let (messages, tokens) = (count_of!(count, "message"), outcome.tokens);
+        let (messages, tokens) = (count_of!(count, "message"), result.tokens);
         phrase!(
             "the earlier compression of {messages} still fits: {tokens} of {budget} tokens",
             messages,
@@ -172,9 +171,9 @@ fn line(outcome: &Outcome, settings: &Settings, earlier: usize) -> LogLine {
             budget
         )
     };
-    let line = outcome.pass.as_ref().map_or_else(still_does, |pass| pass.line.clone());
-    let rewritten = outcome.pass.as_ref().filter(|pass| pass.outcome == PassOutcome::Compacted);
-    let details = [("prefix", rewritten.map(|pass| pass.prefix)), ("sinceLastTurn", outcome.since_last_turn)];
+    let line = result.pass.as_ref().map_or_else(still_does, |pass| pass.line.clone());
+    let rewritten = result.pass.as_ref().filter(|pass| pass.outcome == PassOutcome::Compacted);
+    let details = [("prefix", rewritten.map(|pass| pass.prefix)), ("sinceLastTurn", result.since_last_turn)];
     let details: Map<String, Value> =
         details.into_iter().filter_map(|(key, prefix)| Some((key.to_owned(), json!(prefix?)))).collect();
     if details.is_empty() {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use ctx_macros::{Env, State, Template};
 use ctx_types::{Diagnostic, Listed, Source, SourceKind, Text, TextMemory, Trust};
-use ctx_worldbook::{Expand, Expanded, Member, Part};
+use ctx_worldbook::{EntryPart, Expand, ExpandedText, Member};
 
-use super::shelf::{Shelf, in_entry, in_part};
+use super::compiled_books::{CompiledBooks, in_entry, in_part};
 
-pub(crate) struct Expanding<'a> {
-    pub(crate) shelf: &'a Shelf,
+pub(crate) struct MacroExpander<'a> {
+    pub(crate) books: &'a CompiledBooks,
     pub(crate) env: &'a Env,
     pub(crate) state: &'a mut State,
     pub(crate) parse: &'a dyn Fn(&Text) -> Template,
@@ -18,23 +18,23 @@ pub(crate) struct Expanding<'a> {
     pub(crate) findings: Vec<Diagnostic>,
 }
 
-impl Expand for Expanding<'_> {
-    fn expand(&mut self, member: &Member, part: Part, text: &Text) -> Expanded {
+impl Expand for MacroExpander<'_> {
+    fn expand(&mut self, member: &Member, part: EntryPart, text: &Text) -> ExpandedText {
         let source = entry_source(member);
-        if part != Part::Content {
+        if part != EntryPart::Content {
             let expansion = (self.parse)(text).expand(self.env, self.state, &source);
             let found = expansion.diagnostics.into_iter().map(|finding| in_part(finding, member, part));
             self.findings.extend(found);
-            return Expanded { text: expansion.text, written: Vec::new() };
+            return ExpandedText { text: expansion.text, written: Vec::new() };
         }
-        let Some(template) = self.shelf.templates.get(member.number).filter(|template| !template.is_plain())
+        let Some(template) = self.books.templates.get(member.number).filter(|template| !template.is_plain())
         else {
-            return Expanded { text: text.clone(), written: Vec::new() };
+            return ExpandedText { text: text.clone(), written: Vec::new() };
         };
         let expansion = template.expand(self.env, self.state, &source);
         let written = expansion.segments();
         self.findings.extend(expansion.diagnostics.into_iter().map(|finding| in_entry(finding, member)));
-        Expanded { text: self.memory.share(expansion.text), written }
+        ExpandedText { text: self.memory.share(expansion.text), written }
     }
 }
 

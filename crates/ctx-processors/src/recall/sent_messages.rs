@@ -3,11 +3,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use ctx_pipeline::PipelineContext;
 use ctx_types::Message;
 
-use crate::costing::Costing;
+use crate::message_costs::MessageCosts;
 use crate::token_limiter::{TokenLimiter, Units};
 
 /// The messages that the limiter keeps, depending on the size of the recall message. Older ones are not read.
-pub(crate) struct Sent<'a> {
+pub(crate) struct SentMessages<'a> {
     /// Never dropped.
     safe: BTreeSet<&'a str>,
     /// Other messages that fit, with the number of newer groups.
@@ -18,13 +18,13 @@ pub(crate) struct Sent<'a> {
     extra: u64,
 }
 
-impl<'a> Sent<'a> {
-    pub(crate) fn of(cx: &'a PipelineContext<'_>) -> Self {
+impl<'a> SentMessages<'a> {
+    pub(crate) fn new(cx: &'a PipelineContext<'_>) -> Self {
         let messages = cx.draft.messages();
-        let units = Units::of(messages);
+        let units = Units::from_messages(messages);
         let available = cx.inputs.budget.available.map(u64::from);
         let is_limited = available.is_some();
-        let costing = Costing::of(cx).as_limiter(cx.config_of(TokenLimiter::ID));
+        let costing = MessageCosts::new(cx).as_limiter(cx.config_of(TokenLimiter::ID));
         let take = |left: Option<u64>, message: &Message| {
             if is_limited { left.and_then(|left| costing.take(message, left)) } else { left }
         };
@@ -50,7 +50,7 @@ impl<'a> Sent<'a> {
         sent
     }
 
-    pub(crate) fn room(&self) -> Option<u64> {
+    pub(crate) fn remaining(&self) -> Option<u64> {
         self.is_limited.then(|| self.left.first().map_or(0, |left| left.saturating_sub(self.extra)))
     }
 

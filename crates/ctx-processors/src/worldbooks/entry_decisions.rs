@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ctx_types::{Decision, Outcome, Phrase, Source, phrase};
 use ctx_worldbook::{BookSet, Reason, Scan, Status};
 
-use super::expanding::entry_source;
+use super::macro_expander::entry_source;
 use super::transcript::{Transcript, message_name};
 use crate::worldbook_processor::NewestHit;
 
@@ -13,7 +13,7 @@ use crate::worldbook_processor::NewestHit;
 const MAX_DECISIONS: usize = 1_000;
 
 /// Inactive entries of a worldbook share a decision if the reason is the same.
-pub(crate) fn tell(
+pub(crate) fn entry_decisions(
     set: &BookSet,
     scan: &Scan,
     transcript: &Transcript,

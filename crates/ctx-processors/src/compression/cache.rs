@@ -3,7 +3,7 @@ use std::sync::Arc;
 use ctx_compress::request::is_summary;
 use ctx_types::{Message, Phrase, Place, Session};
 
-use crate::compression::beginning::Beginning;
+use crate::compression::compressed_prefix::CompressedPrefix;
 use crate::compression::settings::Settings;
 use crate::token_limiter::is_one_of_several;
 
@@ -13,52 +13,52 @@ use crate::token_limiter::is_one_of_several;
 /// messages and starts over if one differs. Messages that need not be loaded are identified by the message
 /// after them. A clone is O(1).
 #[derive(Clone, Debug, Default)]
-pub struct KeptCompression {
-    pub(super) made: Option<Arc<RewrittenHistory>>,
+pub struct CompressionCache {
+    pub(super) history: Option<Arc<RewrittenHistory>>,
     /// Messages sent in the last turn.
     pub(super) sent: Arc<Vec<Message>>,
     /// The part that need not be loaded.
-    pub(crate) beginning: Option<Arc<Beginning>>,
+    pub(crate) prefix: Option<Arc<CompressedPrefix>>,
 }
 
-impl KeptCompression {
+impl CompressionCache {
     /// Returns whether a prefix is compressed.
     pub fn is_set(&self) -> bool {
-        self.made.is_some()
+        self.history.is_some()
     }
 
     /// Makes the next run load all messages.
     #[must_use]
     pub fn loading_all(self) -> Self {
-        Self { beginning: None, ..self }
+        Self { prefix: None, ..self }
     }
 
     pub(super) fn last_covered(&self) -> Option<&Message> {
-        self.made.as_ref()?.covered.last().map(|covered| &covered.message)
+        self.history.as_ref()?.covered.last().map(|covered| &covered.message)
     }
 
     /// O(1).
-    pub(crate) fn beginning(&self, session: &Session, pinned: usize, window: u64) -> Option<&Beginning> {
-        self.beginning.as_deref().filter(|beginning| beginning.is_of(session, pinned, window))
+    pub(crate) fn prefix(&self, session: &Session, pinned: usize, window: u64) -> Option<&CompressedPrefix> {
+        self.prefix.as_deref().filter(|prefix| prefix.matches(session, pinned, window))
     }
 }
 
 #[derive(Debug)]
 pub(super) struct RewrittenHistory {
     pub(super) settings: Settings,
-    pub(super) covered: Vec<Covered>,
+    pub(super) covered: Vec<CoveredMessage>,
     /// Digests, each with the number of covered messages before it.
     pub(super) notes: Vec<(usize, Message)>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Covered {
+pub(super) struct CoveredMessage {
     pub(super) message: Message,
-    pub(super) became: Became,
+    pub(super) outcome: MessageOutcome,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Became {
+pub(super) enum MessageOutcome {
     Itself,
     Cut(Message, Arc<Phrase>),
     /// Part of a digest.
@@ -66,7 +66,7 @@ pub(super) enum Became {
     Dropped(Arc<Phrase>),
 }
 
-impl Became {
+impl MessageOutcome {
     pub(super) const fn is_gone(&self) -> bool {
         matches!(self, Self::Merged(_) | Self::Dropped(_))
     }
@@ -74,24 +74,24 @@ impl Became {
 
 /// Input of a pass: a draft, or a draft with cached results.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Basis {
+pub(super) struct PassInput {
     pub(super) messages: Vec<Message>,
-    pub(super) origins: Vec<Origin>,
+    pub(super) origins: Vec<InputOrigin>,
     /// Earlier outcomes, by position in the draft.
-    pub(super) became: Vec<(usize, Became)>,
+    pub(super) outcomes: Vec<(usize, MessageOutcome)>,
     /// Whether all covered messages are loaded.
     pub(super) is_whole: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum InputOrigin {
     /// Position in the draft.
     Draft(usize),
     /// A digest, with the number of loaded covered messages before it.
     Note(usize),
 }
 
-impl Origin {
+impl InputOrigin {
     pub(super) const fn place(self) -> Option<usize> {
         match self {
             Self::Draft(place) => Some(place),
@@ -100,13 +100,13 @@ impl Origin {
     }
 }
 
-impl Basis {
-    pub(super) fn of(draft: &[Message]) -> Self {
-        let origins = (0..draft.len()).map(Origin::Draft).collect();
-        Self { messages: draft.to_vec(), origins, became: Vec::new(), is_whole: true }
+impl PassInput {
+    pub(super) fn from_draft(draft: &[Message]) -> Self {
+        let origins = (0..draft.len()).map(InputOrigin::Draft).collect();
+        Self { messages: draft.to_vec(), origins, outcomes: Vec::new(), is_whole: true }
     }
 
-    fn push(&mut self, message: Message, origin: Origin) {
+    fn push(&mut self, message: Message, origin: InputOrigin) {
         self.messages.push(message);
         self.origins.push(origin);
     }
@@ -121,7 +121,7 @@ impl RewrittenHistory {
     /// Replaces covered messages with the cached results. Returns `None` for another prefix.
     ///
     /// The oldest covered messages may not be loaded. O(messages).
-    pub(super) fn renew(&self, draft: &[Message], is_all_loaded: bool) -> Option<Basis> {
+    pub(super) fn renew(&self, draft: &[Message], is_all_loaded: bool) -> Option<PassInput> {
         let last = &self.covered.last()?.message;
         let end = draft.iter().rposition(|message| is_same(message, last))?;
         let free: Vec<usize> = (0..=end).filter(|index| draft.get(*index).is_some_and(is_free)).collect();
@@ -130,47 +130,49 @@ impl RewrittenHistory {
             return None;
         }
         let covered = self.covered.get(missing..)?;
-        let is_covered = |(index, covered): (&usize, &Covered)| {
+        let is_covered = |(index, covered): (&usize, &CoveredMessage)| {
             draft.get(*index).is_some_and(|message| is_same(message, &covered.message))
         };
         if !free.iter().zip(covered).all(is_covered) {
             return None;
         }
-        let became: Vec<(usize, Became)> =
-            free.into_iter().zip(covered.iter().map(|covered| covered.became.clone())).collect();
-        let mut basis = self.write(draft, &became, missing);
+        let outcomes: Vec<(usize, MessageOutcome)> =
+            free.into_iter().zip(covered.iter().map(|covered| covered.outcome.clone())).collect();
+        let mut basis = self.write(draft, &outcomes, missing);
         basis.is_whole = missing == 0;
-        basis.became = became;
+        basis.outcomes = outcomes;
         Some(basis)
     }
 
-    fn write(&self, draft: &[Message], became: &[(usize, Became)], missing: usize) -> Basis {
-        let mut basis = Basis::default();
+    fn write(&self, draft: &[Message], outcomes: &[(usize, MessageOutcome)], missing: usize) -> PassInput {
+        let mut basis = PassInput::default();
         let mut notes = self.notes.iter().peekable();
-        let mut next = became.iter().enumerate().peekable();
+        let mut next = outcomes.iter().enumerate().peekable();
         for (index, message) in draft.iter().enumerate() {
-            let (position, free, became) = match next.peek() {
-                Some((position, (free, became))) => (*position, *free, became),
-                None => (usize::MAX, index, &Became::Itself),
+            let (position, free, outcome) = match next.peek() {
+                Some((position, (free, outcome))) => (*position, *free, outcome),
+                None => (usize::MAX, index, &MessageOutcome::Itself),
             };
             // An injection with several depths goes with the message after it.
             let is_lead = draft.get(index..free).unwrap_or_default().iter().all(is_one_of_several);
             while let Some((before, note)) =
                 notes.next_if(|(before, _)| is_lead && *before <= missing.saturating_add(position))
             {
-                basis.push(note.clone(), Origin::Note(before.saturating_sub(missing)));
+                basis.push(note.clone(), InputOrigin::Note(before.saturating_sub(missing)));
             }
-            match became {
-                Became::Cut(short, _) if index == free => basis.push(short.clone(), Origin::Draft(index)),
-                became if is_lead && became.is_gone() => {}
-                _ => basis.push(message.clone(), Origin::Draft(index)),
+            match outcome {
+                MessageOutcome::Cut(short, _) if index == free => {
+                    basis.push(short.clone(), InputOrigin::Draft(index));
+                }
+                outcome if is_lead && outcome.is_gone() => {}
+                _ => basis.push(message.clone(), InputOrigin::Draft(index)),
             }
             if index == free {
                 next.next();
             }
         }
         for (before, note) in notes {
-            basis.push(note.clone(), Origin::Note(before.saturating_sub(missing)));
+            basis.push(note.clone(), InputOrigin::Note(before.saturating_sub(missing)));
         }
         basis
     }

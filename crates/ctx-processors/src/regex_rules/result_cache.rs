@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ctx_regex::{Error, Regex};
 use ctx_types::Text;
 
-use super::rewrite::Rewritten;
+use super::rewrite::RewrittenText;
 
 const MAX_RESULTS: usize = 16_384;
 const MAX_BYTES: usize = 16 << 20;
@@ -15,15 +15,15 @@ const MAX_LISTS: usize = 1_024;
 
 /// Results by text and rules; cleared when full.
 #[derive(Default)]
-pub(super) struct Memory(Mutex<Contents>);
+pub(super) struct ResultCache(Mutex<CacheContents>);
 
 /// Never iterated: the order of the maps has no effect.
 #[derive(Default)]
-struct Contents {
-    results: HashMap<Key, Remembered>,
+struct CacheContents {
+    results: HashMap<Key, CachedResult>,
     bytes: usize,
     /// Numbers of rule lists, never reused.
-    lists: HashMap<Vec<Resolved>, u64>,
+    lists: HashMap<Vec<ResolvedRule>, u64>,
     next_list: u64,
     /// Rules after macro expansion, by number and expanded texts.
     expressions: HashMap<(usize, Vec<String>), Expression>,
@@ -34,18 +34,18 @@ struct Contents {
 pub(super) type Key = (Text, u64);
 
 /// Number of a rule, and of its expansion; 0 without macros.
-pub(super) type Resolved = (usize, u64);
+pub(super) type ResolvedRule = (usize, u64);
 
 #[derive(Clone)]
-pub(super) struct Remembered {
-    pub(super) rewritten: Rewritten,
+pub(super) struct CachedResult {
+    pub(super) rewritten: RewrittenText,
     pub(super) steps: u64,
     pub(super) gave_up: Vec<(usize, Error)>,
 }
 
-impl Remembered {
+impl CachedResult {
     pub(super) fn new(text: Text) -> Self {
-        Self { rewritten: Rewritten::unchanged(text), steps: 0, gave_up: Vec::new() }
+        Self { rewritten: RewrittenText::unchanged(text), steps: 0, gave_up: Vec::new() }
     }
 }
 
@@ -58,12 +58,12 @@ pub(super) struct Expression {
     pub(super) trims: Arc<[Text]>,
 }
 
-impl Memory {
-    pub(super) fn result(&self, key: &Key) -> Option<Remembered> {
+impl ResultCache {
+    pub(super) fn result(&self, key: &Key) -> Option<CachedResult> {
         self.lock().results.get(key).cloned()
     }
 
-    pub(super) fn keep(&self, key: Key, result: Remembered) {
+    pub(super) fn keep(&self, key: Key, result: CachedResult) {
         let changed = if result.rewritten.is_changed() { result.rewritten.text.len() } else { 0 };
         let bytes = key.0.len() + changed;
         if bytes > MAX_BYTES {
@@ -79,7 +79,7 @@ impl Memory {
         }
     }
 
-    pub(super) fn list(&self, rules: &[Resolved]) -> u64 {
+    pub(super) fn list(&self, rules: &[ResolvedRule]) -> u64 {
         let mut contents = self.lock();
         if let Some(known) = contents.lists.get(rules) {
             return *known;
@@ -117,7 +117,7 @@ impl Memory {
         made
     }
 
-    fn lock(&self) -> MutexGuard<'_, Contents> {
+    fn lock(&self) -> MutexGuard<'_, CacheContents> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

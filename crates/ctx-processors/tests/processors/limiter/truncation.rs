@@ -10,7 +10,7 @@ fn keeping(characters: u32, marker: &str) -> Value {
 /// Each message has 10 tokens.
 #[track_caller]
 fn check_chat(budget: u32, characters: u32, chat: &'static str, expected: &str) {
-    check(Case { budget: Some(budget), config: keeping(characters, "#"), ..Case::of(chat) }, expected);
+    check(Case { budget: Some(budget), config: keeping(characters, "#"), ..Case::new(chat) }, expected);
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn drops_prefix_that_does_not_fit() {
 fn counts_extra_tokens_of_truncated_message() {
     let mut config = keeping(4, "#");
     config["extraTokensPerMessage"] = json!(1);
-    let case = Case { config, ..Case::of("u a u a u") };
+    let case = Case { config, ..Case::new("u a u a u") };
     check(Case { budget: Some(28), ..case.clone() }, "u2..# a3 u4");
     check(Case { budget: Some(27), ..case }, "a3 u4");
 }
@@ -64,7 +64,7 @@ fn does_not_truncate_pending_turn() {
 fn keeps_injections_around_truncated_message() {
     // A is before `u2`, B at every slot.
     let preset = depths(&["3", "0~1"]);
-    let case = Case { preset, config: keeping(4, "#"), ..Case::of("u a u a u") };
+    let case = Case { preset, config: keeping(4, "#"), ..Case::new("u a u a u") };
     check(Case { budget: Some(35), ..case.clone() }, "A B u2..# B a3 B u4 B");
     check(Case { budget: Some(34), ..case }, "A B a3 B u4 B");
 }
@@ -72,7 +72,7 @@ fn keeps_injections_around_truncated_message() {
 #[test]
 fn records_number_of_removed_bytes() {
     check_decisions(
-        Case { budget: Some(29), config: keeping(4, "#"), ..Case::of("u a u a u") },
+        Case { budget: Some(29), config: keeping(4, "#"), ..Case::new("u a u a u") },
         &[
             "cut history:2: truncated to the first 4 characters (6 bytes)",
             "dropped history:0 and 1 more: does not fit the budget of 29 tokens (20 bytes, 20 tokens)",
@@ -82,7 +82,7 @@ fn records_number_of_removed_bytes() {
 
 #[test]
 fn counts_unloaded_messages_as_dropped() {
-    let case = Case { window: Some(25), budget: Some(29), config: keeping(4, "#"), ..Case::of("u a u a u") };
+    let case = Case { window: Some(25), budget: Some(29), config: keeping(4, "#"), ..Case::new("u a u a u") };
     check(case.clone(), "u2..# a3 u4");
     assert_eq!(limited(&case.run().unwrap()).dropped, 1);
     check_decisions(

@@ -2,12 +2,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ctx_macros::{Dialect, Registry as MacroRegistry, Template};
 use ctx_types::{Diagnostic, Session, Span, Text};
-use ctx_worldbook::{Book, BookSet, Limits, Member, Part, Settings};
+use ctx_worldbook::{Book, BookSet, EntryPart, Limits, Member, Settings};
 
-use super::selection::{Selection, of_conversation};
+use super::selection::{Selection, conversation_book_ids};
 
 #[derive(Debug)]
-pub(crate) struct Shelf {
+pub(crate) struct CompiledBooks {
     pub(crate) set: Arc<BookSet>,
     /// One per member.
     pub(crate) templates: Vec<Template>,
@@ -16,38 +16,38 @@ pub(crate) struct Shelf {
 
 /// Worldbooks of the agent, and of conversations with their own worldbooks.
 #[derive(Debug)]
-pub(crate) struct Shelves {
+pub(crate) struct BookCache {
     selection: Selection,
     settings: Settings,
     dialect: Dialect,
     macros: MacroRegistry,
-    own: Arc<Shelf>,
+    own: Arc<CompiledBooks>,
     /// Most recently used last.
-    others: Mutex<Vec<OwnShelf>>,
+    others: Mutex<Vec<ConversationBooks>>,
 }
 
-type OwnShelf = (Vec<Arc<str>>, Arc<Shelf>);
+type ConversationBooks = (Vec<Arc<str>>, Arc<CompiledBooks>);
 
 const MAX_OTHERS: usize = 4;
 
-impl Shelves {
+impl BookCache {
     pub(crate) fn new(
         selection: Selection,
         settings: Settings,
         dialect: Dialect,
         macros: MacroRegistry,
     ) -> Self {
-        let own = Arc::new(Shelf::new(&selection, &[], &settings, (dialect, &macros)));
+        let own = Arc::new(CompiledBooks::new(&selection, &[], &settings, dialect, &macros));
         Self { selection, settings, dialect, macros, own, others: Mutex::default() }
     }
 
-    pub(crate) fn own(&self) -> &Shelf {
+    pub(crate) fn agent_books(&self) -> &CompiledBooks {
         &self.own
     }
 
     /// The flag is true if the conversation has its own worldbooks.
-    pub(crate) fn of(&self, session: &Session) -> (Arc<Shelf>, bool) {
-        let ids = of_conversation(session);
+    pub(crate) fn for_session(&self, session: &Session) -> (Arc<CompiledBooks>, bool) {
+        let ids = conversation_book_ids(session);
         if ids.is_empty() {
             return (self.own.clone(), false);
         }
@@ -57,26 +57,27 @@ impl Shelves {
             others.push(known.clone());
             return (known.1, true);
         }
-        let shelf = Shelf::new(&self.selection, &ids, &self.settings, (self.dialect, &self.macros));
-        let shelf = Arc::new(shelf);
-        others.push((ids, shelf.clone()));
+        let compiled = CompiledBooks::new(&self.selection, &ids, &self.settings, self.dialect, &self.macros);
+        let compiled = Arc::new(compiled);
+        others.push((ids, compiled.clone()));
         let too_many = others.len().saturating_sub(MAX_OTHERS);
         others.drain(..too_many);
-        (shelf, true)
+        (compiled, true)
     }
 }
 
-impl Shelf {
+impl CompiledBooks {
     fn new(
         selection: &Selection,
         conversation: &[Arc<str>],
         settings: &Settings,
-        (dialect, macros): (Dialect, &MacroRegistry),
+        dialect: Dialect,
+        macros: &MacroRegistry,
     ) -> Self {
         let (selected, mut findings) = selection.books(conversation);
         let mut books = Vec::with_capacity(selected.len());
         for (level, loaded) in selected {
-            let (book, found) = Book::of(loaded.name.clone(), level, &loaded.book);
+            let (book, found) = Book::read(loaded.name.clone(), level, &loaded.book);
             // A worldbook with two uses reports only once.
             if !books.iter().any(|known: &Book| known.name == book.name) {
                 findings.extend(found);
@@ -107,9 +108,9 @@ fn macro_findings(member: &Member, template: &Template, parse: &dyn Fn(&str) -> 
     of_text.chain(of_keys).collect()
 }
 
-pub(super) fn in_part(mut finding: Diagnostic, member: &Member, part: Part) -> Diagnostic {
+pub(super) fn in_part(mut finding: Diagnostic, member: &Member, part: EntryPart) -> Diagnostic {
     // Keys of decorators are part of the text, at an unknown position.
-    if matches!(part, Part::ConditionKey(..)) {
+    if matches!(part, EntryPart::ConditionKey(..)) {
         finding.location.span = None;
     }
     finding.at_pointer(member.entry.pointer_to(part)).in_document(member.book.clone())

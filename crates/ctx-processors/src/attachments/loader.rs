@@ -4,10 +4,10 @@ use ctx_types::{
 };
 use serde_json::Value;
 
-use crate::attachments::measuring::measure;
+use crate::attachments::measure::measure;
 use crate::attachments::media_type::media_type;
-use crate::attachments::waiting::within;
-use crate::attachments::{AttachmentPolicy, settling};
+use crate::attachments::timeout::within;
+use crate::attachments::{AttachmentPolicy, file_resolver};
 
 /// Limit for all files of a request, in bytes. Base64 and the request body take 3 times as much memory.
 const MAX_TOTAL: u64 = 48 << 20;
@@ -21,7 +21,7 @@ pub(crate) struct Loader<'a> {
 }
 
 /// `contradicts` is the declared type if the content has another one.
-pub(crate) struct Loaded {
+pub(crate) struct LoadedFile {
     pub(crate) file: Attachment,
     pub(crate) contradicts: Option<String>,
 }
@@ -31,7 +31,7 @@ impl Loader<'_> {
         &mut self,
         file: &Attachment,
         policy: Option<&AttachmentPolicy>,
-    ) -> Result<Loaded, PortError> {
+    ) -> Result<LoadedFile, PortError> {
         let max_bytes = policy.map_or(MAX_TOTAL, |policy| policy.max_bytes);
         let mut asset = match &file.loaded {
             Some(asset) => asset.clone(),
@@ -48,7 +48,7 @@ impl Loader<'_> {
         if let Some(asset) = &mut file.loaded {
             asset.measures.pages = pages;
         }
-        Ok(Loaded { file, contradicts: found.contradicts })
+        Ok(LoadedFile { file, contradicts: found.contradicts })
     }
 
     async fn fetch(&mut self, file: &Attachment, max_bytes: u64) -> Result<Asset, PortError> {
@@ -58,9 +58,9 @@ impl Loader<'_> {
         let max_bytes = max_bytes.min(MAX_TOTAL.saturating_sub(self.total));
         check_len(declared_len(file).unwrap_or_default(), max_bytes)?;
         let asset = if self.is_preview {
-            store.cached(file, max_bytes).unwrap_or_else(|| Err(not_at_hand()))?
+            store.cached(file, max_bytes).unwrap_or_else(|| Err(not_cached_error()))?
         } else {
-            within(settling::LOADING, self.clock, store.load(file, max_bytes)).await?
+            within(file_resolver::LOAD_TIMEOUT, self.clock, store.load(file, max_bytes)).await?
         };
         let len = asset.bytes.len() as u64;
         check_len(len, max_bytes)?;
@@ -69,7 +69,7 @@ impl Loader<'_> {
     }
 }
 
-pub(crate) fn not_at_hand() -> PortError {
+pub(crate) fn not_cached_error() -> PortError {
     PortError::new(PortErrorKind::Unavailable, phrase!("not cached, and a preview does not load it"))
 }
 

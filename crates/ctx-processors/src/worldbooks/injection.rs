@@ -1,7 +1,7 @@
 use ctx_types::{DepthPoints, Injection, Order, Placement, Rank, Role, Segment, Side, Text};
 use ctx_worldbook::{Destination, Member};
 
-use super::expanding::entry_source;
+use super::macro_expander::entry_source;
 
 /// Returns `None` for an entry of an outlet.
 pub(crate) fn injection(member: &Member, text: Text, written: Vec<Segment>) -> Option<Injection> {

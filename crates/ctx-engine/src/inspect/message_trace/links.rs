@@ -2,7 +2,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use ctx_types::{Message, SourceKind};
 
-use crate::inspect::life::origins;
+use crate::inspect::message_trace::origins;
 
 /// Above this, messages of one source are assumed to keep their order.
 const MAX_PAIRS: usize = 4_096;
@@ -40,7 +40,7 @@ impl Links {
             }
         }
         join(before, after, &mut is_taken, &mut parents);
-        let moved = moved(&parents);
+        let moved = moved_messages(&parents);
         Self { parents, moved, is_taken }
     }
 
@@ -109,17 +109,17 @@ fn join(before: &[Message], after: &[Message], is_taken: &mut [bool], parents: &
     }
 }
 
-fn moved(parents: &[Vec<usize>]) -> BTreeSet<usize> {
+fn moved_messages(parents: &[Vec<usize>]) -> BTreeSet<usize> {
     let parent = |(at, parents): (usize, &Vec<usize>)| Some((at, *parents.first()?));
     let (places, old): (Vec<usize>, Vec<usize>) = parents.iter().enumerate().filter_map(parent).unzip();
     let mut moved: BTreeSet<usize> = places.iter().copied().collect();
-    for stayed in rising(&old) {
+    for stayed in longest_rising(&old) {
         moved.remove(&places[stayed]);
     }
     moved
 }
 
-fn rising(numbers: &[usize]) -> Vec<usize> {
+fn longest_rising(numbers: &[usize]) -> Vec<usize> {
     // `ends[n]`: index of the smallest last number of an increasing subsequence of n + 1 numbers.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(numbers.len());
@@ -143,8 +143,8 @@ mod tests {
 
     #[test]
     fn finds_a_longest_increasing_subsequence() {
-        assert_eq!(rising(&[3, 0, 1, 2]), [1, 2, 3]);
-        assert_eq!(rising(&[0, 8, 4, 12, 2, 10, 6]), [0, 4, 6]);
-        assert!(rising(&[]).is_empty());
+        assert_eq!(longest_rising(&[3, 0, 1, 2]), [1, 2, 3]);
+        assert_eq!(longest_rising(&[0, 8, 4, 12, 2, 10, 6]), [0, 4, 6]);
+        assert!(longest_rising(&[]).is_empty());
     }
 }

@@ -2,11 +2,11 @@ use ctx_pipeline::Run;
 use ctx_types::{Diagnostic, Message, Session, TurnInput};
 
 use crate::assembly::{AssembleError, Assembly, Ports};
-use crate::compiled::CompiledAgent;
+use crate::compiled_agent::CompiledAgent;
 
 /// Processed messages to append to a context.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Appended {
+pub struct AppendedMessages {
     /// Messages in order.
     pub messages: Vec<Message>,
     /// Diagnostics of the processors.
@@ -36,11 +36,11 @@ impl CompiledAgent {
         turn: &TurnInput,
         messages: Vec<Message>,
         ports: Ports<'_>,
-    ) -> Result<Appended, AssembleError> {
+    ) -> Result<AppendedMessages, AssembleError> {
         let assembly = Assembly::new(self, session, turn, ports)?;
         let mut run = Run::default();
         run.draft.set_messages(messages);
         assembly.run_appended(&mut run).await?;
-        Ok(Appended { messages: run.draft.take_messages(), diagnostics: run.diagnostics })
+        Ok(AppendedMessages { messages: run.draft.take_messages(), diagnostics: run.diagnostics })
     }
 }

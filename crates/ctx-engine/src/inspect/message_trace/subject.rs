@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use ctx_types::{Message, Node, Phrase, Source, SourceKind, closest, count_of, excerpt, phrase};
 
-use crate::inspect::life::{Lives, origins};
+use crate::inspect::message_trace::{MessageTrace, origins};
 
 const MAX_COMPARED: usize = 10_000;
 
@@ -47,16 +47,16 @@ impl UnknownMessage {
 }
 
 impl<'a> Subject<'a> {
-    pub(crate) fn find(lives: &Lives<'a>, wanted: &str) -> Result<Self, UnknownMessage> {
-        let count = lives.context.messages.len();
+    pub(crate) fn find(traces: &MessageTrace<'a>, wanted: &str) -> Result<Self, UnknownMessage> {
+        let count = traces.context.messages.len();
         if let Some(number) = wanted.parse().ok().filter(|number| *number < count) {
             return Ok(Self::Number(number));
         }
-        let seen = lives.seen();
-        let is_known = seen.contains_key(wanted) || is_stored(lives, wanted);
+        let seen = traces.seen_sources();
+        let is_known = seen.contains_key(wanted) || is_stored(traces, wanted);
         // A joined message has its own source, but is a single message.
         if let Some(source) = seen.get(wanted).filter(|source| source.kind == SourceKind::Merged) {
-            let number = lives.context.messages.iter().position(|message| message.source == **source);
+            let number = traces.context.messages.iter().position(|message| message.source == **source);
             if let Some(number) = number {
                 return Ok(Self::Number(number));
             }
@@ -64,7 +64,7 @@ impl<'a> Subject<'a> {
         if is_known {
             return Ok(Self::Source { name: wanted.to_owned(), source: seen.get(wanted).copied() });
         }
-        let stored = lives.session.path().into_iter().take(MAX_COMPARED);
+        let stored = traces.session.path().into_iter().take(MAX_COMPARED);
         let stored = stored.filter_map(|node| Some(format!("history:{}", node.id.as_deref()?)));
         let names: Vec<String> = seen.into_keys().chain(stored).collect();
         // An id without its kind is usually unambiguous.
@@ -76,12 +76,12 @@ impl<'a> Subject<'a> {
 }
 
 /// Finds subjects that no processor saw.
-fn is_stored(lives: &Lives<'_>, wanted: &str) -> bool {
+fn is_stored(traces: &MessageTrace<'_>, wanted: &str) -> bool {
     match wanted.split_once(':') {
-        Some(("history", id)) => lives.session.node(id).is_some_and(|node| !node.is_summary()),
-        Some(("summary", id)) => lives.session.node(id).is_some_and(Node::is_summary),
+        Some(("history", id)) => traces.session.node(id).is_some_and(|node| !node.is_summary()),
+        Some(("summary", id)) => traces.session.node(id).is_some_and(Node::is_summary),
         Some(("worldbook", id)) => {
-            let scan = lives.trace.scan();
+            let scan = traces.trace.scan();
             scan.is_some_and(|scan| scan.set.members().iter().any(|member| &*member.id == id))
         }
         _ => false,

@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ctx_processors::{KeptCompression, KeptRecall};
+use ctx_processors::{CompressionCache, RecallCache};
 use ctx_types::{Content, Message, Text};
 
 const MAX_TEXTS: usize = 64;
@@ -15,7 +15,7 @@ const MAX_BYTES: usize = 1 << 20;
 /// conversation. Also keeps token counts of the last turn. Previews do not change it.
 ///
 /// ```
-/// use ctx_engine::{Compile, ConversationMemory, Engine, Ports, Switches};
+/// use ctx_engine::{Compile, Engine, Ports, Switches, TurnCache};
 /// use ctx_types::{Agent, Node, Role, Session, SessionOp, TurnInput};
 ///
 /// let said = |n: usize| {
@@ -27,7 +27,7 @@ const MAX_BYTES: usize = 1 << 20;
 /// let enable = vec!["request-compressor".to_owned()];
 /// let with = Compile::default().with(|compile| compile.switches = Switches { enable, ..Switches::default() });
 /// let compiled = Engine::new().compile(&Agent::default(), &with);
-/// let memory = ConversationMemory::default();
+/// let memory = TurnCache::default();
 /// let turn = TurnInput::default().with(|turn| turn.context_tokens = Some(1_000));
 /// let ports = Ports::default().with(|ports| ports.memory = Some(&memory));
 ///
@@ -42,13 +42,13 @@ const MAX_BYTES: usize = 1 << 20;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct ConversationMemory {
-    compression: Mutex<(KeptCompression, Option<Arc<()>>)>,
-    recall: KeptRecall,
+pub struct TurnCache {
+    compression: Mutex<(CompressionCache, Option<Arc<()>>)>,
+    recall: RecallCache,
     texts: Mutex<Vec<Text>>,
 }
 
-impl ConversationMemory {
+impl TurnCache {
     /// Drops all cached data, including the index and the vectors of `recall`.
     pub fn forget(&self) {
         self.forget_context();
@@ -59,29 +59,29 @@ impl ConversationMemory {
     ///
     /// Keeps the index of `recall`, which depends only on the conversation.
     pub fn forget_context(&self) {
-        *self.kept() = <_>::default();
+        *self.lock_compression() = <_>::default();
         self.texts().clear();
     }
 
     /// Returns whether a rewritten prefix of the conversation is cached.
     pub fn is_compressed(&self) -> bool {
-        self.kept().0.is_set()
+        self.lock_compression().0.is_set()
     }
 
     /// Another agent loads all messages again, because it may compress them differently.
-    pub(crate) fn compression(&self, agent: &Arc<()>) -> KeptCompression {
-        match &*self.kept() {
+    pub(crate) fn compression(&self, agent: &Arc<()>) -> CompressionCache {
+        match &*self.lock_compression() {
             (kept, Some(by)) if Arc::ptr_eq(by, agent) => kept.clone(),
             (kept, _) => kept.clone().loading_all(),
         }
     }
 
-    pub(crate) fn recall(&self) -> KeptRecall {
+    pub(crate) fn recall(&self) -> RecallCache {
         self.recall.clone()
     }
 
-    pub(crate) fn keep(&self, compression: KeptCompression, agent: &Arc<()>) {
-        *self.kept() = (compression, Some(agent.clone()));
+    pub(crate) fn keep(&self, compression: CompressionCache, agent: &Arc<()>) {
+        *self.lock_compression() = (compression, Some(agent.clone()));
     }
 
     /// O(texts of the last turn and bytes of the text).
@@ -100,7 +100,7 @@ impl ConversationMemory {
         *self.texts() = texts.filter(|text| fits(text)).take(MAX_TEXTS).collect();
     }
 
-    fn kept(&self) -> MutexGuard<'_, (KeptCompression, Option<Arc<()>>)> {
+    fn lock_compression(&self) -> MutexGuard<'_, (CompressionCache, Option<Arc<()>>)> {
         self.compression.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -123,7 +123,7 @@ mod tests {
         let enable = vec!["recall".to_owned()];
         let with = Compile::default().with(|with| with.switches = Switches { enable, ..Switches::default() });
         let compiled = Engine::new().compile(&Agent::default(), &with);
-        let memory = ConversationMemory::default();
+        let memory = TurnCache::default();
         let ports = Ports::default().with(|ports| ports.memory = Some(&memory));
         pollster::block_on(compiled.assemble_with(&session, &TurnInput::default(), ports)).unwrap();
         assert!(!memory.recall().is_empty());
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn caches_texts_of_last_turn_within_limit() {
-        let memory = ConversationMemory::default();
+        let memory = TurnCache::default();
         let message = |text: &str| {
             let source = Source::new(SourceKind::Formatter, Trust::Preset);
             let segment = Segment { span: Span::new(0, text.len()), source: source.clone(), via: Vec::new() };

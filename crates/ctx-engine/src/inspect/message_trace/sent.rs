@@ -22,7 +22,7 @@ pub struct SentMessage {
     /// Message text.
     pub text: String,
     /// Byte ranges with their source and tokens. Content other than text is at the end.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<MessageSegment>,
     /// Tokens of the message.
     pub tokens: u32,
     /// Tokens of the requested source, if it is only a part of the message.
@@ -32,13 +32,14 @@ pub struct SentMessage {
     pub cost: Vec<CostPart>,
     /// Whether the next turn can read the message from the provider's cache. Missing if not computed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache: Option<CacheStanding>,
+    pub cache: Option<CacheStatus>,
 }
 
 /// A byte range of a message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Piece {
+#[cfg_attr(feature = "schema", schemars(rename = "Piece"))]
+pub struct MessageSegment {
     /// Byte range and source.
     #[serde(flatten)]
     pub segment: Segment,
@@ -59,8 +60,9 @@ pub struct CostPart {
 /// Whether the next turn repeats a message and all messages before it unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "CacheStanding"))]
 #[serde(rename_all = "camelCase")]
-pub struct CacheStanding {
+pub struct CacheStatus {
     /// Whether they are unchanged.
     pub is_stable: bool,
     /// Index of the first message that can change: this message or an earlier one.
@@ -82,13 +84,13 @@ pub(crate) fn messages(context: &Context, numbers: &[usize], wanted: Option<&str
 fn message(context: &Context, number: usize, wanted: Option<&str>) -> Option<SentMessage> {
     let message = context.messages.get(number)?;
     let cost = message_cost(message, &context.model, &context.counter);
-    let pieces: Vec<Piece> = crate::inspect::shares::message_shares(message, &cost)
+    let pieces: Vec<MessageSegment> = crate::inspect::shares::message_shares(message, &cost)
         .into_iter()
-        .map(|TokenShare { segment, tokens }| Piece { segment, tokens })
+        .map(|TokenShare { segment, tokens }| MessageSegment { segment, tokens })
         .collect();
     let wanted = wanted.filter(|wanted| *wanted != message.source.to_string());
     let own = wanted.map(|wanted| {
-        let is_own = |piece: &&Piece| {
+        let is_own = |piece: &&MessageSegment| {
             let Segment { source, via, .. } = &piece.segment;
             std::iter::once(source).chain(via).any(|source| source.to_string() == wanted)
         };
@@ -112,13 +114,13 @@ fn message(context: &Context, number: usize, wanted: Option<&str>) -> Option<Sen
     })
 }
 
-fn cache(context: &Context, number: usize) -> Option<CacheStanding> {
+fn cache(context: &Context, number: usize) -> Option<CacheStatus> {
     let stable = context.report.stable.as_ref()?;
     if number < stable.messages {
-        return Some(CacheStanding { is_stable: true, ended_by: None, source: None, reason: None });
+        return Some(CacheStatus { is_stable: true, ended_by: None, source: None, reason: None });
     }
     let end = stable.ended_by.as_ref();
-    Some(CacheStanding {
+    Some(CacheStatus {
         is_stable: false,
         ended_by: end.map(|end| end.message),
         source: end.map(|end| end.source.clone()),

@@ -15,7 +15,7 @@ const QUALITY: u8 = 85;
 ///
 /// Returns `None` for small images and for types other than JPEG, PNG, and WebP. JPEG stays JPEG, with its
 /// EXIF orientation applied; others become PNG. The error explains an unchanged image.
-pub(crate) fn smaller(
+pub(crate) fn shrink(
     asset: &Asset,
     mime_type: &str,
     max_side: u32,
@@ -69,7 +69,7 @@ fn write(picture: &DynamicImage, format: ImageFormat) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attachments::measuring::measure;
+    use crate::attachments::measure::measure;
 
     fn picture(width: u32, height: u32, format: ImageFormat, mime_type: &str) -> Asset {
         let mut bytes = Vec::new();
@@ -85,7 +85,7 @@ mod tests {
         max_side: u32,
         expected: Option<Result<(u32, u32, &str), &str>>,
     ) {
-        let found = smaller(asset, mime_type, max_side).map(|resized| {
+        let found = shrink(asset, mime_type, max_side).map(|resized| {
             resized.map(|(asset, mime_type)| {
                 let (width, height) = measure(&asset.bytes, mime_type).size.unwrap();
                 (width.get(), height.get(), mime_type)

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ctx_types::{Message, Phrase, Role, Source, SourceKind};
 use serde::Serialize;
 
-use crate::inspect::life::links::Links;
+use crate::inspect::message_trace::links::Links;
 use crate::trace::TracedStage;
 
 /// A change of a message by a processor.
@@ -80,36 +80,42 @@ impl EventKind {
 }
 
 /// `before` and `after` are the indexes of the messages.
-pub(crate) fn of_stage(
+pub(crate) fn stage_events(
     stage: TracedStage<'_>,
     links: &Links,
-    (before, after): (&BTreeSet<usize>, &BTreeSet<usize>),
+    before: &BTreeSet<usize>,
+    after: &BTreeSet<usize>,
     sources: &BTreeSet<String>,
 ) -> Vec<Event> {
     let old = stage.before.map_or(&[][..], |draft| draft.messages());
-    let mut events = handed_over(stage, sources);
+    let mut events = handover_events(stage, sources);
     let new = after.iter().filter_map(|at| Some((*at, stage.after.messages().get(*at)?)));
-    events.extend(new.filter_map(|(at, message)| of_message(stage, links, old, (at, message))));
+    events.extend(new.filter_map(|(at, message)| message_event(stage, links, old, at, message)));
     let gone = before.iter().filter(|at| links.is_gone(**at));
     events.extend(gone.filter_map(|at| {
         let message = old.get(*at)?;
         let text = Some(message.text().into_owned());
-        Some(Event { from: vec![*at], before: text, ..Event::of(EventKind::Gone, message) })
+        Some(Event { from: vec![*at], before: text, ..Event::new(EventKind::Gone, message) })
     }));
     events
 }
 
 /// Returns `None` if the message is unchanged.
-fn of_message(
+fn message_event(
     stage: TracedStage<'_>,
     links: &Links,
     old: &[Message],
-    (at, message): (usize, &Message),
+    at: usize,
+    message: &Message,
 ) -> Option<Event> {
     let parents: Vec<&Message> = links.parents(at).iter().filter_map(|at| old.get(*at)).collect();
     let is_moved = links.is_moved(at);
-    let event =
-        |kind| Event { from: links.parents(at).to_vec(), to: Some(at), is_moved, ..Event::of(kind, message) };
+    let event = |kind| Event {
+        from: links.parents(at).to_vec(),
+        to: Some(at),
+        is_moved,
+        ..Event::new(kind, message)
+    };
     let text = || Some(message.text().into_owned());
     match parents.as_slice() {
         [] => {
@@ -138,7 +144,7 @@ fn of_message(
     }
 }
 
-fn handed_over(stage: TracedStage<'_>, sources: &BTreeSet<String>) -> Vec<Event> {
+fn handover_events(stage: TracedStage<'_>, sources: &BTreeSet<String>) -> Vec<Event> {
     let waiting = |draft: Option<&ctx_pipeline::Draft>| {
         let mut waiting: BTreeMap<String, usize> = BTreeMap::new();
         for injection in draft.into_iter().flat_map(ctx_pipeline::Draft::injections) {
@@ -187,7 +193,7 @@ fn changes(old: &Message, new: &Message) -> Vec<&'static str> {
 }
 
 impl Event {
-    fn of(kind: EventKind, message: &Message) -> Self {
+    fn new(kind: EventKind, message: &Message) -> Self {
         Self {
             kind,
             source: message.source.clone(),

@@ -1,4 +1,4 @@
-use ctx_engine::inspect::{EventKind, Life, Lives};
+use ctx_engine::inspect::{EventKind, MessageTrace, TracedMessage};
 use ctx_engine::{Context, Ports};
 use ctx_types::Session;
 use serde_json::json;
@@ -6,15 +6,15 @@ use serde_json::json;
 use crate::pipeline::case::{Case, plugin, rewrite, stages, written};
 
 #[track_caller]
-fn traced(case: &Case) -> (Context, Session) {
+fn assemble_traced(case: &Case) -> (Context, Session) {
     let session = case.session.clone().unwrap();
     let ports = Ports::default().with(|ports| ports.is_traced = true);
     let context = pollster::block_on(case.compile().assemble_with(&session, &case.turn, ports)).unwrap();
     (context, session)
 }
 
-fn events(life: &Life) -> Vec<String> {
-    let steps = life.steps.iter().flat_map(|step| step.events.iter().map(move |event| (step, event)));
+fn events(traced: &TracedMessage) -> Vec<String> {
+    let steps = traced.steps.iter().flat_map(|step| step.events.iter().map(move |event| (step, event)));
     let event = |(step, event): (&ctx_engine::inspect::Step, &ctx_engine::inspect::Event)| {
         format!("{} {} {:?} {:?}", step.stage, event.kind.as_str(), event.from, event.to)
     };
@@ -22,11 +22,11 @@ fn events(life: &Life) -> Vec<String> {
 }
 
 #[track_caller]
-fn check(case: &Case, wanted: &str, expected: &[&str]) -> Life {
-    let (context, session) = traced(case);
-    let life = Lives::of(&context, &session).unwrap().find(wanted).unwrap();
-    assert_eq!(events(&life), expected);
-    life
+fn check(case: &Case, wanted: &str, expected: &[&str]) -> TracedMessage {
+    let (context, session) = assemble_traced(case);
+    let traced = MessageTrace::read(&context, &session).unwrap().find(wanted).unwrap();
+    assert_eq!(events(&traced), expected);
+    traced
 }
 
 fn long() -> Case {
@@ -38,7 +38,7 @@ fn long() -> Case {
 #[test]
 fn gives_same_context_with_trace() {
     for case in [Case::talk(5, 400), long(), Case::talk(40, 100)] {
-        let (context, _) = traced(&case);
+        let (context, _) = assemble_traced(&case);
         let without = case.context();
         assert_eq!(context, without);
         assert!(without.trace.is_none());
@@ -47,7 +47,7 @@ fn gives_same_context_with_trace() {
 
 #[test]
 fn traces_last_run_of_each_processor() {
-    let (context, _) = traced(&long());
+    let (context, _) = assemble_traced(&long());
     let trace = context.trace.as_ref().unwrap();
     assert_eq!(trace.stages().map(|(id, _)| id).collect::<Vec<_>>(), stages(&context));
     for ((_, draft), stage) in trace.stages().zip(&context.report.stages) {
@@ -59,12 +59,12 @@ fn traces_last_run_of_each_processor() {
 
 #[test]
 fn gives_equal_traces_for_equal_inputs() {
-    let lives = || {
-        let (context, session) = traced(&long());
-        let lives = Lives::of(&context, &session).unwrap();
-        (0..context.messages.len()).map(|number| json!(lives.sent(number))).collect::<Vec<_>>()
+    let traces = || {
+        let (context, session) = assemble_traced(&long());
+        let traces = MessageTrace::read(&context, &session).unwrap();
+        (0..context.messages.len()).map(|number| json!(traces.sent(number))).collect::<Vec<_>>()
     };
-    assert_eq!(lives(), lives());
+    assert_eq!(traces(), traces());
 }
 
 #[test]
@@ -76,15 +76,20 @@ fn records_plugin_edits_as_events() {
         .with(plugin("adds", 900, |cx| cx.draft.messages_mut().push(written("Noted."))));
     let expected =
         ["session-loader made [] Some(0)", "rewrites changed [1] Some(1)", "removes gone [1] None"];
-    let life = check(&case, "history:n1", &expected);
-    assert_eq!((life.messages.len(), life.end()), (0, None));
-    assert_eq!(life.steps[1].events[0].after.as_deref(), Some("Changed."));
+    let traced = check(&case, "history:n1", &expected);
+    assert_eq!((traced.messages.len(), traced.end()), (0, None));
+    assert_eq!(traced.steps[1].events[0].after.as_deref(), Some("Changed."));
     check(&case, "plugin", &["adds made [] Some(3)"]);
-    let (context, session) = traced(&case);
-    let lives = Lives::of(&context, &session).unwrap();
+    let (context, session) = assemble_traced(&case);
+    let traces = MessageTrace::read(&context, &session).unwrap();
     let moved = ["history:n2", "history:n3"].map(|id| {
-        let life = lives.find(id).unwrap();
-        life.steps.iter().flat_map(|step| &step.events).filter(|event| event.kind == EventKind::Moved).count()
+        let traced = traces.find(id).unwrap();
+        traced
+            .steps
+            .iter()
+            .flat_map(|step| &step.events)
+            .filter(|event| event.kind == EventKind::Moved)
+            .count()
     });
     assert_eq!(moved.iter().sum::<usize>(), 1, "a swap moves one message");
 }
@@ -96,13 +101,13 @@ fn traces_each_copy_of_one_source() {
         "id": "often", "role": "system", "content": "Again.",
         "injectionStrategy": { "type": "advanced_depth", "depthConfig": "1, 3" },
     }));
-    let (context, session) = traced(&case);
-    let lives = Lives::of(&context, &session).unwrap();
+    let (context, session) = assemble_traced(&case);
+    let traces = MessageTrace::read(&context, &session).unwrap();
     let numbers: Vec<usize> =
-        lives.find("preset:often").unwrap().messages.iter().map(|message| message.number).collect();
+        traces.find("preset:often").unwrap().messages.iter().map(|message| message.number).collect();
     assert_eq!(numbers, [3, 6]);
     for number in numbers {
-        let life = lives.sent(number).unwrap();
-        assert_eq!(events(&life), [format!("injection-assembler made [] Some({number})")]);
+        let traced = traces.sent(number).unwrap();
+        assert_eq!(events(&traced), [format!("injection-assembler made [] Some({number})")]);
     }
 }

@@ -9,25 +9,25 @@ use ctx_types::{
     Outcome, Phrase, PortError, PortErrorKind, Source, excerpt, phrase, thousands,
 };
 
-use crate::attachments::agent_files::of_agent;
-use crate::attachments::forms::{Forms, Shown};
-use crate::attachments::lifting::{has_inline, lift};
-use crate::attachments::loading::{Loader, not_at_hand};
+use crate::attachments::agent_files::with_agent_data;
+use crate::attachments::forms::{FileLabel, Forms};
+use crate::attachments::lift::{has_inline, lift};
+use crate::attachments::loader::{Loader, not_cached_error};
 #[cfg(feature = "images")]
-use crate::attachments::measuring::measure;
+use crate::attachments::measure::measure;
 use crate::attachments::policy::{AttachmentPolicy, Fallback};
 #[cfg(feature = "images")]
-use crate::attachments::resizing;
+use crate::attachments::resize;
 use crate::attachments::target::Target;
-use crate::attachments::waiting::within;
-use crate::attachments::writing::{FileWords, has_placeholders, write};
+use crate::attachments::timeout::within;
+use crate::attachments::write::{FileWords, has_placeholders, write};
 use crate::codes;
 
-pub(crate) const LOADING: Duration = Duration::from_secs(60);
+pub(crate) const LOAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Settings of `transcription-processor`: files to send as text even if the target accepts them.
 #[derive(Clone, Debug)]
-pub(crate) struct Reading {
+pub(crate) struct TranscriptionSettings {
     is_always: bool,
     /// Files with at least this many later messages become text; 0: never.
     force_after: usize,
@@ -36,7 +36,7 @@ pub(crate) struct Reading {
     forms: Forms,
 }
 
-impl Reading {
+impl TranscriptionSettings {
     pub(crate) fn fields() -> Vec<ConfigField> {
         let strategies =
             [("smart", "if the target does not support the file"), ("always", "whenever text is available")];
@@ -53,42 +53,42 @@ impl Reading {
         fields
     }
 
-    pub(crate) fn of_config(config: &Config, language: Language) -> Self {
+    pub(crate) fn from_config(config: &Config, language: Language) -> Self {
         Self {
             is_always: config.text("strategy") == "always",
             force_after: config.count("forceAfter"),
             prefers_transcripts: config.is_on("preferTranscripts"),
             limit: Duration::from_secs(config.count("maxSeconds") as u64),
-            forms: Forms::of_config(config, language),
+            forms: Forms::from_config(config, language),
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Settled {
-    pub(crate) as_they_are: usize,
+pub(crate) struct FileCounts {
+    pub(crate) unchanged: usize,
     pub(crate) as_text: usize,
     pub(crate) placeholders: usize,
     pub(crate) references: usize,
 }
 
-pub(crate) struct Settler<'a> {
+pub(crate) struct FileResolver<'a> {
     agent: &'a Agent,
     ports: AttachmentPorts<'a>,
     target: Target<'a>,
     loader: Loader<'a>,
     /// Without a policy, unsupported files stay unchanged.
     policy: Option<AttachmentPolicy>,
-    reading: Option<Reading>,
+    transcription: Option<TranscriptionSettings>,
     forms: Forms,
     found: Vec<Diagnostic>,
     decisions: Vec<Decision>,
-    done: Settled,
+    done: FileCounts,
 }
 
-enum Form {
+enum SentForm {
     Reference,
-    AsItIs(Attachment),
+    Unchanged(Attachment),
     Text(String),
     Placeholder,
 }
@@ -102,13 +102,14 @@ struct Job<'j> {
     from_end: usize,
 }
 
-impl<'a> Settler<'a> {
+impl<'a> FileResolver<'a> {
     pub(crate) fn new(
         inputs: &Inputs<'a>,
         policy: Option<AttachmentPolicy>,
-        reading: Option<Reading>,
+        transcription: Option<TranscriptionSettings>,
     ) -> Self {
-        let forms = reading.as_ref().map(|reading| reading.forms.clone()).unwrap_or_default();
+        let forms =
+            transcription.as_ref().map(|transcription| transcription.forms.clone()).unwrap_or_default();
         let loader = Loader {
             store: inputs.attachments.assets,
             documents: inputs.attachments.documents,
@@ -122,11 +123,11 @@ impl<'a> Settler<'a> {
             target: Target::new(inputs.turn, inputs.model),
             loader,
             policy,
-            reading,
+            transcription,
             forms,
             found: Vec::new(),
             decisions: Vec::new(),
-            done: Settled::default(),
+            done: FileCounts::default(),
         }
     }
 
@@ -134,8 +135,8 @@ impl<'a> Settler<'a> {
         mut self,
         cx: &mut PipelineContext<'_>,
         is_wanted: impl Fn(&Message) -> bool,
-    ) -> Result<Settled, ProcessorError> {
-        let lifts = self.reading.is_some();
+    ) -> Result<FileCounts, ProcessorError> {
+        let lifts = self.transcription.is_some();
         let is_wanted =
             |message: &Message| is_wanted(message) && (has_files(message) || (lifts && has_inline(message)));
         if !cx.draft.messages().iter().any(is_wanted) {
@@ -157,30 +158,30 @@ impl<'a> Settler<'a> {
     }
 
     async fn message(&mut self, message: &mut Message, from_end: usize) -> Result<(), ProcessorError> {
-        if self.reading.is_some() && has_inline(message) {
+        if self.transcription.is_some() && has_inline(message) {
             lift(message);
         }
         let (mut kept, mut words) = (Vec::new(), Vec::new());
         let (files, source) = (message.attachments.clone(), message.source.clone());
         for (index, file) in files.iter().enumerate() {
             let job = Job { file, source: &source, number: index + 1, from_end };
-            let label = self.forms.placeholder(job.shown());
-            let text = match self.form(job).await? {
-                Form::Reference => {
+            let label = self.forms.placeholder(job.file_label());
+            let text = match self.resolve(job).await? {
+                SentForm::Reference => {
                     self.done.references += 1;
                     kept.push(file.clone());
                     None
                 }
-                Form::AsItIs(file) => {
-                    self.done.as_they_are += 1;
+                SentForm::Unchanged(file) => {
+                    self.done.unchanged += 1;
                     kept.push(file);
                     None
                 }
-                Form::Text(text) => {
+                SentForm::Text(text) => {
                     self.done.as_text += 1;
                     Some(text)
                 }
-                Form::Placeholder => {
+                SentForm::Placeholder => {
                     self.done.placeholders += 1;
                     Some(label.clone())
                 }
@@ -196,20 +197,20 @@ impl<'a> Settler<'a> {
         Ok(())
     }
 
-    async fn form(&mut self, job: Job<'_>) -> Result<Form, ProcessorError> {
-        let completed = of_agent(job.file, self.agent);
+    async fn resolve(&mut self, job: Job<'_>) -> Result<SentForm, ProcessorError> {
+        let completed = with_agent_data(job.file, self.agent);
         let job = Job { file: &completed, ..job };
         if job.file.loaded.is_none() && job.file.url().is_some() {
-            return self.by_address(job);
+            return self.resolve_url(job);
         }
         if job.file.loaded.is_none() && self.ports.assets.is_none() {
-            return Ok(Form::Reference);
+            return Ok(SentForm::Reference);
         }
         let loaded = match self.loader.load(job.file, self.policy.as_ref()).await {
             Ok(loaded) => loaded,
             Err(error) => {
                 let why = phrase!("cannot load it: {error}", error = error.phrase());
-                return self.without(job, codes::ATTACHMENT_NOT_LOADED, &why);
+                return self.fall_back(job, codes::ATTACHMENT_NOT_LOADED, &why);
             }
         };
         let job = Job { file: &loaded.file, ..job };
@@ -217,17 +218,17 @@ impl<'a> Settler<'a> {
             self.report_type(job, said);
         }
         match self.too_many_pixels(job.file) {
-            Some(why) => self.without(job, codes::ATTACHMENT_TOO_LARGE, &why),
-            None => self.of_bytes(job).await,
+            Some(why) => self.fall_back(job, codes::ATTACHMENT_TOO_LARGE, &why),
+            None => self.resolve_loaded(job).await,
         }
     }
 
-    async fn of_bytes(&mut self, job: Job<'_>) -> Result<Form, ProcessorError> {
+    async fn resolve_loaded(&mut self, job: Job<'_>) -> Result<SentForm, ProcessorError> {
         let refusal = self.target.refuses(job.mime_type());
         let Some(why) = self.reason_for_text(job, refusal.as_ref()) else {
             return match refusal {
-                None => Ok(Form::AsItIs(self.fitted(job))),
-                Some(refusal) => self.without(job, codes::ATTACHMENT_PLACEHOLDER, &refusal),
+                None => Ok(SentForm::Unchanged(self.resize_to_limit(job))),
+                Some(refusal) => self.fall_back(job, codes::ATTACHMENT_PLACEHOLDER, &refusal),
             };
         };
         match (self.words(job).await, refusal) {
@@ -241,7 +242,7 @@ impl<'a> Settler<'a> {
                         why
                     ),
                 );
-                Ok(Form::Text(text))
+                Ok(SentForm::Text(text))
             }
             (Err(error), None) => {
                 if error.kind != PortErrorKind::Unsupported {
@@ -252,7 +253,7 @@ impl<'a> Settler<'a> {
                     );
                     self.report(job, Diagnostic::warning(job.failure(), text));
                 }
-                Ok(Form::AsItIs(self.fitted(job)))
+                Ok(SentForm::Unchanged(self.resize_to_limit(job)))
             }
             (Err(error), Some(refusal)) => {
                 let code = match error.kind {
@@ -260,7 +261,7 @@ impl<'a> Settler<'a> {
                     _ => job.failure(),
                 };
                 let error = error.phrase();
-                self.without(
+                self.fall_back(
                     job,
                     code,
                     &phrase!("{refusal}, and no text is available: {error}", refusal, error),
@@ -270,11 +271,11 @@ impl<'a> Settler<'a> {
     }
 
     #[cfg(feature = "images")]
-    fn fitted(&mut self, job: Job<'_>) -> Attachment {
+    fn resize_to_limit(&mut self, job: Job<'_>) -> Attachment {
         let max_side = self.policy.map_or(0, |policy| policy.max_side);
         let asset = job.file.loaded.as_ref();
         let (mut asset, mime_type) =
-            match asset.and_then(|asset| resizing::smaller(asset, job.mime_type(), max_side)) {
+            match asset.and_then(|asset| resize::shrink(asset, job.mime_type(), max_side)) {
                 None => return job.file.clone(),
                 Some(Ok(resized)) => resized,
                 Some(Err(why)) => {
@@ -304,7 +305,7 @@ impl<'a> Settler<'a> {
 
     #[cfg(not(feature = "images"))]
     #[expect(clippy::unused_self, reason = "same signature as with the feature")]
-    fn fitted(&self, job: Job<'_>) -> Attachment {
+    fn resize_to_limit(&self, job: Job<'_>) -> Attachment {
         job.file.clone()
     }
 
@@ -313,24 +314,25 @@ impl<'a> Settler<'a> {
         if let Some(refusal) = refusal.filter(|_| fallback == Some(Fallback::Text)) {
             return Some(refusal.clone());
         }
-        let reading = self.reading.as_ref()?;
+        let transcription = self.transcription.as_ref()?;
         if ctx_wire::is_plain_text(job.mime_type()) {
             return Some(phrase!("text files are always sent as text"));
         }
-        if reading.is_always {
+        if transcription.is_always {
             return Some(phrase!("the strategy is `always`"));
         }
-        if reading.force_after > 0 && job.from_end >= reading.force_after {
+        if transcription.force_after > 0 && job.from_end >= transcription.force_after {
             return Some(phrase!("{count} messages follow it", count = job.from_end));
         }
         let is_medium = job.file.kind() != MediaKind::Document;
-        let transcriber = self.ports.transcriber.filter(|_| is_medium && reading.prefers_transcripts)?;
+        let transcriber =
+            self.ports.transcriber.filter(|_| is_medium && transcription.prefers_transcripts)?;
         let is_there = matches!(transcriber.cached(job.file), Some(Ok(_)));
         is_there.then(|| phrase!("a transcript is available"))
     }
 
     async fn words(&self, job: Job<'_>) -> Result<String, PortError> {
-        let shown = job.shown();
+        let shown = job.file_label();
         if job.file.kind() != MediaKind::Document {
             let text = self.transcript(job.file).await?;
             return Ok(self.forms.transcript(shown, &check_text(text.as_str())?));
@@ -352,7 +354,7 @@ impl<'a> Settler<'a> {
         };
         match reader.cached(file) {
             Some(answer) => answer,
-            None if self.loader.is_preview => Err(not_at_hand()),
+            None if self.loader.is_preview => Err(not_cached_error()),
             None => within(self.limit(), self.loader.clock, reader.extract(file)).await,
         }
     }
@@ -363,26 +365,26 @@ impl<'a> Settler<'a> {
         };
         match transcriber.cached(file) {
             Some(answer) => answer,
-            None if self.loader.is_preview => Err(not_at_hand()),
+            None if self.loader.is_preview => Err(not_cached_error()),
             None => within(self.limit(), self.loader.clock, transcriber.transcribe(file)).await,
         }
     }
 
     fn limit(&self) -> Duration {
-        self.reading.as_ref().map_or(LOADING, |reading| reading.limit)
+        self.transcription.as_ref().map_or(LOAD_TIMEOUT, |transcription| transcription.limit)
     }
 
     /// URLs are never fetched here.
-    fn by_address(&mut self, job: Job<'_>) -> Result<Form, ProcessorError> {
+    fn resolve_url(&mut self, job: Job<'_>) -> Result<SentForm, ProcessorError> {
         if self.target.takes_address(job.file.kind()) {
-            return Ok(Form::Reference);
+            return Ok(SentForm::Reference);
         }
         let why = phrase!("only the URL is known, and this target does not fetch URLs");
-        self.without(job, codes::ATTACHMENT_PLACEHOLDER, &why)
+        self.fall_back(job, codes::ATTACHMENT_PLACEHOLDER, &why)
     }
 
-    fn without(&mut self, job: Job<'_>, code: Code, why: &Phrase) -> Result<Form, ProcessorError> {
-        let Some(policy) = self.policy else { return Ok(Form::Reference) };
+    fn fall_back(&mut self, job: Job<'_>, code: Code, why: &Phrase) -> Result<SentForm, ProcessorError> {
+        let Some(policy) = self.policy else { return Ok(SentForm::Reference) };
         if policy.fallback(job.file.kind()) == Fallback::Error {
             return Err(ProcessorError::failed(format!(
                 "{} of {} cannot be sent: {why}",
@@ -393,7 +395,7 @@ impl<'a> Settler<'a> {
         let text = phrase!("a placeholder replaces {job}: {why}", job = job.name(), why = why.clone());
         self.decide(job, text.clone());
         self.report(job, Diagnostic::warning(code, text));
-        Ok(Form::Placeholder)
+        Ok(SentForm::Placeholder)
     }
 
     fn too_many_pixels(&self, file: &Attachment) -> Option<Phrase> {
@@ -435,8 +437,8 @@ impl Job<'_> {
         }
     }
 
-    fn shown(&self) -> Shown<'_> {
-        Shown { name: self.file.label(), number: self.number }
+    fn file_label(&self) -> FileLabel<'_> {
+        FileLabel { name: self.file.label(), number: self.number }
     }
 
     fn mime_type(&self) -> &str {

@@ -3,11 +3,11 @@ use ctx_pipeline::Config;
 use ctx_types::{Injection, Order, Placement, Role, Source, SourceKind, Text, Trust};
 
 use super::options::ANCHOR_FORMAT;
-use crate::composed::Composed;
+use crate::injection_text::InjectionText;
 
 /// Compiled setting `anchorFormat`.
 #[derive(Clone, Debug)]
-pub(crate) struct Gathering {
+pub(crate) struct AnchorFormat {
     /// Text before, between, and after the entries.
     parts: Vec<Template>,
 }
@@ -20,9 +20,9 @@ const MOST: usize = 16;
 
 const ANCHORS: [&str; 2] = ["world_info_before", "world_info_after"];
 
-impl Gathering {
+impl AnchorFormat {
     /// Returns `None` if each entry is a separate message.
-    pub(crate) fn of(config: &Config, dialect: Dialect, macros: &Registry) -> Option<Self> {
+    pub(crate) fn from_config(config: &Config, dialect: Dialect, macros: &Registry) -> Option<Self> {
         let format = config.text(ANCHOR_FORMAT);
         if format.is_empty() {
             return None;
@@ -57,7 +57,7 @@ impl Gathering {
     fn join(&self, list: &[Injection], env: &Env, state: &mut State) -> Option<Injection> {
         let mut joined = list.first()?.clone();
         let format = Source::new(SourceKind::Preset, Trust::Preset).with_id(ANCHOR_FORMAT);
-        let mut text = Composed::default();
+        let mut text = InjectionText::default();
         for (number, part) in self.parts.iter().enumerate() {
             if number > 0 {
                 text.push_lines(list.to_vec());

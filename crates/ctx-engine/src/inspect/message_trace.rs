@@ -1,5 +1,5 @@
+mod decisions;
 mod event;
-mod fate;
 mod links;
 mod sent;
 mod subject;
@@ -13,15 +13,16 @@ use crate::context::Context;
 use crate::trace::{Trace, TracedStage};
 pub use event::{Event, EventKind};
 use links::Links;
-pub use sent::{CacheStanding, CostPart, Piece, SentMessage};
+pub use sent::{CacheStatus, CostPart, MessageSegment, SentMessage};
 use subject::Subject;
 pub use subject::UnknownMessage;
 
 /// The trace of one message, whether it is sent or not.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Life"))]
 #[serde(rename_all = "camelCase")]
-pub struct Life {
+pub struct TracedMessage {
     /// Source of the message, as printed in tables.
     pub subject: String,
     /// Display name of the message's entry.
@@ -51,7 +52,7 @@ pub struct Step {
     pub decisions: Vec<Decision>,
 }
 
-impl Life {
+impl TracedMessage {
     /// Returns the last decision about an unsent message; `None` if the message is sent.
     pub fn end(&self) -> Option<&Decision> {
         let decided = self.steps.iter().flat_map(|step| &step.decisions).chain(&self.decisions);
@@ -63,30 +64,30 @@ impl Life {
 ///
 /// ```
 /// use ctx_engine::{Compile, Engine, Ports};
-/// use ctx_engine::inspect::Lives;
+/// use ctx_engine::inspect::MessageTrace;
 /// use ctx_types::{Agent, Session, TurnInput};
 ///
 /// let compiled = Engine::new().compile(&Agent::default(), &Compile::default());
 /// let (session, turn) = (Session::new("s1"), TurnInput::new("Hello"));
 /// let ports = Ports::default().with(|ports| ports.is_traced = true);
 /// let context = pollster::block_on(compiled.assemble_with(&session, &turn, ports))?;
-/// let lives = Lives::of(&context, &session).unwrap();
-/// let life = lives.find("0")?;
-/// assert_eq!((life.subject.as_str(), life.steps[0].stage.as_str()), ("input", "session-loader"));
-/// assert_eq!(lives.find("inptu").unwrap_err().near.as_deref(), Some("input"));
+/// let traces = MessageTrace::read(&context, &session).unwrap();
+/// let traced = traces.find("0")?;
+/// assert_eq!((traced.subject.as_str(), traced.steps[0].stage.as_str()), ("input", "session-loader"));
+/// assert_eq!(traces.find("inptu").unwrap_err().near.as_deref(), Some("input"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Lives<'a> {
+pub struct MessageTrace<'a> {
     context: &'a Context,
     session: &'a Session,
     trace: &'a Trace,
     stages: Vec<(TracedStage<'a>, Links)>,
 }
 
-impl<'a> Lives<'a> {
+impl<'a> MessageTrace<'a> {
     /// Reads the trace of a context; `None` if the context has no trace. O(processors · messages).
-    pub fn of(context: &'a Context, session: &'a Session) -> Option<Self> {
+    pub fn read(context: &'a Context, session: &'a Session) -> Option<Self> {
         let trace = context.trace.as_ref()?;
         let linked = |stage: TracedStage<'a>| {
             let before = stage.before.map_or(&[][..], |draft| draft.messages());
@@ -97,19 +98,19 @@ impl<'a> Lives<'a> {
 
     /// Returns the trace of a message by its number in the context or by its source (`preset:identity`,
     /// `history:n3`), even if it is not sent.
-    pub fn find(&self, wanted: &str) -> Result<Life, UnknownMessage> {
+    pub fn find(&self, wanted: &str) -> Result<TracedMessage, UnknownMessage> {
         Ok(match Subject::find(self, wanted)? {
-            Subject::Number(number) => self.of_number(number),
-            Subject::Source { name, source } => self.of_source(&name, source),
+            Subject::Number(number) => self.trace_number(number),
+            Subject::Source { name, source } => self.trace_source(&name, source),
         })
     }
 
     /// Returns the trace of the message with a number in the context; `None` if there is no such message.
-    pub fn sent(&self, number: usize) -> Option<Life> {
-        (number < self.context.messages.len()).then(|| self.of_number(number))
+    pub fn sent(&self, number: usize) -> Option<TracedMessage> {
+        (number < self.context.messages.len()).then(|| self.trace_number(number))
     }
 
-    fn of_number(&self, number: usize) -> Life {
+    fn trace_number(&self, number: usize) -> TracedMessage {
         let mut carriers = vec![BTreeSet::new(); self.stages.len()];
         let mut wanted = BTreeSet::from([number]);
         for ((_, links), carriers) in self.stages.iter().zip(&mut carriers).rev() {
@@ -124,7 +125,7 @@ impl<'a> Lives<'a> {
             let messages = stage.after.messages();
             sources.extend(carriers.iter().filter_map(|at| Some(messages.get(*at)?.source.to_string())));
         }
-        Life {
+        TracedMessage {
             subject: own,
             name,
             messages: sent::messages(self.context, &[number], None),
@@ -133,12 +134,12 @@ impl<'a> Lives<'a> {
         }
     }
 
-    fn of_source(&self, wanted: &str, source: Option<&Source>) -> Life {
+    fn trace_source(&self, wanted: &str, source: Option<&Source>) -> TracedMessage {
         let carriers: Vec<BTreeSet<usize>> =
             self.stages.iter().map(|(stage, _)| subject::carriers(stage.after.messages(), wanted)).collect();
         let sources = BTreeSet::from([wanted.to_owned()]);
         let numbers: Vec<usize> = carriers.last().into_iter().flatten().copied().collect();
-        let mut life = Life {
+        let mut traced = TracedMessage {
             subject: wanted.to_owned(),
             name: source.and_then(Source::name).map(str::to_owned),
             messages: sent::messages(self.context, &numbers, Some(wanted)),
@@ -146,10 +147,10 @@ impl<'a> Lives<'a> {
             decisions: self.late_decisions(&sources),
         };
         // If a processor silently dropped it, the event of that step explains it.
-        if life.messages.is_empty() && life.steps.is_empty() && life.decisions.is_empty() {
-            life.decisions.extend(fate::elsewhere(self, wanted));
+        if traced.messages.is_empty() && traced.steps.is_empty() && traced.decisions.is_empty() {
+            traced.decisions.extend(decisions::other_decisions(self, wanted));
         }
-        life
+        traced
     }
 
     /// `carriers` are the indexes of the messages after each processor.
@@ -157,8 +158,8 @@ impl<'a> Lives<'a> {
         let none = BTreeSet::new();
         let before = std::iter::once(&none).chain(carriers);
         let step = |(((stage, links), after), before): ((&(TracedStage<'a>, Links), _), _)| {
-            let events = event::of_stage(*stage, links, (before, after), sources);
-            let decisions = fate::of_stage(*stage, &events, sources);
+            let events = event::stage_events(*stage, links, before, after, sources);
+            let decisions = decisions::stage_decisions(*stage, &events, sources);
             let step = Step { stage: stage.id.to_owned(), events, decisions };
             (!step.events.is_empty() || !step.decisions.is_empty()).then_some(step)
         };
@@ -171,7 +172,7 @@ impl<'a> Lives<'a> {
         late.filter(|decision| sources.contains(&decision.source.to_string())).cloned().collect()
     }
 
-    fn seen(&self) -> BTreeMap<String, &'a Source> {
+    fn seen_sources(&self) -> BTreeMap<String, &'a Source> {
         let mut seen = BTreeMap::new();
         let mut see = |source: &'a Source| {
             seen.entry(source.to_string()).or_insert(source);

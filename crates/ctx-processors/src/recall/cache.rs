@@ -11,12 +11,12 @@ use ctx_types::{Message, Node, NodeId, Place, Session, Text};
 /// Put it on the blackboard before a run, and store it with the conversation. It grows with new messages and
 /// is rebuilt for another branch. It never changes results. A clone is O(1) and shares the index.
 #[derive(Clone, Debug, Default)]
-pub struct KeptRecall(Arc<Mutex<Followed>>);
+pub struct RecallCache(Arc<Mutex<IndexedBranch>>);
 
 #[derive(Debug, Default)]
-struct Followed {
+struct IndexedBranch {
     nodes: SessionIndex,
-    print: NodesPrint,
+    print: BranchFingerprint,
     /// Hashes of the texts of `nodes`, by position, up to the last request for vectors. `None` for a blank
     /// text.
     hashes: Vec<Option<u64>>,
@@ -37,44 +37,44 @@ pub(crate) struct NodeText {
     pub(crate) text: Text,
 }
 
-pub(crate) struct PathRecall<'a>(MutexGuard<'a, Followed>);
+pub(crate) struct BranchIndex<'a>(MutexGuard<'a, IndexedBranch>);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct NodesPrint {
+pub(crate) struct BranchFingerprint {
     others: Option<u64>,
     path: Option<u64>,
 }
 
-impl KeptRecall {
+impl RecallCache {
     /// Updates the index to the active leaf. O(new messages); O(branch) for another branch; O(tree) with
     /// other branches.
-    pub(crate) fn follow(&self, session: &Session, with_branches: bool) -> PathRecall<'_> {
+    pub(crate) fn follow(&self, session: &Session, with_branches: bool) -> BranchIndex<'_> {
         let mut followed = self.lock();
         let others = if with_branches { off_path(session) } else { Vec::new() };
-        let mut off = Prints::default();
+        let mut off = NodeFingerprints::default();
         for (id, node) in &others {
             off.push(id, node);
         }
-        let path = session.fold_path(0, Prints::default, Prints::push);
+        let path = session.fold_path(0, NodeFingerprints::default, NodeFingerprints::push);
         let known = followed.nodes.len() - followed.nodes.others();
         let of_known = known.checked_sub(1).and_then(|last| path.get(last));
-        if followed.print != (NodesPrint { others: off.last(), path: of_known }) {
+        if followed.print != (BranchFingerprint { others: off.last(), path: of_known }) {
             let mut vectors = std::mem::take(&mut followed.vectors);
             // Keep some vectors of removed nodes. A concurrent turn may need them.
             if vectors.len() > 2 * session.nodes().count() {
                 vectors.retain(|id, _| session.node(id).is_some());
             }
-            *followed = Followed { vectors, ..Followed::default() };
+            *followed = IndexedBranch { vectors, ..IndexedBranch::default() };
             followed.nodes.add_others(others);
         }
         followed.nodes.add_path(session);
-        followed.print = NodesPrint { others: off.last(), path: path.last() };
-        PathRecall(followed)
+        followed.print = BranchFingerprint { others: off.last(), path: path.last() };
+        BranchIndex(followed)
     }
 
     /// Clears the index and the vectors of all clones.
     pub fn clear(&self) {
-        *self.lock() = Followed::default();
+        *self.lock() = IndexedBranch::default();
     }
 
     /// Returns whether the index has no messages and no vectors.
@@ -83,7 +83,7 @@ impl KeptRecall {
         followed.nodes.is_empty() && followed.vectors.is_empty()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Followed> {
+    fn lock(&self) -> MutexGuard<'_, IndexedBranch> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -91,23 +91,23 @@ impl KeptRecall {
 /// Branch of a turn. While the turn waits, other turns may index other branches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TurnPath<'a> {
-    kept: &'a KeptRecall,
+    kept: &'a RecallCache,
     session: &'a Session,
     with_branches: bool,
-    print: NodesPrint,
+    print: BranchFingerprint,
 }
 
 impl<'a> TurnPath<'a> {
-    pub(crate) fn new(kept: &'a KeptRecall, session: &'a Session, with_branches: bool) -> Self {
+    pub(crate) fn new(kept: &'a RecallCache, session: &'a Session, with_branches: bool) -> Self {
         let print = kept.follow(session, with_branches).0.print;
         Self { kept, session, with_branches, print }
     }
 
     /// Returns the index of this branch. Rebuilds it if another turn replaced it. Usually O(1).
-    pub(crate) fn index(&self) -> PathRecall<'a> {
+    pub(crate) fn index(&self) -> BranchIndex<'a> {
         let followed = self.kept.lock();
         if followed.print == self.print {
-            return PathRecall(followed);
+            return BranchIndex(followed);
         }
         drop(followed);
         self.kept.follow(self.session, self.with_branches)
@@ -140,7 +140,7 @@ impl<'a> TurnPath<'a> {
     }
 }
 
-impl PathRecall<'_> {
+impl BranchIndex<'_> {
     fn add_hashes(&mut self, session: &Session) {
         let followed = &mut *self.0;
         for at in followed.hashes.len()..followed.nodes.len() {
@@ -163,7 +163,7 @@ impl PathRecall<'_> {
     }
 }
 
-impl Deref for PathRecall<'_> {
+impl Deref for BranchIndex<'_> {
     type Target = SessionIndex;
 
     fn deref(&self) -> &SessionIndex {
@@ -173,7 +173,7 @@ impl Deref for PathRecall<'_> {
 
 /// A hash for each node that covers the node and all above it. Copies share full blocks.
 #[derive(Clone, Default)]
-struct Prints {
+struct NodeFingerprints {
     blocks: Vec<Arc<Vec<u64>>>,
     last: Vec<u64>,
     len: usize,
@@ -181,7 +181,7 @@ struct Prints {
 
 const BLOCK: usize = 1_024;
 
-impl Prints {
+impl NodeFingerprints {
     fn push(&mut self, id: &NodeId, node: &Node) {
         let mut print = DefaultHasher::new();
         (self.last(), id).hash(&mut print);
@@ -217,7 +217,7 @@ mod tests {
 
     use super::*;
 
-    fn found(kept: &KeptRecall, session: &Session, question: &str) -> Vec<String> {
+    fn found(kept: &RecallCache, session: &Session, question: &str) -> Vec<String> {
         let path = kept.follow(session, false);
         let hits = path.index().search(&[(question, 100)]).hits;
         let ids = hits.iter().filter(|hit| path.message(session, hit.message).is_some());
@@ -230,7 +230,7 @@ mod tests {
         let texts = ["a lighthouse", "green", "blue", "yellow", "grey"];
         let nodes = texts.iter().enumerate().map(|(n, text)| node(n, text));
         let (mut session, _) = Session::linear("s", nodes);
-        let kept = KeptRecall::default();
+        let kept = RecallCache::default();
         let first = |session: &Session, question: &str| found(&kept, session, question).into_iter().next();
         assert_eq!(first(&session, "lighthouse").as_deref(), Some("n0"));
         let parent = session.active_leaf_id().clone();
@@ -266,7 +266,7 @@ mod tests {
         let mut second = first.clone();
         second.apply(&SessionOp::Append { parent: "n0".into(), node: node("s1", "dddd") }).unwrap();
         second.apply(&SessionOp::Append { parent: "s1".into(), node: node("s2", "eeeee") }).unwrap();
-        let kept = KeptRecall::default();
+        let kept = RecallCache::default();
         let one = TurnPath::new(&kept, &first, false);
         let texts_of_one = one.without_vectors(9);
         let other = TurnPath::new(&kept, &second, false);
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn requests_new_vector_for_edited_message() {
         let (mut session, _) = Session::linear("s", [Node::new(Role::User, "a").with_id("n0")]);
-        let kept = KeptRecall::default();
+        let kept = RecallCache::default();
         let turn = TurnPath::new(&kept, &session, false);
         let texts = turn.without_vectors(9);
         let edit = Box::new(NodeEdit::content(Content::Text("bb".into())));
@@ -300,7 +300,7 @@ mod tests {
     fn fingerprints_each_node_of_long_paths() {
         let nodes = (0..2_500).map(|n| Node::new(Role::User, format!("text {n}")).with_id(format!("n{n}")));
         let (session, _) = Session::linear("s", nodes);
-        let prints = session.fold_path(0, Prints::default, Prints::push);
+        let prints = session.fold_path(0, NodeFingerprints::default, NodeFingerprints::push);
         let all: std::collections::BTreeSet<_> = (0..2_500).filter_map(|at| prints.get(at)).collect();
         assert_eq!((all.len(), prints.len, prints.get(2_500)), (2_500, 2_500, None));
     }

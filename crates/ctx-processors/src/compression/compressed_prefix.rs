@@ -3,11 +3,11 @@ use std::ops::Range;
 use ctx_pipeline::PipelineContext;
 use ctx_types::{Agent, Decision, Message, Role, Session};
 
-use crate::compression::account::runs;
-use crate::compression::kept::{Became, is_free, is_same};
-use crate::compression::outcome::Outcome;
-use crate::costing::Costing;
+use crate::compression::cache::{MessageOutcome, is_free, is_same};
+use crate::compression::report::runs;
+use crate::compression::result::CompressionResult;
 use crate::injection_assembler::InjectionAssembler;
+use crate::message_costs::MessageCosts;
 use crate::regex_processor::ActiveRules;
 use crate::regex_rules::RuleSet;
 use crate::variable_processor::VariableProcessor;
@@ -18,7 +18,7 @@ use crate::worldbook_processor::WorldbookProcessor;
 ///
 /// No processor changed them, and none can change them in a later turn ([`leaves_unchanged`]).
 #[derive(Debug)]
-pub(crate) struct Beginning {
+pub(crate) struct CompressedPrefix {
     positions: Range<usize>,
     /// The next message. If it is unchanged, the messages before it are too.
     next: Message,
@@ -27,13 +27,17 @@ pub(crate) struct Beginning {
     pub(super) decisions: Vec<Decision>,
 }
 
-impl Beginning {
+impl CompressedPrefix {
     /// Finds the prefix in the loaded messages. O(prefix).
     ///
     /// Excludes the last compressed message, which identifies the rest in later turns, and messages that a
     /// regex rule can still change at a greater depth. Returns `None` if a rule's pattern contains macros.
-    pub(crate) fn find(cx: &PipelineContext<'_>, given: &[Message], outcome: &Outcome) -> Option<Self> {
-        let last = outcome.kept.last_covered()?;
+    pub(crate) fn find(
+        cx: &PipelineContext<'_>,
+        given: &[Message],
+        result: &CompressionResult,
+    ) -> Option<Self> {
+        let last = result.cache.last_covered()?;
         let (session, window) = (cx.inputs.session, cx.blackboard.get::<LoadedWindow>()?);
         let size = cx.blackboard.get::<WindowSize>()?.tokens;
         let rules = cx.blackboard.get::<ActiveRules>().and_then(ActiveRules::rules);
@@ -46,7 +50,7 @@ impl Beginning {
         let start = given.iter().position(is_free)?;
         let is_gone = |(message, (place, position)): &(&Message, (usize, usize))| {
             let stored = session.sent_message(*position);
-            outcome.became_of(*place).is_some_and(Became::is_gone)
+            result.message_outcome(*place).is_some_and(MessageOutcome::is_gone)
                 && stored.is_some_and(|stored| stored.is_shared_with(message))
                 && message.attachments.is_empty()
                 && is_free(message)
@@ -63,13 +67,13 @@ impl Beginning {
             return None;
         }
         let positions = first..first + count;
-        let costing = Costing::of(cx);
+        let costing = MessageCosts::new(cx);
         let next = session.sent_message(positions.end)?.clone();
-        let decisions = runs(Vec::new(), given.get(..start + count)?, outcome, &costing);
+        let decisions = runs(Vec::new(), given.get(..start + count)?, result, &costing);
         Some(Self { positions, next, window: size, decisions })
     }
 
-    pub(super) fn is_of(&self, session: &Session, pinned: usize, window: u64) -> bool {
+    pub(super) fn matches(&self, session: &Session, pinned: usize, window: u64) -> bool {
         let next = session.sent_message(self.positions.end);
         next.is_some_and(|message| message.is_shared_with(&self.next))
             && (self.positions.start == pinned || window <= self.window)

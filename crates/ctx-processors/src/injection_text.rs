@@ -4,12 +4,12 @@ use ctx_macros::Expansion;
 use ctx_types::{Injection, Segment, Source, SourceKind, Span, Text, Trust};
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Composed {
+pub(crate) struct InjectionText {
     text: String,
     written: Vec<Segment>,
 }
 
-impl Composed {
+impl InjectionText {
     pub(crate) fn push(&mut self, text: &str, source: &Source) {
         if !text.is_empty() {
             let start = self.text.len();
