@@ -41,6 +41,8 @@ pub(crate) enum Idle {
     UnknownName(Option<&'static str>),
     /// It has one in books that follow the rules of character cards, version 3.
     OtherDialect,
+    /// It has one in another application only.
+    Unsupported,
 }
 
 /// What must hold beside the keys of an entry.
@@ -148,6 +150,9 @@ impl Decorated {
             Read::BadValue => {
                 self.add_idle(IdleDecorator { line: quoted(line), why: Idle::BadValue });
                 Waiting::For(None)
+            }
+            Read::Unsupported => {
+                Waiting::For(Some(IdleDecorator { line: quoted(line), why: Idle::Unsupported }))
             }
             // Texts without chats have these for themselves.
             Read::Unknown if ELSEWHERE.contains(&name) => Waiting::For(None),
@@ -391,6 +396,28 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn commas_of_expressions_divide_no_keys() {
+        for (value, expected) in [
+            ("a, /b{1,2}/i, c", vec!["a", "/b{1,2}/i", "c"]),
+            ("/a,b", vec!["/a", "b"]),
+            ("/a/, /b, c", vec!["/a/", "/b", "c"]),
+            ("/a,/,b", vec!["/a,/", "b"]),
+        ] {
+            let decorated =
+                Decorated::read(Some(&Text::from(format!("@@additional_keys {value}\nx"))), Dialect::RisuAi);
+            let keys = expected.into_iter().map(Arc::from).collect();
+            assert_eq!(decorated.rules, [Rule::Condition(Condition::AnyKey(keys))], "{value}");
+        }
+    }
+
+    #[test]
+    fn positions_of_risuai_presets_are_not_supported() {
+        let line = "position pt_lore".to_owned();
+        assert_eq!(idle("@@position pt_lore\nx", Dialect::RisuAi), [(line, Idle::Unsupported)]);
+        assert_eq!(idle("@@position pt_lore\n@@@depth 3\nx", Dialect::RisuAi), []);
     }
 
     #[test]
