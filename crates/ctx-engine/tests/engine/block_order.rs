@@ -189,6 +189,20 @@ fn items_of_responses_come_back() {
 }
 
 #[test]
+fn ids_of_replies_stay_with_their_messages() {
+    let text = |text: &str| json!([{ "type": "output_text", "text": text, "annotations": [] }]);
+    let items = json!([
+        { "type": "message", "role": "user", "content": "hi" },
+        { "type": "message", "role": "assistant", "content": text("a") },
+        { "type": "web_search_call", "id": "ws_1" },
+        output("msg_9", &text("b")),
+    ]);
+    let mut expected = items.clone();
+    expected[1] = output("msg_1", &text("a"));
+    check_same(&items, "gpt-5", Dialect::OpenaiResponses, "input", &expected);
+}
+
+#[test]
 fn short_items_of_responses_are_messages() {
     let items = json!([
         { "role": "developer", "content": [{ "type": "input_text", "text": "rules" }] },

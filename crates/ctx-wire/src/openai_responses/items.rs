@@ -1,6 +1,7 @@
 //! Items: messages, calls, results and reasoning, one after the other.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ctx_types::{BlockKind, CacheMark, Content, Diagnostic, Message, RequestRules, Role, phrase};
@@ -137,15 +138,7 @@ impl<'a, 'f> Items<'a, 'f> {
         let texts = content.iter().flatten().filter(|part| !is_item(part)).count();
         // In an order of its own, or with as many known items, each part is an item.
         let is_split = message.block_order.is_some() || known.len() > 1 && known.len() == texts;
-        let owner = |index: usize| {
-            let has = |item: &&&Value| {
-                let number =
-                    |key: &str| item.get(key).and_then(Value::as_u64).and_then(|at| usize::try_from(at).ok());
-                let first = number("part").unwrap_or(usize::MAX);
-                index >= first && index - first < number("parts").unwrap_or(1)
-            };
-            known.iter().position(|item| has(&item))
-        };
+        let owner = |index: usize| known.iter().position(|item| parts_of(item).contains(&index));
         let mut items: Vec<Option<Json<'_>>> = Vec::with_capacity(content.len());
         // The words of each message, with the known item that they are of and the place of their item.
         let mut messages: Vec<(Option<usize>, usize, Vec<Json<'_>>)> = Vec::new();
@@ -181,7 +174,7 @@ impl<'a, 'f> Items<'a, 'f> {
             let known = match owner {
                 Some(owner) => known.get(owner),
                 None if is_single => known.last(),
-                None => known.get(number),
+                None => known.get(number).filter(|item| parts_of(item).is_empty()),
             };
             let known = known.and_then(|item| item.as_object());
             items[place] = Some(self.output(known, number, parts));
@@ -273,4 +266,12 @@ impl<'a, 'f> Items<'a, 'f> {
         let place = format!("/input/{}", self.written.len().saturating_sub(1));
         self.found.push(diagnostic.at_pointer(place));
     }
+}
+
+/// Returns the parts of a reply's content that a known message has; none if that is not known.
+fn parts_of(known: &Value) -> Range<usize> {
+    let number =
+        |key: &str| known.get(key).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
+    let first = number("part").unwrap_or_default();
+    first..first.saturating_add(number("parts").unwrap_or_default())
 }
