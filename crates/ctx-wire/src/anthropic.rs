@@ -72,7 +72,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     let parameters = ModelParameters::new(request.parameters, options.rules);
     let parameters = parameters::own(parameters, options.rules.samplers, &mut found);
     put_parameters(&mut body, parameters, &["model", "messages", "tools", "system"], &mut found);
-    marks::settle(&mut body, marks::CACHE_CONTROL, &mut found);
+    marks::remove_rejected(&mut body, marks::CACHE_CONTROL, &mut found);
     let body = body.into();
     let is_news = |finding: &Diagnostic| {
         // Whoever asked for it knows that older models refuse it.

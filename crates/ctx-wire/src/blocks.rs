@@ -141,7 +141,7 @@ fn media_fields(part: &ContentPart, dialect: Dialect) -> Vec<String> {
         None => Dialect::Gemini,
         Some("image_url" | "input_audio" | "file") => Dialect::OpenaiChat,
         Some("input_image" | "input_file") => Dialect::OpenaiResponses,
-        Some("image" | "document") => Dialect::Anthropic,
+        Some("image" | "document") if part.get("source").is_some() => Dialect::Anthropic,
         Some(_) => return Vec::new(),
     };
     if owner == dialect || Media::of_part(part).is_none() {

@@ -15,7 +15,7 @@ pub(crate) const CACHE_CONTROL: &str = "cache_control";
 
 /// Removes the marks that the provider rejects: those of thinking, and all but the last four. A long-lived mark after
 /// a short-lived one becomes short-lived. O(blocks).
-pub(crate) fn settle(body: &mut Object<'_>, key: &'static str, found: &mut Vec<Diagnostic>) {
+pub(crate) fn remove_rejected(body: &mut Object<'_>, key: &'static str, found: &mut Vec<Diagnostic>) {
     let is_automatic = body.get(key).is_some_and(Json::is_object);
     let limit = MAX_MARKS - usize::from(is_automatic);
     let mut marks = 0_usize;

@@ -50,7 +50,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
         writer.add(message, message.cache_mark);
     }
     body.push("messages", writer.finish());
-    marks::settle(&mut body, BREAKPOINT, &mut found);
+    marks::remove_rejected(&mut body, BREAKPOINT, &mut found);
     if !request.tools.is_empty() {
         body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }

@@ -53,7 +53,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     let mut body = Object::default();
     body.push("model", request.model);
     body.push("input", items.finish());
-    marks::settle(&mut body, BREAKPOINT, &mut found);
+    marks::remove_rejected(&mut body, BREAKPOINT, &mut found);
     if !request.tools.is_empty() {
         body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }

@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_of_expressions_divide_no_keys() {
+    fn keeps_commas_of_expressions() {
         for (value, expected) in [
             ("a, /b{1,2}/i, c", vec!["a", "/b{1,2}/i", "c"]),
             ("/a,b", vec!["/a", "b"]),
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_of_risuai_presets_are_not_supported() {
+    fn reports_positions_of_risuai_presets() {
         let line = "position pt_lore".to_owned();
         assert_eq!(idle("@@position pt_lore\nx", Dialect::RisuAi), [(line, Idle::Unsupported)]);
         assert_eq!(idle("@@position pt_lore\n@@@depth 3\nx", Dialect::RisuAi), []);

@@ -154,7 +154,7 @@ fn output(id: &str, content: &Value) -> Value {
 }
 
 #[test]
-fn items_of_responses_come_back() {
+fn returns_items_of_responses_unchanged() {
     let text = |text: &str| json!([{ "type": "output_text", "text": text, "annotations": [] }]);
     let cited = json!([{
         "type": "output_text", "text": "so", "annotations": [{ "type": "url_citation", "url": "u" }],
@@ -189,7 +189,7 @@ fn items_of_responses_come_back() {
 }
 
 #[test]
-fn ids_of_replies_stay_with_their_messages() {
+fn keeps_ids_with_their_messages() {
     let text = |text: &str| json!([{ "type": "output_text", "text": text, "annotations": [] }]);
     let items = json!([
         { "type": "message", "role": "user", "content": "hi" },
@@ -203,7 +203,7 @@ fn ids_of_replies_stay_with_their_messages() {
 }
 
 #[test]
-fn short_items_of_responses_are_messages() {
+fn reads_short_items_of_responses() {
     let items = json!([
         { "role": "developer", "content": [{ "type": "input_text", "text": "rules" }] },
         { "role": "user", "content": [{ "type": "input_text", "text": "hi" }] },
@@ -230,7 +230,7 @@ fn short_items_of_responses_are_messages() {
 }
 
 #[test]
-fn calls_of_custom_tools_reach_every_dialect() {
+fn sends_custom_tool_calls_in_every_dialect() {
     let call = json!({ "id": "c1", "type": "custom", "custom": { "name": "grep", "input": "a b" } });
     let chat = json!([
         { "role": "user", "content": "hi" },
@@ -251,7 +251,7 @@ fn calls_of_custom_tools_reach_every_dialect() {
 }
 
 #[test]
-fn functions_of_gemini_keep_their_fields() {
+fn keeps_fields_of_gemini_functions() {
     let responses = [
         json!({ "output": "x" }),
         json!({ "result": "x" }),
@@ -275,7 +275,7 @@ fn functions_of_gemini_keep_their_fields() {
 }
 
 #[test]
-fn blocks_of_anthropic_results_come_back() {
+fn keeps_blocks_of_anthropic_results() {
     let mark = json!({ "type": "ephemeral" });
     let messages = json!([
         { "role": "user", "content": "hi" },
@@ -366,7 +366,7 @@ fn foreign_parts() -> Vec<(Dialect, Value, &'static str)> {
 }
 
 #[test]
-fn parts_of_one_dialect_reach_no_other() {
+fn sends_own_parts_to_own_dialect_only() {
     for (own, messages, word) in foreign_parts() {
         let session =
             read_conversation(messages.to_string().as_bytes(), "", &Limits::default()).unwrap().value;
@@ -384,7 +384,7 @@ fn parts_of_one_dialect_reach_no_other() {
 }
 
 #[test]
-fn refusals_reach_every_dialect() {
+fn sends_refusals_in_every_dialect() {
     let messages = json!([
         { "role": "user", "content": "hi" },
         { "role": "assistant", "content": null, "refusal": "No." },
@@ -401,7 +401,7 @@ fn refusals_reach_every_dialect() {
 }
 
 #[test]
-fn own_servers_get_reasoning_with_calls() {
+fn sends_reasoning_with_calls_to_own_servers() {
     let call = json!({ "id": "c1", "type": "function", "function": { "name": "f", "arguments": "{}" } });
     let messages = json!([
         { "role": "user", "content": "hi" },

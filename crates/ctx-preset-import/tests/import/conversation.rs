@@ -159,7 +159,7 @@ fn unknown_roles_are_the_users() {
 }
 
 #[test]
-fn unknown_content_parts_are_reported() {
+fn reports_unknown_content_parts() {
     let parts = json!([{ "type": "text", "text": "a" }, { "type": "foo" }, { "type": "video_url" }, {}]);
     let session = read(json!([{ "role": "user", "content": parts }]));
     let places = ["/0/content/1", "/0/content/3"];
@@ -167,7 +167,7 @@ fn unknown_content_parts_are_reported() {
 }
 
 #[test]
-fn fields_of_chat_replies_go_back_to_chats() {
+fn keeps_fields_of_chat_replies() {
     check(
         json!([
             { "role": "assistant", "content": null, "refusal": "No." },

@@ -167,7 +167,7 @@ fn keys_of_risuai_are_regexes_only_with_their_switch() {
 }
 
 #[test]
-fn the_switch_of_risuai_reaches_all_keys() {
+fn applies_use_regex_to_all_keys() {
     let entry = |switch: bool| {
         json!({
             "key": "/a/", "secondkey": "/b/", "useRegex": switch,

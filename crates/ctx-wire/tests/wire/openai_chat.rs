@@ -125,7 +125,7 @@ fn a_refusal_is_the_assistants() {
 }
 
 #[test]
-fn parts_of_other_dialects_are_not_sent() {
+fn drops_parts_of_other_dialects() {
     let picture = json!({ "type": "image", "source": { "type": "base64" } });
     let foreign = [
         json!(42),
@@ -156,7 +156,7 @@ fn parts_of_other_dialects_are_not_sent() {
 }
 
 #[test]
-fn unknown_parts_stay() {
+fn keeps_unknown_parts() {
     let parts = [json!({ "type": "video_url", "video_url": { "url": "u" } }), json!({ "type": "foo" })];
     check(
         &[with_parts(Role::User, &parts)],

@@ -175,7 +175,7 @@ fn a_later_system_message_is_wrapped_or_hoisted() {
 }
 
 #[test]
-fn the_user_begins_before_a_call() {
+fn inserts_user_message_before_first_call() {
     check(
         GEMINI,
         &[calling("", &["c1"]), result("c1", "x")],

@@ -139,7 +139,7 @@ fn counts_cache_marks_of_parts() {
 }
 
 #[test]
-fn items_of_own_tools_stay_items() {
+fn keeps_items_of_own_tools() {
     let search = json!({ "type": "web_search_call", "id": "ws_1", "status": "completed" });
     let message = with_part(answer("so"), search.clone());
     let text = json!({ "type": "message", "id": "msg_0", "role": "assistant", "status": "completed",
