@@ -197,9 +197,9 @@ fn decorated(text: &str, has_regexes: bool) -> String {
             return Cow::Borrowed(line);
         };
         // A text that begins like an expression could end in a later key.
-        let written = written.iter().filter_map(Value::as_str).map(|key| match key.starts_with('/') {
-            true if !has_regexes && !is_pattern(key) => as_pattern(key),
-            _ => key.to_owned(),
+        let written = written.iter().filter_map(Value::as_str).map(|key| {
+            let is_unclear = !has_regexes && key.starts_with('/') && !is_pattern(key);
+            if is_unclear { as_pattern(key) } else { key.to_owned() }
         });
         let written: Vec<String> = written.collect();
         let written = if written.is_empty() { NEVER.to_owned() } else { written.join(", ") };
