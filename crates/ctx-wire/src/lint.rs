@@ -12,7 +12,7 @@ mod thinking;
 mod tools;
 
 use ctx_types::{
-    Argument, Code, Diagnostic, Divider, Fix, PartOwner, Phrase, RequestRules, excerpt, nearest, phrase,
+    Argument, Diagnostic, Divider, Fix, PartOwner, Phrase, RequestRules, excerpt, nearest, phrase,
     pointer_step,
 };
 use serde_json::{Map, Value};
