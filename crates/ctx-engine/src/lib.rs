@@ -20,6 +20,18 @@
 //! assert_eq!(body["messages"][1]["content"], "Hello");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Features:
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `tiktoken` (default) | exact token counts for OpenAI models; without it, all counts are estimates |
+//! | `bpe` | the same counts from built-in tables: faster, without load time |
+//! | `bpe-loaded` | as `bpe`, with tables that the program supplies |
+//! | `html` | conversion of HTML in messages to Markdown |
+//! | `images` | smaller copies of large images |
+//! | `lunar` | macros of the traditional Chinese calendar |
+//! | `schema` | JSON Schemas of files and reports |
 #![warn(clippy::disallowed_methods)]
 
 mod appended_messages;

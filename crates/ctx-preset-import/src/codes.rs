@@ -96,6 +96,8 @@ pub const PROMPT_NOT_SENT: Code = Code::new(642, "prompt not sent");
 pub const LINKED_ENTRY: Code = Code::new(643, "linked entry disabled");
 /// A chat has media, files or tool calls that are not sent.
 pub const CHAT_DATA: Code = Code::new(644, "chat data not sent");
+/// A content part has a type that no API has.
+pub const UNKNOWN_PART: Code = Code::new(645, "unknown content part");
 
 /// A custom parameters object got its present form.
 pub const MIGRATED_PARAMETERS: Code = Code::new(650, "migrated parameters");

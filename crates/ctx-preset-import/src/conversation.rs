@@ -28,7 +28,7 @@ pub use written_message::ChatMessage;
 /// Reads a conversation from any form that people have one in.
 ///
 /// Forms: a session of AIO Hub, flat or as `{index, detail}`; messages as `OpenAI`, Anthropic or Gemini take them, or
-/// as seed 004 stores them, as a list, one a line, or in a request body; a chat of `SillyTavern`. A conversation without
+/// as seed 004 stores them, as a list, one a line, or in a request body (`messages`, `input` or `contents`); a chat of `SillyTavern`. A conversation without
 /// branches becomes a session whose nodes follow each other.
 ///
 /// What the form holds beyond a session is kept: unknown keys of a message beside it, those of the file in
@@ -91,10 +91,13 @@ pub(crate) fn read_document(
             let skip_null = document.syntax == Syntax::JsonLines;
             messages(format, items, Map::new(), "", skip_null).finish(name, document.bad_lines, &mut placed)
         }
-        (Some(format), Value::Object(mut file)) if is_messages(format) && is_contents(&file) => {
-            let contents = file.shift_remove("contents").unwrap_or_default();
-            let items = if let Value::Array(items) = contents { items } else { Vec::new() };
-            messages(format, items, file, "/contents", false).finish(name, Vec::new(), &mut placed)
+        (Some(format), Value::Object(mut file)) if is_messages(format) && list_of(&file).is_some() => {
+            let (key, place) = list_of(&file).unwrap_or_default();
+            let items = match file.shift_remove(key) {
+                Some(Value::Array(items)) => items,
+                _ => Vec::new(),
+            };
+            messages(format, items, file, place, false).finish(name, Vec::new(), &mut placed)
         }
         (Some(format), Value::Object(mut file)) if is_messages(format) => match file.shift_remove("messages")
         {
@@ -130,9 +133,12 @@ fn is_messages(format: Format) -> bool {
     matches!(format, Format::ChatMessages | Format::StoredMessages | Format::SillyTavernChat)
 }
 
-/// Returns whether an object has the messages of Gemini.
-fn is_contents(file: &Map<String, Value>) -> bool {
-    file.get("contents").is_some_and(Value::is_array) && !file.contains_key("messages")
+/// Returns the key under which a request body of Gemini or `OpenAI`'s responses has its messages, and its place.
+fn list_of(file: &Map<String, Value>) -> Option<(&'static str, &'static str)> {
+    let is_list = |key: &str| file.get(key).is_some_and(Value::is_array) && !file.contains_key("messages");
+    let is_named = file.get("model").is_some_and(Value::is_string) && !file.contains_key("role");
+    let of_responses = || (is_named && is_list("input")).then_some(("input", "/input"));
+    is_list("contents").then_some(("contents", "/contents")).or_else(of_responses)
 }
 
 fn session(value: Value) -> Imported<Session> {
@@ -154,7 +160,7 @@ fn messages(
     if format == Format::SillyTavernChat {
         return silly_tavern::read(items, file, place);
     }
-    let system = provider_messages::system(&mut file).map(|system| (0, system));
+    let system = provider_messages::system(&mut file, place).map(|system| (0, system));
     let items = system.into_iter().chain(provider_messages::convert(items)).collect();
     chat_message::read(format, items, file, place)
 }

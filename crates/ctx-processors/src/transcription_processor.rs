@@ -6,6 +6,7 @@ use ctx_pipeline::{
     Config, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData, ProcessorError,
 };
 use ctx_types::{Agent, Content, Message, Source, SourceKind, Span, Trust};
+use serde_json::Value;
 
 use crate::asset_resolver::counts_line;
 use crate::attachments::{AttachmentPolicy, FileCounts, FileResolver, TranscriptionSettings};
@@ -48,32 +49,40 @@ impl ContextProcessor for TranscriptionProcessor {
     }
 }
 
-/// Writes the texts in `extra.files` of `SillyTavern` chats above their messages, as it does.
+/// Writes file texts (`extra.files`) of `SillyTavern` chats above their messages, and media titles below them.
 fn write_chat_files(cx: &mut PipelineContext<'_>) {
     let session = cx.inputs.session;
     if session.header.kept.get("chat_metadata").is_none() {
         return;
     }
-    let texts = |message: &Message| -> Option<String> {
+    let texts = |message: &Message| -> Option<(String, String)> {
         let id = message.source.id.as_deref().filter(|_| message.source.kind.is_history())?;
-        let files = session.node(id)?.kept.get("extra")?.get("files")?.as_array()?;
-        let texts = files.iter().filter_map(|file| file.get("text")?.as_str());
-        let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
-        (!texts.is_empty()).then(|| texts.join("\n\n") + "\n\n")
+        let extra = session.node(id)?.kept.get("extra")?;
+        let list = |key: &str| extra.get(key).and_then(Value::as_array).into_iter().flatten();
+        let filled = |text: &'_ Value| text.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        let files: Vec<String> = list("files").filter_map(|file| filled(file.get("text")?)).collect();
+        let above = if files.is_empty() { String::new() } else { files.join("\n\n") + "\n\n" };
+        let titled = std::iter::once(extra).chain(list("media"));
+        let titled = titled.filter(|item| item.get("append_title") == Some(&Value::Bool(true)));
+        let titles = titled.filter_map(|item| filled(item.get("title")?));
+        let below: String = titles.flat_map(|title| ["\n\n".to_owned(), title]).collect();
+        (!above.is_empty() || !below.is_empty()).then_some((above, below))
     };
-    let found: Vec<(usize, String)> = cx
+    let found: Vec<(usize, (String, String))> = cx
         .draft
         .messages()
         .iter()
         .enumerate()
         .filter_map(|(at, message)| Some((at, texts(message)?)))
         .collect();
-    for (at, text) in found {
-        let mut text = Some(text);
+    for (at, texts) in found {
+        let mut texts = Some(texts);
         let source = Source::new(SourceKind::File, Trust::File);
-        let edits = |_: &str| {
-            let edit = |text| Edit { span: Span::new(0, 0), text, source: source.clone() };
-            text.take().map(edit).into_iter().collect()
+        let edits = |text: &str| {
+            let end = Span::new(text.len(), text.len());
+            let edits = texts.take().map(|(above, below)| [(Span::new(0, 0), above), (end, below)]);
+            let edits = edits.into_iter().flatten().filter(|(_, text)| !text.is_empty());
+            edits.map(|(span, text)| Edit { span, text, source: source.clone() }).collect()
         };
         let message = &mut cx.draft.messages_mut()[at];
         message.is_silent = false;

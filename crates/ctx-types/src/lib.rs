@@ -33,6 +33,7 @@ mod log_line;
 mod message;
 mod misspelt;
 mod note;
+mod part_owner;
 mod persist;
 mod phrasing;
 mod placement;
@@ -73,6 +74,7 @@ pub use log_line::*;
 pub use message::*;
 pub use misspelt::{misspelt_in_agent, misspelt_in_profile, misspelt_in_worldbook};
 pub use note::{Note, NoteLine, NoteLineKind, Speaker};
+pub use part_owner::PartOwner;
 pub use persist::{Kept, Persist, Reader};
 #[doc(hidden)]
 pub use phrasing::template_fits;

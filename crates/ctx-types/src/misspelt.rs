@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::agent::{Agent, Character, Greeting, ModelMatch, PresetGroup, PresetMessage, UserProfile};
 use crate::codes;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::fix::Fix;
 use crate::persist::{Kept, Reader};
 use crate::placement::InjectionStrategy;
@@ -80,15 +80,37 @@ impl Reader {
     ///
     /// Makes at most 20,000 comparisons per document and ignores later keys.
     pub fn misspelt_keys(&mut self, object: &Map<String, Value>, known: &[&str]) {
+        self.unknown_keys(object, known, |_| false);
+    }
+
+    /// Reports misspelt keys, and of other unknown keys those that `is_unused` picks.
+    fn unknown_keys(
+        &mut self,
+        object: &Map<String, Value>,
+        known: &[&str],
+        is_unused: impl Fn(&str) -> bool,
+    ) {
         for (key, _) in object.iter().filter(|(_, value)| !value.is_null()) {
-            let Some(meant) = self.meant(key, known) else { continue };
-            let is_there = object.contains_key(meant);
-            if is_there && may_stand_beside(key, meant) {
-                continue;
-            }
+            let found = match self.meant(key, known) {
+                Some(meant) => {
+                    let is_there = object.contains_key(meant);
+                    if is_there && may_stand_beside(key, meant) {
+                        continue;
+                    }
+                    if is_there { doubled(key, meant) } else { misspelt(key, meant) }
+                }
+                None if !known.contains(&key.as_str())
+                    && !OTHER_WORDS.contains(&key.as_str())
+                    && is_unused(key) =>
+                {
+                    let message = phrase!("key `{key}` has no effect; it is kept", key = excerpt(key));
+                    Diagnostic::info(codes::UNUSED_KEY, message).about_key()
+                }
+                None => continue,
+            };
             let pointer = self.enter_key(key);
-            if !self.suppress(Severity::Warning) {
-                self.report(if is_there { doubled(key, meant) } else { misspelt(key, meant) });
+            if !self.suppress(found.severity) {
+                self.report(found);
             }
             self.leave(pointer);
         }
@@ -107,24 +129,6 @@ impl Reader {
     fn kept_keys(&mut self, kept: &Kept, known: &[&str]) {
         if let Some(object) = kept.map() {
             self.misspelt_keys(object, known);
-        }
-    }
-
-    fn unused_entry_keys(&mut self, kept: &Kept) {
-        for (key, _) in kept.map().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
-            let is_other = OTHER_ENTRY_KEYS.contains(&key.as_str()) || OTHER_WORDS.contains(&key.as_str());
-            if is_other
-                || PresetMessage::KEYS.contains(&key.as_str())
-                || self.meant(key, PresetMessage::KEYS).is_some()
-            {
-                continue;
-            }
-            let pointer = self.enter_key(key);
-            if !self.suppress(Severity::Info) {
-                let message = phrase!("key `{key}` has no effect; it is kept", key = excerpt(key));
-                self.report(Diagnostic::info(codes::UNUSED_KEY, message).about_key());
-            }
-            self.leave(pointer);
         }
     }
 
@@ -217,8 +221,11 @@ pub fn misspelt_in_worldbook(book: &Worldbook) -> Vec<Diagnostic> {
 }
 
 fn entry(entry: &PresetMessage, reader: &mut Reader) {
-    reader.kept_keys(&entry.kept, PresetMessage::KEYS);
-    reader.unused_entry_keys(&entry.kept);
+    if let Some(object) = entry.kept.map() {
+        // Those of other applications are not reported.
+        let is_unused = |key: &str| !OTHER_ENTRY_KEYS.contains(&key);
+        reader.unknown_keys(object, PresetMessage::KEYS, is_unused);
+    }
     reader.below("injectionStrategy", entry.injection_strategy.as_ref(), |strategy, reader| {
         reader.kept_keys(&strategy.kept, InjectionStrategy::KEYS);
     });

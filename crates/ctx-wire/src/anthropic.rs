@@ -49,11 +49,9 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     let mut body = Object::default();
     body.push("model", request.model);
     body.push("max_tokens", parameters::max_tokens(request.parameters, &mut found));
-    let mut marks = marks::written(messages, &mut found);
-    marks::off_trailing_instructions(&mut marks, messages);
+    let marks = marks::before_trailing_instructions(messages);
     let leading = messages.iter().take_while(|message| message.role.is_instruction()).count();
     let context = Context {
-        marked_from: marks::first_with_own(messages, &marks, request.tools, &mut found),
         ids: CallIds::new(messages, Dialect::Anthropic, options.rules.call_ids, &mut found),
         reader: Reader { model: request.model, state: options.rules.reasoning_state },
     };
@@ -64,7 +62,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     turns.add_files_of_instructions(messages.get(..leading).unwrap_or_default());
     let (written, hoisted) = turns.finish();
     let system = messages.iter().zip(marks.iter().copied()).take(leading);
-    if let Some(system) = system::field(system, hoisted, context.marked_from) {
+    if let Some(system) = system::field(system, hoisted) {
         body.push("system", system);
     }
     body.push("messages", written);
@@ -74,6 +72,7 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     let parameters = ModelParameters::new(request.parameters, options.rules);
     let parameters = parameters::own(parameters, options.rules.samplers, &mut found);
     put_parameters(&mut body, parameters, &["model", "messages", "tools", "system"], &mut found);
+    marks::remove_rejected(&mut body, marks::CACHE_CONTROL, &mut found);
     let body = body.into();
     let is_news = |finding: &Diagnostic| {
         // Whoever asked for it knows that older models refuse it.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{BlockKind, Diagnostic, Message, Role, excerpt, phrase};
+use ctx_types::{BlockKind, Content, ContentPart, Diagnostic, Message, Role, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
 use crate::dialect::Dialect;
-use crate::json::{self, Field, Object};
+use crate::json::{self, Field, Json, Object};
+use crate::media::Media;
 
 /// Puts the blocks of a message in the order in which the model wrote them. `None` keeps the place of a block that is
 /// not sent.
@@ -42,9 +43,23 @@ pub(crate) fn fields(
     index: usize,
     dialect: Dialect,
 ) -> impl Iterator<Item = Field<'_>> {
+    let given = block_fields(message, kind, index).into_iter();
+    given.flat_map(move |given| own_fields(given, dialect)).filter(|(key, _)| key != CUSTOM)
+}
+
+fn block_fields(message: &Message, kind: BlockKind, index: usize) -> Option<&Value> {
     let found = message.block_fields.binary_search_by_key(&(kind, index), |given| (given.kind, given.index));
-    let given = found.ok().and_then(|place| message.block_fields.get(place));
-    given.into_iter().flat_map(move |given| own_fields(&given.fields, dialect))
+    Some(&message.block_fields.get(found.ok()?)?.fields)
+}
+
+/// The field of a call of a custom tool, which `OpenAI` has. Its argument `input` is a text.
+const CUSTOM: &str = "custom";
+
+/// Returns the input of a call of a custom tool; `None` for a call of a function.
+pub(crate) fn custom_input(message: &Message, position: usize) -> Option<String> {
+    block_fields(message, BlockKind::Call, position)?.get(Dialect::OpenaiChat.name())?.get(CUSTOM)?;
+    let arguments: Value = serde_json::from_str(&message.tool_calls.get(position)?.arguments).ok()?;
+    Some(arguments.get("input")?.as_str()?.to_owned())
 }
 
 /// Returns the fields of a tool result that a dialect has.
@@ -52,25 +67,36 @@ pub(crate) fn result_fields(message: &Message, dialect: Dialect) -> impl Iterato
     message.provider_fields.iter().flat_map(move |given| own_fields(given, dialect))
 }
 
-/// Adds fields to a block, unless it has fields of these names already.
+/// Adds fields to a block, unless it has fields of these names already. Objects of one name are joined.
 pub(crate) fn put_fields<'a>(block: &mut Object<'a>, fields: impl IntoIterator<Item = Field<'a>>) {
     let written = block.len();
     for (key, value) in fields {
         if !block.has_within(written, &key) {
             block.push(key, value);
+        } else if let (Some(Json::Object(inner)), Json::Object(fields)) = (block.get_mut(&key), value) {
+            put_fields(inner, fields);
         }
     }
 }
 
-/// Reports fields of a message's blocks that only other dialects have.
+/// Reports fields of a message's blocks and media that only other dialects have.
 pub(crate) fn lost_fields(message: &Message, dialect: Dialect) -> Option<Diagnostic> {
     let of_result = message.provider_fields.as_deref().filter(|_| message.role == Role::Tool);
     let given = message.block_fields.iter().map(|given| &*given.fields).chain(of_result);
     let of_others = |fields: &'_ Map<String, Value>| {
         let others = fields.iter().filter(|(name, _)| !is_own(dialect, name));
-        others.filter_map(|(_, fields)| fields.as_object()).flat_map(Map::keys).cloned().collect::<Vec<_>>()
+        others.filter_map(|(_, fields)| fields.as_object()).flat_map(names).cloned().collect::<Vec<_>>()
     };
-    let lost: BTreeSet<String> = given.filter_map(Value::as_object).flat_map(of_others).collect();
+    let mut lost: BTreeSet<String> = given.filter_map(Value::as_object).flat_map(of_others).collect();
+    if message.role != Role::Tool && dialect != Dialect::OpenaiChat {
+        // Only chat completions have one message for each of ours.
+        let given = message.provider_fields.as_deref().and_then(Value::as_object).into_iter();
+        let fields = given.flat_map(Map::values).filter_map(Value::as_object);
+        lost.extend(fields.flat_map(Map::keys).cloned());
+    }
+    if let Content::Parts(parts) = &message.content {
+        lost.extend(parts.iter().flat_map(|part| media_fields(part, dialect)));
+    }
     if lost.is_empty() {
         return None;
     }
@@ -82,9 +108,68 @@ pub(crate) fn lost_fields(message: &Message, dialect: Dialect) -> Option<Diagnos
     Some(Diagnostic::info(codes::BLOCK_FIELDS, text))
 }
 
-/// Counts the cache marks of Anthropic's that the blocks of a message have.
-pub(crate) fn count_cache_marks(message: &Message) -> usize {
-    let of_result = message.provider_fields.as_deref().filter(|_| message.role == Role::Tool);
-    let given = message.block_fields.iter().map(|given| &*given.fields).chain(of_result);
-    given.filter(|fields| fields.pointer("/anthropic/cache_control").is_some()).count()
+/// Returns the names of fields; those of Gemini's function are one level below.
+fn names(fields: &Map<String, Value>) -> impl Iterator<Item = &String> {
+    fields.iter().flat_map(|(key, value)| match value.as_object() {
+        Some(inner) if key.starts_with("function") => inner.keys().collect(),
+        _ => vec![key],
+    })
+}
+
+/// Returns the fields of a medium of another dialect that say more than what it is.
+fn media_fields(part: &ContentPart, dialect: Dialect) -> Vec<String> {
+    const READ: [&str; 16] = [
+        "type",
+        "source",
+        "title",
+        "image_url",
+        "input_audio",
+        "file",
+        "detail",
+        "file_id",
+        "file_data",
+        "file_url",
+        "filename",
+        "inlineData",
+        "inline_data",
+        "fileData",
+        "imageBase64",
+        "mimeType",
+    ];
+    let ContentPart::Other(part) = part else { return Vec::new() };
+    let owner = match part.get("type").and_then(Value::as_str) {
+        None => Dialect::Gemini,
+        Some("image_url" | "input_audio" | "file") => Dialect::OpenaiChat,
+        Some("input_image" | "input_file") => Dialect::OpenaiResponses,
+        Some("image" | "document") if part.get("source").is_some() => Dialect::Anthropic,
+        Some(_) => return Vec::new(),
+    };
+    if owner == dialect || Media::of_part(part).is_none() {
+        return Vec::new();
+    }
+    let is_shared = |key: &str| key == BREAKPOINT && dialect == Dialect::OpenaiResponses;
+    let fields = part.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    let lost = fields.filter(|(key, _)| !READ.contains(&key.as_str()) && !is_shared(key));
+    lost.map(|(key, _)| key.clone()).collect()
+}
+
+/// The cache mark of a part at `OpenAI`.
+pub(crate) const BREAKPOINT: &str = "prompt_cache_breakpoint";
+
+/// Returns the text by which a model refused, which `OpenAI` has in a part of its own.
+pub(crate) fn refusal(part: &Value) -> Option<&str> {
+    part.get("refusal").filter(|_| kind_of(part) == "refusal")?.as_str()
+}
+
+/// Reports a part that a dialect does not have.
+pub(crate) fn not_sent(part: &Value) -> Diagnostic {
+    let kind = excerpt(kind_of(part));
+    let text = phrase!("part `{kind}` is not sent: this API dialect does not support it", kind);
+    Diagnostic::error(codes::PART_NOT_ACCEPTED, text)
+}
+
+/// Returns the type of a part, or the first key of Gemini's, which have none.
+pub(crate) fn kind_of(part: &Value) -> &str {
+    let kind = part.get("type").and_then(Value::as_str);
+    kind.or_else(|| part.as_object()?.keys().next().map(String::as_str)).unwrap_or("without a type")
 }

@@ -173,6 +173,11 @@ impl<'a> Object<'a> {
         }
     }
 
+    /// Removes a field.
+    pub(crate) fn remove(&mut self, key: &str) {
+        self.0.retain(|(known, _)| known != key);
+    }
+
     /// Adds fields that the object does not have yet.
     pub(crate) fn append(&mut self, mut fields: Self) {
         self.0.append(&mut fields.0);

@@ -12,7 +12,8 @@ mod thinking;
 mod tools;
 
 use ctx_types::{
-    Argument, Code, Diagnostic, Divider, Fix, Phrase, RequestRules, excerpt, nearest, phrase, pointer_step,
+    Argument, Diagnostic, Divider, Fix, PartOwner, Phrase, RequestRules, excerpt, nearest, phrase,
+    pointer_step,
 };
 use serde_json::{Map, Value};
 
@@ -20,6 +21,7 @@ use crate::call_ids::MAX_ID;
 use crate::codes;
 use crate::dialect::Dialect;
 use crate::json::Json;
+use crate::pairing::refused;
 use crate::parameters::{ModelParameters, SAMPLERS};
 
 pub(crate) use anthropic::check as anthropic;
@@ -149,8 +151,8 @@ fn check_output_limit(
 
 /// Writes in which dialect a request body is written; `None` if it is no request body.
 ///
-/// A list of messages makes a body. Anthropic's has `system` or `max_tokens` beside blocks, tools with an
-/// `input_schema`, calls, results and thinking as blocks, or `thinking` with a model of Claude. `contents` are Gemini's, `input` is that of responses, and a
+/// A list of messages makes a body. Anthropic's has `system`, tools of its own, calls, results and thinking as blocks,
+/// or `thinking` with a model of Claude. `contents` are Gemini's, `input` is that of responses, and a
 /// `prompt` of one text that of a completion.
 pub fn detect(body: &Value) -> Option<Dialect> {
     if body.get("contents").is_some_and(Value::is_array) {
@@ -165,17 +167,29 @@ pub fn detect(body: &Value) -> Option<Dialect> {
     }
     let messages = body.get("messages")?.as_array()?;
     is_named.then_some(())?;
-    let blocks = messages.iter().filter_map(|message| message.get("content")?.as_array()).flatten();
-    let mut kinds = blocks.filter_map(|block| block.get("type")?.as_str());
-    let has_blocks = kinds
-        .any(|kind| matches!(kind, "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "image"));
+    let mut blocks = messages.iter().filter_map(|message| message.get("content")?.as_array()).flatten();
+    let has_blocks = blocks.any(|block| match block.get("type").and_then(Value::as_str) {
+        Some("tool_use" | "tool_result" | "redacted_thinking" | "image") => true,
+        // Mistral has thinking too, as a list.
+        Some("thinking") => block.get("thinking").is_none_or(Value::is_string),
+        _ => PartOwner::of(block) == PartOwner::Anthropic,
+    });
     let tools = body.get("tools").and_then(Value::as_array);
-    let has_schemas = tools.is_some_and(|tools| tools.iter().any(|tool| tool.get("input_schema").is_some()));
+    let has_tools = tools.is_some_and(|tools| tools.iter().any(is_anthropic_tool));
     let is_claude = body.get("model").and_then(Value::as_str).is_some_and(|model| model.contains("claude-"));
-    let has_fields =
-        ["thinking", "stop_sequences", "anthropic_version"].iter().any(|key| body.get(key).is_some());
-    let is_anthropic = body.get("system").is_some() || has_blocks || has_schemas || is_claude && has_fields;
+    let has_fields = ["thinking", "stop_sequences", "anthropic_version", "mcp_servers"]
+        .iter()
+        .any(|key| body.get(key).is_some());
+    let is_anthropic = body.get("system").is_some() || has_blocks || has_tools || is_claude && has_fields;
     Some(if is_anthropic { Dialect::Anthropic } else { Dialect::OpenaiChat })
+}
+
+/// Returns whether a tool is one of Anthropic's: with a schema of its own, or by a type such as `bash_20250124`.
+fn is_anthropic_tool(tool: &Value) -> bool {
+    let kind = tool.get("type").and_then(Value::as_str).unwrap_or_default();
+    let date = kind.rsplit_once('_').map_or("", |(_, date)| date);
+    let is_dated = date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit());
+    tool.get("input_schema").is_some() || is_dated || kind == tools::MCP
 }
 
 /// The messages of a body; what stands there instead is reported.
@@ -234,8 +248,4 @@ fn long_id(id: &str) -> Diagnostic {
         limit = MAX_ID
     );
     refused(codes::DIALECT_LIMIT, text)
-}
-
-fn refused(code: Code, message: Phrase) -> Diagnostic {
-    Diagnostic::error(code, message).with_help(phrase!("fix the request; the provider will reject it"))
 }

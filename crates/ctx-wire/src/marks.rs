@@ -1,82 +1,107 @@
-//! Which cache marks of a list of messages are written.
+//! Cache marks of a request body, as the provider accepts them.
+
+use std::fmt::Write as _;
 
 use ctx_types::{CacheMark, Diagnostic, Message, Role, phrase};
-use serde_json::Value;
 
-use crate::blocks::count_cache_marks;
 use crate::codes;
+use crate::json::{Json, Object};
 
 /// The most marks in one request; Anthropic and OpenAI set the same limit.
-pub(crate) const MAX_MARKS: usize = 4;
+const MAX_MARKS: usize = 4;
 
-/// Returns the mark of each message as it is written: the last four, and none that lasts longer than one before.
-///
-/// A longer one must stand before a shorter, so a later long one becomes short. O(messages).
-pub(crate) fn written(messages: &[Message], found: &mut Vec<Diagnostic>) -> Vec<Option<CacheMark>> {
-    let mut marks: Vec<Option<CacheMark>> = messages.iter().map(|message| message.cache_mark).collect();
-    let count = marks.iter().flatten().count();
-    let dropped = count.saturating_sub(MAX_MARKS);
-    if dropped > 0 {
-        let text = phrase!(
-            "{count} messages have cache marks; only the last {limit} are sent",
-            count,
-            limit = MAX_MARKS
-        );
+/// The cache mark of a block at Anthropic.
+pub(crate) const CACHE_CONTROL: &str = "cache_control";
+
+/// Removes the marks that the provider rejects: those of thinking, and all but the last four. A long-lived mark after
+/// a short-lived one becomes short-lived. O(blocks).
+pub(crate) fn remove_rejected(body: &mut Object<'_>, key: &'static str, found: &mut Vec<Diagnostic>) {
+    let is_automatic = body.get(key).is_some_and(Json::is_object);
+    let limit = MAX_MARKS - usize::from(is_automatic);
+    let mut marks = 0_usize;
+    each_marked(body, key, &mut |place, block| {
+        if matches!(block.get("type").and_then(Json::as_str), Some("thinking" | "redacted_thinking")) {
+            block.remove(key);
+            let text = phrase!("the cache mark of a thinking block is not sent: the API rejects it");
+            found.push(Diagnostic::info(codes::CACHE_MARK, text).at_pointer(place));
+        } else {
+            marks += 1;
+        }
+    });
+    let mut surplus = marks.saturating_sub(limit);
+    if surplus > 0 {
+        let text = phrase!("{marks} blocks have cache marks; only the last {limit} are sent", marks, limit);
         found.push(Diagnostic::warning(codes::DIALECT_LIMIT, text));
     }
-    for mark in marks.iter_mut().filter(|mark| mark.is_some()).take(dropped) {
-        *mark = None;
-    }
     let mut is_short = false;
-    for (index, mark) in marks.iter_mut().enumerate() {
-        match mark {
-            Some(CacheMark::Long) if is_short => {
-                let text = phrase!(
-                    "a long-lived cache mark cannot follow a short-lived one; it is sent as short-lived"
-                );
-                let finding = Diagnostic::info(codes::CACHE_MARK, text);
-                found.push(finding.at_pointer(format!("/messages/{index}")));
-                *mark = Some(CacheMark::Short);
+    each_marked(body, key, &mut |place, block| {
+        if surplus > 0 {
+            surplus -= 1;
+            block.remove(key);
+            return;
+        }
+        let Some(Json::Object(mark)) = block.get_mut(key) else { return };
+        let is_long = mark.get("ttl").and_then(Json::as_str) == Some("1h");
+        if is_long && is_short {
+            mark.remove("ttl");
+            let text =
+                phrase!("a long-lived cache mark cannot follow a short-lived one; it is sent as short-lived");
+            found.push(Diagnostic::info(codes::CACHE_MARK, text).at_pointer(place));
+        }
+        is_short |= !is_long;
+    });
+}
+
+/// Visits the blocks with a mark in the order in which the provider reads them, each with its place.
+fn each_marked(body: &mut Object<'_>, key: &str, visit: &mut dyn FnMut(&str, &mut Object<'_>)) {
+    for list in ["tools", "system", "messages", "input"] {
+        if let Some(value) = body.get_mut(list) {
+            walk(value, key, &mut format!("/{list}"), visit);
+        }
+    }
+}
+
+fn walk(value: &mut Json<'_>, key: &str, place: &mut String, visit: &mut dyn FnMut(&str, &mut Object<'_>)) {
+    let length = place.len();
+    match value {
+        Json::List(list) => {
+            for (index, item) in list.iter_mut().enumerate().filter(|(_, item)| item.is_object()) {
+                // Writing to memory never fails.
+                write!(place, "/{index}").unwrap_or_default();
+                walk(item, key, place, visit);
+                place.truncate(length);
             }
-            Some(CacheMark::Short) => is_short = true,
-            _ => {}
         }
+        Json::Object(block) => {
+            for inner in ["source", "content", "output"] {
+                if let Some(value) = block.get_mut(inner) {
+                    place.push('/');
+                    place.push_str(inner);
+                    walk(value, key, place, visit);
+                    place.truncate(length);
+                }
+            }
+            if block.get(key).is_some_and(Json::is_object) {
+                visit(place, block);
+            }
+        }
+        _ => {}
     }
-    marks
 }
 
-/// Returns the first message whose blocks keep cache marks of their own, so that the request has four at most.
-pub(crate) fn first_with_own(
-    messages: &[Message],
-    marks: &[Option<CacheMark>],
-    tools: &[Value],
-    found: &mut Vec<Diagnostic>,
-) -> usize {
-    let of_tools = tools.iter().filter(|tool| tool.get("cache_control").is_some()).count();
-    let mut left = MAX_MARKS.saturating_sub(marks.iter().flatten().count() + of_tools);
-    for (index, message) in messages.iter().enumerate().rev() {
-        let own = count_cache_marks(message);
-        if own > left {
-            let text = phrase!(
-                "cache marks of messages are not sent: a request can have {limit}",
-                limit = MAX_MARKS
-            );
-            found.push(Diagnostic::info(codes::CACHE_MARK, text).at_pointer(format!("/messages/{index}")));
-            return index + 1;
-        }
-        left -= own;
-    }
-    0
-}
-
-/// Moves marks off a trailing run of system messages: what is cached up to there is not found again next turn.
-pub(crate) fn off_trailing_instructions(marks: &mut [Option<CacheMark>], messages: &[Message]) {
+/// Returns the mark of each message. Marks of trailing system messages move to the message before them: what is cached
+/// up to a trailing system message is not found again next turn.
+pub(crate) fn before_trailing_instructions(messages: &[Message]) -> Vec<Option<CacheMark>> {
+    let mut marks: Vec<Option<CacheMark>> = messages.iter().map(|message| message.cache_mark).collect();
     let trailing = messages.iter().rev().take_while(|message| message.role.is_instruction()).count();
     let border = messages.len() - trailing;
     let has_conversation = messages.iter().take(border).any(|message| message.role != Role::System);
-    let Some(before) = border.checked_sub(1).filter(|_| has_conversation && trailing > 0) else { return };
+    let Some(before) = border.checked_sub(1).filter(|_| has_conversation && trailing > 0) else {
+        return marks;
+    };
     let moved = marks.iter_mut().skip(border).filter_map(Option::take).max();
     if let Some(mark) = marks.get_mut(before) {
         *mark = (*mark).max(moved);
     }
+    marks
 }

@@ -104,6 +104,12 @@ impl<'a> Media<'a> {
         }
     }
 
+    /// Returns whether the medium is a file that another provider than OpenAI stores.
+    pub(crate) fn is_stored_elsewhere(&self) -> bool {
+        let kind = self.kept.get("type").and_then(Value::as_str);
+        matches!(self.data, Data::FileId(_)) && matches!(kind, None | Some("image" | "document"))
+    }
+
     /// Returns a file name, as some dialects demand one.
     pub(crate) fn file_name(&self) -> &'a str {
         match (self.name, &*self.mime_type) {

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use ctx_types::{Diagnostic, Message, Reasoning};
 use serde_json::{Value, json};
 
+use crate::blocks::BREAKPOINT;
 use crate::codes;
 use crate::json::{Json, Object, object};
 use crate::lint;
@@ -44,12 +45,12 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     let mut found = Vec::new();
     let mut body = Object::default();
     body.push("model", request.model);
-    let marks = marks::written(messages, &mut found);
     let mut writer = Writer::new(messages, request, options, &mut found);
-    for (message, mark) in messages.iter().zip(marks) {
-        writer.add(message, mark);
+    for message in messages {
+        writer.add(message, message.cache_mark);
     }
     body.push("messages", writer.finish());
+    marks::remove_rejected(&mut body, BREAKPOINT, &mut found);
     if !request.tools.is_empty() {
         body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }

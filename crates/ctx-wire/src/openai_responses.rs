@@ -9,6 +9,7 @@ pub(crate) mod stream;
 use ctx_types::Message;
 use serde_json::Value;
 
+use crate::blocks::BREAKPOINT;
 use crate::json::{Json, Object};
 use crate::lint;
 use crate::marks;
@@ -45,14 +46,14 @@ pub fn encode<'a>(messages: &'a [Message], request: &Request<'a>) -> Encoded<'a>
 /// Writes the request body as [`encode`] does; nothing in the options concerns this dialect yet.
 pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: &Options<'_>) -> Encoded<'a> {
     let mut found = Vec::new();
-    let marks = marks::written(messages, &mut found);
     let mut items = Items::new(messages, request.model, options.rules, &mut found);
-    for (message, mark) in messages.iter().zip(marks) {
-        items.add(message, mark);
+    for message in messages {
+        items.add(message, message.cache_mark);
     }
     let mut body = Object::default();
     body.push("model", request.model);
     body.push("input", items.finish());
+    marks::remove_rejected(&mut body, BREAKPOINT, &mut found);
     if !request.tools.is_empty() {
         body.push("tools", request.tools.iter().map(tool).collect::<Json<'_>>());
     }

@@ -146,6 +146,24 @@ fn duplicate(call: &Call<'_>, is_same_message: bool) -> Diagnostic {
     found.at_pointer(call.pointer())
 }
 
-fn refused(code: Code, message: Phrase) -> Diagnostic {
-    Diagnostic::error(code, message).with_help(phrase!("fix the request; the provider will reject it"))
+/// Reports a request that the provider rejects, with the fix for the code.
+pub(crate) fn refused(code: Code, message: Phrase) -> Diagnostic {
+    Diagnostic::error(code, message).with_help(match code {
+        codes::NO_MESSAGES => phrase!("add a message"),
+        codes::PART_NOT_ACCEPTED => phrase!("move the part to a user message, or send it as text"),
+        codes::CALLS_NOT_SENT => phrase!("put tool calls on an assistant message"),
+        codes::NO_CALL_ID => phrase!("give the call an id, and use the same id in the result"),
+        codes::ORPHAN_RESULT => phrase!("restore the call, or delete the result"),
+        codes::UNANSWERED_CALL => phrase!("add a result after the call, or delete the call"),
+        codes::DUPLICATE_CALL => phrase!("give each call a unique id"),
+        codes::DUPLICATE_RESULT => phrase!("delete one of the results"),
+        codes::SEPARATED_RESULT => phrase!("move the result directly after its call"),
+        codes::ROLE_ORDER => phrase!("start with a user message, and put system messages first"),
+        codes::EMPTY_CONTENT => phrase!("add text, or delete it"),
+        codes::DIALECT_LIMIT => phrase!("reduce the value to the limit"),
+        codes::TOOL_DEFINITION => phrase!("correct the definition of the tool"),
+        codes::THINKING => phrase!("change the setting, and return thinking blocks unchanged"),
+        codes::REJECTED_PARAMETER => phrase!("delete the parameter"),
+        _ => phrase!("correct the field; the provider rejects the request"),
+    })
 }

@@ -93,16 +93,15 @@ impl<'a> ModelParameters<'a> {
         problems.collect()
     }
 
-    /// Returns whether providers accept this value of a sampler that they otherwise reject: the default, 1, or with
+    /// Returns whether providers accept this value of a sampler that they otherwise reject: the default, or with
     /// Anthropic's thinking a `top_p` from [`MIN_TOP_P`].
     fn is_default(self, name: &str, value: &Value) -> bool {
         let Some(number) = value.as_f64() else { return false };
         let is_one = (number - 1.0).abs() < f64::EPSILON;
-        let is_anthropic = self.rules.thinking != ThinkingRule::Unknown;
         match name {
             "temperature" => is_one,
-            "top_p" if self.rules.samplers == SamplerRule::None => is_one && is_anthropic,
-            "top_p" => self.thinks() && number >= MIN_TOP_P,
+            "top_p" => is_one || self.thinks() && number >= MIN_TOP_P,
+            "frequency_penalty" | "presence_penalty" => number.abs() < f64::EPSILON,
             _ => false,
         }
     }

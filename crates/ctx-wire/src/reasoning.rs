@@ -204,7 +204,8 @@ impl Echo {
         let is_disabled = field("type").and_then(Value::as_str) == Some("disabled")
             || is(parameters.get("enable_thinking"), false);
         Self {
-            with_calls: state.is_content(),
+            // Own servers have models that the table does not know.
+            with_calls: state.is_content() || state == ReasoningState::Unknown,
             without_calls: state.is_content() && is_kept,
             is_required: state == ReasoningState::ContentRequired && !is_disabled,
         }

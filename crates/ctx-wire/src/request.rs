@@ -16,6 +16,9 @@ use crate::lint;
 /// How many findings one request reports; beyond it the most severe are kept and the rest is counted.
 const MAX_DIAGNOSTICS: usize = 1_000;
 
+/// The user message before a conversation that the assistant begins, in dialects where the user has to begin.
+pub(crate) const OPENING: &str = "(The conversation begins.)";
+
 /// Everything that a request holds beside its messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {

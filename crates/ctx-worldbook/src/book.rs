@@ -155,6 +155,11 @@ fn idle_decorator(idle: &IdleDecorator) -> Diagnostic {
             let help = phrase!("set `dialect: ccv3` in the worldbook to use it");
             return Diagnostic::info(codes::BAD_DECORATOR, message).with_help(help);
         }
+        Idle::Unsupported => {
+            let message = phrase!("decorator `{line}` is not supported and not sent", line);
+            let help = phrase!("use `@@position after_desc` or another position, or remove the line");
+            return Diagnostic::info(codes::BAD_DECORATOR, message).with_help(help);
+        }
     };
     let idle = Diagnostic::warning(codes::BAD_DECORATOR, message);
     match near {

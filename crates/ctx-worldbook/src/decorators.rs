@@ -30,6 +30,8 @@ pub(crate) enum Idle {
     BadValue,
     UnknownName(Option<&'static str>),
     OtherDialect,
+    /// It has one in another application only.
+    Unsupported,
 }
 
 /// Condition set by a decorator.
@@ -133,6 +135,9 @@ impl DecoratedContent {
             ParsedRule::BadValue => {
                 self.add_idle(IdleDecorator { line: quote_line(line), why: Idle::BadValue });
                 PendingFallback::For(None)
+            }
+            Read::Unsupported => {
+                Waiting::For(Some(IdleDecorator { line: quoted(line), why: Idle::Unsupported }))
             }
             // These are for text completion.
             ParsedRule::Unknown if ELSEWHERE.contains(&name) => PendingFallback::For(None),
@@ -368,6 +373,28 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn keeps_commas_of_expressions() {
+        for (value, expected) in [
+            ("a, /b{1,2}/i, c", vec!["a", "/b{1,2}/i", "c"]),
+            ("/a,b", vec!["/a", "b"]),
+            ("/a/, /b, c", vec!["/a/", "/b", "c"]),
+            ("/a,/,b", vec!["/a,/", "b"]),
+        ] {
+            let decorated =
+                Decorated::read(Some(&Text::from(format!("@@additional_keys {value}\nx"))), Dialect::RisuAi);
+            let keys = expected.into_iter().map(Arc::from).collect();
+            assert_eq!(decorated.rules, [Rule::Condition(Condition::AnyKey(keys))], "{value}");
+        }
+    }
+
+    #[test]
+    fn reports_positions_of_risuai_presets() {
+        let line = "position pt_lore".to_owned();
+        assert_eq!(idle("@@position pt_lore\nx", Dialect::RisuAi), [(line, Idle::Unsupported)]);
+        assert_eq!(idle("@@position pt_lore\n@@@depth 3\nx", Dialect::RisuAi), []);
     }
 
     #[test]

@@ -137,3 +137,273 @@ fn sends_the_newest_four_cache_marks() {
     let marked: Vec<bool> = body["messages"].as_array().unwrap().iter().map(is_marked).collect();
     assert_eq!(marked, [false, false, false, true, true, true, true]);
 }
+
+/// Sends messages to a model of their own API, and compares the list that comes out.
+#[track_caller]
+fn check_same(messages: &Value, model: &str, dialect: Dialect, key: &str, expected: &Value) {
+    let body = send(messages, model, dialect);
+    assert_eq!(format!("{:#}", body[key]), format!("{expected:#}"));
+}
+
+fn output(id: &str, content: &Value) -> Value {
+    json!({ "type": "message", "id": id, "role": "assistant", "status": "completed", "content": content })
+}
+
+#[test]
+fn returns_items_of_responses_unchanged() {
+    let text = |text: &str| json!([{ "type": "output_text", "text": text, "annotations": [] }]);
+    let cited = json!([{
+        "type": "output_text", "text": "so", "annotations": [{ "type": "url_citation", "url": "u" }],
+        "logprobs": [{ "token": "a" }],
+    }]);
+    let user = |text: &str| json!({ "type": "message", "role": "user", "content": text });
+    let reasoning =
+        |id: &str| json!({ "type": "reasoning", "id": id, "summary": [], "encrypted_content": "a" });
+    for items in [
+        json!([user("hi"), reasoning("rs_1"), { "type": "web_search_call", "id": "ws_1" }, output("msg_1", &cited)]),
+        json!([
+            user("hi"), reasoning("rs_1"), output("msg_1", &text("a")), { "type": "mcp_call", "id": "mcp_1" },
+            output("msg_2", &text("b")), { "type": "code_interpreter_call", "id": "ci_1" }, user("so"),
+        ]),
+        json!([
+            user("hi"), { "type": "local_shell_call", "id": "ls_1", "call_id": "c1" },
+            { "type": "local_shell_call_output", "id": "c1", "output": "x" },
+            { "type": "computer_call", "call_id": "c2" }, { "type": "computer_call_output", "call_id": "c2", "output": {} },
+        ]),
+        json!([
+            user("hi"), { "type": "custom_tool_call", "call_id": "c1", "name": "grep", "input": "a b" },
+            { "type": "custom_tool_call_output", "call_id": "c1", "output": "found" },
+            { "type": "function_call", "call_id": "c2", "name": "look", "arguments": "{}", "namespace": "n" },
+            { "type": "function_call_output", "call_id": "c2", "output": "seen", "caller": "x" },
+        ]),
+        json!([{ "type": "item_reference", "id": "msg_1" }, user("hi")]),
+    ] {
+        check_same(&items, "gpt-5", Dialect::OpenaiResponses, "input", &items);
+        let body = json!({ "model": "gpt-5", "input": items });
+        check_same(&body, "gpt-5", Dialect::OpenaiResponses, "input", &items);
+    }
+}
+
+#[test]
+fn keeps_ids_with_their_messages() {
+    let text = |text: &str| json!([{ "type": "output_text", "text": text, "annotations": [] }]);
+    let items = json!([
+        { "type": "message", "role": "user", "content": "hi" },
+        { "type": "message", "role": "assistant", "content": text("a") },
+        { "type": "web_search_call", "id": "ws_1" },
+        output("msg_9", &text("b")),
+    ]);
+    let mut expected = items.clone();
+    expected[1] = output("msg_1", &text("a"));
+    check_same(&items, "gpt-5", Dialect::OpenaiResponses, "input", &expected);
+}
+
+#[test]
+fn reads_short_items_of_responses() {
+    let items = json!([
+        { "role": "developer", "content": [{ "type": "input_text", "text": "rules" }] },
+        { "role": "user", "content": [{ "type": "input_text", "text": "hi" }] },
+        { "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "a" },
+        { "role": "assistant", "content": "yes" },
+        { "role": "user", "content": "so" },
+    ]);
+    let text = json!([{ "type": "output_text", "text": "yes", "annotations": [] }]);
+    let expected = json!([
+        { "type": "message", "role": "developer", "content": "rules" },
+        { "type": "message", "role": "user", "content": "hi" },
+        items[2],
+        output("msg_2", &text),
+        { "type": "message", "role": "user", "content": "so" },
+    ]);
+    check_same(&items, "gpt-5", Dialect::OpenaiResponses, "input", &expected);
+    let expected = json!([
+        { "role": "user", "content": "hi" }, { "role": "assistant", "content": "yes" }, { "role": "user", "content": "so" },
+    ]);
+    check_same(&items, "claude-opus-4-5", Dialect::Anthropic, "messages", &expected);
+    let body = json!({ "model": "gpt-5", "instructions": "rules", "input": items });
+    let system = json!([{ "type": "text", "text": "rules" }, { "type": "text", "text": "rules" }]);
+    check_same(&body, "claude-opus-4-5", Dialect::Anthropic, "system", &system);
+}
+
+#[test]
+fn sends_custom_tool_calls_in_every_dialect() {
+    let call = json!({ "id": "c1", "type": "custom", "custom": { "name": "grep", "input": "a b" } });
+    let chat = json!([
+        { "role": "user", "content": "hi" },
+        { "role": "assistant", "content": null, "tool_calls": [call] },
+        { "role": "tool", "tool_call_id": "c1", "content": "found" },
+    ]);
+    check_same(&chat, "gpt-5", Dialect::OpenaiChat, "messages", &chat);
+    let items = json!([
+        { "type": "message", "role": "user", "content": "hi" },
+        { "type": "custom_tool_call", "call_id": "c1", "name": "grep", "input": "a b" },
+        { "type": "custom_tool_call_output", "call_id": "c1", "output": "found" },
+    ]);
+    check_same(&chat, "gpt-5", Dialect::OpenaiResponses, "input", &items);
+    check_same(&items, "gpt-5", Dialect::OpenaiChat, "messages", &chat);
+    let body = send(&items, "claude-opus-4-5", Dialect::Anthropic);
+    let call = json!([{ "type": "tool_use", "id": "c1", "name": "grep", "input": { "input": "a b" } }]);
+    assert_eq!(body["messages"][1]["content"], call);
+}
+
+#[test]
+fn keeps_fields_of_gemini_functions() {
+    let responses = [
+        json!({ "output": "x" }),
+        json!({ "result": "x" }),
+        json!({ "output": 5 }),
+        json!({ "output": "{}" }),
+        json!({ "error": "x" }),
+        json!({ "error": { "code": 1 } }),
+        json!({ "error": "{}" }),
+        json!({ "a": 1, "b": 2 }),
+    ];
+    for response in responses {
+        let contents = json!([
+            { "role": "user", "parts": [{ "text": "hi" }] },
+            { "role": "model", "parts": [{ "functionCall": { "id": "c", "name": "f", "args": {}, "willContinue": true } }] },
+            { "role": "user", "parts": [{ "functionResponse": {
+                "id": "c", "name": "f", "response": response, "willContinue": false, "scheduling": "SILENT",
+            } }] },
+        ]);
+        check_same(&contents, "gemini-2.5-pro", Dialect::Gemini, "contents", &contents);
+    }
+}
+
+#[test]
+fn keeps_blocks_of_anthropic_results() {
+    let mark = json!({ "type": "ephemeral" });
+    let messages = json!([
+        { "role": "user", "content": "hi" },
+        { "role": "assistant", "content": [
+            { "type": "server_tool_use", "id": "s1", "name": "tool_search", "input": {} },
+            { "type": "tool_search_tool_result", "tool_use_id": "s1", "content": {} },
+            { "type": "tool_use", "id": "c1", "name": "find", "input": {} },
+        ] },
+        { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "c1", "content": [
+            { "type": "tool_reference", "tool_name": "look" },
+            { "type": "text", "text": "seen", "cache_control": mark, "citations": [{ "cited_text": "z" }] },
+        ] }] },
+    ]);
+    check_same(&messages, "claude-opus-4-5", Dialect::Anthropic, "messages", &messages);
+}
+
+/// Parts that only one API has, each in a conversation of that API, with a word by which it would be found.
+fn foreign_parts() -> Vec<(Dialect, Value, &'static str)> {
+    let text = json!({ "type": "text", "text": "hi" });
+    let anthropic = |role: &str, part: Value| json!([{ "role": "user", "content": "hi" }, { "role": role, "content": [text, part] }]);
+    let gemini = |part: Value| json!([{ "role": "user", "parts": [{ "text": "hi" }] }, { "role": "model", "parts": [{ "text": "so" }, part] }]);
+    let responses = |item: Value| json!([{ "type": "message", "role": "user", "content": "hi" }, item]);
+    let url = json!({ "type": "url", "url": "https://a/b.png" });
+    vec![
+        (
+            Dialect::Anthropic,
+            anthropic(
+                "assistant",
+                json!({ "type": "server_tool_use", "id": "s", "name": "web_search", "input": {} }),
+            ),
+            "server_tool_use",
+        ),
+        (
+            Dialect::Anthropic,
+            anthropic(
+                "assistant",
+                json!({ "type": "web_search_tool_result", "tool_use_id": "s", "content": [] }),
+            ),
+            "web_search_tool_result",
+        ),
+        (
+            Dialect::Anthropic,
+            anthropic("user", json!({ "type": "search_result", "source": "s", "title": "t", "content": [] })),
+            "search_result",
+        ),
+        (
+            Dialect::Anthropic,
+            anthropic(
+                "user",
+                json!({ "type": "image", "source": url, "cache_control": { "type": "ephemeral" } }),
+            ),
+            "cache_control",
+        ),
+        (
+            Dialect::Gemini,
+            gemini(json!({ "executableCode": { "language": "PYTHON", "code": "1" } })),
+            "executableCode",
+        ),
+        (
+            Dialect::Gemini,
+            gemini(json!({ "codeExecutionResult": { "outcome": "OUTCOME_OK" } })),
+            "codeExecutionResult",
+        ),
+        (
+            Dialect::Anthropic,
+            anthropic(
+                "user",
+                json!({ "type": "document", "source": { "type": "file", "file_id": "file_9" } }),
+            ),
+            "file_9",
+        ),
+        (
+            Dialect::Gemini,
+            json!([{ "role": "user", "parts": [{ "text": "hi" }, { "fileData": { "mimeType": "image/png", "fileUri": "gs://file_9" } }] }]),
+            "file_9",
+        ),
+        (
+            Dialect::OpenaiResponses,
+            responses(json!({ "type": "web_search_call", "id": "ws" })),
+            "web_search_call",
+        ),
+        (
+            Dialect::OpenaiResponses,
+            responses(json!({ "type": "item_reference", "id": "i" })),
+            "item_reference",
+        ),
+    ]
+}
+
+#[test]
+fn sends_own_parts_to_own_dialect_only() {
+    for (own, messages, word) in foreign_parts() {
+        let session =
+            read_conversation(messages.to_string().as_bytes(), "", &Limits::default()).unwrap().value;
+        let context = AGENT.assemble_blocking(&session, &TurnInput::default()).unwrap();
+        for dialect in Dialect::ALL {
+            let encoded = dialect.encode(&context.messages, &Request::new("m"));
+            let is_sent = encoded.to_string().contains(word);
+            assert_eq!(is_sent, dialect == own, "{word} in {dialect}: {encoded}");
+            let is_it =
+                |text: &str| text.contains(word) || word.starts_with("file") && text.contains("is not sent");
+            let is_told = encoded.diagnostics.iter().any(|found| is_it(&found.message.to_string()));
+            assert_eq!(is_told, dialect != own, "{word} in {dialect}: {:#?}", encoded.diagnostics);
+        }
+    }
+}
+
+#[test]
+fn sends_refusals_in_every_dialect() {
+    let messages = json!([
+        { "role": "user", "content": "hi" },
+        { "role": "assistant", "content": null, "refusal": "No." },
+        { "role": "user", "content": "so" },
+    ]);
+    let refusal = json!([{ "type": "refusal", "refusal": "No." }]);
+    assert_eq!(send(&messages, "gpt-4o", Dialect::OpenaiChat)["messages"][1]["content"], refusal);
+    assert_eq!(send(&messages, "gpt-5", Dialect::OpenaiResponses)["input"][1]["content"], refusal);
+    assert_eq!(send(&messages, "claude-opus-4-5", Dialect::Anthropic)["messages"][1]["content"], "No.");
+    assert_eq!(
+        send(&messages, "gemini-2.5-pro", Dialect::Gemini)["contents"][1]["parts"],
+        json!([{ "text": "No." }])
+    );
+}
+
+#[test]
+fn sends_reasoning_with_calls_to_own_servers() {
+    let call = json!({ "id": "c1", "type": "function", "function": { "name": "f", "arguments": "{}" } });
+    let messages = json!([
+        { "role": "user", "content": "hi" },
+        { "role": "assistant", "content": null, "reasoning_content": "Look.", "tool_calls": [call] },
+        { "role": "tool", "tool_call_id": "c1", "content": "x" },
+    ]);
+    let body = send(&messages, "my-model", Dialect::OpenaiChat);
+    assert_eq!(body["messages"][1]["reasoning_content"], "Look.");
+}

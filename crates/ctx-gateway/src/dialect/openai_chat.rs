@@ -53,7 +53,7 @@ fn message((index, mut message): (usize, Map<String, Value>)) -> Result<Node, Re
         let words = phrase!("`system`, `developer`, `user`, `assistant`, or `tool`");
         wrong(&format!("{place}.role"), &words)
     })?;
-    let said = content(message.shift_remove("content"), &["text", "refusal"], &format!("{place}.content"))?;
+    let said = content(message.shift_remove("content"), &["text"], &format!("{place}.content"))?;
     let mut node = node(role, said);
     node.name = maybe_text(message.get("name"), &format!("{place}.name"))?.map(Into::into);
     match role {

@@ -13,7 +13,7 @@ use super::{Answer, Asked, Label, Part, Pieces, ToolChoice, openai_chat, sse};
 use crate::refusal::Refusal;
 
 /// The parts of content that are texts.
-const TEXTS: [&str; 4] = ["input_text", "output_text", "text", "refusal"];
+const TEXTS: [&str; 3] = ["input_text", "output_text", "text"];
 
 /// Reads a request.
 pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {

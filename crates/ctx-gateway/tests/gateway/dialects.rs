@@ -80,4 +80,5 @@ cases! {
     a_generated_content_of_responses_has_calls
     a_stream_of_generated_content_ends_with_its_calls
     fields_of_the_providers_own_dialect_pass_through
+    reads_refusals_of_a_history
 }

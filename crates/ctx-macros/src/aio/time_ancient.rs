@@ -49,7 +49,11 @@ pub(super) fn definitions() -> Vec<Definition> {
 fn written(write: fn(DateTime) -> Option<String>, call: &mut Call<'_>) -> Result<Value, Failure> {
     let now = call.now()?.datetime();
     write(now).map(Value::from).ok_or_else(|| {
-        Failure::because(phrase!("no supported calendar contains {date}", date = now.date().to_string()))
+        Failure::because(if cfg!(feature = "lunar") {
+            phrase!("no supported calendar contains {date}", date = now.date().to_string())
+        } else {
+            phrase!("this program was built without the traditional Chinese calendar (feature `lunar`)")
+        })
     })
 }
 

@@ -1,6 +1,3 @@
-use icu_calendar::Date;
-use icu_calendar::cal::ChineseTraditional;
-use icu_calendar::types::LeapStatus;
 use jiff::civil;
 
 const STEMS: [&str; 10] = ["甲", "乙", "丙", "丁", "戊", "己", "庚", "辛", "壬", "癸"];
@@ -11,23 +8,49 @@ const NUMBERS: [&str; 10] = ["一", "二", "三", "四", "五", "六", "七", "�
 
 /// `乙巳年（蛇年）九月十八`; a leap month starts with `闰`.
 ///
-/// Distant years use a mean moon, so months may start a day off. `None` outside the calendar's range.
+/// Distant years use a mean moon, so months may start a day off. `None` outside the calendar's range, and without the
+/// feature `lunar`.
 pub(crate) fn date(date: civil::Date) -> Option<String> {
-    let month = u8::try_from(date.month()).ok()?;
-    let day = u8::try_from(date.day()).ok()?;
-    let iso = Date::try_new_iso(i32::from(date.year()), month, day).ok()?;
-    let lunar = iso.to_calendar(ChineseTraditional::new());
-    let year = usize::from(lunar.year().cyclic()?.year.checked_sub(1)?);
-    let month = lunar.month();
-    let leap = if month.leap_status() == LeapStatus::Leap { "闰" } else { "" };
+    let LunarDate { year, month, is_leap, day } = LunarDate::from_civil(date)?;
+    let leap = if is_leap { "闰" } else { "" };
     Some(format!(
         "{}{}年（{}年）{leap}{}月{}",
         STEMS.get(year % 10)?,
         BRANCHES.get(year % 12)?,
         ANIMALS.get(year % 12)?,
-        MONTHS.get(usize::from(month.number()).checked_sub(1)?)?,
-        day_name(lunar.day_of_month().0)?,
+        MONTHS.get(month.checked_sub(1)?)?,
+        day_name(day)?,
     ))
+}
+
+struct LunarDate {
+    /// Position in the cycle of 60 years, from 0.
+    year: usize,
+    month: usize,
+    is_leap: bool,
+    day: u8,
+}
+
+impl LunarDate {
+    #[cfg(feature = "lunar")]
+    fn from_civil(date: civil::Date) -> Option<Self> {
+        let month = u8::try_from(date.month()).ok()?;
+        let day = u8::try_from(date.day()).ok()?;
+        let iso = icu_calendar::Date::try_new_iso(i32::from(date.year()), month, day).ok()?;
+        let lunar = iso.to_calendar(icu_calendar::cal::ChineseTraditional::new());
+        let month = lunar.month();
+        Some(Self {
+            year: usize::from(lunar.year().cyclic()?.year.checked_sub(1)?),
+            month: usize::from(month.number()),
+            is_leap: month.leap_status() == icu_calendar::types::LeapStatus::Leap,
+            day: lunar.day_of_month().0,
+        })
+    }
+
+    #[cfg(not(feature = "lunar"))]
+    fn from_civil(_: civil::Date) -> Option<Self> {
+        None
+    }
 }
 
 /// `亥时`. The first of a day, `子时`, starts at 23:00 of the previous day.
@@ -65,11 +88,13 @@ fn day_name(day: u8) -> Option<String> {
 mod tests {
     use super::*;
 
+    #[cfg(feature = "lunar")]
     #[track_caller]
     fn check(year: i16, month: i8, day: i8, expected: &str) {
         assert_eq!(date(civil::date(year, month, day)).as_deref(), Some(expected));
     }
 
+    #[cfg(feature = "lunar")]
     #[test]
     fn names_year_month_and_day() {
         check(2025, 11, 7, "乙巳年（蛇年）九月十八");
@@ -80,6 +105,7 @@ mod tests {
         check(2025, 12, 21, "乙巳年（蛇年）十一月初二");
     }
 
+    #[cfg(feature = "lunar")]
     #[test]
     fn marks_leap_months() {
         check(2025, 8, 8, "乙巳年（蛇年）闰六月十五");
@@ -87,6 +113,7 @@ mod tests {
         check(2023, 4, 1, "癸卯年（兔年）闰二月十一");
     }
 
+    #[cfg(feature = "lunar")]
     #[test]
     fn names_every_day() {
         let days =

@@ -1,6 +1,6 @@
 //! Messages as `OpenAI`'s chat completions take them, and as seed 004 stores them.
 
-use ctx_types::{Diagnostic, Fix, Phrase, Reader, Role, excerpt, nearest, phrase};
+use ctx_types::{Diagnostic, Fix, PartOwner, Phrase, Reader, Role, excerpt, nearest, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -31,7 +31,10 @@ fn repair(mut message: Message, index: usize, calls: &mut Calls, reader: &mut Re
     }
     id(&mut message, reader);
     match role(&mut message, reader) {
-        Role::Assistant => tool_calls::repair_calls(&mut message, index, calls, reader),
+        Role::Assistant => {
+            tool_calls::repair_calls(&mut message, index, calls, reader);
+            reply_fields(&mut message);
+        }
         Role::Tool => tool_calls::repair_result(&mut message, calls, reader),
         _ => {}
     }
@@ -39,7 +42,59 @@ fn repair(mut message: Message, index: usize, calls: &mut Calls, reader: &mut Re
         message.note_move("createdAt", "/timestamp");
     }
     reasoning(&mut message);
+    unknown_parts(&message.map, reader);
     message
+}
+
+/// Fields of a reply that only chat completions have, and where they are kept.
+const REPLY_FIELDS: [(&str, &str); 5] = [
+    ("refusal", "/providerFields/openai/refusal"),
+    ("audio", "/providerFields/openai/audio"),
+    ("annotations", "/providerFields/openai/annotations"),
+    ("prefix", "/providerFields/openai/prefix"),
+    ("partial", "/providerFields/openai/partial"),
+];
+
+/// Keeps fields of a reply for chat completions. A refusal in place of the content becomes a part of it.
+fn reply_fields(message: &mut Message) {
+    let is_blank = |value: &Value| value.is_null() || value.as_str().is_some_and(str::is_empty);
+    if get(&message.map, "content").is_none_or(is_blank)
+        && let Some(refusal) = get(&message.map, "refusal").filter(|text| text.is_string() && !is_blank(text))
+    {
+        let content = json!([{ "type": "refusal", "refusal": refusal }]);
+        message.map.shift_remove("refusal");
+        message.map.insert("content".to_owned(), content);
+        message.note_move("refusal", "/content/0/refusal");
+    }
+    let is_empty = |value: &Value| is_blank(value) || value.as_array().is_some_and(Vec::is_empty);
+    for (key, place) in REPLY_FIELDS {
+        if get(&message.map, key).is_none_or(is_empty) {
+            continue;
+        }
+        let fields = message.map.entry("providerFields").or_insert_with(|| json!({}));
+        let own = fields.as_object_mut().map(|fields| fields.entry("openai").or_insert_with(|| json!({})));
+        let is_free = own.is_some_and(|own| own.as_object().is_some_and(|own| !own.contains_key(key)));
+        if is_free && let Some(value) = message.map.shift_remove(key) {
+            message.map["providerFields"]["openai"][key] = value;
+            message.note_move(key, place);
+        }
+    }
+}
+
+/// Reports content parts that no API is known to have.
+fn unknown_parts(message: &Map<String, Value>, reader: &mut Reader) {
+    let parts = get(message, "content").and_then(Value::as_array).into_iter().flatten().enumerate();
+    for (index, part) in
+        parts.filter(|(_, part)| part.is_object() && PartOwner::of(part) == PartOwner::Unknown)
+    {
+        let kind = part.get("type").and_then(Value::as_str).unwrap_or("without a type");
+        let text = phrase!("unknown content part `{kind}`", kind = excerpt(kind));
+        let help = phrase!(
+            "use `text`, `image_url`, `input_audio` or `file`; only chat completions get the part, and its JSON counts as text"
+        );
+        let unknown = Diagnostic::warning(codes::UNKNOWN_PART, text).with_help(help);
+        reader.at_key("content", |reader| reader.at_index(index, |reader| reader.report(unknown)));
+    }
 }
 
 /// Takes away an id that is none.

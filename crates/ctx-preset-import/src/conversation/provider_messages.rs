@@ -1,6 +1,6 @@
 //! Messages as Anthropic, Gemini and OpenAI's responses take them, turned into those of chat completions.
 
-mod responses_items;
+pub(crate) mod responses_items;
 
 use ctx_types::{BlockKind, BlockOrder};
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ pub(super) fn convert(items: Vec<(usize, Value)>) -> Vec<(usize, Value)> {
     let mut reply: Option<responses_items::Reply> = None;
     for (index, item) in items {
         let item = match item {
-            Value::Object(item) if responses_items::is_output(&item) => {
+            Value::Object(item) if responses_items::is_output(&item, reply.is_some()) => {
                 reply.get_or_insert_with(|| responses_items::Reply::new(index)).add(item);
                 continue;
             }
@@ -39,11 +39,15 @@ pub(super) fn convert(items: Vec<(usize, Value)>) -> Vec<(usize, Value)> {
 
 /// Returns the system prompt of a request body as a message; `None` if it has none.
 ///
-/// A `system` counts only in a request body of Anthropic, which names its model.
-pub(super) fn system(file: &mut Map<String, Value>) -> Option<Value> {
+/// `place` is that of its messages. A `system` counts only in a request body of Anthropic, which names its model.
+pub(super) fn system(file: &mut Map<String, Value>, place: &str) -> Option<Value> {
     let is_body = file.get("model").is_some_and(Value::is_string);
     if is_body && file.get("system").is_some_and(|system| system.is_string() || system.is_array()) {
         return file.shift_remove("system").map(|system| json!({ "role": "system", "content": system }));
+    }
+    if place == "/input" && file.get("instructions").is_some_and(Value::is_string) {
+        let instructions = file.shift_remove("instructions");
+        return instructions.map(|text| json!({ "role": "system", "content": text }));
     }
     let key = ["systemInstruction", "system_instruction"].into_iter().find(|key| file.contains_key(*key))?;
     let parts = file.get(key)?.get("parts").filter(|parts| parts.is_array())?;
@@ -54,8 +58,9 @@ pub(super) fn system(file: &mut Map<String, Value>) -> Option<Value> {
 
 fn is_anthropic(message: &Map<String, Value>) -> bool {
     let blocks = message.get("content").and_then(Value::as_array).into_iter().flatten();
-    let mut kinds = blocks.filter_map(|block| block.get("type").and_then(Value::as_str));
-    kinds.any(|kind| BLOCKS.contains(&kind))
+    // Mistral has thinking too, as a list.
+    let mut blocks = blocks.filter(|block| !block["thinking"].is_array());
+    blocks.any(|block| block.get("type").and_then(Value::as_str).is_some_and(|kind| BLOCKS.contains(&kind)))
 }
 
 /// Returns whether a message has the shape of Gemini: parts, and no content.
@@ -81,7 +86,7 @@ fn anthropic(mut message: Map<String, Value>) -> Vec<Value> {
                 let mut result = json!({
                     "role": "tool",
                     "tool_call_id": block.get("tool_use_id"),
-                    "content": block.get("content").cloned().unwrap_or_else(|| json!("")),
+                    "content": block.get("content").map_or_else(|| json!(""), anthropic_content),
                 });
                 if block.get("is_error") == Some(&Value::Bool(true)) {
                     result["metadata"] = json!({ "isError": true });
@@ -89,7 +94,7 @@ fn anthropic(mut message: Map<String, Value>) -> Vec<Value> {
                 put_rest(&mut result, "anthropic", &block, &["type", "tool_use_id", "content", "is_error"]);
                 read.results.push(result);
             }
-            Some("thinking" | "redacted_thinking") => {
+            Some("thinking" | "redacted_thinking") if !block["thinking"].is_array() => {
                 read.reasoning += block.get("thinking").and_then(Value::as_str).unwrap_or_default();
                 let is_signed =
                     |key: &str| block.get(key).and_then(Value::as_str).is_some_and(|key| !key.is_empty());
@@ -98,15 +103,24 @@ fn anthropic(mut message: Map<String, Value>) -> Vec<Value> {
                     read.add_thought(block);
                 }
             }
-            Some("text") if block.get("text").is_some_and(Value::is_string) => {
-                let mut part = json!({ "type": "text", "text": block["text"] });
-                put_rest(&mut part, "anthropic", &block, &["type", "text"]);
-                read.add_part(part);
-            }
-            _ => read.add_part(block),
+            _ => read.add_part(anthropic_part(&block)),
         }
     }
     read.into_messages(message)
+}
+
+fn anthropic_content(content: &Value) -> Value {
+    content.as_array().map_or_else(|| content.clone(), |blocks| blocks.iter().map(anthropic_part).collect())
+}
+
+/// Keeps the other fields of a text for this API dialect.
+fn anthropic_part(block: &Value) -> Value {
+    if block.get("type").and_then(Value::as_str) != Some("text") || !block["text"].is_string() {
+        return block.clone();
+    }
+    let mut part = json!({ "type": "text", "text": block["text"] });
+    put_rest(&mut part, "anthropic", block, &["type", "text"]);
+    part
 }
 
 fn gemini(mut message: Map<String, Value>, index: usize, open: &mut OpenCalls) -> Vec<Value> {
@@ -135,11 +149,14 @@ fn gemini(mut message: Map<String, Value>, index: usize, open: &mut OpenCalls) -
             let id = id.unwrap_or_else(|| json!(format!("call-{index}-{position}")));
             let mut call = call(&id, &name, function.get("args"));
             put_rest(&mut call, "gemini", &part, &["functionCall", "function_call"]);
+            put_inner_rest(&mut call, "functionCall", function, &["id", "name", "args"]);
             read.add_call(call);
             open.0.push((name, id));
         } else if let Some(response) = either(&part, "functionResponse", "function_response") {
             let mut result = result(response, open);
             put_rest(&mut result, "gemini", &part, &["functionResponse", "function_response"]);
+            let known = ["id", "name", "response", "parts"];
+            put_inner_rest(&mut result, "functionResponse", response, &known);
             read.results.push(result);
         } else if let Some(text) = text.as_deref().filter(|text| is_thought || text.is_empty()) {
             // A thought or a signature alone goes back as it is.
@@ -194,7 +211,13 @@ fn result(response: &Value, open: &mut OpenCalls) -> Value {
         fields.get(key)
     };
     let error = only("error");
-    let said = error.or_else(|| only("output")).or_else(|| only("result")).unwrap_or(&body);
+    // A text that looks like an object would come back as one, and other values as texts.
+    let is_plain = |said: &&Value| {
+        said.as_str()
+            .is_some_and(|said| !serde_json::from_str(said).is_ok_and(|said: Value| said.is_object()))
+    };
+    let of_error = error.filter(|error| error.is_object() || is_plain(error));
+    let said = of_error.or_else(|| only("output").filter(is_plain)).unwrap_or(&body);
     let said = said.as_str().map_or_else(|| said.to_string(), str::to_owned);
     let mut result = json!({ "role": "tool", "tool_call_id": id, "content": said });
     let media = response.get("parts").and_then(Value::as_array).filter(|parts| !parts.is_empty());
@@ -310,6 +333,27 @@ fn put_rest(target: &mut Value, dialect: &str, block: &Value, known: &[&str]) {
     let rest: Map<String, Value> = rest.map(|(key, value)| (key.clone(), value.clone())).collect();
     if !rest.is_empty() {
         target["providerFields"] = json!({ dialect: rest });
+    }
+}
+
+/// Gives a call or a result the other fields of Gemini's function, for that API dialect alone.
+fn put_inner_rest(target: &mut Value, key: &str, function: &Value, known: &[&str]) {
+    let mut inner = json!({});
+    put_rest(&mut inner, "gemini", function, known);
+    if let Some(rest) = inner.pointer("/providerFields/gemini") {
+        target["providerFields"]["gemini"][key] = rest.clone();
+    }
+}
+
+/// Turns a call of a custom tool, whose input is a text, into a call of a function with this input as its argument.
+pub(super) fn custom_call(call: &mut Map<String, Value>, input: &Value) {
+    let name = call.shift_remove("name");
+    let name = name.or_else(|| call.get("function")?.get("name").cloned());
+    let function = json!({ "name": name, "arguments": json!({ "input": input }).to_string() });
+    call.insert("function".to_owned(), function);
+    call.insert("type".to_owned(), json!("function"));
+    if let Some(fields) = call.entry("providerFields").or_insert_with(|| json!({})).as_object_mut() {
+        fields.insert("openai".to_owned(), json!({ "custom": true }));
     }
 }
 

@@ -150,7 +150,6 @@ impl Hidden {
 #[derive(Debug, Default)]
 struct UnsentData {
     media: MessageCount,
-    titles: MessageCount,
     files: MessageCount,
     tools: MessageCount,
 }
@@ -179,12 +178,6 @@ impl UnsentData {
             |key: &str| extra.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let has_image = extra.get("image").and_then(Value::as_str).is_some_and(|image| !image.is_empty());
         self.media.add_if(has_image || !list("media").is_empty(), index);
-        // SillyTavern adds such titles to the text.
-        let has_title = |item: &Value| {
-            let is_filled = |title: &Value| title.as_str().is_some_and(|title| !title.is_empty());
-            item.get("append_title") == Some(&Value::Bool(true)) && item.get("title").is_some_and(is_filled)
-        };
-        self.titles.add_if(has_title(extra) || list("media").iter().any(has_title), index);
         let has_text =
             |file: &Value| file.get("text").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
         self.files.add_if(list("files").iter().any(|file| !has_text(file)), index);
@@ -192,18 +185,13 @@ impl UnsentData {
     }
 
     fn finish(self) -> Vec<(usize, Diagnostic)> {
-        let Self { media, titles, files, tools } = self;
+        let Self { media, files, tools } = self;
         let messages = |count: &MessageCount| count_of!(count.count, "message");
         let found = [
             (
                 phrase!("media of {messages} not sent", messages = messages(&media)),
                 phrase!("attach the files to the messages"),
                 media.first,
-            ),
-            (
-                phrase!("titles of media in {messages} not sent", messages = messages(&titles)),
-                phrase!("add the titles to the texts of the messages"),
-                titles.first,
             ),
             (
                 phrase!("files without text in {messages} not sent", messages = messages(&files)),

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::codes;
 use crate::conversation::chat_message::rename_text;
 use crate::conversation::linear::Message;
+use crate::conversation::provider_messages::custom_call;
 use crate::kept;
 use crate::loose::get;
 
@@ -154,6 +155,16 @@ impl Calls {
 /// themselves. What cannot be read comes back with the reason.
 fn convert(call: Value) -> Result<Map<String, Value>, (Value, &'static str)> {
     let Value::Object(mut call) = call else { return Err((call, "it is not an object")) };
+    if let Some(Value::Object(mut custom)) =
+        call.get("custom").filter(|custom| custom["name"].is_string() && custom["input"].is_string()).cloned()
+    {
+        call.shift_remove("custom");
+        call.insert("name".to_owned(), custom.shift_remove("name").unwrap_or_default());
+        custom_call(&mut call, &custom.shift_remove("input").unwrap_or_default());
+        if !custom.is_empty() {
+            call.insert("custom".to_owned(), Value::Object(custom));
+        }
+    }
     if let Some(problem) = problem_of(&call) {
         return Err((Value::Object(call), problem));
     }

@@ -1,5 +1,6 @@
 //! Lorebooks of applications whose entries have fields of their own: `NovelAI`, Agnai and `RisuAI`.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use ctx_types::{Diagnostic, KeyList, phrase};
@@ -45,6 +46,8 @@ pub(super) enum Kind {
     Texts,
     /// Keys of `RisuAI` in one text, with commas between them.
     Divided,
+    /// A text of `RisuAI`, below decorators that may have keys.
+    Decorated,
 }
 
 pub(super) const fn known(theirs: &'static str, ours: &'static str, kind: Kind) -> Known {
@@ -86,12 +89,11 @@ impl Lorebook {
                 },
                 Kind::Divided => {
                     let keys = field.text().into(*ours);
-                    let keys = if has_regexes(entry) {
-                        keys.and_then(patterns)
-                    } else {
-                        keys.and_then(divided).map(without_patterns)
-                    };
-                    keys.unwrap_or_else(|| value.clone())
+                    keys.and_then(|keys| keys_of(keys, has_regexes(entry))).unwrap_or_else(|| value.clone())
+                }
+                Kind::Decorated => {
+                    let text = field.text().into(*ours);
+                    text.map_or_else(|| value.clone(), |text| decorated(text, has_regexes(entry)).into())
                 }
                 // Whoever reads the book tells of a value of another type.
                 Kind::Text => field.text().into(*ours).map_or_else(|| value.clone(), Value::from),
@@ -174,14 +176,52 @@ fn has_regexes(entry: Source<'_>) -> bool {
     entry.at("useRegex").flag().into("key") == Some(true)
 }
 
+/// Divides keys of `RisuAI`, and writes them as a worldbook reads them.
+fn keys_of(keys: &str, has_regexes: bool) -> Option<Value> {
+    if has_regexes { patterns(keys) } else { divided(keys).map(without_patterns) }
+}
+
+/// Writes the keys of decorators above a text as a worldbook reads them: `useRegex` decides about them too.
+fn decorated(text: &str, has_regexes: bool) -> String {
+    /// An expression that matches nothing.
+    const NEVER: &str = "/(?!)/";
+    let mut is_above = true;
+    let lines = text.split_inclusive('\n').map(|line| {
+        is_above &= line.starts_with("@@");
+        let (name, keys) = line.split_once(' ').filter(|_| is_above).unwrap_or_default();
+        if !matches!(name.trim_start_matches('@'), "additional_keys" | "exclude_keys") {
+            return Cow::Borrowed(line);
+        }
+        let written = keys_of(keys.trim(), has_regexes);
+        let Some(Value::Array(written)) = written.filter(|_| !keys.trim().is_empty()) else {
+            return Cow::Borrowed(line);
+        };
+        // A text that begins like an expression could end in a later key.
+        let written = written.iter().filter_map(Value::as_str).map(|key| {
+            let is_unclear = !has_regexes && key.starts_with('/') && !is_pattern(key);
+            if is_unclear { as_pattern(key) } else { key.to_owned() }
+        });
+        let written: Vec<String> = written.collect();
+        let written = if written.is_empty() { NEVER.to_owned() } else { written.join(", ") };
+        let end = if line.ends_with('\n') { "\n" } else { "" };
+        Cow::Owned(format!("{name} {written}{end}"))
+    });
+    lines.collect()
+}
+
 /// Writes keys that look like regular expressions, but are texts, as expressions that match these texts.
 fn without_patterns(keys: Value) -> Value {
     let Value::Array(keys) = keys else { return keys };
     let keys = keys.into_iter().map(|key| match key.as_str().filter(|key| is_pattern(key)) {
-        Some(key) => format!("/{}/i", ctx_regex::escape(key)).into(),
+        Some(key) => as_pattern(key).into(),
         None => key,
     });
     keys.collect()
+}
+
+/// Writes an expression that matches a text.
+fn as_pattern(key: &str) -> String {
+    format!("/{}/i", ctx_regex::escape(key))
 }
 
 /// Divides regular expressions in one text: at commas between two of them. A key without slashes never matches.

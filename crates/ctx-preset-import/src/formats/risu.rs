@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::lorebook::Kind::{Divided, Number, Switch, Text};
+use super::lorebook::Kind::{Decorated, Divided, Number, Switch, Text};
 use super::lorebook::{self, Lorebook, known};
 use crate::codes;
 use crate::formats::sillytavern::regex_scripts::LIST;
@@ -31,7 +31,7 @@ pub(super) const LOREBOOK: Lorebook = Lorebook {
     is_it: |file| text(file, "type") == Some("risu"),
     entries: "data",
     fields: &[
-        known("content", "content", Text),
+        known("content", "content", Decorated),
         known("comment", "comment", Text),
         known("alwaysActive", "constant", Switch),
         known("selective", "selective", Switch),

@@ -159,6 +159,31 @@ fn unknown_roles_are_the_users() {
 }
 
 #[test]
+fn reports_unknown_content_parts() {
+    let parts = json!([{ "type": "text", "text": "a" }, { "type": "foo" }, { "type": "video_url" }, {}]);
+    let session = read(json!([{ "role": "user", "content": parts }]));
+    let places = ["/0/content/1", "/0/content/3"];
+    assert_eq!(findings(&session), places.map(|place| (codes::UNKNOWN_PART, place)));
+}
+
+#[test]
+fn keeps_fields_of_chat_replies() {
+    check(
+        json!([
+            { "role": "assistant", "content": null, "refusal": "No." },
+            { "role": "assistant", "content": "a", "refusal": null, "annotations": [], "prefix": true, "audio": { "id": "x" } },
+        ]),
+        Format::ChatMessages,
+        json!([
+            { "role": "assistant", "content": [{ "type": "refusal", "refusal": "No." }] },
+            { "role": "assistant", "content": "a", "refusal": null, "annotations": [],
+              "providerFields": { "openai": { "prefix": true, "audio": { "id": "x" } } } },
+        ]),
+        &[],
+    );
+}
+
+#[test]
 fn what_is_no_message_takes_no_part_and_is_kept() {
     let messages = json!([null, { "role": "user", "content": "a" }, "text", 5, [1]]);
     let session = read(json!({ "messages": messages }));

@@ -167,6 +167,27 @@ fn keys_of_risuai_are_regexes_only_with_their_switch() {
 }
 
 #[test]
+fn applies_use_regex_to_all_keys() {
+    let entry = |switch: bool| {
+        json!({
+            "key": "/a/", "secondkey": "/b/", "useRegex": switch,
+            "content": "@@additional_keys /c{1,2}/i, d\n@@exclude_keys e\n@@depth 3\n/x/",
+        })
+    };
+    check(
+        json!({ "type": "risu", "data": [entry(true), entry(false)] }),
+        Format::OtherLorebook,
+        json!({ "dialect": "risuai", "entries": [
+            { "content": "@@additional_keys /c{1,2}/i\n@@exclude_keys /(?!)/\n@@depth 3\n/x/",
+              "key": ["/a/"], "keysecondary": ["/b/"] },
+            { "content": "@@additional_keys /\\/c\\{1/i, 2}/i, d\n@@exclude_keys e\n@@depth 3\n/x/",
+              "key": [r"/\/a\//i"], "keysecondary": [r"/\/b\//i"] },
+        ] }),
+        &[],
+    );
+}
+
+#[test]
 fn child_entries_repeat_a_limited_size_of_text() {
     let mut entries =
         vec![json!({ "key": "k", "content": "x".repeat(1 << 20), "mode": "normal", "id": "a" })];

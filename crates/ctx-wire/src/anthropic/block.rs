@@ -1,13 +1,14 @@
 //! The content blocks of one message.
 
 use ctx_types::{
-    BlockKind, Content, ContentPart, Diagnostic, MediaKind, Message, Role, ToolCall, excerpt, phrase,
+    BlockKind, Content, ContentPart, Diagnostic, MediaKind, Message, PartOwner, Role, ToolCall, excerpt,
+    phrase,
 };
 use serde_json::Value;
 
 use super::{is_of, whole};
 use crate::Dialect;
-use crate::blocks::{arrange, fields, lost_fields, put_fields, result_fields};
+use crate::blocks::{arrange, fields, lost_fields, not_sent, put_fields, refusal, result_fields};
 use crate::call_ids::CallIds;
 use crate::codes;
 use crate::json::{Field, Json, object};
@@ -17,8 +18,6 @@ use crate::request::nothing_loaded;
 
 /// What the messages of a request have in common.
 pub(super) struct Context<'f> {
-    /// The first message whose blocks keep their own cache marks: a request has few.
-    pub(super) marked_from: usize,
     pub(super) ids: CallIds,
     pub(super) reader: Reader<'f>,
 }
@@ -115,7 +114,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
             let write = |(position, call): (usize, &'a ToolCall)| {
                 let block = self.call(position, call);
                 let fields = fields(message, BlockKind::Call, position, Dialect::Anthropic);
-                Some(self.with_fields(block, fields))
+                Some(with_fields(block, fields))
             };
             return calls.map(write).collect();
         }
@@ -155,13 +154,8 @@ impl<'a, 'f> Blocks<'a, 'f> {
         if message.is_error {
             block.set("is_error", true);
         }
-        let block = self.with_fields(block, result_fields(message, Dialect::Anthropic));
+        let block = with_fields(block, result_fields(message, Dialect::Anthropic));
         self.written.push(block);
-    }
-
-    fn with_fields(&self, block: Json<'a>, fields: impl Iterator<Item = Field<'a>>) -> Json<'a> {
-        let keeps_mark = self.index >= self.context.marked_from;
-        with_fields(block, fields.filter(|(key, _)| keeps_mark || key != "cache_control"))
     }
 
     /// The media of a message, from its parts and its files.
@@ -195,7 +189,7 @@ impl<'a, 'f> Blocks<'a, 'f> {
                 .map(|(index, part)| match part {
                     ContentPart::Text(words) => {
                         let fields = fields(message, BlockKind::Content, index, Dialect::Anthropic);
-                        text(words).map(|block| self.with_fields(block, fields))
+                        text(words).map(|block| with_fields(block, fields))
                     }
                     ContentPart::Other(part) => self.part(part),
                 })
@@ -206,18 +200,18 @@ impl<'a, 'f> Blocks<'a, 'f> {
     /// A medium of another dialect becomes a block of this one; its own blocks stay as they are.
     fn part(&mut self, part: &'a Value) -> Option<Json<'a>> {
         let kind = part.get("type").and_then(Value::as_str);
-        let is_own = part.get("source").is_some() && matches!(kind, Some("image" | "document"));
-        if is_own || kind.is_some_and(is_hosted) {
+        let is_medium = part.get("source").is_some() && matches!(kind, Some("image" | "document"));
+        if is_medium || PartOwner::of(part) == PartOwner::Anthropic {
             return Some(part.into());
         }
-        if let Some(media) = Media::of_part(part) {
-            return self.medium(&media);
+        if let Some(text) = refusal(part) {
+            return (!text.trim().is_empty()).then(|| text.into());
         }
-        let kind = kind.unwrap_or("without a type");
-        let text =
-            phrase!("part `{kind}` is not sent: this API dialect does not support it", kind = excerpt(kind));
-        self.report(Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
-        None
+        let Some(media) = Media::of_part(part) else {
+            self.report(not_sent(part));
+            return None;
+        };
+        self.medium(&media)
     }
 
     /// Writes a medium, or reports that this dialect has no block for it.
@@ -280,15 +274,9 @@ pub(super) fn with_fields<'a>(block: Json<'a>, fields: impl Iterator<Item = Fiel
     block
 }
 
-/// Returns whether only this provider has blocks of a type: its own tools, and what they found.
-fn is_hosted(kind: &str) -> bool {
-    matches!(kind, "search_result" | "server_tool_use" | "mcp_tool_use" | "container_upload" | "compaction")
-        || kind.ends_with("_tool_result")
-}
-
 /// Writes a medium as a block: pictures, PDF and plain text have one.
 fn block<'a>(media: &Media<'a>) -> Option<Json<'a>> {
-    if !takes(Dialect::Anthropic, &media.mime_type) && !matches!(media.data, Data::FileId(_)) {
+    if !takes(Dialect::Anthropic, &media.mime_type) {
         return None;
     }
     if let Some(text) = media.text() {
@@ -297,7 +285,8 @@ fn block<'a>(media: &Media<'a>) -> Option<Json<'a>> {
     }
     let source = match &media.data {
         Data::Url(url) => object([("type", "url".into()), ("url", (*url).into())]),
-        Data::FileId(id) => object([("type", "file".into()), ("file_id", (*id).into())]),
+        // An id of this provider stands in a block of its own.
+        Data::FileId(_) => return None,
         _ => object([
             ("type", "base64".into()),
             ("media_type", media.mime_type.clone().into()),

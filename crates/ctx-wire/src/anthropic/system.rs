@@ -13,19 +13,19 @@ use crate::json::Json;
 pub(super) fn field<'a>(
     messages: impl Iterator<Item = (&'a Message, Option<CacheMark>)>,
     hoisted: Vec<Json<'a>>,
-    marked_from: usize,
 ) -> Option<Json<'a>> {
     let mut blocks: Vec<Json<'_>> = Vec::new();
-    for (index, (message, mark)) in messages.enumerate() {
+    for (message, mark) in messages {
         let text = message.text();
         match &message.content {
             Content::Parts(parts) if !message.block_fields.is_empty() => {
                 let texts = parts.iter().enumerate();
                 let texts = texts.filter_map(|(position, part)| Some((position, part.as_text()?)));
                 blocks.extend(texts.filter(|(_, text)| !text.trim().is_empty()).map(|(position, text)| {
-                    let fields = fields(message, BlockKind::Content, position, Dialect::Anthropic);
-                    let keeps_mark = index >= marked_from;
-                    with_fields(text.into(), fields.filter(|(key, _)| keeps_mark || key != "cache_control"))
+                    with_fields(
+                        text.into(),
+                        fields(message, BlockKind::Content, position, Dialect::Anthropic),
+                    )
                 }));
             }
             _ if !text.trim().is_empty() => blocks.push(text.into()),

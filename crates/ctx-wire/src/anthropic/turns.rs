@@ -8,10 +8,8 @@ use super::block::{Blocks, Context};
 use super::{is_of, system, whole};
 use crate::codes;
 use crate::json::{Json, object};
-use crate::request::{Options, SystemPlacement};
-
-/// What stands before a conversation that the assistant begins; the API wants the user to begin.
-const OPENING: &str = "(The conversation begins.)";
+use crate::marks::CACHE_CONTROL;
+use crate::request::{OPENING, Options, SystemPlacement};
 
 /// What asks a model for the rest of an answer that it cannot be given the beginning of.
 const GO_ON: &str = "(Go on exactly where your last message ends.)";
@@ -176,7 +174,7 @@ pub(super) fn put_mark(blocks: &mut [Json<'_>], mark: CacheMark) {
             _ => object([("type", "ephemeral".into())]),
         };
         *block = whole(block.take());
-        block.set("cache_control", control);
+        block.set(CACHE_CONTROL, control);
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::calls;
 use super::escape::escape;
 use super::template::{Frame, Template};
-use crate::blocks::lost_fields;
+use crate::blocks::{kind_of, lost_fields};
 use crate::codes;
 use crate::dialect::Dialect;
 use crate::media::Media;
@@ -133,10 +133,9 @@ impl<'a> Prompt<'a> {
                 if Media::of_part(value).is_some_and(|media| media.text().is_some()) {
                     continue;
                 }
-                let kind = value.get("type").and_then(Value::as_str).unwrap_or("without a type");
                 let text = phrase!(
                     "part `{kind}` is not sent: text completions support only text",
-                    kind = excerpt(kind)
+                    kind = excerpt(kind_of(value))
                 );
                 self.report(index, Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
             }

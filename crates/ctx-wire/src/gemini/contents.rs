@@ -9,14 +9,14 @@ use ctx_types::{
 use serde_json::Value;
 
 use super::part;
-use crate::blocks::{arrange, fields, lost_fields, put_fields, result_fields};
+use crate::blocks::{arrange, fields, lost_fields, not_sent, put_fields, refusal, result_fields};
 use crate::call_ids::CallIds;
 use crate::codes;
 use crate::dialect::Dialect;
 use crate::json::{Field, Json, Object, object};
 use crate::media::Media;
 use crate::reasoning::{self, Origin, Reader};
-use crate::request::{Options, SystemPlacement, nothing_loaded};
+use crate::request::{OPENING, Options, SystemPlacement, nothing_loaded};
 
 /// Puts contents together; messages of one side that follow each other are one.
 pub(super) struct Contents<'a, 'f> {
@@ -98,8 +98,20 @@ impl<'a, 'f> Contents<'a, 'f> {
         if !self.homeless.is_empty() {
             self.push("user", Vec::new());
         }
+        self.open();
         let contents = self.sides.into_iter().map(Side::into_json).collect();
         (contents, instructions)
+    }
+
+    /// Lets the user begin where the model would begin with a call.
+    fn open(&mut self) {
+        let is_call = |side: &Side<'_>| side.parts.iter().any(|part| part.get("functionCall").is_some());
+        if self.sides.first().is_some_and(|side| side.role == "model" && is_call(side)) {
+            let text =
+                phrase!("the API rejects a leading assistant message; a user message is inserted before it");
+            self.found.push(Diagnostic::info(codes::MESSAGE_MOVED, text).at_pointer("/contents/0"));
+            self.sides.insert(0, Side { role: "user", parts: vec![text_part(OPENING)] });
+        }
     }
 
     /// Gives media of the instructions to the user's first content: instructions have text alone.
@@ -324,13 +336,14 @@ impl<'a, 'f> Contents<'a, 'f> {
         if part::is_own(value) {
             return Some(value.into());
         }
-        if let Some(media) = Media::of_part(value) {
-            return self.medium(&media);
+        if let Some(text) = refusal(value) {
+            return (!text.trim().is_empty()).then(|| text_part(text));
         }
-        let kind = value.get("type").and_then(Value::as_str).unwrap_or("without a type");
-        let text = phrase!("part `{kind}` is not sent: Gemini does not support it", kind = excerpt(kind));
-        self.report(Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
-        None
+        let Some(media) = Media::of_part(value) else {
+            self.report(not_sent(value));
+            return None;
+        };
+        self.medium(&media)
     }
 
     fn medium(&mut self, media: &Media<'a>) -> Option<Json<'a>> {

@@ -1,6 +1,6 @@
 //! Media as parts.
 
-use ctx_types::MediaKind;
+use ctx_types::{MediaKind, PartOwner};
 use serde_json::Value;
 
 use crate::Dialect;
@@ -9,19 +9,7 @@ use crate::media::{Data, Media, takes};
 
 /// Returns whether a part is written as this dialect has it already.
 pub(super) fn is_own(part: &Value) -> bool {
-    const KEYS: &[&str] = &[
-        "inlineData",
-        "inline_data",
-        "fileData",
-        "file_data",
-        "executableCode",
-        "executable_code",
-        "codeExecutionResult",
-        "code_execution_result",
-        "toolCall",
-        "toolResponse",
-    ];
-    part.get("type").is_none() && KEYS.iter().any(|key| part.get(key).is_some())
+    part.get("type").is_none() && matches!(PartOwner::of(part), PartOwner::Gemini | PartOwner::Several)
 }
 
 /// Writes a medium; `None` if the provider does not read its type.

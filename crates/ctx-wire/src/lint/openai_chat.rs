@@ -43,7 +43,7 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
         check_media(index, message, is_known, &mut found);
     }
     check_reasoning(body, messages, rules, &mut found);
-    tools::check(body, |tool| tool.at(["function", "name"])?.as_str(), tools::MAX_NAME, &mut found);
+    tools::check(body, |tool| function(tool)?.get("name")?.as_str(), tools::MAX_NAME, &mut found);
     found.extend(pairing::check(&messages.iter().map(outline).collect::<Vec<_>>()));
     found
 }
@@ -152,7 +152,9 @@ fn check_message(index: usize, message: &Json<'_>, found: &mut Vec<Diagnostic>) 
         found.push(refused(codes::SHAPE, phrase!("the message has no role")).at_pointer(place));
         return;
     };
-    let Some(known) = Role::parse(role) else {
+    // The older name of tools.
+    let known = if role == "function" { Some(Role::Tool) } else { Role::parse(role) };
+    let Some(known) = known else {
         let text = phrase!("unknown role `{role}`", role = excerpt(role));
         let finding = super::unknown_role(text, role, &["system", "developer", "user", "assistant", "tool"]);
         found.push(finding.at_pointer(format!("{place}/role")));
@@ -170,7 +172,7 @@ fn check_content(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Di
         return;
     }
     let has_calls = message.get("tool_calls").and_then(Json::as_list).is_some_and(|calls| !calls.is_empty());
-    if !is_empty(content) || has_calls {
+    if !is_empty(content) || has_calls || message.get("function_call").is_some_and(Json::is_object) {
         return;
     }
     let finding = match role {
@@ -215,10 +217,21 @@ fn check_calls(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Diag
     }
     for (index, call) in calls.iter().enumerate() {
         check_id(call, &format!("{place}/{index}/id"), found);
-        let place = format!("{place}/{index}/function");
+        let kind = if call.get("custom").is_some() { "custom" } else { "function" };
+        let place = format!("{place}/{index}/{kind}");
         check_name(call, &place, found);
-        check_arguments(call, place, found);
+        if kind == "function" {
+            check_arguments(call, place, found);
+        } else if !call.at(["custom", "input"]).is_some_and(Json::is_text) {
+            let text = phrase!("the call's arguments must be a string");
+            found.push(refused(codes::SHAPE, text).at_pointer(place));
+        }
     }
+}
+
+/// Returns what a tool or a call says of its function, or of its custom tool.
+fn function<'a>(tool: &'a Json<'a>) -> Option<&'a Json<'a>> {
+    tool.get("function").or_else(|| tool.get("custom"))
 }
 
 fn check_id(call: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
@@ -229,7 +242,7 @@ fn check_id(call: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
 }
 
 fn check_name(call: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
-    let name = call.at(["function", "name"]).and_then(Json::as_str).unwrap_or_default();
+    let name = function(call).and_then(|function| function.get("name")?.as_str()).unwrap_or_default();
     if !tools::is_valid_name(name, tools::MAX_NAME) {
         let text = phrase!(
             "call name `{name}` must have 1 to 64 ASCII letters, digits, `_`, or `-`",

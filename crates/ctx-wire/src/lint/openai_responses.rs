@@ -23,11 +23,12 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     check_schemas(body, &mut found);
     let items = body.get("input").and_then(Json::as_list).unwrap_or_default();
     let is_text = body.get("input").and_then(Json::as_str).is_some_and(|text| !text.trim().is_empty());
-    if items.is_empty() && !is_text && body.get("previous_response_id").is_none() {
+    let has = |key: &str| body.get(key).is_some_and(|value| !value.is_null());
+    let is_continued = has("previous_response_id") || has("conversation");
+    if items.is_empty() && !is_text && !is_continued && !has("prompt") {
         found.push(refused(codes::NO_MESSAGES, phrase!("the request has no input")).at_pointer("/input"));
     }
     check_reasoning(body, items, &mut found);
-    let has = |key: &str| body.get(key).is_some_and(|value| !value.is_null());
     if has("previous_response_id") && has("conversation") {
         let text = phrase!("`previous_response_id` cannot be used with `conversation`");
         found.push(refused(codes::SHAPE, text).at_pointer("/previous_response_id"));
@@ -36,12 +37,13 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     for (index, item) in items.iter().enumerate() {
         match kind(item) {
             "message" => check_message(index, item, &mut found),
-            "function_call" => pairs.add_call(index, item, &mut found),
-            "function_call_output" => pairs.add_result(index, item, &mut found),
+            "function_call" | "custom_tool_call" => pairs.add_call(index, item, &mut found),
+            "function_call_output" | "custom_tool_call_output" => pairs.add_result(index, item, &mut found),
             _ => {}
         }
     }
-    if body.get("previous_response_id").is_none_or(Json::is_null) {
+    // The provider knows the items that are not in the body.
+    if !is_continued && !items.iter().any(|item| kind(item) == "item_reference") {
         pairs.finish(&mut found);
     }
     let functions = functions(tools::list(body, &mut found));

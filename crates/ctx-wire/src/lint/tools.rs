@@ -11,6 +11,9 @@ use crate::json::Json;
 /// The longest name of a tool, in characters.
 pub(super) const MAX_NAME: usize = 64;
 
+/// The tools of an MCP server at Anthropic, which have no name.
+pub(super) const MCP: &str = "mcp_toolset";
+
 /// The most tools that the large providers take.
 const MAX_TOOLS: usize = 128;
 
@@ -21,7 +24,8 @@ pub(super) fn check<'a>(
     max_name: usize,
     found: &mut Vec<Diagnostic>,
 ) {
-    let tools = list(body, found).iter().enumerate();
+    let is_named = |tool: &&Json<'_>| tool.get("type").and_then(Json::as_str) != Some(MCP);
+    let tools = list(body, found).iter().enumerate().filter(|(_, tool)| is_named(tool));
     check_names(tools.map(|(index, tool)| (format!("/tools/{index}"), name(tool))), max_name, found);
 }
 

@@ -115,8 +115,13 @@ fn gemini(part: &Value) -> Option<Media<'_>> {
     }
     let file = either("fileData", "file_data")?;
     let uri = text(file, "fileUri").or_else(|| text(file, "file_uri"))?;
-    Some(media(mime_type(file), Data::Url(uri), part))
+    let is_stored = STORES.iter().any(|store| uri.starts_with(store));
+    let data = if is_stored { Data::FileId(uri) } else { Data::Url(uri) };
+    Some(media(mime_type(file), data, part))
 }
+
+/// Where Gemini's files are, which only Gemini can read.
+const STORES: [&str; 2] = ["gs://", "https://generativelanguage.googleapis.com/"];
 
 /// The scheme of an address that contains its data, in any case.
 const DATA: &str = "data:";

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use ctx_types::{
-    BlockKind, CacheMark, Content, ContentPart, Diagnostic, Message, Phrase, Role, excerpt, phrase,
+    BlockKind, CacheMark, Content, ContentPart, Diagnostic, Message, PartOwner, Role, excerpt, phrase,
 };
 use serde_json::Value;
 
-use crate::blocks::{fields, put_fields};
+use crate::blocks::{fields, not_sent, put_fields};
 use crate::codes;
 use crate::dialect::Dialect;
 use crate::json::{Json, object};
@@ -95,18 +95,21 @@ impl<'a, 'f> Parts<'a, 'f> {
             Some(_) if is_own && self.message.role == Role::User => self.written.push(value.into()),
             Some(_) if is_own => self.put_aside(value.into()),
             Some(media) => self.add_media(&media),
-            None => {
-                if !accepts(self.message.role, kind) {
-                    self.report_refused(kind);
+            None => match (PartOwner::of(value), kind) {
+                (PartOwner::Several, Some(_)) if !is_own => self.report(not_sent(value)),
+                (PartOwner::Several | PartOwner::Chat | PartOwner::Unknown, Some(kind)) => {
+                    if !accepts(self.message.role, kind) {
+                        self.report_refused(kind);
+                    }
+                    self.written.push(value.into());
                 }
-                self.written.push(value.into());
-            }
+                _ => self.report(not_sent(value)),
+            },
         }
     }
 
-    fn report_refused(&mut self, kind: Option<&str>) {
-        let kind = kind
-            .map_or_else(|| Phrase::from("without a type"), |kind| phrase!("`{kind}`", kind = excerpt(kind)));
+    fn report_refused(&mut self, kind: &str) {
+        let kind = phrase!("`{kind}`", kind = excerpt(kind));
         let text =
             phrase!("role `{role}` cannot have part {kind}", role = self.message.role.to_string(), kind);
         let found = Diagnostic::error(codes::PART_NOT_ACCEPTED, text)
@@ -144,6 +147,9 @@ impl<'a, 'f> Parts<'a, 'f> {
 
 /// Writes a medium as this API takes it, or says why it takes none.
 fn media_part<'a>(media: &Media<'a>) -> Result<Json<'a>, &'static str> {
+    if media.is_stored_elsewhere() {
+        return Err("another provider stores it");
+    }
     if let Some(text) = media.text() {
         return Ok(text_part(named(media.name, text)));
     }
@@ -200,12 +206,11 @@ fn is_empty_text(part: &Json<'_>) -> bool {
     is_text(part) && part.get("text").and_then(Json::as_str) == Some("")
 }
 
-/// Media stand only in user messages, refusals only in the assistant's; a part without a type nowhere.
-fn accepts(role: Role, kind: Option<&str>) -> bool {
+/// Media stand only in user messages, refusals and thinking only in the assistant's.
+fn accepts(role: Role, kind: &str) -> bool {
     match kind {
-        None => false,
-        Some("text") => true,
-        Some("refusal") => role == Role::Assistant,
-        Some(_) => role == Role::User,
+        "text" => true,
+        "refusal" | "thinking" => role == Role::Assistant,
+        _ => role == Role::User,
     }
 }

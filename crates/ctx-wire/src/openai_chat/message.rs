@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use ctx_types::{
-    BlockKind, CacheMark, Diagnostic, Message, ReasoningState, RequestRules, Role, ToolCall, excerpt, phrase,
+    BlockKind, CacheMark, Content, Diagnostic, Message, ReasoningState, RequestRules, Role, ToolCall,
+    excerpt, phrase,
 };
 use serde_json::Value;
 
 use super::content::Parts;
 use super::homeless::Homeless;
-use crate::blocks::{fields, lost_fields, put_fields, result_fields};
+use crate::blocks::{custom_input, fields, lost_fields, put_fields, result_fields};
 use crate::call_ids::CallIds;
 use crate::codes;
 use crate::dialect::Dialect;
@@ -69,6 +70,7 @@ impl<'a, 'f> Writer<'a, 'f> {
             self.settle();
         }
         self.begun += 1;
+        let first_found = self.found.len();
         let mut map = Object::with_capacity(USUAL_FIELDS);
         map.push("role", message.role.as_str());
         self.put_call_id(message, &mut map);
@@ -82,7 +84,15 @@ impl<'a, 'f> Writer<'a, 'f> {
         if let Some(lost) = lost_fields(message, Dialect::OpenaiChat) {
             self.report(lost);
         }
-        self.written.push(map.into());
+        if is_dropped(message, &map) {
+            let text = phrase!("message {index} is not sent: it has no text", index = self.index());
+            self.report(Diagnostic::info(codes::BLANK_NOT_SENT, text));
+            for finding in self.found.iter_mut().skip(first_found) {
+                finding.location.pointer = Some("/messages".to_owned());
+            }
+        } else {
+            self.written.push(map.into());
+        }
         // What follows calls are their results, between which nothing may stand.
         if message.role != Role::Tool && message.tool_calls.is_empty() {
             self.settle();
@@ -169,7 +179,10 @@ impl<'a, 'f> Writer<'a, 'f> {
         let mut calls = Vec::with_capacity(message.tool_calls.len());
         for (position, call) in message.tool_calls.iter().enumerate() {
             let id = self.ids.call(self.index(), position, &call.id);
-            let mut written = write_call(call, id);
+            let mut written = match custom_input(message, position) {
+                Some(input) => write_custom_call(call, id, input),
+                None => write_call(call, id),
+            };
             if let Some(extra) = extras.get(&Some(position)) {
                 written.set("extra_content", extra.clone());
             }
@@ -212,15 +225,17 @@ impl<'a, 'f> Writer<'a, 'f> {
             map.push("extra_content", extra);
         }
         let is_blank = message.content.is_blank() && message.tool_calls.is_empty();
+        let is_sent = map.get("reasoning_content").is_some();
         let is_lost = |artifact: &&Value| {
             artifact.get("thoughtSignature").is_some() && !self.reader.state.is_signature()
         };
         match own.iter().any(is_lost).then_some(Loss::Provider).or(loss) {
             None => {}
             // These models need it with tool calls only; of a message of nothing else it is said below.
-            Some(Loss::Text) if self.reader.state.is_content() || is_blank => {}
+            Some(Loss::Text) if is_sent || self.reader.state.is_content() || is_blank => {}
             Some(loss @ (Loss::Model | Loss::Text)) => self.report(loss.diagnostic()),
-            Some(Loss::Provider) if self.echo.with_calls && reasoning.text.is_some() => {}
+            Some(Loss::Provider) if is_sent || self.reader.state.is_content() && reasoning.text.is_some() => {
+            }
             Some(Loss::Provider) => {
                 let text = phrase!("its reasoning state is not sent: this API dialect does not support it");
                 self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
@@ -272,6 +287,18 @@ impl<'a, 'f> Writer<'a, 'f> {
     fn report(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic.at_pointer(format!("/messages/{}", self.written.len())));
     }
+}
+
+/// Returns whether a message had only parts of other API dialects.
+fn is_dropped(message: &Message, map: &Object<'_>) -> bool {
+    let is_sent = |field: &(Cow<'_, str>, Json<'_>)| !matches!(&*field.0, "role" | "name" | "content");
+    let has_parts = matches!(&message.content, Content::Parts(parts) if !parts.is_empty());
+    has_parts && map.get("content").and_then(Json::as_str) == Some("") && !map.iter().any(is_sent)
+}
+
+fn write_custom_call<'a>(call: &'a ToolCall, id: Cow<'a, str>, input: String) -> Json<'a> {
+    let custom = [("name", Json::from(&*call.name)), ("input", input.into())];
+    object([("id", id.into()), ("type", "custom".into()), ("custom", object(custom))])
 }
 
 fn write_call<'a>(call: &'a ToolCall, id: Cow<'a, str>) -> Json<'a> {

@@ -1,14 +1,14 @@
 //! The content of one message.
 
 use ctx_types::{
-    BlockKind, CacheMark, Content, ContentPart, Diagnostic, MediaKind, Message, excerpt, phrase,
+    BlockKind, CacheMark, Content, ContentPart, Diagnostic, MediaKind, Message, PartOwner, phrase,
 };
 use serde_json::Value;
 
 use crate::Dialect;
-use crate::blocks::{fields, put_fields};
+use crate::blocks::{BREAKPOINT, fields, not_sent, put_fields};
 use crate::codes;
-use crate::json::{Json, object};
+use crate::json::{Field, Json, object};
 use crate::media::{Data, Media, takes};
 use crate::request::nothing_loaded;
 
@@ -21,7 +21,8 @@ pub(super) enum Side {
 
 /// The parts of a message.
 pub(super) struct Parts<'a, 'f> {
-    written: Vec<Json<'a>>,
+    /// One for each part of the content; `None` for a part that is not sent here.
+    written: Vec<Option<Json<'a>>>,
     homeless: Vec<Json<'a>>,
     side: Side,
     index: usize,
@@ -34,22 +35,28 @@ impl<'a, 'f> Parts<'a, 'f> {
         let mut parts = Self { written: Vec::new(), homeless: Vec::new(), side, index, found };
         match &message.content {
             Content::Text(text) if text.is_empty() => {}
-            Content::Text(text) => parts.add_text(text),
+            Content::Text(text) => parts.add_text(text, std::iter::empty()),
             Content::Parts(list) => {
                 for (index, part) in list.iter().enumerate() {
                     match part {
                         ContentPart::Text(text) => {
-                            parts.add_text(text);
-                            parts.put_fields(message, index);
+                            let kind = BlockKind::Content;
+                            parts.add_text(text, fields(message, kind, index, Dialect::OpenaiResponses));
                         }
-                        ContentPart::Other(value) => parts.add_part(value),
+                        ContentPart::Other(value) => {
+                            let written = parts.part(value);
+                            parts.written.push(written);
+                        }
                     }
                 }
             }
         }
         for file in &message.attachments {
             match Media::of_attachment(file) {
-                Some(media) => parts.add_media(&media),
+                Some(media) => {
+                    let written = parts.media(&media);
+                    parts.written.push(written);
+                }
                 None => parts.report(nothing_loaded(file)),
             }
         }
@@ -57,58 +64,59 @@ impl<'a, 'f> Parts<'a, 'f> {
     }
 
     /// Returns the content: text alone is a string, unless a cache mark stands on it.
-    pub(super) fn finish(mut self, mark: Option<CacheMark>) -> Json<'a> {
-        if let (Some(_), Some(last)) = (mark, self.written.last_mut()) {
-            last.set("prompt_cache_breakpoint", object([("mode", "explicit".into())]));
+    pub(super) fn finish(self, mark: Option<CacheMark>) -> Json<'a> {
+        let mut written: Vec<Json<'_>> = self.written.into_iter().flatten().collect();
+        if let (Some(_), Some(last)) = (mark, written.last_mut()) {
+            last.set(BREAKPOINT, object([("mode", "explicit".into())]));
         }
-        match self.written.as_mut_slice() {
+        match written.as_mut_slice() {
             [] => "".into(),
             [part] if mark.is_none() && is_plain_text(part) => part.take_field("text"),
-            _ => self.written.into(),
+            _ => written.into(),
         }
     }
 
     /// Returns the parts, and the media that this side cannot have.
-    pub(super) fn into_lists(self) -> (Vec<Json<'a>>, Vec<Json<'a>>) {
+    pub(super) fn into_lists(self) -> (Vec<Option<Json<'a>>>, Vec<Json<'a>>) {
         (self.written, self.homeless)
     }
 
-    fn add_text(&mut self, text: &'a str) {
-        self.written.push(match self.side {
-            Side::Input => object([("type", "input_text".into()), ("text", text.into())]),
-            Side::Output => output_text(text),
-        });
-    }
-
-    /// Adds the fields that the text has in this dialect; those of an answer have none.
-    fn put_fields(&mut self, message: &'a Message, index: usize) {
-        if let (Side::Input, Some(part)) = (self.side, self.written.last_mut().and_then(Json::as_object_mut))
-        {
-            put_fields(part, fields(message, BlockKind::Content, index, Dialect::OpenaiResponses));
+    /// Adds a text with the fields that it has in this dialect. Those of a reply have no cache mark.
+    fn add_text(&mut self, text: &'a str, fields: impl Iterator<Item = Field<'a>>) {
+        let kind = if self.side == Side::Input { "input_text" } else { "output_text" };
+        let mut part = object([("type", kind.into()), ("text", text.into())]);
+        if let Some(part) = part.as_object_mut() {
+            put_fields(part, fields.filter(|(key, _)| self.side == Side::Input || key != BREAKPOINT));
+            if self.side == Side::Output {
+                put_fields(part, [("annotations".into(), Vec::new().into())]);
+            }
         }
+        self.written.push(Some(part));
     }
 
-    fn add_part(&mut self, part: &'a Value) {
+    /// Writes a part of the content, or an item of its own.
+    fn part(&mut self, part: &'a Value) -> Option<Json<'a>> {
         let kind = part.get("type").and_then(Value::as_str);
         match (kind, self.side) {
             (Some("input_image" | "input_file" | "input_text"), Side::Input)
-            | (Some("output_text" | "refusal"), Side::Output) => self.written.push(part.into()),
-            _ => match Media::of_part(part) {
-                Some(media) => self.add_media(&media),
-                None => self.report_refused(kind),
-            },
+            | (Some("output_text" | "refusal"), Side::Output) => return Some(part.into()),
+            (_, Side::Output) if PartOwner::of(part) == PartOwner::Responses => return Some(part.into()),
+            _ => {}
         }
+        let Some(media) = Media::of_part(part) else {
+            self.report(not_sent(part));
+            return None;
+        };
+        let mut written = self.media(&media);
+        if let (Some(written), Some(mark)) = (&mut written, part.get(BREAKPOINT)) {
+            written.set(BREAKPOINT, mark);
+        }
+        written
     }
 
-    fn report_refused(&mut self, kind: Option<&str>) {
-        let kind = excerpt(kind.unwrap_or("without a type"));
-        let text = phrase!("part `{kind}` is not sent: Gemini does not support it", kind);
-        self.report(Diagnostic::error(codes::PART_NOT_ACCEPTED, text));
-    }
-
-    fn add_media(&mut self, media: &Media<'a>) {
+    fn media(&mut self, media: &Media<'a>) -> Option<Json<'a>> {
         match (part(media), self.side) {
-            (Some(part), Side::Input) => self.written.push(part),
+            (Some(part), Side::Input) => return Some(part),
             (Some(part), Side::Output) => self.homeless.push(part),
             (None, _) => {
                 let text = phrase!(
@@ -118,6 +126,7 @@ impl<'a, 'f> Parts<'a, 'f> {
                 self.report(Diagnostic::error(codes::ATTACHMENT_NOT_SENT, text));
             }
         }
+        None
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
@@ -132,14 +141,9 @@ fn is_plain_text(part: &Json<'_>) -> bool {
     is_text && part.as_object().is_some_and(|part| part.len() == 2)
 }
 
-/// A text of an answer, as the API returned it.
-pub(super) fn output_text(text: &str) -> Json<'_> {
-    object([("type", "output_text".into()), ("text", text.into()), ("annotations", Vec::new().into())])
-}
-
 /// Writes a medium: pictures and documents have a part.
 fn part<'a>(media: &Media<'a>) -> Option<Json<'a>> {
-    if !takes(Dialect::OpenaiResponses, &media.mime_type) {
+    if !takes(Dialect::OpenaiResponses, &media.mime_type) || media.is_stored_elsewhere() {
         return None;
     }
     if media.kind == MediaKind::Image {

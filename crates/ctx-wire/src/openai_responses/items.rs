@@ -1,10 +1,14 @@
 //! Items: messages, calls, results and reasoning, one after the other.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
 use ctx_types::{BlockKind, CacheMark, Content, Diagnostic, Message, RequestRules, Role, phrase};
 use serde_json::{Map, Value};
 
-use super::content::{Parts, Side, output_text};
-use crate::blocks::{arrange, fields, lost_fields, put_fields};
+use super::content::{Parts, Side};
+use crate::blocks::{arrange, custom_input, fields, lost_fields, put_fields, result_fields};
 use crate::call_ids::CallIds;
 use crate::codes;
 use crate::dialect::Dialect;
@@ -18,6 +22,8 @@ pub(super) struct Items<'a, 'f> {
     index: usize,
     last: usize,
     ids: CallIds,
+    /// The ids of calls of custom tools.
+    custom: BTreeSet<Arc<str>>,
     reader: Reader<'f>,
     found: &'f mut Vec<Diagnostic>,
 }
@@ -31,8 +37,13 @@ impl<'a, 'f> Items<'a, 'f> {
     ) -> Self {
         let written = Vec::with_capacity(messages.len());
         let ids = CallIds::new(messages, Dialect::OpenaiResponses, rules.call_ids, found);
+        let calls = messages.iter().flat_map(|message| {
+            let calls = message.tool_calls.iter().enumerate();
+            calls.filter_map(|(position, call)| Some((custom_input(message, position)?, call)))
+        });
+        let custom = calls.map(|(_, call)| call.id.clone()).collect();
         let reader = Reader { model, state: rules.reasoning_state };
-        Self { written, index: 0, last: messages.len().saturating_sub(1), ids, reader, found }
+        Self { written, index: 0, last: messages.len().saturating_sub(1), ids, custom, reader, found }
     }
 
     /// Writes the items of a message.
@@ -53,6 +64,13 @@ impl<'a, 'f> Items<'a, 'f> {
 
     fn add_message(&mut self, message: &'a Message, mark: Option<CacheMark>) {
         let content = self.input(message, mark);
+        if content.as_str() == Some("")
+            && matches!(&message.content, Content::Parts(parts) if !parts.is_empty())
+        {
+            let text = phrase!("message {index} is not sent: it has no text", index = self.index);
+            self.found.push(Diagnostic::info(codes::BLANK_NOT_SENT, text).at_pointer("/input"));
+            return;
+        }
         let role = message.role.as_str();
         self.written.push(object([("type", "message".into()), ("role", role.into()), ("content", content)]));
     }
@@ -76,27 +94,17 @@ impl<'a, 'f> Items<'a, 'f> {
             self.found.push(loss.diagnostic().at_pointer(format!("/input/{next}")));
         }
         let (content, homeless) = Parts::of(message, Side::Output, self.index, self.found).into_lists();
-        let has_words = !content.is_empty() || message.tool_calls.is_empty();
-        // In an order of its own, or with as many known items, each part is an item.
-        let is_split = message.block_order.is_some() || known.len() > 1 && known.len() == content.len();
-        let items = match (has_words, is_split) {
-            (true, true) => content.into_iter().map(|part| vec![part]).collect(),
-            (true, false) => vec![content],
-            (false, _) => Vec::new(),
-        };
-        let is_single = items.len() == 1;
-        let items = items.into_iter().enumerate().map(|(number, content)| {
-            let known = if is_single { known.last() } else { known.get(number) };
-            Some(self.output(known.and_then(|item| item.as_object()), number, content))
-        });
-        let items = items.collect();
+        let items = self.outputs(message, &known, content, !reasoning.is_empty());
         let calls = message.tool_calls.iter().enumerate().map(|(position, call)| {
-            let mut item = object([
-                ("type", "function_call".into()),
-                ("call_id", self.ids.call(self.index, position, &call.id).into()),
-                ("name", (&*call.name).into()),
-                ("arguments", call.arguments.as_str().into()),
-            ]);
+            let id = self.ids.call(self.index, position, &call.id).into();
+            let custom = custom_input(message, position);
+            let (kind, key) = match custom {
+                Some(_) => ("custom_tool_call", "input"),
+                None => ("function_call", "arguments"),
+            };
+            let input = custom.map_or_else(|| call.arguments.as_str().into(), Json::from);
+            let name = ("name", (&*call.name).into());
+            let mut item = object([("type", kind.into()), ("call_id", id), name, (key, input)]);
             if let Some(item) = item.as_object_mut() {
                 put_fields(item, fields(message, BlockKind::Call, position, Dialect::OpenaiResponses));
             }
@@ -116,6 +124,64 @@ impl<'a, 'f> Items<'a, 'f> {
         }
     }
 
+    /// Returns the item of each part of a reply's content; parts of one message are in the item of the first.
+    fn outputs(
+        &self,
+        message: &Message,
+        known: &[&'a Value],
+        content: Vec<Option<Json<'a>>>,
+        has_reasoning: bool,
+    ) -> Vec<Option<Json<'a>>> {
+        let is_item = |part: &Json<'_>| {
+            !matches!(part.get("type").and_then(Json::as_str), Some("output_text" | "refusal"))
+        };
+        let texts = content.iter().flatten().filter(|part| !is_item(part)).count();
+        // In an order of its own, or with as many known items, each part is an item.
+        let is_split = message.block_order.is_some() || known.len() > 1 && known.len() == texts;
+        let owner = |index: usize| known.iter().position(|item| parts_of(item).contains(&index));
+        let mut items: Vec<Option<Json<'_>>> = Vec::with_capacity(content.len());
+        // The words of each message, with the known item that they are of and the place of their item.
+        let mut messages: Vec<(Option<usize>, usize, Vec<Json<'_>>)> = Vec::new();
+        let mut is_open = false;
+        for (index, part) in content.into_iter().enumerate() {
+            let Some(part) = part else {
+                items.push(None);
+                continue;
+            };
+            if is_item(&part) {
+                items.push(Some(part));
+                is_open = false;
+                continue;
+            }
+            let owner = owner(index);
+            match messages.last_mut() {
+                Some((open, _, parts)) if is_open && *open == owner && (owner.is_some() || !is_split) => {
+                    parts.push(part);
+                }
+                _ => messages.push((owner, index, vec![part])),
+            }
+            is_open = true;
+            items.push(None);
+        }
+        let is_nothing = items.iter().all(Option::is_none) && messages.is_empty();
+        // Reasoning needs an item after it.
+        if is_nothing && message.tool_calls.is_empty() && (items.is_empty() || has_reasoning) {
+            messages.push((None, items.len(), Vec::new()));
+            items.push(None);
+        }
+        let is_single = messages.len() == 1;
+        for (number, (owner, place, parts)) in messages.into_iter().enumerate() {
+            let known = match owner {
+                Some(owner) => known.get(owner),
+                None if is_single => known.last(),
+                None => known.get(number).filter(|item| parts_of(item).is_empty()),
+            };
+            let known = known.and_then(|item| item.as_object());
+            items[place] = Some(self.output(known, number, parts));
+        }
+        items
+    }
+
     /// An earlier answer: an item as the API returned it, with its own id if that is known.
     fn output(
         &self,
@@ -124,7 +190,8 @@ impl<'a, 'f> Items<'a, 'f> {
         mut content: Vec<Json<'a>>,
     ) -> Json<'a> {
         if content.is_empty() {
-            content.push(output_text(""));
+            let no_annotations = ("annotations", Vec::new().into());
+            content.push(object([("type", "output_text".into()), ("text", "".into()), no_annotations]));
         }
         let id = known.and_then(|item| item.get("id")).map(Json::from);
         let own = || match number {
@@ -136,7 +203,10 @@ impl<'a, 'f> Items<'a, 'f> {
             ("type", "message".into()),
             ("id", id),
             ("role", "assistant".into()),
-            ("status", "completed".into()),
+            (
+                "status",
+                known.and_then(|item| item.get("status")).map_or_else(|| "completed".into(), Json::from),
+            ),
             ("content", content.into()),
         ]);
         if let Some(phase) = known.and_then(|item| item.get("phase")) {
@@ -149,11 +219,17 @@ impl<'a, 'f> Items<'a, 'f> {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
         let mut output = self.input(message, mark);
         let marked = message.is_error.then(|| mark_error(&mut output, "input_text"));
-        self.written.push(object([
-            ("type", "function_call_output".into()),
+        let is_custom = self.custom.contains(id);
+        let kind = if is_custom { "custom_tool_call_output" } else { "function_call_output" };
+        let mut item = object([
+            ("type", kind.into()),
             ("call_id", self.ids.result(self.index, id).into()),
             ("output", output),
-        ]));
+        ]);
+        if let Some(item) = item.as_object_mut() {
+            put_fields(item, result_fields(message, Dialect::OpenaiResponses));
+        }
+        self.written.push(item);
         if let Some(finding) = marked {
             self.report(finding);
         }
@@ -190,4 +266,12 @@ impl<'a, 'f> Items<'a, 'f> {
         let place = format!("/input/{}", self.written.len().saturating_sub(1));
         self.found.push(diagnostic.at_pointer(place));
     }
+}
+
+/// Returns the parts of a reply's content that a known message has; none if that is not known.
+fn parts_of(known: &Value) -> Range<usize> {
+    let number =
+        |key: &str| known.get(key).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
+    let first = number("part").unwrap_or_default();
+    first..first.saturating_add(number("parts").unwrap_or_default())
 }

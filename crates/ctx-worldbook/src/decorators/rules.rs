@@ -27,6 +27,8 @@ pub(super) enum Rule {
 pub(super) enum ParsedRule {
     Rule(Rule),
     BadValue,
+    /// The application that has it is another one.
+    Unsupported,
     Unknown,
 }
 
@@ -64,11 +66,8 @@ pub(super) const ELSEWHERE: [&str; 3] = ["instruct_depth", "reverse_instruct_dep
 pub(super) fn rule(name: &str, value: &str, dialect: Dialect) -> ParsedRule {
     let counts_all = dialect == Dialect::RisuAi;
     let number = |rule: fn(u64) -> Rule| value.parse().ok().map(rule);
-    let keys = || -> Vec<Arc<str>> {
-        value.split(',').map(str::trim).filter(|key| !key.is_empty()).map(Arc::from).collect()
-    };
     let list = |condition: fn(Vec<Arc<str>>) -> Condition| {
-        Some(keys()).filter(|keys| !keys.is_empty()).map(|keys| Rule::Condition(condition(keys)))
+        Some(divided(value)).filter(|keys| !keys.is_empty()).map(|keys| Rule::Condition(condition(keys)))
     };
     let rule = match name {
         "activate" => Some(Rule::Force(true)),
@@ -97,6 +96,8 @@ pub(super) fn rule(name: &str, value: &str, dialect: Dialect) -> ParsedRule {
             .filter(|role| matches!(role, Role::System | Role::User | Role::Assistant))
             .map(Rule::Role),
         "scan_depth" => value.parse().ok().map(Rule::ScanDepth),
+        // A place in a preset of RisuAI.
+        "position" if value.starts_with("pt_") => return Read::Unsupported,
         "position" => position(value).map(Rule::Position),
         // RisuAI only. `no_recursive_search` only changes its log.
         "probability" => value.parse().ok().map(Rule::Probability),
@@ -108,6 +109,29 @@ pub(super) fn rule(name: &str, value: &str, dialect: Dialect) -> ParsedRule {
         _ => return ParsedRule::Unknown,
     };
     rule.map_or(ParsedRule::BadValue, ParsedRule::Rule)
+}
+
+/// Divides keys at commas, except at those of a regular expression. O(bytes).
+fn divided(value: &str) -> Vec<Arc<str>> {
+    let between = |start: usize, end: usize| value.get(start..end).unwrap_or_default().trim();
+    let mut keys: Vec<&str> = Vec::new();
+    let (mut start, mut open) = (0, None);
+    for end in value.match_indices(',').map(|(comma, _)| comma).chain([value.len()]) {
+        let piece = between(start, end);
+        let body = if open.is_none() { piece.strip_prefix('/') } else { Some(piece) };
+        let is_end = |body: &str| {
+            let end = body.rsplit_once('/').filter(|(before, _)| !before.ends_with('\\'));
+            end.is_some_and(|(_, flags)| flags.bytes().all(|flag| flag.is_ascii_alphabetic()))
+        };
+        match body {
+            Some(body) if !is_end(body) => open = open.or(Some(start)),
+            _ => keys.push(between(open.take().unwrap_or(start), end)),
+        }
+        start = end + 1;
+    }
+    let rest = open.and_then(|open| value.get(open..)).into_iter();
+    let keys = keys.into_iter().chain(rest.flat_map(|rest| rest.split(',')).map(str::trim));
+    keys.filter(|key| !key.is_empty()).map(Arc::from).collect()
 }
 
 fn position(value: &str) -> Option<Destination> {

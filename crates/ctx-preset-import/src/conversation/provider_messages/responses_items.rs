@@ -1,41 +1,66 @@
 //! Items of `OpenAI`'s responses.
 
+use ctx_types::PartOwner;
 use serde_json::{Map, Value, json};
 
-use super::{ReadParts, call, content, put_rest};
+use super::{ReadParts, call, content, custom_call, put_rest};
 
-/// Returns whether an item is output of the model: reasoning, a call or a message of the assistant.
-pub(super) fn is_output(item: &Map<String, Value>) -> bool {
+/// Returns whether an item is output of the model: reasoning, a call, a message of the assistant, or an item without a
+/// message form. `is_open`: it follows such an item.
+pub(super) fn is_output(item: &Map<String, Value>, is_open: bool) -> bool {
+    let is_assistant = item.get("role").is_some_and(|role| role == "assistant");
     match kind(item) {
-        Some("reasoning") => !item.contains_key("role"),
-        Some("function_call") => !item.contains_key("role") && item.contains_key("name"),
-        Some("message") => item.get("role").is_some_and(|role| role == "assistant"),
-        _ => false,
+        Some("message") => is_assistant,
+        None => is_assistant && !item.contains_key("tool_calls") && (is_open || has_parts(item, &OUTPUT)),
+        Some(_) if item.contains_key("role") => false,
+        Some("reasoning") => true,
+        Some("function_call" | "custom_tool_call") => item.contains_key("name"),
+        Some(_) => !is_result(item) && is_opaque(item),
     }
 }
 
 /// Returns whether an item is input for the model: the result of a call or another message.
 pub(super) fn is_input(item: &Map<String, Value>) -> bool {
     match kind(item) {
-        Some("function_call_output") => !item.contains_key("role"),
         Some("message") => item.contains_key("role"),
-        _ => false,
+        None => item.contains_key("role") && has_parts(item, &INPUT),
+        Some(_) => is_result(item),
     }
+}
+
+/// Returns whether only OpenAI's responses have an object: an item that is not a message.
+pub(crate) fn is_item(item: &Map<String, Value>) -> bool {
+    kind(item).is_some() && !item.contains_key("role") && (is_output(item, false) || is_result(item))
+}
+
+/// Returns whether an item stays as it is.
+fn is_opaque(item: &Map<String, Value>) -> bool {
+    let kind = json!({ "type": kind(item) });
+    !item.contains_key("content") && PartOwner::of(&kind) == PartOwner::Responses
+}
+
+fn is_result(item: &Map<String, Value>) -> bool {
+    matches!(kind(item), Some("function_call_output" | "custom_tool_call_output"))
+        && !item.contains_key("role")
+}
+
+/// The types of parts that only OpenAI's responses have.
+const INPUT: [&str; 3] = ["input_text", "input_image", "input_file"];
+const OUTPUT: [&str; 1] = ["output_text"];
+
+fn has_parts(item: &Map<String, Value>, kinds: &[&str]) -> bool {
+    let parts = item.get("content").and_then(Value::as_array).into_iter().flatten();
+    parts.filter_map(|part| part.get("type")?.as_str()).any(|kind| kinds.contains(&kind))
 }
 
 /// Turns input into a message.
 pub(super) fn input(mut item: Map<String, Value>) -> Value {
-    if kind(&item) == Some("function_call_output") {
+    if is_result(&item) {
         let output = item.get("output").cloned().unwrap_or_default();
         let mut result = json!({
             "role": "tool", "tool_call_id": item.get("call_id"), "content": parts_of(output),
         });
-        put_rest(
-            &mut result,
-            "openai-responses",
-            &Value::Object(item),
-            &["type", "call_id", "output", "id", "status"],
-        );
+        put_rest(&mut result, DIALECT, &Value::Object(item), &["type", "call_id", "output", "id", "status"]);
         return result;
     }
     item.shift_remove("type");
@@ -44,6 +69,8 @@ pub(super) fn input(mut item: Map<String, Value>) -> Value {
     item.insert("content".to_owned(), parts_of(said));
     Value::Object(item)
 }
+
+const DIALECT: &str = "openai-responses";
 
 /// Output items that follow each other: one message of the assistant.
 pub(super) struct Reply {
@@ -69,33 +96,45 @@ impl Reply {
                 item.shift_remove("status");
                 self.read.add_thought(Value::Object(item));
             }
-            Some("function_call") => {
+            Some(kind @ ("function_call" | "custom_tool_call")) => {
+                let is_custom = kind == "custom_tool_call";
                 let field = |key: &str| item.get(key).unwrap_or(&Value::Null);
                 let id = if item.contains_key("call_id") { field("call_id") } else { field("id") };
                 let mut call = call(id, field("name"), None);
                 if let Some(arguments) = item.get("arguments").filter(|arguments| arguments.is_string()) {
                     call["function"]["arguments"] = arguments.clone();
                 }
+                let input = field("input").clone();
                 put_rest(
                     &mut call,
-                    "openai-responses",
+                    DIALECT,
                     &Value::Object(item),
-                    &["type", "id", "call_id", "name", "arguments", "status"],
+                    &["type", "id", "call_id", "name", "arguments", "input", "status"],
                 );
+                if is_custom && let Some(call) = call.as_object_mut() {
+                    custom_call(call, &input);
+                }
                 self.read.add_call(call);
             }
-            _ => {
+            Some("message") | None => {
+                let first = self.read.parts.len();
                 match parts_of(item.shift_remove("content").unwrap_or_default()) {
                     Value::String(text) => self.read.add_part(json!({ "type": "text", "text": text })),
                     Value::Array(parts) => parts.into_iter().for_each(|part| self.read.add_part(part)),
                     _ => {}
                 }
-                // The id and the phase go back with the message.
-                if item.get("id").is_some_and(Value::is_string) {
-                    item.retain(|key, _| matches!(key.as_str(), "type" | "id" | "phase"));
+                // These go back with the parts of the message.
+                item.retain(|key, value| {
+                    matches!(key.as_str(), "id" | "phase") || key == "status" && value != "completed"
+                });
+                if !item.is_empty() {
+                    item.insert("type".to_owned(), json!("message"));
+                    item.insert("part".to_owned(), first.into());
+                    item.insert("parts".to_owned(), (self.read.parts.len() - first).into());
                     self.read.artifacts.push(Value::Object(item));
                 }
             }
+            Some(_) => self.read.add_part(Value::Object(item)),
         }
     }
 
@@ -111,22 +150,26 @@ fn kind(item: &Map<String, Value>) -> Option<&str> {
     item.get("type").and_then(Value::as_str)
 }
 
-/// Returns a content with texts as chat completions have them.
+/// Returns a content with texts as chat completions have them; other fields of a text are for this API dialect.
 fn parts_of(said: Value) -> Value {
     let Value::Array(parts) = said else { return said };
-    let parts = parts.into_iter().map(|mut part| {
-        if matches!(part["type"].as_str(), Some("input_text" | "output_text")) {
-            part["type"] = json!("text");
+    let parts = parts.into_iter().map(|mut part| match part.get("type").and_then(Value::as_str) {
+        Some("input_text" | "output_text") => {
             if let Some(part) = part.as_object_mut() {
-                // Written anew with each reply.
-                part.retain(|key, value| key != "annotations" && key != "logprobs" || is_filled(value));
+                // Each reply has an empty list of annotations.
+                part.retain(|_, value| value.as_array().is_none_or(|list| !list.is_empty()));
             }
+            let mut text = json!({ "type": "text", "text": part.get("text") });
+            if let Some(mark) = part.get(BREAKPOINT) {
+                text[BREAKPOINT] = mark.clone();
+            }
+            put_rest(&mut text, DIALECT, &part, &["type", "text", BREAKPOINT]);
+            text
         }
-        part
+        _ => part,
     });
     content(parts.collect())
 }
 
-fn is_filled(value: &Value) -> bool {
-    value.as_array().is_some_and(|list| !list.is_empty())
-}
+/// The cache mark of a part, which chat completions have too.
+const BREAKPOINT: &str = "prompt_cache_breakpoint";

@@ -4,6 +4,7 @@ use ctx_types::closest;
 use serde_json::{Map, Value};
 
 use crate::conversation::provider_messages::is_gemini;
+use crate::conversation::provider_messages::responses_items::is_item;
 use crate::format::Format;
 use crate::format::evidence::objects::{has, is_chat_header, is_list, is_silly_tavern_line, is_text};
 use crate::loose::get;
@@ -30,6 +31,11 @@ pub(super) fn messages(map: &Map<String, Value>, strictness: Strictness) -> Opti
     }
     let contents = map.get("contents").and_then(Value::as_array).into_iter().flatten();
     if contents.filter_map(Value::as_object).any(is_gemini) {
+        return Some(Format::ChatMessages);
+    }
+    let input = map.get("input").and_then(Value::as_array).into_iter().flatten();
+    let is_input = |item: &Map<String, Value>| is_item(item) || is_message(item) && has_known_role(item);
+    if is_text(map, "model") && !has(map, "role") && input.filter_map(Value::as_object).any(is_input) {
         return Some(Format::ChatMessages);
     }
     let is_meant = is_message(map) && (strictness == Strictness::Loose || has_known_role(map));
@@ -93,7 +99,7 @@ pub(super) fn list_shape(items: &[Value], strictness: Strictness) -> Option<Form
     if is_said && any_has(&STORED_KEYS) {
         return Some(Format::StoredMessages);
     }
-    let is_list = if is_strict { false } else { items.is_empty() || any_has(&["role", "content"]) };
+    let is_list = !is_strict && (items.is_empty() || any_has(&["role", "content"]) || objects().any(is_item));
     (is_list || (is_strict && is_said)).then_some(Format::ChatMessages)
 }
 

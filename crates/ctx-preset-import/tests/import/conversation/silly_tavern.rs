@@ -2,7 +2,7 @@
 
 use ctx_preset_import::{Format, codes};
 use ctx_types::{Persist, codes as types};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::any::assert_all_kept;
 use super::{check, findings, read};
@@ -70,19 +70,4 @@ fn wrong_types_in_a_sillytavern_chat_are_kept() {
     assert_all_kept(&chat, &session.value.write());
     let found = ["/0/mes", "/0/is_user", "/0/is_system", "/0/name", "/2"];
     assert_eq!(findings(&session), found.map(|pointer| (types::WRONG_TYPE, pointer)));
-}
-
-#[test]
-fn titles_of_media_that_are_not_sent_are_reported() {
-    let message = |extra: Value| json!({ "name": "Lin", "is_user": true, "mes": "see", "extra": extra });
-    let media = json!([{ "url": "a.png", "type": "image", "title": "An owl", "append_title": true }]);
-    let chat = [
-        json!({ "user_name": "Lin", "character_name": "Ada", "chat_metadata": {} }),
-        message(json!({ "media": media })),
-        message(json!({ "title": "A moon", "append_title": true })),
-        message(json!({ "title": "A sun", "append_title": false })),
-    ];
-    let lines = chat.map(|line| line.to_string()).join("\n");
-    let found: Vec<String> = read(lines).diagnostics.iter().map(|found| found.message.to_string()).collect();
-    assert!(found.contains(&"titles of media in 2 messages not sent".to_owned()), "{found:?}");
 }

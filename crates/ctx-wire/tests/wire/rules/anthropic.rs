@@ -1,7 +1,8 @@
 //! Anthropic's messages.
 
 use ctx_types::CacheMark;
-use ctx_wire::{Dialect, Options, SystemPlacement};
+use ctx_wire::{Dialect, Options, Request, SystemPlacement};
+use insta::assert_snapshot;
 use serde_json::json;
 
 use super::case::*;
@@ -243,11 +244,47 @@ fn of_many_marks_the_last_four_are_written_and_none_outlasts_an_earlier() {
     let encoded = encode(ANTHROPIC, &turns(9), &Options::default());
     assert_eq!(encoded.to_string().matches("cache_control").count(), 4);
     let told: Vec<String> = encoded.diagnostics.iter().map(ToString::to_string).collect();
-    assert_eq!(told, ["warning[CTX0533]: 6 messages have cache marks; only the last 4 are sent"]);
+    assert_eq!(told, ["warning[CTX0533]: 6 blocks have cache marks; only the last 4 are sent"]);
 
     let encoded = encode(ANTHROPIC, &turns(4), &Options::default());
     assert!(!encoded.to_string().contains("1h"));
     assert!(encoded.diagnostics.iter().any(|found| found.code == ctx_wire::codes::CACHE_MARK));
+}
+
+#[test]
+fn counts_cache_marks_of_all_blocks() {
+    let mark = json!({ "type": "ephemeral" });
+    let picture = json!({ "type": "image", "source": { "type": "url", "url": "https://a/b.png" }, "cache_control": mark });
+    let search = json!({ "type": "server_tool_use", "id": "s", "name": "web_search", "input": {}, "cache_control": mark });
+    let long = json!({ "type": "search_result", "content": [], "cache_control": { "type": "ephemeral", "ttl": "1h" } });
+    let thought = json!({ "type": "thinking", "thinking": "t", "signature": "s", "cache_control": mark });
+    let messages = [
+        with_part(user("a"), picture.clone()),
+        thinking(with_part(answer("b"), search), &[thought]),
+        with_part(user("c"), picture.clone()),
+        with_part(answer("d"), long),
+        marked(user("e"), CacheMark::Short),
+        with_part(answer("f"), json!({ "type": "fallback" })),
+        with_part(user("g"), picture),
+    ];
+    let tools = [json!({ "name": "t", "input_schema": { "type": "object" }, "cache_control": mark })];
+    let parameters = json!({ "max_tokens": 9 });
+    let request = Request { model: "m", tools: &tools, parameters: parameters.as_object().unwrap() };
+    let encoded = ANTHROPIC.encode(&messages, &request);
+    let told: Vec<String> = encoded.diagnostics.iter().map(ToString::to_string).collect();
+    assert_snapshot!(told.join("\n"), @"
+    info[CTX0519]: the cache mark of a thinking block is not sent: the API rejects it (at /messages/1/content/0)
+    warning[CTX0533]: 7 blocks have cache marks; only the last 4 are sent
+    info[CTX0519]: a long-lived cache mark cannot follow a short-lived one; it is sent as short-lived (at /messages/3/content/1)
+    ");
+    let body = encoded.to_value();
+    let mark = json!({ "type": "ephemeral" });
+    let places =
+        ["/messages/2/content/1", "/messages/3/content/1", "/messages/4/content/0", "/messages/6/content/1"];
+    for place in places {
+        assert_eq!(body.pointer(&format!("{place}/cache_control")), Some(&mark), "{place}");
+    }
+    assert_eq!(body.to_string().matches("cache_control").count(), 4);
 }
 
 #[test]

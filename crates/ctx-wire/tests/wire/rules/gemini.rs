@@ -175,6 +175,19 @@ fn a_later_system_message_is_wrapped_or_hoisted() {
 }
 
 #[test]
+fn inserts_user_message_before_first_call() {
+    check(
+        GEMINI,
+        &[calling("", &["c1"]), result("c1", "x")],
+        "/contents/0",
+        &json!({ "role": "user", "parts": [{ "text": "(The conversation begins.)" }] }),
+        &[
+            "info[CTX0516]: the API rejects a leading assistant message; a user message is inserted before it (at /contents/0)",
+        ],
+    );
+}
+
+#[test]
 fn cache_marks_have_no_place() {
     check(
         GEMINI,

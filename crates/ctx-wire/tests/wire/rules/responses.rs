@@ -1,7 +1,7 @@
 //! OpenAI's responses.
 
-use ctx_types::{CacheMark, Role};
-use ctx_wire::{Dialect, Request, openai_responses};
+use ctx_types::{CacheMark, Message, Role};
+use ctx_wire::{Dialect, Options, Request, openai_responses};
 use serde_json::{Value, json};
 
 use super::case::*;
@@ -122,6 +122,29 @@ fn a_cache_mark_stands_on_a_part_of_the_input() {
             "info[CTX0519]: its cache mark is not sent: replies cannot have one in this API dialect (at /input/1)",
         ],
     );
+}
+
+#[test]
+fn counts_cache_marks_of_parts() {
+    let mark = json!({ "mode": "explicit" });
+    let picture =
+        json!({ "type": "input_image", "image_url": "https://a/b.png", "prompt_cache_breakpoint": mark });
+    let messages: Vec<Message> =
+        (0..3).map(|_| marked(with_part(user("a"), picture.clone()), CacheMark::Short)).collect();
+    let with_both: Vec<Message> =
+        messages.iter().cloned().chain((0..2).map(|_| marked(user("b"), CacheMark::Short))).collect();
+    let encoded = encode(RESPONSES, &with_both, &Options::default());
+    assert_eq!(encoded.to_string().matches("prompt_cache_breakpoint").count(), 4);
+    assert_eq!(encoded.diagnostics.len(), 1, "{:?}", encoded.diagnostics);
+}
+
+#[test]
+fn keeps_items_of_own_tools() {
+    let search = json!({ "type": "web_search_call", "id": "ws_1", "status": "completed" });
+    let message = with_part(answer("so"), search.clone());
+    let text = json!({ "type": "message", "id": "msg_0", "role": "assistant", "status": "completed",
+        "content": [{ "type": "output_text", "text": "so", "annotations": [] }] });
+    check(RESPONSES, &[message], "/input", &json!([text, search]), &[]);
 }
 
 #[test]
