@@ -663,7 +663,7 @@ fn a_request_body_is_looked_at_as_its_provider_does() {
     5 |     {"role": "tool", "tool_call_id": "a", "content": "42"}
       |                                      ^^^
       |
-      = help: fix the request; the provider will reject it
+      = help: restore the call, or delete the result
     "#);
     let body =
         r#"{"model":"claude","max_tokens":5,"system":"Be kind.","messages":[{"role":"user","content":""}]}"#;
@@ -679,7 +679,7 @@ fn a_request_body_is_looked_at_as_its_provider_does() {
     1 | {"model":"claude","max_tokens":5,"system":"Be kind.","messages":[{"role":"user","content":""}]}
       |                                                                                           ^^
       |
-      = help: fix the request; the provider will reject it
+      = help: add text, or delete it
     "#);
     let body = r#"{"model":"gpt-4o","messages":[{"role":"user","content":"Hi"}]}"#;
     assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @"

@@ -52,7 +52,7 @@ fn messages_in_an_object() {
     3 |   - {role: user, content: 7}
       |                           ^
       |
-      = help: fix the request; the provider will reject it
+      = help: correct the field; the provider rejects the request
     ");
 }
 
