@@ -43,7 +43,7 @@ pub struct Assembled {
 /// let agent = Agent::read(file, &mut Reader::new());
 /// let (preset, _) = Preset::compile(&agent, &AnchorRegistry::system());
 /// let hello = Message::new(Role::User, "Hello", Source::history("n1", Role::User));
-/// let window = Window::whole(vec![hello]);
+/// let window = Window::from_messages(vec![hello]);
 /// let target = Target::default();
 /// let assembled = assemble(&preset, window, Vec::new(), target, &mut |request| {
 ///     Rendered::unchanged(request.text)

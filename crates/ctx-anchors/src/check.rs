@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_types::{
-    Agent, CHAT_HISTORY, Code, Diagnostic, Fix, Near, Phrase, Placement, PresetMessage, UnplacedHistory,
-    closest, excerpt, nearest, phrase,
+    Agent, CHAT_HISTORY, Code, Diagnostic, Fix, NearestName, Phrase, Placement, PresetMessage,
+    UnplacedHistory, closest, excerpt, nearest, phrase,
 };
 
 use crate::codes;
@@ -74,7 +74,7 @@ impl<'a> Check<'a> {
                 Some(near) => unknown.guessing(near, Fix::text),
                 None => unknown.with_help(help),
             });
-        } else if Placement::of(file).0 != Placement::InOrder {
+        } else if Placement::read(file).0 != Placement::InOrder {
             let message = phrase!("an anchor has no placement of its own; the placement is ignored");
             let help = phrase!("move the entry in the list, or change it to a normal message");
             self.warn(codes::PLACED_ANCHOR, message, pointer(entry.index, ""), help);
@@ -242,7 +242,11 @@ fn disabled(target: &str) -> Diagnostic {
     Diagnostic::error(codes::DISABLED_TARGET, message).with_help(help)
 }
 
-fn near<'n>(left: &mut usize, name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<Near<'n>> {
+fn near<'n>(
+    left: &mut usize,
+    name: &str,
+    known: impl IntoIterator<Item = &'n str>,
+) -> Option<NearestName<'n>> {
     let known: Vec<&str> = known.into_iter().take(*left).collect();
     *left -= known.len();
     nearest(name, known)

@@ -61,10 +61,10 @@ impl<'a> Compiler<'a> {
     fn entry(&mut self, index: usize, file: &PresetMessage) -> Entry {
         let part = read_part(file, self.registry);
         let (placement, mut found) = match &part {
-            Part::Message => Placement::of(file),
+            Part::Message => Placement::read(file),
             // `check` reports the placement unless the preset uses it.
             Part::Placeholder { anchor } if WORLD_INFO.contains(&&**anchor) => {
-                let placement = Some(Placement::of(file).0);
+                let placement = Some(Placement::read(file).0);
                 let in_history = placement.filter(|placement| matches!(placement, Placement::Depth { .. }));
                 (in_history.unwrap_or(Placement::InOrder), Vec::new())
             }

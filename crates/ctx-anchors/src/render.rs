@@ -71,7 +71,7 @@ impl PartTexts<'_> {
         let rendered = render(RenderRequest { entry: self.entry, part: index, text });
         let len = rendered.text.len();
         if rendered.written.is_empty() && len > 0 {
-            self.push(Segment::whole(len, self.entry.source.clone()));
+            self.push(Segment::full(len, self.entry.source.clone()));
         }
         for segment in rendered.written {
             self.push(segment);

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use ctx_types::{Near, nearest};
+use ctx_types::{NearestName, nearest};
 
 use crate::builtins;
 use crate::definition::{Definition, Form};
@@ -146,7 +146,7 @@ impl Registry {
         Dialect::ALL.into_iter().find(|dialect| self.find(name, *dialect).is_some())
     }
 
-    pub(crate) fn nearest(&self, name: &str, dialect: Dialect) -> Option<Near<'_>> {
+    pub(crate) fn nearest(&self, name: &str, dialect: Dialect) -> Option<NearestName<'_>> {
         let known = self.definitions.iter().filter(|known| known.dialects.contains(dialect));
         nearest(name, known.flat_map(Definition::names).map(|known| &**known))
     }

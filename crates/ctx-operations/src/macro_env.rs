@@ -339,7 +339,7 @@ impl Reader {
         let message = phrase!("unknown environment field `{key}`", key = excerpt(key));
         let finding = Diagnostic::warning(BAD_ENV, message).at_pointer(at).about_key();
         self.found.push(match nearest(key, FIELDS) {
-            Some(near) => finding.guessing(near, Fix::key),
+            Some(near) => finding.with_guess(near, Fix::key),
             None => finding,
         });
     }

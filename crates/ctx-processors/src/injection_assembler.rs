@@ -7,7 +7,7 @@ use ctx_pipeline::{
     Config, ConfigField, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, Prepared,
     ProcessorError,
 };
-use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TextMemory};
+use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TextCache};
 
 use crate::gap_ranks::{GapRanks, lanes};
 use crate::macro_values::{MacroValues, macro_dialect};
@@ -55,7 +55,7 @@ struct Compiled {
     values: MacroValues,
     lanes: Arc<[i64]>,
     /// Shares expanded texts between turns.
-    memory: TextMemory,
+    memory: TextCache,
 }
 
 #[async_trait]
@@ -102,7 +102,7 @@ impl ContextProcessor for InjectionAssembler {
         let lanes = lanes(preset.entries());
         let values = MacroValues::of_agent(agent, self.ports.clone(), &mut |finding| cx.report(finding));
         let values = values.with_card_templates(dialect, &self.macros);
-        Prepared::new(Compiled { preset, templates, values, lanes, memory: TextMemory::default() })
+        Prepared::new(Compiled { preset, templates, values, lanes, memory: TextCache::default() })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {

@@ -7,7 +7,7 @@ use ctx_pipeline::{
 };
 use ctx_types::{
     Agent, Change, ConfigField, Content, Diagnostic, Message, NodeEdit, Role, Session, SessionOp, SourceKind,
-    Text, TextMemory, Trust, count_of, phrase,
+    Text, TextCache, Trust, count_of, phrase,
 };
 use serde_json::{Map, Value};
 
@@ -43,7 +43,7 @@ pub struct VariableProcessor;
 struct Compiled {
     definitions: VariableDefinitions,
     language: Language,
-    memory: TextMemory,
+    memory: TextCache,
 }
 
 impl VariableProcessor {
@@ -73,7 +73,7 @@ impl ContextProcessor for VariableProcessor {
             Some(definitions) => Prepared::new(Compiled {
                 definitions,
                 language: language(agent),
-                memory: TextMemory::default(),
+                memory: TextCache::default(),
             }),
             None => Prepared::default(),
         }
@@ -129,7 +129,7 @@ fn read_input(
 
 fn show(
     references: &References<'_>,
-    memory: &TextMemory,
+    memory: &TextCache,
     cx: &mut PipelineContext<'_>,
 ) -> Result<usize, ProcessorError> {
     let mut showing = Showing { references, left: MAX_OUTPUT, found: Vec::new(), unknown: BTreeSet::new() };
@@ -171,7 +171,7 @@ struct Showing<'a> {
 }
 
 impl Showing<'_> {
-    fn rewrite(&mut self, message: &mut Message, memory: &TextMemory) -> bool {
+    fn rewrite(&mut self, message: &mut Message, memory: &TextCache) -> bool {
         // Users and models may write any text in brackets. Only authors get diagnostics.
         let is_authored =
             !matches!(message.source.kind, SourceKind::History | SourceKind::Summary | SourceKind::Input);

@@ -211,7 +211,7 @@ impl MediaItem {
         let inline = either("inlineData", "inline_data");
         let media = inline.or_else(|| either("fileData", "file_data"))?;
         let mime_type = media.get("mimeType").or_else(|| media.get("mime_type"));
-        Some(match MediaKind::of_mime(mime_type.and_then(Value::as_str).unwrap_or_default()) {
+        Some(match MediaKind::from_mime(mime_type.and_then(Value::as_str).unwrap_or_default()) {
             MediaKind::Image => {
                 let data = inline.and_then(|inline| inline.get("data")?.as_str());
                 Self::Image { size: data.and_then(image_size), detail }

@@ -599,7 +599,7 @@ fn marks_empty_assistant_entry_as_silent() {
     );
     let (preset, _) = Preset::compile(&agent, &AnchorRegistry::system());
     let silent = |preset: &Preset| -> Vec<(Role, bool)> {
-        let window = Window::whole(Vec::new());
+        let window = Window::from_messages(Vec::new());
         let assembled = assemble(preset, window, Vec::new(), Target::default(), &mut |request| {
             Rendered::unchanged(request.text)
         });

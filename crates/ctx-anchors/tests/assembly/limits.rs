@@ -17,7 +17,7 @@ fn run(entries: &[Value], history: usize, injections: Vec<Injection>) -> (Assemb
         let role = if index.is_multiple_of(2) { Role::User } else { Role::Assistant };
         Message::new(role, "m", Source::history(index.to_string(), role))
     };
-    let window = Window::whole((0..history).map(message).collect());
+    let window = Window::from_messages((0..history).map(message).collect());
     (assemble(&preset, window, injections, Target::default(), &mut case::render), diagnostics)
 }
 

@@ -153,7 +153,7 @@ prop_compose! {
         let file = ctx_types::PresetMessage::read(keys, &mut Reader::new());
         let text = if lane == 1 { "injected" } else { "" };
         let source = Source::new(SourceKind::Plugin, Trust::Preset).with_id(id.to_string());
-        let mut injection = Injection::plugin(text, Placement::of(&file).0, source.clone());
+        let mut injection = Injection::plugin(text, Placement::read(&file).0, source.clone());
         if 0 < cut && cut < text.len() {
             let own = Source::new(SourceKind::Macro, Trust::User);
             let segment = |span, source| Segment { span, source, via: Vec::new() };
