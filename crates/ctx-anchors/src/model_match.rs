@@ -25,7 +25,7 @@ const MAX_PATTERNS: usize = 1_000;
 const LIMITS: Limits = Limits {
     pattern_bytes: 4 << 10,
     positions: 1_000,
-    building: 2_000,
+    build_cost: 2_000,
     compiled_bytes: 256 << 10,
     nest: 32,
     steps: 20_000,
