@@ -1,7 +1,7 @@
 //! Test cases and results as text.
 
 use ctx_anchors::{
-    AnchorDefinition, AnchorRegistry, Assembled, Preset, RenderRequest, Rendered, Target, assemble,
+    AnchorDefinition, AnchorRegistry, AssembledPreset, Preset, RenderRequest, RenderedText, Target, assemble,
 };
 use ctx_types::{
     Agent, Diagnostic, Injection, Message, Persist as _, Placement, PresetMessage, Rank, Reader, Role,
@@ -48,7 +48,7 @@ pub(crate) fn check(preset: &str, history: &str, expected: &str) {
 }
 
 /// Omits the role of user and history messages.
-pub(crate) fn texts(assembled: &Assembled) -> String {
+pub(crate) fn texts(assembled: &AssembledPreset) -> String {
     let text = |message: &Message| {
         let mut text = message.text().into_owned();
         if message.source.kind != SourceKind::History && message.role != Role::User {
@@ -150,10 +150,10 @@ fn injection(value: Value) -> Injection {
     injection
 }
 
-pub(crate) fn render(request: RenderRequest<'_>) -> Rendered {
+pub(crate) fn render(request: RenderRequest<'_>) -> RenderedText {
     if !request.text.contains("{{") {
-        return Rendered::unchanged(request.text);
+        return RenderedText::unchanged(request.text);
     }
     let text = request.text.replace("{{user}}", "Ada").replace("{{empty}}", "");
-    Rendered { text: Text::from(text), written: Vec::new() }
+    RenderedText { text: Text::from(text), written: Vec::new() }
 }
