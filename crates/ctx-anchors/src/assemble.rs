@@ -8,21 +8,21 @@ use ctx_types::{
     Placement, Rank, Role, Side, Window, anchor_id, excerpt, phrase,
 };
 
-use crate::gaps::{AtFront, Gaps};
+use crate::gaps::{FrontItem, Gaps};
 use crate::model_match::Target;
-use crate::preset::{Entry, Part, Preset, Switch};
-use crate::render::{self, Render, RenderRequest, Rendered};
-use crate::slots::{Own, Ranked, Slots, Spot};
+use crate::preset::{Entry, EntryPart, Preset, Switch};
+use crate::render::{self, Render, RenderRequest, RenderedText};
+use crate::slots::{RankedMessage, SlotContent, SlotPosition, Slots};
 
 /// Result of an assembly.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Assembled {
+pub struct AssembledPreset {
     /// Messages in request order.
     pub messages: Vec<Message>,
     /// Decisions about entries and injections that are not at their intended position.
     pub decisions: Vec<Decision>,
     /// Items before the loaded messages whose own position is not loaded or does not exist.
-    pub at_front: Vec<AtFront>,
+    pub at_front: Vec<FrontItem>,
 }
 
 /// Assembles a preset with a conversation and injections.
@@ -32,7 +32,7 @@ pub struct Assembled {
 /// injections, and depth points.
 ///
 /// ```
-/// use ctx_anchors::{AnchorRegistry, Preset, Rendered, Target, assemble};
+/// use ctx_anchors::{AnchorRegistry, Preset, RenderedText, Target, assemble};
 /// use ctx_types::{Agent, Message, Persist, Reader, Role, Source, Window};
 ///
 /// let file = serde_json::json!({ "presetMessages": [
@@ -43,10 +43,10 @@ pub struct Assembled {
 /// let agent = Agent::read(file, &mut Reader::new());
 /// let (preset, _) = Preset::compile(&agent, &AnchorRegistry::system());
 /// let hello = Message::new(Role::User, "Hello", Source::history("n1", Role::User));
-/// let window = Window::whole(vec![hello]);
+/// let window = Window::from_messages(vec![hello]);
 /// let target = Target::default();
 /// let assembled = assemble(&preset, window, Vec::new(), target, &mut |request| {
-///     Rendered::unchanged(request.text)
+///     RenderedText::unchanged(request.text)
 /// });
 /// let texts: Vec<_> = assembled.messages.iter().map(|message| message.text()).collect();
 /// assert_eq!(texts, ["Be kind.", "Stay short.", "Hello"]);
@@ -56,8 +56,8 @@ pub fn assemble(
     window: Window,
     injections: Vec<Injection>,
     target: Target<'_>,
-    render: &mut dyn FnMut(RenderRequest<'_>) -> Rendered,
-) -> Assembled {
+    render: &mut dyn FnMut(RenderRequest<'_>) -> RenderedText,
+) -> AssembledPreset {
     let mut assembly = Assembly::new(preset, window);
     let anchored = assembly.scan(preset, target, render);
     for anchored in anchored {
@@ -82,10 +82,10 @@ struct Assembly {
     decisions: Vec<Decision>,
 }
 
-struct Anchored {
+struct AnchoredMessage {
     target: Arc<str>,
     side: Side,
-    ranked: Ranked,
+    ranked: RankedMessage,
 }
 
 impl Assembly {
@@ -105,7 +105,7 @@ impl Assembly {
     }
 
     /// Returns the messages that target anchors.
-    fn scan(&mut self, preset: &Preset, target: Target<'_>, render: &mut Render<'_>) -> Vec<Anchored> {
+    fn scan(&mut self, preset: &Preset, target: Target<'_>, render: &mut Render<'_>) -> Vec<AnchoredMessage> {
         // Evaluated once, because a model match runs regular expressions.
         let active: Vec<bool> = preset.entries.iter().map(|entry| entry.is_active(target)).collect();
         let entries = || preset.entries.iter().zip(active.iter().copied());
@@ -121,14 +121,14 @@ impl Assembly {
         let mut anchored = Vec::new();
         for (entry, is_active) in entries() {
             if !is_active {
-                self.note_inactive(entry, target);
+                self.report_inactive(entry, target);
             }
-            if is_active || entry.part == Part::History {
+            if is_active || entry.part == EntryPart::History {
                 anchored.extend(self.scan_entry(entry, &anchors, render));
             }
         }
         if !preset.places_history() && self.has_history {
-            self.slots.push(Some(CHAT_HISTORY), Own::History);
+            self.slots.push(Some(CHAT_HISTORY), SlotContent::History);
         }
         anchored
     }
@@ -138,24 +138,24 @@ impl Assembly {
         entry: &Entry,
         anchors: &BTreeSet<&str>,
         render: &mut Render<'_>,
-    ) -> Option<Anchored> {
+    ) -> Option<AnchoredMessage> {
         match entry.part {
-            Part::Nothing => None,
-            Part::History => {
-                self.slots.push(entry.anchor(), Own::History);
+            EntryPart::Nothing => None,
+            EntryPart::History => {
+                self.slots.push(entry.anchor(), SlotContent::History);
                 None
             }
-            Part::Placeholder { .. } | Part::Template { .. } => {
+            EntryPart::Placeholder { .. } | EntryPart::Template { .. } => {
                 let message = if self.places_world_info && entry.is_world_info() {
                     self.world_info_entry(entry)
                 } else {
                     self.render(entry, render)
                 };
-                let own = message.map_or(Own::Nothing, Own::Message);
+                let own = message.map_or(SlotContent::Nothing, SlotContent::Message);
                 self.slots.push(entry.anchor(), own);
                 None
             }
-            Part::Message => {
+            EntryPart::Message => {
                 let message = self.render(entry, render)?;
                 self.place_entry(entry, message, anchors)
             }
@@ -167,7 +167,7 @@ impl Assembly {
         let anchor = Arc::from(entry.anchor()?);
         self.world_info.entry(anchor).or_insert_with(|| entry.clone());
         let is_divider = entry.placement == Placement::InOrder && !entry.role.is_instruction();
-        is_divider.then(|| silent(Message::new(entry.role, "", entry.source.clone())))
+        is_divider.then(|| silence_message(Message::new(entry.role, "", entry.source.clone())))
     }
 
     fn render(&mut self, entry: &Entry, render: &mut Render<'_>) -> Option<Message> {
@@ -184,7 +184,7 @@ impl Assembly {
         }
         let message = render::message(entry, render);
         let is_empty = message.content.is_empty();
-        let is_sent_blank = self.sends_white_space && entry.part == Part::Message && !is_empty;
+        let is_sent_blank = self.sends_white_space && entry.part == EntryPart::Message && !is_empty;
         if message.is_blank() && !is_sent_blank {
             let reason = if entry.content.is_blank() {
                 phrase!("blank content")
@@ -193,27 +193,29 @@ impl Assembly {
             };
             self.decisions.push(Decision::new(Outcome::Dropped, entry.source.clone(), reason));
             let is_divider = entry.placement == Placement::InOrder && !entry.role.is_instruction();
-            return (self.sends_white_space && is_empty && is_divider).then(|| silent(message));
+            return (self.sends_white_space && is_empty && is_divider).then(|| silence_message(message));
         }
         Some(message)
     }
 
-    fn note_inactive(&mut self, entry: &Entry, target: Target<'_>) {
+    fn report_inactive(&mut self, entry: &Entry, target: Target<'_>) {
         let (outcome, reason) = match (&entry.part, &entry.switch) {
-            (Part::Message | Part::Template { .. }, Switch::On | Switch::When(_))
+            (EntryPart::Message | EntryPart::Template { .. }, Switch::On | Switch::When(_))
                 if !entry.is_triggered(target) =>
             {
                 (Outcome::NotActivated, phrase!("not for this generation type"))
             }
-            (Part::Message | Part::Template { .. }, Switch::Off(reason)) => (Outcome::Hidden, reason.clone()),
-            (Part::Message | Part::Template { .. }, Switch::On | Switch::When(_)) => {
+            (EntryPart::Message | EntryPart::Template { .. }, Switch::Off(reason)) => {
+                (Outcome::Hidden, reason.clone())
+            }
+            (EntryPart::Message | EntryPart::Template { .. }, Switch::On | Switch::When(_)) => {
                 (Outcome::NotActivated, phrase!("`modelMatch` excludes this model"))
             }
-            (Part::History, Switch::When(_)) => (
+            (EntryPart::History, Switch::When(_)) => (
                 Outcome::Kept,
                 phrase!("`modelMatch` excludes this model; the history is still inserted here"),
             ),
-            (Part::History | Part::Placeholder { .. } | Part::Nothing, _) => return,
+            (EntryPart::History | EntryPart::Placeholder { .. } | EntryPart::Nothing, _) => return,
         };
         self.decisions.push(Decision::new(outcome, entry.source.clone(), reason));
     }
@@ -223,15 +225,15 @@ impl Assembly {
         entry: &Entry,
         mut message: Message,
         anchors: &BTreeSet<&str>,
-    ) -> Option<Anchored> {
+    ) -> Option<AnchoredMessage> {
         match &entry.placement {
-            Placement::InOrder => self.slots.push(None, Own::Message(message)),
+            Placement::InOrder => self.slots.push(None, SlotContent::Message(message)),
             Placement::Index { .. } | Placement::Depth { .. } => {
                 self.place_in_history(&entry.placement, rank_entry(entry, message));
             }
             Placement::Anchor { target, side, .. } if anchors.contains(&**target) => {
                 let ranked = rank_entry(entry, message);
-                return Some(Anchored { target: target.clone(), side: *side, ranked });
+                return Some(AnchoredMessage { target: target.clone(), side: *side, ranked });
             }
             Placement::Anchor { target, .. } => {
                 let reason = phrase!(
@@ -240,13 +242,13 @@ impl Assembly {
                 );
                 self.decisions.push(Decision::new(Outcome::Moved, entry.source.clone(), reason));
                 message.placement = None;
-                self.slots.push(None, Own::Message(message));
+                self.slots.push(None, SlotContent::Message(message));
             }
         }
         None
     }
 
-    fn place_in_history(&mut self, placement: &Placement, ranked: Ranked) {
+    fn place_in_history(&mut self, placement: &Placement, ranked: RankedMessage) {
         if !self.has_history {
             let reason = phrase!(
                 "{placement} is a position in the history, and no history is sent",
@@ -264,10 +266,10 @@ impl Assembly {
         }
     }
 
-    fn place_at_anchor(&mut self, anchored: Anchored) {
+    fn place_at_anchor(&mut self, anchored: AnchoredMessage) {
         // Never the fallback: `scan` found the anchor.
-        let spot = self.slots.at_anchor(&anchored.target, anchored.side).unwrap_or(Spot::Bottom);
-        self.slots.place(spot, anchored.ranked);
+        let position = self.slots.at_anchor(&anchored.target, anchored.side).unwrap_or(SlotPosition::Bottom);
+        self.slots.place(position, anchored.ranked);
     }
 
     fn inject(&mut self, position: usize, injection: Injection) {
@@ -286,7 +288,7 @@ impl Assembly {
             Placement::Index { .. } | Placement::Depth { .. } => self.place_in_history(&placement, ranked),
             Placement::Anchor { target, side, .. } => {
                 let target = anchor_id(target);
-                let Some(spot) = self.slots.at_anchor(target, *side) else {
+                let Some(position) = self.slots.at_anchor(target, *side) else {
                     if self.silent.contains(target) {
                         let reason = phrase!("anchor `{target}` is disabled", target = excerpt(target));
                         let source = ranked.message.source.clone();
@@ -295,7 +297,7 @@ impl Assembly {
                     let missing = phrase!("the preset has no anchor `{name}`", name = excerpt(target));
                     return self.inject_elsewhere(target, &missing, ranked);
                 };
-                self.slots.place(spot, ranked);
+                self.slots.place(position, ranked);
             }
             Placement::InOrder => self.inject_elsewhere("", &phrase!("no target position"), ranked),
         }
@@ -318,7 +320,7 @@ impl Assembly {
     }
 
     /// Fallbacks for missing anchors, in order of preference.
-    fn inject_elsewhere(&mut self, target: &str, missing: &Phrase, mut ranked: Ranked) {
+    fn inject_elsewhere(&mut self, target: &str, missing: &Phrase, mut ranked: RankedMessage) {
         let source = ranked.message.source.clone();
         let note = |place: Phrase| {
             self.decisions.push(Decision::new(
@@ -333,43 +335,43 @@ impl Assembly {
             self.gaps.place_at_depths(&DepthPoints::single(4), ranked, &mut self.decisions);
             return;
         }
-        let (spot, place) = fallback(&self.slots, target);
+        let (position, place) = fallback(&self.slots, target);
         note(place);
-        self.slots.place(spot, ranked);
+        self.slots.place(position, ranked);
     }
 
-    fn finish(mut self) -> Assembled {
+    fn finish(mut self) -> AssembledPreset {
         if !self.has_history {
             let window = self.gaps.into_window();
-            self.decisions.extend(omitted_history(&window));
+            self.decisions.extend(omitted_history_decision(&window));
             let messages = self.slots.fill(Vec::new());
-            return Assembled { messages, decisions: self.decisions, at_front: Vec::new() };
+            return AssembledPreset { messages, decisions: self.decisions, at_front: Vec::new() };
         }
         let (prefix, at_front) = (self.gaps.take_prefix(), self.gaps.take_at_front());
         let mut messages = self.slots.fill(self.gaps.fill());
         messages.extend(prefix);
-        Assembled { messages, decisions: self.decisions, at_front }
+        AssembledPreset { messages, decisions: self.decisions, at_front }
     }
 }
 
 /// Keeps a position, but is not sent.
-fn silent(mut message: Message) -> Message {
+fn silence_message(mut message: Message) -> Message {
     message.place = Place::Skeleton;
     message.is_silent = true;
     message
 }
 
-fn fallback(slots: &Slots, target: &str) -> (Spot, Phrase) {
+fn fallback(slots: &Slots, target: &str) -> (SlotPosition, Phrase) {
     let description = |side| slots.at_anchor("char_description", side);
     let before_history = || match slots.at_anchor(CHAT_HISTORY, Side::Before) {
-        Some(spot) => (spot, phrase!("placed before the history")),
-        None => (Spot::Bottom, phrase!("placed at the end of the list")),
+        Some(position) => (position, phrase!("placed before the history")),
+        None => (SlotPosition::Bottom, phrase!("placed at the end of the list")),
     };
     match target {
         "world_info_before" => {
             let described = (description(Side::Before), phrase!("placed before `char_description`"));
             let system = (slots.before_first_system(), phrase!("placed before the first system entry"));
-            first_spot([described, system]).unwrap_or((Spot::Top, phrase!("placed at the top")))
+            first_position([described, system]).unwrap_or((SlotPosition::Top, phrase!("placed at the top")))
         }
         "world_info_after" => {
             let described = (description(Side::After), phrase!("placed after `char_description`"));
@@ -377,22 +379,22 @@ fn fallback(slots: &Slots, target: &str) -> (Spot, Phrase) {
                 slots.after_last_system_before_history(),
                 phrase!("placed after the last system entry before the history"),
             );
-            first_spot([described, system]).unwrap_or_else(before_history)
+            first_position([described, system]).unwrap_or_else(before_history)
         }
         _ => before_history(),
     }
 }
 
-fn first_spot(choices: [(Option<Spot>, Phrase); 2]) -> Option<(Spot, Phrase)> {
-    choices.into_iter().find_map(|(spot, place)| Some((spot?, place)))
+fn first_position(choices: [(Option<SlotPosition>, Phrase); 2]) -> Option<(SlotPosition, Phrase)> {
+    choices.into_iter().find_map(|(position, place)| Some((position?, place)))
 }
 
-fn rank_entry(entry: &Entry, message: Message) -> Ranked {
+fn rank_entry(entry: &Entry, message: Message) -> RankedMessage {
     let order = entry.placement.order();
-    Ranked { order, lane: entry.lane, rank: Rank::Preset, position: entry.index, message }
+    RankedMessage { order, lane: entry.lane, rank: Rank::Preset, position: entry.index, message }
 }
 
-fn rank_injection(position: usize, injection: Injection) -> Ranked {
+fn rank_injection(position: usize, injection: Injection) -> RankedMessage {
     let order = injection.placement.order();
     let message = Message::new(injection.role, injection.text, injection.source).with_extras(
         MessageExtras::default().with(|extras| {
@@ -402,10 +404,10 @@ fn rank_injection(position: usize, injection: Injection) -> Ranked {
             extras.written = injection.written;
         }),
     );
-    Ranked { order, lane: injection.lane, rank: injection.rank, position, message }
+    RankedMessage { order, lane: injection.lane, rank: injection.rank, position, message }
 }
 
-fn omitted_history(window: &Window) -> Option<Decision> {
+fn omitted_history_decision(window: &Window) -> Option<Decision> {
     let all = || window.pinned.iter().chain(&window.messages).chain(&window.prefix);
     let source = all().next()?.source.clone();
     let reason = phrase!("the preset has no `chat_history`, and `historyWhenUnplaced` is `omit`");

@@ -1,12 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_types::{
-    Agent, CHAT_HISTORY, Code, Diagnostic, Fix, Near, Phrase, Placement, PresetMessage, UnplacedHistory,
-    closest, excerpt, nearest, phrase,
+    Agent, CHAT_HISTORY, Code, Diagnostic, Fix, NearestName, Phrase, Placement, PresetMessage,
+    UnplacedHistory, closest, excerpt, nearest, phrase,
 };
 
 use crate::codes;
-use crate::preset::{Entry, Part, Switch};
+use crate::preset::{Entry, EntryPart, Switch};
 use crate::registry::AnchorRegistry;
 
 /// Limits the work for suggestions.
@@ -29,7 +29,7 @@ pub(crate) fn preset(
     check.ids();
     check.anchors();
     check.targets();
-    check.unplaced();
+    check.check_unplaced();
 }
 
 pub(crate) fn second_history(index: usize, chosen: usize) -> Diagnostic {
@@ -62,19 +62,19 @@ impl<'a> Check<'a> {
         if matches!(kind, "" | "message") {
             return;
         }
-        if entry.part == Part::Message {
+        if entry.part == EntryPart::Message {
             let known = self.registry.definitions().iter().map(|definition| &*definition.id);
-            let near = near(&mut self.guesses, kind, known.chain(["message", "placeholder"]));
+            let near = find_nearest(&mut self.guesses, kind, known.chain(["message", "placeholder"]));
             let kind = excerpt(kind);
             let message = phrase!("unknown anchor type `{kind}`; the entry is a normal message", kind);
             let unknown = Diagnostic::warning(codes::UNREGISTERED_TYPE, message);
             let unknown = unknown.at_pointer(pointer(entry.index, "/type"));
             let help = phrase!("use type `placeholder` with an id, or a type from `ctx anchors list`");
             self.diagnostics.push(match near {
-                Some(near) => unknown.guessing(near, Fix::text),
+                Some(near) => unknown.with_guess(near, Fix::text),
                 None => unknown.with_help(help),
             });
-        } else if Placement::of(file).0 != Placement::InOrder {
+        } else if Placement::read(file).0 != Placement::InOrder {
             let message = phrase!("an anchor has no placement of its own; the placement is ignored");
             let help = phrase!("move the entry in the list, or change it to a normal message");
             self.warn(codes::PLACED_ANCHOR, message, pointer(entry.index, ""), help);
@@ -85,12 +85,12 @@ impl<'a> Check<'a> {
         let Some(file) = self.file(entry) else { return };
         let is_nameless = file.id.as_deref().is_none_or(|id| id.trim().is_empty());
         match &entry.part {
-            Part::Nothing if is_nameless && file.kind.as_deref() == Some("placeholder") => {
+            EntryPart::Nothing if is_nameless && file.kind.as_deref() == Some("placeholder") => {
                 let message = phrase!("the placeholder has no id");
                 let help = phrase!("add an `id`: it is the anchor's name");
                 self.warn(codes::NAMELESS_PLACEHOLDER, message, pointer(entry.index, ""), help);
             }
-            Part::Placeholder { anchor } if !entry.content.is_blank() => {
+            EntryPart::Placeholder { anchor } if !entry.content.is_blank() => {
                 let anchor = excerpt(anchor);
                 let message = phrase!("`{anchor}` is only a position; its content is not sent", anchor);
                 let content = Diagnostic::info(codes::PLACEHOLDER_CONTENT, message);
@@ -103,7 +103,7 @@ impl<'a> Check<'a> {
 
     fn history(&mut self, entry: &Entry) {
         let Some(file) = self.file(entry) else { return };
-        if entry.part == Part::History && entry.off_reason().is_some() {
+        if entry.part == EntryPart::History && entry.off_reason().is_some() {
             let key = if file.is_enabled == Some(false) { "/isEnabled" } else { "/groupId" };
             let message = phrase!("`chat_history` is disabled; the history is still inserted here");
             let help = phrase!("to send no history, remove the entry and set `historyWhenUnplaced: omit`");
@@ -120,9 +120,9 @@ impl<'a> Check<'a> {
             let message = phrase!("unknown group `{id}`; the entry is ungrouped", id = excerpt(id));
             let unknown = Diagnostic::info(codes::UNKNOWN_GROUP, message);
             let unknown = unknown.at_pointer(pointer(index, "/groupId"));
-            let near = near(&mut self.guesses, id, declared.iter().copied());
+            let near = find_nearest(&mut self.guesses, id, declared.iter().copied());
             self.diagnostics.push(match near {
-                Some(near) => unknown.guessing(near, Fix::text),
+                Some(near) => unknown.with_guess(near, Fix::text),
                 None => unknown,
             });
         }
@@ -147,7 +147,7 @@ impl<'a> Check<'a> {
     fn anchors(&mut self) {
         let mut anchors = BTreeMap::new();
         let always = self.entries.iter().filter(|entry| matches!(entry.switch, Switch::On));
-        for entry in always.filter(|entry| entry.part != Part::History) {
+        for entry in always.filter(|entry| entry.part != EntryPart::History) {
             let (Some(anchor), Some(file)) = (entry.anchor(), self.file(entry)) else { continue };
             let first = *anchors.entry(anchor).or_insert(entry.index);
             if first != entry.index {
@@ -165,8 +165,8 @@ impl<'a> Check<'a> {
     }
 
     fn targets(&mut self) {
-        let on = self.declared(|entry| entry.off_reason().is_none());
-        let any = self.declared(|_| true);
+        let on = self.declared_ids(|entry| entry.off_reason().is_none());
+        let any = self.declared_ids(|_| true);
         let is_implied =
             self.agent.unplaced_history() == UnplacedHistory::Append || any.contains(CHAT_HISTORY);
         for entry in self.entries.iter().filter(|entry| entry.off_reason().is_none()) {
@@ -175,14 +175,17 @@ impl<'a> Check<'a> {
             if on.contains(target) || (target == CHAT_HISTORY && is_implied) {
                 continue;
             }
-            let finding =
-                if any.contains(target) { disabled(&excerpt(target)) } else { self.missing(target, &on) };
+            let finding = if any.contains(target) {
+                disabled_target(&excerpt(target))
+            } else {
+                self.unknown_target(target, &on)
+            };
             let pointer = self.file(entry).map_or("", target_key);
             self.diagnostics.push(finding.at_pointer(self::pointer(entry.index, pointer)));
         }
     }
 
-    fn missing(&mut self, target: &str, on: &BTreeSet<&str>) -> Diagnostic {
+    fn unknown_target(&mut self, target: &str, on: &BTreeSet<&str>) -> Diagnostic {
         if self.registry.get(target).is_some() {
             let message =
                 phrase!("no entry of type `{target}`; this entry stays at its list position", target);
@@ -192,14 +195,14 @@ impl<'a> Check<'a> {
         let shown = excerpt(target);
         let message = phrase!("unknown anchor `{name}`; the entry stays at its list position", name = shown);
         let missing = Diagnostic::error(codes::MISSING_TARGET, message);
-        let declared = near(&mut self.guesses, target, on.iter().copied().chain([CHAT_HISTORY]));
+        let declared = find_nearest(&mut self.guesses, target, on.iter().copied().chain([CHAT_HISTORY]));
         let registered = self.registry.definitions().iter().map(|definition| &*definition.id);
-        let registered = near(&mut self.guesses, target, registered);
+        let registered = find_nearest(&mut self.guesses, target, registered);
         let names = [declared, registered].into_iter().flatten().map(|near| near.name);
         // Prefers the more similar name; if equal, the declared anchor.
         let meant = closest(target, names);
         if let Some(near) = declared.filter(|near| meant == Some(near.name)) {
-            return missing.guessing(near, Fix::text);
+            return missing.with_guess(near, Fix::text);
         }
         if let Some(name) = meant {
             let help = phrase!("did you mean `{name}`? Then also add an entry with `type: {name}`", name);
@@ -211,11 +214,11 @@ impl<'a> Check<'a> {
         ))
     }
 
-    fn declared(&self, mut wanted: impl FnMut(&Entry) -> bool) -> BTreeSet<&'a str> {
+    fn declared_ids(&self, mut wanted: impl FnMut(&Entry) -> bool) -> BTreeSet<&'a str> {
         self.entries.iter().filter(|entry| wanted(entry)).filter_map(Entry::anchor).collect()
     }
 
-    fn unplaced(&mut self) {
+    fn check_unplaced(&mut self) {
         let Some(other) = self.agent.history_when_unplaced.as_deref() else { return };
         if !matches!(other, "append" | "omit") {
             let message = phrase!(
@@ -225,7 +228,7 @@ impl<'a> Check<'a> {
             let unknown = Diagnostic::warning(codes::UNPLACED_HISTORY, message);
             let unknown = unknown.at_pointer("/historyWhenUnplaced");
             self.diagnostics.push(match nearest(other, ["append", "omit"]) {
-                Some(near) => unknown.guessing(near, Fix::text),
+                Some(near) => unknown.with_guess(near, Fix::text),
                 None => unknown.with_help(phrase!("use `append` or `omit`")),
             });
         }
@@ -236,13 +239,17 @@ impl<'a> Check<'a> {
     }
 }
 
-fn disabled(target: &str) -> Diagnostic {
+fn disabled_target(target: &str) -> Diagnostic {
     let message = phrase!("anchor `{target}` is disabled; the entry stays at its list position", target);
     let help = phrase!("enable the entry of `{target}`, or choose another anchor", target);
     Diagnostic::error(codes::DISABLED_TARGET, message).with_help(help)
 }
 
-fn near<'n>(left: &mut usize, name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<Near<'n>> {
+fn find_nearest<'n>(
+    left: &mut usize,
+    name: &str,
+    known: impl IntoIterator<Item = &'n str>,
+) -> Option<NearestName<'n>> {
     let known: Vec<&str> = known.into_iter().take(*left).collect();
     *left -= known.len();
     nearest(name, known)

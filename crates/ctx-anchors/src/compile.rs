@@ -8,7 +8,7 @@ use ctx_types::{
 
 use crate::check;
 use crate::model_match::{ModelRule, Patterns};
-use crate::preset::{Entry, Part, Preset, Switch, WORLD_INFO};
+use crate::preset::{Entry, EntryPart, Preset, Switch, WORLD_INFO};
 use crate::registry::AnchorRegistry;
 
 impl Preset {
@@ -61,10 +61,10 @@ impl<'a> Compiler<'a> {
     fn entry(&mut self, index: usize, file: &PresetMessage) -> Entry {
         let part = read_part(file, self.registry);
         let (placement, mut found) = match &part {
-            Part::Message => Placement::of(file),
+            EntryPart::Message => Placement::read(file),
             // `check` reports the placement unless the preset uses it.
-            Part::Placeholder { anchor } if WORLD_INFO.contains(&&**anchor) => {
-                let placement = Some(Placement::of(file).0);
+            EntryPart::Placeholder { anchor } if WORLD_INFO.contains(&&**anchor) => {
+                let placement = Some(Placement::read(file).0);
                 let in_history = placement.filter(|placement| matches!(placement, Placement::Depth { .. }));
                 (in_history.unwrap_or(Placement::InOrder), Vec::new())
             }
@@ -76,7 +76,7 @@ impl<'a> Compiler<'a> {
             diagnostic.at_pointer(check::pointer(index, &inner))
         }));
         let default_role = match part {
-            Part::Placeholder { .. } => Role::System,
+            EntryPart::Placeholder { .. } => Role::System,
             _ => Role::default(),
         };
         Entry {
@@ -114,34 +114,37 @@ impl<'a> Compiler<'a> {
 }
 
 /// An unregistered type is an ordinary message, to keep its content.
-fn read_part(file: &PresetMessage, registry: &AnchorRegistry) -> Part {
+fn read_part(file: &PresetMessage, registry: &AnchorRegistry) -> EntryPart {
     if file.kept.is_malformed() {
-        return Part::Nothing;
+        return EntryPart::Nothing;
     }
     match file.kind.as_deref() {
-        None | Some("" | "message") => Part::Message,
+        None | Some("" | "message") => EntryPart::Message,
         Some("placeholder") => match file.id.as_deref().map(str::trim) {
-            None | Some("") => Part::Nothing,
-            Some(id) if anchor_id(id) == CHAT_HISTORY => Part::History,
-            Some(id) => Part::Placeholder { anchor: Arc::from(id) },
+            None | Some("") => EntryPart::Nothing,
+            Some(id) if anchor_id(id) == CHAT_HISTORY => EntryPart::History,
+            Some(id) => EntryPart::Placeholder { anchor: Arc::from(id) },
         },
-        Some(kind) if anchor_id(kind) == CHAT_HISTORY => Part::History,
+        Some(kind) if anchor_id(kind) == CHAT_HISTORY => EntryPart::History,
         Some(kind) => match registry.get(kind) {
-            Some(definition) if definition.has_template => Part::Template { anchor: definition.id.clone() },
-            Some(definition) => Part::Placeholder { anchor: definition.id.clone() },
-            None => Part::Message,
+            Some(definition) if definition.has_template => {
+                EntryPart::Template { anchor: definition.id.clone() }
+            }
+            Some(definition) => EntryPart::Placeholder { anchor: definition.id.clone() },
+            None => EntryPart::Message,
         },
     }
 }
 
 /// Prefers an enabled history position.
 fn keep_one_history(entries: &mut [Entry], diagnostics: &mut Vec<Diagnostic>) {
-    let is_place = |entry: &&Entry| entry.part == Part::History;
+    let is_place = |entry: &&Entry| entry.part == EntryPart::History;
     let places = || entries.iter().filter(is_place);
     let chosen = places().find(|entry| entry.off_reason().is_none()).or_else(|| places().next());
     let Some(chosen) = chosen.map(|entry| entry.index) else { return };
-    for entry in entries.iter_mut().filter(|entry| entry.part == Part::History && entry.index != chosen) {
+    for entry in entries.iter_mut().filter(|entry| entry.part == EntryPart::History && entry.index != chosen)
+    {
         diagnostics.push(check::second_history(entry.index, chosen));
-        entry.part = Part::Nothing;
+        entry.part = EntryPart::Nothing;
     }
 }

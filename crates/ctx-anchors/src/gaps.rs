@@ -7,7 +7,7 @@ use ctx_types::{
     Place, Source, Window, count_of, each_group, phrase,
 };
 
-use crate::slots::Ranked;
+use crate::slots::RankedMessage;
 
 /// Total points of all placements with several points.
 const MAX_REPEATS: usize = 100_000;
@@ -28,8 +28,8 @@ pub(crate) struct Gaps {
     /// Groups of several messages.
     groups: Vec<Range<usize>>,
     settled: usize,
-    placed: Vec<(usize, Ranked)>,
-    at_front: Vec<AtFront>,
+    placed: Vec<(usize, RankedMessage)>,
+    at_front: Vec<FrontItem>,
     repeats: usize,
     repeated_bytes: usize,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Gaps {
 /// An item placed before the loaded messages because its position is not loaded or is beyond the
 /// conversation. A decision reports it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AtFront {
+pub struct FrontItem {
     /// Source.
     pub source: Source,
     /// Intended position: before message `gap` of the whole conversation, without leading system messages. 0
@@ -62,7 +62,7 @@ impl Gaps {
     }
 
     /// Clamps the index to the history before the turn.
-    pub(crate) fn place_at_index(&mut self, at: i64, ranked: Ranked, decisions: &mut Vec<Decision>) {
+    pub(crate) fn place_at_index(&mut self, at: i64, ranked: RankedMessage, decisions: &mut Vec<Decision>) {
         let settled = i64::try_from(self.settled).unwrap_or(i64::MAX);
         let gap = match at {
             0.. => at.min(settled),
@@ -77,7 +77,7 @@ impl Gaps {
     pub(crate) fn place_at_depths(
         &mut self,
         points: &DepthPoints,
-        ranked: Ranked,
+        ranked: RankedMessage,
         decisions: &mut Vec<Decision>,
     ) {
         let total = self.window.total_len();
@@ -101,7 +101,7 @@ impl Gaps {
         let mut placed = self.placed.into_iter().peekable();
         let mut messages =
             Vec::with_capacity(self.window.pinned.len() + self.window.messages.len() + placed.len());
-        messages.extend(self.window.pinned.into_iter().map(pinned));
+        messages.extend(self.window.pinned.into_iter().map(pin_message));
         for (index, message) in self.window.messages.into_iter().enumerate() {
             let gap = self.window.skipped + index;
             while let Some((_, ranked)) = placed.next_if(|(at, _)| *at <= gap) {
@@ -113,7 +113,7 @@ impl Gaps {
         messages
     }
 
-    pub(crate) fn take_at_front(&mut self) -> Vec<AtFront> {
+    pub(crate) fn take_at_front(&mut self) -> Vec<FrontItem> {
         std::mem::take(&mut self.at_front)
     }
 
@@ -125,32 +125,43 @@ impl Gaps {
         self.window
     }
 
-    fn place_single(&mut self, gap: usize, ranked: Ranked, decisions: &mut Vec<Decision>) {
+    fn place_single(&mut self, gap: usize, ranked: RankedMessage, decisions: &mut Vec<Decision>) {
         if gap < self.window.skipped {
             let reason =
                 phrase!("its position is in history that is not loaded; placed before the loaded messages");
             return self.place_at_front(gap, reason, ranked, decisions);
         }
         let open = self.out_of_group(gap);
-        decisions.extend(moved_out(&ranked, usize::from(open != gap)));
+        decisions.extend(group_decision(&ranked, usize::from(open != gap)));
         self.insert(open, false, ranked);
     }
 
-    fn place_at_front(&mut self, gap: usize, reason: Phrase, ranked: Ranked, decisions: &mut Vec<Decision>) {
+    fn place_at_front(
+        &mut self,
+        gap: usize,
+        reason: Phrase,
+        ranked: RankedMessage,
+        decisions: &mut Vec<Decision>,
+    ) {
         let source = ranked.message.source.clone();
         decisions.push(Decision::new(Outcome::Moved, source.clone(), reason));
-        self.at_front.push(AtFront { source, gap });
+        self.at_front.push(FrontItem { source, gap });
         // No group starts before the loaded messages.
         self.insert(self.window.skipped, false, ranked);
     }
 
-    fn place_at_points(&mut self, points: &DepthPoints, ranked: &Ranked, decisions: &mut Vec<Decision>) {
+    fn place_at_points(
+        &mut self,
+        points: &DepthPoints,
+        ranked: &RankedMessage,
+        decisions: &mut Vec<Decision>,
+    ) {
         let total = self.window.total_len();
         let source = &ranked.message.source;
         if points.is_empty() {
             decisions.push(Decision::new(Outcome::Dropped, source.clone(), phrase!("no depth is set")));
         }
-        decisions.extend(beyond(points, total, source));
+        decisions.extend(beyond_decision(points, total, source));
         let bytes = weight(&ranked.message);
         let room = MAX_POINTS
             .min(MAX_REPEATS - self.repeats)
@@ -158,19 +169,19 @@ impl Gaps {
         let mut depths = points.nearest(total as u64, room + 1);
         if depths.len() > room {
             depths.truncate(room);
-            decisions.push(no_room(source, room));
+            decisions.push(limit_decision(source, room));
         }
         self.repeats += depths.len();
         self.repeated_bytes += bytes * depths.len();
         let gaps = depths.into_iter().map(|depth| total - usize::try_from(depth).unwrap_or(total));
         let (loaded, unloaded): (Vec<usize>, Vec<usize>) = gaps.partition(|gap| *gap >= self.window.skipped);
         let reason = phrase!("its depths are in history that is not loaded");
-        decisions.extend(counted(Outcome::NotLoaded, source, reason, unloaded.len()));
+        decisions.extend(counted_decision(Outcome::NotLoaded, source, reason, unloaded.len()));
         self.insert_at(&loaded, ranked, decisions);
     }
 
     /// Gaps that move before the same group become one.
-    fn insert_at(&mut self, gaps: &[usize], ranked: &Ranked, decisions: &mut Vec<Decision>) {
+    fn insert_at(&mut self, gaps: &[usize], ranked: &RankedMessage, decisions: &mut Vec<Decision>) {
         let (mut moved, mut doubled, mut last) = (0, 0, None);
         for gap in gaps {
             let open = self.out_of_group(*gap);
@@ -182,12 +193,12 @@ impl Gaps {
             moved += usize::from(open != *gap);
             self.insert(open, true, ranked.clone());
         }
-        decisions.extend(moved_out(ranked, moved));
+        decisions.extend(group_decision(ranked, moved));
         let reason = phrase!("another of its depths has the same position");
-        decisions.extend(counted(Outcome::Dropped, &ranked.message.source, reason, doubled));
+        decisions.extend(counted_decision(Outcome::Dropped, &ranked.message.source, reason, doubled));
     }
 
-    fn insert(&mut self, gap: usize, multiple: bool, mut ranked: Ranked) {
+    fn insert(&mut self, gap: usize, multiple: bool, mut ranked: RankedMessage) {
         ranked.message.place = Place::Gap { multiple };
         self.placed.push((gap, ranked));
     }
@@ -203,7 +214,7 @@ impl Gaps {
     }
 }
 
-fn pinned(mut message: Message) -> Message {
+fn pin_message(mut message: Message) -> Message {
     // Avoids a copy; the loader usually marked the message already.
     if message.place != Place::Pinned {
         message.place = Place::Pinned;
@@ -211,9 +222,9 @@ fn pinned(mut message: Message) -> Message {
     message
 }
 
-fn moved_out(ranked: &Ranked, count: usize) -> Option<Decision> {
+fn group_decision(ranked: &RankedMessage, count: usize) -> Option<Decision> {
     let reason = phrase!("placed before a tool call, which stays with its results");
-    counted(Outcome::Moved, &ranked.message.source, reason, count)
+    counted_decision(Outcome::Moved, &ranked.message.source, reason, count)
 }
 
 /// Approximate bytes per point.
@@ -232,7 +243,7 @@ fn part_weight(part: &ContentPart) -> usize {
     }
 }
 
-fn no_room(source: &Source, room: usize) -> Decision {
+fn limit_decision(source: &Source, room: usize) -> Decision {
     if room == 0 {
         let reason = phrase!("the limit for entries with several depths is reached");
         return Decision::new(Outcome::Dropped, source.clone(), reason);
@@ -245,7 +256,7 @@ fn no_room(source: &Source, room: usize) -> Decision {
     Decision::new(Outcome::Cut, source.clone(), reason)
 }
 
-fn beyond(points: &DepthPoints, total: usize, source: &Source) -> Option<Decision> {
+fn beyond_decision(points: &DepthPoints, total: usize, source: &Source) -> Option<Decision> {
     let beyond = points.beyond(total as u64);
     let mut list: Vec<String> = beyond.iter().take(MAX_LISTED).map(u64::to_string).collect();
     if beyond.len() > MAX_LISTED {
@@ -257,9 +268,9 @@ fn beyond(points: &DepthPoints, total: usize, source: &Source) -> Option<Decisio
     } else {
         phrase!("depth {depths} is beyond the conversation ({total} messages)", depths, total)
     };
-    counted(Outcome::NotActivated, source, reason, beyond.len())
+    counted_decision(Outcome::NotActivated, source, reason, beyond.len())
 }
 
-fn counted(outcome: Outcome, source: &Source, reason: Phrase, count: usize) -> Option<Decision> {
+fn counted_decision(outcome: Outcome, source: &Source, reason: Phrase, count: usize) -> Option<Decision> {
     (count > 0).then(|| Decision { count, ..Decision::new(outcome, source.clone(), reason) })
 }

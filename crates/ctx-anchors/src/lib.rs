@@ -3,7 +3,7 @@
 //! Use `assemble`. The caller expands macros in a render callback.
 //!
 //! ```
-//! use ctx_anchors::{AnchorRegistry, Preset, Rendered, Target, assemble};
+//! use ctx_anchors::{AnchorRegistry, Preset, RenderedText, Target, assemble};
 //! use ctx_types::{Agent, Persist, Reader, Window};
 //!
 //! let file = serde_json::json!({ "presetMessages": [{ "role": "system", "content": "Be kind." }] });
@@ -11,7 +11,7 @@
 //! let (preset, diagnostics) = Preset::compile(&agent, &AnchorRegistry::system());
 //! assert!(diagnostics.is_empty());
 //! let assembled = assemble(&preset, Window::default(), Vec::new(), Target::default(), &mut |request| {
-//!     Rendered::unchanged(request.text)
+//!     RenderedText::unchanged(request.text)
 //! });
 //! assert_eq!(assembled.messages[0].text(), "Be kind.");
 //! ```
@@ -28,9 +28,9 @@ mod registry;
 mod render;
 mod slots;
 
-pub use assemble::{Assembled, assemble};
-pub use gaps::AtFront;
+pub use assemble::{AssembledPreset, assemble};
+pub use gaps::FrontItem;
 pub use model_match::Target;
-pub use preset::{Entry, Part, Preset};
+pub use preset::{Entry, EntryPart, Preset};
 pub use registry::{AnchorDefinition, AnchorRegistry, RegistryError};
-pub use render::{RenderRequest, Rendered};
+pub use render::{RenderRequest, RenderedText};

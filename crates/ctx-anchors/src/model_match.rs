@@ -25,7 +25,7 @@ const MAX_PATTERNS: usize = 1_000;
 const LIMITS: Limits = Limits {
     pattern_bytes: 4 << 10,
     positions: 1_000,
-    building: 2_000,
+    build_cost: 2_000,
     compiled_bytes: 256 << 10,
     nest: 32,
     steps: 20_000,
@@ -95,7 +95,7 @@ impl ModelRule {
         Some(Self { all, exclude: rule.exclude == Some(true), models, profiles })
     }
 
-    pub(crate) fn admits(&self, target: Target<'_>) -> bool {
+    pub(crate) fn matches_target(&self, target: Target<'_>) -> bool {
         let model = self.models.as_deref().map(|patterns| matches_model(patterns, target.model));
         let profile = self.profiles.as_deref().map(|patterns| matches_name(patterns, target.profile));
         let lists = [model, profile].into_iter().flatten();
@@ -146,7 +146,8 @@ mod tests {
     fn check(rule: Value, model: Option<&str>, profile: Option<&str>, expected: bool) {
         let rule = ModelMatch::read(rule, &mut Reader::new());
         let compiled = ModelRule::compile(&rule, &mut Patterns::default(), &mut Vec::new());
-        let found = compiled.is_none_or(|compiled| compiled.admits(Target { model, profile, kind: None }));
+        let found =
+            compiled.is_none_or(|compiled| compiled.matches_target(Target { model, profile, kind: None }));
         assert_eq!(found, expected);
     }
 
@@ -213,7 +214,7 @@ mod tests {
         let rule = ModelMatch::read(rule, &mut Reader::new());
         let mut diagnostics = Vec::new();
         let compiled = ModelRule::compile(&rule, &mut Patterns::default(), &mut diagnostics).unwrap();
-        assert!(!compiled.admits(Target { model: Some("("), profile: Some("("), kind: None }));
+        assert!(!compiled.matches_target(Target { model: Some("("), profile: Some("("), kind: None }));
         let found: Vec<_> =
             diagnostics.iter().map(|found| found.location.pointer.as_deref().unwrap()).collect();
         assert_eq!(found, expected);

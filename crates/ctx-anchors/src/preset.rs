@@ -33,7 +33,7 @@ pub struct Entry {
     /// Index in the preset list, from 0.
     pub index: usize,
     /// Type of the entry.
-    pub part: Part,
+    pub part: EntryPart,
     /// Role.
     pub role: Role,
     /// Content before macro expansion.
@@ -53,7 +53,7 @@ pub struct Entry {
 
 /// Type of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum EntryPart {
     /// Message.
     Message,
     /// Position of the history.
@@ -86,7 +86,7 @@ impl Preset {
     ///
     /// Injections for an anchor that the preset lacks always use a fallback position.
     #[must_use]
-    pub fn omitting_at_switched_off_anchors(mut self, omits: bool) -> Self {
+    pub fn omit_at_disabled_anchors(mut self, omits: bool) -> Self {
         self.omits_at_switched_off = omits;
         self
     }
@@ -94,7 +94,7 @@ impl Preset {
     /// Sets whether messages with only white space are sent, as in `SillyTavern`. By default, they are
     /// dropped.
     #[must_use]
-    pub fn sending_white_space(mut self, sends: bool) -> Self {
+    pub fn send_white_space(mut self, sends: bool) -> Self {
         self.sends_white_space = sends;
         self
     }
@@ -102,7 +102,7 @@ impl Preset {
     /// Sets whether world info uses the role and depth of its anchor's entry, as in `SillyTavern`. By
     /// default, each injection has its own role and the entry's list position.
     #[must_use]
-    pub fn placing_world_info(mut self, places: bool) -> Self {
+    pub fn place_world_info(mut self, places: bool) -> Self {
         self.places_world_info = places;
         self
     }
@@ -119,7 +119,7 @@ impl Preset {
 
     /// Returns whether an entry sets the position of the history.
     pub fn places_history(&self) -> bool {
-        self.entries.iter().any(|entry| entry.part == Part::History)
+        self.entries.iter().any(|entry| entry.part == EntryPart::History)
     }
 }
 
@@ -127,20 +127,20 @@ impl Entry {
     /// Returns the id of the declared anchor.
     pub fn anchor(&self) -> Option<&str> {
         match &self.part {
-            Part::History => Some(CHAT_HISTORY),
-            Part::Placeholder { anchor } | Part::Template { anchor } => Some(anchor),
-            Part::Message | Part::Nothing => None,
+            EntryPart::History => Some(CHAT_HISTORY),
+            EntryPart::Placeholder { anchor } | EntryPart::Template { anchor } => Some(anchor),
+            EntryPart::Message | EntryPart::Nothing => None,
         }
     }
 
     /// Returns whether the entry is a world info anchor.
     pub fn is_world_info(&self) -> bool {
-        matches!(&self.part, Part::Placeholder { anchor } if WORLD_INFO.contains(&&**anchor))
+        matches!(&self.part, EntryPart::Placeholder { anchor } if WORLD_INFO.contains(&&**anchor))
     }
 
     /// Returns whether the entry's own content is sent.
     pub fn has_own_content(&self) -> bool {
-        matches!(self.part, Part::Message | Part::Template { .. })
+        matches!(self.part, EntryPart::Message | EntryPart::Template { .. })
     }
 
     /// Returns the reason if the entry is disabled for all targets.
@@ -157,7 +157,7 @@ impl Entry {
             && match &self.switch {
                 Switch::On => true,
                 Switch::Off(_) => false,
-                Switch::When(rule) => rule.admits(target),
+                Switch::When(rule) => rule.matches_target(target),
             }
     }
 

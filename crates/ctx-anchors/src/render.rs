@@ -6,14 +6,14 @@ use crate::preset::Entry;
 
 /// Text of an entry after macro expansion.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rendered {
+pub struct RenderedText {
     /// Text.
     pub text: Text,
     /// Source of each byte; empty if the whole text is the entry's own.
     pub written: Vec<Segment>,
 }
 
-impl Rendered {
+impl RenderedText {
     /// Returns the text unchanged.
     pub fn unchanged(text: &Text) -> Self {
         Self { text: text.clone(), written: Vec::new() }
@@ -31,7 +31,7 @@ pub struct RenderRequest<'a> {
     pub text: &'a Text,
 }
 
-pub(crate) type Render<'a> = dyn FnMut(RenderRequest<'_>) -> Rendered + 'a;
+pub(crate) type Render<'a> = dyn FnMut(RenderRequest<'_>) -> RenderedText + 'a;
 
 /// Parts other than text are unchanged.
 pub(crate) fn message(entry: &Entry, render: &mut Render<'_>) -> Message {
@@ -71,7 +71,7 @@ impl PartTexts<'_> {
         let rendered = render(RenderRequest { entry: self.entry, part: index, text });
         let len = rendered.text.len();
         if rendered.written.is_empty() && len > 0 {
-            self.push(Segment::whole(len, self.entry.source.clone()));
+            self.push(Segment::full(len, self.entry.source.clone()));
         }
         for segment in rendered.written {
             self.push(segment);

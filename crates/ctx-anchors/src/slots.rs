@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ctx_types::{Message, Order, Place, Rank, Side};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Ranked {
+pub(crate) struct RankedMessage {
     pub(crate) order: Order,
     pub(crate) lane: i64,
     pub(crate) rank: Rank,
@@ -13,7 +13,7 @@ pub(crate) struct Ranked {
     pub(crate) message: Message,
 }
 
-impl Ranked {
+impl RankedMessage {
     pub(crate) fn key(&self) -> (Order, i64, Rank, usize) {
         (self.order, self.lane, self.rank, self.position)
     }
@@ -22,9 +22,9 @@ impl Ranked {
 /// Lookups take O(log anchors).
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
-    top: Vec<Ranked>,
+    top: Vec<RankedMessage>,
     list: Vec<Slot>,
-    bottom: Vec<Ranked>,
+    bottom: Vec<RankedMessage>,
     anchors: BTreeMap<String, usize>,
     history: Option<usize>,
     first_system: Option<usize>,
@@ -33,35 +33,35 @@ pub(crate) struct Slots {
 
 #[derive(Debug)]
 struct Slot {
-    before: Vec<Ranked>,
-    own: Own,
-    after: Vec<Ranked>,
+    before: Vec<RankedMessage>,
+    own: SlotContent,
+    after: Vec<RankedMessage>,
 }
 
 #[derive(Debug)]
-pub(crate) enum Own {
+pub(crate) enum SlotContent {
     Nothing,
     Message(Message),
     History,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Spot {
+pub(crate) enum SlotPosition {
     Top,
-    Beside(usize, Side),
+    Next(usize, Side),
     Bottom,
 }
 
 impl Slots {
-    pub(crate) fn push(&mut self, anchor: Option<&str>, own: Own) {
+    pub(crate) fn push(&mut self, anchor: Option<&str>, own: SlotContent) {
         let slot = self.list.len();
         if let Some(anchor) = anchor {
             self.anchors.entry(anchor.to_owned()).or_insert(slot);
         }
         match &own {
-            Own::History => self.history = self.history.or(Some(slot)),
-            Own::Message(message) if message.role.is_instruction() => self.push_system(slot),
-            Own::Message(_) | Own::Nothing => {}
+            SlotContent::History => self.history = self.history.or(Some(slot)),
+            SlotContent::Message(message) if message.role.is_instruction() => self.push_system(slot),
+            SlotContent::Message(_) | SlotContent::Nothing => {}
         }
         self.list.push(Slot { before: Vec::new(), own, after: Vec::new() });
     }
@@ -73,25 +73,25 @@ impl Slots {
         }
     }
 
-    pub(crate) fn at_anchor(&self, anchor: &str, side: Side) -> Option<Spot> {
-        self.anchors.get(anchor).map(|slot| Spot::Beside(*slot, side))
+    pub(crate) fn at_anchor(&self, anchor: &str, side: Side) -> Option<SlotPosition> {
+        self.anchors.get(anchor).map(|slot| SlotPosition::Next(*slot, side))
     }
 
-    pub(crate) fn before_first_system(&self) -> Option<Spot> {
-        self.first_system.map(|slot| Spot::Beside(slot, Side::Before))
+    pub(crate) fn before_first_system(&self) -> Option<SlotPosition> {
+        self.first_system.map(|slot| SlotPosition::Next(slot, Side::Before))
     }
 
-    pub(crate) fn after_last_system_before_history(&self) -> Option<Spot> {
-        self.last_system_before_history.map(|slot| Spot::Beside(slot, Side::After))
+    pub(crate) fn after_last_system_before_history(&self) -> Option<SlotPosition> {
+        self.last_system_before_history.map(|slot| SlotPosition::Next(slot, Side::After))
     }
 
-    pub(crate) fn place(&mut self, spot: Spot, mut ranked: Ranked) {
-        let is_history = matches!(spot, Spot::Beside(slot, _) if self.history == Some(slot));
+    pub(crate) fn place(&mut self, position: SlotPosition, mut ranked: RankedMessage) {
+        let is_history = matches!(position, SlotPosition::Next(slot, _) if self.history == Some(slot));
         ranked.message.place = if is_history { Place::AroundHistory } else { Place::Anchored };
-        let list = match spot {
-            Spot::Top => &mut self.top,
-            Spot::Bottom => &mut self.bottom,
-            Spot::Beside(slot, side) => match (self.list.get_mut(slot), side) {
+        let list = match position {
+            SlotPosition::Top => &mut self.top,
+            SlotPosition::Bottom => &mut self.bottom,
+            SlotPosition::Next(slot, side) => match (self.list.get_mut(slot), side) {
                 (Some(slot), Side::Before) => &mut slot.before,
                 (Some(slot), Side::After) => &mut slot.after,
                 // Unreachable: spots come from this list.
@@ -107,22 +107,22 @@ impl Slots {
         let mut messages: Vec<Message> =
             Vec::with_capacity(self.top.len() + slots + history.len() + self.bottom.len());
         let mut history = Some(history);
-        messages.extend(in_rank(self.top));
+        messages.extend(sort_by_rank(self.top));
         for slot in self.list {
-            messages.extend(in_rank(slot.before));
+            messages.extend(sort_by_rank(slot.before));
             match slot.own {
-                Own::Nothing => {}
-                Own::Message(message) => messages.push(message),
-                Own::History => messages.append(&mut history.take().unwrap_or_default()),
+                SlotContent::Nothing => {}
+                SlotContent::Message(message) => messages.push(message),
+                SlotContent::History => messages.append(&mut history.take().unwrap_or_default()),
             }
-            messages.extend(in_rank(slot.after));
+            messages.extend(sort_by_rank(slot.after));
         }
-        messages.extend(in_rank(self.bottom));
+        messages.extend(sort_by_rank(self.bottom));
         messages
     }
 }
 
-fn in_rank(mut ranked: Vec<Ranked>) -> impl Iterator<Item = Message> {
-    ranked.sort_by_key(Ranked::key);
+fn sort_by_rank(mut ranked: Vec<RankedMessage>) -> impl Iterator<Item = Message> {
+    ranked.sort_by_key(RankedMessage::key);
     ranked.into_iter().map(|ranked| ranked.message)
 }

@@ -442,15 +442,15 @@ fn take(
                 HistoryError::Session(error) => StoreError::Session(error),
                 error => StoreError::History(error),
             })?;
-            Ok(history.undoable().last().map(|entry| entry.way_back().clone()))
+            Ok(history.undoable().last().map(|entry| entry.inverse().clone()))
         }
         Step::Undo => {
             history.undo(session)?;
-            Ok(history.redoable().last().map(|entry| entry.way_back().clone()))
+            Ok(history.redoable().last().map(|entry| entry.inverse().clone()))
         }
         Step::Redo => {
             history.redo(session)?;
-            Ok(history.undoable().last().map(|entry| entry.way_back().clone()))
+            Ok(history.undoable().last().map(|entry| entry.inverse().clone()))
         }
     }
 }

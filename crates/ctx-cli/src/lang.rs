@@ -29,7 +29,7 @@ pub(crate) fn asked(arguments: &[OsString], variable: Option<OsString>) -> Langu
         let value = if text == "--lang" { following() } else { text.strip_prefix("--lang=") };
         LanguageName::from_str(value?, false).ok().map(Language::from)
     });
-    own.or_else(|| Language::of_name(&variable?.to_string_lossy())).unwrap_or_default()
+    own.or_else(|| Language::parse(&variable?.to_string_lossy())).unwrap_or_default()
 }
 
 /// Writes a phrase, of the command itself or of a library, in the language of the run.
@@ -67,7 +67,7 @@ pub(crate) fn page(language: Language, english: &str) -> Cow<'_, str> {
 fn catalogue(language: Language) -> Option<&'static Catalogue> {
     static CHINESE: OnceLock<Catalogue> = OnceLock::new();
     let below = language.catalogue()?;
-    Some(CHINESE.get_or_init(|| Catalogue::read(&[include_str!("lang/zh/texts.txt")]).above(below)))
+    Some(CHINESE.get_or_init(|| Catalogue::read(&[include_str!("lang/zh/texts.txt")]).with_fallback(below)))
 }
 
 /// An error of the command itself, which people read in the language of the run.

@@ -55,7 +55,7 @@ fn lines(page: usize, line: impl Fn(usize) -> String) -> String {
 
 fn pdf() -> Vec<u8> {
     let font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";
-    pdf_of(font, |page| lines(page, |at| format!("({at}: {LINE}) Tj T*\n")), &[])
+    build_pdf(font, |page| lines(page, |at| format!("({at}: {LINE}) Tj T*\n")), &[])
 }
 
 /// Two-byte codes with a `ToUnicode` table.
@@ -67,10 +67,10 @@ fn chinese_pdf() -> Vec<u8> {
         let letters = (0..36).map(|letter| format!("{:04x}", (at * 31 + letter * 97) % 0x0FFF));
         format!("<{}> Tj T*\n", letters.collect::<String>())
     };
-    pdf_of(font, |page| lines(page, line), &[table])
+    build_pdf(font, |page| lines(page, line), &[table])
 }
 
-fn pdf_of(font: &str, content: impl Fn(usize) -> String, more: &[Vec<u8>]) -> Vec<u8> {
+fn build_pdf(font: &str, content: impl Fn(usize) -> String, more: &[Vec<u8>]) -> Vec<u8> {
     let first = 4 + more.len();
     let mut kids = String::new();
     let mut pages = Vec::new();

@@ -26,7 +26,7 @@ impl Page {
         self.text.push_str(text.get(..end).unwrap_or_default());
         self.is_full = true;
         let most = self.max_bytes;
-        self.leave_out(|| format!("omitted text after the first {most} bytes"));
+        self.note_omission(|| format!("omitted text after the first {most} bytes"));
     }
 
     pub(crate) fn break_line(&mut self) {
@@ -36,7 +36,7 @@ impl Page {
     }
 
     /// Only the first note is kept.
-    pub(crate) fn leave_out(&mut self, what: impl FnOnce() -> String) {
+    pub(crate) fn note_omission(&mut self, what: impl FnOnce() -> String) {
         self.left_out.get_or_insert_with(what);
     }
 

@@ -13,9 +13,9 @@ mod glyphs;
 mod lexer;
 mod matrix;
 mod object;
+mod page_writer;
 mod pages;
 mod widths;
-mod writing;
 
 use ctx_types::{ExtractedText, PortError, PortErrorKind, phrase};
 
@@ -23,7 +23,7 @@ use crate::DocumentLimits;
 use crate::page::Page;
 use crate::reader::invalid;
 use file::File;
-use writing::Writing;
+use page_writer::PageWriter;
 
 const MAX_COUNTED: usize = 10_000;
 
@@ -37,27 +37,27 @@ pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedTex
         return Err(invalid(phrase!("it contains no pages, or it is truncated")));
     }
     let mut page = Page::new(limits);
-    let mut writing = Writing::new(&mut file, &mut page);
+    let mut writer = PageWriter::new(&mut file, &mut page);
     for one in pages.iter().take(limits.pages) {
-        if !writing.write(one) {
+        if !writer.write(one) {
             break;
         }
     }
-    let unreadable = writing.unreadable();
+    let unreadable = writer.unreadable();
     let is_short = file.left == 0;
     if page.text.trim().is_empty() && unreadable > 0 {
         return Err(invalid(phrase!("its fonts do not define their characters")));
     }
     if is_short {
-        page.leave_out(|| {
+        page.note_omission(|| {
             format!("omitted content that unpacks to more than {} bytes", limits.unpacked_bytes)
         });
     }
     if pages.len() > limits.pages {
-        page.leave_out(|| format!("omitted pages after the first {}", limits.pages));
+        page.note_omission(|| format!("omitted pages after the first {}", limits.pages));
     }
     if unreadable > 0 {
-        page.leave_out(|| format!("omitted {unreadable} characters that the fonts do not define"));
+        page.note_omission(|| format!("omitted {unreadable} characters that the fonts do not define"));
     }
     Ok(page.finish())
 }

@@ -17,7 +17,7 @@ pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> ExtractedText {
     let (text, wrong) = decode(bytes, None);
     page.push(&text);
     if let Some(encoding) = wrong {
-        page.leave_out(|| format!("replaced invalid {} characters", encoding.name()));
+        page.note_omission(|| format!("replaced invalid {} characters", encoding.name()));
     }
     page.finish()
 }

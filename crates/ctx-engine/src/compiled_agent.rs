@@ -8,7 +8,7 @@ use ctx_processors::InjectionAssembler;
 use ctx_tokens::{ModelFacts, ModelTable};
 use ctx_types::{
     Agent, Content, Diagnostic, EncodingId, LoadedWorldbook, Message, Placement, PresetMessage, Session,
-    TextMemory, TurnInput, UserProfile,
+    TextCache, TurnInput, UserProfile,
 };
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ pub struct CompiledAgent {
     moving: BTreeSet<usize>,
     input_macros: InputMacros,
     /// Texts of formatters, plug-ins, and macros, mostly equal each turn.
-    memory: Arc<TextMemory>,
+    memory: Arc<TextCache>,
     /// Distinguishes this agent from all others, even if compiled from equal files.
     identity: Arc<()>,
 }
@@ -136,7 +136,7 @@ impl CompiledAgent {
         }
     }
 
-    pub(crate) fn memory(&self) -> &TextMemory {
+    pub(crate) fn memory(&self) -> &TextCache {
         &self.memory
     }
 
@@ -188,7 +188,7 @@ impl CompiledAgent {
     }
 }
 
-fn share_preset_texts(agent: &Agent, texts: &TextMemory) -> Agent {
+fn share_preset_texts(agent: &Agent, texts: &TextCache) -> Agent {
     let mut agent = agent.clone();
     for entry in &mut agent.preset_messages {
         if let Some(Content::Text(text)) = &mut entry.content {
@@ -199,7 +199,7 @@ fn share_preset_texts(agent: &Agent, texts: &TextMemory) -> Agent {
 }
 
 fn moving(agent: &Agent) -> BTreeSet<usize> {
-    let is_moving = |entry: &PresetMessage| match Placement::of(entry).0 {
+    let is_moving = |entry: &PresetMessage| match Placement::read(entry).0 {
         Placement::Depth { .. } => true,
         Placement::Index { at, .. } => at < 0,
         _ => false,

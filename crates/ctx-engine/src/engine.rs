@@ -9,7 +9,7 @@ use ctx_processors::{
     MacroValues, MergeSystemToHead, VariableProcessor, WorldbookProcessor, default_set, macro_dialect,
 };
 use ctx_tokens::ModelTable;
-use ctx_types::{Agent, Diagnostic, LoadedWorldbook, TextMemory, UserProfile};
+use ctx_types::{Agent, Diagnostic, LoadedWorldbook, TextCache, UserProfile};
 use serde_json::Value;
 
 use crate::compiled_agent::CompiledAgent;
@@ -74,7 +74,7 @@ pub struct Compile {
     /// core, the assembly fails.
     pub time_limit: Option<Duration>,
     /// Token counts shared by compiled agents; by default not shared.
-    pub texts: Option<Arc<TextMemory>>,
+    pub texts: Option<Arc<TextCache>>,
 }
 
 impl Compile {

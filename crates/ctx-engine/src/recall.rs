@@ -1,5 +1,5 @@
 use ctx_tokens::Counter;
-use ctx_types::{EncodingId, Text, TextMemory, TokenCounter};
+use ctx_types::{EncodingId, Text, TextCache, TokenCounter};
 
 /// Minimum bytes to count a text by lines. Texts rewritten each turn, such as notes and recalled passages,
 /// are mostly longer.
@@ -9,7 +9,7 @@ pub(crate) const LONG: usize = 2_048;
 /// own.
 pub(crate) struct Recall<'a> {
     pub(crate) counter: Counter,
-    pub(crate) memory: &'a TextMemory,
+    pub(crate) memory: &'a TextCache,
 }
 
 impl TokenCounter for Recall<'_> {
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn counts_strings_like_counter_in_each_turn() {
-        let memory = TextMemory::default();
+        let memory = TextCache::default();
         let counter = Counter::estimate();
         for _turn in 0..2 {
             let recall = Recall { counter, memory: &memory };

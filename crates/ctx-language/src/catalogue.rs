@@ -54,7 +54,7 @@ impl Catalogue {
 
     /// Sets the catalogue for texts that this one lacks.
     #[must_use]
-    pub const fn above(mut self, below: &'static Self) -> Self {
+    pub const fn with_fallback(mut self, below: &'static Self) -> Self {
         self.below = Some(below);
         self
     }
@@ -74,28 +74,28 @@ impl Catalogue {
                 PhrasePart::Literal(literal) => Cow::Borrowed(literal),
                 PhrasePart::Argument(argument) => self.argument(argument),
             };
-            spaced(text, &part)
+            append_spaced(text, &part)
         })
     }
 
     /// Returns the translation of a template, with the same placeholders.
     pub fn template(&self, template: &str) -> Option<&'static str> {
-        self.found(|own| own.templates.get(template).copied())
+        self.find_in_layers(|own| own.templates.get(template).copied())
     }
 
     /// Returns the translation of a fixed text.
     pub fn word(&self, english: &str) -> Option<&'static str> {
-        self.found(|own| own.words.get(english).copied())
+        self.find_in_layers(|own| own.words.get(english).copied())
     }
 
     /// Returns the title and fix of a code.
     pub fn code(&self, code: &str) -> Option<CodeText> {
-        self.found(|own| own.codes.get(code).copied())
+        self.find_in_layers(|own| own.codes.get(code).copied())
     }
 
     /// Returns the cause of a code.
     pub fn cause(&self, code: &str) -> Option<&'static str> {
-        self.found(|own| own.causes.get(code).copied())
+        self.find_in_layers(|own| own.causes.get(code).copied())
     }
 
     /// Translates an error message of another program, and its parts if they are known too.
@@ -106,7 +106,7 @@ impl Catalogue {
         if depth == 0 || text.len() > MAX_ORIGINAL_BYTES {
             return None;
         }
-        self.found(|own| {
+        self.find_in_layers(|own| {
             own.originals.iter().find_map(|(english, other)| {
                 let values = match_template(english, text)?;
                 // A message within a message must have a translation. Otherwise, the sentence would mix two
@@ -122,7 +122,7 @@ impl Catalogue {
         })
     }
 
-    fn found<T>(&self, find: impl Fn(&Self) -> Option<T>) -> Option<T> {
+    fn find_in_layers<T>(&self, find: impl Fn(&Self) -> Option<T>) -> Option<T> {
         find(self).or_else(|| find(self.below?))
     }
 
@@ -145,7 +145,9 @@ impl Catalogue {
         };
         let items: Vec<Cow<'_, str>> = items.iter().map(|item| self.argument(item)).collect();
         match items.split_last() {
-            Some((end, rest)) if !rest.is_empty() => spaced(spaced(rest.join(between), last), end),
+            Some((end, rest)) if !rest.is_empty() => {
+                append_spaced(append_spaced(rest.join(between), last), end)
+            }
             _ => items.concat(),
         }
     }
@@ -171,7 +173,7 @@ fn fill_template(template: &str, values: &[(&str, String)]) -> String {
     holes.fold(prefix, |text, hole| {
         let (name, literal) = hole.split_once('}').unwrap_or((hole, ""));
         let value = values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value);
-        spaced(spaced(text, value), literal)
+        append_spaced(append_spaced(text, value), literal)
     })
 }
 
@@ -191,7 +193,7 @@ fn entries(file: &'static str) -> impl Iterator<Item = (&'static str, &'static s
 
 /// Appends a text. Outside backticks, puts a space between Chinese and other letters, but not between Chinese
 /// letters.
-pub fn spaced(mut text: String, mut behind: &str) -> String {
+pub fn append_spaced(mut text: String, mut behind: &str) -> String {
     let is_chinese = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
     let is_other = |c: char| c == '`' || c.is_ascii_alphanumeric();
     let is_within = text.bytes().filter(|byte| *byte == b'`').count() % 2 == 1;
@@ -223,7 +225,7 @@ mod tests {
     fn check(phrase: &Phrase, expected: &str) {
         let own = Catalogue::read(&[OWN]);
         let own = match crate::Language::Zh.catalogue() {
-            Some(below) => own.above(below),
+            Some(below) => own.with_fallback(below),
             None => own,
         };
         assert_eq!(own.say(phrase), expected);
@@ -284,7 +286,7 @@ mod tests {
 
     #[test]
     fn puts_no_blank_between_chinese_words() {
-        let texts = |parts: &[&str]| parts.iter().fold(String::new(), |text, part| spaced(text, part));
+        let texts = |parts: &[&str]| parts.iter().fold(String::new(), |text, part| append_spaced(text, part));
         assert_eq!(texts(&["小林", " 的内容"]), "小林的内容");
         assert_eq!(texts(&["在 ", "消息", " 中"]), "在消息中");
         assert_eq!(texts(&["在 ", "n1", " 中"]), "在 n1 中");

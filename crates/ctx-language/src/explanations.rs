@@ -40,20 +40,20 @@ pub struct Explanation {
     /// File name of the example, if it is a whole file.
     pub file: Option<&'static str>,
     /// How to reproduce the diagnostic.
-    pub shown: Shown,
+    pub shown: Reproduction,
     /// Fix, in Markdown.
     pub way_out: &'static str,
 }
 
 /// Method to reproduce an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum Reproduction {
     /// A command line, or the example itself as a shell script.
-    By(&'static str),
+    Command(&'static str),
     /// Reported only by programs that use the library.
-    ByPrograms,
+    Library,
     /// Reported only by a server.
-    WithServer,
+    Server,
 }
 
 /// Sorted by code; parsed on first use.
@@ -75,12 +75,12 @@ fn read(section: &'static str) -> Option<Explanation> {
     let (shown, way_out) = rest.split_once("Fix: ")?;
     let (kind, reporter) = kind.split_once(',').unwrap_or((kind, ""));
     let shown = match (reporter, shown.trim_end()) {
-        (BY_PROGRAMS, "") => Shown::ByPrograms,
-        (WITH_SERVER, "") => Shown::WithServer,
+        (BY_PROGRAMS, "") => Reproduction::Library,
+        (WITH_SERVER, "") => Reproduction::Server,
         // Prompts separate a script's commands from their input.
-        ("", "") if kind == "console" && example.contains('\n') => Shown::By(example),
-        ("", "") if kind == "console" => Shown::By(example.strip_prefix("$ ")?),
-        ("", line) => Shown::By(line.strip_prefix("Reported by `")?.strip_suffix("`.")?),
+        ("", "") if kind == "console" && example.contains('\n') => Reproduction::Command(example),
+        ("", "") if kind == "console" => Reproduction::Command(example.strip_prefix("$ ")?),
+        ("", line) => Reproduction::Command(line.strip_prefix("Reported by `")?.strip_suffix("`.")?),
         _ => return None,
     };
     let file = kind.split_once(' ').map(|(_, file)| file);

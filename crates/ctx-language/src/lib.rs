@@ -9,7 +9,7 @@
 //! let missing = phrase!("the preset has no anchor `{name}`", name = "lore");
 //! assert_eq!(Language::En.say(&missing), "the preset has no anchor `lore`");
 //! assert_eq!(Language::Zh.say(&missing), "预设没有锚点 `lore`");
-//! assert_eq!(Language::of_name("zh_CN.UTF-8"), Some(Language::Zh));
+//! assert_eq!(Language::parse("zh_CN.UTF-8"), Some(Language::Zh));
 //! assert_eq!(Language::En.code("CTX0100").unwrap().title, "wrong type");
 //! assert_eq!(Language::Zh.code("CTX0100").unwrap().title, "类型错误");
 //! ```
@@ -23,8 +23,8 @@ use std::borrow::Cow;
 
 use ctx_types::{Decision, Phrase};
 
-pub use catalogue::{Catalogue, spaced};
-pub use explanations::{Explanation, Shown};
+pub use catalogue::{Catalogue, append_spaced};
+pub use explanations::{Explanation, Reproduction};
 
 /// Language of messages. JSON, request bodies and codes do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -39,7 +39,7 @@ pub enum Language {
 
 impl Language {
     /// Parses a language or locale name: `zh`, `zh-CN`, `zh_CN.UTF-8`; ignores case.
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn parse(name: &str) -> Option<Self> {
         let name = name.trim().split(['_', '-', '.', '@']).next()?;
         let is = |own: &str| name.eq_ignore_ascii_case(own);
         match name {

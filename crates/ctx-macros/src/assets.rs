@@ -53,7 +53,7 @@ impl AgentAssets {
     }
 
     /// Returns a group's files, or all if `name` is empty, each with its group.
-    pub(crate) fn of_group<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a AgentAsset, &'a str)> {
+    pub(crate) fn iter_group<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a AgentAsset, &'a str)> {
         let with_group = |asset: &'a AgentAsset| {
             let is_known = self.groups.contains(&asset.group);
             (asset, if is_known { &*asset.group } else { DEFAULT_GROUP })

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use ctx_types::{Span, space};
 
-use crate::check::Count;
+use crate::check::ArgumentCount;
 use crate::definition::Form;
 use crate::parse::{OpenArgument, Parser};
 use crate::state::Scope;
@@ -89,7 +89,7 @@ impl Parser<'_> {
         &mut self,
         opener: Opener,
         lacking: Option<Vec<OpenArgument>>,
-        count: Count,
+        count: ArgumentCount,
     ) {
         if self.dialect.syntax().has_blocks && count.takes_more() {
             self.blocks.push(Candidate { opener, lacking, inner: self.nodes.len() });
@@ -128,7 +128,8 @@ impl Parser<'_> {
         };
         let content = Span::new(call.end, closer.start);
         let text = self.source.get(content.start..content.end).unwrap_or_default();
-        let (span, dedent) = if keeps_space { (content, 0) } else { (trimmed(content, text), indent(text)) };
+        let (span, dedent) =
+            if keeps_space { (content, 0) } else { (trim_span(content, text), indent(text)) };
         if !keeps_space {
             self.trim_texts(&mut nodes);
         }
@@ -246,7 +247,7 @@ impl Parser<'_> {
     }
 }
 
-fn trimmed(span: Span, text: &str) -> Span {
+fn trim_span(span: Span, text: &str) -> Span {
     let start = span.end - space::trim_start(text).len();
     Span::new(start, start + space::trim(text).len())
 }

@@ -5,10 +5,10 @@ use jiff::Zoned;
 use jiff::tz::TimeZone;
 
 use crate::definition::Definition;
+use crate::derived_texts::TextForm;
+use crate::diagnostic_list::DiagnosticList;
 use crate::dialect::Dialect;
 use crate::env::Env;
-use crate::findings::Findings;
-use crate::known_texts::TextForm;
 use crate::markers;
 use crate::space_set::SpaceSet;
 use crate::state::{Scope, State};
@@ -26,14 +26,14 @@ pub struct Call<'a> {
     pub(crate) arguments: &'a [Argument<'a>],
     pub(crate) env: &'a Env,
     pub(crate) state: &'a mut State,
-    pub(crate) findings: &'a mut Findings,
+    pub(crate) findings: &'a mut DiagnosticList,
     pub(crate) trust: Trust,
     /// Source of the text, for random values.
     pub(crate) source_key: u64,
     pub(crate) template: &'a Template,
     /// Text that `span` refers to.
     pub(crate) text: &'a str,
-    pub(crate) place: &'a mut Place,
+    pub(crate) place: &'a mut CallPosition,
     /// Taken by the first `{{original}}`.
     pub(crate) original: &'a mut Option<Text>,
     /// Inside a card text, where macros for card texts are empty.
@@ -42,7 +42,7 @@ pub struct Call<'a> {
 
 /// Values cached between the calls of a text.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct CallPosition {
     bytes: usize,
     /// UTF-16 units, as SillyTavern counts: after it rewrites legacy markers.
     units: usize,
@@ -74,7 +74,7 @@ pub enum Value {
     Trim(SpaceSet),
 }
 
-impl Place {
+impl CallPosition {
     pub(crate) const fn begin(&mut self) {
         (self.bytes, self.units) = (0, 0);
     }
@@ -208,18 +208,20 @@ impl<'a> Call<'a> {
 
     /// Empty inside a card text.
     pub(crate) fn card_text(&mut self, text: Option<&Text>) -> Value {
-        self.made_text(text, TextForm::Trimmed, |text| without_returns(space::trim(text)))
+        self.derived_text(text, TextForm::Trimmed, |text| remove_carriage_returns(space::trim(text)))
     }
 
     /// Caches the result of `make` per `form`.
-    pub(crate) fn made_text(
+    pub(crate) fn derived_text(
         &mut self,
         text: Option<&Text>,
         form: TextForm,
         make: fn(&str) -> Cow<'_, str>,
     ) -> Value {
         match text {
-            Some(text) if !self.is_card => Value::Template(self.state.known_texts().made(text, form, make)),
+            Some(text) if !self.is_card => {
+                Value::Template(self.state.derived_texts().derive(text, form, make))
+            }
             _ => Value::EMPTY,
         }
     }
@@ -260,7 +262,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    pub(crate) fn text_of_host(&mut self, name: &str) -> Option<Text> {
+    pub(crate) fn host_text(&mut self, name: &str) -> Option<Text> {
         let text = self.env().texts.get(name).cloned();
         if text.is_none() {
             let name = excerpt(name);
@@ -269,7 +271,7 @@ impl<'a> Call<'a> {
         text
     }
 
-    pub(crate) fn told_by_host<T>(&mut self, value: Option<T>) -> Option<T> {
+    pub(crate) fn require_host_value<T>(&mut self, value: Option<T>) -> Option<T> {
         if value.is_none() {
             let name = &self.definition().name;
             self.note(codes::NOT_PROVIDED, phrase!("the host does not provide `{name}`", name));
@@ -284,7 +286,7 @@ impl<'a> Call<'a> {
     }
 }
 
-pub(crate) fn without_returns(text: &str) -> Cow<'_, str> {
+pub(crate) fn remove_carriage_returns(text: &str) -> Cow<'_, str> {
     match memchr::memchr(b'\r', text.as_bytes()) {
         Some(_) => Cow::Owned(text.replace('\r', "")),
         None => Cow::Borrowed(text),
@@ -327,7 +329,7 @@ impl Failure {
     }
 
     /// Creates a failure with the code `MACRO_FAILED`.
-    pub fn because(message: Phrase) -> Self {
+    pub fn from_message(message: Phrase) -> Self {
         Self::error(codes::MACRO_FAILED, message)
     }
 

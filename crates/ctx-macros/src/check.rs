@@ -4,12 +4,12 @@ use ctx_types::{Diagnostic, Fix, Span, excerpt, phrase};
 
 use crate::codes;
 use crate::definition::{Arity, Definition, Form};
+use crate::diagnostic_list::DiagnosticList;
 use crate::dialect::Dialect;
-use crate::findings::Findings;
 use crate::registry::Registry;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Count {
+pub(crate) enum ArgumentCount {
     Fits {
         takes_more: bool,
     },
@@ -22,12 +22,12 @@ pub(crate) struct Checker<'a> {
     source: &'a str,
     dialect: Dialect,
     registry: &'a Registry,
-    findings: Findings,
+    findings: DiagnosticList,
 }
 
 impl<'a> Checker<'a> {
     pub(crate) fn new(source: &'a str, dialect: Dialect, registry: &'a Registry) -> Self {
-        Self { source, dialect, registry, findings: Findings::default() }
+        Self { source, dialect, registry, findings: DiagnosticList::default() }
     }
 
     pub(crate) fn finish(self) -> Vec<Diagnostic> {
@@ -68,26 +68,26 @@ impl<'a> Checker<'a> {
         span: Span,
         name: Span,
         arguments: usize,
-    ) -> Count {
+    ) -> ArgumentCount {
         let known = definition.and_then(|index| self.registry.definition(index));
         let Some(known) = known else {
             self.report_unknown(span, name);
-            return Count::Wrong;
+            return ArgumentCount::Wrong;
         };
         let Arity { min, max } = known.arity;
         let takes_more = max.is_none_or(|max| arguments < max);
         let is_extra = max.is_some_and(|max| arguments > max);
         if arguments >= min && !is_extra {
-            return Count::Fits { takes_more };
+            return ArgumentCount::Fits { takes_more };
         }
         if arguments + 1 == min && self.dialect.syntax().has_blocks {
-            return Count::OneMore;
+            return ArgumentCount::OneMore;
         }
         self.findings.add(|| wrong_count(known, arguments).at_span(span));
         if is_extra && self.dialect.syntax().ignores_extra_arguments {
-            Count::Fits { takes_more: false }
+            ArgumentCount::Fits { takes_more: false }
         } else {
-            Count::Wrong
+            ArgumentCount::Wrong
         }
     }
 
@@ -146,7 +146,7 @@ impl<'a> Checker<'a> {
             let message = phrase!("unknown macro `{name}`", name = excerpt(name));
             let finding = Diagnostic::warning(codes::UNKNOWN_MACRO, message).at_span(span);
             if let Some(near) = registry.nearest(name, dialect) {
-                return finding.guessing(near, |known| Fix::part(name, known));
+                return finding.with_guess(near, |known| Fix::part(name, known));
             }
             match registry.dialect_of(name) {
                 Some(other) => {
@@ -159,7 +159,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-impl Count {
+impl ArgumentCount {
     pub(crate) const fn takes_more(self) -> bool {
         matches!(self, Self::Fits { takes_more: true } | Self::OneMore)
     }

@@ -218,7 +218,7 @@ impl Definition {
         self
     }
 
-    pub(crate) const fn of_variable(mut self, scope: Scope) -> Self {
+    pub(crate) const fn for_variables(mut self, scope: Scope) -> Self {
         self.variables = Some(scope);
         self
     }

@@ -81,7 +81,7 @@ impl Dialect {
 
 #[expect(clippy::struct_excessive_bools, reason = "independent properties of a syntax")]
 pub(crate) struct Syntax {
-    pub(crate) names: Names,
+    pub(crate) names: NameSyntax,
     pub(crate) is_case_sensitive: bool,
     pub(crate) escapes_calls: bool,
     pub(crate) has_blocks: bool,
@@ -96,7 +96,7 @@ pub(crate) struct Syntax {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Names {
+pub(crate) enum NameSyntax {
     /// Everything up to `::` or the closing braces.
     ToSeparator,
     /// Optional flags and an identifier, then `::`, or `:` or white space and a single argument. `.` and `$`
@@ -105,7 +105,7 @@ pub(crate) enum Names {
 }
 
 const AIO: Syntax = Syntax {
-    names: Names::ToSeparator,
+    names: NameSyntax::ToSeparator,
     is_case_sensitive: true,
     escapes_calls: true,
     has_blocks: false,
@@ -118,7 +118,7 @@ const AIO: Syntax = Syntax {
 };
 
 const SILLYTAVERN: Syntax = Syntax {
-    names: Names::Flagged,
+    names: NameSyntax::Flagged,
     is_case_sensitive: false,
     escapes_calls: false,
     has_blocks: true,

@@ -177,7 +177,7 @@ pub struct MacroPorts {
 
 impl Conversation {
     pub(crate) fn number(&self) -> u64 {
-        self.id_hash.or_else(|| self.id.as_deref().map(string_hash::of)).unwrap_or(0)
+        self.id_hash.or_else(|| self.id.as_deref().map(string_hash::hash_text)).unwrap_or(0)
     }
 }
 

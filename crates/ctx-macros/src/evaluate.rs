@@ -6,11 +6,11 @@ use ctx_types::{Source, Span, Text, Trust};
 
 use crate::call::{self, Failure, Value};
 use crate::definition::Definition;
+use crate::diagnostic_list::DiagnosticList;
 use crate::env::Env;
 use crate::escape;
-use crate::expansion::{self, Expansion, Output, Piece, Writer};
-use crate::findings::Findings;
-use crate::run::{Run, Stop};
+use crate::expansion::{self, Expansion, Output, OutputSegment, Writer};
+use crate::run::{EvaluationError, Run};
 use crate::state::State;
 use crate::template::Template;
 use crate::tree::{Argument, CallNode, Node, Target};
@@ -25,21 +25,21 @@ struct Evaluator<'a> {
     run: Run<'a>,
     has_escapes: bool,
     depth: usize,
-    outermost: Outermost,
-    lone: Lone,
+    outermost: OutermostCall,
+    lone: LoneCall,
     /// By definition index.
     constants: Vec<Option<(Text, Writer)>>,
 }
 
 /// Avoids a copy if one call is the whole result.
 #[derive(Default)]
-struct Lone {
+struct LoneCall {
     is_possible: bool,
     value: Option<(Text, Writer)>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Outermost {
+struct OutermostCall {
     /// Source offset.
     start: usize,
     /// Output length before the call.
@@ -56,11 +56,11 @@ struct ValuedCall<'k> {
 impl<'a> Evaluator<'a> {
     fn new(run: Run<'a>, depth: usize) -> Self {
         let has_escapes = run.template.has_escapes();
-        let (outermost, lone) = (Outermost::default(), Lone::default());
+        let (outermost, lone) = (OutermostCall::default(), LoneCall::default());
         Self { run, has_escapes, depth, outermost, lone, constants: Vec::new() }
     }
 
-    fn text(&mut self) -> (Text, Vec<Piece>) {
+    fn text(&mut self) -> (Text, Vec<OutputSegment>) {
         let template = self.run.template;
         let (source, nodes) = (template.text(), template.nodes());
         let is_one_call = |call: &CallNode| {
@@ -74,10 +74,10 @@ impl<'a> Evaluator<'a> {
         };
         let evaluated = self.sequence(nodes, &mut output);
         if let Some((text, writer)) = self.lone.value.take() {
-            let pieces = Piece::whole(&text, writer);
+            let pieces = OutputSegment::from_text(&text, writer);
             return (text, pieces);
         }
-        if let Err(Stop(finding)) = evaluated {
+        if let Err(EvaluationError(finding)) = evaluated {
             self.run.findings.add_always(*finding);
             output.truncate(self.outermost.output);
             output.push(self.source(Span::new(self.outermost.start, source.len())), Writer::Template);
@@ -89,7 +89,7 @@ impl<'a> Evaluator<'a> {
         (Text::from(text), pieces)
     }
 
-    fn sequence(&mut self, nodes: &'a [Node], output: &mut Output) -> Result<(), Stop> {
+    fn sequence(&mut self, nodes: &'a [Node], output: &mut Output) -> Result<(), EvaluationError> {
         for node in nodes {
             if self.depth == 0 {
                 self.outermost.output = output.len();
@@ -102,13 +102,13 @@ impl<'a> Evaluator<'a> {
         Ok(())
     }
 
-    fn call(&mut self, call: &'a CallNode, output: &mut Output) -> Result<(), Stop> {
+    fn call(&mut self, call: &'a CallNode, output: &mut Output) -> Result<(), EvaluationError> {
         let CallNode { span, ref arguments, .. } = *call;
         if self.depth == 0 {
             self.outermost.start = span.start;
         }
         let depth = if call.target == Target::TooDeep { usize::MAX } else { self.depth + 1 };
-        self.run.state.take_step(depth).map_err(|finding| Stop::at(finding, span))?;
+        self.run.state.take_step(depth).map_err(|finding| EvaluationError::at(finding, span))?;
         match call.target {
             Target::Macro(definition) if arguments.is_empty() => self.bare_call(definition, span, output),
             Target::Macro(definition) => {
@@ -125,9 +125,14 @@ impl<'a> Evaluator<'a> {
     }
 
     #[inline]
-    fn bare_call(&mut self, definition: usize, span: Span, output: &mut Output) -> Result<(), Stop> {
+    fn bare_call(
+        &mut self,
+        definition: usize,
+        span: Span,
+        output: &mut Output,
+    ) -> Result<(), EvaluationError> {
         if let Some(Some((text, writer))) = self.constants.get(definition) {
-            self.run.state.take_output(text.len()).map_err(|finding| Stop::at(finding, span))?;
+            self.run.state.take_output(text.len()).map_err(|finding| EvaluationError::at(finding, span))?;
             output.push(text, *writer);
             return Ok(());
         }
@@ -149,7 +154,7 @@ impl<'a> Evaluator<'a> {
         arguments: &'a [Argument],
         negated: bool,
         output: &mut Output,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), EvaluationError> {
         let [condition, branches @ ..] = arguments else { return Ok(()) };
         let condition = self.argument(condition)?;
         let chosen = usize::from(is_true(&condition.text) == negated);
@@ -167,7 +172,7 @@ impl<'a> Evaluator<'a> {
         Ok(())
     }
 
-    fn argument(&mut self, argument: &'a Argument) -> Result<call::Argument<'a>, Stop> {
+    fn argument(&mut self, argument: &'a Argument) -> Result<call::Argument<'a>, EvaluationError> {
         let Argument { span, ref nodes, trims, .. } = *argument;
         let (text, trust) = match nodes.as_slice() {
             [] => ("", Trust::Preset),
@@ -195,14 +200,14 @@ impl<'a> Evaluator<'a> {
         span: Span,
         arguments: &[call::Argument<'_>],
         output: &mut Output,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), EvaluationError> {
         let template = self.run.template;
         let Some(known) = template.registry().definition(definition) else {
-            self.keep(span, arguments, |trust| Writer::of_macro(definition, trust), output);
+            self.keep(span, arguments, |trust| Writer::from_macro(definition, trust), output);
             return Ok(());
         };
         let (value, trust) = self.run.invoke(known, template.text(), span, arguments);
-        let made = ValuedCall { known, writer: Writer::of_macro(definition, trust), span };
+        let made = ValuedCall { known, writer: Writer::from_macro(definition, trust), span };
         match &value {
             Ok(Value::Text(text)) => {
                 if known.constant && arguments.is_empty() && !known.echoes {
@@ -216,7 +221,7 @@ impl<'a> Evaluator<'a> {
                 let expand = |run: Run<'_>| Evaluator::new(run, depth).card_text();
                 let (text, trust) = self.run.card_text(text, trust, span, expand)?;
                 self.write_shared(
-                    ValuedCall { writer: Writer::of_macro(definition, trust), ..made },
+                    ValuedCall { writer: Writer::from_macro(definition, trust), ..made },
                     &text,
                     output,
                 )
@@ -225,17 +230,22 @@ impl<'a> Evaluator<'a> {
                 output.trim(*set);
                 Ok(())
             }
-            Err(Failure { diagnostic, is_limit: true }) => Err(Stop::at(diagnostic.clone(), span)),
+            Err(Failure { diagnostic, is_limit: true }) => Err(EvaluationError::at(diagnostic.clone(), span)),
             Err(Failure { diagnostic, is_limit: false }) => {
                 self.run.findings.add(|| diagnostic.clone().at_span(span));
-                self.keep(span, arguments, |trust| Writer::of_macro(definition, trust), output);
+                self.keep(span, arguments, |trust| Writer::from_macro(definition, trust), output);
                 Ok(())
             }
         }
     }
 
     #[inline]
-    fn write_shared(&mut self, made: ValuedCall<'_>, text: &Text, output: &mut Output) -> Result<(), Stop> {
+    fn write_shared(
+        &mut self,
+        made: ValuedCall<'_>,
+        text: &Text,
+        output: &mut Output,
+    ) -> Result<(), EvaluationError> {
         if self.lone.is_possible && self.depth == 0 && !may_escape(made.known, text) {
             self.take_output(text.len(), made.span)?;
             self.lone.value = Some((text.clone(), made.writer));
@@ -245,14 +255,19 @@ impl<'a> Evaluator<'a> {
     }
 
     #[inline]
-    fn write(&mut self, made: ValuedCall<'_>, text: &str, output: &mut Output) -> Result<(), Stop> {
+    fn write(
+        &mut self,
+        made: ValuedCall<'_>,
+        text: &str,
+        output: &mut Output,
+    ) -> Result<(), EvaluationError> {
         self.take_output(text.len(), made.span)?;
         self.has_escapes = self.has_escapes || may_escape(made.known, text);
         output.push(text, made.writer);
         Ok(())
     }
 
-    fn card_text(mut self) -> Result<(Output, Findings), Stop> {
+    fn card_text(mut self) -> Result<(Output, DiagnosticList), EvaluationError> {
         let mut output = Output::default();
         self.sequence(self.run.template.nodes(), &mut output)?;
         if self.has_escapes {
@@ -281,8 +296,8 @@ impl<'a> Evaluator<'a> {
         output.push(self.source(Span::new(from, span.end)), Writer::Template);
     }
 
-    fn take_output(&mut self, bytes: usize, span: Span) -> Result<(), Stop> {
-        self.run.state.take_output(bytes).map_err(|finding| Stop::at(finding, span))
+    fn take_output(&mut self, bytes: usize, span: Span) -> Result<(), EvaluationError> {
+        self.run.state.take_output(bytes).map_err(|finding| EvaluationError::at(finding, span))
     }
 
     fn source(&self, span: Span) -> &'a str {

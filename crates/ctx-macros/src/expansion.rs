@@ -19,14 +19,14 @@ pub struct Expansion {
 
 #[derive(Clone, Debug)]
 struct Provenance {
-    pieces: Vec<Piece>,
+    pieces: Vec<OutputSegment>,
     origin: Source,
     registry: Registry,
 }
 
 /// Starts at the end of the previous piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct OutputSegment {
     pub(crate) end: usize,
     pub(crate) writer: Writer,
 }
@@ -48,7 +48,7 @@ impl Expansion {
 
     pub(crate) fn new(
         text: Text,
-        pieces: Vec<Piece>,
+        pieces: Vec<OutputSegment>,
         origin: &Source,
         registry: &Registry,
         diagnostics: Vec<Diagnostic>,
@@ -95,7 +95,7 @@ impl Expansion {
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     text: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<OutputSegment>,
     /// Drop these until another character follows.
     dropped: Option<SpaceSet>,
     /// Dropped at the start; also dropped before it in `append`.
@@ -122,7 +122,7 @@ impl Output {
         let end = self.text.len();
         match self.pieces.last_mut() {
             Some(last) if writer == Writer::Template && last.writer == writer => last.end = end,
-            _ => self.pieces.push(Piece { end, writer }),
+            _ => self.pieces.push(OutputSegment { end, writer }),
         }
     }
 
@@ -207,13 +207,13 @@ impl Output {
             from = place + 1;
         }
         text.push_str(self.text.get(from..).unwrap_or_default());
-        let mut pieces: Vec<Piece> = Vec::with_capacity(self.pieces.len());
+        let mut pieces: Vec<OutputSegment> = Vec::with_capacity(self.pieces.len());
         let mut removed = 0;
         for piece in &self.pieces {
             removed += places.get(removed..).map_or(0, |rest| rest.partition_point(|at| *at < piece.end));
             let end = piece.end - removed;
             if end > pieces.last().map_or(0, |last| last.end) {
-                pieces.push(Piece { end, ..*piece });
+                pieces.push(OutputSegment { end, ..*piece });
             }
         }
         (self.text, self.pieces) = (text, pieces);
@@ -223,11 +223,11 @@ impl Output {
         &self.text
     }
 
-    pub(crate) fn pieces(&self) -> &[Piece] {
+    pub(crate) fn pieces(&self) -> &[OutputSegment] {
         &self.pieces
     }
 
-    pub(crate) fn into_parts(self) -> (String, Vec<Piece>) {
+    pub(crate) fn into_parts(self) -> (String, Vec<OutputSegment>) {
         (self.text, self.pieces)
     }
 }
@@ -258,7 +258,7 @@ impl Copier<'_> {
 
 impl Writer {
     #[inline]
-    pub(crate) fn of_macro(definition: usize, trust: Trust) -> Self {
+    pub(crate) fn from_macro(definition: usize, trust: Trust) -> Self {
         Self::Macro { definition: u32::try_from(definition).unwrap_or(u32::MAX), trust }
     }
 }
@@ -267,18 +267,18 @@ pub(crate) fn writer_of(registry: &Registry, definition: u32) -> Option<&Definit
     registry.definition(usize::try_from(definition).ok()?)
 }
 
-impl Piece {
-    pub(crate) fn whole(text: &str, writer: Writer) -> Vec<Self> {
+impl OutputSegment {
+    pub(crate) fn from_text(text: &str, writer: Writer) -> Vec<Self> {
         if text.is_empty() { Vec::new() } else { vec![Self { end: text.len(), writer }] }
     }
 }
 
-pub(crate) fn is_all_template(pieces: &[Piece]) -> bool {
+pub(crate) fn is_all_template(pieces: &[OutputSegment]) -> bool {
     pieces.iter().all(|piece| piece.writer == Writer::Template)
 }
 
-pub(crate) fn least_trust(pieces: &[Piece], template: Trust) -> Option<Trust> {
-    let trust = |piece: &Piece| match piece.writer {
+pub(crate) fn least_trust(pieces: &[OutputSegment], template: Trust) -> Option<Trust> {
+    let trust = |piece: &OutputSegment| match piece.writer {
         Writer::Template => template,
         Writer::Macro { trust, .. } | Writer::Variable { trust } => trust,
     };

@@ -3,7 +3,7 @@
 use ctx_types::{Span, space};
 use memchr::memchr3;
 
-use crate::dialect::{Dialect, Names};
+use crate::dialect::{Dialect, NameSyntax};
 use crate::registry::name_len;
 use crate::state::Scope;
 use crate::tree::Operator;
@@ -24,17 +24,17 @@ pub(crate) enum Follow {
     /// `end` is the offset after the braces.
     Close { end: usize },
     /// First argument.
-    Arguments { start: usize, separated: Separated },
+    Arguments { start: usize, separator: NameSeparator },
     /// Not a call.
     Text { resume: usize },
 }
 
 /// Whether `::` separates arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Separated {
-    Yes,
+pub(crate) enum NameSeparator {
+    Present,
     /// A single argument, in which `::` is text.
-    No,
+    Missing,
 }
 
 pub(crate) const COMMENT: &str = "//";
@@ -42,8 +42,8 @@ pub(crate) const COMMENT: &str = "//";
 /// `from` is the offset after the opening braces. Linear in the consumed source.
 pub(crate) fn read(source: &str, from: usize, dialect: Dialect) -> Head {
     match dialect.syntax().names {
-        Names::ToSeparator => read_to_separator(source, from),
-        Names::Flagged => read_flags(source, from),
+        NameSyntax::ToSeparator => read_to_separator(source, from),
+        NameSyntax::Flagged => read_flags(source, from),
     }
 }
 
@@ -61,7 +61,7 @@ fn read_to_separator(source: &str, from: usize) -> Head {
         let place = at + found;
         let pair = bytes.get(place..place + 2);
         let follow = match (bytes.get(place), pair) {
-            (_, Some(b"::")) => Follow::Arguments { start: place + 2, separated: Separated::Yes },
+            (_, Some(b"::")) => Follow::Arguments { start: place + 2, separator: NameSeparator::Present },
             (_, Some(b"}}")) => Follow::Close { end: place + 2 },
             (Some(b':'), _) => {
                 at = place + 1;
@@ -70,9 +70,9 @@ fn read_to_separator(source: &str, from: usize) -> Head {
             (Some(b'{'), _) => Follow::Text { resume: place },
             _ => Follow::Text { resume: place + 1 },
         };
-        return Head::new(trimmed(source, from, place), follow);
+        return Head::new(trim_span(source, from, place), follow);
     }
-    Head::new(trimmed(source, from, source.len()), Follow::Text { resume: source.len() })
+    Head::new(trim_span(source, from, source.len()), Follow::Text { resume: source.len() })
 }
 
 fn read_flags(source: &str, from: usize) -> Head {
@@ -105,7 +105,7 @@ fn read_comment(source: &str, start: usize) -> Head {
     let follow = if after.starts_with("}}") {
         Follow::Close { end: next + 2 }
     } else {
-        Follow::Arguments { start: name.end, separated: Separated::No }
+        Follow::Arguments { start: name.end, separator: NameSeparator::Missing }
     };
     Head::new(name, follow)
 }
@@ -123,11 +123,11 @@ fn read_identifier(source: &str, start: usize) -> Head {
     } else if after.starts_with("}}") {
         Follow::Close { end: next + 2 }
     } else if after.starts_with("::") {
-        Follow::Arguments { start: next + 2, separated: Separated::Yes }
+        Follow::Arguments { start: next + 2, separator: NameSeparator::Present }
     } else if after.starts_with(':') {
-        Follow::Arguments { start: next + 1, separated: Separated::No }
+        Follow::Arguments { start: next + 1, separator: NameSeparator::Missing }
     } else if next > end {
-        Follow::Arguments { start: next, separated: Separated::No }
+        Follow::Arguments { start: next, separator: NameSeparator::Missing }
     } else {
         Follow::Text { resume: end }
     };
@@ -155,7 +155,7 @@ fn read_variable(source: &str, start: usize, scope: Scope) -> Head {
     };
     let start = next + written.len();
     if operator.has_value() {
-        let follow = Follow::Arguments { start, separated: Separated::No };
+        let follow = Follow::Arguments { start, separator: NameSeparator::Missing };
         return Head { variable: Some((scope, *operator)), ..Head::new(span, follow) };
     }
     let close = space::skip(source, start);
@@ -177,7 +177,7 @@ pub(crate) fn variable_name(text: &str) -> &str {
 }
 
 /// Empty if the name contains a line break.
-fn trimmed(source: &str, start: usize, end: usize) -> Span {
+fn trim_span(source: &str, start: usize, end: usize) -> Span {
     let text = source.get(start..end).unwrap_or_default();
     let behind = space::trim_start(text);
     let name = space::trim_end(behind);

@@ -30,13 +30,13 @@ const MONTHS: [&str; 12] = [
 /// The text is not a date, or the date is out of range.
 ///
 /// ```
-/// use ctx_macros::{NoInstant, read_instant};
+/// use ctx_macros::{InstantError, read_instant};
 ///
 /// assert_eq!(read_instant("1970-01-01T01:00:01+01:00", None), Ok(1_000));
 /// assert_eq!(read_instant("January 1, 1970 1:00 AM", Some("Europe/Paris")), Ok(0));
-/// assert_eq!(read_instant("soon", None), Err(NoInstant::NotADate));
+/// assert_eq!(read_instant("soon", None), Err(InstantError::NotADate));
 /// ```
-pub fn read_instant(text: &str, zone: Option<&str>) -> Result<i64, NoInstant> {
+pub fn read_instant(text: &str, zone: Option<&str>) -> Result<i64, InstantError> {
     let zone = zone.and_then(|name| TimeZoneDatabase::bundled().get(name).ok());
     read(text, &zone.unwrap_or(TimeZone::UTC))
 }
@@ -45,14 +45,14 @@ pub fn read_instant(text: &str, zone: Option<&str>) -> Result<i64, NoInstant> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.phrase())]
 #[non_exhaustive]
-pub enum NoInstant {
+pub enum InstantError {
     /// Not a date.
     NotADate,
     /// A valid date beyond the supported range.
     OutOfRange,
 }
 
-impl NoInstant {
+impl InstantError {
     /// Describes the error in a short phrase.
     pub fn phrase(self) -> Phrase {
         match self {
@@ -65,10 +65,10 @@ impl NoInstant {
 /// Accepts RFC 3339, RFC 2822, and a date (`2025-11-07`, `20251107`, `2025-11`, `2025`, `2025-311`,
 /// `2025-W45-5`, `2025/11/7`, `11/7/2025`, `November 7, 2025`, `7 Nov 2025`) with an optional time (`22:30`,
 /// `22:30:05`, `10:30 PM`, or `@22h 30m 05s 123ms` as in SillyTavern's older chats).
-pub(crate) fn read(text: &str, zone: &TimeZone) -> Result<i64, NoInstant> {
+pub(crate) fn read(text: &str, zone: &TimeZone) -> Result<i64, InstantError> {
     let text = text.trim();
     if text.len() > MAX_BYTES {
-        return Err(NoInstant::NotADate);
+        return Err(InstantError::NotADate);
     }
     if let Ok(instant) = text.parse::<Timestamp>() {
         return Ok(instant.as_millisecond());
@@ -77,10 +77,11 @@ pub(crate) fn read(text: &str, zone: &TimeZone) -> Result<i64, NoInstant> {
         return Ok(zoned.timestamp().as_millisecond());
     }
     if has_offset(text) {
-        return Err(NoInstant::OutOfRange);
+        return Err(InstantError::OutOfRange);
     }
-    let civil = text.parse::<DateTime>().ok().or_else(|| date_and_time(text)).ok_or(NoInstant::NotADate)?;
-    let zoned = civil.to_zoned(zone.clone()).map_err(|_| NoInstant::OutOfRange)?;
+    let civil =
+        text.parse::<DateTime>().ok().or_else(|| date_and_time(text)).ok_or(InstantError::NotADate)?;
+    let zoned = civil.to_zoned(zone.clone()).map_err(|_| InstantError::OutOfRange)?;
     Ok(zoned.timestamp().as_millisecond())
 }
 
@@ -249,10 +250,10 @@ mod tests {
     fn rejects_dates_beyond_supported_range() {
         check("9999-12-30 21:59:59", "9999-12-30T21:59:59Z");
         for text in ["9999-12-31", "December 31, 9999", "9999-12-31T00:00:00Z", "9999-12-30 23:00"] {
-            assert_eq!(read(text, &TimeZone::UTC), Err(NoInstant::OutOfRange), "{text:?}");
+            assert_eq!(read(text, &TimeZone::UTC), Err(InstantError::OutOfRange), "{text:?}");
         }
         for text in ["9999-13-31", "99999-12-31", "9999-12-31T25:00:00Z"] {
-            assert_eq!(read(text, &TimeZone::UTC), Err(NoInstant::NotADate), "{text:?}");
+            assert_eq!(read(text, &TimeZone::UTC), Err(InstantError::NotADate), "{text:?}");
         }
     }
 }

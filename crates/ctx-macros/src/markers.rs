@@ -38,7 +38,7 @@ impl Markers {
 }
 
 pub(crate) fn find(source: &str, check: &Checker<'_>) -> Markers {
-    let found = memchr_iter(b'<', source.as_bytes()).filter_map(|at| angled(source, at, check));
+    let found = memchr_iter(b'<', source.as_bytes()).filter_map(|at| find_angle_marker(source, at, check));
     Markers { list: found.collect(), next: 0 }
 }
 
@@ -46,20 +46,20 @@ pub(crate) fn find(source: &str, check: &Checker<'_>) -> Markers {
 /// offsets.
 pub(crate) fn growth(text: &str) -> usize {
     let angled = memchr_iter(b'<', text.as_bytes()).filter_map(|at| {
-        let (word, name) = angled_word(text.as_bytes().get(at + 1..)?)?;
+        let (word, name) = match_angle_word(text.as_bytes().get(at + 1..)?)?;
         Some(name.len() + "{{}}".len() - word.len() - "<>".len())
     });
-    let is_zoned = |at: &usize| text.as_bytes().get(at + 2..).and_then(zoned_word).is_some();
+    let is_zoned = |at: &usize| text.as_bytes().get(at + 2..).and_then(match_zone_word).is_some();
     angled.sum::<usize>() + memmem::find_iter(text.as_bytes(), b"{{").filter(is_zoned).count()
 }
 
-pub(crate) fn angled(source: &str, at: usize, check: &Checker<'_>) -> Option<Marker> {
-    let (word, name) = angled_word(source.as_bytes().get(at..)?.strip_prefix(b"<")?)?;
+pub(crate) fn find_angle_marker(source: &str, at: usize, check: &Checker<'_>) -> Option<Marker> {
+    let (word, name) = match_angle_word(source.as_bytes().get(at..)?.strip_prefix(b"<")?)?;
     let definition = check.find_name(name)?;
     Some(Marker { span: Span::new(at, at + word.len() + 2), definition, argument: None })
 }
 
-fn angled_word(rest: &[u8]) -> Option<(&'static str, &'static str)> {
+fn match_angle_word(rest: &[u8]) -> Option<(&'static str, &'static str)> {
     let found = ANGLED.iter().find(|(word, _)| {
         let written = rest.get(..word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes()));
         written && rest.get(word.len()) == Some(&b'>')
@@ -67,8 +67,13 @@ fn angled_word(rest: &[u8]) -> Option<(&'static str, &'static str)> {
     found.copied()
 }
 
-pub(crate) fn zoned(source: &str, start: usize, name: usize, check: &Checker<'_>) -> Option<Marker> {
-    let end = name + zoned_word(source.as_bytes().get(name..)?)?;
+pub(crate) fn find_zone_marker(
+    source: &str,
+    start: usize,
+    name: usize,
+    check: &Checker<'_>,
+) -> Option<Marker> {
+    let end = name + match_zone_word(source.as_bytes().get(name..)?)?;
     let close = space::skip(source, end);
     let is_closed = source.get(close..)?.starts_with("}}");
     let definition = check.find_name("time").filter(|_| is_closed)?;
@@ -76,7 +81,7 @@ pub(crate) fn zoned(source: &str, start: usize, name: usize, check: &Checker<'_>
     Some(Marker { span: Span::new(start, close + 2), definition, argument })
 }
 
-fn zoned_word(rest: &[u8]) -> Option<usize> {
+fn match_zone_word(rest: &[u8]) -> Option<usize> {
     const WORD: &[u8] = b"time_UTC";
     let is_time = rest.get(..WORD.len())?.eq_ignore_ascii_case(WORD);
     let sign = rest.get(WORD.len()).filter(|_| is_time)?;

@@ -6,13 +6,13 @@
 use ctx_types::{Diagnostic, Span, space};
 
 use crate::blocks::{Blocks, Opener};
-use crate::check::{Checker, Count};
+use crate::check::{ArgumentCount, Checker};
 use crate::definition::Form;
 use crate::dialect::Dialect;
 use crate::head::Head;
 use crate::markers::{self, Marker};
+use crate::normalize::normalize;
 use crate::registry::Registry;
-use crate::settle::settle;
 use crate::tokens::{self, Token, TokenKind};
 use crate::tree::{Access, Argument, CallNode, Node, Target};
 
@@ -28,7 +28,7 @@ pub(crate) fn parse(source: &str, dialect: Dialect, registry: &Registry) -> (Vec
     parser.push_text(parser.pending, source.len());
     parser.end_blocks(0, 0);
     let Parser { mut nodes, check, .. } = parser;
-    settle(&mut nodes, source, 0);
+    normalize(&mut nodes, source, 0);
     (nodes, check.finish())
 }
 
@@ -71,7 +71,7 @@ impl Parser<'_> {
             TokenKind::Unclosed(head) => {
                 self.check.report_unclosed(span.start, head.name);
                 // In an unclosed `{{.name<user>`, `<` is not a comparison but part of a marker.
-                let marker = markers::angled(self.source, span.end - 1, &self.check);
+                let marker = markers::find_angle_marker(self.source, span.end - 1, &self.check);
                 if let Some(marker) = marker.filter(|_| self.dialect.syntax().has_markers) {
                     self.take_marker(marker);
                 }
@@ -124,10 +124,10 @@ impl Parser<'_> {
             Form::Alternative => self.take_else(span),
             Form::Comment => self.push_before(span),
             Form::Ordinary | Form::Condition => {
-                let Some(definition) = definition.filter(|_| count != Count::Wrong) else { return };
+                let Some(definition) = definition.filter(|_| count != ArgumentCount::Wrong) else { return };
                 self.push_before(span);
                 let opener = Opener { definition, span, keeps_space: head.keeps_space };
-                let lacking = if count == Count::OneMore {
+                let lacking = if count == ArgumentCount::OneMore {
                     self.nodes.push(Node::Text(span));
                     Some(Vec::new())
                 } else {
@@ -195,7 +195,7 @@ impl Parser<'_> {
         };
         let count = if call.is_piped && definition.is_some() {
             self.check.report_pipe(span);
-            Count::Wrong
+            ArgumentCount::Wrong
         } else {
             self.check.count(definition, span, head.name, arguments.len())
         };
@@ -208,18 +208,18 @@ impl Parser<'_> {
         };
         self.end_blocks(first_block, span.start);
         match (definition, count) {
-            (Some(definition), Count::Fits { .. }) if form == Form::Condition => {
+            (Some(definition), ArgumentCount::Fits { .. }) if form == Form::Condition => {
                 let arguments = self.arguments(arguments);
                 let opener = Opener { definition, span, keeps_space: head.keeps_space };
                 self.push_condition(opener, arguments, divider);
             }
-            (Some(definition), Count::Fits { .. }) => {
+            (Some(definition), ArgumentCount::Fits { .. }) => {
                 let arguments = self.arguments(arguments);
                 self.push_call(Target::Macro(definition), span, arguments);
                 let opener = Opener { definition, span, keeps_space: head.keeps_space };
                 self.may_begin_block(opener, None, count);
             }
-            (Some(definition), Count::OneMore) => {
+            (Some(definition), ArgumentCount::OneMore) => {
                 self.nodes.push(Node::text(inner_end, span.end));
                 let opener = Opener { definition, span, keeps_space: head.keeps_space };
                 self.may_begin_block(opener, Some(arguments), count);

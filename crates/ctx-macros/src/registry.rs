@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use ctx_types::{Near, nearest};
+use ctx_types::{NearestName, nearest};
 
 use crate::builtins;
 use crate::definition::{Definition, Form};
@@ -26,11 +26,11 @@ pub struct Registry {
     definitions: Arc<Vec<Definition>>,
     /// By lower-case name or alias. SillyTavern ignores case, so names must differ in more than case. Never
     /// iterated.
-    by_name: Arc<HashMap<Box<str>, Vec<Named>, BuildHasherDefault<NameHasher>>>,
+    by_name: Arc<HashMap<Box<str>, Vec<NamedDefinition>, BuildHasherDefault<NameHasher>>>,
 }
 
 #[derive(Clone, Debug)]
-struct Named {
+struct NamedDefinition {
     name: Arc<str>,
     is_lower: bool,
     index: usize,
@@ -89,9 +89,9 @@ impl Registry {
         let mut folded = Vec::new();
         for name in definition.names() {
             let lower: Box<str> = name.to_lowercase().into();
-            let is_taken = |known: &Named| known.dialects.overlaps(definition.dialects);
+            let is_taken = |known: &NamedDefinition| known.dialects.overlaps(definition.dialects);
             let is_twice = folded.iter().any(|(other, _)| *other == lower);
-            if is_twice || self.named(&lower).iter().any(is_taken) {
+            if is_twice || self.find_named(&lower).iter().any(is_taken) {
                 return Err(RegisterError::Duplicate { name: name.to_string() });
             }
             if !is_name(name) && definition.form != Form::Comment {
@@ -103,7 +103,7 @@ impl Registry {
         let by_name = Arc::make_mut(&mut self.by_name);
         for (lower, name) in folded {
             let is_lower = *lower == *name;
-            let named = Named { name, is_lower, index, dialects: definition.dialects };
+            let named = NamedDefinition { name, is_lower, index, dialects: definition.dialects };
             by_name.entry(lower).or_default().push(named);
         }
         Arc::make_mut(&mut self.definitions).push(definition);
@@ -135,7 +135,7 @@ impl Registry {
 
     pub(crate) fn find(&self, name: &str, dialect: Dialect) -> Option<usize> {
         let is_lower = name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
-        let known = if is_lower { self.named(name) } else { self.named(&name.to_lowercase()) };
+        let known = if is_lower { self.find_named(name) } else { self.find_named(&name.to_lowercase()) };
         let known = known.iter().find(|known| known.dialects.contains(dialect))?;
         let is_same = is_lower && known.is_lower;
         let is_meant = is_same || !dialect.syntax().is_case_sensitive || *known.name == *name;
@@ -146,12 +146,12 @@ impl Registry {
         Dialect::ALL.into_iter().find(|dialect| self.find(name, *dialect).is_some())
     }
 
-    pub(crate) fn nearest(&self, name: &str, dialect: Dialect) -> Option<Near<'_>> {
+    pub(crate) fn nearest(&self, name: &str, dialect: Dialect) -> Option<NearestName<'_>> {
         let known = self.definitions.iter().filter(|known| known.dialects.contains(dialect));
         nearest(name, known.flat_map(Definition::names).map(|known| &**known))
     }
 
-    fn named(&self, lower: &str) -> &[Named] {
+    fn find_named(&self, lower: &str) -> &[NamedDefinition] {
         self.by_name.get(lower).map(Vec::as_slice).unwrap_or_default()
     }
 }

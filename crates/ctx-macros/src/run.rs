@@ -1,10 +1,10 @@
 use ctx_types::{Diagnostic, Source, Span, Text, Trust};
 
-use crate::call::{Argument, Call, Failure, Place, Value};
+use crate::call::{Argument, Call, CallPosition, Failure, Value};
 use crate::definition::Definition;
+use crate::diagnostic_list::DiagnosticList;
 use crate::env::Env;
 use crate::expansion::{self, Output};
-use crate::findings::Findings;
 use crate::random;
 use crate::state::State;
 use crate::template::Template;
@@ -13,19 +13,19 @@ pub(crate) struct Run<'a> {
     pub(crate) template: &'a Template,
     pub(crate) env: &'a Env,
     pub(crate) state: &'a mut State,
-    pub(crate) findings: Findings,
+    pub(crate) findings: DiagnosticList,
     /// Trust of the template.
     pub(crate) trust: Trust,
     source_key: u64,
-    pub(crate) place: Place,
+    pub(crate) place: CallPosition,
     original: Option<Text>,
     pub(crate) is_card: bool,
 }
 
 /// A limit was reached.
-pub(crate) struct Stop(pub(crate) Box<Diagnostic>);
+pub(crate) struct EvaluationError(pub(crate) Box<Diagnostic>);
 
-impl Stop {
+impl EvaluationError {
     pub(crate) fn at(mut finding: Box<Diagnostic>, span: Span) -> Self {
         finding.location.span = Some(span);
         Self(finding)
@@ -38,10 +38,10 @@ impl<'a> Run<'a> {
             template,
             env,
             state,
-            findings: Findings::default(),
+            findings: DiagnosticList::default(),
             trust: origin.trust,
             source_key: random::source_key(origin),
-            place: Place::default(),
+            place: CallPosition::default(),
             original: env.original.clone(),
             is_card: false,
         }
@@ -81,30 +81,31 @@ impl<'a> Run<'a> {
         text: &Text,
         trust: Trust,
         span: Span,
-        expand: impl FnOnce(Run<'_>) -> Result<(Output, Findings), Stop>,
-    ) -> Result<(Text, Trust), Stop> {
+        expand: impl FnOnce(Run<'_>) -> Result<(Output, DiagnosticList), EvaluationError>,
+    ) -> Result<(Text, Trust), EvaluationError> {
         if self.is_card {
             return Ok((Text::default(), trust));
         }
         let (dialect, registry) = (self.template.dialect(), self.template.registry());
-        let template = self.state.known_texts().template(text, dialect, registry);
+        let template = self.state.derived_texts().template(text, dialect, registry);
         if template.is_plain() {
             return Ok((text.clone(), trust));
         }
         // Reading the text counts as output, even if it expands to nothing.
-        self.state.take_output(text.len()).map_err(|finding| Stop::at(finding, span))?;
+        self.state.take_output(text.len()).map_err(|finding| EvaluationError::at(finding, span))?;
         let run = Run {
             template: &template,
             env: self.env,
             state: self.state,
-            findings: Findings::default(),
+            findings: DiagnosticList::default(),
             trust,
             source_key: self.source_key,
-            place: Place::default(),
+            place: CallPosition::default(),
             original: None,
             is_card: true,
         };
-        let (output, findings) = expand(run).map_err(|Stop(finding)| Stop::at(finding, span))?;
+        let (output, findings) =
+            expand(run).map_err(|EvaluationError(finding)| EvaluationError::at(finding, span))?;
         for finding in findings.finish() {
             self.findings.add(|| finding.at_span(span));
         }

@@ -8,9 +8,9 @@ mod names;
 mod random;
 mod relative;
 mod seedrandom;
-pub(crate) mod stored;
 mod text;
 mod time;
+pub(crate) mod variable_store;
 mod variables;
 
 use crate::definition::{Definition, Topic};

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use crate::call::Failure;
-use crate::known_texts::KnownTexts;
+use crate::derived_texts::DerivedTexts;
 use crate::{codes, number};
 
 /// Limits of a run.
@@ -70,7 +70,7 @@ pub struct State {
     /// Count per source key.
     draws: BTreeMap<u64, u64>,
     zone: Option<(Arc<str>, TimeZone)>,
-    known_texts: KnownTexts,
+    derived_texts: DerivedTexts,
     given_outlets: BTreeSet<Arc<str>>,
 }
 
@@ -87,12 +87,12 @@ pub enum Scope {
 #[derive(Clone, Debug)]
 struct Variable {
     value: Text,
-    kind: Kind,
+    kind: VariableKind,
     trust: Trust,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum VariableKind {
     Text,
     /// Result of arithmetic.
     Number,
@@ -112,7 +112,7 @@ impl State {
             variable_bytes: 0,
             draws: BTreeMap::new(),
             zone: None,
-            known_texts: KnownTexts::default(),
+            derived_texts: DerivedTexts::default(),
             given_outlets: BTreeSet::new(),
         }
     }
@@ -136,8 +136,8 @@ impl State {
     /// strings.
     pub fn variables_json(&self, scope: Scope) -> Map<String, Value> {
         let json = |variable: &Variable| match variable.kind {
-            Kind::Number => number::json(&variable.value),
-            Kind::Text | Kind::List => Value::from(variable.value.as_str()),
+            VariableKind::Number => number::json(&variable.value),
+            VariableKind::Text | VariableKind::List => Value::from(variable.value.as_str()),
         };
         self.set(scope).iter().map(|(name, variable)| (name.to_string(), json(variable))).collect()
     }
@@ -153,7 +153,7 @@ impl State {
         value: Text,
         trust: Trust,
     ) -> Result<(), Failure> {
-        self.put(scope, name, Variable { value, kind: Kind::Text, trust })
+        self.put(scope, name, Variable { value, kind: VariableKind::Text, trust })
     }
 
     /// Sets a variable to a number, formatted as in JavaScript.
@@ -162,7 +162,7 @@ impl State {
     /// As for [`State::set_variable`].
     pub fn set_number(&mut self, scope: Scope, name: &str, value: f64, trust: Trust) -> Result<(), Failure> {
         let value = Text::from(number::write(value));
-        self.put(scope, name, Variable { value, kind: Kind::Number, trust })
+        self.put(scope, name, Variable { value, kind: VariableKind::Number, trust })
     }
 
     /// `value` has no white space between elements.
@@ -173,11 +173,11 @@ impl State {
         value: Text,
         trust: Trust,
     ) -> Result<(), Failure> {
-        self.put(scope, name, Variable { value, kind: Kind::List, trust })
+        self.put(scope, name, Variable { value, kind: VariableKind::List, trust })
     }
 
     pub(crate) fn is_list(&self, scope: Scope, name: &str) -> bool {
-        self.set(scope).get(name).is_some_and(|variable| variable.kind == Kind::List)
+        self.set(scope).get(name).is_some_and(|variable| variable.kind == VariableKind::List)
     }
 
     /// Removes a variable and returns whether it was set.
@@ -285,8 +285,8 @@ impl State {
         self.given_outlets.insert(name.clone());
     }
 
-    pub(crate) const fn known_texts(&mut self) -> &mut KnownTexts {
-        &mut self.known_texts
+    pub(crate) const fn derived_texts(&mut self) -> &mut DerivedTexts {
+        &mut self.derived_texts
     }
 
     pub(crate) fn known_zone(&self, name: &str) -> Option<TimeZone> {

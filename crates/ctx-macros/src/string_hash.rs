@@ -1,5 +1,5 @@
 /// SillyTavern's hash for texts and chats: cyrb53 (public domain) of UTF-16 units, seed 0.
-pub(crate) fn of(text: &str) -> u64 {
+pub(crate) fn hash_text(text: &str) -> u64 {
     let (mut high, mut low) = (0xdead_beef_u32, 0x41c6_ce57_u32);
     for unit in text.encode_utf16() {
         high = (high ^ u32::from(unit)).wrapping_mul(2_654_435_761);
@@ -17,8 +17,8 @@ mod tests {
 
     #[test]
     fn matches_reference_hashes() {
-        assert_eq!(of(""), 3_338_908_027_751_811);
-        assert_eq!(of("a"), 7_929_297_801_672_961);
-        assert_eq!(of("界😀"), 8_233_266_127_979_693);
+        assert_eq!(hash_text(""), 3_338_908_027_751_811);
+        assert_eq!(hash_text("a"), 7_929_297_801_672_961);
+        assert_eq!(hash_text("界😀"), 8_233_266_127_979_693);
     }
 }

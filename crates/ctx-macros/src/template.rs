@@ -28,12 +28,12 @@ use crate::{escape, evaluate, parse, string_hash};
 pub struct Template {
     text: Text,
     dialect: Dialect,
-    compiled: Arc<Compiled>,
+    compiled: Arc<CompiledTemplate>,
     registry: Registry,
 }
 
 #[derive(Debug)]
-struct Compiled {
+struct CompiledTemplate {
     nodes: Vec<Node>,
     diagnostics: Vec<Diagnostic>,
     has_escapes: bool,
@@ -58,7 +58,7 @@ impl Template {
     pub fn parse(text: &Text, dialect: Dialect, registry: &Registry) -> Self {
         let (nodes, diagnostics) = parse::parse(text, dialect, registry);
         let has_escapes = dialect.syntax().unescapes_at_the_end && escape::is_in(text);
-        let compiled = Compiled { nodes, diagnostics, has_escapes, hash: OnceLock::new() };
+        let compiled = CompiledTemplate { nodes, diagnostics, has_escapes, hash: OnceLock::new() };
         Self { text: text.clone(), dialect, compiled: Arc::new(compiled), registry: registry.clone() }
     }
 
@@ -141,6 +141,6 @@ impl Template {
 
     /// SillyTavern's hash.
     pub(crate) fn hash(&self) -> u64 {
-        *self.compiled.hash.get_or_init(|| string_hash::of(&self.text))
+        *self.compiled.hash.get_or_init(|| string_hash::hash_text(&self.text))
     }
 }

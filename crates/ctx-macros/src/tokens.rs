@@ -5,7 +5,7 @@ use memchr::{memchr, memchr_iter, memchr3_iter};
 
 use crate::check::Checker;
 use crate::dialect::Dialect;
-use crate::head::{self, Follow, Head, Separated};
+use crate::head::{self, Follow, Head, NameSeparator};
 use crate::markers::{self, Marker, Markers};
 
 #[derive(Clone, Copy, Debug)]
@@ -52,10 +52,10 @@ pub(crate) fn read(source: &str, dialect: Dialect, check: &Checker<'_>) -> Vec<T
 }
 
 #[derive(Clone, Copy)]
-struct Opened {
+struct OpenToken {
     token: usize,
     /// Whether `::` separates arguments.
-    separated: Separated,
+    separator: NameSeparator,
     /// Whether `|` starts a filter.
     has_filters: bool,
 }
@@ -65,7 +65,7 @@ struct Lexer<'a, 'c> {
     dialect: Dialect,
     check: &'c Checker<'a>,
     markers: Markers,
-    open: Vec<Opened>,
+    open: Vec<OpenToken>,
     tokens: Vec<Token>,
 }
 
@@ -81,7 +81,7 @@ impl Lexer<'_, '_> {
                 braces.find(|found| rest.get(found + 1) == Some(&b'{'))
             }
             Some(opened) => {
-                let divided = opened.separated == Separated::Yes;
+                let divided = opened.separator == NameSeparator::Present;
                 memchr3_iter(b'{', b'}', b':', rest).find(|found| match rest.get(*found..found + 2) {
                     Some(b"{{" | b"}}") => true,
                     Some(pair) => divided && pair == b"::",
@@ -121,7 +121,7 @@ impl Lexer<'_, '_> {
         let start = place + braces - 2;
         let head = head::read(self.source, start + 2, self.dialect);
         if self.dialect.syntax().has_markers
-            && let Some(marker) = markers::zoned(self.source, start, head.name.start, self.check)
+            && let Some(marker) = markers::find_zone_marker(self.source, start, head.name.start, self.check)
         {
             return self.push(marker.span, TokenKind::Marker(marker));
         }
@@ -130,9 +130,9 @@ impl Lexer<'_, '_> {
             (Follow::Close { end }, true) => (end, TokenKind::Closer(head)),
             (Follow::Close { end }, false) => (end, TokenKind::Bare(head)),
             (Follow::Arguments { start, .. }, true) => (start, TokenKind::CloserWithArguments(head)),
-            (Follow::Arguments { start, separated }, false) => {
+            (Follow::Arguments { start, separator }, false) => {
                 let has_filters = self.dialect.syntax().reserves_pipes && head.variable.is_none();
-                self.open.push(Opened { token: self.tokens.len(), separated, has_filters });
+                self.open.push(OpenToken { token: self.tokens.len(), separator, has_filters });
                 (start, TokenKind::Open(head))
             }
         };

@@ -20,16 +20,16 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VirtualTime {
     /// Virtual start time.
-    pub begin: Moment,
+    pub begin: TimeValue,
     /// Real start time.
-    pub real_begin: Moment,
+    pub real_begin: TimeValue,
     /// Speed relative to real time: 0 stops the clock, negative values run backward.
     pub scale: f64,
 }
 
-/// A moment as written in a file.
+/// A time as written in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum TimeValue {
     /// Milliseconds since the Unix epoch.
     Instant(i64),
     /// Date and time in the time zone of the turn.
@@ -47,7 +47,7 @@ impl VirtualTime {
     pub fn read(config: &Value) -> Result<Self, Phrase> {
         let moment = |key: &str| {
             let value = config.get(key).unwrap_or(&Value::Null);
-            Moment::read(value).ok_or_else(|| phrase!("`{key}` is not a date", key))
+            TimeValue::read(value).ok_or_else(|| phrase!("`{key}` is not a date", key))
         };
         let scale = match config.get("timeScale") {
             None | Some(Value::Null) => 1.0,
@@ -70,7 +70,7 @@ impl VirtualTime {
     }
 }
 
-impl Moment {
+impl TimeValue {
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Number(number) => number.as_i64().map(Self::Instant),

@@ -116,7 +116,7 @@ impl Macro {
                 Ok(Value::String(text)) => Ok(ctx_macros::Value::from(text)),
                 Ok(Value::Null) => Ok(ctx_macros::Value::from(String::new())),
                 Ok(other) => Ok(ctx_macros::Value::from(other.to_string())),
-                Err(error) => Err(Failure::because(Phrase::verbatim(error))),
+                Err(error) => Err(Failure::from_message(Phrase::verbatim(error))),
             }
         };
         let mut definition = Definition::new(self.name, expand);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_macros::{
-    AgentAssets, CardTexts, Env, Failure, Limits, ModelValues, NoInstant, Scope, State, VirtualTime,
+    AgentAssets, CardTexts, Env, Failure, InstantError, Limits, ModelValues, Scope, State, VirtualTime,
     language_of_dates, read_instant,
 };
 use ctx_types::{Diagnostic, Fix, Phrase, Text, Trust, excerpt, nearest, phrase, pointer_step};
@@ -312,11 +312,11 @@ impl Reader {
             Value::Null => return None,
             Value::Number(number) => match number.as_i64() {
                 Some(millis) if Timestamp::from_millisecond(millis).is_ok() => Ok(millis),
-                Some(_) => Err(NoInstant::OutOfRange),
-                None => Err(NoInstant::NotADate),
+                Some(_) => Err(InstantError::OutOfRange),
+                None => Err(InstantError::NotADate),
             },
             Value::String(text) => read_instant(text, zone),
-            _ => Err(NoInstant::NotADate),
+            _ => Err(InstantError::NotADate),
         };
         match read {
             Ok(millis) => Some(millis),
@@ -339,7 +339,7 @@ impl Reader {
         let message = phrase!("unknown environment field `{key}`", key = excerpt(key));
         let finding = Diagnostic::warning(BAD_ENV, message).at_pointer(at).about_key();
         self.found.push(match nearest(key, FIELDS) {
-            Some(near) => finding.guessing(near, Fix::key),
+            Some(near) => finding.with_guess(near, Fix::key),
             None => finding,
         });
     }

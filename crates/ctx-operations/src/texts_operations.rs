@@ -53,7 +53,7 @@ pub(crate) fn expand(mut input: Map<String, Value>) -> Result<Value, OperationEr
     let found: Vec<Diagnostic> = found.into_iter().map(|one| one.in_document(TEXT)).collect();
     let mut segments = expansion.segments();
     if segments.is_empty() && !expansion.text.is_empty() {
-        segments.push(Segment::whole(expansion.text.len(), origin));
+        segments.push(Segment::full(expansion.text.len(), origin));
     }
     Ok(json!({
         "text": expansion.text,

@@ -14,7 +14,7 @@ pub(crate) fn repair(id: &str, messages: &mut [Message]) -> usize {
         if len > 0 {
             let source = Source::new(SourceKind::Plugin, message.source.trust).with_id(id);
             let via = vec![message.source.clone()];
-            message.written.push(Segment { via, ..Segment::whole(len, source) });
+            message.written.push(Segment { via, ..Segment::full(len, source) });
         }
     }
     count

@@ -2,7 +2,7 @@
 
 use ctx_anchors::AnchorRegistry;
 use ctx_types::{
-    Agent, Argument, Diagnostic, Divider, Persist, Phrase, Reader, excerpt, misspelt_in_agent, phrase,
+    Agent, Argument, Diagnostic, Divider, Persist, Phrase, Reader, check_agent_keys, excerpt, phrase,
 };
 use serde_json::{Map, Value};
 
@@ -75,7 +75,7 @@ pub(crate) fn read_value(
     let mut reader = Reader::new();
     let mut agent = Agent::read(form.agent, &mut reader);
     let mut found = reader.finish();
-    found.extend(misspelt_in_agent(&agent));
+    found.extend(check_agent_keys(&agent));
     found.extend(agent.parameters.iter().flat_map(parameters::check_types));
     found.extend(agent.parameters.iter().flat_map(parameters::misspelt));
     let (changes, moves) = migrate_with_moves(&mut agent, anchors);

@@ -1,6 +1,6 @@
 //! Where the parts of a foreign form go that have no place in the unified one.
 
-use ctx_types::Kept;
+use ctx_types::UnknownKeys;
 use serde_json::{Map, Value};
 
 use crate::loose::get;
@@ -12,7 +12,7 @@ pub(crate) const IMPORTED: &str = "imported";
 pub(crate) const ENVELOPE: &str = "envelope";
 
 /// Keeps parts of a foreign form beside a noun, with whatever stands there already below them.
-pub(crate) fn set(kept: &mut Kept, mut parts: Value) {
+pub(crate) fn set(kept: &mut UnknownKeys, mut parts: Value) {
     if let (Some(earlier), Value::Object(parts)) = (kept.get(IMPORTED), &mut parts) {
         parts.insert(IMPORTED.to_owned(), earlier.clone());
     }
@@ -22,7 +22,7 @@ pub(crate) fn set(kept: &mut Kept, mut parts: Value) {
 /// Keeps parts of a foreign form beside an agent, among those that stand there already where they are told apart.
 ///
 /// Returns whether these stand below the new ones now.
-pub(crate) fn join(kept: &mut Kept, mut parts: Map<String, Value>) -> bool {
+pub(crate) fn join(kept: &mut UnknownKeys, mut parts: Map<String, Value>) -> bool {
     let mut is_moved = false;
     match kept.get_mut(IMPORTED).map(Value::take) {
         Some(Value::Object(mut earlier)) if has_room(&earlier, parts.keys()) => {
@@ -50,7 +50,7 @@ pub(crate) fn has_room<'k>(
 }
 
 /// Returns a part that is kept beside a noun, or beside what was kept earlier.
-pub(crate) fn find<'k>(kept: &'k Kept, part: &str) -> Option<&'k Value> {
+pub(crate) fn find<'k>(kept: &'k UnknownKeys, part: &str) -> Option<&'k Value> {
     let mut parts = kept.get(IMPORTED)?;
     loop {
         match parts.get(part) {

@@ -85,11 +85,11 @@ fn strategy_type(entry: &mut PresetMessage, index: usize) -> Option<Diagnostic> 
     if strategy.kind.is_some() || strategy.kept.get("type").is_some_and(|kind| !kind.is_null()) {
         return None;
     }
-    let (before, _) = Placement::of(entry);
+    let (before, _) = Placement::read(entry);
     let kind = type_of(strategy, &before)?;
     let strategy = entry.injection_strategy.as_mut()?;
     strategy.kind = Some(kind.into());
-    if Placement::of(entry).0 != before {
+    if Placement::read(entry).0 != before {
         // The flat fields of seed 000 say something else; they keep their say.
         entry.injection_strategy.as_mut()?.kind = None;
         return None;

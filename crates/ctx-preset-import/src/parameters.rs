@@ -60,7 +60,7 @@ pub(crate) fn misspelt(parameters: &Value) -> Vec<Diagnostic> {
         let message = phrase!("unknown parameter `{name}`", name = excerpt(name));
         let found = Diagnostic::warning(MISSPELT_KEY, message).about_key();
         let pointer = format!("/parameters/{}", pointer_step(name));
-        Some(found.suggesting(near).with_fix(Fix::key(near)).at_pointer(pointer))
+        Some(found.with_suggestion(near).with_fix(Fix::key(near)).at_pointer(pointer))
     };
     parameters
         .keys()

@@ -1,6 +1,6 @@
 //! Documents that hold a user profile.
 
-use ctx_types::{Diagnostic, Persist, Reader, Text, UserProfile, misspelt_in_profile, phrase};
+use ctx_types::{Diagnostic, Persist, Reader, Text, UserProfile, check_profile_keys, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -67,7 +67,7 @@ fn object(value: Value, mut diagnostics: Vec<Diagnostic>) -> Imported<UserProfil
 pub(crate) fn read_value(value: Value) -> Imported<UserProfile> {
     let mut reader = Reader::new();
     let profile = UserProfile::read(value, &mut reader);
-    let diagnostics = [reader.finish(), misspelt_in_profile(&profile)].concat();
+    let diagnostics = [reader.finish(), check_profile_keys(&profile)].concat();
     Imported { value: profile, format: Format::Profile, diagnostics }
 }
 

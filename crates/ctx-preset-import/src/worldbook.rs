@@ -6,7 +6,7 @@ mod export;
 mod origin;
 mod world_info;
 
-use ctx_types::{Diagnostic, Persist, Reader, Worldbook, misspelt_in_worldbook};
+use ctx_types::{Diagnostic, Persist, Reader, Worldbook, check_worldbook_keys};
 use ctx_worldbook::repeated_uids;
 use serde_json::{Map, Value};
 
@@ -96,7 +96,7 @@ fn read_form(mut form: Form) -> (Imported<Worldbook>, WorldbookOrigin) {
     let book = Worldbook::read(form.book, &mut reader);
     let mut found = reader.finish();
     if form.format == Format::Worldbook {
-        found.extend(misspelt_in_worldbook(&book));
+        found.extend(check_worldbook_keys(&book));
     }
     for location in found.iter_mut().map(|finding| &mut finding.location) {
         location.pointer = location.pointer.take().map(|pointer| form.origin.pointer(&pointer));

@@ -52,10 +52,10 @@ struct CompiledAuthorNote {
 impl ContextProcessor for AuthorNote {
     fn descriptor(&self) -> Descriptor {
         let mut config_fields = vec![
-            ConfigField::whole("interval", "Insertion interval (user messages)", 1)
+            ConfigField::integer("interval", "Insertion interval (user messages)", 1)
                 .between(0.0, 1_000_000.0)
                 .with_description("1: every turn; 0: never"),
-            ConfigField::whole("depth", "Depth", 4).between(0.0, 1_000_000.0),
+            ConfigField::integer("depth", "Depth", 4).between(0.0, 1_000_000.0),
             ConfigField::select("role", "Message role", &ROLES),
             ConfigField::select("persona", "User profile position", &PERSONA),
         ];
@@ -121,9 +121,9 @@ struct NoteSettings {
 
 /// Settings for a note next to a prompt that has a depth itself.
 fn anchor_fields() -> [ConfigField; 4] {
-    let shift = |key, label| ConfigField::whole(key, label, 0).between(-1_000_000.0, 1_000_000.0);
+    let shift = |key, label| ConfigField::integer(key, label, 0).between(-1_000_000.0, 1_000_000.0);
     [
-        ConfigField::whole(ANCHOR_DEPTH, "Depth of the prompt next to the note", -1)
+        ConfigField::integer(ANCHOR_DEPTH, "Depth of the prompt next to the note", -1)
             .between(-1.0, 1_000_000.0)
             .with_description("-1: the note stays at its anchor"),
         ConfigField::number(ANCHOR_ORDER, "Order of that prompt", 100),
@@ -146,7 +146,7 @@ impl NoteSettings {
             points: DepthPoints::single(config.count(depth) as u64),
             order,
         };
-        let (placement, lane_shift) = match Placement::of(&entry).0 {
+        let (placement, lane_shift) = match Placement::read(&entry).0 {
             Placement::InOrder => (at("depth", Order::DEFAULT), 0),
             Placement::Anchor { target, .. } if config.integer(ANCHOR_DEPTH) >= 0 => {
                 let shift = if &*target == ANCHOR { BELOW } else { ABOVE };

@@ -8,7 +8,7 @@ const USER: &str = "userLane";
 const ASSISTANT: &str = "assistantLane";
 
 pub(crate) fn lane_fields() -> [ConfigField; 3] {
-    let lane = |key, label| ConfigField::whole(key, label, 0).between(-1_000_000.0, 1_000_000.0);
+    let lane = |key, label| ConfigField::integer(key, label, 0).between(-1_000_000.0, 1_000_000.0);
     [
         lane(SYSTEM, "Tie-breaker for system messages")
             .with_description("lower values come first among equal order"),

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_anchors::{AtFront, Entry};
+use ctx_anchors::{Entry, FrontItem};
 use ctx_types::{Injection, Message, Order, Place, Rank, Source, SourceKind};
 
 /// Blackboard entry of the assembler: sort keys of entries and injections, and those at the front because
@@ -30,7 +30,7 @@ impl GapRanks {
         ranks
     }
 
-    pub(crate) fn with_front(mut self, at_front: &[AtFront]) -> Self {
+    pub(crate) fn with_front(mut self, at_front: &[FrontItem]) -> Self {
         self.at_front = at_front.iter().map(|moved| (name(&moved.source), moved.gap)).collect();
         self
     }

@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ctx_anchors::{AnchorRegistry, Entry, Preset, RenderRequest, Rendered, Target, assemble};
+use ctx_anchors::{AnchorRegistry, Entry, Preset, RenderRequest, RenderedText, Target, assemble};
 use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, State, Template};
 use ctx_pipeline::{
     Config, ConfigField, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, PreparedData,
     ProcessorError,
 };
-use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TextMemory};
+use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TextCache};
 
 use crate::gap_ranks::{GapRanks, lanes};
 use crate::macro_values::{MacroValues, macro_dialect};
@@ -55,7 +55,7 @@ struct CompiledAssembler {
     values: MacroValues,
     lanes: Arc<[i64]>,
     /// Shares expanded texts between turns.
-    memory: TextMemory,
+    memory: TextCache,
 }
 
 #[async_trait]
@@ -79,10 +79,10 @@ impl ContextProcessor for InjectionAssembler {
 
     fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> PreparedData {
         let (preset, found) = Preset::compile(agent, &self.anchors);
-        let preset = preset.omitting_at_switched_off_anchors(config.text(SWITCHED_OFF) == OMIT);
-        let preset = preset.sending_white_space(config.text(WHITE_SPACE) == SEND);
+        let preset = preset.omit_at_disabled_anchors(config.text(SWITCHED_OFF) == OMIT);
+        let preset = preset.send_white_space(config.text(WHITE_SPACE) == SEND);
         let places_world_info = config.text(WORLD_INFO) == ANCHOR;
-        let preset = preset.placing_world_info(places_world_info);
+        let preset = preset.place_world_info(places_world_info);
         let used = |diagnostic: &Diagnostic| {
             let is_entry = |entry: &&Entry| {
                 entry.is_world_info() && diagnostic.location.pointer.as_deref() == Some(&entry_pointer(entry))
@@ -107,7 +107,7 @@ impl ContextProcessor for InjectionAssembler {
             templates,
             values,
             lanes,
-            memory: TextMemory::default(),
+            memory: TextCache::default(),
         })
     }
 
@@ -176,17 +176,17 @@ impl CompiledAssembler {
         env: &Env,
         state: &mut State,
         found: &mut Vec<Diagnostic>,
-    ) -> Rendered {
+    ) -> RenderedText {
         let templates = self.templates.get(request.entry.index);
         let template = templates.and_then(|parts| parts.get(request.part)).and_then(Option::as_ref);
         let Some(template) = template.filter(|template| !template.is_plain()) else {
-            return Rendered::unchanged(request.text);
+            return RenderedText::unchanged(request.text);
         };
         let expansion = template.expand(env, state, &request.entry.source);
         let written = expansion.segments();
         let pointer = text_pointer(request.entry, request.part);
         found.extend(expansion.diagnostics.into_iter().map(|one| one.at_pointer(pointer.clone())));
-        Rendered { text: self.memory.share(expansion.text), written }
+        RenderedText { text: self.memory.share(expansion.text), written }
     }
 }
 

@@ -40,7 +40,7 @@ impl LoadedForm {
         ];
         vec![
             ConfigField::boolean("htmlToMarkdown", "Convert HTML to Markdown in older messages", false),
-            ConfigField::whole("htmlKeptMessages", "Newest messages that keep HTML", 6)
+            ConfigField::integer("htmlKeptMessages", "Newest messages that keep HTML", 6)
                 .between(0.0, 1_000_000.0),
             ConfigField::select("reasoning", "Reasoning to send", &kept),
             ConfigField::boolean("toolsAsUser", "Send tool calls as text", false)

@@ -158,7 +158,7 @@ pub fn macro_dialect(agent: &Agent) -> (Dialect, Option<Diagnostic>) {
     let unknown = Diagnostic::warning(crate::codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
     let known: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::as_str).collect();
     let unknown = match nearest(name, known.iter().copied()) {
-        Some(near) => unknown.guessing(near, Fix::text),
+        Some(near) => unknown.with_guess(near, Fix::text),
         None => {
             unknown.with_help(phrase!("use one of {known}", known = Argument::names(known, Divider::Comma)))
         }

@@ -60,7 +60,7 @@ impl ContextProcessor for RecallProcessor {
             descriptor.config_fields = vec![
                 ConfigField::share(SHARE, "Share of the budget", 0.1)
                     .with_description("May also use tokens that compression freed below its trigger"),
-                ConfigField::whole(MOST, "Token limit", 0)
+                ConfigField::integer(MOST, "Token limit", 0)
                     .between(0.0, f64::from(MAX_TOKENS))
                     .with_description("0: only the share applies"),
                 ConfigField::select(POSITION, "Position", &POSITIONS),

@@ -76,7 +76,7 @@ const CHECK_EVERY: usize = 16;
 #[async_trait]
 impl ContextProcessor for RegexProcessor {
     fn descriptor(&self) -> Descriptor {
-        let steps = ConfigField::whole(STEPS, "Step limit", RuleLimits::default().steps);
+        let steps = ConfigField::integer(STEPS, "Step limit", RuleLimits::default().steps);
         Descriptor::new(
             "regex-processor",
             "Regex processor",

@@ -143,9 +143,9 @@ mod tests {
     #[track_caller]
     fn check(edits: &[(usize, usize, &str)], expected: &str, segments: &[&str]) {
         let mut message = Message::new(Role::System, "abCDef", source("own"));
-        let middle = Segment { via: vec![source("own")], ..Segment::whole(2, source("other")) };
+        let middle = Segment { via: vec![source("own")], ..Segment::full(2, source("other")) };
         let part = |start: usize, segment: Segment| Segment { span: Span::new(start, start + 2), ..segment };
-        let own = Segment::whole(2, source("own"));
+        let own = Segment::full(2, source("own"));
         message.written = vec![part(0, own.clone()), part(2, middle), part(4, own)];
         let edit = |(start, end, text): &(usize, usize, &str)| Edit {
             span: Span::new(*start, *end),

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use ctx_macros::Scope;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
-    Decision, GenerationKind, LeftOut, LeftOutReason, LogLine, Message, Node, Note, Outcome, Phrase, Place,
-    Role, Session, Source, SourceKind, Text, TokenFigure, Trust, TurnInput, count_of, phrase,
+    Decision, GenerationKind, LogLine, Message, Node, Note, OmissionReason, OmittedMessages, Outcome, Phrase,
+    Place, Role, Session, Source, SourceKind, Text, TokenFigure, Trust, TurnInput, count_of, phrase,
 };
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ impl ContextProcessor for SessionLoader {
         messages.extend(input);
         place_last(continuation(cx), &mut messages);
         place_quiet_input(cx, &mut messages);
-        cx.draft.decide_all(session.left_out().iter().map(|run| left_out_decision(session, run)));
+        cx.draft.decide_all(session.omitted_messages().iter().map(|run| left_out_decision(session, run)));
         let skipped = front - pinned;
         let skipped_bytes = session.sent_bytes(front) - session.sent_bytes(pinned);
         let line = line(messages.len(), skipped, compressed.as_ref().map_or(0, Range::len));
@@ -313,13 +313,13 @@ fn not_loaded_decision(session: &Session, window: &LoadedWindow, tokens: u64) ->
     })
 }
 
-fn left_out_decision(session: &Session, run: &LeftOut) -> Decision {
+fn left_out_decision(session: &Session, run: &OmittedMessages) -> Decision {
     let (outcome, reason) = match &run.reason {
-        LeftOutReason::Hidden { by } => {
+        OmissionReason::Hidden { by } => {
             (Outcome::Hidden, phrase!("replaced by summary `{summary}`", summary = by.to_string()))
         }
-        LeftOutReason::Disabled => (Outcome::Hidden, phrase!("disabled")),
-        LeftOutReason::Blank => (Outcome::Dropped, phrase!("blank")),
+        OmissionReason::Disabled => (Outcome::Hidden, phrase!("disabled")),
+        OmissionReason::Blank => (Outcome::Dropped, phrase!("blank")),
     };
     let source = match session.node(&run.first) {
         Some(node) => node.to_message(&run.first).source.clone(),

@@ -7,7 +7,7 @@ use ctx_pipeline::{
 };
 use ctx_types::{
     Agent, Change, ConfigField, Content, Diagnostic, Message, NodeEdit, Role, Session, SessionOp, SourceKind,
-    Text, TextMemory, Trust, count_of, phrase,
+    Text, TextCache, Trust, count_of, phrase,
 };
 use serde_json::{Map, Value};
 
@@ -43,7 +43,7 @@ pub struct VariableProcessor;
 struct CompiledVariables {
     definitions: VariableDefinitions,
     language: Language,
-    memory: TextMemory,
+    memory: TextCache,
 }
 
 impl VariableProcessor {
@@ -73,7 +73,7 @@ impl ContextProcessor for VariableProcessor {
             Some(definitions) => PreparedData::new(CompiledVariables {
                 definitions,
                 language: language(agent),
-                memory: TextMemory::default(),
+                memory: TextCache::default(),
             }),
             None => PreparedData::default(),
         }
@@ -131,7 +131,7 @@ fn read_input(
 
 fn show(
     references: &References<'_>,
-    memory: &TextMemory,
+    memory: &TextCache,
     cx: &mut PipelineContext<'_>,
 ) -> Result<usize, ProcessorError> {
     let mut showing =
@@ -174,7 +174,7 @@ struct ReferenceExpander<'a> {
 }
 
 impl ReferenceExpander<'_> {
-    fn rewrite(&mut self, message: &mut Message, memory: &TextMemory) -> bool {
+    fn rewrite(&mut self, message: &mut Message, memory: &TextCache) -> bool {
         // Users and models may write any text in brackets. Only authors get diagnostics.
         let is_authored =
             !matches!(message.source.kind, SourceKind::History | SourceKind::Summary | SourceKind::Input);

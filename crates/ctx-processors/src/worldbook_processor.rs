@@ -7,7 +7,7 @@ use ctx_pipeline::{
     ProcessorError,
 };
 use ctx_types::{
-    Agent, Decision, Injection, LogLine, Outcome, Phrase, Role, Segment, Session, Source, Text, TextMemory,
+    Agent, Decision, Injection, LogLine, Outcome, Phrase, Role, Segment, Session, Source, Text, TextCache,
     phrase,
 };
 use ctx_worldbook::{
@@ -96,7 +96,7 @@ struct CompiledWorldbooks {
     /// For character filters.
     names: Vec<Arc<str>>,
     tags: Option<Vec<Arc<str>>>,
-    memory: TextMemory,
+    memory: TextCache,
     anchor_format: Option<AnchorFormat>,
 }
 
@@ -137,7 +137,7 @@ impl ContextProcessor for WorldbookProcessor {
             macros: self.macros.clone(),
             names: names(agent),
             tags: tags(agent),
-            memory: TextMemory::default(),
+            memory: TextCache::default(),
         })
     }
 
@@ -283,7 +283,7 @@ fn apply_rules(
         let subject = Subject { stage: Stage::Request, target: Target::Worldbook, depth };
         let after = run.apply(&activation.content, subject);
         if after.is_changed() {
-            let whole = || vec![Segment::whole(activation.content.len(), entry_source(member))];
+            let whole = || vec![Segment::full(activation.content.len(), entry_source(member))];
             let before = if activation.written.is_empty() { whole() } else { activation.written.clone() };
             activation.written = after.segments(rules, &before);
             activation.content = after.text;

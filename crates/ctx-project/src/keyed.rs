@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use ctx_chat::redact_text;
-use ctx_types::{Diagnostic, Fix, Near, Phrase, excerpt, phrase};
+use ctx_types::{Diagnostic, Fix, NearestName, Phrase, excerpt, phrase};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
@@ -49,7 +49,7 @@ impl Meaningless {
 
     /// Suggests a similar text.
     #[must_use]
-    pub fn near(mut self, near: Option<Near<'_>>) -> Self {
+    pub fn near(mut self, near: Option<NearestName<'_>>) -> Self {
         self.near = near.map(|near| (near.name.to_owned(), near.is_certain));
         self
     }
@@ -68,7 +68,9 @@ impl Meaningless {
             phrase!("`{text}` {what}", text = excerpt(&redact_text(text)), what = self.what),
         );
         match (self.near, self.help) {
-            (Some((name, is_certain)), _) => finding.guessing(Near { name: &name, is_certain }, Fix::text),
+            (Some((name, is_certain)), _) => {
+                finding.with_guess(NearestName { name: &name, is_certain }, Fix::text)
+            }
             (None, Some(help)) => finding.with_help(help),
             (None, None) => finding,
         }

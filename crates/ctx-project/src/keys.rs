@@ -102,7 +102,7 @@ impl<'v> Keys<'v> {
             let unknown = match nearest(key, self.known.iter().copied()) {
                 Some(near) if self.values.contains_key(near.name) => unknown
                     .with_help(phrase!("remove this key or `{near}`, which is also set", near = near.name)),
-                Some(near) => unknown.guessing(near, Fix::key),
+                Some(near) => unknown.with_guess(near, Fix::key),
                 None => {
                     let known = Argument::names(&self.known, Divider::Comma);
                     unknown.with_help(phrase!("use one of {known}", known))

@@ -75,7 +75,7 @@ pub fn missing(path: &Path, folder: &Path, pointer: &str) -> Option<Diagnostic> 
     Some(match near.map(|near| path.with_file_name(near)) {
         Some(near) => {
             let near = files::name(near.strip_prefix(folder).unwrap_or(&near));
-            missing.suggesting(&near)
+            missing.with_suggestion(&near)
         }
         None => missing,
     })

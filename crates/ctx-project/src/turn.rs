@@ -12,8 +12,8 @@ use ctx_engine::{
 };
 use ctx_pipeline::EffectiveSetting;
 use ctx_types::{
-    Agent, AttachmentPorts, Content, Diagnostic, Near, PresetMessage, Role, Segment, Session, SourceKind,
-    Span, Stopwatch, Text, TextMemory, TurnInput, nearest, nearest_key, phrase,
+    Agent, AttachmentPorts, Content, Diagnostic, NearestName, PresetMessage, Role, Segment, Session,
+    SourceKind, Span, Stopwatch, Text, TextCache, TurnInput, nearest, nearest_key, phrase,
 };
 use serde_json::{Map, Value};
 
@@ -74,7 +74,7 @@ pub struct TurnFiles {
     /// The folder of attached files, in place of those of the conversation and the agent.
     pub assets: Option<PathBuf>,
     /// Texts of earlier turns, of which those that are the same need not be counted again.
-    pub texts: Option<Arc<TextMemory>>,
+    pub texts: Option<Arc<TextCache>>,
 }
 
 impl TurnFiles {
@@ -496,7 +496,8 @@ pub fn check_zone(zone: &str) -> Result<(), Meaningless> {
     let names = || names.iter().map(jiff::tz::TimeZoneName::as_str);
     // Many names are near each other; a letter or two leave no doubt all the same.
     let certain = nearest_key(zone, names());
-    let near = nearest(zone, names()).map(|near| Near { is_certain: certain == Some(near.name), ..near });
+    let near =
+        nearest(zone, names()).map(|near| NearestName { is_certain: certain == Some(near.name), ..near });
     let fault = Meaningless::new(phrase!("is not a time zone")).near(near);
     Err(fault.otherwise(phrase!("use a name such as Asia/Shanghai or UTC")))
 }

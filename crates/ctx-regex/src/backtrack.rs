@@ -4,16 +4,16 @@
 //! groups or empty iterations. A match can need exponentially many steps. Not recursive.
 
 mod back_reference;
+mod candidates;
 mod class;
 mod compile;
-mod first;
 mod machine;
 mod program;
 mod runs;
 
 use std::ops::Range;
 
-use self::first::Candidates;
+use self::candidates::Candidates;
 use self::machine::Machine;
 use self::program::Program;
 use crate::ast::Pattern;
@@ -28,7 +28,7 @@ pub(crate) struct Backtrack {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Room {
+pub(crate) struct MatchBuffers {
     slots: Vec<u32>,
     branches: Vec<machine::Branch>,
     frames: Vec<machine::Frame>,
@@ -37,14 +37,14 @@ pub(crate) struct Room {
 impl Backtrack {
     pub(crate) fn new(pattern: &Pattern, flags: Flags, limits: &Limits) -> Self {
         let program = compile::compile(pattern, flags);
-        let candidates = Candidates::of(&program);
+        let candidates = Candidates::new(&program);
         Self { program, candidates, branches: limits.branches }
     }
 
     /// `start` is a character boundary. Groups remain in `room`.
     pub(crate) fn find_at(
         &self,
-        room: &mut Room,
+        buffers: &mut MatchBuffers,
         text: &str,
         start: usize,
         steps: &mut Steps,
@@ -57,9 +57,9 @@ impl Backtrack {
             let most = usize::try_from(steps.left()).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_STEP);
             let end = text.len().min(at.saturating_add(most));
             let next = self.candidates.next(&text.as_bytes()[..end], at, steps);
-            steps.spend(self.candidates.passed_over(text, at, next).div_ceil(BYTES_PER_STEP) as u64)?;
+            steps.spend(self.candidates.skipped_bytes(text, at, next).div_ceil(BYTES_PER_STEP) as u64)?;
             let Some(next) = next else { return Ok(None) };
-            if let Some(range) = self.match_at(room, text, next, steps)? {
+            if let Some(range) = self.match_at(buffers, text, next, steps)? {
                 return Ok(Some(range));
             }
             let Some(after) = next_char(text, next) else { return Ok(None) };
@@ -69,16 +69,16 @@ impl Backtrack {
 
     pub(crate) fn match_at(
         &self,
-        room: &mut Room,
+        buffers: &mut MatchBuffers,
         text: &str,
         start: usize,
         steps: &mut Steps,
     ) -> Result<Option<Range<usize>>, Error> {
-        Machine::new(&self.program, text, room, self.branches)?.run(start, steps)
+        Machine::new(&self.program, text, buffers, self.branches)?.run(start, steps)
     }
 }
 
-impl Room {
+impl MatchBuffers {
     /// In the last match.
     pub(crate) fn get(&self, number: usize) -> Option<Range<usize>> {
         let bounds = self.slots.get(number.checked_mul(2)?..)?;

@@ -49,8 +49,8 @@ impl CodeSet {
         }
     }
 
-    pub(crate) fn is_within(&self, bounds: (u32, u32)) -> bool {
-        self.ranges.iter().all(|(first, last)| bounds.0 <= *first && *last <= bounds.1)
+    pub(crate) fn is_within(&self, min: u32, max: u32) -> bool {
+        self.ranges.iter().all(|(first, last)| min <= *first && *last <= max)
     }
 
     pub(crate) fn contains(&self, code: u32) -> bool {

@@ -2,7 +2,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::ast::Groups;
-use crate::backtrack::{Backtrack, Room};
+use crate::backtrack::{Backtrack, MatchBuffers};
 use crate::linear::{Linear, Slots};
 use crate::reach::Reach;
 use crate::{Error, Flags, Limits, Steps, parser, reach, required_literals, unsatisfiable};
@@ -24,8 +24,8 @@ impl Engine {
         let parsed = parser::parse(pattern, flags.check()?, limits)?;
         let linear = Linear::new(&parsed, flags, limits);
         let backtrack = Arc::new(Backtrack::new(&parsed, flags, limits));
-        let required_literals = required_literals::of(&parsed.root).into();
-        let reach = reach::of(&parsed.root);
+        let required_literals = required_literals::find(&parsed.root).into();
+        let reach = reach::measure(&parsed.root);
         let is_unsatisfiable =
             unsatisfiable::is_unsatisfiable(&parsed.root, flags.contains(Flags::MULTILINE));
         Ok((Self { linear, backtrack, required_literals, reach, is_unsatisfiable }, parsed.groups))
@@ -47,8 +47,8 @@ impl Engine {
         self.linear.is_some()
     }
 
-    pub(crate) fn building(&self) -> usize {
-        self.linear.as_ref().map_or(0, Linear::building)
+    pub(crate) fn build_cost(&self) -> usize {
+        self.linear.as_ref().map_or(0, Linear::build_cost)
     }
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Search<'a> {
     linear: Option<&'a Linear>,
     backtrack: &'a Backtrack,
     groups: WantedGroups,
-    room: Box<Room>,
+    buffers: Box<MatchBuffers>,
 }
 
 #[derive(Debug)]
@@ -72,13 +72,13 @@ enum WantedGroups {
 
 impl<'a> Search<'a> {
     pub(crate) fn new(engine: &'a Engine, text: &'a str, anchored: bool, wants_groups: bool) -> Self {
-        let linear = engine.linear.as_ref().filter(|linear| linear.suits(text));
+        let linear = engine.linear.as_ref().filter(|linear| linear.supports_text(text));
         let groups = match linear {
             _ if !wants_groups => WantedGroups::No,
             Some(linear) if linear.has_exact_groups() => WantedGroups::Linear(Box::new(linear.slots())),
             _ => WantedGroups::Backtrack,
         };
-        Self { text, anchored, linear, backtrack: &engine.backtrack, groups, room: Box::default() }
+        Self { text, anchored, linear, backtrack: &engine.backtrack, groups, buffers: Box::default() }
     }
 
     pub(crate) fn text(&self) -> &'a str {
@@ -94,12 +94,12 @@ impl<'a> Search<'a> {
                 steps.spend(cost)?;
                 return self.find_linear(linear, start, steps);
             }
-            self.leave_linear();
+            self.switch_to_backtracking();
         }
         if self.anchored {
-            self.backtrack.match_at(&mut self.room, self.text, start, steps)
+            self.backtrack.match_at(&mut self.buffers, self.text, start, steps)
         } else {
-            self.backtrack.find_at(&mut self.room, self.text, start, steps)
+            self.backtrack.find_at(&mut self.buffers, self.text, start, steps)
         }
     }
 
@@ -117,20 +117,20 @@ impl<'a> Search<'a> {
         let found = found.filter(|found| !self.anchored || found.start == start);
         match (&self.groups, found) {
             (WantedGroups::Backtrack, Some(found)) => {
-                self.backtrack.match_at(&mut self.room, self.text, found.start, steps)
+                self.backtrack.match_at(&mut self.buffers, self.text, found.start, steps)
             }
             (_, found) => Ok(found),
         }
     }
 
-    fn leave_linear(&mut self) {
+    fn switch_to_backtracking(&mut self) {
         self.linear = None;
-        if self.tells_groups() {
+        if self.has_groups() {
             self.groups = WantedGroups::Backtrack;
         }
     }
 
-    pub(crate) fn tells_groups(&self) -> bool {
+    pub(crate) fn has_groups(&self) -> bool {
         !matches!(self.groups, WantedGroups::No)
     }
 
@@ -139,7 +139,7 @@ impl<'a> Search<'a> {
         match &self.groups {
             WantedGroups::No => None,
             WantedGroups::Linear(slots) => slots.get(number),
-            WantedGroups::Backtrack => self.room.get(number),
+            WantedGroups::Backtrack => self.buffers.get(number),
         }
     }
 }

@@ -61,7 +61,7 @@ impl Regex {
 
     /// Whether searches are linear in the text.
     ///
-    /// False for lookaround, backreferences, patterns beyond [`Limits::positions`] or [`Limits::building`],
+    /// False for lookaround, backreferences, patterns beyond [`Limits::positions`] or [`Limits::build_cost`],
     /// and loops with a possibly empty body, unless every iteration is required as in `(?:a?){2}`. Even if
     /// true, groups may need backtracking, and so may texts with line ends other than `\n` if `^` or `$`
     /// matches at lines.
@@ -72,9 +72,9 @@ impl Regex {
     /// Returns the estimated time to build the linear engine, in half microseconds; 0 without a linear
     /// engine.
     ///
-    /// To limit the total time for many untrusted patterns, subtract it from [`Limits::building`].
-    pub fn building(&self) -> usize {
-        self.engine.building()
+    /// To limit the total time for many untrusted patterns, subtract it from [`Limits::build_cost`].
+    pub fn build_cost(&self) -> usize {
+        self.engine.build_cost()
     }
 
     /// Returns lower-case texts. The lower-case form of every match contains at least one of them. Empty if

@@ -18,7 +18,7 @@ pub struct Limits {
     pub positions: usize,
     /// Estimated time to build the linear engine, in half microseconds. Slower patterns, such as
     /// `[^x]{1000}`, use backtracking. Default: 2,000.
-    pub building: usize,
+    pub build_cost: usize,
     /// Size of the linear engine's program, and of its state cache per search, in bytes. The program of a
     /// pattern with many groups must be smaller. Also limits the classes of any pattern. Default: 1 MiB.
     pub compiled_bytes: usize,
@@ -38,7 +38,7 @@ impl Default for Limits {
         Self {
             pattern_bytes: 64 << 10,
             positions: 2_000,
-            building: 2_000,
+            build_cost: 2_000,
             compiled_bytes: 1 << 20,
             nest: 128,
             steps: 2_000_000,

@@ -26,7 +26,7 @@ pub(crate) struct Linear {
     has_lines: bool,
     has_exact_groups: bool,
     weight: u64,
-    building: usize,
+    build_cost: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -38,8 +38,8 @@ impl Linear {
         let positions = positions::count(&pattern.root);
         // A worldbook can have thousands of keys, and a key such as `\p{L}{200}` took 30 ms to build.
         // Backtracking does not expand repetitions.
-        let building = positions::building(&pattern.root);
-        if positions > limits.positions || building > limits.building {
+        let build_cost = positions::build_cost(&pattern.root);
+        if positions > limits.positions || build_cost > limits.build_cost {
             return None;
         }
         let written = emit::write(&pattern.root, flags, limits.compiled_bytes)?;
@@ -56,16 +56,16 @@ impl Linear {
             has_lines: written.has_lines,
             has_exact_groups: written.has_exact_groups,
             weight: positions.div_ceil(POSITIONS_PER_STEP).max(1) as u64,
-            building,
+            build_cost,
         })
     }
 
-    pub(crate) fn building(&self) -> usize {
-        self.building
+    pub(crate) fn build_cost(&self) -> usize {
+        self.build_cost
     }
 
     /// O(n). The `regex` crate supports only `\n` as a line end.
-    pub(crate) fn suits(&self, text: &str) -> bool {
+    pub(crate) fn supports_text(&self, text: &str) -> bool {
         !self.has_lines || !['\r', '\u{2028}', '\u{2029}'].iter().any(|end| text.contains(*end))
     }
 

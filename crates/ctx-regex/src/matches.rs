@@ -101,7 +101,7 @@ impl<'a> Matches<'a> {
 
     fn find_at(&mut self, at: usize) -> Result<Option<Match<'a>>, Error> {
         let Some(range) = self.search.find_at(at, self.budget.steps())? else { return Ok(None) };
-        let groups = if self.search.tells_groups() {
+        let groups = if self.search.has_groups() {
             (1..=self.known.count()).map(|number| self.search.group(number)).collect()
         } else {
             Box::default()

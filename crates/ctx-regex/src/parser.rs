@@ -28,7 +28,7 @@ pub(crate) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<Patt
         flags,
         limits,
         depth: 0,
-        survey: Survey::of(pattern, flags),
+        survey: Survey::read(pattern, flags),
         groups: Groups::default(),
         references: Vec::new(),
         folder: Folder::new(flags.strict()),
@@ -123,7 +123,7 @@ impl Parser<'_> {
         match atom {
             Node::WordBoundary { .. } | Node::Look { behind: true, .. } => Ok(atom),
             Node::Look { .. } if self.flags.strict() => Ok(atom),
-            atom => self.quantified(atom, first_group),
+            atom => self.parse_quantified(atom, first_group),
         }
     }
 
@@ -174,14 +174,14 @@ impl Parser<'_> {
     }
 
     fn code(&mut self, code: u32) -> Result<Node, Error> {
-        let set = self.folded(CodeSet::one(code))?;
+        let set = self.fold(CodeSet::one(code))?;
         Ok(match set.single().and_then(char::from_u32) {
             Some(c) => Node::Char(c),
             None => Node::Set(set),
         })
     }
 
-    fn folded(&mut self, set: CodeSet) -> Result<CodeSet, Error> {
+    fn fold(&mut self, set: CodeSet) -> Result<CodeSet, Error> {
         self.spend(set.ranges().len())?;
         if !self.flags.contains(Flags::IGNORE_CASE) {
             return Ok(set);

@@ -18,7 +18,7 @@ pub enum Reach {
 }
 
 /// O(n).
-pub(crate) fn of(root: &Node) -> Reach {
+pub(crate) fn measure(root: &Node) -> Reach {
     if is_within_line(root) {
         return Reach::Line;
     }
@@ -31,7 +31,7 @@ pub(crate) fn of(root: &Node) -> Reach {
 fn is_within_line(node: &Node) -> bool {
     match node {
         Node::Char(c) => *c != '\n',
-        Node::Set(set) => !holds_line_feed(set),
+        Node::Set(set) => !contains_line_feed(set),
         Node::Start | Node::End | Node::WordBoundary { .. } => true,
         Node::Look { .. } | Node::Backreference(_) => false,
         Node::Group(body) | Node::Capture { body, .. } => is_within_line(body),
@@ -40,7 +40,7 @@ fn is_within_line(node: &Node) -> bool {
     }
 }
 
-fn holds_line_feed(set: &CodeSet) -> bool {
+fn contains_line_feed(set: &CodeSet) -> bool {
     set.ranges().iter().any(|(first, last)| (*first..=*last).contains(&u32::from('\n')))
 }
 
@@ -71,7 +71,7 @@ mod tests {
     fn check(pattern: &str, flags: &str, expected: Reach) {
         let flags = Flags::parse(flags).unwrap();
         let parsed = parser::parse(pattern, flags, &Limits::default()).unwrap();
-        assert_eq!(of(&parsed.root), expected, "/{pattern}/");
+        assert_eq!(measure(&parsed.root), expected, "/{pattern}/");
     }
 
     #[test]

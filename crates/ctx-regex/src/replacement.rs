@@ -47,7 +47,7 @@ pub enum ReplacementPart {
 }
 
 /// A part, and its length after the dollar sign.
-type Reference = (ReplacementPart, usize);
+type PartWithLength = (ReplacementPart, usize);
 
 impl Replacement {
     /// Parses a replacement text like JavaScript's `String.prototype.replace` (ECMA-262 `GetSubstitution`).
@@ -173,7 +173,7 @@ impl ReplacementPart {
     }
 }
 
-fn parts(text: &str, more: &dyn Fn(&str) -> Option<Reference>, names: bool) -> Vec<ReplacementPart> {
+fn parts(text: &str, more: &dyn Fn(&str) -> Option<PartWithLength>, names: bool) -> Vec<ReplacementPart> {
     let mut parts = Vec::new();
     let mut rest = text;
     // No name ends after the last `>`.
@@ -184,7 +184,7 @@ fn parts(text: &str, more: &dyn Fn(&str) -> Option<Reference>, names: bool) -> V
         let read = reference(behind)
             .or_else(|| {
                 let may_have_name = names && text.len() - special.len() < last;
-                if may_have_name { named(special, more) } else { None }
+                if may_have_name { named_group(special, more) } else { None }
             })
             .or_else(|| more(behind));
         let (part, length) = read.unwrap_or_else(|| (ReplacementPart::Text("$".to_owned()), 0));
@@ -195,20 +195,23 @@ fn parts(text: &str, more: &dyn Fn(&str) -> Option<Reference>, names: bool) -> V
     parts
 }
 
-fn reference(behind: &str) -> Option<Reference> {
+fn reference(behind: &str) -> Option<PartWithLength> {
     let digit = |index: usize| behind.as_bytes().get(index).filter(|byte| byte.is_ascii_digit()).copied();
     let part = match behind.as_bytes().first()? {
         b'$' => ReplacementPart::Text("$".to_owned()),
         b'&' => ReplacementPart::Match,
         b'`' => ReplacementPart::Before,
         b'\'' => ReplacementPart::After,
-        _ => return digit(0).map(|first| (numbered(first, digit(1)), 1 + usize::from(digit(1).is_some()))),
+        _ => {
+            return digit(0)
+                .map(|first| (numbered_group(first, digit(1)), 1 + usize::from(digit(1).is_some())));
+        }
     };
     Some((part, 1))
 }
 
 /// Prefers 2 digits, then the first digit, then literal text.
-fn numbered(first: u8, second: Option<u8>) -> ReplacementPart {
+fn numbered_group(first: u8, second: Option<u8>) -> ReplacementPart {
     let group = |number: u8, written: String| {
         let text = ReplacementPart::Text(written);
         match number {
@@ -226,7 +229,7 @@ fn numbered(first: u8, second: Option<u8>) -> ReplacementPart {
 }
 
 /// Without named groups, parses the characters again.
-fn named(special: &str, more: &dyn Fn(&str) -> Option<Reference>) -> Option<Reference> {
+fn named_group(special: &str, more: &dyn Fn(&str) -> Option<PartWithLength>) -> Option<PartWithLength> {
     let (name, _) = special.strip_prefix("$<")?.split_once('>')?;
     let length = name.len() + "<>".len();
     let otherwise = parts(special.get(..length + "$".len())?, more, false);

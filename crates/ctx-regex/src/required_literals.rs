@@ -3,36 +3,36 @@
 use crate::ast::Node;
 use crate::code_set::CodeSet;
 
-const MOST: usize = 16;
+const MAX_LITERALS: usize = 16;
 
 /// Shorter texts occur nearly everywhere.
-const SHORTEST: usize = 2;
+const MIN_LENGTH: usize = 2;
 
-const LONGEST: usize = 64;
+const MAX_LENGTH: usize = 64;
 
-const MOST_MEMBERS: usize = 8;
+const MAX_MEMBERS: usize = 8;
 
 /// One of these texts occurs in the lower-case form of every match. Empty if unknown. O(n).
-pub(crate) fn of(root: &Node) -> Vec<Box<str>> {
-    let required_literals = required(root).unwrap_or_default();
-    let are_long = required_literals.iter().all(|literal| literal.len() >= SHORTEST);
+pub(crate) fn find(root: &Node) -> Vec<Box<str>> {
+    let required_literals = find_in_node(root).unwrap_or_default();
+    let are_long = required_literals.iter().all(|literal| literal.len() >= MIN_LENGTH);
     if are_long { required_literals.into_iter().map(String::into_boxed_str).collect() } else { Vec::new() }
 }
 
 /// The parser limits the recursion depth.
-fn required(node: &Node) -> Option<Vec<String>> {
+fn find_in_node(node: &Node) -> Option<Vec<String>> {
     match node {
         Node::Char(_) | Node::Set(_) => Some(vec![lower(node)?]),
-        Node::Group(body) | Node::Capture { body, .. } => required(body),
-        Node::Repeat(repeat) if repeat.min > 0 => required(&repeat.body),
-        Node::Sequence(nodes) => in_sequence(nodes),
-        Node::Alternatives(nodes) => in_alternatives(nodes),
+        Node::Group(body) | Node::Capture { body, .. } => find_in_node(body),
+        Node::Repeat(repeat) if repeat.min > 0 => find_in_node(&repeat.body),
+        Node::Sequence(nodes) => find_in_sequence(nodes),
+        Node::Alternatives(nodes) => find_in_alternatives(nodes),
         _ => None,
     }
 }
 
 /// Prefers the candidate whose shortest text is longest.
-fn in_sequence(nodes: &[Node]) -> Option<Vec<String>> {
+fn find_in_sequence(nodes: &[Node]) -> Option<Vec<String>> {
     let mut best: Option<Vec<String>> = None;
     let mut run = String::new();
     let mut offer = |required_literals: Vec<String>| {
@@ -42,23 +42,23 @@ fn in_sequence(nodes: &[Node]) -> Option<Vec<String>> {
     };
     for node in nodes {
         if let Some(letter) = lower(node) {
-            if run.len() < LONGEST {
+            if run.len() < MAX_LENGTH {
                 run.push_str(&letter);
             }
             continue;
         }
         offer(vec![std::mem::take(&mut run)]);
-        required(node).into_iter().for_each(&mut offer);
+        find_in_node(node).into_iter().for_each(&mut offer);
     }
     offer(vec![run]);
     best
 }
 
-fn in_alternatives(nodes: &[Node]) -> Option<Vec<String>> {
+fn find_in_alternatives(nodes: &[Node]) -> Option<Vec<String>> {
     let mut all = Vec::new();
     for node in nodes {
-        all.extend(required(node)?);
-        if all.len() > MOST {
+        all.extend(find_in_node(node)?);
+        if all.len() > MAX_LITERALS {
             return None;
         }
     }
@@ -78,7 +78,7 @@ fn lower(node: &Node) -> Option<String> {
 }
 
 fn lower_set(set: &CodeSet) -> Option<String> {
-    if set.len() > MOST_MEMBERS {
+    if set.len() > MAX_MEMBERS {
         return None;
     }
     let mut members = set.ranges().iter().flat_map(|(first, last)| *first..=*last);
@@ -102,7 +102,7 @@ mod tests {
         let flags = Flags::parse(flags).unwrap();
         let parsed = parser::parse(pattern, flags, &Limits::default()).unwrap();
         assert_eq!(
-            of(&parsed.root).iter().map(|literal| &**literal).collect::<Vec<_>>(),
+            find(&parsed.root).iter().map(|literal| &**literal).collect::<Vec<_>>(),
             expected,
             "{pattern}"
         );

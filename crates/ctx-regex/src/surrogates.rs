@@ -15,13 +15,13 @@ pub(crate) fn pair(high: u32, low: u32) -> Option<u32> {
     is_pair.then(|| ASTRAL + (high - HIGH.0) * LOWS + (low - LOW.0))
 }
 
-pub(crate) struct Halves {
+pub(crate) struct SurrogateSets {
     high: CodeSet,
     low: CodeSet,
 }
 
-impl Halves {
-    pub(crate) fn of(set: &CodeSet) -> Self {
+impl SurrogateSets {
+    pub(crate) fn from_set(set: &CodeSet) -> Self {
         Self { high: set.intersect(&CodeSet::new(vec![HIGH])), low: set.intersect(&CodeSet::new(vec![LOW])) }
     }
 
@@ -66,15 +66,17 @@ fn product(high: &CodeSet, low: &CodeSet) -> CodeSet {
 }
 
 /// Only one pair can match, so quantifiers that accept one repetition are ignored.
-pub(crate) fn join(first: &Node, second: &Node) -> Option<Halves> {
-    let (high, low) = (surrogates(first, HIGH)?, surrogates(second, LOW)?);
-    Some(Halves { high: high.clone(), low: low.clone() })
+pub(crate) fn join(first: &Node, second: &Node) -> Option<SurrogateSets> {
+    let (high, low) = (surrogates(first, HIGH.0, HIGH.1)?, surrogates(second, LOW.0, LOW.1)?);
+    Some(SurrogateSets { high: high.clone(), low: low.clone() })
 }
 
-fn surrogates(node: &Node, bounds: (u32, u32)) -> Option<&CodeSet> {
+fn surrogates(node: &Node, min: u32, max: u32) -> Option<&CodeSet> {
     match node {
-        Node::Set(set) if !set.is_empty() && set.is_within(bounds) => Some(set),
-        Node::Repeat(Repeat { body, min: 0 | 1, max, .. }) if *max != Some(0) => surrogates(body, bounds),
+        Node::Set(set) if !set.is_empty() && set.is_within(min, max) => Some(set),
+        Node::Repeat(Repeat { body, min: 0 | 1, max: count, .. }) if *count != Some(0) => {
+            surrogates(body, min, max)
+        }
         _ => None,
     }
 }

@@ -2,15 +2,15 @@ use crate::ast::Node;
 
 /// Detects `(?!)`, `[]`, `a^`, and patterns that require them. O(n · nesting).
 pub(crate) fn is_unsatisfiable(root: &Node, is_multiline: bool) -> bool {
-    Form { is_multiline }.is_unsatisfiable(root)
+    SatisfiabilityCheck { is_multiline }.is_unsatisfiable(root)
 }
 
 #[derive(Clone, Copy)]
-struct Form {
+struct SatisfiabilityCheck {
     is_multiline: bool,
 }
 
-impl Form {
+impl SatisfiabilityCheck {
     /// The parser limits the recursion depth.
     fn is_unsatisfiable(self, node: &Node) -> bool {
         match node {

@@ -23,7 +23,7 @@ impl ContextProcessor for Signed {
     fn descriptor(&self) -> Descriptor {
         let fields = vec![
             ConfigField::text("mark", "Mark", "~"),
-            ConfigField::whole("times", "How often", 1).between(1.0, 5.0),
+            ConfigField::integer("times", "How often", 1).between(1.0, 5.0),
             ConfigField::boolean("loud", "In capitals", false),
             ConfigField::select("side", "Side", &[("end", "at the end"), ("front", "in front")]),
             ConfigField::list("roles", "Roles, where not the user's"),

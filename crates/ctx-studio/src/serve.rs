@@ -342,5 +342,5 @@ fn window(headers: &HeaderMap) -> Option<String> {
 fn language(server: &Server, headers: &HeaderMap) -> Language {
     let asked = only(headers, &header::ACCEPT_LANGUAGE).ok().flatten();
     let first = asked.and_then(|asked| asked.split([',', ';']).next());
-    first.and_then(Language::of_name).unwrap_or(server.language)
+    first.and_then(Language::parse).unwrap_or(server.language)
 }

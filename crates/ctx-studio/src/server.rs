@@ -8,7 +8,7 @@ use ctx_language::Language;
 use ctx_project::check::Checker;
 use ctx_project::files;
 use ctx_project::{Config, ConfigOptions, Sources, store};
-use ctx_types::{Diagnostic, Phrase, TextMemory, phrase};
+use ctx_types::{Diagnostic, Phrase, TextCache, phrase};
 use tokio::sync::Semaphore;
 
 use crate::access::{Access, lock, random};
@@ -50,7 +50,7 @@ pub(crate) struct Server {
     pub(crate) turns: Turns,
     pub(crate) attached: Attached,
     /// The texts of earlier previews, whose tokens are known.
-    pub(crate) texts: Arc<TextMemory>,
+    pub(crate) texts: Arc<TextCache>,
     pub(crate) imports: Imports,
     pub(crate) journal: Option<Journal>,
     /// Why the latest edits could not be kept, as on a disk that is full.

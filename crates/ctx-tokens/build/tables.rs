@@ -43,16 +43,17 @@ fn token(text: &[u8], number: u32, numbers: &Numbers<'_>) -> Result<Token, Strin
 /// Merges the bytes of a token by lower ranks. Exactly two parts must remain, which merge to the token.
 fn parts(text: &[u8], number: u32, numbers: &Numbers<'_>) -> Result<(u32, u32), String> {
     let mut borders: Vec<usize> = (0..=text.len()).collect();
-    let merged = |from: usize, to: usize| numbers.get(&text[from..to]).copied().filter(|rank| *rank < number);
+    let merge_rank =
+        |from: usize, to: usize| numbers.get(&text[from..to]).copied().filter(|rank| *rank < number);
     loop {
         let first = (0..borders.len() - 2)
-            .filter_map(|index| Some((merged(borders[index], borders[index + 2])?, index)))
+            .filter_map(|index| Some((merge_rank(borders[index], borders[index + 2])?, index)))
             .min();
         let Some((_, index)) = first else { break };
         borders.remove(index + 1);
     }
     match borders[..] {
-        [start, middle, end] => merged(start, middle).zip(merged(middle, end)),
+        [start, middle, end] => merge_rank(start, middle).zip(merge_rank(middle, end)),
         _ => None,
     }
     .ok_or_else(|| format!("no merge makes token {number}"))

@@ -51,33 +51,33 @@ fn grow(texts: &[Vec<u8>]) -> Vec<Draft> {
 fn lay_out(tree: &mut [Draft]) -> Result<usize, String> {
     let mut order: Vec<_> = (0..tree.len()).filter(|place| !tree[*place].children.is_empty()).collect();
     order.sort_by_key(|place| std::cmp::Reverse(tree[*place].children.len()));
-    let mut room = Room { taken: vec![true], bases: vec![true] };
+    let mut slots = SlotTable { taken: vec![true], bases: vec![true] };
     let (mut from, mut count) = (0, 0);
     for place in order {
         let children = std::mem::take(&mut tree[place].children);
         if children.len() != count {
             (from, count) = (0, children.len());
         }
-        let base = room.find(&children, &mut from);
+        let base = slots.find(&children, &mut from);
         for (byte, child) in &children {
             let slot = base ^ usize::from(*byte);
-            room.taken[slot] = true;
+            slots.taken[slot] = true;
             tree[*child].slot = slot;
         }
-        room.bases[base] = true;
+        slots.bases[base] = true;
         tree[place].base =
             u32::try_from(base).ok().filter(|base| *base < 1 << 24).ok_or("the tree is too large")?;
     }
-    Ok(room.taken.len())
+    Ok(slots.taken.len())
 }
 
 /// In blocks of 256.
-struct Room {
+struct SlotTable {
     taken: Vec<bool>,
     bases: Vec<bool>,
 }
 
-impl Room {
+impl SlotTable {
     /// Finds an unused base with free slots, the first child at `from` or later.
     fn find(&mut self, children: &[(u8, usize)], from: &mut usize) -> usize {
         loop {

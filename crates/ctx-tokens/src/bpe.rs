@@ -1,8 +1,8 @@
 //! Counts with built-in or loaded tables, in linear time.
 
 mod layout;
-mod loaded;
 mod split;
+mod table_loader;
 mod vocabulary;
 
 use crate::encoding::Encoding;
@@ -11,18 +11,18 @@ use crate::estimate::{clamp, estimate, estimate_till_limit};
 use split::{pieces, splitter};
 use vocabulary::{Path, Vocabulary};
 
-pub use loaded::{TablesError, load_tables};
+pub use table_loader::{TablesError, load_tables};
 
 /// Aligned to a cache line: no table row spans two.
 #[cfg(feature = "bpe")]
 #[repr(align(64))]
-struct Aligned<B: ?Sized>(B);
+struct AlignedBytes<B: ?Sized>(B);
 
 #[cfg(feature = "bpe")]
 macro_rules! table {
     ($name:literal, $ending:literal) => {{
-        static TABLE: &Aligned<[u8]> =
-            &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $name, $ending)));
+        static TABLE: &AlignedBytes<[u8]> =
+            &AlignedBytes(*include_bytes!(concat!(env!("OUT_DIR"), "/", $name, $ending)));
         &TABLE.0
     }};
 }
@@ -42,7 +42,7 @@ static O200K_BASE: Vocabulary<'static> = vocabulary!("o200k_base");
 /// Returns the tables of an encoding for [`load_tables`]; `None` for the estimate.
 #[cfg(feature = "bpe")]
 pub fn tables(encoding: Encoding) -> Option<Vec<u8>> {
-    vocabulary(encoding).map(loaded::pack)
+    vocabulary(encoding).map(table_loader::pack)
 }
 
 pub(crate) fn has(encoding: Encoding) -> bool {
@@ -104,7 +104,7 @@ fn tokenize(encoding: Encoding, text: &str, limit: usize) -> Tokens {
 
 #[cfg(not(feature = "bpe"))]
 fn vocabulary(encoding: Encoding) -> Option<Vocabulary<'static>> {
-    loaded::vocabulary(encoding)
+    table_loader::vocabulary(encoding)
 }
 
 #[cfg(feature = "bpe")]

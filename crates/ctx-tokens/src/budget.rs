@@ -165,7 +165,7 @@ fn window(
         Some(context_tokens) if context_tokens != 0 => {
             let tokens = u32::try_from(context_tokens).ok().filter(|tokens| *tokens <= MAX_TOKENS);
             let tokens = tokens.ok_or(BudgetError::OutOfRange { context_tokens })?;
-            diagnostics.extend(above_window(tokens, model));
+            diagnostics.extend(above_window_diagnostic(tokens, model));
             Ok(Some((phrase!("context limit"), tokens)))
         }
         _ => {
@@ -174,14 +174,14 @@ fn window(
                 .context_window
                 .map(|tokens| (phrase!("context window of `{model}`", model = shown), tokens));
             if window.is_none() {
-                diagnostics.push(no_window(model));
+                diagnostics.push(no_window_diagnostic(model));
             }
             Ok(window)
         }
     }
 }
 
-fn above_window(allowed: u32, model: &ModelFacts) -> Option<Diagnostic> {
+fn above_window_diagnostic(allowed: u32, model: &ModelFacts) -> Option<Diagnostic> {
     let window = model.context_window.filter(|window| allowed > *window)?;
     let message = phrase!(
         "the limit of {allowed} tokens exceeds the context window of `{model}` ({window})",
@@ -192,7 +192,7 @@ fn above_window(allowed: u32, model: &ModelFacts) -> Option<Diagnostic> {
     Some(Diagnostic::warning(codes::ABOVE_WINDOW, message))
 }
 
-fn no_window(model: &ModelFacts) -> Diagnostic {
+fn no_window_diagnostic(model: &ModelFacts) -> Diagnostic {
     let (message, help) = match &*model.model {
         "" => (
             phrase!("no model is set; the context has no token limit"),

@@ -69,8 +69,10 @@ pub fn message_cost(message: &Message, model: &ModelFacts, counter: &dyn TokenCo
         .tool_calls
         .iter()
         .flat_map(|call| [id_cost(&call.id), counter.count(&call.name), counter.count_text(&call.arguments)]);
-    let attachments =
-        message.attachments.iter().map(|file| media_cost(model.media, &MediaItem::of(file)).tokens);
+    let attachments = message
+        .attachments
+        .iter()
+        .map(|file| media_cost(model.media, &MediaItem::from_attachment(file)).tokens);
     MessageCost {
         text,
         per_message: adds.per_message,
@@ -120,7 +122,7 @@ fn content_cost(content: &Content, model: &ModelFacts, counter: &dyn TokenCounte
         match part {
             ContentPart::Text(text) => cost.0 = cost.0.saturating_add(counter.count_text(text)),
             ContentPart::Other(value) => {
-                let tokens = match MediaItem::of_part(value) {
+                let tokens = match MediaItem::from_part(value) {
                     Some(item) => media_cost(model.media, &item).tokens,
                     None => counter.count(&value.to_string()),
                 };

@@ -112,7 +112,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    fn of(value: Option<&Value>) -> Self {
+    fn from_value(value: Option<&Value>) -> Self {
         match value.and_then(Value::as_str) {
             Some("low") => Self::Low,
             Some("original") => Self::Original,
@@ -168,13 +168,13 @@ const ASSUMED_PAGES: u32 = 4;
 impl MediaItem {
     /// Reads an attachment. Measured sizes override `width`, `height`, `duration` (seconds), and `pages` in
     /// its fields or `metadata`.
-    pub fn of(attachment: &Attachment) -> Self {
+    pub fn from_attachment(attachment: &Attachment) -> Self {
         let kept = &attachment.kept;
         let number = |key: &str| {
             kept.get("metadata")
                 .and_then(|metadata| metadata.get(key))
                 .or_else(|| kept.get(key))
-                .and_then(whole)
+                .and_then(whole_number)
         };
         let side = |key: &str| number(key).and_then(NonZeroU32::new);
         let measured = attachment.loaded.as_ref().map(|asset| asset.measures).unwrap_or_default();
@@ -182,7 +182,7 @@ impl MediaItem {
         match attachment.kind() {
             MediaKind::Image => {
                 let size = measured.size.or_else(|| side("width").zip(side("height")));
-                Self::Image { size, detail: Detail::of(kept.get("detail")) }
+                Self::Image { size, detail: Detail::from_value(kept.get("detail")) }
             }
             MediaKind::Audio => Self::Audio(seconds()),
             MediaKind::Video => Self::Video(seconds()),
@@ -191,9 +191,9 @@ impl MediaItem {
     }
 
     /// Reads a media part of OpenAI, Anthropic, or Gemini; `None` for other parts.
-    pub fn of_part(part: &Value) -> Option<Self> {
+    pub fn from_part(part: &Value) -> Option<Self> {
         let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
-        let detail = Detail::of(part.get("image_url").unwrap_or(part).get("detail"));
+        let detail = Detail::from_value(part.get("image_url").unwrap_or(part).get("detail"));
         match kind {
             "image" | "image_url" | "input_image" => {
                 Some(Self::Image { size: image_data(part).and_then(image_size), detail })
@@ -201,17 +201,17 @@ impl MediaItem {
             "audio" | "input_audio" => Some(Self::Audio(None)),
             "video" => Some(Self::Video(None)),
             "document" | "file" | "input_file" => Some(Self::Document(None)),
-            "" => Self::of_gemini(part, detail),
+            "" => Self::from_gemini_part(part, detail),
             _ => None,
         }
     }
 
-    fn of_gemini(part: &Value, detail: Detail) -> Option<Self> {
+    fn from_gemini_part(part: &Value, detail: Detail) -> Option<Self> {
         let either = |one: &str, other: &str| part.get(one).or_else(|| part.get(other));
         let inline = either("inlineData", "inline_data");
         let media = inline.or_else(|| either("fileData", "file_data"))?;
         let mime_type = media.get("mimeType").or_else(|| media.get("mime_type"));
-        Some(match MediaKind::of_mime(mime_type.and_then(Value::as_str).unwrap_or_default()) {
+        Some(match MediaKind::from_mime(mime_type.and_then(Value::as_str).unwrap_or_default()) {
             MediaKind::Image => {
                 let data = inline.and_then(|inline| inline.get("data")?.as_str());
                 Self::Image { size: data.and_then(image_size), detail }
@@ -255,7 +255,7 @@ fn image_size(base64: &str) -> Option<(NonZeroU32, NonZeroU32)> {
 pub fn has_media(message: &Message) -> bool {
     let is_medium = |part: &ContentPart| match part {
         ContentPart::Text(_) => false,
-        ContentPart::Other(part) => MediaItem::of_part(part).is_some(),
+        ContentPart::Other(part) => MediaItem::from_part(part).is_some(),
     };
     let in_parts = match &message.content {
         Content::Text(_) => false,
@@ -264,7 +264,7 @@ pub fn has_media(message: &Message) -> bool {
     in_parts || !message.attachments.is_empty()
 }
 
-fn whole(value: &Value) -> Option<u32> {
+fn whole_number(value: &Value) -> Option<u32> {
     let number = value.as_f64().filter(|number| *number > 0.0 && *number <= f64::from(u32::MAX))?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "range is checked above")]
     Some(number.ceil() as u32)

@@ -25,7 +25,7 @@ impl Row {
     pub(crate) fn read(
         value: &Value,
         families: &Families,
-        origin: Origin,
+        origin: RowOrigin,
         reader: &mut Reader,
     ) -> Option<Self> {
         let Value::Object(map) = value else {
@@ -39,8 +39,8 @@ impl Row {
             facts: PartialFacts::read(map, families, reader),
         };
         match origin {
-            Origin::Builtin => Some(row),
-            Origin::User => row.compiles(reader).then_some(row),
+            RowOrigin::Builtin => Some(row),
+            RowOrigin::User => row.compiles(reader).then_some(row),
         }
     }
 
@@ -66,7 +66,7 @@ impl Row {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum RowOrigin {
     Builtin,
     User,
 }
@@ -382,7 +382,7 @@ fn report_unknown_keys(map: &Map<String, Value>, known: &[&'static str], reader:
         let message = phrase!("unknown key `{key}`", key = excerpt(key));
         let diagnostic = Diagnostic::warning(codes::ROW_KEY, message).about_key();
         let diagnostic = match nearest(key, known.iter().copied()) {
-            Some(near) => diagnostic.guessing(near, Fix::key),
+            Some(near) => diagnostic.with_guess(near, Fix::key),
             None => diagnostic
                 .with_help(phrase!("use one of {known}", known = Argument::list(known, Divider::Comma))),
         };

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::codes;
 use crate::model::ModelFacts;
-use crate::row::{Families, Origin, PartialFacts, Row};
+use crate::row::{Families, PartialFacts, Row, RowOrigin};
 
 /// Facts about models by ordered patterns.
 ///
@@ -114,7 +114,7 @@ impl ModelTable {
         let message = phrase!("unknown model `{model}`; tokens are estimated", model = excerpt(model));
         let unknown = Diagnostic::warning(codes::UNKNOWN_MODEL, message);
         match near {
-            Some(name) => unknown.suggesting(name),
+            Some(name) => unknown.with_suggestion(name),
             None => unknown.with_help(phrase!("add it to a model table")),
         }
     }
@@ -158,8 +158,10 @@ fn parse(json: &str) -> Result<Value, Box<Diagnostic>> {
 
 fn read_user(value: &Value, families: &Families, reader: &mut Reader) -> Vec<Row> {
     match value {
-        Value::Array(_) => read_rows(value, families, Origin::User, reader),
-        Value::Object(map) if map.contains_key("models") => read_models(map, families, Origin::User, reader),
+        Value::Array(_) => read_rows(value, families, RowOrigin::User, reader),
+        Value::Object(map) if map.contains_key("models") => {
+            read_models(map, families, RowOrigin::User, reader)
+        }
         other => {
             let kind = if other.is_object() {
                 Phrase::from("an object without `models`")
@@ -177,14 +179,14 @@ fn read_user(value: &Value, families: &Families, reader: &mut Reader) -> Vec<Row
 fn read_models(
     map: &Map<String, Value>,
     families: &Families,
-    origin: Origin,
+    origin: RowOrigin,
     reader: &mut Reader,
 ) -> Vec<Row> {
     let models = map.get("models").unwrap_or(&Value::Null);
     reader.at_key("models", |reader| read_rows(models, families, origin, reader))
 }
 
-fn read_rows(value: &Value, families: &Families, origin: Origin, reader: &mut Reader) -> Vec<Row> {
+fn read_rows(value: &Value, families: &Families, origin: RowOrigin, reader: &mut Reader) -> Vec<Row> {
     let Value::Array(values) = value else {
         reader.wrong_type("a list of rows", value);
         return Vec::new();
@@ -214,7 +216,7 @@ fn read_builtin() -> (Builtin, Vec<Diagnostic>) {
         let facts = reader.at_key(name, |reader| PartialFacts::read(facts, &Vec::new(), reader));
         families.push((name.as_str().into(), facts));
     }
-    let rows = read_models(map, &families, Origin::Builtin, &mut reader);
+    let rows = read_models(map, &families, RowOrigin::Builtin, &mut reader);
     (Builtin { families, rows }, reader.finish())
 }
 

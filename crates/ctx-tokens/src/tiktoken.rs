@@ -87,12 +87,12 @@ mod tests {
 
     use super::*;
 
-    fn whole(encoding: Encoding, text: &str) -> u32 {
+    fn count_unsplit(encoding: Encoding, text: &str) -> u32 {
         clamp(tokenizer(encoding).unwrap().count_ordinary(text))
     }
 
     fn sum(encoding: Encoding, text: &str) -> u32 {
-        pieces(text, 1, LONGEST).map(|piece| whole(encoding, piece)).sum()
+        pieces(text, 1, LONGEST).map(|piece| count_unsplit(encoding, piece)).sum()
     }
 
     proptest! {
@@ -100,7 +100,7 @@ mod tests {
         fn adds_up_counts_of_split_text(text in "([a-zA-Z0-9é你\u{301}\u{1F600}'/!{}.,_-]|[ \t\r\n\u{a0}\u{3000}\u{85}]){0,60}") {
             prop_assert_eq!(pieces(&text, 1, LONGEST).collect::<String>(), text.as_str());
             for encoding in [Encoding::Cl100kBase, Encoding::O200kBase] {
-                prop_assert_eq!(sum(encoding, &text), whole(encoding, &text), "{} {:?}", encoding, text);
+                prop_assert_eq!(sum(encoding, &text), count_unsplit(encoding, &text), "{} {:?}", encoding, text);
             }
         }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::attachment::Attachment;
 use crate::content::Content;
 use crate::message::Role;
-use crate::persist::noun;
+use crate::persist::data_type;
 use crate::placement::InjectionStrategy;
 #[cfg(feature = "schema")]
 use crate::placement::Side;
@@ -14,7 +14,7 @@ use crate::text::Text;
 #[cfg(feature = "schema")]
 use crate::turn::GenerationKind;
 
-noun! {
+data_type! {
     /// An agent: a character, a preset of messages to send, and settings.
     ///
     /// ```
@@ -107,7 +107,7 @@ impl UnplacedHistory {
     }
 }
 
-noun! {
+data_type! {
     /// The character that the model plays, with the fields of character cards.
     pub struct Character {
         /// Description of the character, inserted by `{{description}}`.
@@ -133,7 +133,7 @@ noun! {
     }
 }
 
-noun! {
+data_type! {
     /// A preset entry: a message or an anchor.
     ///
     /// An entry without a `type`, or with type `message`, is a normal message. Any other type is an anchor.
@@ -203,7 +203,7 @@ impl PresetMessage {
     }
 }
 
-noun! {
+data_type! {
     /// An attachment of a message or preset entry: a reference to a file.
     pub struct StoredAttachment {
         /// File id.
@@ -233,7 +233,7 @@ impl StoredAttachment {
     }
 }
 
-noun! {
+data_type! {
     /// A group of preset entries, enabled or disabled together.
     pub struct PresetGroup {
         /// Group id, used in `groupId` of entries.
@@ -249,7 +249,7 @@ noun! {
     }
 }
 
-noun! {
+data_type! {
     /// A possible first message of a conversation.
     pub struct Greeting {
         /// Greeting id.
@@ -263,7 +263,7 @@ noun! {
     }
 }
 
-noun! {
+data_type! {
     /// A condition on the model and the connection profile of a preset entry.
     pub struct ModelMatch {
         /// Whether the condition applies. Default: `false`.
@@ -281,7 +281,7 @@ noun! {
     }
 }
 
-noun! {
+data_type! {
     /// A user profile (persona): a description of the user.
     pub struct UserProfile {
         /// Profile id in its application.

@@ -43,7 +43,7 @@ impl Attachment {
 
     /// Returns the media kind. Default: a document.
     pub fn kind(&self) -> MediaKind {
-        MediaKind::of_mime(self.mime_type.as_deref().unwrap_or_default())
+        MediaKind::from_mime(self.mime_type.as_deref().unwrap_or_default())
     }
 
     /// Returns the web URL: `url`, or the path.
@@ -78,10 +78,10 @@ impl MediaKind {
     /// ```
     /// use ctx_types::MediaKind;
     ///
-    /// assert_eq!(MediaKind::of_mime("image/png"), MediaKind::Image);
-    /// assert_eq!(MediaKind::of_mime("application/pdf"), MediaKind::Document);
+    /// assert_eq!(MediaKind::from_mime("image/png"), MediaKind::Image);
+    /// assert_eq!(MediaKind::from_mime("application/pdf"), MediaKind::Document);
     /// ```
-    pub fn of_mime(mime_type: &str) -> Self {
+    pub fn from_mime(mime_type: &str) -> Self {
         match mime_type.split('/').next() {
             Some("image") => Self::Image,
             Some("audio") => Self::Audio,

@@ -100,7 +100,7 @@ impl ConfigField {
     }
 
     /// Creates an integer field; it also accepts `10.0`.
-    pub fn whole(key: &str, label: &str, default: impl Into<serde_json::Number>) -> Self {
+    pub fn integer(key: &str, label: &str, default: impl Into<serde_json::Number>) -> Self {
         Self { is_whole: true, ..Self::number(key, label, default) }
     }
 
@@ -211,7 +211,7 @@ impl ConfigField {
             }
             (FieldKind::Number, Value::Number(number)) => Some(phrase!(
                 "use `{value}`, the nearest valid value",
-                value = self.bounded(number.as_f64()?).to_string()
+                value = self.clamp_number(number.as_f64()?).to_string()
             )),
             (FieldKind::Text, Value::Number(_) | Value::Bool(_)) => {
                 Some(phrase!("write `\"{value}\"`, with quotes", value = value.to_string()))
@@ -232,9 +232,9 @@ impl ConfigField {
             FieldKind::Boolean => crate::schema::simple("boolean"),
             FieldKind::List => crate::schema::simple("array"),
             FieldKind::Number => crate::schema::simple(if self.is_whole { "integer" } else { "number" }),
-            FieldKind::Select => {
-                crate::schema::meant(self.options.iter().map(|option| (option.value.clone(), &*option.label)))
-            }
+            FieldKind::Select => crate::schema::described_values(
+                self.options.iter().map(|option| (option.value.clone(), &*option.label)),
+            ),
         };
         let mut set = |key: &str, value: Option<Value>| {
             if let Some(value) = value {
@@ -251,7 +251,7 @@ impl ConfigField {
     }
 
     /// Returns the only possible correction: the value with or without quotes, or the only similar option.
-    pub fn meant(&self, value: &Value) -> Option<Value> {
+    pub fn find_correction(&self, value: &Value) -> Option<Value> {
         let meant = match (self.kind, value) {
             (FieldKind::Boolean | FieldKind::Number, Value::String(text)) => {
                 serde_json::from_str(text.trim()).ok()?
@@ -272,7 +272,7 @@ impl ConfigField {
             && self.maximum.is_none_or(|maximum| number <= maximum)
     }
 
-    fn bounded(&self, number: f64) -> f64 {
+    fn clamp_number(&self, number: f64) -> f64 {
         let number = if self.is_whole { number.round() } else { number };
         number.max(self.minimum.unwrap_or(f64::MIN)).min(self.maximum.unwrap_or(f64::MAX))
     }

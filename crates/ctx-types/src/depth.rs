@@ -62,8 +62,8 @@ impl DepthPoints {
                 break;
             }
             match DepthTerm::parse(part.trim()) {
-                Parsed::Clean(term) => push_once(&mut terms, term),
-                Parsed::Leading(term) => {
+                ParsedTerm::Clean(term) => push_once(&mut terms, term),
+                ParsedTerm::Leading(term) => {
                     push_once(&mut terms, term);
                     let message = phrase!(
                         "`{depth}` is read as `{term}`",
@@ -72,7 +72,7 @@ impl DepthPoints {
                     );
                     diagnostics.push(Diagnostic::warning(codes::DEPTH_SYNTAX, message).at_span(span));
                 }
-                Parsed::Nothing => {
+                ParsedTerm::Nothing => {
                     let message =
                         phrase!("invalid depth `{depth}`; it is ignored", depth = excerpt(part.trim()));
                     let help = phrase!("write a depth such as `3`, or `10~5` for 10, 15, 20, and so on");
@@ -139,13 +139,13 @@ impl fmt::Display for DepthPoints {
 }
 
 impl DepthTerm {
-    fn parse(text: &str) -> Parsed {
+    fn parse(text: &str) -> ParsedTerm {
         let (start, step) = match text.split_once(['~', ':']) {
             Some((start, step)) => (start.trim(), Some(step.trim())),
             None => (text, None),
         };
         let Some((first, first_clean)) = leading_number(start) else {
-            return Parsed::Nothing;
+            return ParsedTerm::Nothing;
         };
         let (step, step_clean) = match step.map(leading_number) {
             None => (None, true),
@@ -153,7 +153,7 @@ impl DepthTerm {
             Some(Some((step, clean))) => ((step > 0).then_some(step), clean),
         };
         let term = Self { start: first, step };
-        if first_clean && step_clean { Parsed::Clean(term) } else { Parsed::Leading(term) }
+        if first_clean && step_clean { ParsedTerm::Clean(term) } else { ParsedTerm::Leading(term) }
     }
 
     fn points(self, len: u64) -> impl Iterator<Item = u64> {
@@ -181,7 +181,7 @@ fn push_once(terms: &mut Vec<DepthTerm>, term: DepthTerm) {
     }
 }
 
-enum Parsed {
+enum ParsedTerm {
     Clean(DepthTerm),
     Leading(DepthTerm),
     Nothing,

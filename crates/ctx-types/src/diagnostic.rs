@@ -7,7 +7,7 @@ use crate::codes;
 use crate::fix::{Edit, Fix};
 use crate::phrase;
 use crate::phrasing::{self, Phrase};
-use crate::suggest::Near;
+use crate::suggest::NearestName;
 use crate::wording::excerpt;
 
 /// An error, a warning, or an info about a file, a conversation, or a request.
@@ -123,19 +123,19 @@ impl Diagnostic {
 
     /// Suggests a known name as the help text.
     #[must_use]
-    pub fn suggesting(self, name: &str) -> Self {
+    pub fn with_suggestion(self, name: &str) -> Self {
         self.with_help(did_you_mean(name))
     }
 
     /// Returns whether the help text suggests a known name.
-    pub fn is_suggesting(&self) -> bool {
+    pub fn has_suggestion(&self) -> bool {
         self.help.as_ref().is_some_and(|help| help.template() == DID_YOU_MEAN)
     }
 
     /// Suggests a similar name, with `fix` if the match is certain.
     #[must_use]
-    pub fn guessing(self, near: Near<'_>, fix: impl FnOnce(&str) -> Fix) -> Self {
-        let asked = self.suggesting(near.name);
+    pub fn with_guess(self, near: NearestName<'_>, fix: impl FnOnce(&str) -> Fix) -> Self {
+        let asked = self.with_suggestion(near.name);
         if near.is_certain { asked.with_fix(fix(near.name)) } else { asked }
     }
 }

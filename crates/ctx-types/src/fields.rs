@@ -11,7 +11,7 @@ use {
 
 use crate::content::{Content, ContentPart};
 use crate::message::Role;
-use crate::persist::{Described, Field, Persist, Reader, put_if_changed, put_value};
+use crate::persist::{Field, MaybeJsonSchema, Persist, Reader, put_if_changed, put_value};
 use crate::suggest::nearest;
 use crate::text::Text;
 
@@ -241,7 +241,7 @@ fn read_item((index, item): (usize, &Value), reader: &mut Reader) -> Option<Arc<
     item.as_str().map(Arc::from)
 }
 
-impl<T: Persist + Described> Field for Vec<T> {
+impl<T: Persist + MaybeJsonSchema> Field for Vec<T> {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
         let items = take_list(slot, "a list", reader);
         let read = |(index, item)| reader.at_index(index, |reader| T::read(item, reader));
@@ -257,8 +257,8 @@ impl<T: Persist + Described> Field for Vec<T> {
         schema::list(&generator.subschema_for::<T>())
     }
 
-    fn settle(&mut self, map: &mut Map<String, Value>, key: &str) {
-        self.iter_mut().for_each(T::settle);
+    fn refresh_placeholders(&mut self, map: &mut Map<String, Value>, key: &str) {
+        self.iter_mut().for_each(T::refresh_placeholders);
         put_list(self, |_| Value::Null, map, key);
         if let Some(Value::Array(items)) = map.get_mut(key) {
             items.clear();
@@ -266,7 +266,7 @@ impl<T: Persist + Described> Field for Vec<T> {
     }
 }
 
-impl<T: Persist + Described> Field for Option<T> {
+impl<T: Persist + MaybeJsonSchema> Field for Option<T> {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
         match slot {
             None | Some(Value::Null) => None,
@@ -293,10 +293,10 @@ impl<T: Persist + Described> Field for Option<T> {
         schema::optional::<T>(generator)
     }
 
-    fn settle(&mut self, map: &mut Map<String, Value>, key: &str) {
+    fn refresh_placeholders(&mut self, map: &mut Map<String, Value>, key: &str) {
         match self {
             Some(noun) => {
-                noun.settle();
+                noun.refresh_placeholders();
                 put_value(map, key, Some(Value::Object(Map::new())));
             }
             None => self.put(map, key),

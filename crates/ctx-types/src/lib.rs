@@ -10,7 +10,7 @@
 //! let (session, _) = Session::linear("s1", nodes);
 //! let messages: Vec<_> = session.path().iter().map(|node| node.to_message(&"n".into())).collect();
 //! assert_eq!(groups(&messages).len(), 3);
-//! assert_eq!(Window::whole(messages).settled_len(), 2);
+//! assert_eq!(Window::from_messages(messages).settled_len(), 2);
 //! ```
 #![warn(clippy::disallowed_methods)]
 
@@ -31,7 +31,7 @@ mod group;
 mod injection;
 mod log_line;
 mod message;
-mod misspelt;
+mod misspelled_keys;
 mod note;
 mod part_owner;
 mod persist;
@@ -51,7 +51,7 @@ pub mod space;
 mod split_mix;
 mod suggest;
 mod text;
-mod text_memory;
+mod text_cache;
 mod turn;
 mod window;
 mod wording;
@@ -72,10 +72,10 @@ pub use group::{each_group, groups};
 pub use injection::*;
 pub use log_line::*;
 pub use message::*;
-pub use misspelt::{misspelt_in_agent, misspelt_in_profile, misspelt_in_worldbook};
+pub use misspelled_keys::{check_agent_keys, check_profile_keys, check_worldbook_keys};
 pub use note::{Note, NoteLine, NoteLineKind, Speaker};
 pub use part_owner::PartOwner;
-pub use persist::{Kept, Persist, Reader};
+pub use persist::{Persist, Reader, UnknownKeys};
 #[doc(hidden)]
 pub use phrasing::template_fits;
 pub use phrasing::{Argument, Divider, Phrase, PhrasePart, ToArgument};
@@ -89,9 +89,9 @@ pub use request_rules::*;
 pub use session::*;
 pub use source::*;
 pub use split_mix::SplitMix64;
-pub use suggest::{Near, closest, nearest, nearest_key};
+pub use suggest::{NearestName, closest, nearest, nearest_key};
 pub use text::*;
-pub use text_memory::TextMemory;
+pub use text_cache::TextCache;
 pub use turn::*;
 pub use window::*;
 #[doc(hidden)]

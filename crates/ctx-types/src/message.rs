@@ -210,7 +210,7 @@ impl Message {
         }
         match self.content.len() {
             0 => Cow::Borrowed(&[]),
-            len => Cow::Owned(vec![Segment::whole(len, self.source.clone())]),
+            len => Cow::Owned(vec![Segment::full(len, self.source.clone())]),
         }
     }
 
@@ -382,7 +382,7 @@ mod tests {
         for set in [
             (|message| message.role = Role::Tool) as fn(&mut Message),
             |message| message.tool_call_id = Some("c1".into()),
-            |message| message.written.push(Segment::whole(5, Source::history("n2", Role::User))),
+            |message| message.written.push(Segment::full(5, Source::history("n2", Role::User))),
         ] {
             let mut changed = message.clone();
             assert!(changed.is_shared_with(&message));

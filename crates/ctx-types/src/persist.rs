@@ -6,10 +6,10 @@
 //! To save memory, reading moves texts and lists out of the original value and leaves an empty placeholder of
 //! the same type.
 
-mod kept;
+mod unknown_keys;
 
-pub use kept::Kept;
-pub(crate) use kept::Sharing;
+pub use unknown_keys::UnknownKeys;
+pub(crate) use unknown_keys::UnknownKeysCache;
 
 use crate::phrase;
 use crate::{Argument, Divider, Phrase};
@@ -32,7 +32,7 @@ pub trait Persist: Sized {
 
     /// Updates the placeholders as writing and reading again would. Later changes are then written at the
     /// same position. By default does nothing.
-    fn settle(&mut self) {}
+    fn refresh_placeholders(&mut self) {}
 }
 
 impl<T: Persist> Persist for Box<T> {
@@ -44,8 +44,8 @@ impl<T: Persist> Persist for Box<T> {
         (**self).write()
     }
 
-    fn settle(&mut self) {
-        (**self).settle();
+    fn refresh_placeholders(&mut self) {
+        (**self).refresh_placeholders();
     }
 }
 
@@ -236,7 +236,7 @@ pub(crate) trait Field: Sized {
     #[cfg(feature = "schema")]
     fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema;
 
-    fn settle(&mut self, map: &mut Map<String, Value>, key: &str) {
+    fn refresh_placeholders(&mut self, map: &mut Map<String, Value>, key: &str) {
         let slot = map.get_mut(key).map(Value::take);
         let mut written: Map<String, Value> = slot.into_iter().map(|slot| (key.to_owned(), slot)).collect();
         self.put(&mut written, key);
@@ -277,13 +277,13 @@ pub(crate) fn put_value(map: &mut Map<String, Value>, key: &str, value: Option<V
 }
 
 #[cfg(feature = "schema")]
-pub(crate) use schemars::JsonSchema as Described;
+pub(crate) use schemars::JsonSchema as MaybeJsonSchema;
 
 #[cfg(not(feature = "schema"))]
-pub(crate) trait Described {}
+pub(crate) trait MaybeJsonSchema {}
 
 #[cfg(not(feature = "schema"))]
-impl<T> Described for T {}
+impl<T> MaybeJsonSchema for T {}
 
 #[cfg(feature = "schema")]
 macro_rules! field_schema {
@@ -307,7 +307,7 @@ pub(crate) use field_schema;
 ///
 /// Doc comments are also the descriptions in its JSON Schema. A key may be followed by known values, `[one_of
 /// WORDS]` if others are reported or `[such_as WORDS]`, or by a minimum, `[at_least NUMBER]`.
-macro_rules! noun {
+macro_rules! data_type {
     (
         $(#[doc = $about:literal])*
         pub struct $Name:ident {
@@ -321,7 +321,7 @@ macro_rules! noun {
         pub struct $Name {
             $( $(#[doc = $field_about])* pub $field: $Type, )*
             /// Unknown keys of the file.
-            pub kept: $crate::persist::Kept,
+            pub kept: $crate::persist::UnknownKeys,
         }
 
         impl $Name {
@@ -333,7 +333,7 @@ macro_rules! noun {
             fn read(mut value: serde_json::Value, reader: &mut $crate::persist::Reader) -> Self {
                 let serde_json::Value::Object(map) = &mut value else {
                     reader.wrong_type("an object", &value);
-                    return Self { kept: $crate::persist::Kept::new(value), ..Self::default() };
+                    return Self { kept: $crate::persist::UnknownKeys::new(value), ..Self::default() };
                 };
                 // Files contain few of the keys; a hash lookup is slower.
                 $( let mut $field = None; )*
@@ -344,7 +344,7 @@ macro_rules! noun {
                     }
                 }
                 $( let $field: $Type = $crate::persist::take_at($key, $field, reader); )*
-                Self { $( $field, )* kept: $crate::persist::Kept::new(value) }
+                Self { $( $field, )* kept: $crate::persist::UnknownKeys::new(value) }
             }
 
             fn write(&self) -> serde_json::Value {
@@ -356,9 +356,9 @@ macro_rules! noun {
                 }
             }
 
-            fn settle(&mut self) {
+            fn refresh_placeholders(&mut self) {
                 let Some(map) = self.kept.map_mut() else { return };
-                $( $crate::persist::Field::settle(&mut self.$field, map, $key); )*
+                $( $crate::persist::Field::refresh_placeholders(&mut self.$field, map, $key); )*
             }
         }
 
@@ -402,4 +402,4 @@ macro_rules! noun {
         }
     };
 }
-pub(crate) use noun;
+pub(crate) use data_type;

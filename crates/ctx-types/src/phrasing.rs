@@ -74,9 +74,11 @@ impl Phrase {
 
     /// Splits the template or a translation.
     pub fn parts<'a>(&'a self, template: &'a str) -> impl Iterator<Item = PhrasePart<'a>> {
-        pieces(template).map(|piece| match piece {
-            Piece::Literal(literal) => PhrasePart::Literal(literal),
-            Piece::Hole(name) => self.argument(name).map_or(PhrasePart::Literal(name), PhrasePart::Argument),
+        template_parts(template).map(|piece| match piece {
+            TemplatePart::Literal(literal) => PhrasePart::Literal(literal),
+            TemplatePart::Hole(name) => {
+                self.argument(name).map_or(PhrasePart::Literal(name), PhrasePart::Argument)
+            }
         })
     }
 }
@@ -266,12 +268,12 @@ to_argument!(|phrase: &Phrase| Argument::Phrase(Box::new(phrase.clone())), Phras
 to_argument!(|argument: &Argument| argument.clone(), Argument);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece<'t> {
+enum TemplatePart<'t> {
     Literal(&'t str),
     Hole(&'t str),
 }
 
-fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
+fn template_parts(template: &str) -> impl Iterator<Item = TemplatePart<'_>> {
     let mut rest = template;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -281,16 +283,16 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
         if at > 0 {
             let (literal, after) = rest.split_at(at);
             rest = after;
-            return Some(Piece::Literal(literal));
+            return Some(TemplatePart::Literal(literal));
         }
         let (brace, after) = rest.split_at(1);
         if let Some(after) = after.strip_prefix(brace) {
             rest = after;
-            return Some(Piece::Literal(brace));
+            return Some(TemplatePart::Literal(brace));
         }
         let hole = after.split_once('}').filter(|_| brace == "{");
         rest = hole.map_or(after, |(_, after)| after);
-        Some(hole.map_or(Piece::Literal(brace), |(name, _)| Piece::Hole(name)))
+        Some(hole.map_or(TemplatePart::Literal(brace), |(name, _)| TemplatePart::Hole(name)))
     })
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::agent::PresetMessage;
 use crate::depth::DepthPoints;
 use crate::diagnostic::Diagnostic;
-use crate::persist::noun;
+use crate::persist::data_type;
 use crate::phrase;
 use crate::phrasing::Phrase;
 
@@ -70,7 +70,7 @@ impl Placement {
     ///
     /// Priority: an explicit `injectionStrategy.type`, a depth, `insertionPoint`, an anchor. Diagnostics have
     /// pointers relative to the entry.
-    pub fn of(entry: &PresetMessage) -> (Self, Vec<Diagnostic>) {
+    pub fn read(entry: &PresetMessage) -> (Self, Vec<Diagnostic>) {
         spelling::read(entry)
     }
 
@@ -187,7 +187,7 @@ impl fmt::Display for Side {
     }
 }
 
-noun! {
+data_type! {
     /// The placement of an entry as an object.
     pub struct InjectionStrategy {
         /// Placement type: `default` (the position in the list), `depth`, `advanced_depth` (`depthConfig`),

@@ -397,9 +397,9 @@ mod tests {
 
     use super::*;
 
-    struct Loud;
+    struct UppercaseSummarizer;
 
-    impl Summarizer for Loud {
+    impl Summarizer for UppercaseSummarizer {
         fn summarize<'a>(
             &'a self,
             request: &'a SummaryRequest,
@@ -426,12 +426,12 @@ mod tests {
 
     #[test]
     fn runs_port_without_async_runtime() {
-        assert_eq!(summarize(&Loud, "hello").unwrap(), "HELLO".into());
+        assert_eq!(summarize(&UppercaseSummarizer, "hello").unwrap(), "HELLO".into());
     }
 
     #[test]
     fn reports_error_kind_and_keeps_cause() {
-        let error = summarize(&Loud, " ").unwrap_err();
+        let error = summarize(&UppercaseSummarizer, " ").unwrap_err();
         assert_eq!(error.to_string(), "not readable: the prompt is blank");
         assert!(error.source().is_some() && !error.kind.is_transient());
     }

@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 #[cfg(feature = "schema")]
 use crate::message::Role;
-use crate::persist::noun;
+use crate::persist::data_type;
 
-noun! {
+data_type! {
     /// Regex rules of an agent, a user profile, or the settings: replacements in messages.
     ///
     /// ```
@@ -24,7 +24,7 @@ noun! {
     }
 }
 
-noun! {
+data_type! {
     /// A list of regex rules, enabled or disabled together.
     pub struct RegexPreset {
         /// Id.
@@ -42,7 +42,7 @@ noun! {
     }
 }
 
-noun! {
+data_type! {
     /// A regex rule.
     pub struct RegexRule {
         /// Id.
@@ -96,7 +96,7 @@ impl RegexRule {
     pub const DIALECTS: [&'static str; 2] = ["aio", "sillytavern"];
 }
 
-noun! {
+data_type! {
     /// The uses of a text that a rule applies to.
     pub struct RegexStages {
         /// Text for display.
@@ -108,7 +108,7 @@ noun! {
     }
 }
 
-noun! {
+data_type! {
     /// The depth range of a rule. The newest message has depth 0.
     pub struct RegexDepths {
         /// Smallest depth. Default: 0.

@@ -78,10 +78,10 @@ pub(crate) fn numbered<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema
 }
 
 pub(crate) fn numbers<'a>(meanings: impl IntoIterator<Item = &'a str>) -> Schema {
-    meant(meanings.into_iter().enumerate().map(|(number, meaning)| (Value::from(number), meaning)))
+    described_values(meanings.into_iter().enumerate().map(|(number, meaning)| (Value::from(number), meaning)))
 }
 
-pub(crate) fn meant<'a>(values: impl IntoIterator<Item = (Value, &'a str)>) -> Schema {
+pub(crate) fn described_values<'a>(values: impl IntoIterator<Item = (Value, &'a str)>) -> Schema {
     let value = |(value, meaning)| json!({ "const": value, "description": meaning });
     let values = values.into_iter().map(value);
     json_schema!({ "anyOf": values.chain([json!({ "type": "null" })]).collect::<Vec<Value>>() })

@@ -15,12 +15,12 @@ mod plan;
 mod plan_check;
 mod plan_op;
 mod repair;
-mod sent;
+mod sent_messages;
 mod totals;
 
 use std::sync::{Arc, OnceLock};
 
-use crate::persist::noun;
+use crate::persist::data_type;
 
 pub use appendix::{AppendedFact, SummaryAppendix};
 pub use edit::{Change, NodeEdit};
@@ -29,7 +29,7 @@ pub use history::{History, HistoryEntry, HistoryError};
 pub use links::Links;
 pub use node::{Node, NodeMetadata, StoredToolCall};
 pub use op::{ActiveLeaf, NodePatch, Patch, SessionError, SessionOp};
-pub use sent::{LeftOut, LeftOutReason};
+pub use sent_messages::{OmissionReason, OmittedMessages};
 
 use nodes::{Nodes, Slot};
 
@@ -65,12 +65,12 @@ pub struct Session {
     root_id: NodeId,
     leaf: ActiveLeaf,
     /// Whether the nodes above the active leaf select its branch.
-    is_way_known: bool,
-    sent: OnceLock<sent::Sent>,
+    is_branch_known: bool,
+    sent: OnceLock<sent_messages::SentMessages>,
     folds: fold::Folds,
 }
 
-noun! {
+data_type! {
     /// The fields of a session file other than its tree of messages.
     pub struct SessionHeader {
         /// Session id.
@@ -145,7 +145,8 @@ impl Session {
 /// Compares the files, with their node order, and the trees in memory.
 impl PartialEq for Session {
     fn eq(&self, other: &Self) -> bool {
-        let same = |(a, b): (&Slot, &Slot)| a.id == b.id && a.filing == b.filing && a.node == b.node;
+        let same =
+            |(a, b): (&Slot, &Slot)| a.id == b.id && a.stored_links == b.stored_links && a.node == b.node;
         self.root_id == other.root_id
             && self.leaf == other.leaf
             && self.nodes.len() == other.nodes.len()

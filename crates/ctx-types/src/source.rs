@@ -17,12 +17,12 @@ pub struct Source {
     /// The id of the entry, node, rule, or macro.
     pub id: Option<Arc<str>>,
     /// Position in a list, such as preset entries or rules.
-    pub listed: Option<Arc<Listed>>,
+    pub listed: Option<Arc<ListPosition>>,
 }
 
 /// An item of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListPosition {
     /// Its position, from 0.
     pub index: usize,
     /// Its display name.
@@ -37,7 +37,7 @@ impl Source {
 
     /// Creates the source of a preset entry.
     pub fn preset(id: Option<Arc<str>>, index: usize, name: Option<Arc<str>>) -> Self {
-        let listed = Some(Arc::new(Listed { index, name }));
+        let listed = Some(Arc::new(ListPosition { index, name }));
         Self { id, listed, ..Self::new(SourceKind::Preset, Trust::Preset) }
     }
 
@@ -96,7 +96,7 @@ impl schemars::JsonSchema for Source {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        WrittenSource::json_schema(generator)
+        SourceFields::json_schema(generator)
     }
 }
 
@@ -104,7 +104,7 @@ impl schemars::JsonSchema for Source {
 #[cfg(feature = "schema")]
 #[derive(schemars::JsonSchema)]
 #[expect(dead_code, reason = "used only for the schema")]
-struct WrittenSource {
+struct SourceFields {
     /// Kind of the source.
     kind: SourceKind,
     /// Id of the source: preset entry, message, worldbook entry, rule, or macro name.
@@ -230,7 +230,7 @@ pub struct Segment {
 
 impl Segment {
     /// Creates a segment of a whole text of `len` bytes.
-    pub const fn whole(len: usize, source: Source) -> Self {
+    pub const fn full(len: usize, source: Source) -> Self {
         Self { span: Span::new(0, len), source, via: Vec::new() }
     }
 }

@@ -16,7 +16,7 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 /// A similar known name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Near<'a> {
+pub struct NearestName<'a> {
     /// The known name.
     pub name: &'a str,
     /// Whether only the case differs, or this is the only similar candidate, one name has at least four
@@ -27,14 +27,14 @@ pub struct Near<'a> {
 /// Like [`closest`], with the certainty of the match.
 ///
 /// ```
-/// use ctx_types::{Near, nearest};
+/// use ctx_types::{NearestName, nearest};
 ///
 /// let near = nearest("chat_histroy", ["user_profile", "chat_history"]);
-/// assert_eq!(near, Some(Near { name: "chat_history", is_certain: true }));
+/// assert_eq!(near, Some(NearestName { name: "chat_history", is_certain: true }));
 /// assert!(!nearest("lore1", ["lore2"]).unwrap().is_certain);
 /// assert!(!nearest("greating", ["greeting", "grating"]).unwrap().is_certain);
 /// ```
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<Near<'a>> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<NearestName<'a>> {
     let length = name.chars().count();
     nearest_within(name, candidates, (length / 3).max(1).min(length.saturating_sub(1)))
 }
@@ -51,7 +51,7 @@ fn nearest_within<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
     limit: usize,
-) -> Option<Near<'a>> {
+) -> Option<NearestName<'a>> {
     let length = name.chars().count();
     if length > MAX_NAME {
         return None;
@@ -76,7 +76,7 @@ fn nearest_within<'a>(
     let is_long = near.chars().count().max(length) >= MIN_CERTAIN;
     let is_certain =
         far == 0 || (!others && is_long && !differs_in_digits_only(&lower, &near.to_lowercase()));
-    Some(Near { name: near, is_certain })
+    Some(NearestName { name: near, is_certain })
 }
 
 /// Numbered names are similar, but all intended.

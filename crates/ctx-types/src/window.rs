@@ -22,7 +22,7 @@ pub struct Window {
 
 impl Window {
     /// Creates a window of a whole conversation. O(messages).
-    pub fn whole(mut messages: Vec<Message>) -> Self {
+    pub fn from_messages(mut messages: Vec<Message>) -> Self {
         let prefix = match messages.last() {
             Some(last) if last.is_continuation_prefix => messages.pop(),
             _ => None,
@@ -97,7 +97,7 @@ mod tests {
 
     #[track_caller]
     fn check(letters: &str, pinned: usize, settled: usize, total: usize) {
-        let window = Window::whole(messages(letters));
+        let window = Window::from_messages(messages(letters));
         let found = (window.pinned.len(), window.settled_len(), window.total_len());
         assert_eq!(found, (pinned, settled, total), "{letters}");
     }

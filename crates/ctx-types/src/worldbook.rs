@@ -4,14 +4,14 @@ mod values;
 
 use std::sync::Arc;
 
-use crate::persist::noun;
+use crate::persist::data_type;
 use crate::text::Text;
 
 pub use entries::WorldbookEntries;
 pub use loose::{Flag, KeyList, Numeric};
 pub use values::{EntryId, EntryPosition, EntryRole, RecursionDelay, SelectiveLogic};
 
-noun! {
+data_type! {
     /// A worldbook: texts that are sent when the conversation mentions their keys.
     ///
     /// ```
@@ -48,7 +48,7 @@ noun! {
     }
 }
 
-noun! {
+data_type! {
     /// An entry of a worldbook.
     pub struct WorldbookEntry {
         /// Entry id, unique in the worldbook. Default: the entry's key in `entries`.
@@ -137,7 +137,7 @@ noun! {
     }
 }
 
-noun! {
+data_type! {
     /// The characters that a worldbook entry applies to.
     pub struct EntryFilter {
         /// Whether the entry applies to all other characters instead. Default: `false`.

@@ -234,7 +234,7 @@ fn check_model(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
 fn unknown_role(message: Phrase, role: &str, known: &[&'static str]) -> Diagnostic {
     let finding = refused(codes::SHAPE, message);
     match nearest(role, known.iter().copied()) {
-        Some(near) => finding.guessing(near, Fix::text),
+        Some(near) => finding.with_guess(near, Fix::text),
         None => finding,
     }
 }

@@ -53,7 +53,7 @@ impl<'a> Media<'a> {
         let loaded = file.loaded.as_ref().and_then(|asset| asset.mime_type.as_deref());
         let mime_type = canonical(file.mime_type.as_deref().or(loaded).unwrap_or(UNKNOWN));
         Some(Self {
-            kind: MediaKind::of_mime(&mime_type),
+            kind: MediaKind::from_mime(&mime_type),
             mime_type,
             name: &file.name,
             data,

@@ -163,7 +163,7 @@ fn idle_decorator(idle: &IdleDecorator) -> Diagnostic {
     };
     let idle = Diagnostic::warning(codes::BAD_DECORATOR, message);
     match near {
-        Some(near) => idle.suggesting(near),
+        Some(near) => idle.with_suggestion(near),
         None => idle.with_help(phrase!("fix or remove the line")),
     }
 }
@@ -176,7 +176,7 @@ fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
     let message = phrase!("unknown dialect `{name}`; SillyTavern's rules apply", name = excerpt(name));
     let unknown = Diagnostic::warning(codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
     findings.add(match nearest(name, DIALECTS.iter().map(|(known, _)| *known)) {
-        Some(near) => unknown.guessing(near, Fix::text),
+        Some(near) => unknown.with_guess(near, Fix::text),
         None => unknown.with_help(phrase!("write `sillytavern`, `ccv3` or `risuai`")),
     });
     Dialect::Plain

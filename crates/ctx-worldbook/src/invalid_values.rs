@@ -85,7 +85,7 @@ fn triggers<'n>(id: &'n str, noun: &'n WorldbookEntry) -> impl Iterator<Item = D
             phrase!("unknown generation type `{kind}` in `{id}`", kind = excerpt(kind), id = excerpt(id));
         let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/triggers/{at}"));
         match nearest(kind, TRIGGERS) {
-            Some(near) => finding.guessing(near, Fix::text),
+            Some(near) => finding.with_guess(near, Fix::text),
             None => finding.with_help(phrase!("remove it")),
         }
     })

@@ -124,8 +124,8 @@ pub(crate) fn parse(
     }
     if let Some(literal) = expression::literal(key) {
         let of_regex = ctx_regex::Limits::default();
-        let building = of_regex.building.min(limits.key_building);
-        let limits = ctx_regex::Limits { steps: limits.key_steps, building, ..of_regex };
+        let building = of_regex.build_cost.min(limits.key_building);
+        let limits = ctx_regex::Limits { steps: limits.key_steps, build_cost: building, ..of_regex };
         match Regex::new(literal.pattern, literal.flags, &limits) {
             Ok(regex) => return ParsedKey::Regex(Box::new(regex)),
             Err(error) => report(key, &error),
@@ -168,7 +168,7 @@ impl KeyTable {
             ParsedKey::Blank => Key::Blank,
             ParsedKey::Plain(plain) => Key::Literal(self.literal(plain)),
             ParsedKey::Regex(regex) => {
-                self.building += regex.building();
+                self.building += regex.build_cost();
                 Key::Pattern(self.pattern(key, *regex))
             }
         })

@@ -1,4 +1,4 @@
-use ctx_types::{Diagnostic, Fix, Near, excerpt, nearest, phrase, pointer_step};
+use ctx_types::{Diagnostic, Fix, NearestName, excerpt, nearest, phrase, pointer_step};
 use serde_json::Value;
 
 use crate::codes;
@@ -190,7 +190,7 @@ fn unknown(key: &str, name: &str) -> Diagnostic {
     };
     let spelled = SUGGESTED.into_iter().find(|known| plain_of(known) == near.name);
     let spelled = spelled.filter(|name| *name != "scanDepth").unwrap_or("defaultScanDepth");
-    finding.guessing(Near { name: spelled, ..near }, Fix::key)
+    finding.with_guess(NearestName { name: spelled, ..near }, Fix::key)
 }
 
 fn number(value: &Value) -> Option<f64> {

@@ -1,6 +1,6 @@
 use crate::case;
 use crate::case::{Case, check};
-use ctx_anchors::{AnchorDefinition, AnchorRegistry, Preset, Rendered, Target, assemble};
+use ctx_anchors::{AnchorDefinition, AnchorRegistry, Preset, RenderedText, Target, assemble};
 use ctx_types::{Role, Window};
 
 #[track_caller]
@@ -581,7 +581,7 @@ fn sends_whitespace_only_if_enabled() {
         {"id": "sky", "type": "weather", "content": " "}
     ]"#;
     let decisions = "dropped preset:none: empty after macro expansion\n        dropped preset:nothing: blank content\n        dropped preset:sky: blank content";
-    let setting = |preset: Preset| preset.sending_white_space(true);
+    let setting = |preset: Preset| preset.send_white_space(true);
     Case { setting, ..Case::new(preset, "u") }.check(&format!("x  (s)  (s) u1\n{decisions}"));
     check(
         preset,
@@ -599,14 +599,14 @@ fn marks_empty_assistant_entry_as_silent() {
     );
     let (preset, _) = Preset::compile(&agent, &AnchorRegistry::system());
     let silent = |preset: &Preset| -> Vec<(Role, bool)> {
-        let window = Window::whole(Vec::new());
+        let window = Window::from_messages(Vec::new());
         let assembled = assemble(preset, window, Vec::new(), Target::default(), &mut |request| {
-            Rendered::unchanged(request.text)
+            RenderedText::unchanged(request.text)
         });
         assembled.messages.iter().map(|message| (message.role, message.is_silent)).collect()
     };
     assert_eq!(silent(&preset), []);
-    let preset = preset.sending_white_space(true);
+    let preset = preset.send_white_space(true);
     assert_eq!(silent(&preset), [(Role::Assistant, true), (Role::User, false)]);
 }
 

@@ -1,7 +1,7 @@
 //! Test cases and results as text.
 
 use ctx_anchors::{
-    AnchorDefinition, AnchorRegistry, Assembled, Preset, RenderRequest, Rendered, Target, assemble,
+    AnchorDefinition, AnchorRegistry, AssembledPreset, Preset, RenderRequest, RenderedText, Target, assemble,
 };
 use ctx_types::{
     Agent, Diagnostic, Injection, Message, Persist as _, Placement, PresetMessage, Rank, Reader, Role,
@@ -48,7 +48,7 @@ pub(crate) fn check(preset: &str, history: &str, expected: &str) {
 }
 
 /// Omits the role of user and history messages.
-pub(crate) fn texts(assembled: &Assembled) -> String {
+pub(crate) fn texts(assembled: &AssembledPreset) -> String {
     let text = |message: &Message| {
         let mut text = message.text().into_owned();
         if message.source.kind != SourceKind::History && message.role != Role::User {
@@ -97,7 +97,7 @@ pub(crate) fn window(letters: &str) -> Window {
     let (skipped, loaded) = letters.split_once('|').unwrap_or(("", letters));
     let all: Vec<char> = skipped.chars().chain(loaded.chars()).collect();
     let messages = (0..all.len()).map(|index| message(&all, index)).collect();
-    let mut window = Window::whole(messages);
+    let mut window = Window::from_messages(messages);
     window.skipped = skipped.len().saturating_sub(window.pinned.len());
     window.messages.drain(..window.skipped);
     window
@@ -139,7 +139,7 @@ fn injection(value: Value) -> Injection {
     let is_worldbook = value["rank"] == "worldbook";
     let lane = value["lane"].as_i64().unwrap_or(0);
     let entry = PresetMessage::read(value, &mut Reader::new());
-    let (placement, _) = Placement::of(&entry);
+    let (placement, _) = Placement::read(&entry);
     let text = entry.content.as_ref().map(|content| content.text().into_owned()).unwrap_or_default();
     let kind = if is_worldbook { SourceKind::Worldbook } else { SourceKind::Plugin };
     let source = Source::new(kind, Trust::Preset).with_id(text.as_str());
@@ -150,10 +150,10 @@ fn injection(value: Value) -> Injection {
     injection
 }
 
-pub(crate) fn render(request: RenderRequest<'_>) -> Rendered {
+pub(crate) fn render(request: RenderRequest<'_>) -> RenderedText {
     if !request.text.contains("{{") {
-        return Rendered::unchanged(request.text);
+        return RenderedText::unchanged(request.text);
     }
     let text = request.text.replace("{{user}}", "Ada").replace("{{empty}}", "");
-    Rendered { text: Text::from(text), written: Vec::new() }
+    RenderedText { text: Text::from(text), written: Vec::new() }
 }

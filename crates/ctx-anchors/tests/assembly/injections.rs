@@ -260,7 +260,7 @@ fn drops_injection_at_disabled_anchor_if_requested() {
         {"content": "off", "anchorTarget": "code"}, {"content": "on", "anchorTarget": "weather"},
         {"content": "none", "anchorTarget": "lore"}, {"content": "all", "anchorTarget": "chat_history"}
     ]"#;
-    let setting = |preset: Preset| preset.omitting_at_switched_off_anchors(true);
+    let setting = |preset: Preset| preset.omit_at_disabled_anchors(true);
     Case { injections, setting, ..Case::new(preset, "u") }.check(
         "rain on none u1 all\n        hidden preset#1: disabled\n        dropped plugin:off: anchor `code` is disabled\n        moved plugin:none: the preset has no anchor `lore`; placed before the history",
     );

@@ -1,7 +1,7 @@
 //! Large untrusted files. Uses no timer, because a quadratic step would be noticeable.
 
 use crate::case;
-use ctx_anchors::{AnchorRegistry, Assembled, Preset, Target, assemble};
+use ctx_anchors::{AnchorRegistry, AssembledPreset, Preset, Target, assemble};
 use ctx_types::{
     Agent, Diagnostic, Injection, Message, Order, Persist as _, Placement, Reader, Role, Side, Source,
     SourceKind, ToolCall, Trust, Window, groups,
@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 
 const ENTRIES: usize = 10_000;
 
-fn run(entries: &[Value], history: usize, injections: Vec<Injection>) -> (Assembled, Vec<Diagnostic>) {
+fn run(entries: &[Value], history: usize, injections: Vec<Injection>) -> (AssembledPreset, Vec<Diagnostic>) {
     let agent = Agent::read(json!({ "presetMessages": entries }), &mut Reader::new());
     let (preset, diagnostics) = Preset::compile(&agent, &AnchorRegistry::system());
     let message = |index: usize| {
         let role = if index.is_multiple_of(2) { Role::User } else { Role::Assistant };
         Message::new(role, "m", Source::history(index.to_string(), role))
     };
-    let window = Window::whole((0..history).map(message).collect());
+    let window = Window::from_messages((0..history).map(message).collect());
     (assemble(&preset, window, injections, Target::default(), &mut case::render), diagnostics)
 }
 
@@ -26,7 +26,7 @@ fn entries(entry: impl Fn(usize) -> Value) -> Vec<Value> {
 }
 
 #[track_caller]
-fn check_decisions(assembled: &Assembled, expected: &[&str]) {
+fn check_decisions(assembled: &AssembledPreset, expected: &[&str]) {
     let found: Vec<String> = assembled.decisions.iter().map(ToString::to_string).collect();
     assert_eq!(found, expected);
 }

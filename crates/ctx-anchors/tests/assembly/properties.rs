@@ -1,7 +1,9 @@
 use crate::case;
 use std::ops::Range;
 
-use ctx_anchors::{AnchorRegistry, Assembled, Entry, Preset, RenderRequest, Rendered, Target, assemble};
+use ctx_anchors::{
+    AnchorRegistry, AssembledPreset, Entry, Preset, RenderRequest, RenderedText, Target, assemble,
+};
 use ctx_types::{
     Agent, Attachment, Decision, DepthPoints, Diagnostic, Injection, Message, Order, Outcome, Persist as _,
     Place, Placement, Rank, Reader, Role, Segment, Side, Source, SourceKind, Span, Text, Trust, Window,
@@ -25,12 +27,12 @@ impl Input {
         Preset::compile(&Agent::read(self.agent.clone(), &mut Reader::new()), &case::registry())
     }
 
-    fn assemble(&self, window: Window) -> Assembled {
+    fn assemble(&self, window: Window) -> AssembledPreset {
         let target = Target { model: self.model, profile: None, kind: None };
         assemble(&self.preset().0, window, self.injections.clone(), target, &mut render)
     }
 
-    fn run(&self) -> Assembled {
+    fn run(&self) -> AssembledPreset {
         self.assemble(case::window(&self.history))
     }
 
@@ -39,9 +41,9 @@ impl Input {
     }
 }
 
-fn render(request: RenderRequest<'_>) -> Rendered {
+fn render(request: RenderRequest<'_>) -> RenderedText {
     if !request.text.contains("{{user}}") {
-        return Rendered::unchanged(request.text);
+        return RenderedText::unchanged(request.text);
     }
     let (own, mut text, mut written) = (&request.entry.source, String::new(), Vec::new());
     for (index, literal) in request.text.split("{{user}}").enumerate() {
@@ -54,7 +56,7 @@ fn render(request: RenderRequest<'_>) -> Rendered {
             text.push_str(part);
         }
     }
-    Rendered { text: Text::from(text), written }
+    RenderedText { text: Text::from(text), written }
 }
 
 fn content() -> impl Strategy<Value = Value> {
@@ -153,7 +155,7 @@ prop_compose! {
         let file = ctx_types::PresetMessage::read(keys, &mut Reader::new());
         let text = if lane == 1 { "injected" } else { "" };
         let source = Source::new(SourceKind::Plugin, Trust::Preset).with_id(id.to_string());
-        let mut injection = Injection::plugin(text, Placement::of(&file).0, source.clone());
+        let mut injection = Injection::plugin(text, Placement::read(&file).0, source.clone());
         if 0 < cut && cut < text.len() {
             let own = Source::new(SourceKind::Macro, Trust::User);
             let segment = |span, source| Segment { span, source, via: Vec::new() };
@@ -347,7 +349,7 @@ proptest! {
         window.messages.drain(..window.skipped);
         let first = window.messages[0].source.clone();
         prop_assert_eq!(window.settled_len(), whole.settled_len());
-        let end = |assembled: Assembled| {
+        let end = |assembled: AssembledPreset| {
             let start = assembled.messages.iter().position(|message| message.source == first);
             assembled.messages[start.unwrap()..].to_vec()
         };

@@ -1,7 +1,7 @@
 //! `ctx check --explain`: what the code of a finding means.
 
 use anyhow::Result;
-use ctx_language::{Explanation, Language, Shown};
+use ctx_language::{Explanation, Language, Reproduction};
 use ctx_types::{Argument, Divider, Phrase, phrase};
 use serde_json::{Value, json};
 
@@ -49,9 +49,9 @@ fn nothing(language: Language, code: &str) -> Phrase {
 /// Writes all of it as JSON.
 fn json(explanation: &Explanation) -> Value {
     let (shown_by, needs) = match explanation.shown {
-        Shown::By(command) => (Some(command), None),
-        Shown::ByPrograms => (None, Some("program")),
-        Shown::WithServer => (None, Some("server")),
+        Reproduction::Command(command) => (Some(command), None),
+        Reproduction::Library => (None, Some("program")),
+        Reproduction::Server => (None, Some("server")),
     };
     json!({
         "code": explanation.code,
@@ -74,10 +74,10 @@ fn drawn(language: Language, explanation: &Explanation) -> String {
     };
     let example = format!("  {}\n", example.lines().collect::<Vec<_>>().join("\n  "));
     let shown = match shown {
-        Shown::By(command) if file.is_some() => Some(phrase!("Reported by: {command}", command)),
-        Shown::By(_) => None,
-        Shown::ByPrograms => Some(phrase!("Only programs that use the library report it.")),
-        Shown::WithServer => Some(phrase!("Only a running server reports it.")),
+        Reproduction::Command(command) if file.is_some() => Some(phrase!("Reported by: {command}", command)),
+        Reproduction::Command(_) => None,
+        Reproduction::Library => Some(phrase!("Only programs that use the library report it.")),
+        Reproduction::Server => Some(phrase!("Only a running server reports it.")),
     };
     let shown = shown.map(|line| lang::say(language, &line) + "\n").unwrap_or_default();
     let (heading, way_out) = (lang::say(language, &heading), phrase!("Fix: {way_out}", way_out));

@@ -160,7 +160,7 @@ fn expansion_json<'a>(
 ) -> ExpansionJson<'a> {
     let mut segments = expansion.segments();
     if segments.is_empty() && !expansion.text.is_empty() {
-        segments.push(Segment::whole(expansion.text.len(), origin.clone()));
+        segments.push(Segment::full(expansion.text.len(), origin.clone()));
     }
     ExpansionJson {
         text: &expansion.text,

@@ -1,6 +1,6 @@
 //! `ctx check --explain`: what codes mean, and that their examples are reported as they say.
 
-use ctx_language::{Explanation, Language, Shown};
+use ctx_language::{Explanation, Language, Reproduction};
 use insta::assert_snapshot;
 
 use crate::{Folder, ctx};
@@ -74,7 +74,7 @@ fn a_code_and_a_file_are_not_asked_for_together() {
 
 /// Runs the example of a code in Chinese, if a command shows it, and returns what is printed.
 fn shown(explanation: &Explanation) -> Option<String> {
-    let Shown::By(command) = explanation.shown else { return None };
+    let Reproduction::Command(command) = explanation.shown else { return None };
     let file = explanation.file.map(|name| (name, explanation.example));
     let folder = Folder::with(file.as_slice());
     if let Some(arguments) = command.strip_prefix("ctx ") {
@@ -104,7 +104,7 @@ fn examples_are_reported_as_they_say_and_in_chinese() {
         let Some(answer) = shown(&explanation) else { continue };
         assert!(answer.contains(explanation.code), "{}\n{answer}", explanation.code);
         count += 1;
-        if !matches!(explanation.shown, Shown::By(command) if is_data(command)) {
+        if !matches!(explanation.shown, Reproduction::Command(command) if is_data(command)) {
             left.extend(left_in_english(&answer));
         }
     }

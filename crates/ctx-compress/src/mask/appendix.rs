@@ -22,7 +22,7 @@ pub(super) fn appendix(facts: Vec<AppendedFact>, language: Language) -> SummaryA
 
 /// Returns the facts that are kept beside a summary.
 pub(super) fn facts(node: &Node) -> Vec<AppendedFact> {
-    SummaryAppendix::of(node).map(|appendix| appendix.facts).unwrap_or_default()
+    SummaryAppendix::from_node(node).map(|appendix| appendix.facts).unwrap_or_default()
 }
 
 /// Returns a summary's own text.
@@ -40,7 +40,7 @@ pub(super) fn tokens_with(
     appendix: Option<&SummaryAppendix>,
     counter: &dyn TokenCounter,
 ) -> u64 {
-    let below = appendix.map(|appendix| appendix.below(text)).unwrap_or_default();
+    let below = appendix.map(|appendix| appendix.text_below(text)).unwrap_or_default();
     let tokens = if below.is_empty() {
         counter.count_text(text)
     } else {
@@ -68,7 +68,7 @@ impl MaskPlan {
             self.carried.iter().filter(is_new).filter(|fact| fits(fact)).cloned().collect();
         let carried = kept.len();
         let (ids, messages): (Vec<NodeId>, Vec<Message>) = self.sources().unzip();
-        let so_far = format!("{}{}", text.as_str(), appendix(kept.clone(), self.language).below(text));
+        let so_far = format!("{}{}", text.as_str(), appendix(kept.clone(), self.language).text_below(text));
         let words = QualityReport::of_summary(&messages, so_far).lost_words(&messages);
         let lost = words.into_iter().filter_map(|words| {
             let from = ids.get(words.place.message)?.clone();

@@ -216,7 +216,7 @@ impl Default for MaskConfig {
 
 /// When and how much.
 fn strategy_fields() -> Vec<ConfigField> {
-    let count = |key, label, default: u32| ConfigField::whole(key, label, default).between(0.0, MAX);
+    let count = |key, label, default: u32| ConfigField::integer(key, label, default).between(0.0, MAX);
     let modes = [("token", "Tokens"), ("count", "Messages"), ("both", "Either")];
     vec![
         ConfigField::boolean("enabled", "Enable compression", true)
@@ -237,7 +237,7 @@ fn strategy_fields() -> Vec<ConfigField> {
 
 /// How summaries are made.
 fn summary_fields() -> Vec<ConfigField> {
-    let number = |key, label, default: u32, max| ConfigField::whole(key, label, default).between(0.0, max);
+    let number = |key, label, default: u32, max| ConfigField::integer(key, label, default).between(0.0, max);
     let roles = [("system", "System"), ("assistant", "Assistant"), ("user", "User")];
     let profiles = [
         ("auto", "Auto-detect"),
@@ -328,7 +328,7 @@ fn set(
             expected
         );
         let mut found = Diagnostic::warning(codes::MASK_SETTING, message);
-        found.fix = field.meant(&value).map(|meant| Box::new(Fix::value(meant)));
+        found.fix = field.find_correction(&value).map(|meant| Box::new(Fix::value(meant)));
         return Some(match field.suggest(&value) {
             Some(suggestion) => found.with_help(suggestion),
             None => found,
@@ -342,7 +342,7 @@ fn unknown(key: &str, fields: &[ConfigField]) -> Diagnostic {
     let message = phrase!("unknown compression setting `{key}`", key = excerpt(key));
     let found = Diagnostic::warning(codes::UNKNOWN_MASK_SETTING, message).about_key();
     match nearest(key, fields.iter().map(|field| &*field.key)) {
-        Some(near) => found.guessing(near, Fix::key),
+        Some(near) => found.with_guess(near, Fix::key),
         None => found,
     }
 }

@@ -101,7 +101,8 @@ const MAX_WORDS: u64 = 3_000;
 impl MaskDraft {
     /// Returns the summary as it is sent: its text, and the facts below it.
     pub fn sent_text(&self) -> String {
-        let below = self.appendix.as_ref().map(|appendix| appendix.below(&self.text)).unwrap_or_default();
+        let below =
+            self.appendix.as_ref().map(|appendix| appendix.text_below(&self.text)).unwrap_or_default();
         format!("{}{below}", self.text.as_str())
     }
 }

@@ -75,7 +75,9 @@ pub fn switch_appendix(
     counter: &dyn TokenCounter,
 ) -> Result<SessionOp, SummaryError> {
     let (id, node) = summary(session, id)?;
-    let Some(appendix) = SummaryAppendix::of(node) else { return Err(SummaryError::NoAppendix { id }) };
+    let Some(appendix) = SummaryAppendix::from_node(node) else {
+        return Err(SummaryError::NoAppendix { id });
+    };
     let appendix = SummaryAppendix { is_sent, ..appendix };
     let mut metadata = node.metadata.clone().unwrap_or_default();
     appendix.write(&mut metadata);
@@ -96,7 +98,7 @@ pub fn edit_summary(
         return Err(SummaryError::Blank);
     }
     let mut metadata = node.metadata.clone().unwrap_or_default();
-    let tokens = tokens_with(&text, SummaryAppendix::of(node).as_ref(), counter);
+    let tokens = tokens_with(&text, SummaryAppendix::from_node(node).as_ref(), counter);
     metadata.kept.set("tokenCount", json!(tokens));
     let mut details = metadata.kept.get("compressionDetails").cloned().unwrap_or_else(|| json!({}));
     if let Value::Object(details) = &mut details {

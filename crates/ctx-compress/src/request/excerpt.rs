@@ -166,7 +166,7 @@ mod tests {
         let macro_source = Source::new(SourceKind::Macro, Trust::User).with_id("m");
         let whole = message(text).with(|message| {
             message.written = vec![
-                Segment::whole(5, message.source.clone()),
+                Segment::full(5, message.source.clone()),
                 Segment { span: Span::new(5, 9), source: macro_source, via: Vec::new() },
                 Segment { span: Span::new(9, text.len()), source: message.source.clone(), via: Vec::new() },
             ];

@@ -81,7 +81,7 @@ impl<'a> Meter<'a> {
     fn estimated(&self, message: &Message) -> u64 {
         let calls = message.tool_calls.iter();
         let calls: u64 = calls.map(|call| CALL + u64::from(self.counter.count_text(&call.arguments))).sum();
-        let files = message.attachments.iter().map(MediaItem::of);
+        let files = message.attachments.iter().map(MediaItem::from_attachment);
         let files: u64 = files.map(|file| flat(&file)).sum();
         let reasoning = message.reasoning.as_ref().and_then(|reasoning| reasoning.text.as_ref());
         let reasoning = reasoning.map_or(0, |text| u64::from(self.counter.count_text(text)));
@@ -98,7 +98,7 @@ impl<'a> Meter<'a> {
         let texts: u64 = texts.sum::<u64>().saturating_sub(1).div_ceil(4);
         let others = parts.iter().filter_map(|part| match part {
             ContentPart::Text(_) => None,
-            ContentPart::Other(value) => Some(match MediaItem::of_part(value) {
+            ContentPart::Other(value) => Some(match MediaItem::from_part(value) {
                 Some(item) => flat(&item),
                 None => quarters(&value.to_string()).div_ceil(4),
             }),
@@ -209,7 +209,7 @@ mod tests {
         check(&all, 12 + 2 * (50 + 2) + 2);
         let file = json!({ "id": "f1", "name": "plan.png", "mimeType": "image/png" });
         let file = ctx_types::Attachment::from_value(&file);
-        let price = flat(&MediaItem::of(&file));
+        let price = flat(&MediaItem::from_attachment(&file));
         assert!(price > 1);
         check(
             &all.with(|message| message.attachments = vec![file.clone(), file]),

@@ -54,7 +54,7 @@ impl<'a> Archive<'a> {
                 return Err(invalid(phrase!("its archive directory is damaged")));
             }
             let name_len = usize::from(number(bytes, at + 28)?);
-            let name = bytes.get(at + 46..at + 46 + name_len).ok_or_else(cut_off)?;
+            let name = bytes.get(at + 46..at + 46 + name_len).ok_or_else(truncation_error)?;
             let member = Member {
                 is_encrypted: number(bytes, at + 8)? & 1 == 1,
                 method: number(bytes, at + 10)?,
@@ -96,7 +96,7 @@ impl<'a> Archive<'a> {
         let Member { at, packed, .. } = member;
         let names = usize::from(number(self.bytes, at + 26)?) + usize::from(number(self.bytes, at + 28)?);
         let start = at + 30 + names;
-        let packed = self.bytes.get(start..start.saturating_add(packed)).ok_or_else(cut_off)?;
+        let packed = self.bytes.get(start..start.saturating_add(packed)).ok_or_else(truncation_error)?;
         let most = self.left;
         let mut bytes = Vec::new();
         let limit = most as u64 + 1;
@@ -120,20 +120,20 @@ impl<'a> Archive<'a> {
 
 fn number(bytes: &[u8], at: usize) -> Result<u16, PortError> {
     let found = bytes.get(at..at + 2).and_then(|found| found.try_into().ok());
-    found.map(u16::from_le_bytes).ok_or_else(cut_off)
+    found.map(u16::from_le_bytes).ok_or_else(truncation_error)
 }
 
 /// The maximum value means a ZIP64 size, which is not supported.
 fn long(bytes: &[u8], at: usize) -> Result<usize, PortError> {
     let found = bytes.get(at..at + 4).and_then(|found| found.try_into().ok());
-    let found = found.map(u32::from_le_bytes).ok_or_else(cut_off)?;
+    let found = found.map(u32::from_le_bytes).ok_or_else(truncation_error)?;
     match usize::try_from(found) {
         Ok(found) if found < u32::MAX as usize => Ok(found),
         _ => Err(too_large(phrase!("it contains archive members of more than 4 GiB"))),
     }
 }
 
-fn cut_off() -> PortError {
+fn truncation_error() -> PortError {
     invalid(phrase!("it is truncated"))
 }
 

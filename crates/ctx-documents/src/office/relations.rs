@@ -6,7 +6,7 @@ use super::archive::Archive;
 use super::markup::{Next, Token, read};
 
 /// Reads the internal relationships of a member: paths by id.
-pub(super) fn of(
+pub(super) fn targets(
     archive: &mut Archive<'_>,
     folder: &str,
     name: &str,

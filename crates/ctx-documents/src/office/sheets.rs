@@ -35,7 +35,7 @@ pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedTex
         }
     }
     if book.sheets.len() > limits.pages {
-        page.leave_out(|| format!("omitted sheets after the first {}", limits.pages));
+        page.note_omission(|| format!("omitted sheets after the first {}", limits.pages));
     }
     Ok(page.finish())
 }
@@ -47,7 +47,7 @@ struct Workbook {
 }
 
 fn workbook(archive: &mut Archive<'_>) -> Result<Workbook, PortError> {
-    let targets = relations::of(archive, "xl", "workbook.xml")?;
+    let targets = relations::targets(archive, "xl", "workbook.xml")?;
     let mut book = Workbook::default();
     read_markup(&archive.expect("xl/workbook.xml")?, |token| {
         let Token::Open(tag) = token else { return Next::Go };

@@ -20,13 +20,13 @@ pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedTex
         }
     }
     if slides.len() > limits.pages {
-        page.leave_out(|| format!("omitted slides after the first {}", limits.pages));
+        page.note_omission(|| format!("omitted slides after the first {}", limits.pages));
     }
     Ok(page.finish())
 }
 
 fn slides(archive: &mut Archive<'_>) -> Result<Vec<String>, PortError> {
-    let targets = relations::of(archive, "ppt", "presentation.xml")?;
+    let targets = relations::targets(archive, "ppt", "presentation.xml")?;
     let mut slides = Vec::new();
     read_markup(&archive.expect("ppt/presentation.xml")?, |token| {
         if let Token::Open(tag) = token

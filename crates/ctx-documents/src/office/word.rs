@@ -25,12 +25,12 @@ pub(crate) fn read(bytes: &[u8], limits: &DocumentLimits) -> Result<ExtractedTex
 }
 
 fn write(xml: &str, page: &mut Page) -> Result<(), PortError> {
-    let mut writing = Writing::default();
+    let mut writer = WordWriter::default();
     read_markup(xml, |token| {
         match token {
-            Token::Open(tag) => writing.open(&tag, page),
-            Token::Close(name) => writing.close(&name, page),
-            Token::Text(text) if writing.is_text && writing.hidden == 0 => page.push(&text),
+            Token::Open(tag) => writer.open(&tag, page),
+            Token::Close(name) => writer.close(&name, page),
+            Token::Text(text) if writer.is_text && writer.hidden == 0 => page.push(&text),
             Token::Text(_) => {}
         }
         if page.is_full { Next::Stop } else { Next::Go }
@@ -38,7 +38,7 @@ fn write(xml: &str, page: &mut Page) -> Result<(), PortError> {
 }
 
 #[derive(Default)]
-struct Writing {
+struct WordWriter {
     /// Whether inside a text element.
     is_text: bool,
     hidden: usize,
@@ -50,7 +50,7 @@ struct Writing {
 /// Alternatives for older programs, and deleted text.
 const HIDDEN: [&str; 3] = ["Fallback", "del", "moveFrom"];
 
-impl Writing {
+impl WordWriter {
     fn open(&mut self, tag: &Tag<'_>, page: &mut Page) {
         match tag.name() {
             "t" => self.is_text = true,

@@ -35,11 +35,11 @@ pub(super) struct File<'a> {
 struct Version {
     /// Offset of the object, or of its object stream.
     start: usize,
-    place: Place,
+    place: ObjectLocation,
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum ObjectLocation {
     At(usize),
     In { packed: usize, at: usize },
 }
@@ -48,7 +48,8 @@ impl<'a> File<'a> {
     /// Finds all objects. O(bytes of the file and of object streams).
     pub(super) fn open(bytes: &'a [u8], max_unpacked: usize) -> Self {
         let found = find_objects(bytes);
-        let version = |object: &FoundObject| Version { start: object.start, place: Place::At(object.start) };
+        let version =
+            |object: &FoundObject| Version { start: object.start, place: ObjectLocation::At(object.start) };
         let places = found.iter().map(|object| (object.number, version(object))).collect();
         let mut file =
             Self { bytes, places, packed: Vec::new(), root: None, is_encrypted: false, left: max_unpacked };
@@ -106,7 +107,7 @@ impl<'a> File<'a> {
         self.packed.push(bytes.into());
         for (number, at) in places {
             let at = first.saturating_add(at as usize);
-            let version = Version { start, place: Place::In { packed, at } };
+            let version = Version { start, place: ObjectLocation::In { packed, at } };
             let place = self.places.entry(number).or_insert(version);
             if place.start <= start {
                 *place = version;
@@ -120,8 +121,8 @@ impl<'a> File<'a> {
 
     pub(super) fn object(&self, number: u32) -> Option<Object> {
         match self.places.get(&number)?.place {
-            Place::At(at) => Lexer::new(self.bytes, at).object(),
-            Place::In { packed, at } => Lexer::new(self.packed.get(packed)?, at).object(),
+            ObjectLocation::At(at) => Lexer::new(self.bytes, at).object(),
+            ObjectLocation::In { packed, at } => Lexer::new(self.packed.get(packed)?, at).object(),
         }
     }
 
@@ -147,7 +148,7 @@ impl<'a> File<'a> {
 
     /// Unpacks a stream within the limits.
     pub(super) fn stream(&mut self, number: u32) -> Option<(Dict, Vec<u8>)> {
-        let Place::At(at) = self.places.get(&number)?.place else { return None };
+        let ObjectLocation::At(at) = self.places.get(&number)?.place else { return None };
         self.stream_at(at)
     }
 

@@ -89,7 +89,7 @@ impl Font {
             }
             Letters::Composite(codes) => codes.letters(code),
         });
-        let glyph = Glyph { letters, width: self.widths.of(number(code)), is_space: code == b" " };
+        let glyph = Glyph { letters, width: self.widths.width(number(code)), is_space: code == b" " };
         (glyph, rest)
     }
 }
@@ -110,7 +110,7 @@ fn simple(file: &mut File<'_>, dict: &Dict) -> Letters {
         match item {
             Object::Number(_) => code = item.index().unwrap_or_default(),
             Object::Name(name) => {
-                let letters = |code| glyphs::letters(name).or_else(|| glyphs::of_code(name, code));
+                let letters = |code| glyphs::letters(name).or_else(|| glyphs::letters_from_code(name, code));
                 named.extend(u8::try_from(code).ok().map(|code| (code, letters(code))));
                 code = code.saturating_add(1);
             }
@@ -118,13 +118,13 @@ fn simple(file: &mut File<'_>, dict: &Dict) -> Letters {
         }
     }
     if encoding.is_none() {
-        named = built_in(file, dict);
+        named = built_in_encoding(file, dict);
     }
     Letters::Simple { named, base }
 }
 
 /// Reads `dup 12 /fi put` lines of a Type 1 font program.
-fn built_in(file: &mut File<'_>, dict: &Dict) -> Vec<(u8, Option<String>)> {
+fn built_in_encoding(file: &mut File<'_>, dict: &Dict) -> Vec<(u8, Option<String>)> {
     let descriptor = file.dict(dict, "FontDescriptor").unwrap_or_default();
     let Some(Object::Reference(number)) = descriptor.get("FontFile") else { return Vec::new() };
     let Some((_, program)) = file.stream(*number) else { return Vec::new() };

@@ -18,20 +18,20 @@ pub(super) fn letters(name: &[u8]) -> Option<String> {
     }
     let mut letters = name.chars();
     let letter = letters.next().filter(char::is_ascii_alphabetic)?;
-    letters.next().is_none().then(|| letter.to_string()).or_else(|| accented(name))
+    letters.next().is_none().then(|| letter.to_string()).or_else(|| accented_letter(name))
 }
 
 /// Returns the character of a name that repeats its code, such as `a65`.
 ///
 /// `TeX` names glyphs of bitmap fonts like this; nearly all of them use ASCII codes.
-pub(super) fn of_code(name: &[u8], code: u8) -> Option<String> {
+pub(super) fn letters_from_code(name: &[u8], code: u8) -> Option<String> {
     let digits = std::str::from_utf8(name).ok()?.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let is_named = code.is_ascii_graphic() && digits.parse() == Ok(code);
     is_named.then(|| char::from(code).to_string())
 }
 
 /// Composes names such as `eacute`.
-fn accented(name: &str) -> Option<String> {
+fn accented_letter(name: &str) -> Option<String> {
     let letter = name.chars().next().filter(char::is_ascii_alphabetic)?;
     let accent = name.get(1..)?;
     let (_, forms) = ACCENTS.iter().find(|(known, _)| *known == accent)?;
@@ -220,10 +220,10 @@ mod tests {
 
     #[test]
     fn reads_glyph_name_that_repeats_code() {
-        assert_eq!(of_code(b"a65", 65).as_deref(), Some("A"));
-        assert_eq!(of_code(b"a66", 65), None);
-        assert_eq!(of_code(b"a7", 7), None);
-        assert_eq!(of_code(b".notdef", 65), None);
-        assert_eq!(of_code(b"a999", 65), None);
+        assert_eq!(letters_from_code(b"a65", 65).as_deref(), Some("A"));
+        assert_eq!(letters_from_code(b"a66", 65), None);
+        assert_eq!(letters_from_code(b"a7", 7), None);
+        assert_eq!(letters_from_code(b".notdef", 65), None);
+        assert_eq!(letters_from_code(b"a999", 65), None);
     }
 }

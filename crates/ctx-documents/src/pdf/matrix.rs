@@ -7,13 +7,13 @@ pub(super) struct Matrix(pub(super) [f64; 6]);
 impl Matrix {
     pub(super) const IDENTITY: Self = Self([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
 
-    pub(super) fn of(operands: &[Object]) -> Option<Self> {
+    pub(super) fn from_operands(operands: &[Object]) -> Option<Self> {
         let mut numbers = operands.iter().filter_map(Object::number);
         let mut next = || numbers.next();
         Some(Self([next()?, next()?, next()?, next()?, next()?, next()?]))
     }
 
-    pub(super) const fn moved(x: f64, y: f64) -> Self {
+    pub(super) const fn translation(x: f64, y: f64) -> Self {
         Self([1.0, 0.0, 0.0, 1.0, x, y])
     }
 

@@ -85,10 +85,10 @@ fn page_object(file: &File<'_>, dict: &Dict, inherited: Option<Rc<Dict>>) -> Pag
 }
 
 fn references(list: &[Object]) -> Vec<u32> {
-    const MOST: usize = 1_000;
+    const MAX_REFERENCES: usize = 1_000;
     let number = |object: &Object| match object {
         Object::Reference(number) => Some(*number),
         _ => None,
     };
-    list.iter().filter_map(number).take(MOST).collect()
+    list.iter().filter_map(number).take(MAX_REFERENCES).collect()
 }

@@ -48,7 +48,7 @@ impl Widths {
         Self { by_code, other }
     }
 
-    pub(super) fn of(&self, code: u32) -> f64 {
+    pub(super) fn width(&self, code: u32) -> f64 {
         self.by_code.get(&code).copied().unwrap_or(self.other)
     }
 }

@@ -4,7 +4,7 @@ use ctx_types::PortErrorKind;
 use proptest::prelude::*;
 
 use crate::build::{docx, pdf, stream, xlsx, zip, zlib};
-use crate::pdf::{of_contents, of_lines};
+use crate::pdf::{with_contents, with_lines};
 use crate::{DOCX, MEMORY, PDF, PPTX, XLSX, check, check_error, read};
 
 /// Maximum additional bytes at once.
@@ -53,7 +53,7 @@ fn limits_memory_for_many_small_elements() {
 
 #[test]
 fn distinguishes_encrypted_from_broken_files() {
-    let mut file = of_lines(&["secret"]);
+    let mut file = with_lines(&["secret"]);
     file.extend(b"trailer\n<< /Root 1 0 R /Encrypt 9 0 R >>\n");
     check_error(&file, PDF, PortErrorKind::Denied);
     let mut file = docx("<w:p/>");
@@ -69,7 +69,7 @@ fn distinguishes_encrypted_from_broken_files() {
 
 #[test]
 fn reads_truncated_files_as_far_as_possible() {
-    let file = of_lines(&["first", "second"]);
+    let file = with_lines(&["first", "second"]);
     let end = file.windows(6).position(|window| window == b"second").unwrap();
     let (text, _) = read(&file[..end], PDF).unwrap();
     assert!(text.starts_with("first"), "{text}");
@@ -98,7 +98,7 @@ fn stops_at_circular_references() {
 #[test]
 fn handles_deep_nesting() {
     let deep = format!("BT /F 1 Tf {} (x) Tj ET", "[".repeat(200_000));
-    assert!(read(&of_contents("<< >>", &[deep.as_bytes()], &[]), PDF).is_ok());
+    assert!(read(&with_contents("<< >>", &[deep.as_bytes()], &[]), PDF).is_ok());
     let deep = "<w:tbl>".repeat(200_000);
     check(&docx(&deep), DOCX, "");
     let deep = format!("%PDF-1.4 1 0 obj {} endobj", "<< /A ".repeat(100_000));
@@ -115,8 +115,8 @@ fn samples() -> Vec<(Vec<u8>, &'static str)> {
     let table = stream("/Filter /FlateDecode", &zlib(b"1 beginbfrange <0000> <00ff> <4E00> endbfrange"));
     let font = "<< /Subtype /Type0 /Encoding /Identity-H /ToUnicode 6 0 R /DescendantFonts [<< /W [1 [2 3] 4 9 5] >>] >>";
     vec![
-        (of_lines(&["one two", "three"]), PDF),
-        (of_contents(font, &[b"q 1 0 0 1 5 5 cm BT /F 9 Tf [<0001> -300 <0002>] TJ ET Q"], &[table]), PDF),
+        (with_lines(&["one two", "three"]), PDF),
+        (with_contents(font, &[b"q 1 0 0 1 5 5 cm BT /F 9 Tf [<0001> -300 <0002>] TJ ET Q"], &[table]), PDF),
         (docx("<w:p><w:t>x</w:t></w:p>"), DOCX),
         (xlsx("<row><c r=\"A1\" t=\"s\" s=\"0\"><v>0</v></c></row>", "<si><t>x</t></si>", ""), XLSX),
         (b"<p>a<b>c</p><table><tr><td>x".to_vec(), "text/html"),

@@ -44,7 +44,7 @@ fn rejects_unsupported_types() {
 #[test]
 fn applies_limits_of_caller() {
     let limits = DocumentLimits { pages: 1, ..DocumentLimits::default() };
-    let file = pdf::of_lines(&["one", "two"]);
+    let file = pdf::with_lines(&["one", "two"]);
     let text = DocumentReader::new(limits).read(&file, PDF).unwrap();
     assert_eq!(text.text, "one");
     assert_eq!(text.left_out.as_deref(), Some("omitted pages after the first 1"));

@@ -3,7 +3,7 @@ use ctx_types::PortErrorKind;
 use crate::build::{pdf, stream, zlib};
 use crate::{PDF, check, check_error, read};
 
-pub(crate) fn of_contents(font: &str, contents: &[&[u8]], more: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn with_contents(font: &str, contents: &[&[u8]], more: &[Vec<u8>]) -> Vec<u8> {
     let kids: Vec<String> = (0..contents.len()).map(|index| format!("{} 0 R", 4 + 2 * index)).collect();
     let mut objects = vec![
         b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
@@ -21,20 +21,20 @@ pub(crate) fn of_contents(font: &str, contents: &[&[u8]], more: &[Vec<u8>]) -> V
 
 const HELVETICA: &str = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";
 
-pub(crate) fn of_lines(lines: &[&str]) -> Vec<u8> {
+pub(crate) fn with_lines(lines: &[&str]) -> Vec<u8> {
     let contents: Vec<String> = lines.iter().map(|line| format!("BT /F 12 Tf ({line}) Tj ET")).collect();
     let contents: Vec<&[u8]> = contents.iter().map(String::as_bytes).collect();
-    of_contents(HELVETICA, &contents, &[])
+    with_contents(HELVETICA, &contents, &[])
 }
 
 #[track_caller]
 fn check_page(content: &str, expected: &str) {
-    check(&of_contents(HELVETICA, &[content.as_bytes()], &[]), PDF, expected);
+    check(&with_contents(HELVETICA, &[content.as_bytes()], &[]), PDF, expected);
 }
 
 #[test]
 fn reads_pages_in_order() {
-    check(&of_lines(&["one", "two"]), PDF, "one\n\ntwo");
+    check(&with_lines(&["one", "two"]), PDF, "one\n\ntwo");
 }
 
 #[test]
@@ -51,13 +51,13 @@ fn derives_lines_and_spaces_from_positions() {
 fn decodes_text_with_font_encoding() {
     check_page("BT /F 10 Tf (Caf\\351 \\200) Tj ET", "Café €");
     let named = "<< /Type /Font /Subtype /Type1 /Encoding << /Differences [65 /eacute /uni4E2D /fi] >> >>";
-    check(&of_contents(named, &[b"BT /F 10 Tf (ABCD) Tj ET"], &[]), PDF, "é中fiD");
+    check(&with_contents(named, &[b"BT /F 10 Tf (ABCD) Tj ET"], &[]), PDF, "é中fiD");
 }
 
 #[test]
 fn decodes_type3_glyphs_named_by_code() {
     let font = "<< /Type /Font /Subtype /Type3 /Encoding << /Differences [65 /a65 /a66 67 /a1] >> >>";
-    let (text, left_out) = read(&of_contents(font, &[b"BT /F 10 Tf (ABC) Tj ET"], &[]), PDF).unwrap();
+    let (text, left_out) = read(&with_contents(font, &[b"BT /F 10 Tf (ABC) Tj ET"], &[]), PDF).unwrap();
     assert_eq!((&*text, left_out.is_some()), ("AB", true));
 }
 
@@ -65,7 +65,7 @@ fn decodes_type3_glyphs_named_by_code() {
 fn reads_encoding_of_embedded_font() {
     let font = "<< /Type /Font /Subtype /Type1 /FontDescriptor << /FontFile 6 0 R >> >>";
     let program = stream("", b"/Encoding 256 array\ndup 12 /fi put\ndup 65 /B put\neexec dup 67 /X put");
-    check(&of_contents(font, &[b"BT /F 10 Tf (\\014ACD) Tj ET"], &[program]), PDF, "fiBCD");
+    check(&with_contents(font, &[b"BT /F 10 Tf (\\014ACD) Tj ET"], &[program]), PDF, "fiBCD");
 }
 
 #[test]
@@ -76,9 +76,9 @@ fn decodes_collection_numbers() {
         format!("<< /Type /Font /Subtype /Type0 /Encoding /Identity-H /DescendantFonts [{descendant}] >>")
     };
     let content = b"BT /F 10 Tf <0022046503AC> Tj ET";
-    check(&of_contents(&font("Japan1"), &[content], &[]), PDF, "A亜グ");
-    check(&of_contents(&font("GB1"), &[content], &[]), PDF, "A秉啊");
-    check_error(&of_contents(&font("Identity"), &[content], &[]), PDF, PortErrorKind::Invalid);
+    check(&with_contents(&font("Japan1"), &[content], &[]), PDF, "A亜グ");
+    check(&with_contents(&font("GB1"), &[content], &[]), PDF, "A秉啊");
+    check_error(&with_contents(&font("Identity"), &[content], &[]), PDF, PortErrorKind::Invalid);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn separates_words_of_justified_line() {
 fn prefers_unicode_table_of_font() {
     let font = "<< /Type /Font /Subtype /Type0 /Encoding /Identity-H /ToUnicode 6 0 R /DescendantFonts [<< /DW 1000 >>] >>";
     let table = stream("/Filter /FlateDecode", &zlib(b"2 beginbfchar <0001> <4E2D> <0002> <6587> endbfchar"));
-    check(&of_contents(font, &[b"BT /F 10 Tf <00010002> Tj ET"], &[table]), PDF, "中文");
+    check(&with_contents(font, &[b"BT /F 10 Tf <00010002> Tj ET"], &[table]), PDF, "中文");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn decodes_predefined_chinese_encodings() {
     };
     let check = |encoding: &str, codes: &str, expected: &str| {
         let content = format!("BT /F 10 Tf <{codes}> Tj ET");
-        check(&of_contents(&font(encoding), &[content.as_bytes()], &[]), PDF, expected);
+        check(&with_contents(&font(encoding), &[content.as_bytes()], &[]), PDF, expected);
     };
     check("GBK-EUC-H", "D6D0CEC4", "中文");
     check("GBKp-EUC-V", "D6D0CEC4", "中文");
@@ -108,14 +108,14 @@ fn decodes_predefined_chinese_encodings() {
     check("UniGB-UCS2-H", "4E2D6587", "中文");
     check("UniGB-UTF16-H", "D842DFB7", "𠮷");
     check("ETen-B5-H", "A4A4A4E5", "中文");
-    let unknown = of_contents(&font("Identity-H"), &[b"BT /F 10 Tf <00010002> Tj ET"], &[]);
+    let unknown = with_contents(&font("Identity-H"), &[b"BT /F 10 Tf <00010002> Tj ET"], &[]);
     check_error(&unknown, PDF, PortErrorKind::Invalid);
 }
 
 #[test]
 fn reports_undefined_characters() {
     let font = "<< /Type /Font /Subtype /Type0 /Encoding /GBK-EUC-H /DescendantFonts [<< >>] >>";
-    let file = of_contents(font, &[b"BT /F 10 Tf <D6D0FFFF> Tj ET"], &[]);
+    let file = with_contents(font, &[b"BT /F 10 Tf <D6D0FFFF> Tj ET"], &[]);
     let (text, left_out) = read(&file, PDF).unwrap();
     assert_eq!(text, "中");
     assert_eq!(left_out.unwrap(), "omitted 1 characters that the fonts do not define");
@@ -124,25 +124,25 @@ fn reports_undefined_characters() {
 #[test]
 fn ignores_object_syntax_in_text() {
     check(
-        &of_lines(&["see 3 0 obj << >> endobj", "and 2 0 obj, trailer << /Root 9 0 R >>"]),
+        &with_lines(&["see 3 0 obj << >> endobj", "and 2 0 obj, trailer << /Root 9 0 R >>"]),
         PDF,
         "see 3 0 obj << >> endobj\n\nand 2 0 obj, trailer << /Root 9 0 R >>",
     );
     let title = b"<< /Title (of 4 0 obj) >>".to_vec();
-    check(&of_contents(HELVETICA, &[b"BT /F 10 Tf (x) Tj ET"], &[title]), PDF, "x");
+    check(&with_contents(HELVETICA, &[b"BT /F 10 Tf (x) Tj ET"], &[title]), PDF, "x");
 }
 
 #[test]
 fn skips_unterminated_objects() {
     for broken in ["<< /Title (of", "<< /Kids [ 1 0 R", "<< >> stream\nBT"] {
         let mut file = format!("%PDF-1.5\n9 0 obj\n{broken}\nendobj\n").into_bytes();
-        file.extend(of_lines(&["x"]));
+        file.extend(with_lines(&["x"]));
         check(&file, PDF, "x");
     }
 }
 
 /// Object 2 is the page tree.
-fn of_objects(objects: &[(u32, Vec<u8>)]) -> Vec<u8> {
+fn with_objects(objects: &[(u32, Vec<u8>)]) -> Vec<u8> {
     let mut file = b"%PDF-1.5\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n".to_vec();
     for (number, object) in objects {
         file.extend(format!("{number} 0 obj\n").into_bytes());
@@ -162,7 +162,8 @@ fn uses_later_version_of_object() {
     let pages = b"<< /Type /Pages /Kids [4 0 R] /Resources << /Font << /F 3 0 R >> >> >>".to_vec();
     let content = |text: &str| stream("", format!("BT /F 10 Tf ({text}) Tj ET").as_bytes());
     let common = [(2, pages), (3, HELVETICA.into()), (5, content("old")), (6, content("new"))];
-    let with = |versions: [(u32, Vec<u8>); 2]| of_objects(&[common.as_slice(), versions.as_slice()].concat());
+    let with =
+        |versions: [(u32, Vec<u8>); 2]| with_objects(&[common.as_slice(), versions.as_slice()].concat());
     check(&with([(7, packed("5")), (8, packed("6"))]), PDF, "new");
     let plain = |page: u32| format!("<< /Type /Page /Parent 2 0 R /Contents {page} 0 R >>").into_bytes();
     check(&with([(4, plain(5)), (7, packed("6"))]), PDF, "new");

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ctx_anchors::{Entry, Part, Preset};
+use ctx_anchors::{Entry, EntryPart, Preset};
 use ctx_macros::{Dialect, Registry, Template, VolatileVariables};
 use ctx_tokens::estimate;
 use ctx_types::{
@@ -158,7 +158,7 @@ struct PrefixText<'a> {
 }
 
 fn head(preset: &Preset, is_merging: bool) -> Vec<PrefixText<'_>> {
-    let history = preset.entries().iter().position(|entry| entry.part == Part::History);
+    let history = preset.entries().iter().position(|entry| entry.part == EntryPart::History);
     let anchors = preset.entries().iter().enumerate();
     let anchors = anchors.rev().filter_map(|(place, entry)| Some((entry.anchor()?, place)));
     // Reversed: the first of 2 entries with the same anchor is used.

@@ -15,7 +15,7 @@ pub(super) fn definitions() -> Vec<Definition> {
 fn assets(call: &mut Call<'_>) -> Result<Value, Failure> {
     call.limit_trust(call.env().agent_trust);
     let (list, group) = (&call.env().assets, call.argument(0));
-    let mut listed = list.of_group(group).peekable();
+    let mut listed = list.iter_group(group).peekable();
     if listed.peek().is_none() {
         if group.is_empty() {
             return Ok("This agent has no files.".into());

@@ -5,15 +5,15 @@ use crate::definition::Definition;
 use crate::env::SpokenText;
 
 pub(super) fn definitions() -> Vec<Definition> {
-    let said = |name: &'static str, of: fn(&Call<'_>) -> Option<SpokenText>| {
-        Definition::always(name, move |call| said(of(call), call)).volatile()
+    let definition = |name: &'static str, read: fn(&Call<'_>) -> Option<SpokenText>| {
+        Definition::always(name, move |call| spoken_value(read(call), call)).volatile()
     };
     vec![
-        said("lastMessage", |call| call.env().conversation.last.clone())
+        definition("lastMessage", |call| call.env().conversation.last.clone())
             .describe("Newest complete message, or empty.", "{{lastMessage}}"),
-        said("lastUserMessage", |call| call.env().conversation.last_user.clone())
+        definition("lastUserMessage", |call| call.env().conversation.last_user.clone())
             .describe("Newest message of the user.", "{{lastUserMessage}}"),
-        said("lastCharMessage", |call| call.env().conversation.last_agent.clone())
+        definition("lastCharMessage", |call| call.env().conversation.last_agent.clone())
             .describe("Newest complete message of the agent.", "{{lastCharMessage}}"),
         Definition::always("input", |call| call.env().input.clone().into())
             .volatile()
@@ -22,8 +22,8 @@ pub(super) fn definitions() -> Vec<Definition> {
     ]
 }
 
-fn said(said: Option<SpokenText>, call: &mut Call<'_>) -> Value {
-    let Some(SpokenText { text, trust }) = said else { return Value::EMPTY };
+fn spoken_value(spoken: Option<SpokenText>, call: &mut Call<'_>) -> Value {
+    let Some(SpokenText { text, trust }) = spoken else { return Value::EMPTY };
     call.limit_trust(trust);
     text.into()
 }

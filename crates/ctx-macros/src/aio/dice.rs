@@ -36,12 +36,12 @@ fn roll(call: &mut Call<'_>) -> Result<Value, Failure> {
 
 fn dice(text: &str) -> Option<(u64, u64)> {
     let (count, sides) = text.split_once(['d', 'D'])?;
-    let count = if count.is_empty() { 1 } else { whole(count)? };
-    let sides = whole(sides)?;
+    let count = if count.is_empty() { 1 } else { parse_number(count)? };
+    let sides = parse_number(sides)?;
     ((1..=MOST.0).contains(&count) && (1..=MOST.1).contains(&sides)).then_some((count, sides))
 }
 
 /// Rejects a sign.
-fn whole(text: &str) -> Option<u64> {
+fn parse_number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }

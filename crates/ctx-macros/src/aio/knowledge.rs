@@ -10,7 +10,7 @@ pub(super) fn definitions() -> Vec<Definition> {
             "Placeholder such as `【kb::name::5】`, which a plug-in replaces by text of a knowledge base.",
             "{{kb::recipes::5}}",
         ),
-        Definition::always("kb_list", |call| match call.text_of_host("kb_list") {
+        Definition::always("kb_list", |call| match call.host_text("kb_list") {
             Some(list) => list.into(),
             None => Value::EMPTY,
         })
@@ -58,5 +58,5 @@ fn check_kb(call: &mut Call<'_>) {
 
 fn cssvar(call: &mut Call<'_>) -> Value {
     let name = call.argument(0);
-    call.text_of_host(name).map_or_else(|| format!("(未定义: {name})").into(), Value::Text)
+    call.host_text(name).map_or_else(|| format!("(未定义: {name})").into(), Value::Text)
 }

@@ -19,7 +19,7 @@ pub(super) fn definitions() -> Vec<Definition> {
         .describe("Name of the connection profile, otherwise its id.", "{{profileName}}"),
         value("provider", |call| call.env().model.provider.clone())
             .describe("Provider of the model.", "{{provider}}"),
-        Definition::always("agentVersion", |call| of_agent(call.env().card.version.clone(), call))
+        Definition::always("agentVersion", |call| agent_text(call.env().card.version.clone(), call))
             .describe("Version of the agent.", "{{agentVersion}}"),
         Definition::always("visual_guideline", visual_guideline).describe(
             "Layout guidelines for replies: the agent's text, otherwise a short default.",
@@ -46,7 +46,7 @@ fn visual_guideline(call: &mut Call<'_>) -> Value {
     }
 }
 
-fn of_agent(text: Option<Text>, call: &mut Call<'_>) -> Value {
+fn agent_text(text: Option<Text>, call: &mut Call<'_>) -> Value {
     call.limit_trust(call.env().agent_trust);
     text.into()
 }

@@ -14,36 +14,36 @@ pub(super) fn definitions() -> Vec<Definition> {
         Definition::always("persona", persona)
             .trust(Trust::User)
             .describe("Text of the user profile.", "{{persona}}"),
-        Definition::always("description", |call| of_agent(call.env().description.clone(), call))
+        Definition::always("description", |call| agent_text(call.env().description.clone(), call))
             .describe("Description of the agent.", "{{description}}"),
-        Definition::always("personality", |call| of_agent(call.env().personality.clone(), call))
+        Definition::always("personality", |call| agent_text(call.env().personality.clone(), call))
             .describe("Personality of the agent.", "{{personality}}"),
-        Definition::always("scenario", |call| of_agent(call.env().scenario.clone(), call))
+        Definition::always("scenario", |call| agent_text(call.env().scenario.clone(), call))
             .describe("Scenario of the agent.", "{{scenario}}"),
-        Definition::always("mesExamples", |call| of_agent(call.env().card.examples.clone(), call))
+        Definition::always("mesExamples", |call| agent_text(call.env().card.examples.clone(), call))
             .describe("Example dialogues of the agent's card.", "{{mesExamples}}"),
     ]
 }
 
 fn user(call: &mut Call<'_>) -> Value {
-    named(call.env().user.as_ref(), "User")
+    name_or_default(call.env().user.as_ref(), "User")
 }
 
 fn char(call: &mut Call<'_>) -> Value {
     call.limit_trust(call.env().agent_trust);
-    named(call.env().char.as_ref(), "Assistant")
+    name_or_default(call.env().char.as_ref(), "Assistant")
 }
 
 fn persona(call: &mut Call<'_>) -> Value {
     call.env().persona.clone().into()
 }
 
-fn of_agent(text: Option<Text>, call: &mut Call<'_>) -> Value {
+fn agent_text(text: Option<Text>, call: &mut Call<'_>) -> Value {
     call.limit_trust(call.env().agent_trust);
     text.into()
 }
 
-fn named(name: Option<&Text>, default: &'static str) -> Value {
+fn name_or_default(name: Option<&Text>, default: &'static str) -> Value {
     match name {
         Some(name) if !name.is_empty() => name.clone().into(),
         _ => default.into(),

@@ -8,14 +8,14 @@ pub(super) fn definitions() -> Vec<Definition> {
     vec![
         Definition::always("random", |call| {
             let index = call.draw(call.argument_count() as u64);
-            chosen(index, call)
+            choose_argument(index, call)
         })
         .arity(1, None)
         .volatile()
         .describe("Random argument, chosen in each turn.", "{{random::red::green::blue}}"),
         Definition::always("pick", |call| {
             let index = call.draw_for_conversation(call.argument_count() as u64);
-            chosen(index, call)
+            choose_argument(index, call)
         })
         .arity(1, None)
         .describe("Random argument, the same for the whole conversation.", "{{pick::red::green::blue}}"),
@@ -26,7 +26,7 @@ pub(super) fn definitions() -> Vec<Definition> {
     ]
 }
 
-fn chosen(index: u64, call: &mut Call<'_>) -> Value {
+fn choose_argument(index: u64, call: &mut Call<'_>) -> Value {
     if call.argument_count() == 1 {
         call.argument_that_is_not_empty("the list to choose from");
     }

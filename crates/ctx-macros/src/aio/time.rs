@@ -9,17 +9,17 @@ use crate::definition::Definition;
 const DATE_AND_TIME: &str = "YYYY-MM-DD HH:mm:ss";
 
 pub(super) fn definitions() -> Vec<Definition> {
-    let written = |name: &'static str, pattern: &'static str| {
-        Definition::new(name, move |call| Ok(written(pattern, call)?.into())).volatile()
+    let definition = |name: &'static str, pattern: &'static str| {
+        Definition::new(name, move |call| Ok(format_time(pattern, call)?.into())).volatile()
     };
     vec![
-        written("time", "h:mm A").describe("Time, such as `10:30 PM`.", "{{time}}"),
-        written("time24", "HH:mm").describe("Time, such as `22:30`.", "{{time24}}"),
-        written("date", "MMMM D, YYYY").describe("Date, such as `November 7, 2025`.", "{{date}}"),
-        written("date_ymd", "YYYY-MM-DD").describe("Date, such as `2025-11-07`.", "{{date_ymd}}"),
-        written("datetime", DATE_AND_TIME)
+        definition("time", "h:mm A").describe("Time, such as `10:30 PM`.", "{{time}}"),
+        definition("time24", "HH:mm").describe("Time, such as `22:30`.", "{{time24}}"),
+        definition("date", "MMMM D, YYYY").describe("Date, such as `November 7, 2025`.", "{{date}}"),
+        definition("date_ymd", "YYYY-MM-DD").describe("Date, such as `2025-11-07`.", "{{date_ymd}}"),
+        definition("datetime", DATE_AND_TIME)
             .describe("Date and time, such as `2025-11-07 22:30:05`.", "{{datetime}}"),
-        written("weekday", "dddd").describe("Day of the week, such as `Friday`.", "{{weekday}}"),
+        definition("weekday", "dddd").describe("Day of the week, such as `Friday`.", "{{weekday}}"),
         Definition::new("isotime", |call| Ok(iso(call)?.into()))
             .volatile()
             .describe("Date and time in UTC, such as `2025-11-07T14:30:05.123Z`.", "{{isotime}}"),
@@ -34,7 +34,7 @@ pub(super) fn definitions() -> Vec<Definition> {
     ]
 }
 
-pub(super) fn written(pattern: &str, call: &mut Call<'_>) -> Result<String, Failure> {
+pub(super) fn format_time(pattern: &str, call: &mut Call<'_>) -> Result<String, Failure> {
     Ok(pattern::format(pattern, call.now()?.datetime(), locale::english()))
 }
 
@@ -53,5 +53,5 @@ fn datetime_format(call: &mut Call<'_>) -> Result<Value, Failure> {
     }
     let pattern = if pattern.is_empty() { DATE_AND_TIME } else { &pattern };
     call.check_output(pattern.len())?;
-    Ok(written(pattern, call)?.into())
+    Ok(format_time(pattern, call)?.into())
 }

@@ -7,36 +7,38 @@ use crate::dates::{locale, lunar, old_english};
 use crate::definition::Definition;
 
 pub(super) fn definitions() -> Vec<Definition> {
-    let written = |name: &'static str, write: fn(DateTime) -> Option<String>| {
-        Definition::new(name, move |call| written(write, call)).volatile()
+    let definition = |name: &'static str, write: fn(DateTime) -> Option<String>| {
+        Definition::new(name, move |call| expand_time(write, call)).volatile()
     };
     vec![
-        written("date_cn_ancient", |now| lunar::date(now.date())).describe(
+        definition("date_cn_ancient", |now| lunar::date(now.date())).describe(
             "Date in the traditional Chinese calendar, `乙巳年（蛇年）九月十八`.",
             "{{date_cn_ancient}}",
         ),
-        written("time_cn_ancient", |now| Some(lunar::double_hour_and_quarter(now.time())))
+        definition("time_cn_ancient", |now| Some(lunar::double_hour_and_quarter(now.time())))
             .describe("Traditional double hour and quarter, `亥时六刻`.", "{{time_cn_ancient}}"),
-        written("datetime_cn_ancient", |now| {
+        definition("datetime_cn_ancient", |now| {
             Some(format!("{} {}", lunar::date(now.date())?, lunar::double_hour_and_quarter(now.time())))
         })
         .describe("Traditional date and time, `乙巳年（蛇年）九月十八 亥时六刻`.", "{{datetime_cn_ancient}}"),
-        written("shichen", |now| Some(lunar::double_hour(now.time())))
+        definition("shichen", |now| Some(lunar::double_hour(now.time())))
             .describe("Traditional double hour, `亥时`.", "{{shichen}}"),
-        written("date_cn_uppercase", |now| Some(capital_date(now)))
+        definition("date_cn_uppercase", |now| Some(capital_date(now)))
             .describe("Date in capital numerals, `贰零贰伍年拾壹月柒日`.", "{{date_cn_uppercase}}"),
-        written("time_cn_uppercase", |now| Some(capital_time(now)))
+        definition("time_cn_uppercase", |now| Some(capital_time(now)))
             .describe("Time in capital numerals, `贰拾贰时叁拾分`.", "{{time_cn_uppercase}}"),
-        written("datetime_cn_uppercase", |now| Some(format!("{}{}", capital_date(now), capital_time(now))))
-            .describe(
-                "Date and time in capital numerals, `贰零贰伍年拾壹月柒日贰拾贰时叁拾分`.",
-                "{{datetime_cn_uppercase}}",
-            ),
-        written("date_en_ancient", |now| Some(english_date(now))).describe(
+        definition("datetime_cn_uppercase", |now| {
+            Some(format!("{}{}", capital_date(now), capital_time(now)))
+        })
+        .describe(
+            "Date and time in capital numerals, `贰零贰伍年拾壹月柒日贰拾贰时叁拾分`.",
+            "{{datetime_cn_uppercase}}",
+        ),
+        definition("date_en_ancient", |now| Some(english_date(now))).describe(
             "Date, `the 7th day of November, in the year of our Lord 2025`.",
             "{{date_en_ancient}}",
         ),
-        written("datetime_en_ancient", |now| {
+        definition("datetime_en_ancient", |now| {
             Some(format!("{}, at {}", english_date(now), old_english::time(now.time())))
         })
         .describe(
@@ -46,10 +48,10 @@ pub(super) fn definitions() -> Vec<Definition> {
     ]
 }
 
-fn written(write: fn(DateTime) -> Option<String>, call: &mut Call<'_>) -> Result<Value, Failure> {
+fn expand_time(write: fn(DateTime) -> Option<String>, call: &mut Call<'_>) -> Result<Value, Failure> {
     let now = call.now()?.datetime();
     write(now).map(Value::from).ok_or_else(|| {
-        Failure::because(if cfg!(feature = "lunar") {
+        Failure::from_message(if cfg!(feature = "lunar") {
             phrase!("no supported calendar contains {date}", date = now.date().to_string())
         } else {
             phrase!("this program was built without the traditional Chinese calendar (feature `lunar`)")

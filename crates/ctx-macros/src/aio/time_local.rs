@@ -7,20 +7,20 @@ use crate::dates::pattern;
 use crate::definition::Definition;
 
 pub(super) fn definitions() -> Vec<Definition> {
-    let written = |name: &'static str, tag: &'static str, pattern: &'static str| {
-        Definition::new(name, move |call| written(tag, pattern, call)).volatile()
+    let definition = |name: &'static str, tag: &'static str, pattern: &'static str| {
+        Definition::new(name, move |call| format_time(tag, pattern, call)).volatile()
     };
     vec![
-        written("date_cn", "zh-CN", "YYYY年M月D日").describe("Date, `2025年11月7日`.", "{{date_cn}}"),
-        written("datetime_cn", "zh-CN", "YYYY年M月D日 HH:mm")
+        definition("date_cn", "zh-CN", "YYYY年M月D日").describe("Date, `2025年11月7日`.", "{{date_cn}}"),
+        definition("datetime_cn", "zh-CN", "YYYY年M月D日 HH:mm")
             .describe("Date and time, `2025年11月7日 22:30`.", "{{datetime_cn}}"),
-        written("weekday_cn", "zh-CN", "dddd").describe("Day of the week, `星期五`.", "{{weekday_cn}}"),
-        written("date_jp", "ja-JP", "YYYY年M月D日（ddd）")
+        definition("weekday_cn", "zh-CN", "dddd").describe("Day of the week, `星期五`.", "{{weekday_cn}}"),
+        definition("date_jp", "ja-JP", "YYYY年M月D日（ddd）")
             .describe("Date, `2025年11月7日（金）`.", "{{date_jp}}"),
         Definition::new("datetime_jp", datetime_jp)
             .volatile()
             .describe("Date and time, `2025年11月7日（金） 午後10時30分`.", "{{datetime_jp}}"),
-        written("date_ko", "ko-KR", "YYYY년 M월 D일 (ddd)")
+        definition("date_ko", "ko-KR", "YYYY년 M월 D일 (ddd)")
             .describe("Date, `2025년 11월 7일 (금)`.", "{{date_ko}}"),
         Definition::new("datetime_locale", datetime_locale).arity(0, 1).volatile().describe(
             "Date, day of the week and time in a language: a tag such as `fr-FR`, or a name such as \
@@ -30,7 +30,7 @@ pub(super) fn definitions() -> Vec<Definition> {
     ]
 }
 
-fn written(tag: &str, pattern: &str, call: &mut Call<'_>) -> Result<Value, Failure> {
+fn format_time(tag: &str, pattern: &str, call: &mut Call<'_>) -> Result<Value, Failure> {
     let locale = locale::find(tag).unwrap_or_else(locale::english);
     Ok(pattern::format(pattern, call.now()?.datetime(), locale).into())
 }
@@ -38,7 +38,7 @@ fn written(tag: &str, pattern: &str, call: &mut Call<'_>) -> Result<Value, Failu
 /// Japanese noon is `午後0時`, an hour that no token writes.
 fn datetime_jp(call: &mut Call<'_>) -> Result<Value, Failure> {
     let hour = call.now()?.hour() % 12;
-    written("ja-JP", &format!("YYYY年M月D日（ddd） A[{hour}]時m分"), call)
+    format_time("ja-JP", &format!("YYYY年M月D日（ddd） A[{hour}]時m分"), call)
 }
 
 fn datetime_locale(call: &mut Call<'_>) -> Result<Value, Failure> {
@@ -55,7 +55,7 @@ fn unknown(asked: &str) -> Failure {
     let known: Vec<&str> = locale::tags().collect();
     let finding = Diagnostic::error(codes::UNKNOWN_LOCALE, message);
     Failure::new(match closest(asked, known.iter().copied()) {
-        Some(near) => finding.suggesting(near),
+        Some(near) => finding.with_suggestion(near),
         None => {
             finding.with_help(phrase!("use one of {known}", known = Argument::list(&known, Divider::Comma)))
         }

@@ -10,7 +10,7 @@ use crate::number;
 use crate::state::Scope;
 
 pub(super) fn definitions() -> Vec<Definition> {
-    let of = |scope: Scope, kind: &str, [set, get, inc, dec]: [[&'static str; 2]; 4]| {
+    let scope_definitions = |scope: Scope, kind: &str, [set, get, inc, dec]: [[&'static str; 2]; 4]| {
         let change = |definition: Definition| definition.changes_state();
         [
             change(Definition::new(set[0], move |call| setvar(scope, call)))
@@ -30,7 +30,7 @@ pub(super) fn definitions() -> Vec<Definition> {
                 .arity(1, 1)
                 .describe(format!("Empty; subtracts 1 from a {kind}."), dec[1]),
         ]
-        .map(|definition| definition.of_variable(scope))
+        .map(|definition| definition.for_variables(scope))
     };
     let local = [
         ["setvar", "{{setvar::mood::calm}}"],
@@ -48,8 +48,10 @@ pub(super) fn definitions() -> Vec<Definition> {
         .arity(2, 2)
         .changes_state()
         .describe("Empty; adds a number to a variable, or appends a text.", "{{addvar::score::5}}");
-    let local = of(Scope::Local, "variable", local).into_iter().chain([add.of_variable(Scope::Local)]);
-    local.chain(of(Scope::Global, "global variable", global)).collect()
+    let local = scope_definitions(Scope::Local, "variable", local)
+        .into_iter()
+        .chain([add.for_variables(Scope::Local)]);
+    local.chain(scope_definitions(Scope::Global, "global variable", global)).collect()
 }
 
 fn setvar(scope: Scope, call: &mut Call<'_>) -> Result<Value, Failure> {

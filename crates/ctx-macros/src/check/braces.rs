@@ -19,7 +19,7 @@ impl Checker<'_> {
     ///
     /// Reads at most to the next brace or the end of the line.
     pub(crate) fn report_text(&mut self, start: usize, head: &Head) {
-        match closed(self.source, start) {
+        match find_closing_braces(self.source, start) {
             Some(end) if self.dialect == Dialect::SillyTavern => {
                 self.report_closed(Span::new(start, end), head);
             }
@@ -28,7 +28,7 @@ impl Checker<'_> {
     }
 
     pub(crate) fn report_closer_with_arguments(&mut self, start: usize, name: Span) {
-        let span = Span::new(start, closed(self.source, start).unwrap_or(name.end));
+        let span = Span::new(start, find_closing_braces(self.source, start).unwrap_or(name.end));
         if self.find(name).is_none() {
             return self.report_unknown(span, name);
         }
@@ -39,7 +39,7 @@ impl Checker<'_> {
     }
 
     pub(crate) fn report_unclosed(&mut self, start: usize, name: Span) {
-        if self.is_of_variable(name) {
+        if self.is_variable_name(name) {
             return;
         }
         // A name may extend to the separator; use its leading identifier.
@@ -61,11 +61,11 @@ impl Checker<'_> {
     }
 
     fn report_closed(&mut self, span: Span, head: &Head) {
-        if self.is_of_variable(head.name) {
+        if self.is_variable_name(head.name) {
             self.report_variable(span, head.name);
         } else if head.name.is_empty() {
             self.report_flag(span, head.name.start);
-        } else if let Some(time) = self.zoned(head) {
+        } else if let Some(time) = self.find_time_macro(head) {
             self.report_form(span, time, "{{time::UTC+3:30}}");
         } else if let Some(definition) = self.find(head.name) {
             let example = self.definition(definition).map_or("", |known| &known.example);
@@ -75,13 +75,13 @@ impl Checker<'_> {
         }
     }
 
-    fn is_of_variable(&self, name: Span) -> bool {
+    fn is_variable_name(&self, name: Span) -> bool {
         let before = name.start.checked_sub(1).and_then(|at| self.source.as_bytes().get(at));
         matches!(before, Some(b'.' | b'$'))
     }
 
     /// Replacement of the legacy `time_UTC+…`.
-    fn zoned(&self, head: &Head) -> Option<usize> {
+    fn find_time_macro(&self, head: &Head) -> Option<usize> {
         let is_zoned = self.text(head.name).eq_ignore_ascii_case(ZONED);
         self.find_name("time").filter(|_| is_zoned)
     }
@@ -129,7 +129,7 @@ impl Checker<'_> {
 }
 
 /// End of the braces, if they close on the same line without nested braces.
-fn closed(source: &str, start: usize) -> Option<usize> {
+fn find_closing_braces(source: &str, start: usize) -> Option<usize> {
     let inner = start + 2;
     let rest = source.as_bytes().get(inner..)?;
     let end = inner + memchr3(b'{', b'}', b'\n', rest)?;

@@ -24,15 +24,15 @@ pub(crate) fn time(time: civil::Time) -> String {
         0 if hour == 0 => "the stroke of midnight".to_owned(),
         0 if hour == 12 => "high noon".to_owned(),
         0 => format!("{} o'clock {}", on_the_dial(hour), part_of_day(hour)),
-        15 => format!("a quarter past {}", named(hour)),
-        30 => format!("half past {}", named(hour)),
+        15 => format!("a quarter past {}", hour_name(hour)),
+        30 => format!("half past {}", hour_name(hour)),
         45 => format!("a quarter to {}", next(hour)),
-        1..30 => format!("{} past {}", minutes(minute), named(hour)),
+        1..30 => format!("{} past {}", minutes(minute), hour_name(hour)),
         _ => format!("{} to {}", minutes(60 - minute), next(hour)),
     }
 }
 
-fn named(hour: i8) -> String {
+fn hour_name(hour: i8) -> String {
     format!("{} {}", on_the_dial(hour), part_of_day(hour))
 }
 
@@ -40,7 +40,7 @@ fn next(hour: i8) -> String {
     match (hour + 1) % 24 {
         0 => "midnight".to_owned(),
         12 => "noon".to_owned(),
-        hour => named(hour),
+        hour => hour_name(hour),
     }
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn format(pattern: &str, time: DateTime, locale: &Locale) -> String {
     let last_close = memchr::memrchr(b']', pattern.as_bytes()).unwrap_or(0);
     while let Some(first) = rest.chars().next() {
         let is_closed = pattern.len() - rest.len() < last_close;
-        let quoted = if is_closed { quoted(rest) } else { None };
+        let quoted = if is_closed { split_quoted(rest) } else { None };
         rest = if let Some((literal, after)) = quoted {
             out.push_str(literal);
             after
@@ -77,13 +77,13 @@ pub(crate) fn format(pattern: &str, time: DateTime, locale: &Locale) -> String {
 pub(crate) fn has_open_bracket(pattern: &str) -> bool {
     let mut rest = pattern;
     while let Some(open) = rest.find('[') {
-        let Some((_, after)) = quoted(rest.get(open..).unwrap_or_default()) else { return true };
+        let Some((_, after)) = split_quoted(rest.get(open..).unwrap_or_default()) else { return true };
         rest = after;
     }
     false
 }
 
-fn quoted(text: &str) -> Option<(&str, &str)> {
+fn split_quoted(text: &str) -> Option<(&str, &str)> {
     text.strip_prefix('[')?.split_once(']')
 }
 
@@ -97,22 +97,22 @@ impl Token {
         let half_hour = if hour % 12 == 0 { 12 } else { hour % 12 };
         match self {
             Self::Year => year(time.year(), out),
-            Self::ShortYear => padded(time.year().rem_euclid(100), out),
+            Self::ShortYear => write_padded(time.year().rem_euclid(100), out),
             Self::MonthName => out.push_str(locale.month(time.month())),
             Self::ShortMonthName => out.push_str(locale.short_month(time.month())),
-            Self::PaddedMonth => padded(time.month(), out),
+            Self::PaddedMonth => write_padded(time.month(), out),
             Self::Month => plain(time.month(), out),
             Self::WeekdayName => out.push_str(locale.weekday(time.weekday())),
             Self::ShortWeekdayName => out.push_str(locale.short_weekday(time.weekday())),
-            Self::PaddedDay => padded(time.day(), out),
+            Self::PaddedDay => write_padded(time.day(), out),
             Self::Day => plain(time.day(), out),
-            Self::PaddedHour => padded(hour, out),
+            Self::PaddedHour => write_padded(hour, out),
             Self::Hour => plain(hour, out),
-            Self::PaddedHalfHour => padded(half_hour, out),
+            Self::PaddedHalfHour => write_padded(half_hour, out),
             Self::HalfHour => plain(half_hour, out),
-            Self::PaddedMinute => padded(time.minute(), out),
+            Self::PaddedMinute => write_padded(time.minute(), out),
             Self::Minute => plain(time.minute(), out),
-            Self::PaddedSecond => padded(time.second(), out),
+            Self::PaddedSecond => write_padded(time.second(), out),
             Self::Second => plain(time.second(), out),
             Self::HalfDay => out.push_str(locale.half_day(hour)),
             Self::SmallHalfDay => out.push_str(&locale.half_day(hour).to_lowercase()),
@@ -124,7 +124,7 @@ fn plain(number: impl Into<i32>, out: &mut String) {
     out.push_str(&number.into().to_string());
 }
 
-fn padded(number: impl Into<i32>, out: &mut String) {
+fn write_padded(number: impl Into<i32>, out: &mut String) {
     let number = number.into();
     out.push_str(if number < 10 { "0" } else { "" });
     plain(number, out);

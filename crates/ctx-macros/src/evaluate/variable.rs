@@ -7,13 +7,13 @@ use crate::call::{self, Failure};
 use crate::codes;
 use crate::expansion::{Output, Writer};
 use crate::number;
-use crate::run::Stop;
-use crate::sillytavern::stored::{self, Added};
+use crate::run::EvaluationError;
+use crate::sillytavern::variable_store::{self, Addend};
 use crate::state::Scope;
 use crate::tree::{Access, Argument, Operator};
 
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct VariableTarget<'a> {
     scope: Scope,
     name: &'a str,
     span: Span,
@@ -26,10 +26,10 @@ impl<'a> Evaluator<'a> {
         span: Span,
         argument: Option<&'a Argument>,
         output: &mut Output,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), EvaluationError> {
         let Access { scope, operator, name } = access;
-        let place = Place { scope, name: self.source(name), span };
-        let old = stored::read(self.run.state, scope, place.name);
+        let place = VariableTarget { scope, name: self.source(name), span };
+        let old = variable_store::read(self.run.state, scope, place.name);
         let needed = argument.filter(|_| needs_value(operator, old.as_ref().map(|(text, _)| &**text)));
         let value = needed.map(|argument| self.argument(argument)).transpose()?;
         match self.operate(place, operator, old, value.as_ref()) {
@@ -39,7 +39,7 @@ impl<'a> Evaluator<'a> {
                 output.push(&text, Writer::Variable { trust });
             }
             Ok(None) => {}
-            Err(Failure { diagnostic, is_limit: true }) => return Err(Stop::at(diagnostic, span)),
+            Err(Failure { diagnostic, is_limit: true }) => return Err(EvaluationError::at(diagnostic, span)),
             Err(Failure { diagnostic, is_limit: false }) => {
                 self.run.findings.add(|| diagnostic.at_span(span));
                 self.keep(span, value.as_slice(), |trust| Writer::Variable { trust }, output);
@@ -50,7 +50,7 @@ impl<'a> Evaluator<'a> {
 
     fn operate(
         &mut self,
-        place: Place<'a>,
+        place: VariableTarget<'a>,
         operator: Operator,
         old: Option<(Text, Trust)>,
         value: Option<&call::Argument<'_>>,
@@ -58,14 +58,14 @@ impl<'a> Evaluator<'a> {
         let old = old.unwrap_or((Text::default(), Trust::Preset));
         let Some(value) = value else {
             return match operator {
-                Operator::Increment => self.add(place, Added::Number(1.0), Trust::Preset).map(Some),
-                Operator::Decrement => self.add(place, Added::Number(-1.0), Trust::Preset).map(Some),
+                Operator::Increment => self.add(place, Addend::Number(1.0), Trust::Preset).map(Some),
+                Operator::Decrement => self.add(place, Addend::Number(-1.0), Trust::Preset).map(Some),
                 _ => Ok(Some(old)),
             };
         };
         match operator {
             Operator::Set => self.set(place, value).map(|()| None),
-            Operator::Add => self.add(place, Added::Text(&value.text), value.trust).map(|_| None),
+            Operator::Add => self.add(place, Addend::Text(&value.text), value.trust).map(|_| None),
             Operator::Subtract => self.subtract(place, value).map(|()| None),
             Operator::Or | Operator::OrElse => Ok(Some((Text::from(value.text.as_ref()), value.trust))),
             Operator::OrSet | Operator::OrElseSet => {
@@ -80,20 +80,25 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn set(&mut self, place: Place<'a>, value: &call::Argument<'_>) -> Result<(), Failure> {
+    fn set(&mut self, place: VariableTarget<'a>, value: &call::Argument<'_>) -> Result<(), Failure> {
         self.run.state.take_output(value.text.len()).map_err(Failure::limit)?;
         self.run.state.set_variable(place.scope, place.name, Text::from(value.text.as_ref()), value.trust)
     }
 
-    fn add(&mut self, place: Place<'a>, added: Added<'_>, trust: Trust) -> Result<(Text, Trust), Failure> {
-        let sum = stored::add(self.run.state, place.scope, place.name, added, trust)?;
+    fn add(
+        &mut self,
+        place: VariableTarget<'a>,
+        added: Addend<'_>,
+        trust: Trust,
+    ) -> Result<(Text, Trust), Failure> {
+        let sum = variable_store::add(self.run.state, place.scope, place.name, added, trust)?;
         if let Some(finding) = sum.finding {
             self.run.findings.add(|| finding.at_span(place.span));
         }
         Ok((sum.text, sum.trust))
     }
 
-    fn subtract(&mut self, place: Place<'a>, value: &call::Argument<'_>) -> Result<(), Failure> {
+    fn subtract(&mut self, place: VariableTarget<'a>, value: &call::Argument<'_>) -> Result<(), Failure> {
         let Some(less) = number::read(&value.text) else {
             let (name, value) = (excerpt(place.name), excerpt(&value.text));
             let message =
@@ -102,7 +107,7 @@ impl<'a> Evaluator<'a> {
             self.run.findings.add(finding);
             return Ok(());
         };
-        self.add(place, Added::Number(-less), value.trust).map(|_| ())
+        self.add(place, Addend::Number(-less), value.trust).map(|_| ())
     }
 }
 

@@ -2,11 +2,11 @@ use std::borrow::Cow;
 
 use ctx_types::{Diagnostic, Text, Trust, excerpt, phrase, space};
 
-use crate::call::{Call, Failure, Value, without_returns};
+use crate::call::{Call, Failure, Value, remove_carriage_returns};
 use crate::codes;
 use crate::definition::Definition;
+use crate::derived_texts::TextForm;
 use crate::env::Env;
-use crate::known_texts::TextForm;
 
 pub(super) fn definitions() -> Vec<Definition> {
     let mut all = fields();
@@ -56,11 +56,11 @@ fn fields() -> Vec<Definition> {
 }
 
 fn field(name: &'static str, read: fn(&Env) -> Option<&Text>, description: &str) -> Definition {
-    let expand = move |call: &mut Call<'_>| of_agent(call, read(call.env()));
+    let expand = move |call: &mut Call<'_>| agent_text(call, read(call.env()));
     Definition::always(name, expand).describe(description, format!("{{{{{name}}}}}"))
 }
 
-fn of_agent(call: &mut Call<'_>, text: Option<&Text>) -> Value {
+fn agent_text(call: &mut Call<'_>, text: Option<&Text>) -> Value {
     call.limit_trust(call.env().agent_trust);
     call.card_text(text)
 }
@@ -90,20 +90,20 @@ fn greeting(call: &mut Call<'_>) -> Result<Value, Failure> {
             known
         }
     };
-    Ok(of_agent(call, text))
+    Ok(agent_text(call, text))
 }
 
 fn not_a_number(text: &str) -> Failure {
-    Failure::because(phrase!("`{text}` is not a greeting number", text = excerpt(text)))
+    Failure::from_message(phrase!("`{text}` is not a greeting number", text = excerpt(text)))
 }
 
 fn examples(call: &mut Call<'_>) -> Value {
     call.limit_trust(call.env().agent_trust);
-    call.made_text(call.env().card.examples.as_ref(), TextForm::Examples, |text| {
+    call.derived_text(call.env().card.examples.as_ref(), TextForm::Examples, |text| {
         let blocks = blocks(space::trim(text)).into_iter();
         let written: String = blocks.flat_map(|block| [START, "\n", block, "\n"]).collect();
         // The final line break is part of the format.
-        Cow::Owned(without_returns(&written).into_owned())
+        Cow::Owned(remove_carriage_returns(&written).into_owned())
     })
 }
 

@@ -6,16 +6,16 @@ use crate::env::{Conversation, SpokenText};
 
 pub(super) fn definitions() -> Vec<Definition> {
     let mut all = vec![
-        said("lastMessage", |chat| chat.last.as_ref(), "Newest message."),
-        said("lastUserMessage", |chat| chat.last_user.as_ref(), "Newest message of the user."),
-        said("lastCharMessage", |chat| chat.last_agent.as_ref(), "Newest message of the agent."),
+        spoken_text("lastMessage", |chat| chat.last.as_ref(), "Newest message."),
+        spoken_text("lastUserMessage", |chat| chat.last_user.as_ref(), "Newest message of the user."),
+        spoken_text("lastCharMessage", |chat| chat.last_agent.as_ref(), "Newest message of the agent."),
         number("lastMessageId", |chat| chat.length.checked_sub(1), "Number of the newest message, from 0."),
-        told(
+        host_number(
             "firstIncludedMessageId",
             |chat| chat.first_included,
             "Number of the oldest message in the last request.",
         ),
-        told(
+        host_number(
             "firstDisplayedMessageId",
             |chat| chat.first_displayed,
             "Number of the oldest message on the screen.",
@@ -42,7 +42,11 @@ const TEXTS: [(&str, &str); 4] = [
     ("defaultAuthorsNote", "Default author's note."),
 ];
 
-fn said(name: &'static str, read: fn(&Conversation) -> Option<&SpokenText>, description: &str) -> Definition {
+fn spoken_text(
+    name: &'static str,
+    read: fn(&Conversation) -> Option<&SpokenText>,
+    description: &str,
+) -> Definition {
     let expand = move |call: &mut Call<'_>| {
         let Some(said) = read(&call.env().conversation) else {
             return Value::EMPTY;
@@ -61,10 +65,14 @@ fn number(name: &'static str, read: fn(&Conversation) -> Option<usize>, descript
     Definition::always(name, expand).volatile().describe(description, format!("{{{{{name}}}}}"))
 }
 
-fn told(name: &'static str, read: fn(&Conversation) -> Option<usize>, description: &str) -> Definition {
+fn host_number(
+    name: &'static str,
+    read: fn(&Conversation) -> Option<usize>,
+    description: &str,
+) -> Definition {
     let expand = move |call: &mut Call<'_>| {
         let number = read(&call.env().conversation);
-        call.told_by_host(number).map_or(Value::EMPTY, |number| number.to_string().into())
+        call.require_host_value(number).map_or(Value::EMPTY, |number| number.to_string().into())
     };
     Definition::always(name, expand).volatile().describe(description, format!("{{{{{name}}}}}"))
 }
@@ -77,7 +85,7 @@ fn range(call: &mut Call<'_>) -> Value {
 }
 
 fn text(name: &'static str, description: &str) -> Definition {
-    let expand = move |call: &mut Call<'_>| Value::from(call.text_of_host(name));
+    let expand = move |call: &mut Call<'_>| Value::from(call.host_text(name));
     let definition = Definition::always(name, expand).trust(Trust::Model).volatile();
     definition.describe(description, format!("{{{{{name}}}}}"))
 }
@@ -86,7 +94,7 @@ fn text(name: &'static str, description: &str) -> Definition {
 fn last_chat_message() -> Definition {
     let expand = |call: &mut Call<'_>| match call.env().texts.get("lastChatMessage") {
         Some(text) => Ok(text.clone().into()),
-        None => Err(Failure::because(phrase!("`lastChatMessage` works only when a reply is continued"))),
+        None => Err(Failure::from_message(phrase!("`lastChatMessage` works only when a reply is continued"))),
     };
     Definition::new("lastChatMessage", expand).trust(Trust::Model).volatile().describe(
         "Message to continue, in the prompt that requests it; elsewhere the call stays as text.",

@@ -38,7 +38,7 @@ fn dice(count: &str, sides: &str, added: &str, formula: &str) -> Result<Option<D
         return Ok(None);
     }
     let too_large =
-        || Failure::because(phrase!("`{formula}` exceeds the dice limits", formula = excerpt(formula)));
+        || Failure::from_message(phrase!("`{formula}` exceeds the dice limits", formula = excerpt(formula)));
     let count: u64 = count.parse().map_err(|_| too_large())?;
     let sides: u64 = sides.parse().map_err(|_| too_large())?;
     let added: i64 = added.parse().map_err(|_| too_large())?;

@@ -52,7 +52,7 @@ const REASONING: [(&str, &str, &str); 3] = [
 ];
 
 fn text(name: &'static str, aliases: &[&'static str], description: &str) -> Definition {
-    let expand = move |call: &mut Call<'_>| Value::from(call.text_of_host(name));
+    let expand = move |call: &mut Call<'_>| Value::from(call.host_text(name));
     let definition = Definition::always(name, expand).describe(description, format!("{{{{{name}}}}}"));
     aliases.iter().fold(definition, |definition, alias| definition.alias(*alias))
 }
@@ -65,6 +65,6 @@ fn system_prompt(call: &mut Call<'_>) -> Value {
     }
     match env.texts.get("systemPrompt") {
         Some(text) => text.clone().into(),
-        None => call.text_of_host("defaultSystemPrompt").into(),
+        None => call.host_text("defaultSystemPrompt").into(),
     }
 }

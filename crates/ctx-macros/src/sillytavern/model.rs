@@ -27,7 +27,7 @@ pub(super) fn definitions() -> Vec<Definition> {
 fn tokens(name: &'static str, read: fn(&ModelValues) -> Option<u64>, description: &str) -> Definition {
     let expand = move |call: &mut Call<'_>| {
         let tokens = read(&call.env().model);
-        call.told_by_host(tokens).map_or(Value::EMPTY, |tokens| tokens.to_string().into())
+        call.require_host_value(tokens).map_or(Value::EMPTY, |tokens| tokens.to_string().into())
     };
     let definition = Definition::always(name, expand).alias(format!("{name}Tokens"));
     definition.describe(description, format!("{{{{{name}}}}}"))

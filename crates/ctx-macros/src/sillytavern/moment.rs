@@ -48,9 +48,9 @@ pub(super) fn format(time: &Zoned, pattern: &str) -> String {
     while let Some(first) = rest.chars().next() {
         let (taken, piece) = next(rest, first);
         match piece {
-            Piece::Token(token) => write_token(time, token, &mut written),
-            Piece::Fraction(digits) => write_fraction(time, digits, &mut written),
-            Piece::Literal(literal) => written.push_str(literal),
+            PatternToken::Token(token) => write_token(time, token, &mut written),
+            PatternToken::Fraction(digits) => write_fraction(time, digits, &mut written),
+            PatternToken::Literal(literal) => written.push_str(literal),
         }
         rest = rest.get(taken..).unwrap_or_default();
     }
@@ -95,15 +95,15 @@ fn bracketed(pattern: &str) -> Option<usize> {
     Some(memrchr(b']', inner.as_bytes())? + 2)
 }
 
-enum Piece<'p> {
+enum PatternToken<'p> {
     Token(&'p str),
     /// Digits of the second.
     Fraction(usize),
     Literal(&'p str),
 }
 
-fn next(pattern: &str, first: char) -> (usize, Piece<'_>) {
-    let literal = |from: usize, to: usize| Piece::Literal(pattern.get(from..to).unwrap_or_default());
+fn next(pattern: &str, first: char) -> (usize, PatternToken<'_>) {
+    let literal = |from: usize, to: usize| PatternToken::Literal(pattern.get(from..to).unwrap_or_default());
     if let Some(length) = bracketed(pattern) {
         return (length, literal(1, length - 1));
     }
@@ -115,8 +115,8 @@ fn next(pattern: &str, first: char) -> (usize, Piece<'_>) {
         return (1 + length, literal(from, 1 + length));
     }
     match token_len(pattern) {
-        Some(digits) if first == 'S' => (digits, Piece::Fraction(digits)),
-        Some(length) => (length, Piece::Token(pattern.get(..length).unwrap_or_default())),
+        Some(digits) if first == 'S' => (digits, PatternToken::Fraction(digits)),
+        Some(length) => (length, PatternToken::Token(pattern.get(..length).unwrap_or_default())),
         None if matches!(first, '\n' | '\r' | '\u{2028}' | '\u{2029}') => (first.len_utf8(), literal(0, 0)),
         None => (first.len_utf8(), literal(0, first.len_utf8())),
     }

@@ -26,12 +26,12 @@ pub(super) fn definitions() -> Vec<Definition> {
 }
 
 fn user(call: &Call<'_>) -> Text {
-    named(call.env().user.as_ref(), "User")
+    name_or_default(call.env().user.as_ref(), "User")
 }
 
 fn char(call: &mut Call<'_>) -> Text {
     call.limit_trust(call.env().agent_trust);
-    named(call.env().char.as_ref(), "Assistant")
+    name_or_default(call.env().char.as_ref(), "Assistant")
 }
 
 fn members(call: &mut Call<'_>, is_meant: fn(&GroupMember) -> bool) -> Value {
@@ -52,7 +52,7 @@ fn others(call: &mut Call<'_>) -> Value {
     names.collect::<Vec<_>>().join(", ").into()
 }
 
-fn named(name: Option<&Text>, default: &'static str) -> Text {
+fn name_or_default(name: Option<&Text>, default: &'static str) -> Text {
     match name {
         Some(name) if !name.is_empty() => name.clone(),
         _ => Text::from(default),

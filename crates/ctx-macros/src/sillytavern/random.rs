@@ -28,17 +28,17 @@ pub(super) fn definitions() -> Vec<Definition> {
 fn random(call: &mut Call<'_>) -> Value {
     let list = checked_list(call);
     let chosen = call.draw(list.len() as u64);
-    chosen_of(&list, usize::try_from(chosen).unwrap_or(0))
+    choose_item(&list, usize::try_from(chosen).unwrap_or(0))
 }
 
 fn pick(call: &mut Call<'_>) -> Value {
     let list = checked_list(call);
     let seed = pick_seed(call);
     let drawn = SeedRandom::new(&seed).next();
-    chosen_of(&list, index_of(drawn, list.len()))
+    choose_item(&list, index_of(drawn, list.len()))
 }
 
-fn chosen_of(list: &[String], index: usize) -> Value {
+fn choose_item(list: &[String], index: usize) -> Value {
     list.get(index).cloned().unwrap_or_default().into()
 }
 
@@ -59,7 +59,7 @@ fn pick_seed(call: &mut Call<'_>) -> String {
     if let Some(again) = &call.env().conversation.pick_again {
         seeded.extend(["-", again]);
     }
-    string_hash::of(&seeded).to_string()
+    string_hash::hash_text(&seeded).to_string()
 }
 
 fn checked_list(call: &mut Call<'_>) -> Vec<String> {

@@ -70,7 +70,7 @@ fn repeated(call: &mut Call<'_>, what: &'static str) -> Result<Value, Failure> {
     let is_number = written.bytes().all(|byte| byte.is_ascii_digit());
     let count: Option<usize> = written.parse().ok().filter(|_| is_number);
     let count = count.ok_or_else(|| {
-        Failure::because(phrase!("`{written}` is not a valid count", written = excerpt(written)))
+        Failure::from_message(phrase!("`{written}` is not a valid count", written = excerpt(written)))
     })?;
     call.check_output(count.saturating_mul(what.len()))?;
     Ok(what.repeat(count).into())

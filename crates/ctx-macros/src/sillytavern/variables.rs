@@ -1,15 +1,15 @@
 use crate::call::{Call, Failure, Value};
 use crate::definition::Definition;
-use crate::sillytavern::stored::{self, Added};
+use crate::sillytavern::variable_store::{self, Addend};
 use crate::state::Scope;
 
 pub(super) fn definitions() -> Vec<Definition> {
-    let mut all = of_scope(Scope::Local, "var", "a variable");
-    all.extend(of_scope(Scope::Global, "globalvar", "a global variable"));
+    let mut all = scope_definitions(Scope::Local, "var", "a variable");
+    all.extend(scope_definitions(Scope::Global, "globalvar", "a global variable"));
     all
 }
 
-fn of_scope(scope: Scope, suffix: &str, what: &str) -> Vec<Definition> {
+fn scope_definitions(scope: Scope, suffix: &str, what: &str) -> Vec<Definition> {
     let name = |verb: &str| format!("{verb}{suffix}");
     let example = |verb: &str, rest: &str| format!("{{{{{verb}{suffix}::{rest}}}}}");
     let all = vec![
@@ -47,7 +47,7 @@ fn of_scope(scope: Scope, suffix: &str, what: &str) -> Vec<Definition> {
             .replaces()
             .describe(format!("Empty; removes {what}."), example("delete", "mood")),
     ];
-    all.into_iter().map(|definition| definition.of_variable(scope)).collect()
+    all.into_iter().map(|definition| definition.for_variables(scope)).collect()
 }
 
 fn set(call: &mut Call<'_>, scope: Scope) -> Result<Value, Failure> {
@@ -58,7 +58,7 @@ fn set(call: &mut Call<'_>, scope: Scope) -> Result<Value, Failure> {
 
 fn get(call: &mut Call<'_>, scope: Scope) -> Value {
     let name = call.variable_name();
-    let Some((text, trust)) = stored::read(call.state, scope, name) else {
+    let Some((text, trust)) = variable_store::read(call.state, scope, name) else {
         return Value::EMPTY;
     };
     call.limit_trust(trust);
@@ -67,14 +67,14 @@ fn get(call: &mut Call<'_>, scope: Scope) -> Value {
 
 fn add(call: &mut Call<'_>, scope: Scope) -> Result<Value, Failure> {
     let name = call.variable_name();
-    let sum = stored::add(call.state, scope, name, Added::Text(call.argument(1)), call.trust)?;
+    let sum = variable_store::add(call.state, scope, name, Addend::Text(call.argument(1)), call.trust)?;
     call.add_finding(sum.finding);
     Ok(Value::EMPTY)
 }
 
 fn count(call: &mut Call<'_>, scope: Scope, step: f64) -> Result<Value, Failure> {
     let name = call.variable_name();
-    let sum = stored::add(call.state, scope, name, Added::Number(step), call.trust)?;
+    let sum = variable_store::add(call.state, scope, name, Addend::Number(step), call.trust)?;
     call.limit_trust(sum.trust);
     call.add_finding(sum.finding);
     Ok(sum.text.into())

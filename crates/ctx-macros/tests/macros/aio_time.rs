@@ -1,6 +1,6 @@
 use crate::support;
 
-use ctx_macros::{Dialect, Env, Limits, Moment, State, VirtualTime, codes};
+use ctx_macros::{Dialect, Env, Limits, State, TimeValue, VirtualTime, codes};
 use ctx_types::Code;
 use support::{AT, env, expand, origin, parse};
 
@@ -19,7 +19,7 @@ fn check_in(env: &Env, text: &str, expected: &str, codes: &[Code]) {
 }
 
 fn at(time: &str) -> Env {
-    let Some(Moment::Instant(millis)) = Moment::parse(time) else { return Env::default() };
+    let Some(TimeValue::Instant(millis)) = TimeValue::parse(time) else { return Env::default() };
     Env { at_millis: Some(millis), ..env() }
 }
 
@@ -118,8 +118,8 @@ fn converts_to_zone_except_iso_time() {
 #[test]
 fn follows_virtual_time_of_agent() {
     let clock = VirtualTime {
-        begin: Moment::parse("1024-05-01 08:00").unwrap(),
-        real_begin: Moment::Instant(AT - 60_000),
+        begin: TimeValue::parse("1024-05-01 08:00").unwrap(),
+        real_begin: TimeValue::Instant(AT - 60_000),
         scale: 60.0,
     };
     let env = Env { virtual_time: Some(clock), zone: Some("Asia/Shanghai".into()), ..env() };

@@ -18,7 +18,7 @@ fn dialect() -> impl Strategy<Value = Dialect> {
 }
 
 /// Nested valid syntax: calls, blocks, conditions, variable operators, comments, legacy markers, and escapes.
-fn written() -> impl Strategy<Value = String> {
+fn template_text() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         4 => select(LEAVES.to_vec()).prop_map(str::to_owned),
         1 => "[ a-c\\n]{0,6}",
@@ -183,7 +183,7 @@ const BROKEN: [&str; 26] = [
 ];
 
 fn text() -> impl Strategy<Value = String> {
-    prop_oneof![3 => written(), 2 => broken()]
+    prop_oneof![3 => template_text(), 2 => broken()]
 }
 
 fn parse(text: &str, dialect: Dialect, registry: &Registry) -> Template {

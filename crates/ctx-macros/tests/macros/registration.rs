@@ -14,34 +14,34 @@ fn check(definition: Definition, expected: &Result<(), RegisterError>) {
     assert_eq!(&Registry::builtin().register(definition), expected);
 }
 
-fn nothing(name: &str) -> Definition {
+fn empty_definition(name: &str) -> Definition {
     Definition::new(name, |_| Ok("".into()))
 }
 
 #[test]
 fn registers_new_name() {
-    check(nothing("weather"), &Ok(()));
-    check(nothing("天气").alias("tianqi"), &Ok(()));
+    check(empty_definition("weather"), &Ok(()));
+    check(empty_definition("天气").alias("tianqi"), &Ok(()));
 }
 
 #[test]
 fn rejects_duplicate_name_in_any_case() {
     let duplicate = |name: &str| Err(RegisterError::Duplicate { name: name.to_owned() });
-    check(nothing("user"), &duplicate("user"));
-    check(nothing("weather").alias("AGENT"), &duplicate("AGENT"));
-    check(nothing("weather").alias("Weather"), &duplicate("Weather"));
+    check(empty_definition("user"), &duplicate("user"));
+    check(empty_definition("weather").alias("AGENT"), &duplicate("AGENT"));
+    check(empty_definition("weather").alias("Weather"), &duplicate("Weather"));
 }
 
 #[test]
 fn rejects_invalid_name() {
     for name in ["", " ", "a b", "a::b", "{x", "1x", "/x"] {
-        check(nothing(name), &Err(RegisterError::BadName { name: name.to_owned() }));
+        check(empty_definition(name), &Err(RegisterError::BadName { name: name.to_owned() }));
     }
 }
 
 #[test]
 fn rejects_impossible_arity() {
-    check(nothing("x").arity(2, 1), &Err(RegisterError::BadArity { name: "x".to_owned() }));
+    check(empty_definition("x").arity(2, 1), &Err(RegisterError::BadArity { name: "x".to_owned() }));
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn passes_arguments_and_variables_to_closure() {
 #[test]
 fn keeps_call_and_reports_failure_reason() {
     let mut registry = Registry::new();
-    registry.register(Definition::new("net", |_| Err(Failure::because(phrase!("offline"))))).unwrap();
+    registry.register(Definition::new("net", |_| Err(Failure::from_message(phrase!("offline"))))).unwrap();
     let template = Template::parse(&Text::from("a {{ net }} b"), Dialect::Aio, &registry);
     let expansion = template.expand(&env(), &mut State::new(Limits::default()), &origin());
     assert_eq!(expansion.text, "a {{ net }} b");
@@ -80,9 +80,9 @@ fn keeps_call_and_reports_failure_reason() {
 #[test]
 fn keeps_macros_registered_at_compile_time() {
     let mut registry = Registry::new();
-    registry.register(nothing("a")).unwrap();
+    registry.register(empty_definition("a")).unwrap();
     let template = Template::parse(&Text::from("{{a}}{{b}}"), Dialect::Aio, &registry);
-    registry.register(nothing("b")).unwrap();
+    registry.register(empty_definition("b")).unwrap();
     let expansion = template.expand(&env(), &mut State::new(Limits::default()), &origin());
     assert_eq!(expansion.text, "{{b}}");
 }
@@ -126,9 +126,9 @@ fn example(definition: &Definition, dialect: Dialect, registry: &Registry) -> Te
 #[test]
 fn allows_same_name_in_different_macro_syntaxes() {
     let mut registry = Registry::new();
-    registry.register(nothing("tea").dialects(DialectSet::AIO)).unwrap();
-    registry.register(nothing("Tea").dialects(DialectSet::SILLYTAVERN)).unwrap();
-    let taken = registry.register(nothing("tea"));
+    registry.register(empty_definition("tea").dialects(DialectSet::AIO)).unwrap();
+    registry.register(empty_definition("Tea").dialects(DialectSet::SILLYTAVERN)).unwrap();
+    let taken = registry.register(empty_definition("tea"));
     assert_eq!(taken, Err(RegisterError::Duplicate { name: "tea".to_owned() }));
     let name = |dialect| registry.get("Tea", dialect).map(|known| &*known.name);
     assert_eq!(name(Dialect::Aio), None);

@@ -323,7 +323,8 @@ fn treats_invalid_operators_as_text() {
 #[test]
 fn expands_arguments_of_failed_call() {
     let mut registry = ctx_macros::Registry::builtin();
-    let broken = ctx_macros::Definition::new("broken", |_| Err(ctx_macros::Failure::because(phrase!("no"))));
+    let broken =
+        ctx_macros::Definition::new("broken", |_| Err(ctx_macros::Failure::from_message(phrase!("no"))));
     registry.register(broken.arity(0, None)).unwrap();
     let text = ctx_types::Text::from(r"{{ broken :: {{user}} :: \{b\} c }}!{{broken}} {{char}} {{/broken}}");
     let template = ctx_macros::Template::parse(&text, Dialect::SillyTavern, &registry);

@@ -1,6 +1,8 @@
 use std::collections::BTreeSet;
 
-use ctx_types::{Argument, Diagnostic, Divider, Fix, Near, Phrase, excerpt, nearest, phrase, pointer_step};
+use ctx_types::{
+    Argument, Diagnostic, Divider, Fix, NearestName, Phrase, excerpt, nearest, phrase, pointer_step,
+};
 
 use super::merge::Winner;
 use super::{ProcessorSetting, SettingOrigin};
@@ -87,8 +89,8 @@ impl Findings {
         let near = self.near(id, known).map(|near| (format!("{prefix}{}", near.name), near.is_certain));
         let unknown = match near {
             Some((name, is_certain)) => {
-                let near = Near { name: &name, is_certain };
-                unknown.guessing(near, |known| Fix::value(known).below("/id"))
+                let near = NearestName { name: &name, is_certain };
+                unknown.with_guess(near, |known| Fix::value(known).below("/id"))
             }
             None => unknown.with_help(phrase!("list all processors with `ctx processors list`")),
         };
@@ -104,7 +106,7 @@ impl Findings {
     ) {
         let unknown = Diagnostic::warning(codes::UNKNOWN_SETTING, message).about_key();
         let unknown = match self.near(key, fields.iter().copied()) {
-            Some(near) => unknown.guessing(near, Fix::key),
+            Some(near) => unknown.with_guess(near, Fix::key),
             None if fields.is_empty() => {
                 unknown.with_help(phrase!("remove the key; this processor has no settings"))
             }
@@ -116,7 +118,7 @@ impl Findings {
         self.push(unknown, setting, Some(key));
     }
 
-    fn near<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<Near<'n>> {
+    fn near<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<NearestName<'n>> {
         let left = &mut self.comparisons_left;
         let known = known.take_while(|_| {
             let may_compare = *left > 0;

@@ -161,7 +161,7 @@ fn check_value(
         None => phrase!("correct the value; the default `{default}` is used until then", default),
     };
     let mut wrong = Diagnostic::warning(codes::SETTING_TYPE, message).with_help(help);
-    wrong.fix = field.meant(value).map(|meant| Box::new(Fix::value(meant)));
+    wrong.fix = field.find_correction(value).map(|meant| Box::new(Fix::value(meant)));
     findings.push(wrong, winner.setting, Some(key));
     None
 }

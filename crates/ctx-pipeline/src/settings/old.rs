@@ -34,7 +34,7 @@ pub(super) fn management(value: &Value, reader: &mut Reader) -> Option<Processor
     /// Same key as in the limiter's settings.
     const RETAINED: &str = "retainedCharacters";
     let management = object(value, reader)?;
-    reader.misspelt_keys(management, &["enabled", "maxContextTokens", RETAINED]);
+    reader.check_keys(management, &["enabled", "maxContextTokens", RETAINED]);
     let enabled = field(management, "enabled", "true or false", reader, Value::as_bool);
     let retained = management.get(RETAINED).filter(|retained| !retained.is_null());
     let config: Map<String, Value> =

@@ -66,7 +66,7 @@ fn read_layer(
 const PARAMETERS: [&str; 3] = ["processors", "contextPostProcessing", "contextManagement"];
 
 fn read_parameters(parameters: &Map<String, Value>, reader: &mut Reader) -> Vec<ProcessorSetting> {
-    reader.misspelt_keys(parameters, &PARAMETERS);
+    reader.check_keys(parameters, &PARAMETERS);
     let mut at = |key: &str, read: fn(&Value, &mut Reader) -> Vec<ProcessorSetting>| match parameters.get(key)
     {
         Some(value) => reader.at_key(key, |reader| read(value, reader)),
@@ -75,7 +75,7 @@ fn read_parameters(parameters: &Map<String, Value>, reader: &mut Reader) -> Vec<
     let new = at("processors", |list, reader| entries(list, reader, entry));
     let mut settings = at("contextPostProcessing", |processing, reader| {
         let rules = object(processing, reader).and_then(|processing| {
-            reader.misspelt_keys(processing, &["rules"]);
+            reader.check_keys(processing, &["rules"]);
             processing.get("rules")
         });
         let read = |reader: &mut Reader| entries(rules.unwrap_or(&Value::Null), reader, old::rule);
@@ -190,7 +190,7 @@ fn unknown_key(key: &str) -> Diagnostic {
     )
     .about_key();
     match nearest(key, KEYS) {
-        Some(near) => unknown.guessing(near, Fix::key),
+        Some(near) => unknown.with_guess(near, Fix::key),
         None => unknown.with_help(phrase!(
             "use one of {keys}; put processor settings in `config`",
             keys = Argument::names(KEYS, Divider::Comma)

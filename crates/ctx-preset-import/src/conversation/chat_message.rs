@@ -128,7 +128,7 @@ fn role(message: &mut Message, reader: &mut Reader) -> Role {
         let unknown =
             Diagnostic::warning(codes::UNKNOWN_ROLE, phrase!("{problem}; role `user` is used", problem));
         let unknown = match given.and_then(|given| nearest(given, ROLES)) {
-            Some(near) => unknown.guessing(near, Fix::text),
+            Some(near) => unknown.with_guess(near, Fix::text),
             None => unknown.with_help(phrase!("use `system`, `developer`, `user`, `assistant` or `tool`")),
         };
         if message.map.contains_key("role") {

@@ -163,7 +163,7 @@ fn put(written: &mut Value, path: &str, value: Value) {
 
 /// Divides keys that stand in one text, unless it has so many that reading the book refuses it.
 fn divided(keys: &str) -> Option<Value> {
-    let is_short = keys.matches(',').count() < KeyList::MOST_IN_TEXT;
+    let is_short = keys.matches(',').count() < KeyList::MAX_IN_TEXT;
     is_short.then(|| keys.split(',').map(str::trim).filter(|key| !key.is_empty()).collect())
 }
 
@@ -226,7 +226,7 @@ fn as_pattern(key: &str) -> String {
 
 /// Divides regular expressions in one text: at commas between two of them. A key without slashes never matches.
 fn patterns(keys: &str) -> Option<Value> {
-    let is_short = keys.matches(',').count() < KeyList::MOST_IN_TEXT;
+    let is_short = keys.matches(',').count() < KeyList::MAX_IN_TEXT;
     let mut patterns: Vec<String> = Vec::new();
     for piece in keys.split(',').filter(|_| is_short) {
         let is_open =

@@ -43,7 +43,7 @@ impl TranscriptionSettings {
         let mut fields = vec![
             ConfigField::select("strategy", "Convert files to text", &strategies)
                 .with_description("text files are always converted"),
-            ConfigField::whole("forceAfter", "Convert files older than (messages)", 10)
+            ConfigField::integer("forceAfter", "Convert files older than (messages)", 10)
                 .between(0.0, 1_000_000.0)
                 .with_description("counted from the end of the conversation; 0: off"),
             ConfigField::boolean("preferTranscripts", "Prefer existing transcripts", true),

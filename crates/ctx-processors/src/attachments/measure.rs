@@ -4,7 +4,7 @@ use ctx_types::{Measures, MediaKind};
 
 /// Decodes nothing. Unknown measures stay `None`; the document reader counts pages.
 pub(crate) fn measure(bytes: &[u8], mime_type: &str) -> Measures {
-    match MediaKind::of_mime(mime_type) {
+    match MediaKind::from_mime(mime_type) {
         MediaKind::Image => Measures { size: image_size(bytes), ..Measures::default() },
         MediaKind::Audio => Measures { seconds: wav_seconds(bytes), ..Measures::default() },
         MediaKind::Video | MediaKind::Document => Measures::default(),

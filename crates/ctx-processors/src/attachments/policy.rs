@@ -43,7 +43,7 @@ pub(crate) fn policy_fields() -> Vec<ConfigField> {
     let fields = FIELDS.map(|(kind, label)| ConfigField::select(kind.as_str(), label, &choices(kind)));
     let limits = [
         ConfigField::number("maxMegabytes", "Maximum file size (MiB)", 32).between(1.0, 48.0),
-        ConfigField::whole("maxImageSide", "Maximum image side (pixels)", 4_096)
+        ConfigField::integer("maxImageSide", "Maximum image side (pixels)", 4_096)
             .between(0.0, 65_535.0)
             .with_description("larger images are resized; 0: keep size"),
         ConfigField::number("maxMegapixels", "Maximum image size (megapixels)", 64)

@@ -17,7 +17,7 @@ impl<'a> Target<'a> {
     }
 
     pub(crate) fn refuses(&self, mime_type: &str) -> Option<Phrase> {
-        let kind = MediaKind::of_mime(mime_type);
+        let kind = MediaKind::from_mime(mime_type);
         let takes = |dialect: Dialect| dialect.takes(mime_type);
         match self.dialect {
             Some(dialect) if !takes(dialect) => {

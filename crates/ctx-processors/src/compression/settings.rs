@@ -56,7 +56,7 @@ pub fn compress_window(config: &Config, available: Option<u32>) -> Option<u64> {
 pub(crate) fn fields() -> Vec<ConfigField> {
     let defaults = RequestConfig::default();
     let tokens = |key: &str, label: &str, default: u64| {
-        ConfigField::whole(key, label, default).between(0.0, f64::from(MAX_TOKENS))
+        ConfigField::integer(key, label, default).between(0.0, f64::from(MAX_TOKENS))
     };
     let share = |key: &str, label: &str, default: f64| ConfigField::share(key, label, default);
     let strategies = STRATEGIES.map(|name| FieldOption::new(name, strategy_label(name)));
@@ -65,7 +65,7 @@ pub(crate) fn fields() -> Vec<ConfigField> {
             .with_description("Limited to the model's remaining tokens; 0: use them all"),
         share("triggerThreshold", "Trigger (share of the budget)", defaults.trigger_threshold),
         share("targetUsage", "Target (share of the budget)", defaults.target_usage),
-        ConfigField::whole("minRecentMessages", "Newest messages to prefer", defaults.min_recent_messages)
+        ConfigField::integer("minRecentMessages", "Newest messages to prefer", defaults.min_recent_messages)
             .between(0.0, 1_000_000.0),
         ConfigField::choice("strategy", "Strategy", strategies.into()),
         tokens("compressWindow", "Tokens to load", 0).with_description(

@@ -40,7 +40,7 @@ pub(super) struct PatternSyntax {
 pub(super) const LIMITS: Limits = Limits {
     pattern_bytes: 64 << 10,
     positions: 2_000,
-    building: 2_000,
+    build_cost: 2_000,
     compiled_bytes: 1 << 20,
     nest: 128,
     steps: 0,

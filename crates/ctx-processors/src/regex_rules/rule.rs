@@ -3,8 +3,8 @@ use std::sync::Arc;
 use ctx_macros::{Dialect, Registry, Template};
 use ctx_regex::Error;
 use ctx_types::{
-    Argument, Diagnostic, Divider, Fix, Listed, Phrase, RegexRule, Source, SourceKind, Text, Trust, excerpt,
-    nearest, phrase,
+    Argument, Diagnostic, Divider, Fix, ListPosition, Phrase, RegexRule, Source, SourceKind, Text, Trust,
+    excerpt, nearest, phrase,
 };
 
 use super::find::{Find, PatternSyntax};
@@ -79,7 +79,7 @@ impl Rule {
         }
         let trims = rule.trim_strings.iter();
         let trims = trims.map(|trim| Template::parse(&Text::from(&**trim), with.dialect, with.registry));
-        let listed = Some(Arc::new(Listed { index, name: rule.name.clone() }));
+        let listed = Some(Arc::new(ListPosition { index, name: rule.name.clone() }));
         let source = Source { id: rule.id.clone(), listed, ..Source::new(SourceKind::Rule, with.trust) };
         let is_volatile = template.macros().any(|used| used.volatile) || find.is_volatile();
         let trims = trims.collect();
@@ -218,7 +218,7 @@ pub(super) fn unknown_value(what: &'static str, value: &str, known: &[&str]) -> 
     let message = phrase!("unknown {what} `{value}`", what = Phrase::from(what), value = excerpt(value));
     let unknown = Diagnostic::warning(codes::RULE_VALUE, message);
     match nearest(value, known.iter().copied()) {
-        Some(near) => unknown.guessing(near, Fix::text),
+        Some(near) => unknown.with_guess(near, Fix::text),
         None => unknown.with_help(phrase!(
             "use one of {known}; the value is ignored until then",
             known = Argument::names(known, Divider::Comma)

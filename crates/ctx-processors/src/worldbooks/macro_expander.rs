@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ctx_macros::{Env, State, Template};
-use ctx_types::{Diagnostic, Listed, Source, SourceKind, Text, TextMemory, Trust};
+use ctx_types::{Diagnostic, ListPosition, Source, SourceKind, Text, TextCache, Trust};
 use ctx_worldbook::{EntryPart, Expand, ExpandedText, Member};
 
 use super::compiled_books::{CompiledBooks, in_entry, in_part};
@@ -14,7 +14,7 @@ pub(crate) struct MacroExpander<'a> {
     pub(crate) state: &'a mut State,
     pub(crate) parse: &'a dyn Fn(&Text) -> Template,
     /// Shares texts between turns.
-    pub(crate) memory: &'a TextMemory,
+    pub(crate) memory: &'a TextCache,
     pub(crate) findings: Vec<Diagnostic>,
 }
 
@@ -39,7 +39,7 @@ impl Expand for MacroExpander<'_> {
 }
 
 pub(crate) fn entry_source(member: &Member) -> Source {
-    let listed = Listed { index: member.number, name: member.entry.title.clone() };
+    let listed = ListPosition { index: member.number, name: member.entry.title.clone() };
     Source {
         id: Some(member.id.clone()),
         listed: Some(Arc::new(listed)),

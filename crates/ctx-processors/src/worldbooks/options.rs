@@ -34,7 +34,7 @@ const STRATEGIES: [(&str, CharacterStrategy, &str); 3] = [
 /// Defaults are AIO Hub's, with SillyTavern's budget.
 pub(crate) fn fields() -> Vec<ConfigField> {
     let count = |key: &str, label: &str, default: u32| {
-        ConfigField::whole(key, label, default).between(0.0, 1_000_000_000.0)
+        ConfigField::integer(key, label, default).between(0.0, 1_000_000_000.0)
     };
     let strategies = STRATEGIES.map(|(name, _, label)| (name, label));
     vec![

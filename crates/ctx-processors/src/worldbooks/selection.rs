@@ -64,7 +64,7 @@ impl Selection {
         let known = self.library.iter().flat_map(|book| [&*book.name, &*book.id]);
         let compared = if before < MAX_GUESSED { MAX_COMPARED } else { 0 };
         match nearest(id, known.filter(|name| !name.is_empty()).take(compared)) {
-            Some(near) => finding.guessing(near, Fix::text),
+            Some(near) => finding.with_guess(near, Fix::text),
             None => finding
                 .with_help(phrase!("pass a worldbook with this id or name, for example with `--worldbook`")),
         }

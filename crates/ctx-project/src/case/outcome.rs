@@ -77,7 +77,7 @@ fn no_agent(folder: &Path, entry: &str) -> Diagnostic {
     );
     let gone = Diagnostic::error(codes::UNREADABLE_FILE, message);
     match files::near(&folder.join("agent.yaml")) {
-        Some(near) => gone.suggesting(&near),
+        Some(near) => gone.with_suggestion(&near),
         None => gone.with_help(phrase!(
             "restore the agent, name one in `case.yaml`, or delete `{expected}`",
             expected = EXPECTED

@@ -80,7 +80,7 @@ fn guess() -> Phrase {
 /// Returns whether a finding asks whether something was meant, and knows no edit that is certain.
 fn is_guess(finding: &Diagnostic, name: &str) -> bool {
     let is_here = finding.location.document.as_deref().is_none_or(|document| document == name);
-    is_here && finding.fix.is_none() && finding.is_suggesting()
+    is_here && finding.fix.is_none() && finding.has_suggestion()
 }
 
 /// What tells a finding from others.

@@ -56,7 +56,9 @@ impl SummaryFile {
         let is_enabled = match part {
             SummaryPart::All => node.is_some_and(Node::is_enabled),
             // Without facts the switch itself says so.
-            SummaryPart::Facts => node.and_then(SummaryAppendix::of).map_or(!enabled, |facts| facts.is_sent),
+            SummaryPart::Facts => {
+                node.and_then(SummaryAppendix::from_node).map_or(!enabled, |facts| facts.is_sent)
+            }
         };
         if is_enabled == enabled {
             return Ok(None);

@@ -126,7 +126,7 @@ fn tools(named: &ToolNames) -> Vec<Diagnostic> {
 fn unknown(message: Phrase, name: &str, known: &[&str]) -> Diagnostic {
     let unknown = Diagnostic::warning(codes::BAD_VALUE, message);
     match nearest(name, known.iter().copied()) {
-        Some(near) => unknown.suggesting(near.name),
+        Some(near) => unknown.with_suggestion(near.name),
         None => {
             unknown.with_help(phrase!("use one of {known}", known = Argument::names(known, Divider::Comma)))
         }

@@ -1,5 +1,5 @@
 use super::machine::Machine;
-use super::program::Folding;
+use super::program::CaseFolding;
 use crate::{Error, Steps, fold};
 
 /// Cost of a comparison with case folding.
@@ -14,7 +14,7 @@ impl Machine<'_> {
         steps: &mut Steps,
     ) -> Result<bool, Error> {
         let text = self.text;
-        let Some(group) = self.room.get(number).and_then(|group| text.get(group)) else { return Ok(true) };
+        let Some(group) = self.buffers.get(number).and_then(|group| text.get(group)) else { return Ok(true) };
         let Some(folding) = self.program.folding else { return self.literal(group, before, steps) };
         let mut chars = group.chars();
         while let Some(expected) = if before { chars.next_back() } else { chars.next() } {
@@ -29,7 +29,7 @@ impl Machine<'_> {
 fn equal(
     found: Option<char>,
     expected: char,
-    folding: Folding,
+    folding: CaseFolding,
     steps: &mut Steps,
 ) -> Result<Option<char>, Error> {
     let Some(found) = found else { return Ok(None) };
@@ -39,8 +39,8 @@ fn equal(
     }
     steps.spend(FOLDING_STEPS)?;
     let is_equal = match folding {
-        Folding::Upper => fold::upper(found) == fold::upper(expected),
-        Folding::Simple => fold::is_equal(found, expected),
+        CaseFolding::Upper => fold::upper(found) == fold::upper(expected),
+        CaseFolding::Simple => fold::is_equal(found, expected),
     };
     Ok(Some(found).filter(|_| is_equal))
 }

@@ -9,7 +9,7 @@ pub(super) struct Class {
 }
 
 impl Class {
-    pub(super) fn of(set: &CodeSet) -> Self {
+    pub(super) fn new(set: &CodeSet) -> Self {
         let ascii = set.char_ranges().flat_map(|(first, last)| first..=last.min('\x7F'));
         let ascii = ascii.fold(0, |bits, c| bits | 1 << u32::from(c));
         let ranges = set.char_ranges().filter(|(_, last)| !last.is_ascii());
@@ -78,7 +78,7 @@ mod tests {
             (0x4E00, 0x9FA5),
             (0x1F600, 0x1F64F),
         ]);
-        let class = Class::of(&set);
+        let class = Class::new(&set);
         for code in (0..0x300).chain(0x4DF0..0x4E10).chain(0x9FA0..0x9FB0).chain(0x1F5F0..0x1F660) {
             let Some(c) = char::from_u32(code) else { continue };
             assert_eq!(class.contains(c), set.contains(code), "{c:?}");
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn lists_first_bytes_of_members() {
-        let class = Class::of(&CodeSet::new(vec![(0x61, 0x62), (0x4E00, 0x4E10)]));
+        let class = Class::new(&CodeSet::new(vec![(0x61, 0x62), (0x4E00, 0x4E10)]));
         assert_eq!(class.first_bytes().members(), [0x61, 0x62, 0xE4]);
     }
 }

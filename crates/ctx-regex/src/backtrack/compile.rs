@@ -1,6 +1,6 @@
+use super::candidates;
 use super::class::Class;
-use super::first;
-use super::program::{At, Folding, Loop, Op, Program, Run, SLOTS_OF_LOOP};
+use super::program::{CaseFolding, Loop, Op, OpIndex, Program, Run, SLOTS_OF_LOOP};
 use crate::Flags;
 use crate::ast::{Node, Pattern, Repeat};
 use crate::code_set::CodeSet;
@@ -9,8 +9,8 @@ use crate::code_set::CodeSet;
 pub(super) fn compile(pattern: &Pattern, flags: Flags) -> Program {
     let folding = match (flags.contains(Flags::IGNORE_CASE), flags.strict()) {
         (false, _) => None,
-        (true, false) => Some(Folding::Upper),
-        (true, true) => Some(Folding::Simple),
+        (true, false) => Some(CaseFolding::Upper),
+        (true, true) => Some(CaseFolding::Simple),
     };
     let mut compiler = Compiler {
         program: Program {
@@ -19,7 +19,7 @@ pub(super) fn compile(pattern: &Pattern, flags: Flags) -> Program {
             slots: 2 * (pattern.groups.count() + 1),
             looks: 0,
             folding,
-            wide_words: folding == Some(Folding::Simple),
+            wide_words: folding == Some(CaseFolding::Simple),
         },
         references: &pattern.references,
         lines: flags.contains(Flags::MULTILINE),
@@ -28,7 +28,7 @@ pub(super) fn compile(pattern: &Pattern, flags: Flags) -> Program {
     compiler.saved(0, &pattern.root);
     compiler.push(Op::Match);
     let mut program = compiler.program;
-    first::set_filters(&mut program);
+    candidates::set_filters(&mut program);
     program
 }
 
@@ -63,7 +63,7 @@ impl Compiler<'_> {
         self.program.ops.push(op);
     }
 
-    fn here(&self) -> At {
+    fn here(&self) -> OpIndex {
         self.program.ops.len()
     }
 
@@ -81,7 +81,7 @@ impl Compiler<'_> {
     }
 
     fn class_of(&mut self, set: &CodeSet) -> usize {
-        self.program.classes.push(Class::of(set));
+        self.program.classes.push(Class::new(set));
         self.program.classes.len() - 1
     }
 
@@ -169,11 +169,11 @@ impl Compiler<'_> {
             return self.push(Op::Run(run));
         }
         match (*min, *max) {
-            _ if body.width().empty => self.counted(repeat),
+            _ if body.width().empty => self.counted_loop(repeat),
             (0, Some(1)) => self.optional(repeat),
             (0, None) => self.star(repeat),
             (1, None) => self.plus(repeat),
-            _ => self.counted(repeat),
+            _ => self.counted_loop(repeat),
         }
     }
 
@@ -208,7 +208,7 @@ impl Compiler<'_> {
     }
 
     /// All other loops.
-    fn counted(&mut self, repeat: &Repeat) {
+    fn counted_loop(&mut self, repeat: &Repeat) {
         let counter = self.program.slots;
         self.program.slots += SLOTS_OF_LOOP;
         self.push(Op::Enter { counter });
@@ -222,17 +222,17 @@ impl Compiler<'_> {
         self.program.ops[begin] = Op::Loop(Loop { counter, min, max, greedy, exit });
     }
 
-    fn split(&mut self) -> At {
+    fn split(&mut self) -> OpIndex {
         self.push(Op::Fail);
         self.here() - 1
     }
 
-    fn branch(&mut self, split: At, greedy: bool, iteration: At, end: At) {
+    fn branch(&mut self, split: OpIndex, greedy: bool, iteration: OpIndex, end: OpIndex) {
         let (first, second) = if greedy { (iteration, end) } else { (end, iteration) };
         self.set_split(split, first, second);
     }
 
-    fn set_split(&mut self, split: At, first: At, second: At) {
+    fn set_split(&mut self, split: OpIndex, first: OpIndex, second: OpIndex) {
         self.program.ops[split] = Op::Split { first, second, filter: None };
     }
 }

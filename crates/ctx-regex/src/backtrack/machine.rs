@@ -1,7 +1,7 @@
 use std::ops::Range;
 
-use super::Room;
-use super::program::{At, Filter, Loop, Op, Program};
+use super::MatchBuffers;
+use super::program::{Filter, Loop, Op, OpIndex, Program};
 use crate::steps::BYTES_PER_STEP;
 use crate::{Error, Steps};
 
@@ -31,13 +31,13 @@ pub(super) struct Frame {
 pub(super) struct Machine<'a> {
     pub(super) program: &'a Program,
     pub(super) text: &'a str,
-    pub(super) room: &'a mut Room,
+    pub(super) buffers: &'a mut MatchBuffers,
     most_branches: usize,
     pub(super) place: usize,
 }
 
 pub(super) enum Next {
-    Op(At),
+    Op(OpIndex),
     Back,
     Done,
 }
@@ -47,22 +47,22 @@ impl<'a> Machine<'a> {
     pub(super) fn new(
         program: &'a Program,
         text: &'a str,
-        room: &'a mut Room,
+        buffers: &'a mut MatchBuffers,
         most_branches: usize,
     ) -> Result<Self, Error> {
         if u32::try_from(text.len()).is_err() {
             return Err(Error::TextTooLong { length: text.len() });
         }
-        room.frames.resize(program.looks, Frame::default());
-        Ok(Self { program, text, room, most_branches, place: 0 })
+        buffers.frames.resize(program.looks, Frame::default());
+        Ok(Self { program, text, buffers, most_branches, place: 0 })
     }
 
     pub(super) fn run(mut self, start: usize, steps: &mut Steps) -> Result<Option<Range<usize>>, Error> {
         let slots = self.program.slots;
         steps.spend(slots.div_ceil(SLOTS_PER_STEP) as u64)?;
-        self.room.slots.clear();
-        self.room.slots.resize(slots, UNSET);
-        self.room.branches.clear();
+        self.buffers.slots.clear();
+        self.buffers.slots.resize(slots, UNSET);
+        self.buffers.branches.clear();
         self.place = start;
         let mut at = 0;
         loop {
@@ -78,7 +78,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn step(&mut self, at: At, steps: &mut Steps) -> Result<Next, Error> {
+    fn step(&mut self, at: OpIndex, steps: &mut Steps) -> Result<Next, Error> {
         let program = self.program;
         let Some(op) = program.ops.get(at) else { return Ok(Next::Back) };
         let holds = match op {
@@ -111,20 +111,21 @@ impl<'a> Machine<'a> {
                 return Ok(if is_empty && !is_required { Next::Back } else { Next::Op(*to) });
             }
             Op::Look { look, negated, after } => {
-                self.room.frames[*look] = Frame { branches: self.room.branches.len(), place: self.place };
+                self.buffers.frames[*look] =
+                    Frame { branches: self.buffers.branches.len(), place: self.place };
                 if *negated {
                     self.keep(Branch::Go { at: narrow(*after), place: narrow(self.place) })?;
                 }
                 true
             }
             Op::Seen { look, negated: false } => {
-                let frame = self.room.frames[*look];
+                let frame = self.buffers.frames[*look];
                 self.place = frame.place;
-                self.drop_ways(frame.branches, steps)?;
+                self.drop_branches(frame.branches, steps)?;
                 true
             }
             Op::Seen { look, negated: true } => {
-                self.put_back(self.room.frames[*look].branches);
+                self.put_back(self.buffers.frames[*look].branches);
                 false
             }
             Op::Group { number, before } => self.group_repeated(*number, *before, steps)?,
@@ -132,10 +133,10 @@ impl<'a> Machine<'a> {
         Ok(if holds { Next::Op(at + 1) } else { Next::Back })
     }
 
-    fn back(&mut self, steps: &mut Steps) -> Result<Option<At>, Error> {
-        while let Some(branch) = self.room.branches.pop() {
+    fn back(&mut self, steps: &mut Steps) -> Result<Option<OpIndex>, Error> {
+        while let Some(branch) = self.buffers.branches.pop() {
             match branch {
-                Branch::Restore { slot, value } => self.room.slots[slot as usize] = value,
+                Branch::Restore { slot, value } => self.buffers.slots[slot as usize] = value,
                 Branch::Go { at, place } => {
                     self.place = place as usize;
                     return Ok(Some(at as usize));
@@ -156,21 +157,21 @@ impl<'a> Machine<'a> {
     }
 
     pub(super) fn keep(&mut self, branch: Branch) -> Result<(), Error> {
-        if self.room.branches.len() >= self.most_branches {
+        if self.buffers.branches.len() >= self.most_branches {
             return Err(Error::TooManyBranches { limit: self.most_branches });
         }
-        self.room.branches.push(branch);
+        self.buffers.branches.push(branch);
         Ok(())
     }
 
     fn slot(&self, slot: usize) -> u32 {
-        self.room.slots.get(slot).copied().unwrap_or(UNSET)
+        self.buffers.slots.get(slot).copied().unwrap_or(UNSET)
     }
 
     /// Saves the old value for backtracking.
     fn set(&mut self, slot: usize, value: u32) -> Result<bool, Error> {
-        let old = std::mem::replace(&mut self.room.slots[slot], value);
-        if old != value && !self.room.branches.is_empty() {
+        let old = std::mem::replace(&mut self.buffers.slots[slot], value);
+        if old != value && !self.buffers.branches.is_empty() {
             self.keep(Branch::Restore { slot: narrow(slot), value: old })?;
         }
         Ok(true)
@@ -186,8 +187,8 @@ impl<'a> Machine<'a> {
     }
 
     /// Keeps saved values.
-    fn drop_ways(&mut self, count: usize, steps: &mut Steps) -> Result<(), Error> {
-        let branches = &mut self.room.branches;
+    fn drop_branches(&mut self, count: usize, steps: &mut Steps) -> Result<(), Error> {
+        let branches = &mut self.buffers.branches;
         let looked_through = branches.len().saturating_sub(count);
         steps.touch(looked_through);
         steps.spend((looked_through / SLOTS_PER_STEP) as u64)?;
@@ -203,22 +204,22 @@ impl<'a> Machine<'a> {
     }
 
     fn put_back(&mut self, count: usize) {
-        while self.room.branches.len() > count {
-            if let Some(Branch::Restore { slot, value }) = self.room.branches.pop() {
-                self.room.slots[slot as usize] = value;
+        while self.buffers.branches.len() > count {
+            if let Some(Branch::Restore { slot, value }) = self.buffers.branches.pop() {
+                self.buffers.slots[slot as usize] = value;
             }
         }
     }
 
-    fn split(&mut self, first: At, second: At, filter: &Filter) -> Result<Next, Error> {
-        if !self.admits(filter) {
+    fn split(&mut self, first: OpIndex, second: OpIndex, filter: &Filter) -> Result<Next, Error> {
+        if !self.matches_filter(filter) {
             return Ok(Next::Op(second));
         }
         self.keep(Branch::Go { at: narrow(second), place: narrow(self.place) })?;
         Ok(Next::Op(first))
     }
 
-    fn decide(&mut self, at: At, counted: &Loop) -> Result<Next, Error> {
+    fn decide(&mut self, at: OpIndex, counted: &Loop) -> Result<Next, Error> {
         let done = self.slot(counted.counter);
         if done < counted.min {
             return Ok(Next::Op(at + 1));
@@ -231,7 +232,7 @@ impl<'a> Machine<'a> {
         self.split(first, second, &None)
     }
 
-    pub(super) fn admits(&self, filter: &Filter) -> bool {
+    pub(super) fn matches_filter(&self, filter: &Filter) -> bool {
         let Some(bytes) = filter else { return true };
         self.text.as_bytes().get(self.place).is_some_and(|byte| bytes.contains(*byte))
     }

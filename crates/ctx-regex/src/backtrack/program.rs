@@ -10,20 +10,20 @@ pub(super) struct Program {
     pub(super) slots: usize,
     pub(super) looks: usize,
     /// `None` if case matters.
-    pub(super) folding: Option<Folding>,
+    pub(super) folding: Option<CaseFolding>,
     /// `\b` includes the 2 characters that fold to ASCII.
     pub(super) wide_words: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Folding {
+pub(super) enum CaseFolding {
     /// Without `u`.
     Upper,
     /// With `u` or `v`.
     Simple,
 }
 
-pub(super) type At = usize;
+pub(super) type OpIndex = usize;
 
 /// `before` matches backward.
 #[derive(Debug)]
@@ -50,11 +50,11 @@ pub(super) enum Op {
     },
     /// Tries `first`, then `second`.
     Split {
-        first: At,
-        second: At,
+        first: OpIndex,
+        second: OpIndex,
         filter: Filter,
     },
-    Jump(At),
+    Jump(OpIndex),
     Save(usize),
     Forget(Range<usize>),
     Enter {
@@ -70,13 +70,13 @@ pub(super) enum Op {
     Again {
         counter: usize,
         min: u32,
-        to: At,
+        to: OpIndex,
     },
     /// Continues at `after`.
     Look {
         look: usize,
         negated: bool,
-        after: At,
+        after: OpIndex,
     },
     Seen {
         look: usize,
@@ -95,7 +95,7 @@ pub(super) struct Loop {
     pub(super) min: u32,
     pub(super) max: u32,
     pub(super) greedy: bool,
-    pub(super) exit: At,
+    pub(super) exit: OpIndex,
 }
 
 /// Repeated characters of a class.

@@ -2,7 +2,7 @@
 
 use super::class::Class;
 use super::machine::{Branch, Machine, Next, narrow};
-use super::program::{At, Op, Run};
+use super::program::{Op, OpIndex, Run};
 use crate::{Error, Steps};
 
 impl Machine<'_> {
@@ -20,7 +20,7 @@ impl Machine<'_> {
         true
     }
 
-    pub(super) fn take_run(&mut self, at: At, run: &Run, steps: &mut Steps) -> Result<Next, Error> {
+    pub(super) fn take_run(&mut self, at: OpIndex, run: &Run, steps: &mut Steps) -> Result<Next, Error> {
         let most = if run.greedy { run.max } else { run.min };
         let class = &self.program.classes[run.class];
         let mut count = 0;
@@ -57,14 +57,14 @@ impl Machine<'_> {
     }
 
     /// Longest end, down to `least`, at which the pattern can continue.
-    fn shorten_to(&mut self, at: At, run: &Run, least: usize, steps: &mut Steps) -> Result<bool, Error> {
+    fn shorten_to(&mut self, at: OpIndex, run: &Run, least: usize, steps: &mut Steps) -> Result<bool, Error> {
         let mut given = 0;
-        while !self.admits(&run.filter) && self.place != least {
+        while !self.matches_filter(&run.filter) && self.place != least {
             self.give_back(run.before);
             given += 1;
         }
         steps.spend(given)?;
-        if !self.admits(&run.filter) {
+        if !self.matches_filter(&run.filter) {
             return Ok(false);
         }
         if self.place != least {
@@ -88,14 +88,14 @@ impl Machine<'_> {
     }
 
     /// Shortest end, up to `more` characters ahead, at which the pattern can continue.
-    fn lengthen_to(&mut self, at: At, run: &Run, more: u32, steps: &mut Steps) -> Result<bool, Error> {
+    fn lengthen_to(&mut self, at: OpIndex, run: &Run, more: u32, steps: &mut Steps) -> Result<bool, Error> {
         let class = &self.program.classes[run.class];
         let (most, mut more) = (more, more);
-        while !self.admits(&run.filter) && more > 0 && self.take(class, run.before) {
+        while !self.matches_filter(&run.filter) && more > 0 && self.take(class, run.before) {
             more -= 1;
         }
         steps.spend(u64::from(most - more))?;
-        if !self.admits(&run.filter) {
+        if !self.matches_filter(&run.filter) {
             return Ok(false);
         }
         if more > 0 {

@@ -35,7 +35,7 @@ pub(super) fn write(root: &Node, flags: Flags, limit: usize) -> Option<LinearPat
     Some(writer.written)
 }
 
-struct Unfit;
+struct UnsupportedSyntax;
 
 struct Writer {
     written: LinearPattern,
@@ -47,16 +47,16 @@ struct Writer {
 
 impl Writer {
     /// The parser limits the recursion depth.
-    fn node(&mut self, node: &Node) -> Result<(), Unfit> {
+    fn node(&mut self, node: &Node) -> Result<(), UnsupportedSyntax> {
         match node {
             Node::Char(c) => self.char(*c),
             Node::Set(set) => self.set(set),
             Node::Start => self.edge(r"\A", "(?m:^)"),
             Node::End => self.edge(r"\z", "(?m:$)"),
             Node::WordBoundary { negated } => self.word_boundary(*negated)?,
-            Node::Group(body) => self.enclosed("(?:", body)?,
-            Node::Capture { body, .. } => self.enclosed("(", body)?,
-            Node::Look { .. } | Node::Backreference(_) => return Err(Unfit),
+            Node::Group(body) => self.write_enclosed("(?:", body)?,
+            Node::Capture { body, .. } => self.write_enclosed("(", body)?,
+            Node::Look { .. } | Node::Backreference(_) => return Err(UnsupportedSyntax),
             Node::Repeat(repeat) => self.repeat(repeat)?,
             Node::Sequence(nodes) => nodes.iter().try_for_each(|node| self.node(node))?,
             Node::Alternatives(nodes) => self.alternatives(nodes)?,
@@ -65,10 +65,10 @@ impl Writer {
     }
 
     /// A body that may be empty is supported only if every iteration is required.
-    fn repeat(&mut self, repeat: &Repeat) -> Result<(), Unfit> {
+    fn repeat(&mut self, repeat: &Repeat) -> Result<(), UnsupportedSyntax> {
         let Repeat { body, min, max, greedy, .. } = repeat;
         if *max != Some(*min) && body.width().empty {
-            return Err(Unfit);
+            return Err(UnsupportedSyntax);
         }
         // JavaScript unsets groups at each iteration.
         let is_repeated = max.is_none_or(|max| max > 1);
@@ -78,14 +78,14 @@ impl Writer {
         Ok(())
     }
 
-    fn enclosed(&mut self, opening: &str, body: &Node) -> Result<(), Unfit> {
+    fn write_enclosed(&mut self, opening: &str, body: &Node) -> Result<(), UnsupportedSyntax> {
         self.out().push_str(opening);
         self.node(body)?;
         self.out().push(')');
         Ok(())
     }
 
-    fn alternatives(&mut self, nodes: &[Node]) -> Result<(), Unfit> {
+    fn alternatives(&mut self, nodes: &[Node]) -> Result<(), UnsupportedSyntax> {
         for (index, node) in nodes.iter().enumerate() {
             self.out().push_str(if index == 0 { "" } else { "|" });
             self.node(node)?;
@@ -122,9 +122,9 @@ impl Writer {
         self.out().push_str(edge);
     }
 
-    fn word_boundary(&mut self, negated: bool) -> Result<(), Unfit> {
+    fn word_boundary(&mut self, negated: bool) -> Result<(), UnsupportedSyntax> {
         self.out().push_str(if negated { r"(?-u:\B)" } else { r"(?-u:\b)" });
-        if self.wide_words { Err(Unfit) } else { Ok(()) }
+        if self.wide_words { Err(UnsupportedSyntax) } else { Ok(()) }
     }
 
     fn quantifier(&mut self, min: u32, max: Option<u32>, greedy: bool) {
@@ -143,8 +143,8 @@ impl Writer {
         &mut self.written.pattern
     }
 
-    fn check_length(&self) -> Result<(), Unfit> {
-        if self.written.pattern.len() > self.limit { Err(Unfit) } else { Ok(()) }
+    fn check_length(&self) -> Result<(), UnsupportedSyntax> {
+        if self.written.pattern.len() > self.limit { Err(UnsupportedSyntax) } else { Ok(()) }
     }
 }
 

@@ -19,14 +19,14 @@ pub(super) fn count(node: &Node) -> usize {
 }
 
 /// In half microseconds. A class costs 20, plus 1 per 3 ranges, which become UTF-8 bytes. O(n).
-pub(super) fn building(node: &Node) -> usize {
+pub(super) fn build_cost(node: &Node) -> usize {
     match node {
         Node::Set(set) => 20 + set.ranges().len() / 3,
         Node::Char(_) | Node::Start | Node::End | Node::WordBoundary { .. } | Node::Backreference(_) => 1,
-        Node::Group(body) | Node::Look { body, .. } | Node::Capture { body, .. } => building(body),
-        Node::Repeat(repeat) => building(&repeat.body).saturating_mul(times(repeat)),
+        Node::Group(body) | Node::Look { body, .. } | Node::Capture { body, .. } => build_cost(body),
+        Node::Repeat(repeat) => build_cost(&repeat.body).saturating_mul(times(repeat)),
         Node::Sequence(nodes) | Node::Alternatives(nodes) => {
-            nodes.iter().map(building).fold(0, usize::saturating_add)
+            nodes.iter().map(build_cost).fold(0, usize::saturating_add)
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Classes without the flag `v`.
 
 use super::Parser;
-use super::escape::{Escaped, Place};
+use super::escape::{CodeOrSet, EscapeContext};
 use crate::ast::Node;
 use crate::code_set::CodeSet;
-use crate::surrogates::Halves;
+use crate::surrogates::SurrogateSets;
 use crate::{Error, Flags};
 
 impl Parser<'_> {
@@ -17,7 +17,7 @@ impl Parser<'_> {
         while !self.cursor.eat("]") {
             self.class_item(offset, &mut ranges)?;
         }
-        let set = self.folded(CodeSet::new(ranges))?;
+        let set = self.fold(CodeSet::new(ranges))?;
         let set = if self.flags.strict() { set } else { self.with_astral(&set, negated)? };
         Ok(Node::Set(if negated { set.complement() } else { set }))
     }
@@ -31,8 +31,8 @@ impl Parser<'_> {
         self.cursor.bump();
         let last = self.class_atom(class)?;
         match (first, last) {
-            (Escaped::Code(first), Escaped::Code(last)) if first <= last => ranges.push((first, last)),
-            (Escaped::Code(_), Escaped::Code(_)) => {
+            (CodeOrSet::Code(first), CodeOrSet::Code(last)) if first <= last => ranges.push((first, last)),
+            (CodeOrSet::Code(_), CodeOrSet::Code(_)) => {
                 return Err(Error::syntax(offset, "range out of order in a class"));
             }
             _ if self.flags.strict() => return Err(Error::syntax(offset, "invalid range in a class")),
@@ -45,26 +45,26 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn class_atom(&mut self, class: usize) -> Result<Escaped, Error> {
+    fn class_atom(&mut self, class: usize) -> Result<CodeOrSet, Error> {
         let offset = self.cursor.offset();
         match self.cursor.bump() {
             None => Err(Error::syntax(class, "unterminated class")),
             Some('\\') => self.class_escape(offset),
-            Some(c) => Ok(Escaped::Code(u32::from(c))),
+            Some(c) => Ok(CodeOrSet::Code(u32::from(c))),
         }
     }
 
-    pub(super) fn class_escape(&mut self, offset: usize) -> Result<Escaped, Error> {
+    pub(super) fn class_escape(&mut self, offset: usize) -> Result<CodeOrSet, Error> {
         if self.cursor.eat("b") {
-            return Ok(Escaped::Code(0x08));
+            return Ok(CodeOrSet::Code(0x08));
         }
-        self.escape(offset, Place::Class)
+        self.escape(offset, EscapeContext::Class)
     }
 
-    fn add(&mut self, item: Escaped, ranges: &mut Vec<(u32, u32)>) -> Result<(), Error> {
+    fn add(&mut self, item: CodeOrSet, ranges: &mut Vec<(u32, u32)>) -> Result<(), Error> {
         match item {
-            Escaped::Code(code) => ranges.push((code, code)),
-            Escaped::Set(set) => {
+            CodeOrSet::Code(code) => ranges.push((code, code)),
+            CodeOrSet::Set(set) => {
                 self.spend(set.ranges().len())?;
                 ranges.extend(set.ranges());
             }
@@ -74,12 +74,12 @@ impl Parser<'_> {
 
     /// Adds characters formed by surrogates.
     fn with_astral(&mut self, set: &CodeSet, negated: bool) -> Result<CodeSet, Error> {
-        let halves = Halves::of(set);
+        let surrogates = SurrogateSets::from_set(set);
         if negated {
-            self.spend(halves.cost_of_either())?;
-            return Ok(set.union(&halves.either()));
+            self.spend(surrogates.cost_of_either())?;
+            return Ok(set.union(&surrogates.either()));
         }
-        self.spend(halves.cost_of_both())?;
-        Ok(set.union(&halves.both()))
+        self.spend(surrogates.cost_of_both())?;
+        Ok(set.union(&surrogates.both()))
     }
 }

@@ -1,7 +1,7 @@
 //! Classes with the flag `v`.
 
 use super::Parser;
-use super::escape::Escaped;
+use super::escape::CodeOrSet;
 use crate::Error;
 use crate::code_set::CodeSet;
 
@@ -64,36 +64,36 @@ impl Parser<'_> {
         Ok(set)
     }
 
-    fn set_item(&mut self, class: usize, offset: usize, first: Escaped) -> Result<CodeSet, Error> {
+    fn set_item(&mut self, class: usize, offset: usize, first: CodeOrSet) -> Result<CodeSet, Error> {
         if !self.cursor.starts_with("-") || self.cursor.starts_with("--") {
             return self.set_of(first);
         }
         self.cursor.bump();
         match (first, self.set_operand(class)?) {
-            (Escaped::Code(first), Escaped::Code(last)) if first <= last => {
-                self.folded(CodeSet::new(vec![(first, last)]))
+            (CodeOrSet::Code(first), CodeOrSet::Code(last)) if first <= last => {
+                self.fold(CodeSet::new(vec![(first, last)]))
             }
-            (Escaped::Code(_), Escaped::Code(_)) => {
+            (CodeOrSet::Code(_), CodeOrSet::Code(_)) => {
                 Err(Error::syntax(offset, "range out of order in a class"))
             }
             _ => Err(Error::syntax(offset, "invalid range in a class")),
         }
     }
 
-    fn set_of(&mut self, operand: Escaped) -> Result<CodeSet, Error> {
+    fn set_of(&mut self, operand: CodeOrSet) -> Result<CodeSet, Error> {
         match operand {
-            Escaped::Code(code) => self.folded(CodeSet::one(code)),
-            Escaped::Set(set) => self.folded(set),
+            CodeOrSet::Code(code) => self.fold(CodeSet::one(code)),
+            CodeOrSet::Set(set) => self.fold(set),
         }
     }
 
-    fn set_operand(&mut self, class: usize) -> Result<Escaped, Error> {
+    fn set_operand(&mut self, class: usize) -> Result<CodeOrSet, Error> {
         let offset = self.cursor.offset();
         let Some(c) = self.cursor.bump() else {
             return Err(Error::syntax(class, "unterminated class"));
         };
         match c {
-            '[' => Ok(Escaped::Set(self.set_class(offset)?)),
+            '[' => Ok(CodeOrSet::Set(self.set_class(offset)?)),
             '\\' if self.cursor.starts_with("q{") => {
                 Err(Error::Unsupported { offset, feature: r"class string `\q{}`" })
             }
@@ -102,7 +102,7 @@ impl Parser<'_> {
             c if DOUBLED.contains(c) && self.cursor.peek() == Some(c) => {
                 Err(Error::syntax(offset, "reserved operator in a class"))
             }
-            c => Ok(Escaped::Code(u32::from(c))),
+            c => Ok(CodeOrSet::Code(u32::from(c))),
         }
     }
 }

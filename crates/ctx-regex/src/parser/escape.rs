@@ -35,13 +35,13 @@ const OF_STRINGS: [&str; 7] = [
 ];
 
 /// Before case folding.
-pub(super) enum Escaped {
+pub(super) enum CodeOrSet {
     Code(u32),
     Set(CodeSet),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum EscapeContext {
     Atom,
     Class,
 }
@@ -57,9 +57,9 @@ impl<'p> Parser<'p> {
         if let Some(node) = self.backreference(offset)? {
             return Ok(node);
         }
-        match self.escape(offset, Place::Atom)? {
-            Escaped::Code(code) => self.code(code),
-            Escaped::Set(set) => Ok(Node::Set(self.folded(set)?)),
+        match self.escape(offset, EscapeContext::Atom)? {
+            CodeOrSet::Code(code) => self.code(code),
+            CodeOrSet::Set(set) => Ok(Node::Set(self.fold(set)?)),
         }
     }
 
@@ -93,13 +93,13 @@ impl<'p> Parser<'p> {
         Node::Backreference(self.references.len() - 1)
     }
 
-    pub(super) fn escape(&mut self, offset: usize, place: Place) -> Result<Escaped, Error> {
+    pub(super) fn escape(&mut self, offset: usize, place: EscapeContext) -> Result<CodeOrSet, Error> {
         let before = self.cursor;
         let Some(c) = self.cursor.bump() else {
             return Err(Error::syntax(offset, r"`\` at the end of the pattern"));
         };
         let code = match c {
-            'd' | 'D' | 's' | 'S' | 'w' | 'W' => return Ok(Escaped::Set(self.shorthand(c))),
+            'd' | 'D' | 's' | 'S' | 'w' | 'W' => return Ok(CodeOrSet::Set(self.shorthand(c))),
             'p' | 'P' if self.flags.strict() => return self.property(offset, c == 'P'),
             'f' => 0x0C,
             'n' => 0x0A,
@@ -110,18 +110,18 @@ impl<'p> Parser<'p> {
             'x' => self.hexadecimal(offset)?,
             'u' => self.unicode(offset)?,
             '0'..='7' => self.octal(offset, c)?,
-            'k' if place == Place::Class && self.survey.named => {
+            'k' if place == EscapeContext::Class && self.survey.named => {
                 return Err(Error::syntax(offset, "invalid escape"));
             }
             c if !self.flags.strict() || self.may_escape(c, place) => u32::from(c),
             _ => return Err(Error::syntax(offset, "invalid escape")),
         };
-        Ok(Escaped::Code(code))
+        Ok(CodeOrSet::Code(code))
     }
 
-    fn may_escape(&self, c: char, place: Place) -> bool {
+    fn may_escape(&self, c: char, place: EscapeContext) -> bool {
         let in_set = self.flags.contains(Flags::UNICODE_SETS) && SET_PUNCTUATION.contains(c);
-        SYNTAX.contains(c) || place == Place::Class && (c == '-' || in_set)
+        SYNTAX.contains(c) || place == EscapeContext::Class && (c == '-' || in_set)
     }
 
     fn shorthand(&self, c: char) -> CodeSet {
@@ -142,7 +142,7 @@ impl<'p> Parser<'p> {
         CodeSet::new(ranges)
     }
 
-    fn property(&mut self, offset: usize, negated: bool) -> Result<Escaped, Error> {
+    fn property(&mut self, offset: usize, negated: bool) -> Result<CodeOrSet, Error> {
         let named = self.cursor.eat("{").then(|| self.cursor.take_while(|c| c != '}'));
         let Some(name) = named.filter(|_| self.cursor.eat("}")) else {
             return Err(Error::syntax(offset, "invalid name of a property"));
@@ -152,26 +152,31 @@ impl<'p> Parser<'p> {
         }
         let set = property::lookup(name).ok_or(Error::syntax(offset, "unknown property"))?;
         self.spend(set.ranges().len())?;
-        Ok(Escaped::Set(match negated {
+        Ok(CodeOrSet::Set(match negated {
             false => set,
             // `v` folds before the complement, `u` after it.
-            true if self.flags.contains(Flags::UNICODE_SETS) => self.folded(set)?.complement(),
+            true if self.flags.contains(Flags::UNICODE_SETS) => self.fold(set)?.complement(),
             true => set.complement(),
         }))
     }
 
     /// Without a letter, Annex B makes the backslash literal.
-    fn control(&mut self, offset: usize, before: Cursor<'p>, place: Place) -> Result<Escaped, Error> {
+    fn control(
+        &mut self,
+        offset: usize,
+        before: Cursor<'p>,
+        place: EscapeContext,
+    ) -> Result<CodeOrSet, Error> {
         let strict = self.flags.strict();
-        let more = |c: char| place == Place::Class && !strict && (c.is_ascii_digit() || c == '_');
+        let more = |c: char| place == EscapeContext::Class && !strict && (c.is_ascii_digit() || c == '_');
         if let Some(c) = self.cursor.bump_if(|c| c.is_ascii_alphabetic() || more(c)) {
-            return Ok(Escaped::Code(u32::from(c) % 32));
+            return Ok(CodeOrSet::Code(u32::from(c) % 32));
         }
         if strict {
             return Err(Error::syntax(offset, "invalid escape"));
         }
         self.cursor = before;
-        Ok(Escaped::Code(u32::from('\\')))
+        Ok(CodeOrSet::Code(u32::from('\\')))
     }
 
     fn hexadecimal(&mut self, offset: usize) -> Result<u32, Error> {
@@ -184,7 +189,7 @@ impl<'p> Parser<'p> {
 
     fn unicode(&mut self, offset: usize) -> Result<u32, Error> {
         if let Some(unit) = self.cursor.hex(4) {
-            let low = if self.flags.strict() { self.escaped_low_of(unit) } else { None };
+            let low = if self.flags.strict() { self.read_escaped_low_of(unit) } else { None };
             return Ok(low.unwrap_or(unit));
         }
         if !self.flags.strict() {
@@ -193,16 +198,16 @@ impl<'p> Parser<'p> {
         self.braced_code().ok_or(Error::syntax(offset, "invalid escape"))
     }
 
-    fn escaped_low_of(&mut self, high: u32) -> Option<u32> {
+    fn read_escaped_low_of(&mut self, high: u32) -> Option<u32> {
         let before = self.cursor;
-        let paired = self.escaped_low().and_then(|low| surrogates::pair(high, low));
+        let paired = self.read_escaped_low().and_then(|low| surrogates::pair(high, low));
         if paired.is_none() {
             self.cursor = before;
         }
         paired
     }
 
-    pub(super) fn escaped_low(&mut self) -> Option<u32> {
+    pub(super) fn read_escaped_low(&mut self) -> Option<u32> {
         let before = self.cursor;
         let unit = self.cursor.eat(r"\u").then(|| self.cursor.hex(4)).flatten();
         if unit.is_none() {

@@ -30,7 +30,7 @@ impl Parser<'_> {
     /// `HHHH`, with the other half of a surrogate pair.
     fn name_unit(&mut self) -> Option<u32> {
         let unit = self.cursor.hex(4)?;
-        let low = self.escaped_low();
+        let low = self.read_escaped_low();
         Some(low.and_then(|low| surrogates::pair(unit, low)).unwrap_or(unit))
     }
 }

@@ -7,7 +7,7 @@ use crate::cursor::Cursor;
 type Bounds = (u32, Option<u32>);
 
 impl Parser<'_> {
-    pub(super) fn quantified(&mut self, atom: Node, first_group: usize) -> Result<Node, Error> {
+    pub(super) fn parse_quantified(&mut self, atom: Node, first_group: usize) -> Result<Node, Error> {
         let Some((min, max)) = self.quantifier()? else { return Ok(atom) };
         let greedy = !self.cursor.eat("?");
         let groups = first_group..self.groups.count() + 1;
@@ -20,14 +20,14 @@ impl Parser<'_> {
             Some('*') => (0, None),
             Some('+') => (1, None),
             Some('?') => (0, Some(1)),
-            Some('{') => return self.counted(offset),
+            Some('{') => return self.parse_counts(offset),
             _ => return Ok(None),
         };
         self.cursor.bump();
         Ok(Some(bounds))
     }
 
-    fn counted(&mut self, offset: usize) -> Result<Option<Bounds>, Error> {
+    fn parse_counts(&mut self, offset: usize) -> Result<Option<Bounds>, Error> {
         match braces(self.cursor) {
             Some(((min, Some(max)), _)) if max < min => {
                 Err(Error::syntax(offset, "numbers out of order in a quantifier"))

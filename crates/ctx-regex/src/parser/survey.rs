@@ -11,7 +11,7 @@ pub(super) struct Survey {
 
 impl Survey {
     /// O(n).
-    pub(super) fn of(pattern: &str, flags: Flags) -> Self {
+    pub(super) fn read(pattern: &str, flags: Flags) -> Self {
         let nested_classes = flags.contains(Flags::UNICODE_SETS);
         let mut survey = Self::default();
         let mut cursor = Cursor::new(pattern);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ctx_language::{Explanation, Language, Shown};
+use ctx_language::{Explanation, Language, Reproduction};
 use ctx_macros::{Definition, Dialect as MacroDialect};
 use ctx_processors::macro_dialect;
 use ctx_project::endpoint::EndpointConfig;
@@ -139,8 +139,8 @@ pub(crate) fn code(_server: &Server, call: &Call) -> Result<Reply, Refusal> {
         .explanation(code)
         .ok_or_else(|| Refusal::not_found(phrase!("no code `{code}`", code)))?;
     let shown_by = match told.shown {
-        Shown::By(command) => Some(command),
-        Shown::ByPrograms | Shown::WithServer => None,
+        Reproduction::Command(command) => Some(command),
+        Reproduction::Library | Reproduction::Server => None,
     };
     let Explanation { code, title, cause, example, file, way_out, .. } = told;
     Reply::json(&CodeView { code, title, cause, example, file, shown_by, way_out })

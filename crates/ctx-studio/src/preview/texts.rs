@@ -44,7 +44,7 @@ fn text(preview: &KeptPreview, number: usize) -> Result<RowText, Refusal> {
             let decision =
                 context.report.decisions.get(at).ok_or_else(|| Refusal::not_found(phrase!("no such row")))?;
             let text = left_out_text(&lock(&preview.turn), &decision.source).unwrap_or_default();
-            let segments = vec![Segment::whole(text.len(), decision.source.clone())];
+            let segments = vec![Segment::full(text.len(), decision.source.clone())];
             (text, segments)
         }
     };

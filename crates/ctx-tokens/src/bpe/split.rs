@@ -68,12 +68,12 @@ fn plain_word(text: &[u8]) -> Option<&[u8]> {
 fn next<'a>(splitter: &Regex, text: &'a str, start: usize) -> Option<&'a [u8]> {
     let found = splitter.find(Input::new(text).range(start..).anchored(Anchored::Yes))?;
     let piece = text.get(found.range())?;
-    let piece = if found.pattern() == IS_BLANK { without_last(piece, text.len() - start) } else { piece };
+    let piece = if found.pattern() == IS_BLANK { trim_last(piece, text.len() - start) } else { piece };
     Some(piece.as_bytes())
 }
 
 /// The last of several blanks belongs to the next part.
-fn without_last(blanks: &str, rest: usize) -> &str {
+fn trim_last(blanks: &str, rest: usize) -> &str {
     match blanks.char_indices().next_back() {
         Some((last, _)) if last > 0 && blanks.len() < rest => blanks.get(..last).unwrap_or(blanks),
         _ => blanks,

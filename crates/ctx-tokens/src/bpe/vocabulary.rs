@@ -70,7 +70,8 @@ impl<'t> Vocabulary<'t> {
         path.clear();
         let mut position = 0;
         while position < piece.len() && path.tokens.len() <= limit.saturating_add(SLACK) {
-            if let Some(token) = next.and_then(|longest| self.fitting(longest, position, path)) {
+            if let Some(token) = next.and_then(|longest| self.longest_fitting_token(longest, position, path))
+            {
                 path.tokens.push(token);
                 position += self.length(token);
                 next = self.longest(piece.get(position..).unwrap_or_default()).0;
@@ -102,11 +103,11 @@ impl<'t> Vocabulary<'t> {
     }
 
     /// Returns the longest prefix of `token` that can follow the path.
-    fn fitting(self, token: u32, position: usize, path: &Path) -> Option<u32> {
+    fn longest_fitting_token(self, token: u32, position: usize, path: &Path) -> Option<u32> {
         let last = path.tokens.last().copied();
         std::iter::successors(Some(token), |longer| self.shorter(*longer)).find(|token| {
             !path.is_dead_end(position + self.length(*token))
-                && last.is_none_or(|last| self.stays_apart(last, *token))
+                && last.is_none_or(|last| self.is_boundary(last, *token))
         })
     }
 
@@ -114,13 +115,13 @@ impl<'t> Vocabulary<'t> {
     ///
     /// Undoes their merges, latest first. A token pair at the border must not merge before an undone merge.
     /// Among equal ranks, the left pair merges first.
-    fn stays_apart(self, mut left: u32, mut right: u32) -> bool {
+    fn is_boundary(self, mut left: u32, mut right: u32) -> bool {
         let mut before = u32::MAX;
         loop {
             let (of_left, of_right) = (self.token(left), self.token(right));
             // One token in six ever merges further: most pairs need no lookup.
             let may_merge = of_left.is_part.0 && of_right.is_part.1;
-            if may_merge && self.merged(left, right).is_some_and(|token| token < before) {
+            if may_merge && self.merged_token(left, right).is_some_and(|token| token < before) {
                 return false;
             }
             let (of_left, of_right) = (of_left.parts, of_right.parts);
@@ -134,7 +135,7 @@ impl<'t> Vocabulary<'t> {
         }
     }
 
-    fn merged(self, left: u32, right: u32) -> Option<u32> {
+    fn merged_token(self, left: u32, right: u32) -> Option<u32> {
         let (row, tag) = row_and_tag(left, right, self.merges.len().trailing_zeros());
         let merge = |packed: &[u8; 4]| Merge::unpack(u32::from_le_bytes(*packed));
         for row in self.merges.get(row..).unwrap_or_default().iter().chain(self.merges) {

@@ -56,14 +56,14 @@ fn measures_inline_pictures_by_their_header() {
         json!({ "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": data } }),
         json!({ "inlineData": { "mimeType": "image/png", "data": data } }),
     ] {
-        assert_eq!(MediaItem::of_part(&part), Some(image(2_048, 4_096, Detail::High)), "{part}");
+        assert_eq!(MediaItem::from_part(&part), Some(image(2_048, 4_096, Detail::High)), "{part}");
     }
     for part in [
         json!({ "type": "image_url", "image_url": { "url": "https://example.org/a.png" } }),
         json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,é" } }),
         json!({ "type": "image", "source": { "type": "base64", "data": "iVBORw0KGgo=" } }),
     ] {
-        let item = MediaItem::of_part(&part);
+        let item = MediaItem::from_part(&part);
         assert_eq!(item, Some(MediaItem::Image { size: None, detail: Detail::High }), "{part}");
     }
 }
@@ -147,7 +147,7 @@ fn round_trips_family_names() {
 
 #[track_caller]
 fn check_attachment(value: &serde_json::Value, expected: MediaItem) {
-    assert_eq!(MediaItem::of(&Attachment::from_value(value)), expected, "{value}");
+    assert_eq!(MediaItem::from_attachment(&Attachment::from_value(value)), expected, "{value}");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn ignores_invalid_sizes() {
 
 #[test]
 fn distinguishes_parts_of_each_api_dialect() {
-    let part = |value: serde_json::Value| MediaItem::of_part(&value);
+    let part = |value: serde_json::Value| MediaItem::from_part(&value);
     let picture = |detail| Some(MediaItem::Image { size: None, detail });
     assert_eq!(part(json!({"type": "image_url", "image_url": {"detail": "low"}})), picture(Detail::Low));
     assert_eq!(part(json!({"type": "input_image", "detail": "original"})), picture(Detail::Original));

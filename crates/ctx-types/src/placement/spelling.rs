@@ -11,13 +11,13 @@ use crate::depth::DepthPoints;
 use crate::diagnostic::Diagnostic;
 use crate::fix::Fix;
 use crate::persist::Persist as _;
-use crate::suggest::{Near, nearest};
+use crate::suggest::{NearestName, nearest};
 use crate::wording::excerpt;
 
 pub(super) fn read(entry: &PresetMessage) -> (Placement, Vec<Diagnostic>) {
-    let mut spelling = Spelling::of(entry);
-    let placement = spelling.read();
-    (placement, spelling.diagnostics)
+    let mut reader = PlacementReader::new(entry);
+    let placement = reader.read();
+    (placement, reader.diagnostics)
 }
 
 pub(super) fn write(placement: &Placement, entry: &mut PresetMessage) {
@@ -57,15 +57,15 @@ fn write_depth(points: &DepthPoints, strategy: &mut InjectionStrategy) {
     }
 }
 
-struct Spelling<'a> {
+struct PlacementReader<'a> {
     entry: &'a PresetMessage,
     strategy: Option<&'a InjectionStrategy>,
     order: Order,
     diagnostics: Vec<Diagnostic>,
 }
 
-impl<'a> Spelling<'a> {
-    fn of(entry: &'a PresetMessage) -> Self {
+impl<'a> PlacementReader<'a> {
+    fn new(entry: &'a PresetMessage) -> Self {
         let strategy = entry.injection_strategy.as_ref();
         let order = strategy.and_then(|strategy| strategy.order).or(entry.order);
         let order = order.map_or(Order::DEFAULT, Order);
@@ -76,16 +76,16 @@ impl<'a> Spelling<'a> {
         let kind = self.strategy.and_then(|strategy| strategy.kind.as_deref());
         let placement = match kind {
             Some("default") => Placement::InOrder,
-            Some("depth") => self.depth().unwrap_or_else(|| self.without("depth")),
+            Some("depth") => self.depth().unwrap_or_else(|| self.report_missing("depth")),
             Some("advanced_depth") => self.advanced_depth().unwrap_or_else(|| self.plain_depth()),
             Some("anchor") => self.anchor(),
             Some(unknown) => {
-                self.unknown_type(unknown);
+                self.report_unknown_type(unknown);
                 return self.infer();
             }
             None => return self.infer(),
         };
-        self.unused(kind.unwrap_or_default());
+        self.report_unused(kind.unwrap_or_default());
         placement
     }
 
@@ -106,7 +106,7 @@ impl<'a> Spelling<'a> {
             let help = phrase!(
                 "keep one of depth, `insertionPoint`, and `anchorTarget`, or set `injectionStrategy.type`"
             );
-            self.unclear("", message, help);
+            self.report_unclear("", message, help);
         }
         placement
     }
@@ -135,10 +135,14 @@ impl<'a> Spelling<'a> {
     }
 
     fn plain_depth(&mut self) -> Placement {
-        let Some(placement) = self.depth() else { return self.without("depthConfig") };
+        let Some(placement) = self.depth() else { return self.report_missing("depthConfig") };
         let message =
             phrase!("`depthConfig` has no depth; {placement} is used", placement = placement.phrase());
-        self.unclear("/injectionStrategy/type", message, phrase!("add `depthConfig`, or use type `depth`"));
+        self.report_unclear(
+            "/injectionStrategy/type",
+            message,
+            phrase!("add `depthConfig`, or use type `depth`"),
+        );
         placement
     }
 
@@ -152,7 +156,7 @@ impl<'a> Spelling<'a> {
                     unknown = excerpt(unknown)
                 );
                 let known = nearest(unknown, ["before", "after"]);
-                self.unknown(pointer, message, known, phrase!("use `before` or `after`"));
+                self.report_unknown(pointer, message, known, phrase!("use `before` or `after`"));
                 Side::After
             }
         };
@@ -173,7 +177,7 @@ impl<'a> Spelling<'a> {
 
     /// Reports flat fields that an explicit type overrides, but not strategy fields: AIO Hub's editor leaves
     /// those unused.
-    fn unused(&mut self, kind: &str) {
+    fn report_unused(&mut self, kind: &str) {
         let entry = self.entry;
         let is_anchor = kind == "anchor";
         let flat = [
@@ -184,36 +188,42 @@ impl<'a> Spelling<'a> {
         for (field, _) in flat.into_iter().filter(|(_, is_unused)| *is_unused) {
             let message =
                 phrase!("`{field}` has no effect: `injectionStrategy.type` is `{kind}`", field, kind);
-            self.unclear(&format!("/{field}"), message, phrase!("remove one of the two"));
+            self.report_unclear(&format!("/{field}"), message, phrase!("remove one of the two"));
         }
     }
 
-    fn unknown_type(&mut self, unknown: &str) {
+    fn report_unknown_type(&mut self, unknown: &str) {
         let message = phrase!(
             "unknown injection strategy type `{unknown}`; it is inferred from the other fields",
             unknown = excerpt(unknown)
         );
         let help = phrase!("use `default`, `depth`, `advanced_depth`, or `anchor`");
         let known = nearest(unknown, ["default", "depth", "advanced_depth", "anchor"]);
-        self.unknown("/injectionStrategy/type", message, known, help);
+        self.report_unknown("/injectionStrategy/type", message, known, help);
     }
 
-    fn without(&mut self, field: &str) -> Placement {
+    fn report_missing(&mut self, field: &str) -> Placement {
         let message =
             phrase!("the injection strategy needs `{field}`; the entry stays at its list position", field);
-        self.unclear("/injectionStrategy/type", message, phrase!("add it, or use type `default`"));
+        self.report_unclear("/injectionStrategy/type", message, phrase!("add it, or use type `default`"));
         Placement::InOrder
     }
 
-    fn unknown(&mut self, pointer: &str, message: Phrase, near: Option<Near<'_>>, help: Phrase) {
+    fn report_unknown(
+        &mut self,
+        pointer: &str,
+        message: Phrase,
+        near: Option<NearestName<'_>>,
+        help: Phrase,
+    ) {
         let unknown = Diagnostic::warning(codes::PLACEMENT_SPELLING, message).at_pointer(pointer);
         self.diagnostics.push(match near {
-            Some(near) => unknown.guessing(near, Fix::text),
+            Some(near) => unknown.with_guess(near, Fix::text),
             None => unknown.with_help(help),
         });
     }
 
-    fn unclear(&mut self, pointer: &str, message: Phrase, help: Phrase) {
+    fn report_unclear(&mut self, pointer: &str, message: Phrase, help: Phrase) {
         let unclear = Diagnostic::warning(codes::PLACEMENT_SPELLING, message);
         self.diagnostics.push(unclear.at_pointer(pointer).with_help(help));
     }

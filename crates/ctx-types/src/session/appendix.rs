@@ -29,7 +29,7 @@ const MAX_SEARCHED: usize = 256;
 ///
 /// let text = summary.to_message(&"s1".into()).text().into_owned();
 /// assert_eq!(text, "They talk about telephones.\n\nAlso said:\n- Never call before 9:00.");
-/// assert_eq!(SummaryAppendix::of(&summary), Some(appendix));
+/// assert_eq!(SummaryAppendix::from_node(&summary), Some(appendix));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryAppendix {
@@ -52,7 +52,7 @@ pub struct AppendedFact {
 
 impl SummaryAppendix {
     /// Reads valid facts; `None` if there are none or the node is not a summary.
-    pub fn of(node: &Node) -> Option<Self> {
+    pub fn from_node(node: &Node) -> Option<Self> {
         let metadata = node.metadata.as_ref().filter(|_| node.is_summary())?;
         let value = metadata.kept.get(KEY)?;
         let facts = value.get("facts").unwrap_or(value).as_array()?;
@@ -79,7 +79,7 @@ impl SummaryAppendix {
     /// Returns the heading and the facts that `text` does not contain, or an empty text.
     ///
     /// Searches for the first 256 facts; later ones are always included. O(256 × text + facts).
-    pub fn below(&self, text: &str) -> String {
+    pub fn text_below(&self, text: &str) -> String {
         let is_said =
             |(index, fact): &(usize, &AppendedFact)| *index < MAX_SEARCHED && text.contains(&*fact.text);
         let facts = self.facts.iter().enumerate().filter(|fact| self.is_sent && !is_said(fact));
@@ -88,7 +88,7 @@ impl SummaryAppendix {
     }
 
     pub(super) fn add_to(&self, content: Content) -> Content {
-        let below = self.below(&content.text());
+        let below = self.text_below(&content.text());
         match content {
             content if below.is_empty() => content,
             Content::Text(text) => Content::Text(Text::from(format!("{}{below}", text.as_str()))),
@@ -159,6 +159,6 @@ mod tests {
     fn returns_none_for_other_nodes() {
         let mut node = summary(json!([{ "text": "B-17", "from": "n1" }]));
         node.metadata.as_mut().unwrap().is_compression_node = None;
-        assert_eq!(SummaryAppendix::of(&node), None);
+        assert_eq!(SummaryAppendix::from_node(&node), None);
     }
 }

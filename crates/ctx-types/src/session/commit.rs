@@ -10,25 +10,25 @@ impl Session {
     /// branch.
     pub fn apply(&mut self, op: &SessionOp) -> Result<SessionOp, SessionError> {
         let mut plan = match op {
-            SessionOp::Patch(patch) => Plan::of_patch(self, patch)?,
+            SessionOp::Patch(patch) => Plan::from_patch(self, patch)?,
             _ => Plan::new(self),
         };
         plan.add(op)?;
         plan.check()?;
-        let is_way_known = match op {
-            SessionOp::Edit { .. } | SessionOp::Toggle { .. } => self.is_way_known,
-            SessionOp::Patch(_) => self.is_way_known && plan.strays().is_empty(),
+        let is_branch_known = match op {
+            SessionOp::Edit { .. } | SessionOp::Toggle { .. } => self.is_branch_known,
+            SessionOp::Patch(_) => self.is_branch_known && plan.orphans().is_empty(),
             _ => true,
         };
         let Plan { changes, leaf, .. } = plan;
         let leaf_before = self.leaf.id.clone();
         let changed_from = self.depth_of_change(op);
         let undo = self.commit(changes, leaf);
-        self.follow_sent(op, &leaf_before, &undo);
+        self.update_sent_messages(op, &leaf_before, &undo);
         if let Some(depth) = changed_from {
             self.folds.forget_from(depth);
         }
-        self.is_way_known = is_way_known;
+        self.is_branch_known = is_branch_known;
         Ok(SessionOp::Patch(undo))
     }
 
@@ -52,21 +52,21 @@ impl Session {
         let mut old = NodeState { after: None, node: None };
         match (index, state.node) {
             (None, None) => {}
-            (None, Some((node, filing))) => {
+            (None, Some((node, stored_links))) => {
                 let position = match &state.after {
                     None => Position::First,
                     Some(after) => self.nodes.index(after).map_or(Position::Last, Position::After),
                 };
-                self.nodes.insert(id.clone(), node, filing, position);
+                self.nodes.insert(id.clone(), node, stored_links, position);
             }
             (Some(index), None) => {
                 old.after = self.nodes.id_before(index).cloned();
-                old.node = self.nodes.remove(index).map(|slot| (slot.node, slot.filing));
+                old.node = self.nodes.remove(index).map(|slot| (slot.node, slot.stored_links));
             }
-            (Some(index), Some((node, filing))) => {
+            (Some(index), Some((node, stored_links))) => {
                 if let Some(slot) = self.nodes.slot_mut(index) {
                     let node = std::mem::replace(&mut slot.node, node);
-                    old.node = Some((node, std::mem::replace(&mut slot.filing, filing)));
+                    old.node = Some((node, std::mem::replace(&mut slot.stored_links, stored_links)));
                 }
             }
         }

@@ -24,11 +24,23 @@ pub(super) struct Folds(Mutex<Vec<Fold>>);
 /// Valid until a node above changes.
 #[derive(Clone)]
 struct Fold {
-    kind: (TypeId, u64),
-    /// By depth and slot of the node.
-    results: BTreeMap<(usize, usize), Arc<dyn Any + Send + Sync>>,
+    key: FoldKey,
+    results: BTreeMap<PathPosition, Arc<dyn Any + Send + Sync>>,
     /// Temporary results, oldest first.
-    tips: VecDeque<(usize, usize)>,
+    tips: VecDeque<PathPosition>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FoldKey {
+    state: TypeId,
+    key: u64,
+}
+
+/// Ordered by depth.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct PathPosition {
+    depth: usize,
+    slot: usize,
 }
 
 impl Session {
@@ -62,39 +74,43 @@ impl Session {
         start: impl FnOnce() -> T,
         mut step: impl FnMut(&mut T, &NodeId, &Node),
     ) -> Arc<T> {
-        let kind = (TypeId::of::<T>(), key);
-        let (known, new) = self.nearest::<T>(kind);
+        let key = FoldKey { state: TypeId::of::<T>(), key };
+        let (known, new) = self.find_nearest::<T>(key);
         let mut state = match known {
             Some(known) if new.is_empty() => return known,
             Some(known) => T::clone(&known),
             None => start(),
         };
-        let mut kept: Vec<((usize, usize), Arc<dyn Any + Send + Sync>)> = Vec::new();
+        let mut results: Vec<(PathPosition, Arc<dyn Any + Send + Sync>)> = Vec::new();
         for (index, slot) in new.into_iter().rev() {
             step(&mut state, &slot.id, &slot.node);
             if slot.depth.is_multiple_of(SPACING) {
-                kept.push(((slot.depth, index), Arc::new(state.clone())));
+                let position = PathPosition { depth: slot.depth, slot: index };
+                results.push((position, Arc::new(state.clone())));
             }
         }
         let result = Arc::new(state);
         let mut folds = self.folds.lock();
-        let mut fold = Folds::take(&mut folds, kind);
-        fold.results.extend(kept);
+        let mut fold = Folds::take(&mut folds, key);
+        fold.results.extend(results);
         if let Some(index) = self.nodes.index(&self.leaf.id).filter(|_| self.leaf.id != self.root_id) {
-            fold.keep_tip((self.depth(&self.leaf.id).unwrap_or_default(), index), result.clone());
+            let depth = self.depth(&self.leaf.id).unwrap_or_default();
+            fold.add_tip(PathPosition { depth, slot: index }, result.clone());
         }
         folds.push(fold);
-        Folds::drop_oldest(&mut folds, kind.0);
+        Folds::drop_oldest(&mut folds, key.state);
         result
     }
 
-    fn nearest<T: Any + Send + Sync>(&self, kind: (TypeId, u64)) -> (Option<Arc<T>>, Vec<(usize, &Slot)>) {
+    fn find_nearest<T: Any + Send + Sync>(&self, key: FoldKey) -> (Option<Arc<T>>, Vec<(usize, &Slot)>) {
         let folds = self.folds.lock();
-        let fold = folds.iter().find(|fold| fold.kind == kind);
+        let fold = folds.iter().find(|fold| fold.key == key);
         let mut new = Vec::new();
         for slot in self.slots_above(&self.leaf.id) {
             let Some(index) = self.nodes.index(&slot.id) else { continue };
-            let known = fold.and_then(|fold| fold.results.get(&(slot.depth, index))).cloned();
+            let known = fold
+                .and_then(|fold| fold.results.get(&PathPosition { depth: slot.depth, slot: index }))
+                .cloned();
             if let Some(known) = known.and_then(|known| known.downcast::<T>().ok()) {
                 return (Some(known), new);
             }
@@ -126,15 +142,15 @@ impl Folds {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take(folds: &mut Vec<Fold>, kind: (TypeId, u64)) -> Fold {
-        match folds.iter().position(|fold| fold.kind == kind) {
+    fn take(folds: &mut Vec<Fold>, key: FoldKey) -> Fold {
+        match folds.iter().position(|fold| fold.key == key) {
             Some(index) => folds.remove(index),
-            None => Fold { kind, results: BTreeMap::new(), tips: VecDeque::new() },
+            None => Fold { key, results: BTreeMap::new(), tips: VecDeque::new() },
         }
     }
 
     fn drop_oldest(folds: &mut Vec<Fold>, state: TypeId) {
-        let is_same = |fold: &Fold| fold.kind.0 == state;
+        let is_same = |fold: &Fold| fold.key.state == state;
         if folds.iter().filter(|fold| is_same(fold)).count() > MAX_KEYS
             && let Some(oldest) = folds.iter().position(is_same)
         {
@@ -145,19 +161,19 @@ impl Folds {
     pub(super) fn forget_from(&mut self, depth: usize) {
         let folds = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         for fold in folds {
-            drop(fold.results.split_off(&(depth, 0)));
-            fold.tips.retain(|tip| tip.0 < depth);
+            drop(fold.results.split_off(&PathPosition { depth, slot: 0 }));
+            fold.tips.retain(|tip| tip.depth < depth);
         }
     }
 }
 
 impl Fold {
-    fn keep_tip(&mut self, place: (usize, usize), result: Arc<dyn Any + Send + Sync>) {
-        self.results.insert(place, result);
-        if place.0.is_multiple_of(SPACING) || self.tips.contains(&place) {
+    fn add_tip(&mut self, position: PathPosition, result: Arc<dyn Any + Send + Sync>) {
+        self.results.insert(position, result);
+        if position.depth.is_multiple_of(SPACING) || self.tips.contains(&position) {
             return;
         }
-        self.tips.push_back(place);
+        self.tips.push_back(position);
         if self.tips.len() > MAX_TIPS
             && let Some(oldest) = self.tips.pop_front()
         {
@@ -183,7 +199,7 @@ mod tests {
     use super::*;
     use crate::{NodeEdit, Role};
 
-    fn looked_at(session: &Session, key: u64) -> usize {
+    fn count_visits(session: &Session, key: u64) -> usize {
         let mut steps = 0;
         let ids = session.fold_path(key, Vec::new, |ids: &mut Vec<NodeId>, id, _| {
             ids.push(id.clone());
@@ -194,54 +210,54 @@ mod tests {
         steps
     }
 
-    fn long(count: usize) -> Session {
+    fn long_session(count: usize) -> Session {
         Session::linear("s", (0..count).map(|n| Node::new(Role::User, "x").with_id(format!("n{n}")))).0
     }
 
     #[test]
     fn visits_only_new_messages() {
-        let mut session = long(5_000);
-        assert_eq!(looked_at(&session, 0), 5_000);
-        assert_eq!(looked_at(&session, 0), 0);
+        let mut session = long_session(5_000);
+        assert_eq!(count_visits(&session, 0), 5_000);
+        assert_eq!(count_visits(&session, 0), 0);
         let node = Box::new(Node::new(Role::User, "x").with_id("new"));
         session.apply(&SessionOp::Append { parent: "n4999".into(), node }).unwrap();
-        assert_eq!(looked_at(&session.clone(), 0), 1);
-        assert_eq!(looked_at(&session, 0), 1);
-        assert_eq!(looked_at(&session, 1), 5_001, "another key starts another fold");
+        assert_eq!(count_visits(&session.clone(), 0), 1);
+        assert_eq!(count_visits(&session, 0), 1);
+        assert_eq!(count_visits(&session, 1), 5_001, "another key starts another fold");
     }
 
     #[test]
     fn refolds_messages_below_an_edit() {
-        let mut session = long(5_000);
-        looked_at(&session, 0);
+        let mut session = long_session(5_000);
+        count_visits(&session, 0);
         let edit = Box::new(NodeEdit::content(crate::Content::Text("y".into())));
         session.apply(&SessionOp::Edit { id: "n4990".into(), edit: edit.clone() }).unwrap();
-        assert_eq!(looked_at(&session, 0), 5_000 - 4 * SPACING);
+        assert_eq!(count_visits(&session, 0), 5_000 - 4 * SPACING);
         session.apply(&SessionOp::Edit { id: "n1000".into(), edit }).unwrap();
-        assert_eq!(looked_at(&session, 0), 5_000);
+        assert_eq!(count_visits(&session, 0), 5_000);
     }
 
     #[test]
     fn reuses_result_when_switching_back_to_branch() {
-        let mut session = long(100);
-        looked_at(&session, 0);
+        let mut session = long_session(100);
+        count_visits(&session, 0);
         for number in 0..MAX_TIPS {
             let node = Box::new(Node::new(Role::User, "x").with_id(format!("b{number}")));
             session.apply(&SessionOp::Append { parent: "n97".into(), node }).unwrap();
-            looked_at(&session, 0);
+            count_visits(&session, 0);
         }
         session.apply(&SessionOp::ActivateLeaf { id: "b0".into() }).unwrap();
-        assert_eq!(looked_at(&session, 0), 0);
+        assert_eq!(count_visits(&session, 0), 0);
         session.apply(&SessionOp::ActivateLeaf { id: "n99".into() }).unwrap();
-        assert_eq!(looked_at(&session, 0), 100, "only the newest results are cached");
+        assert_eq!(count_visits(&session, 0), 100, "only the newest results are cached");
     }
 
     #[test]
     fn drops_oldest_key_of_a_type() {
-        let session = long(3);
-        (0..10).for_each(|key| assert_eq!(looked_at(&session, key), 3));
+        let session = long_session(3);
+        (0..10).for_each(|key| assert_eq!(count_visits(&session, key), 3));
         assert_eq!(session.folds.lock().len(), MAX_KEYS);
-        assert_eq!((looked_at(&session, 9), looked_at(&session, 0)), (0, 3));
+        assert_eq!((count_visits(&session, 9), count_visits(&session, 0)), (0, 3));
     }
 
     #[test]
@@ -253,7 +269,7 @@ mod tests {
             session.fold_path(0, || State::<N>, |_, _, _| steps += 1);
             steps
         }
-        let mut session = long(100);
+        let mut session = long_session(100);
         let turn = |session: &Session| {
             [steps::<0>, steps::<1>, steps::<2>, steps::<3>, steps::<4>, steps::<5>, steps::<6>, steps::<7>]
                 .map(|fold| fold(session))

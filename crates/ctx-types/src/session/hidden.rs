@@ -44,7 +44,7 @@ impl HiddenSet {
 
 /// Finds the hidden messages of the active branch. O(path + listed ids).
 pub fn hidden_set(session: &Session) -> HiddenSet {
-    let path = MaskedPath::of(session);
+    let path = PathVisibility::new(session);
     let hidden = path.slots.iter().enumerate().filter_map(|(place, slot)| {
         let summary = path.summary(place)?;
         Some((slot.id.clone(), summary.id.clone()))
@@ -63,7 +63,7 @@ pub fn visible_path(session: &Session) -> Vec<&Node> {
 /// `expanded` lists summaries with shown messages; it does not affect the request. O(path + listed ids +
 /// expanded).
 pub fn display_path<'a>(session: &'a Session, expanded: &[NodeId]) -> Vec<DisplayNode<'a>> {
-    let path = MaskedPath::of(session);
+    let path = PathVisibility::new(session);
     let expanded: HashSet<&NodeId> = expanded.iter().collect();
     let show = |(place, slot): (usize, &&'a Slot)| {
         let state = match path.summary(place) {
@@ -107,15 +107,15 @@ pub enum DisplayState {
     Disabled,
 }
 
-struct MaskedPath<'a> {
+struct PathVisibility<'a> {
     session: &'a Session,
     /// Oldest first; position `n` has depth `n + 1`.
     slots: Vec<&'a Slot>,
-    masks: Vec<Mask>,
+    visibilities: Vec<Visibility>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Mask {
+struct Visibility {
     /// The hiding summary; one nearer to the root may hide it later.
     by: Option<usize>,
     /// Whether the node lists that summary, directly or through other summaries.
@@ -124,12 +124,12 @@ struct Mask {
     is_redundant: bool,
 }
 
-impl<'a> MaskedPath<'a> {
-    fn of(session: &'a Session) -> Self {
+impl<'a> PathVisibility<'a> {
+    fn new(session: &'a Session) -> Self {
         let mut slots: Vec<&Slot> = session.slots_above(&session.leaf.id).collect();
         slots.reverse();
-        let masks = vec![Mask::default(); slots.len()];
-        let mut path = Self { session, slots, masks };
+        let visibilities = vec![Visibility::default(); slots.len()];
+        let mut path = Self { session, slots, visibilities };
         for place in (0..path.slots.len()).rev() {
             path.add_summary(place);
         }
@@ -139,14 +139,14 @@ impl<'a> MaskedPath<'a> {
 
     fn add_summary(&mut self, place: usize) {
         let Some(node) = self.slots.get(place).map(|slot| &slot.node) else { return };
-        if !node.is_summary() || !node.is_enabled() || self.is_masked(place) {
+        if !node.is_summary() || !node.is_enabled() || self.is_hidden(place) {
             return;
         }
-        let listed = self.listed(place);
+        let listed = self.listed_positions(place);
         match listed.first() {
-            Some(first) if listed.iter().all(|listed| self.is_masked(*listed)) => {
-                let by = self.mask(*first).by;
-                self.set_mask(place, Mask { by, leads_back: false, is_redundant: true });
+            Some(first) if listed.iter().all(|listed| self.is_hidden(*listed)) => {
+                let by = self.visibility(*first).by;
+                self.set_visibility(place, Visibility { by, leads_back: false, is_redundant: true });
             }
             _ => self.hide_closure(place, listed),
         }
@@ -157,45 +157,48 @@ impl<'a> MaskedPath<'a> {
         let mut hidden = Vec::new();
         let mut is_circle = false;
         while let Some(place) = open.pop() {
-            let mask = self.mask(place);
+            let visibility = self.visibility(place);
             if place == summary {
                 is_circle = true;
-            } else if mask.by.is_none() || mask.is_redundant {
-                self.set_mask(place, Mask { by: Some(summary), ..Mask::default() });
+            } else if visibility.by.is_none() || visibility.is_redundant {
+                self.set_visibility(place, Visibility { by: Some(summary), ..Visibility::default() });
                 hidden.push(place);
-                open.extend(self.listed(place));
-            } else if mask.leads_back {
-                open.extend(mask.by.filter(|by| *by != summary && !self.is_masked(*by)));
+                open.extend(self.listed_positions(place));
+            } else if visibility.leads_back {
+                open.extend(visibility.by.filter(|by| *by != summary && !self.is_hidden(*by)));
             }
         }
         if is_circle {
-            self.note_ways_back(summary, &hidden);
+            self.mark_ways_back(summary, &hidden);
         }
     }
 
-    fn note_ways_back(&mut self, summary: usize, hidden: &[usize]) {
+    fn mark_ways_back(&mut self, summary: usize, hidden: &[usize]) {
         let mut listed_by: HashMap<usize, Vec<usize>> = HashMap::new();
         for place in hidden {
-            for listed in self.listed(*place) {
+            for listed in self.listed_positions(*place) {
                 listed_by.entry(listed).or_default().push(*place);
             }
         }
         let mut open = vec![summary];
         while let Some(place) = open.pop() {
             for lister in listed_by.remove(&place).unwrap_or_default() {
-                self.set_mask(lister, Mask { by: Some(summary), leads_back: true, is_redundant: false });
+                self.set_visibility(
+                    lister,
+                    Visibility { by: Some(summary), leads_back: true, is_redundant: false },
+                );
                 open.push(lister);
             }
         }
     }
 
-    fn listed(&self, place: usize) -> Vec<usize> {
+    fn listed_positions(&self, place: usize) -> Vec<usize> {
         let Some(node) = self.slots.get(place).map(|slot| &slot.node) else { return Vec::new() };
-        let places = node.summarized_ids().iter().filter_map(|id| self.place(id));
+        let places = node.summarized_ids().iter().filter_map(|id| self.find_position(id));
         places.filter(|listed| *listed != place).collect()
     }
 
-    fn place(&self, id: &NodeId) -> Option<usize> {
+    fn find_position(&self, id: &NodeId) -> Option<usize> {
         let slot = self.session.nodes.sound(id)?;
         let place = slot.depth.checked_sub(1)?;
         self.slots.get(place).is_some_and(|on_path| on_path.id == slot.id).then_some(place)
@@ -205,34 +208,34 @@ impl<'a> MaskedPath<'a> {
     ///
     /// Each step is nearer to the root, so the chain ends.
     fn resolve(&mut self) {
-        for place in 0..self.masks.len() {
+        for place in 0..self.visibilities.len() {
             let mut end = place;
-            while let Some(by) = self.mask(end).by {
+            while let Some(by) = self.visibility(end).by {
                 end = by;
             }
             let mut next = place;
-            while let Some(by) = self.mask(next).by.filter(|by| *by != end) {
-                self.set_mask(next, Mask { by: Some(end), ..Mask::default() });
+            while let Some(by) = self.visibility(next).by.filter(|by| *by != end) {
+                self.set_visibility(next, Visibility { by: Some(end), ..Visibility::default() });
                 next = by;
             }
         }
     }
 
-    fn is_masked(&self, place: usize) -> bool {
-        self.mask(place).by.is_some()
+    fn is_hidden(&self, place: usize) -> bool {
+        self.visibility(place).by.is_some()
     }
 
-    fn mask(&self, place: usize) -> Mask {
-        self.masks.get(place).copied().unwrap_or_default()
+    fn visibility(&self, place: usize) -> Visibility {
+        self.visibilities.get(place).copied().unwrap_or_default()
     }
 
-    fn set_mask(&mut self, place: usize, mask: Mask) {
-        if let Some(slot) = self.masks.get_mut(place) {
-            *slot = mask;
+    fn set_visibility(&mut self, place: usize, visibility: Visibility) {
+        if let Some(slot) = self.visibilities.get_mut(place) {
+            *slot = visibility;
         }
     }
 
     fn summary(&self, place: usize) -> Option<&'a Slot> {
-        self.mask(place).by.and_then(|by| self.slots.get(by).copied())
+        self.visibility(place).by.and_then(|by| self.slots.get(by).copied())
     }
 }

@@ -164,7 +164,7 @@ impl History {
     /// Undoes the latest operation and returns its name.
     pub fn undo(&mut self, session: &mut Session) -> Result<Arc<str>, HistoryError> {
         let entry = self.undo.last().ok_or(HistoryError::Empty { direction: "undo" })?;
-        let undone = entry.undone(session)?;
+        let undone = entry.undo(session)?;
         let label = undone.label.clone();
         self.undo.pop();
         self.redo.push(Arc::new(undone));
@@ -174,7 +174,7 @@ impl History {
     /// Redoes the latest undone operation and returns its name.
     pub fn redo(&mut self, session: &mut Session) -> Result<Arc<str>, HistoryError> {
         let entry = self.redo.last().ok_or(HistoryError::Empty { direction: "redo" })?;
-        let redone = entry.redone(session)?;
+        let redone = entry.redo(session)?;
         let label = redone.label.clone();
         self.redo.pop();
         self.undo.push(Arc::new(redone));

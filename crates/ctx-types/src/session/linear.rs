@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::message::Role;
-use crate::persist::{Reader, Sharing};
+use crate::persist::{Reader, UnknownKeysCache};
 use crate::session::fold::Folds;
-use crate::session::links::Filing;
+use crate::session::links::StoredLinks;
 use crate::session::nodes::{Nodes, Position};
 use crate::session::{ActiveLeaf, Node, NodeId, Session, SessionHeader};
 use crate::wording::excerpt;
@@ -47,7 +47,7 @@ impl Session {
 
     fn with_root(id: Arc<str>, root_id: NodeId) -> Self {
         let mut nodes = Nodes::default();
-        let index = nodes.insert(root_id.clone(), root(&root_id), Filing::AsIs, Position::First);
+        let index = nodes.insert(root_id.clone(), root(&root_id), StoredLinks::AsIs, Position::First);
         if let Some(root) = nodes.slot_mut(index) {
             root.depth = 0;
         }
@@ -56,7 +56,7 @@ impl Session {
             nodes,
             leaf: ActiveLeaf { id: root_id.clone(), is_repair: false },
             root_id,
-            is_way_known: true,
+            is_branch_known: true,
             sent: OnceLock::new(),
             folds: Folds::default(),
         }
@@ -64,11 +64,11 @@ impl Session {
 
     fn chain(&mut self, ids: Vec<NodeId>, nodes: Vec<Node>) {
         let mut above = self.nodes.index(&self.root_id);
-        let mut sharing = Sharing::default();
+        let mut sharing = UnknownKeysCache::default();
         for (id, mut node) in ids.into_iter().zip(nodes) {
             sharing.share(&mut node.kept);
             if node.is_malformed() {
-                self.nodes.insert(id, node, Filing::AsIs, Position::Last);
+                self.nodes.insert(id, node, StoredLinks::AsIs, Position::Last);
                 continue;
             }
             let mut depth = 0;
@@ -82,7 +82,7 @@ impl Session {
             node.children_ids = Vec::new();
             node.last_selected_child_id = None;
             self.leaf.id = id.clone();
-            let index = self.nodes.insert(id, node, Filing::AsIs, Position::Last);
+            let index = self.nodes.insert(id, node, StoredLinks::AsIs, Position::Last);
             if let Some(slot) = self.nodes.slot_mut(index) {
                 slot.parent = above;
                 slot.depth = depth;

@@ -21,7 +21,7 @@ pub struct Links {
 }
 
 impl Links {
-    pub(super) fn of(node: &Node) -> Self {
+    pub(super) fn from_node(node: &Node) -> Self {
         Self {
             id: node.id.clone(),
             parent_id: node.parent_id.clone(),
@@ -40,11 +40,11 @@ impl Links {
 
 /// How the file stores a node.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Filing {
+pub(super) enum StoredLinks {
     /// Unchanged.
     AsIs,
     /// With the file's invalid links, which are repaired in memory.
     Repaired(Box<Links>),
     /// Not stored: a root that is missing in the file.
-    Unfiled,
+    NotStored,
 }

@@ -6,9 +6,9 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::persist::{Persist, Reader, Sharing, put_value};
+use crate::persist::{Persist, Reader, UnknownKeysCache, put_value};
 use crate::session::fold::Folds;
-use crate::session::links::Filing;
+use crate::session::links::StoredLinks;
 use crate::session::nodes::{Nodes, Position, Slot};
 use crate::session::repair::repair;
 use crate::session::{Node, Session, SessionHeader};
@@ -21,13 +21,13 @@ impl Persist for Session {
     /// Repairs invalid links in memory. O(nodes + links).
     fn read(mut value: Value, reader: &mut Reader) -> Self {
         let stored = take_nodes(&mut value, reader);
-        Self::of_parts(value, |reader| reader.at_key(NODES, |reader| read_nodes(stored, reader)), reader)
+        Self::from_parts(value, |reader| reader.at_key(NODES, |reader| read_nodes(stored, reader)), reader)
     }
 
     fn write(&self) -> Value {
         let Value::Object(mut map) = self.outline() else { return self.outline() };
-        if self.has_filed_nodes() {
-            let nodes = self.filed_nodes().map(|slot| (slot.id.to_string(), write_node(slot)));
+        if self.has_stored_nodes() {
+            let nodes = self.stored_nodes().map(|slot| (slot.id.to_string(), write_node(slot)));
             map.insert(NODES.to_owned(), Value::Object(nodes.collect()));
         }
         Value::Object(map)
@@ -35,7 +35,7 @@ impl Persist for Session {
 }
 
 impl Session {
-    fn of_parts(value: Value, nodes: impl FnOnce(&mut Reader) -> Nodes, reader: &mut Reader) -> Self {
+    fn from_parts(value: Value, nodes: impl FnOnce(&mut Reader) -> Nodes, reader: &mut Reader) -> Self {
         let root = read_id(&value, ROOT, reader);
         let leaf = read_id(&value, LEAF, reader);
         let header = SessionHeader::read(value, reader);
@@ -46,7 +46,7 @@ impl Session {
             nodes,
             root_id: tree.root_id,
             leaf: tree.leaf,
-            is_way_known: tree.is_way_known,
+            is_branch_known: tree.is_branch_known,
             sent: OnceLock::new(),
             folds: Folds::default(),
         };
@@ -58,13 +58,13 @@ impl Session {
     pub(super) fn outline(&self) -> Value {
         let mut map = match self.header.write() {
             Value::Object(map) => map,
-            malformed if !self.has_filed_nodes() => return malformed,
+            malformed if !self.has_stored_nodes() => return malformed,
             _ => Map::new(),
         };
-        if self.has_filed_nodes() && !map.get(NODES).is_some_and(Value::is_object) {
+        if self.has_stored_nodes() && !map.get(NODES).is_some_and(Value::is_object) {
             put_value(&mut map, NODES, Some(Value::Object(Map::new())));
         }
-        if self.nodes.get(&self.root_id).is_some_and(|root| root.filing == Filing::AsIs) {
+        if self.nodes.get(&self.root_id).is_some_and(|root| root.stored_links == StoredLinks::AsIs) {
             put_value(&mut map, ROOT, Some(Value::from(&*self.root_id)));
         }
         if !self.leaf.is_repair {
@@ -73,12 +73,12 @@ impl Session {
         Value::Object(map)
     }
 
-    fn filed_nodes(&self) -> impl Iterator<Item = &Slot> {
-        self.nodes.iter().filter(|slot| slot.filing != Filing::Unfiled)
+    fn stored_nodes(&self) -> impl Iterator<Item = &Slot> {
+        self.nodes.iter().filter(|slot| slot.stored_links != StoredLinks::NotStored)
     }
 
-    fn has_filed_nodes(&self) -> bool {
-        self.filed_nodes().next().is_some()
+    fn has_stored_nodes(&self) -> bool {
+        self.stored_nodes().next().is_some()
     }
 }
 
@@ -107,19 +107,19 @@ fn read_id(session: &Value, key: &str, reader: &mut Reader) -> Option<String> {
 fn read_nodes(stored: Map<String, Value>, reader: &mut Reader) -> Nodes {
     let mut nodes = Nodes::default();
     nodes.reserve(stored.len());
-    let mut sharing = Sharing::default();
+    let mut sharing = UnknownKeysCache::default();
     for (key, value) in stored {
         let mut node = reader.at_key(&key, |reader| Node::read(value, reader));
         sharing.share(&mut node.kept);
-        nodes.insert(key.into(), node, Filing::AsIs, Position::Last);
+        nodes.insert(key.into(), node, StoredLinks::AsIs, Position::Last);
     }
     nodes
 }
 
 fn write_node(slot: &Slot) -> Value {
-    match &slot.filing {
-        Filing::AsIs | Filing::Unfiled => slot.node.write(),
-        Filing::Repaired(links) => {
+    match &slot.stored_links {
+        StoredLinks::AsIs | StoredLinks::NotStored => slot.node.write(),
+        StoredLinks::Repaired(links) => {
             let (mut node, mut links) = (slot.node.clone(), links.clone());
             links.swap(&mut node);
             node.write()
@@ -135,7 +135,7 @@ impl Serialize for Session {
         let mut map = serializer.serialize_map(Some(outline.len()))?;
         for (key, value) in &outline {
             match key.as_str() {
-                NODES if self.has_filed_nodes() => map.serialize_entry(key, &FiledNodes(self))?,
+                NODES if self.has_stored_nodes() => map.serialize_entry(key, &StoredNodes(self))?,
                 _ => map.serialize_entry(key, value)?,
             }
         }
@@ -143,11 +143,11 @@ impl Serialize for Session {
     }
 }
 
-struct FiledNodes<'a>(&'a Session);
+struct StoredNodes<'a>(&'a Session);
 
-impl Serialize for FiledNodes<'_> {
+impl Serialize for StoredNodes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.filed_nodes().map(|slot| (&*slot.id, write_node(slot))))
+        serializer.collect_map(self.0.stored_nodes().map(|slot| (&*slot.id, write_node(slot))))
     }
 }
 

@@ -5,11 +5,11 @@ use serde_json::Value;
 use crate::agent::StoredAttachment;
 use crate::content::Content;
 use crate::message::Role;
-use crate::persist::noun;
+use crate::persist::data_type;
 use crate::session::NodeId;
 use crate::text::Text;
 
-noun! {
+data_type! {
     /// A stored message of a conversation.
     pub struct Node {
         /// Message id, unique in the session.
@@ -121,7 +121,7 @@ impl Node {
     }
 }
 
-noun! {
+data_type! {
     /// Data that applications store with a message.
     pub struct NodeMetadata {
         /// Whether the message is an unfinished reply for the model to continue.
@@ -145,7 +145,7 @@ noun! {
     }
 }
 
-noun! {
+data_type! {
     /// A stored tool call.
     pub struct StoredToolCall {
         /// Call id, which pairs the call with its result.

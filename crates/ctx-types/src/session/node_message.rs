@@ -70,7 +70,7 @@ impl Node {
         if let Some(content) = &self.content {
             message.content = content.sound();
         }
-        if let Some(appendix) = SummaryAppendix::of(self) {
+        if let Some(appendix) = SummaryAppendix::from_node(self) {
             message.content = appendix.add_to(message.content.clone());
         }
         message.is_continuation_prefix = metadata.and_then(|data| data.is_continuation_prefix) == Some(true);
@@ -112,7 +112,7 @@ impl Node {
         let requested = self.metadata.as_ref().and_then(|metadata| metadata.tool_calls_requested.as_ref());
         match requested {
             Some(Value::Array(requested)) if role == Role::Assistant => {
-                requested.iter().filter(|call| call.is_object()).map(requested_call).collect()
+                requested.iter().filter(|call| call.is_object()).map(read_tool_call).collect()
             }
             _ => Vec::new(),
         }
@@ -184,7 +184,7 @@ fn text_fields(slot: &Map<String, Value>) -> Option<Value> {
     (!fields.is_empty()).then_some(Value::Object(fields))
 }
 
-fn requested_call(call: &Value) -> ToolCall {
+fn read_tool_call(call: &Value) -> ToolCall {
     ToolCall {
         id: text(call, "requestId").unwrap_or_default(),
         name: text(call, "toolName").unwrap_or_default(),

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::session::links::Filing;
+use crate::session::links::StoredLinks;
 use crate::session::{Node, NodeId};
 
 /// Nodes by id and in file order. Every change is O(1).
@@ -21,7 +21,7 @@ pub(super) struct Nodes {
 pub(super) struct Slot {
     pub(super) id: NodeId,
     pub(super) node: Node,
-    pub(super) filing: Filing,
+    pub(super) stored_links: StoredLinks,
     pub(super) parent: Option<usize>,
     /// Distance from the root; [`UNKNOWN_DEPTH`] until computed.
     pub(super) depth: usize,
@@ -109,11 +109,17 @@ impl Nodes {
         Some(&self.slot(self.last?)?.id)
     }
 
-    pub(super) fn insert(&mut self, id: NodeId, node: Node, filing: Filing, position: Position) -> usize {
+    pub(super) fn insert(
+        &mut self,
+        id: NodeId,
+        node: Node,
+        stored_links: StoredLinks,
+        position: Position,
+    ) -> usize {
         let slot = Slot {
             id: id.clone(),
             node,
-            filing,
+            stored_links,
             parent: None,
             depth: UNKNOWN_DEPTH,
             previous: None,
@@ -179,7 +185,7 @@ mod tests {
     }
 
     fn add(nodes: &mut Nodes, id: &str, position: Position) -> usize {
-        nodes.insert(id.into(), Node::default(), Filing::AsIs, position)
+        nodes.insert(id.into(), Node::default(), StoredLinks::AsIs, position)
     }
 
     #[test]

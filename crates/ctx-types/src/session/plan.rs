@@ -2,7 +2,7 @@ use indexmap::IndexMap;
 
 use crate::persist::Persist;
 use crate::session::linear::root;
-use crate::session::links::{Filing, Links};
+use crate::session::links::{Links, StoredLinks};
 use crate::session::nodes::Slot;
 use crate::session::{ActiveLeaf, Node, NodeId, NodePatch, Patch, Session, SessionError};
 
@@ -12,7 +12,7 @@ pub(super) type Changes = IndexMap<NodeId, NodeState>;
 pub(super) struct NodeState {
     /// The previous node in the file, for a new node.
     pub(super) after: Option<NodeId>,
-    pub(super) node: Option<(Node, Filing)>,
+    pub(super) node: Option<(Node, StoredLinks)>,
 }
 
 #[derive(Debug)]
@@ -27,10 +27,10 @@ impl<'a> Plan<'a> {
         Self { session, changes: Changes::new(), leaf: None }
     }
 
-    pub(super) fn of_patch(session: &'a Session, patch: &Patch) -> Result<Self, SessionError> {
+    pub(super) fn from_patch(session: &'a Session, patch: &Patch) -> Result<Self, SessionError> {
         let mut plan = Self { leaf: patch.active_leaf.clone(), ..Self::new(session) };
         for patch in &patch.nodes {
-            let state = NodeState::of_patch(patch, session)?;
+            let state = NodeState::from_patch(patch, session)?;
             if plan.changes.insert(patch.id.clone(), state).is_some() {
                 return Err(bad_patch(&patch.id, "set twice"));
             }
@@ -50,18 +50,18 @@ impl<'a> Plan<'a> {
     }
 
     pub(super) fn relink(&mut self, id: &NodeId) -> Result<&mut Node, SessionError> {
-        let (node, filing) = self.state(id)?;
-        *filing = Filing::AsIs;
+        let (node, stored_links) = self.state(id)?;
+        *stored_links = StoredLinks::AsIs;
         Ok(node)
     }
 
-    pub(super) fn state(&mut self, id: &NodeId) -> Result<&mut (Node, Filing), SessionError> {
+    pub(super) fn state(&mut self, id: &NodeId) -> Result<&mut (Node, StoredLinks), SessionError> {
         let unknown = || SessionError::UnknownNode { id: id.clone() };
         if !self.changes.contains_key(id) {
             let slot = self.session.nodes.sound(id).ok_or_else(unknown)?;
-            let node = Some((slot.node.clone(), slot.filing.clone()));
+            let node = Some((slot.node.clone(), slot.stored_links.clone()));
             let mut state = NodeState { after: None, node };
-            state.settle();
+            state.refresh_placeholders();
             self.changes.insert(slot.id.clone(), state);
         }
         self.changes.get_mut(id).and_then(|state| state.node.as_mut()).ok_or_else(unknown)
@@ -79,38 +79,38 @@ impl<'a> Plan<'a> {
     /// Returns the nodes above the active leaf that do not select its branch, with the child to select.
     ///
     /// O(distance to the unchanged part of the selected old branch).
-    pub(super) fn strays(&self) -> Vec<(NodeId, NodeId)> {
+    pub(super) fn orphans(&self) -> Vec<(NodeId, NodeId)> {
         let top = self.top();
-        let mut strays = Vec::new();
+        let mut orphans = Vec::new();
         let mut child = self.leaf_id();
         loop {
             // Faster than id lookups, and correct above all changes.
             if let Some(slot) = self.old(child).filter(|slot| slot.depth < top) {
-                self.add_strays_above(slot, &mut strays);
-                return strays;
+                self.add_orphans_above(slot, &mut orphans);
+                return orphans;
             }
             let Some(above) = self.node(child).and_then(|node| node.parent_id.as_ref()) else {
-                return strays;
+                return orphans;
             };
-            let Some(node) = self.node(above) else { return strays };
+            let Some(node) = self.node(above) else { return orphans };
             if node.last_selected_child_id.as_ref() != Some(child) {
-                strays.push((above.clone(), child.clone()));
+                orphans.push((above.clone(), child.clone()));
             }
             child = above;
         }
     }
 
-    fn add_strays_above(&self, mut child: &'a Slot, strays: &mut Vec<(NodeId, NodeId)>) {
+    fn add_orphans_above(&self, mut child: &'a Slot, orphans: &mut Vec<(NodeId, NodeId)>) {
         let nodes = &self.session.nodes;
-        let mut old_way = nodes.get(&self.session.leaf.id).filter(|_| self.session.is_way_known);
+        let mut old_branch = nodes.get(&self.session.leaf.id).filter(|_| self.session.is_branch_known);
         while let Some(above) = nodes.parent(child) {
             if above.node.last_selected_child_id.as_ref() != Some(&child.id) {
-                strays.push((above.id.clone(), child.id.clone()));
+                orphans.push((above.id.clone(), child.id.clone()));
             }
-            while let Some(lower) = old_way.filter(|lower| lower.depth > above.depth) {
-                old_way = nodes.parent(lower);
+            while let Some(lower) = old_branch.filter(|lower| lower.depth > above.depth) {
+                old_branch = nodes.parent(lower);
             }
-            if old_way.is_some_and(|old| old.id == above.id) {
+            if old_branch.is_some_and(|old| old.id == above.id) {
                 return;
             }
             child = above;
@@ -119,13 +119,13 @@ impl<'a> Plan<'a> {
 }
 
 impl NodeState {
-    fn of_patch(patch: &NodePatch, session: &Session) -> Result<Self, SessionError> {
+    fn from_patch(patch: &NodePatch, session: &Session) -> Result<Self, SessionError> {
         let links = patch.links.clone();
         let node = match (patch.node.as_deref().cloned(), links) {
-            (Some(node), None) => Some((node, Filing::AsIs)),
+            (Some(node), None) => Some((node, StoredLinks::AsIs)),
             (Some(mut node), Some(mut links)) => {
                 links.swap(&mut node);
-                Some((node, Filing::Repaired(links)))
+                Some((node, StoredLinks::Repaired(links)))
             }
             (None, None) => None,
             (None, Some(mut links)) => {
@@ -134,20 +134,20 @@ impl NodeState {
                 }
                 let mut node = root(&patch.id);
                 links.swap(&mut node);
-                Some((node, Filing::Unfiled))
+                Some((node, StoredLinks::NotStored))
             }
         };
         Ok(Self { after: patch.after.clone(), node })
     }
 
     /// Updates placeholders as a reload would, to write the same JSON before and after one.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn refresh_placeholders(&mut self) {
         match &mut self.node {
-            None | Some((_, Filing::Unfiled)) => {}
-            Some((node, Filing::AsIs)) => node.settle(),
-            Some((node, Filing::Repaired(links))) => {
+            None | Some((_, StoredLinks::NotStored)) => {}
+            Some((node, StoredLinks::AsIs)) => node.refresh_placeholders(),
+            Some((node, StoredLinks::Repaired(links))) => {
                 links.swap(node);
-                node.settle();
+                node.refresh_placeholders();
                 links.swap(node);
             }
         }
@@ -156,12 +156,12 @@ impl NodeState {
     pub(super) fn into_patch(self, id: NodeId) -> NodePatch {
         let (node, links) = match self.node {
             None => (None, None),
-            Some((node, Filing::AsIs)) => (Some(Box::new(node)), None),
-            Some((mut node, Filing::Repaired(mut links))) => {
+            Some((node, StoredLinks::AsIs)) => (Some(Box::new(node)), None),
+            Some((mut node, StoredLinks::Repaired(mut links))) => {
                 links.swap(&mut node);
                 (Some(Box::new(node)), Some(links))
             }
-            Some((node, Filing::Unfiled)) => (None, Some(Box::new(Links::of(&node)))),
+            Some((node, StoredLinks::NotStored)) => (None, Some(Box::new(Links::from_node(&node)))),
         };
         NodePatch { id, after: self.after, node, links }
     }

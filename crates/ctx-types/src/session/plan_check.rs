@@ -1,6 +1,6 @@
 use std::collections::{HashMap, HashSet};
 
-use crate::session::links::Filing;
+use crate::session::links::StoredLinks;
 use crate::session::nodes::Slot;
 use crate::session::plan::{NodeState, Plan, bad_patch};
 use crate::session::{Node, NodeId, SessionError};
@@ -15,7 +15,7 @@ impl Plan<'_> {
                 return Err(bad_patch(id, "there is no object at this position"));
             }
             match &state.node {
-                Some((node, filing)) => check.node(id, node, filing)?,
+                Some((node, stored_links)) => check.node(id, node, stored_links)?,
                 None => check.removal(id)?,
             }
             check.former_children(id)?;
@@ -23,7 +23,7 @@ impl Plan<'_> {
         if self.node(self.leaf_id()).is_none() {
             return Err(SessionError::UnknownNode { id: self.leaf_id().clone() });
         }
-        check.circles()
+        check.check_cycles()
     }
 
     fn claims(&self) -> Result<HashMap<&NodeId, &NodeId>, SessionError> {
@@ -46,13 +46,13 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn node(&self, id: &NodeId, node: &Node, filing: &Filing) -> Result<(), SessionError> {
+    fn node(&self, id: &NodeId, node: &Node, stored_links: &StoredLinks) -> Result<(), SessionError> {
         let fail = |fault| Err(bad_patch(id, fault));
         if node.is_malformed() || node.id.as_ref() != Some(id) {
             return fail("its id differs");
         }
         let is_root = *id == self.plan.session.root_id;
-        if is_root != node.parent_id.is_none() || (*filing == Filing::Unfiled && !is_root) {
+        if is_root != node.parent_id.is_none() || (*stored_links == StoredLinks::NotStored && !is_root) {
             return fail("only the root may have no parent");
         }
         if !self.is_listed_by_parent(id, node.parent_id.as_ref()) {
@@ -96,7 +96,7 @@ impl Check<'_> {
         }
     }
 
-    fn circles(&self) -> Result<(), SessionError> {
+    fn check_cycles(&self) -> Result<(), SessionError> {
         let top = self.plan.top();
         let is_above = |id: &NodeId| self.old(id).is_some_and(|slot| slot.depth < top);
         let mut safe: HashSet<&NodeId> = HashSet::new();

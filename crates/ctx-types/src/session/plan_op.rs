@@ -1,5 +1,5 @@
 use crate::persist::Persist;
-use crate::session::links::Filing;
+use crate::session::links::StoredLinks;
 use crate::session::plan::{NodeState, Plan};
 use crate::session::{ActiveLeaf, Node, NodeEdit, NodeId, SessionError, SessionOp};
 
@@ -7,7 +7,7 @@ impl Plan<'_> {
     pub(super) fn add(&mut self, op: &SessionOp) -> Result<(), SessionError> {
         self.add_changes(op)?;
         for state in self.changes.values_mut() {
-            state.settle();
+            state.refresh_placeholders();
         }
         Ok(())
     }
@@ -24,7 +24,7 @@ impl Plan<'_> {
             SessionOp::Toggle { id, enabled } => return self.toggle(id, *enabled),
             SessionOp::Patch(_) => return Ok(()),
         }
-        self.settle_leaf()
+        self.update_leaf()
     }
 
     fn append(&mut self, parent: &NodeId, node: &Node) -> Result<(), SessionError> {
@@ -64,9 +64,9 @@ impl Plan<'_> {
         node.children_ids = Vec::new();
         node.last_selected_child_id = None;
         node.begin_links();
-        node.settle();
+        node.refresh_placeholders();
         let after = self.session.nodes.last_id().cloned();
-        self.changes.insert(id.clone(), NodeState { after, node: Some((node, Filing::AsIs)) });
+        self.changes.insert(id.clone(), NodeState { after, node: Some((node, StoredLinks::AsIs)) });
         Ok(id)
     }
 
@@ -90,7 +90,7 @@ impl Plan<'_> {
         if self.session.node(id).is_some_and(Node::is_summary) {
             return self.remove_summary(id);
         }
-        let heir = self.heir(id)?;
+        let next_leaf = self.next_leaf(id)?;
         self.detach(id)?;
         let mut branch = vec![id.clone()];
         while let Some(id) = branch.pop() {
@@ -98,7 +98,7 @@ impl Plan<'_> {
             self.changes.insert(id, NodeState { after: None, node: None });
         }
         if self.node(self.leaf_id()).is_none() {
-            self.set_leaf(heir);
+            self.set_leaf(next_leaf);
         }
         Ok(())
     }
@@ -106,14 +106,14 @@ impl Plan<'_> {
     fn remove_summary(&mut self, id: &NodeId) -> Result<(), SessionError> {
         let has_children = self.session.node(id).is_some_and(|node| !node.children_ids.is_empty());
         let below = self.session.leaf_below(id).cloned();
-        let heir = match below.filter(|_| has_children) {
+        let next_leaf = match below.filter(|_| has_children) {
             Some(below) => below,
-            None => self.heir(id)?,
+            None => self.next_leaf(id)?,
         };
         self.replace_by_children(id)?;
         self.changes.insert(id.clone(), NodeState { after: None, node: None });
         if self.leaf_id() == id {
-            self.set_leaf(heir);
+            self.set_leaf(next_leaf);
         }
         Ok(())
     }
@@ -210,7 +210,7 @@ impl Plan<'_> {
         siblings.get(place + 1).or_else(|| siblings.get(place.checked_sub(1)?))
     }
 
-    fn heir(&self, id: &NodeId) -> Result<NodeId, SessionError> {
+    fn next_leaf(&self, id: &NodeId) -> Result<NodeId, SessionError> {
         match self.neighbour(id).and_then(|sibling| self.session.leaf_below(sibling)) {
             Some(leaf) => Ok(leaf.clone()),
             None => self.parent_of(id),
@@ -221,11 +221,11 @@ impl Plan<'_> {
         self.leaf = Some(ActiveLeaf { id, is_repair: false });
     }
 
-    fn settle_leaf(&mut self) -> Result<(), SessionError> {
+    fn update_leaf(&mut self) -> Result<(), SessionError> {
         if self.session.leaf.is_repair && self.leaf.is_none() {
             self.set_leaf(self.session.leaf.id.clone());
         }
-        for (above, child) in self.strays() {
+        for (above, child) in self.orphans() {
             self.relink(&above)?.last_selected_child_id = Some(child);
         }
         Ok(())

@@ -14,7 +14,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::fix::Fix;
 use crate::persist::Reader;
 use crate::session::linear::{free_root_id, root};
-use crate::session::links::{Filing, Links};
+use crate::session::links::{Links, StoredLinks};
 use crate::session::nodes::{Nodes, Position, Slot, UNKNOWN_DEPTH};
 use crate::session::{ActiveLeaf, Node, NodeId};
 use crate::wording::excerpt;
@@ -22,30 +22,30 @@ use crate::wording::excerpt;
 pub(super) struct Tree {
     pub(super) root_id: NodeId,
     pub(super) leaf: ActiveLeaf,
-    pub(super) is_way_known: bool,
+    pub(super) is_branch_known: bool,
 }
 
 pub(super) fn repair(nodes: &mut Nodes, root: Option<&str>, leaf: Option<&str>, reader: &mut Reader) -> Tree {
     let order: Vec<usize> = nodes.indexes().filter(|index| is_sound(nodes, *index)).collect();
     let mut repair = Repair { nodes, reader, root: 0, order, hung: BTreeSet::new() };
-    repair.settle_ids();
-    repair.settle_root(root);
-    repair.settle_parents();
+    repair.repair_ids();
+    repair.repair_root(root);
+    repair.repair_parents();
     repair.break_cycles();
-    repair.settle_children();
-    repair.settle_selections();
+    repair.repair_children();
+    repair.repair_selections();
     repair.measure_depths();
-    let leaf = repair.settle_leaf(leaf);
+    let leaf = repair.repair_leaf(leaf);
     let root_id = repair.id(repair.root);
-    let is_way_known = is_way_selected(repair.nodes, &leaf.id);
-    Tree { root_id, leaf, is_way_known }
+    let is_branch_known = is_branch_selected(repair.nodes, &leaf.id);
+    Tree { root_id, leaf, is_branch_known }
 }
 
 fn is_sound(nodes: &Nodes, index: usize) -> bool {
     nodes.slot(index).is_some_and(|slot| !slot.node.is_malformed())
 }
 
-fn is_way_selected(nodes: &Nodes, leaf: &str) -> bool {
+fn is_branch_selected(nodes: &Nodes, leaf: &str) -> bool {
     let way = std::iter::successors(nodes.get(leaf), |slot| nodes.parent(slot));
     way.zip(std::iter::successors(nodes.get(leaf), |slot| nodes.parent(slot)).skip(1))
         .all(|(child, above)| above.node.last_selected_child_id.as_ref() == Some(&child.id))
@@ -61,7 +61,7 @@ struct Repair<'a> {
 }
 
 impl Repair<'_> {
-    fn settle_ids(&mut self) {
+    fn repair_ids(&mut self) {
         for index in self.order.clone() {
             let Some(slot) = self.nodes.slot(index) else { continue };
             let key = slot.id.clone();
@@ -88,7 +88,7 @@ impl Repair<'_> {
     }
 
     /// Priority: the named root, the first blank node without a parent, a new root.
-    fn settle_root(&mut self, named: Option<&str>) {
+    fn repair_root(&mut self, named: Option<&str>) {
         let index = named.and_then(|id| self.nodes.index(id)).filter(|index| is_sound(self.nodes, *index));
         if let Some(index) = index {
             self.root = index;
@@ -100,7 +100,7 @@ impl Repair<'_> {
         let found = self.order.iter().copied().find(|index| self.nodes.slot(*index).is_some_and(is_root));
         self.root = found.unwrap_or_else(|| {
             let id = free_root_id(|id| self.nodes.index(id).is_some());
-            self.nodes.insert(id.clone(), root(&id), Filing::Unfiled, Position::First)
+            self.nodes.insert(id.clone(), root(&id), StoredLinks::NotStored, Position::First)
         });
         // Keep the file's value even if no link changes.
         self.repair(self.root, |_| {});
@@ -127,7 +127,7 @@ impl Repair<'_> {
         }
     }
 
-    fn settle_parents(&mut self) {
+    fn repair_parents(&mut self) {
         for index in self.order.clone() {
             if index == self.root {
                 continue;
@@ -184,10 +184,10 @@ impl Repair<'_> {
         self.hung.insert(index);
     }
 
-    fn settle_children(&mut self) {
+    fn repair_children(&mut self) {
         let mut is_listed = vec![false; self.nodes.capacity()];
         for index in self.with_root() {
-            self.settle_children_of(index, &mut is_listed);
+            self.repair_children_of(index, &mut is_listed);
         }
         for index in self.order.clone() {
             let parent = self.nodes.slot(index).and_then(|slot| slot.parent);
@@ -203,7 +203,7 @@ impl Repair<'_> {
         }
     }
 
-    fn settle_children_of(&mut self, index: usize, is_listed: &mut [bool]) {
+    fn repair_children_of(&mut self, index: usize, is_listed: &mut [bool]) {
         let Some(slot) = self.nodes.slot(index) else { return };
         let named = slot.node.children_ids.clone();
         let mut sound = Vec::with_capacity(named.len());
@@ -241,7 +241,7 @@ impl Repair<'_> {
         }
     }
 
-    fn settle_selections(&mut self) {
+    fn repair_selections(&mut self) {
         for index in self.with_root() {
             let selected = self.nodes.slot(index).and_then(|slot| slot.node.last_selected_child_id.clone());
             let Some(selected) = selected else { continue };
@@ -280,7 +280,7 @@ impl Repair<'_> {
         }
     }
 
-    fn settle_leaf(&mut self, named: Option<&str>) -> ActiveLeaf {
+    fn repair_leaf(&mut self, named: Option<&str>) -> ActiveLeaf {
         if let Some(slot) = named.and_then(|id| self.nodes.sound(id)) {
             return ActiveLeaf { id: slot.id.clone(), is_repair: false };
         }
@@ -327,8 +327,8 @@ impl Repair<'_> {
     /// Changes links in memory only; the file keeps its links.
     fn repair(&mut self, index: usize, change: impl FnOnce(&mut Node)) {
         let Some(slot) = self.nodes.slot_mut(index) else { return };
-        if slot.filing == Filing::AsIs {
-            slot.filing = Filing::Repaired(Box::new(Links::of(&slot.node)));
+        if slot.stored_links == StoredLinks::AsIs {
+            slot.stored_links = StoredLinks::Repaired(Box::new(Links::from_node(&slot.node)));
         }
         change(&mut slot.node);
     }

@@ -106,8 +106,8 @@ impl Field for WorldbookEntries {
         })
     }
 
-    fn settle(&mut self, map: &mut Map<String, Value>, key: &str) {
-        self.iter_mut().for_each(WorldbookEntry::settle);
+    fn refresh_placeholders(&mut self, map: &mut Map<String, Value>, key: &str) {
+        self.iter_mut().for_each(WorldbookEntry::refresh_placeholders);
         let is_there = map.get(key).is_some_and(|slot| slot.is_object() || slot.is_array());
         if !self.is_empty() || is_there {
             let empty = if self.is_list { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };

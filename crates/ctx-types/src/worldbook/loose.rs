@@ -102,7 +102,7 @@ impl Deref for KeyList {
 
 impl KeyList {
     /// Maximum keys in one text: a few megabytes would become a list of gigabytes.
-    pub const MOST_IN_TEXT: usize = 1_000;
+    pub const MAX_IN_TEXT: usize = 1_000;
 }
 
 impl<T: Into<Arc<str>>> FromIterator<T> for KeyList {
@@ -119,13 +119,13 @@ impl Field for KeyList {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
         match slot {
             Some(Value::String(text)) => {
-                if text.bytes().filter(|byte| *byte == b',').count() >= Self::MOST_IN_TEXT {
+                if text.bytes().filter(|byte| *byte == b',').count() >= Self::MAX_IN_TEXT {
                     let expected =
-                        phrase!("a list, or text with at most {most} keys", most = Self::MOST_IN_TEXT);
+                        phrase!("a list, or text with at most {most} keys", most = Self::MAX_IN_TEXT);
                     reader.wrong_type(expected, &Value::from(text.as_str()));
                     return Self::default();
                 }
-                let keys: Self = divided(text).collect();
+                let keys: Self = split_keys(text).collect();
                 if !keys.is_empty() {
                     reader.loose_type("a list of texts", &Value::from(text.as_str()), list(&keys));
                 }
@@ -151,6 +151,6 @@ impl Field for KeyList {
     }
 }
 
-fn divided(text: &str) -> impl Iterator<Item = &str> {
+fn split_keys(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|part| !part.is_empty())
 }

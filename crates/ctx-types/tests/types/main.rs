@@ -8,7 +8,7 @@
 )]
 
 mod config_field;
-mod misspelt;
+mod misspelled_keys;
 mod persist;
 mod persist_property;
 mod placement;

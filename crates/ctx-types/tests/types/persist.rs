@@ -1,7 +1,7 @@
 use ctx_types::phrase;
 use ctx_types::{
-    Agent, Content, ContentPart, Diagnostic, Kept, Node, Persist, PresetMessage, Reader, Role, Severity,
-    UserProfile, codes,
+    Agent, Content, ContentPart, Diagnostic, Node, Persist, PresetMessage, Reader, Role, Severity,
+    UnknownKeys, UserProfile, codes,
 };
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn check(file: &str, findings: &[&str]) {
     let (mut node, found) = read::<Node>(value);
     assert_eq!(node.write().to_string(), file);
     assert_eq!(found, findings);
-    node.settle();
+    node.refresh_placeholders();
     assert_eq!(node.write().to_string(), file, "settled");
 }
 
@@ -88,7 +88,7 @@ fn check_change(file: &str, change: impl Fn(&mut Node), expected: &str) {
     assert_eq!(node.write().to_string(), expected);
     let (mut again, _) = read::<Node>(node.write());
     assert_eq!(again, node);
-    node.settle();
+    node.refresh_placeholders();
     assert_eq!(node.kept, again.kept, "settled as if it had been read");
     again.name = Some("new".into());
     node.name = Some("new".into());
@@ -199,7 +199,7 @@ fn reports_worst_severity_of_suppressed_diagnostics() {
 
 #[test]
 fn sets_unknown_key_on_empty_object() {
-    let mut kept = Kept::default();
+    let mut kept = UnknownKeys::default();
     kept.set("x", json!(1));
     assert_eq!((kept.get("x"), kept.is_malformed()), (Some(&json!(1)), false));
 }

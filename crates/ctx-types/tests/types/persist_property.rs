@@ -100,7 +100,7 @@ fn check<T: Persist + serde::Serialize + DeserializeOwned + PartialEq + std::fmt
     assert_eq!(serde_json::from_str::<T>(&document.to_string()).unwrap(), noun, "streamed");
     let again = T::read(written, &mut Reader::new());
     assert_eq!(again, noun);
-    noun.settle();
+    noun.refresh_placeholders();
     assert_eq!(noun.write().to_string(), document.to_string(), "settled");
 }
 

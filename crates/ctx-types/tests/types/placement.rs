@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 fn check(entry: &str, expected: &str) {
     let value: Value = serde_json::from_str(entry).unwrap();
     let entry = PresetMessage::read(value.clone(), &mut Reader::new());
-    let (placement, diagnostics) = Placement::of(&entry);
+    let (placement, diagnostics) = Placement::read(&entry);
     let order = placement.order();
     let mut lines = if order == Order::DEFAULT {
         vec![placement.to_string()]
@@ -170,7 +170,7 @@ fn sorts_orders_and_equates_signed_zeros() {
 
 #[track_caller]
 fn check_written(from: Value, into: Value, expected: &Value) {
-    let (placement, _) = Placement::of(&PresetMessage::read(from, &mut Reader::new()));
+    let (placement, _) = Placement::read(&PresetMessage::read(from, &mut Reader::new()));
     let mut entry = PresetMessage::read(into, &mut Reader::new());
     placement.write_to(&mut entry);
     assert_eq!(entry.write(), *expected);
@@ -244,7 +244,7 @@ proptest! {
     #[test]
     fn points_diagnostics_into_any_entry(value in entry()) {
         let entry = PresetMessage::read(value.clone(), &mut Reader::new());
-        let (_, diagnostics) = Placement::of(&entry);
+        let (_, diagnostics) = Placement::read(&entry);
         for diagnostic in diagnostics {
             let pointer = diagnostic.location.pointer.clone().unwrap_or_default();
             prop_assert!(value.pointer(&pointer).is_some(), "{}", diagnostic);
@@ -253,10 +253,10 @@ proptest! {
 
     #[test]
     fn reads_back_written_placement(from in entry(), into in entry()) {
-        let (placement, _) = Placement::of(&PresetMessage::read(from, &mut Reader::new()));
+        let (placement, _) = Placement::read(&PresetMessage::read(from, &mut Reader::new()));
         let mut entry = PresetMessage::read(into, &mut Reader::new());
         placement.write_to(&mut entry);
         let again = PresetMessage::read(entry.write(), &mut Reader::new());
-        prop_assert_eq!(Placement::of(&again).0, placement);
+        prop_assert_eq!(Placement::read(&again).0, placement);
     }
 }

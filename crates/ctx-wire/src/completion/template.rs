@@ -109,7 +109,7 @@ impl Template {
             let message = phrase!("unknown key `{key}` in a template", key = excerpt(key));
             let finding = Diagnostic::warning(codes::TEMPLATE, message).about_key();
             let finding = match nearest(key, KEYS) {
-                Some(near) => finding.guessing(near, Fix::key),
+                Some(near) => finding.with_guess(near, Fix::key),
                 None => finding
                     .with_help(phrase!("use one of {keys}", keys = Argument::list(KEYS, Divider::Comma))),
             };

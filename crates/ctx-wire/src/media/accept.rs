@@ -67,7 +67,7 @@ const TABLE: &[(Dialect, MediaKind, &[&str])] = &[
 /// Returns whether a dialect has a shape for a medium of this type; plain text has one wherever documents have.
 pub(crate) fn takes(dialect: Dialect, mime_type: &str) -> bool {
     let mime_type = canonical(mime_type);
-    let kind = MediaKind::of_mime(&mime_type);
+    let kind = MediaKind::from_mime(&mime_type);
     let row = TABLE.iter().find(|(of, what, _)| *of == dialect && *what == kind);
     row.is_some_and(|(_, _, types)| {
         types.contains(&&*mime_type) || (kind == MediaKind::Document && is_plain_text(&mime_type))

@@ -27,7 +27,7 @@ fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
 }
 
 fn media<'a>(mime_type: Cow<'a, str>, data: Data<'a>, kept: &'a Value) -> Media<'a> {
-    Media { kind: MediaKind::of_mime(&mime_type), mime_type, name: "", data, detail: None, kept }
+    Media { kind: MediaKind::from_mime(&mime_type), mime_type, name: "", data, detail: None, kept }
 }
 
 /// A chat completion's picture: an address, or bytes as a `data:` address.

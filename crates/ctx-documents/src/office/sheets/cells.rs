@@ -14,7 +14,8 @@ pub(super) fn write(
     limits: &DocumentLimits,
     page: &mut Page,
 ) -> Result<(), PortError> {
-    let mut sheet = Sheet { strings, styles, cell: Cell::default(), column: 0, rows: 0, is_value: false };
+    let mut sheet =
+        SheetWriter { strings, styles, cell: Cell::default(), column: 0, rows: 0, is_value: false };
     read_markup(xml, |token| {
         match token {
             Token::Open(tag) => sheet.open(&tag),
@@ -23,14 +24,14 @@ pub(super) fn write(
             Token::Text(_) => {}
         }
         if sheet.rows >= limits.rows {
-            page.leave_out(|| format!("omitted rows after the first {}", limits.rows));
+            page.note_omission(|| format!("omitted rows after the first {}", limits.rows));
             return Next::Stop;
         }
         if page.is_full { Next::Stop } else { Next::Go }
     })
 }
 
-struct Sheet<'a> {
+struct SheetWriter<'a> {
     strings: &'a [String],
     styles: &'a Styles,
     cell: Cell,
@@ -49,7 +50,7 @@ struct Cell {
     value: String,
 }
 
-impl Sheet<'_> {
+impl SheetWriter<'_> {
     fn open(&mut self, tag: &Tag<'_>) {
         match tag.name() {
             "c" => {
@@ -82,7 +83,7 @@ impl Sheet<'_> {
         let cell = std::mem::take(&mut self.cell);
         let column = cell.column.unwrap_or(self.column).max(self.column);
         if column >= MAX_COLUMNS {
-            return page.leave_out(|| format!("omitted columns after the first {MAX_COLUMNS}"));
+            return page.note_omission(|| format!("omitted columns after the first {MAX_COLUMNS}"));
         }
         if cell.value.is_empty() {
             return;
@@ -90,18 +91,18 @@ impl Sheet<'_> {
         // One after each written cell, and one per empty cell.
         let commas = if self.column == 0 { column } else { column - self.column + 1 };
         page.push(&",".repeat(commas));
-        page.push(&quoted(&self.shown(&cell)));
+        page.push(&quote_value(&self.cell_text(&cell)));
         self.column = column + 1;
     }
 
-    fn shown(&self, cell: &Cell) -> String {
+    fn cell_text(&self, cell: &Cell) -> String {
         match &*cell.kind {
             "s" => {
                 let index = cell.value.trim().parse::<usize>().ok();
                 index.and_then(|index| self.strings.get(index)).cloned().unwrap_or_default()
             }
             "b" => if cell.value.trim() == "1" { "TRUE" } else { "FALSE" }.to_owned(),
-            "" | "n" => self.styles.shown(cell.style, &cell.value),
+            "" | "n" => self.styles.format_number(cell.style, &cell.value),
             _ => cell.value.clone(),
         }
     }
@@ -114,7 +115,7 @@ fn column(place: &str) -> Option<usize> {
     number.checked_sub(1)
 }
 
-fn quoted(value: &str) -> String {
+fn quote_value(value: &str) -> String {
     if value.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", value.replace('"', "\"\""))
     } else {

@@ -5,7 +5,7 @@ const FROM_1900: i64 = 25_569;
 const FROM_1904: i64 = 24_107;
 
 /// Writes a date, with the time unless it is midnight; `None` after the year 9999.
-pub(super) fn shown(days: f64, counts_from_1904: bool) -> Option<String> {
+pub(super) fn format_date(days: f64, counts_from_1904: bool) -> Option<String> {
     if !(0.0..2_958_466.0).contains(&days) {
         return None;
     }
@@ -40,11 +40,11 @@ mod tests {
 
     #[test]
     fn converts_numbers_to_dates() {
-        assert_eq!(shown(46_053.0, false).as_deref(), Some("2026-01-31"));
-        assert_eq!(shown(46_053.5, false).as_deref(), Some("2026-01-31 12:00:00"));
-        assert_eq!(shown(44_591.0, true).as_deref(), Some("2026-01-31"));
-        assert_eq!(shown(0.75, false).as_deref(), Some("18:00:00"));
-        assert_eq!(shown(-1.0, false), None);
-        assert_eq!(shown(f64::NAN, false), None);
+        assert_eq!(format_date(46_053.0, false).as_deref(), Some("2026-01-31"));
+        assert_eq!(format_date(46_053.5, false).as_deref(), Some("2026-01-31 12:00:00"));
+        assert_eq!(format_date(44_591.0, true).as_deref(), Some("2026-01-31"));
+        assert_eq!(format_date(0.75, false).as_deref(), Some("18:00:00"));
+        assert_eq!(format_date(-1.0, false), None);
+        assert_eq!(format_date(f64::NAN, false), None);
     }
 }

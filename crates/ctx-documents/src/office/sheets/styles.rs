@@ -44,10 +44,10 @@ impl Styles {
     }
 
     /// Formats a number, as a date if the style is one.
-    pub(super) fn shown(&self, style: usize, number: &str) -> String {
+    pub(super) fn format_number(&self, style: usize, number: &str) -> String {
         let is_date = self.is_date.get(style).copied().unwrap_or_default();
         let date = number.trim().parse().ok().filter(|_| is_date);
-        date.and_then(|days| dates::shown(days, self.counts_from_1904)).unwrap_or_else(|| short(number))
+        date.and_then(|days| dates::format_date(days, self.counts_from_1904)).unwrap_or_else(|| short(number))
     }
 }
 

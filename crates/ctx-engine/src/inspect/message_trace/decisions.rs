@@ -60,7 +60,7 @@ fn entry_decision(traces: &MessageTrace<'_>, id: &str) -> Option<Decision> {
     let Status::NotActivated(reason) = status else { return None };
     let reason = found.set.describe_reason(reason, &|newest| found.message(newest));
     let mut source = Source::new(SourceKind::Worldbook, ctx_types::Trust::Import).with_id(member.id.clone());
-    let listed = ctx_types::Listed { index: member.number, name: member.entry.title.clone() };
+    let listed = ctx_types::ListPosition { index: member.number, name: member.entry.title.clone() };
     source.listed = Some(listed.into());
     Some(Decision::new(Outcome::NotActivated, source, reason))
 }

@@ -71,7 +71,7 @@ pub(crate) fn registry() -> ProcessorRegistry {
     let alpha = vec![
         ConfigField::text("mark", "Mark", "-"),
         ConfigField::text("word", "Word", "yes").required(),
-        ConfigField::whole("limit", "Limit", 5).between(0.0, 100.0),
+        ConfigField::integer("limit", "Limit", 5).between(0.0, 100.0),
         ConfigField::boolean("loud", "Loud", false),
         ConfigField::select("scope", "Scope", &[("preset", "Preset"), ("all", "All")]),
     ];

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use ctx_types::{Agent, Kept, Persist as _, RegexRule, Worldbook, WorldbookEntry, pointer_key};
+use ctx_types::{Agent, Persist as _, RegexRule, UnknownKeys, Worldbook, WorldbookEntry, pointer_key};
 use serde_json::{Map, Value};
 
 use crate::import::{Import, NamedBook};
@@ -155,7 +155,10 @@ fn is_in_rule(rule: &RegexRule, below: &str) -> bool {
 }
 
 /// Returns the field in which a place is, what is kept of it, and what is below it; none for the whole.
-fn slot_of<'v, 't>(kept: &'v Kept, below: &'t str) -> Option<(Cow<'t, str>, Option<&'v Value>, &'t str)> {
+fn slot_of<'v, 't>(
+    kept: &'v UnknownKeys,
+    below: &'t str,
+) -> Option<(Cow<'t, str>, Option<&'v Value>, &'t str)> {
     let below = below.strip_prefix('/')?;
     let (field, rest) = below.find('/').map_or((below, ""), |at| below.split_at(at));
     let field = pointer_key(field);

@@ -115,7 +115,7 @@ proptest! {
         let mut agent = Agent::read(value, &mut Reader::new());
         let placements = |agent: &Agent| {
             let kept = agent.preset_messages.iter();
-            kept.map(|entry| Placement::of(entry).0).collect::<Vec<_>>()
+            kept.map(|entry| Placement::read(entry).0).collect::<Vec<_>>()
         };
         let before = placements(&agent);
         migrate(&mut agent, &anchors);

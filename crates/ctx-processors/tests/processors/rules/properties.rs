@@ -102,7 +102,7 @@ proptest! {
         let (after, _) = run(&set, RuleLimits::default(), &borrowed(&texts));
         for ((text, _), after) in texts.iter().zip(&after) {
             let before: Vec<Segment> = (!text.is_empty())
-                .then(|| Segment::whole(text.len(), Source::history("n", Role::User)))
+                .then(|| Segment::full(text.len(), Source::history("n", Role::User)))
                 .into_iter()
                 .collect();
             prop_assert!(is_partition(&after.segments(&set, &before), after.text.len()));

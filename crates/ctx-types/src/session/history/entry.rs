@@ -20,8 +20,8 @@ pub struct HistoryEntry {
     /// The requested operation.
     pub op: SessionOp,
     /// The inverse; of an undone operation, its redo.
-    way_back: SessionOp,
-    /// Fingerprint of the nodes that `way_back` sets, after the operation.
+    inverse: SessionOp,
+    /// Fingerprint of the nodes that `inverse` sets, after the operation.
     state: Fingerprint,
     /// Size in a file.
     bytes: usize,
@@ -33,19 +33,19 @@ impl HistoryEntry {
         label: &str,
         at_millis: Option<i64>,
         op: SessionOp,
-        way_back: SessionOp,
+        inverse: SessionOp,
     ) -> Self {
-        let state = state(session, &way_back);
-        let mut entry = Self { label: label.into(), at_millis, op, way_back, state, bytes: 0 };
+        let state = state(session, &inverse);
+        let mut entry = Self { label: label.into(), at_millis, op, inverse, state, bytes: 0 };
         entry.bytes = entry.write().to_string().len();
         entry
     }
 
-    pub(super) fn undone(&self, session: &mut Session) -> Result<Self, HistoryError> {
+    pub(super) fn undo(&self, session: &mut Session) -> Result<Self, HistoryError> {
         self.turn(session, "undo", |session| rebase::inverse(session, self))
     }
 
-    pub(super) fn redone(&self, session: &mut Session) -> Result<Self, HistoryError> {
+    pub(super) fn redo(&self, session: &mut Session) -> Result<Self, HistoryError> {
         self.turn(session, "redo", |_| Ok(self.op.clone()))
     }
 
@@ -56,20 +56,20 @@ impl HistoryEntry {
         otherwise: impl FnOnce(&Session) -> Result<SessionOp, Phrase>,
     ) -> Result<Self, HistoryError> {
         let conflict = |reason| HistoryError::Conflict { direction, label: self.label.clone(), reason };
-        let is_untouched = state(session, &self.way_back) == self.state;
-        let exact = is_untouched.then(|| session.apply(&self.way_back).ok()).flatten();
-        let way_back = if let Some(way_back) = exact {
-            way_back
+        let is_untouched = state(session, &self.inverse) == self.state;
+        let exact = is_untouched.then(|| session.apply(&self.inverse).ok()).flatten();
+        let inverse = if let Some(inverse) = exact {
+            inverse
         } else {
             let op = otherwise(session).map_err(conflict)?;
             session.apply(&op).map_err(|error| conflict(error.phrase()))?
         };
-        Ok(Self::new(session, &self.label, self.at_millis, self.op.clone(), way_back))
+        Ok(Self::new(session, &self.label, self.at_millis, self.op.clone(), inverse))
     }
 
     /// Returns the exact inverse; of an undone operation, its redo.
-    pub fn way_back(&self) -> &SessionOp {
-        &self.way_back
+    pub fn inverse(&self) -> &SessionOp {
+        &self.inverse
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -81,7 +81,7 @@ impl HistoryEntry {
             "label": &*self.label,
             "at": self.at_millis,
             "op": self.op,
-            "wayBack": self.way_back,
+            "wayBack": self.inverse,
             "state": self.state.to_string(),
         })
     }
@@ -93,7 +93,7 @@ impl HistoryEntry {
             label: value.get("label")?.as_str()?.into(),
             at_millis: value.get("at").and_then(Value::as_i64),
             op: op("op")?,
-            way_back: op("wayBack").filter(|op| matches!(op, SessionOp::Patch(_)))?,
+            inverse: op("wayBack").filter(|op| matches!(op, SessionOp::Patch(_)))?,
             state: Fingerprint::parse(value.get("state")?.as_str()?)?,
             bytes: serde_json::to_string(value).ok()?.len(),
         })
@@ -116,8 +116,8 @@ pub(super) fn read_list(
     read.into_iter().rev().collect()
 }
 
-fn state(session: &Session, way_back: &SessionOp) -> Fingerprint {
-    let SessionOp::Patch(patch) = way_back else { return Fingerprint::default() };
+fn state(session: &Session, inverse: &SessionOp) -> Fingerprint {
+    let SessionOp::Patch(patch) = inverse else { return Fingerprint::default() };
     let of_node = |sum: Fingerprint, id: &NodeId| match session.node(id) {
         // Serialize the node without repaired links, as in the file.
         Some(node) => sum.text(id).text(&serde_json::to_string(node).unwrap_or_default()),

@@ -6,8 +6,8 @@ pub(super) fn inverse(session: &Session, entry: &HistoryEntry) -> Result<Session
     match &entry.op {
         SessionOp::Insert { node, .. } if node.is_summary() => remove(session, node),
         SessionOp::Toggle { id, enabled } => toggle(session, id, !enabled),
-        SessionOp::Edit { id, edit } => unedit(session, id, edit, former(entry, id)),
-        SessionOp::Remove { id } => put_back(session, former(entry, id)),
+        SessionOp::Edit { id, edit } => revert_edit(session, id, edit, find_former_node(entry, id)),
+        SessionOp::Remove { id } => restore_node(session, find_former_node(entry, id)),
         SessionOp::Append { .. }
         | SessionOp::Insert { .. }
         | SessionOp::Move { .. }
@@ -17,8 +17,8 @@ pub(super) fn inverse(session: &Session, entry: &HistoryEntry) -> Result<Session
     }
 }
 
-fn former<'a>(entry: &'a HistoryEntry, id: &NodeId) -> Option<&'a Node> {
-    let SessionOp::Patch(patch) = entry.way_back() else { return None };
+fn find_former_node<'a>(entry: &'a HistoryEntry, id: &NodeId) -> Option<&'a Node> {
+    let SessionOp::Patch(patch) = entry.inverse() else { return None };
     let of_node = |patch: &'a NodePatch| patch.node.as_deref().filter(|_| patch.id == *id);
     patch.nodes.iter().find_map(of_node)
 }
@@ -48,7 +48,7 @@ fn toggle(session: &Session, id: &NodeId, enabled: bool) -> Result<SessionOp, Ph
 }
 
 /// Fails if one of the edited fields was changed again.
-fn unedit(
+fn revert_edit(
     session: &Session,
     id: &NodeId,
     edit: &NodeEdit,
@@ -68,7 +68,7 @@ fn unedit(
 }
 
 /// Fails if other nodes follow at the old position.
-fn put_back(session: &Session, former: Option<&Node>) -> Result<SessionOp, Phrase> {
+fn restore_node(session: &Session, former: Option<&Node>) -> Result<SessionOp, Phrase> {
     let gone = || phrase!("the affected content has changed since");
     let former = former.filter(|former| former.is_summary()).ok_or_else(gone)?;
     let after = former.parent_id.clone().ok_or_else(gone)?;

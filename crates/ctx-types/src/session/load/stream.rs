@@ -10,8 +10,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::NODES;
-use crate::persist::{Persist, Reader, Sharing};
-use crate::session::links::Filing;
+use crate::persist::{Persist, Reader, UnknownKeysCache};
+use crate::session::links::StoredLinks;
 use crate::session::nodes::{Nodes, Position};
 use crate::session::{Node, Session};
 
@@ -19,29 +19,31 @@ use crate::session::{Node, Session};
 impl<'de> Deserialize<'de> for Session {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut reader = Reader::new();
-        Ok(match Given::<Parts>::deserialize(deserializer)? {
-            Given::Object(Parts { rest, nodes: Some(nodes) }) => {
-                Self::of_parts(Value::Object(rest), |_| nodes, &mut reader)
+        Ok(match ObjectOrValue::<SessionParts>::deserialize(deserializer)? {
+            ObjectOrValue::Object(SessionParts { rest, nodes: Some(nodes) }) => {
+                Self::from_parts(Value::Object(rest), |_| nodes, &mut reader)
             }
-            Given::Object(Parts { rest, nodes: None }) => Self::read(Value::Object(rest), &mut reader),
-            Given::Other(value) => Self::read(value, &mut reader),
+            ObjectOrValue::Object(SessionParts { rest, nodes: None }) => {
+                Self::read(Value::Object(rest), &mut reader)
+            }
+            ObjectOrValue::Other(value) => Self::read(value, &mut reader),
         })
     }
 }
 
-struct Parts {
+struct SessionParts {
     rest: Map<String, Value>,
     nodes: Option<Nodes>,
 }
 
-impl ReadObject for Parts {
+impl ReadObject for SessionParts {
     fn read_object<'de, A: MapAccess<'de>>(mut fields: A) -> Result<Self, A::Error> {
         let mut parts = Self { rest: Map::new(), nodes: None };
         while let Some(key) = fields.next_key::<String>()? {
             let value = if key == NODES {
                 let (nodes, value) = match fields.next_value()? {
-                    Given::Object(nodes) => (Some(nodes), Value::Object(Map::new())),
-                    Given::Other(value) => (None, value),
+                    ObjectOrValue::Object(nodes) => (Some(nodes), Value::Object(Map::new())),
+                    ObjectOrValue::Other(value) => (None, value),
                 };
                 parts.nodes = nodes;
                 value
@@ -57,8 +59,8 @@ impl ReadObject for Parts {
 impl ReadObject for Nodes {
     fn read_object<'de, A: MapAccess<'de>>(mut fields: A) -> Result<Self, A::Error> {
         let mut read: IndexMap<String, Node> =
-            IndexMap::with_capacity(fields.size_hint().unwrap_or(0).min(MOST_AT_ONCE));
-        let (mut reader, mut sharing) = (Reader::new(), Sharing::default());
+            IndexMap::with_capacity(fields.size_hint().unwrap_or(0).min(MAX_RESERVED));
+        let (mut reader, mut sharing) = (Reader::new(), UnknownKeysCache::default());
         while let Some((key, value)) = fields.next_entry()? {
             let mut node = Node::read(value, &mut reader);
             sharing.share(&mut node.kept);
@@ -68,73 +70,73 @@ impl ReadObject for Nodes {
         let mut nodes = Self::default();
         nodes.reserve(read.len());
         for (key, node) in read {
-            nodes.insert(key.into(), node, Filing::AsIs, Position::Last);
+            nodes.insert(key.into(), node, StoredLinks::AsIs, Position::Last);
         }
         Ok(nodes)
     }
 }
 
 /// Limits the capacity that a size hint may allocate.
-const MOST_AT_ONCE: usize = 4096;
+const MAX_RESERVED: usize = 4096;
 
 trait ReadObject: Sized {
     fn read_object<'de, A: MapAccess<'de>>(fields: A) -> Result<Self, A::Error>;
 }
 
-enum Given<T> {
+enum ObjectOrValue<T> {
     Object(T),
     Other(Value),
 }
 
-impl<'de, T: ReadObject> Deserialize<'de> for Given<T> {
+impl<'de, T: ReadObject> Deserialize<'de> for ObjectOrValue<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(GivenVisitor(PhantomData))
+        deserializer.deserialize_any(ObjectOrValueVisitor(PhantomData))
     }
 }
 
-struct GivenVisitor<T>(PhantomData<T>);
+struct ObjectOrValueVisitor<T>(PhantomData<T>);
 
-impl<'de, T: ReadObject> Visitor<'de> for GivenVisitor<T> {
-    type Value = Given<T>;
+impl<'de, T: ReadObject> Visitor<'de> for ObjectOrValueVisitor<T> {
+    type Value = ObjectOrValue<T>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("any JSON value")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
-        T::read_object(fields).map(Given::Object)
+        T::read_object(fields).map(ObjectOrValue::Object)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-        Value::deserialize(SeqAccessDeserializer::new(list)).map(Given::Other)
+        Value::deserialize(SeqAccessDeserializer::new(list)).map(ObjectOrValue::Other)
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Given::Other(text.into()))
+        Ok(ObjectOrValue::Other(text.into()))
     }
 
     fn visit_bool<E>(self, truth: bool) -> Result<Self::Value, E> {
-        Ok(Given::Other(truth.into()))
+        Ok(ObjectOrValue::Other(truth.into()))
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(Given::Other(number.into()))
+        Ok(ObjectOrValue::Other(number.into()))
     }
 
     fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(Given::Other(number.into()))
+        Ok(ObjectOrValue::Other(number.into()))
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
-        Ok(Given::Other(number.into()))
+        Ok(ObjectOrValue::Other(number.into()))
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Given::Other(Value::Null))
+        Ok(ObjectOrValue::Other(Value::Null))
     }
 
     fn visit_none<E>(self) -> Result<Self::Value, E> {
-        Ok(Given::Other(Value::Null))
+        Ok(ObjectOrValue::Other(Value::Null))
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {

@@ -137,7 +137,7 @@ fn place_note(agent: &Agent, earlier: Option<&Value>, note: &mut Object) {
             && entry.content.as_ref().is_some_and(|content| content.text().trim() == NOTE_TEXT)
     };
     let Some(entry) = agent.preset_messages.iter().find(is_note) else { return };
-    let Placement::Depth { points, .. } = Placement::of(entry).0 else { return };
+    let Placement::Depth { points, .. } = Placement::read(entry).0 else { return };
     let Some(depth) = points.as_single() else { return };
     let none = Map::new();
     let earlier = earlier.and_then(Value::as_object).unwrap_or(&none);

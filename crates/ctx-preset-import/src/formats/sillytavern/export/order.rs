@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_anchors::{Entry, Part, Preset};
+use ctx_anchors::{Entry, EntryPart, Preset};
 use ctx_types::{CHAT_HISTORY, Order, Placement, Side};
 
 /// Returns the numbers of the entries in the order in which they are sent, but for those that are nothing.
@@ -21,7 +21,7 @@ pub(super) fn in_order(preset: &Preset) -> Vec<usize> {
     anchors.extend(behind.map(|number| (CHAT_HISTORY, number)));
     let mut beside: BTreeSet<(usize, Side, Order, i64, usize)> = BTreeSet::new();
     let mut order = Vec::new();
-    for entry in list.iter().filter(|entry| entry.part != Part::Nothing) {
+    for entry in list.iter().filter(|entry| entry.part != EntryPart::Nothing) {
         match &entry.placement {
             Placement::Anchor { target, side, order } if anchors.contains_key(&**target) => {
                 beside.insert((anchors[&**target], *side, *order, entry.lane, entry.index));
@@ -43,5 +43,5 @@ pub(super) fn in_order(preset: &Preset) -> Vec<usize> {
 
 /// Returns whether an entry is sent to any model at all; the history is, also where its entry is off.
 pub(super) fn is_sent(entry: &Entry) -> bool {
-    entry.part == Part::History || entry.off_reason().is_none()
+    entry.part == EntryPart::History || entry.off_reason().is_none()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_anchors::{AnchorRegistry, Entry as Compiled, Part, Preset};
+use ctx_anchors::{AnchorRegistry, Entry as Compiled, EntryPart, Preset};
 use ctx_types::{
     Agent, Content, Diagnostic, Order, Persist as _, Phrase, Placement, PresetMessage, Role, excerpt, phrase,
 };
@@ -134,7 +134,9 @@ impl Prompts {
             place: self.place(entry),
             kind: match said {
                 Some((marker, format)) => Kind::Marker(marker, format),
-                None if matches!(entry.part, Part::Placeholder { .. }) => Kind::Silent(content.into_owned()),
+                None if matches!(entry.part, EntryPart::Placeholder { .. }) => {
+                    Kind::Silent(content.into_owned())
+                }
                 None => Kind::Text(content.into_owned()),
             },
             role: file.role,
@@ -248,7 +250,7 @@ impl Prompts {
         };
         let lost = [
             (
-                is_matched && entry.part != Part::History,
+                is_matched && entry.part != EntryPart::History,
                 phrase!("SillyTavern prompts have no model filter; this one applies to all models"),
             ),
             (
@@ -340,11 +342,11 @@ impl Names {
 /// each turn.
 fn new_chat<'p>(preset: &'p Preset, order: &[usize]) -> Option<&'p Compiled> {
     let entry = |place: usize| preset.entries().get(*order.get(place)?);
-    let is_history = |place: &usize| entry(*place).is_none_or(|entry| entry.part == Part::History);
+    let is_history = |place: &usize| entry(*place).is_none_or(|entry| entry.part == EntryPart::History);
     let history = (0..order.len()).find(is_history).filter(|_| preset.sends_history())?;
     entry(history.checked_sub(1)?).filter(|entry| {
         entry.source.id.as_deref() == Some(NEW_CHAT)
-            && entry.part == Part::Message
+            && entry.part == EntryPart::Message
             && entry.placement == Placement::InOrder
             && entry.role == Role::System
             && entry.triggers.is_empty()
@@ -353,7 +355,7 @@ fn new_chat<'p>(preset: &'p Preset, order: &[usize]) -> Option<&'p Compiled> {
 
 /// Returns the marker that an anchor is.
 fn marker_at(entry: &Compiled) -> Option<&'static Marker> {
-    let is_template = matches!(entry.part, Part::Template { .. });
+    let is_template = matches!(entry.part, EntryPart::Template { .. });
     let anchor = entry.anchor()?;
     MARKERS.iter().find(|marker| marker.anchor == anchor && marker.has_text() == is_template)
 }

@@ -1,20 +1,20 @@
 use ctx_types::Diagnostic;
 
 /// Further diagnostics are only counted.
-const MAX_FINDINGS: usize = 64;
+const MAX_DIAGNOSTICS: usize = 64;
 
 #[derive(Debug, Default)]
-pub(crate) struct Findings {
+pub(crate) struct DiagnosticList {
     list: Vec<Diagnostic>,
-    left_out: usize,
+    omitted: usize,
 }
 
-impl Findings {
+impl DiagnosticList {
     pub(crate) fn add(&mut self, make: impl FnOnce() -> Diagnostic) {
-        if self.list.len() < MAX_FINDINGS {
+        if self.list.len() < MAX_DIAGNOSTICS {
             self.list.push(make());
         } else {
-            self.left_out += 1;
+            self.omitted += 1;
         }
     }
 
@@ -24,8 +24,8 @@ impl Findings {
     }
 
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
-        if self.left_out > 0 {
-            self.list.push(Diagnostic::more(self.left_out, "this text"));
+        if self.omitted > 0 {
+            self.list.push(Diagnostic::more(self.omitted, "this text"));
         }
         self.list
     }

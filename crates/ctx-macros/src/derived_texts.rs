@@ -9,12 +9,12 @@ use crate::registry::Registry;
 use crate::template::Template;
 
 /// More than a card has, except for its greetings.
-const MOST: usize = 64;
+const MAX_TEXTS: usize = 64;
 
 /// Compares texts by pointer.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct KnownTexts {
-    made: Vec<DerivedText>,
+pub(crate) struct DerivedTexts {
+    derived: Vec<DerivedText>,
     templates: Vec<Template>,
 }
 
@@ -33,18 +33,18 @@ pub(crate) enum TextForm {
     Examples,
 }
 
-impl KnownTexts {
-    pub(crate) fn made(&mut self, of: &Text, form: TextForm, make: fn(&str) -> Cow<'_, str>) -> Text {
+impl DerivedTexts {
+    pub(crate) fn derive(&mut self, of: &Text, form: TextForm, make: fn(&str) -> Cow<'_, str>) -> Text {
         let is_meant = |known: &&DerivedText| known.form == form && known.of.is_shared_with(of);
-        if let Some(known) = self.made.iter().find(is_meant) {
+        if let Some(known) = self.derived.iter().find(is_meant) {
             return known.text.clone();
         }
         let text = match make(of) {
             Cow::Borrowed(same) if same.len() == of.len() => of.clone(),
             made => Text::from(made.into_owned()),
         };
-        make_room(&mut self.made);
-        self.made.push(DerivedText { of: of.clone(), form, text: text.clone() });
+        make_room(&mut self.derived);
+        self.derived.push(DerivedText { of: of.clone(), form, text: text.clone() });
         text
     }
 
@@ -65,7 +65,7 @@ impl KnownTexts {
 }
 
 fn make_room<T>(known: &mut Vec<T>) {
-    if known.len() >= MOST {
+    if known.len() >= MAX_TEXTS {
         known.remove(0);
     }
 }

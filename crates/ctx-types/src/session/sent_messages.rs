@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::block::BlockOrder;
 use crate::content::Content;
 use crate::message::{Message, Role};
-use crate::persist::Kept;
+use crate::persist::UnknownKeys;
 use crate::session::hidden::{DisplayState, display_path};
 use crate::session::node_message::{ANSWERED_CALLS, IS_ERROR, MODEL};
 use crate::session::nodes::Slot;
@@ -20,19 +20,19 @@ use crate::text::EncodingId;
 /// Appending at the active leaf extends it in O(1) plus the ids that summaries list; after other changes, the
 /// next access recreates it in O(path). Uses 32 bytes per message.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sent {
-    entries: Vec<Entry>,
-    left_out: Vec<LeftOut>,
+pub(super) struct SentMessages {
+    entries: Vec<SentEntry>,
+    omitted: Vec<OmittedMessages>,
     /// Summaries, which may list a message before it is appended.
     summaries: Vec<usize>,
     pinned: Vec<usize>,
     /// Whether the newest message is not sent.
-    ends_left_out: bool,
+    ends_omitted: bool,
     totals: Totals,
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
+struct SentEntry {
     slot: usize,
     /// Bytes of text up to and including this message.
     bytes_through: u64,
@@ -41,11 +41,11 @@ struct Entry {
 
 /// Adjacent messages of the active branch that are not sent for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct OmittedMessages {
     /// The oldest message.
     pub first: NodeId,
     /// The reason.
-    pub reason: LeftOutReason,
+    pub reason: OmissionReason,
     /// Number of messages.
     pub count: usize,
     /// Bytes of text.
@@ -54,7 +54,7 @@ pub struct LeftOut {
 
 /// Reason why a message is not sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LeftOutReason {
+pub enum OmissionReason {
     /// A summary hides it.
     Hidden {
         /// The summary.
@@ -71,12 +71,12 @@ impl Session {
     ///
     /// Like the methods below, O(1), or O(path) after a change other than an append at the active leaf.
     pub fn sent_len(&self) -> usize {
-        self.sent().entries.len()
+        self.sent_messages().entries.len()
     }
 
     /// Returns a sent node by position; the oldest is 0.
     pub fn sent_node(&self, position: usize) -> Option<(&NodeId, &Node)> {
-        let slot = self.nodes.slot(self.sent().entries.get(position)?.slot)?;
+        let slot = self.nodes.slot(self.sent_messages().entries.get(position)?.slot)?;
         Some((&slot.id, &slot.node))
     }
 
@@ -84,7 +84,7 @@ impl Session {
     ///
     /// It stays shared until the sent messages change.
     pub fn sent_message(&self, position: usize) -> Option<&Message> {
-        let entry = self.sent().entries.get(position)?;
+        let entry = self.sent_messages().entries.get(position)?;
         if let Some(message) = entry.message.get() {
             return Some(message);
         }
@@ -94,13 +94,13 @@ impl Session {
 
     /// Returns the positions of pinned messages, ascending.
     pub fn sent_pinned(&self) -> &[usize] {
-        &self.sent().pinned
+        &self.sent_messages().pinned
     }
 
     /// Returns the bytes of text of the oldest `count` messages.
     pub fn sent_bytes(&self, count: usize) -> u64 {
         let last = count.checked_sub(1).map(|last| last.min(self.sent_len().saturating_sub(1)));
-        last.and_then(|last| self.sent().entries.get(last)).map_or(0, |entry| entry.bytes_through)
+        last.and_then(|last| self.sent_messages().entries.get(last)).map_or(0, |entry| entry.bytes_through)
     }
 
     /// Returns the total cost of the sent messages.
@@ -108,26 +108,26 @@ impl Session {
     /// Cached by `encoding`, which must determine the costs. Calls `cost` only for new messages at the active
     /// leaf; after other changes, for all.
     pub fn sent_tokens(&self, encoding: EncodingId, cost: &dyn Fn(&NodeId, &Node) -> u32) -> u64 {
-        let sent = self.sent();
+        let sent = self.sent_messages();
         sent.totals.sum(encoding, sent.entries.len(), &|position| {
             self.sent_node(position).map_or(0, |(id, node)| cost(id, node))
         })
     }
 
     /// Returns the unsent messages of the active branch, oldest first.
-    pub fn left_out(&self) -> &[LeftOut] {
-        &self.sent().left_out
+    pub fn omitted_messages(&self) -> &[OmittedMessages] {
+        &self.sent_messages().omitted
     }
 
-    fn sent(&self) -> &Sent {
-        self.sent.get_or_init(|| Sent::of(self))
+    fn sent_messages(&self) -> &SentMessages {
+        self.sent.get_or_init(|| SentMessages::build(self))
     }
 
     /// Keeps the cache after an append at the active leaf or an irrelevant edit.
-    pub(super) fn follow_sent(&mut self, op: &SessionOp, leaf_before: &NodeId, undo: &Patch) {
+    pub(super) fn update_sent_messages(&mut self, op: &SessionOp, leaf_before: &NodeId, undo: &Patch) {
         let Some(mut sent) = self.sent.take() else { return };
         if let SessionOp::Edit { id, edit } = op {
-            if self.is_aside(id, edit, undo) {
+            if self.is_irrelevant_edit(id, edit, undo) {
                 self.sent = OnceLock::from(sent);
             }
             return;
@@ -144,25 +144,25 @@ impl Session {
     }
 
     /// Returns whether an edit changed only unknown metadata.
-    fn is_aside(&self, id: &str, edit: &NodeEdit, undo: &Patch) -> bool {
+    fn is_irrelevant_edit(&self, id: &str, edit: &NodeEdit, undo: &Patch) -> bool {
         let is_note = NodeEdit { metadata: Change::Keep, ..edit.clone() } == NodeEdit::default();
         let before = undo.nodes.iter().find(|patch| *patch.id == *id).and_then(|patch| patch.node.as_ref());
         let after = self.nodes.get(id);
         match (before, after) {
-            (Some(before), Some(after)) => is_note && known_notes(before) == known_notes(&after.node),
+            (Some(before), Some(after)) => is_note && sent_metadata(before) == sent_metadata(&after.node),
             _ => false,
         }
     }
 }
 
-fn known_notes(node: &Node) -> (NodeMetadata, Option<SummaryAppendix>, [Option<Value>; 4]) {
+fn sent_metadata(node: &Node) -> (NodeMetadata, Option<SummaryAppendix>, [Option<Value>; 4]) {
     let notes = node.metadata.as_deref().cloned().unwrap_or_default();
     let known = [ANSWERED_CALLS, IS_ERROR, MODEL, BlockOrder::KEY].map(|key| notes.kept.get(key).cloned());
-    (NodeMetadata { kept: Kept::default(), ..notes }, SummaryAppendix::of(node), known)
+    (NodeMetadata { kept: UnknownKeys::default(), ..notes }, SummaryAppendix::from_node(node), known)
 }
 
-impl Sent {
-    fn of(session: &Session) -> Self {
+impl SentMessages {
+    fn build(session: &Session) -> Self {
         let mut sent = Self::default();
         let path = display_path(session, &[]);
         // Faster than id lookups.
@@ -186,37 +186,37 @@ impl Sent {
         if slot.node.is_summary() {
             self.summaries.push(index);
         }
-        let bytes = bytes(&slot.node);
+        let bytes = sent_bytes(&slot.node);
         let reason = match hidden_by {
-            Some(by) => LeftOutReason::Hidden { by },
-            None if !slot.node.is_enabled() => LeftOutReason::Disabled,
-            None if is_blank(slot) => LeftOutReason::Blank,
+            Some(by) => OmissionReason::Hidden { by },
+            None if !slot.node.is_enabled() => OmissionReason::Disabled,
+            None if is_blank(slot) => OmissionReason::Blank,
             None => {
                 let before = self.entries.last().map_or(0, |entry| entry.bytes_through);
                 let message = OnceLock::new();
                 if slot.node.is_pinned() {
                     self.pinned.push(self.entries.len());
                 }
-                self.entries.push(Entry { slot: index, bytes_through: before + bytes, message });
-                self.ends_left_out = false;
+                self.entries.push(SentEntry { slot: index, bytes_through: before + bytes, message });
+                self.ends_omitted = false;
                 return;
             }
         };
-        let continues = std::mem::replace(&mut self.ends_left_out, true);
-        match self.left_out.last_mut().filter(|run| continues && run.reason == reason) {
+        let continues = std::mem::replace(&mut self.ends_omitted, true);
+        match self.omitted.last_mut().filter(|run| continues && run.reason == reason) {
             Some(run) => {
                 run.count += 1;
                 run.bytes += bytes;
             }
-            None => self.left_out.push(LeftOut { first: slot.id.clone(), reason, count: 1, bytes }),
+            None => self.omitted.push(OmittedMessages { first: slot.id.clone(), reason, count: 1, bytes }),
         }
     }
 }
 
-fn bytes(node: &Node) -> u64 {
+fn sent_bytes(node: &Node) -> u64 {
     let own = node.content.as_ref().map_or(0, Content::len);
     let said = || node.content.as_ref().map(Content::text).unwrap_or_default();
-    (own + SummaryAppendix::of(node).map_or(0, |appendix| appendix.below(&said()).len())) as u64
+    (own + SummaryAppendix::from_node(node).map_or(0, |appendix| appendix.text_below(&said()).len())) as u64
 }
 
 /// A tool result is never blank, because its call needs it. Depths count messages of `SillyTavern` chats.
@@ -251,7 +251,7 @@ mod tests {
         append(&mut session, "c", "d", "  ");
         assert!(session.sent.get().is_some());
         assert_eq!((letters(&session).as_str(), session.sent_bytes(9)), ("abc", 7));
-        assert_eq!(session.left_out()[0].reason, LeftOutReason::Blank);
+        assert_eq!(session.omitted_messages()[0].reason, OmissionReason::Blank);
         append(&mut session, "a", "e", "x");
         assert!(session.sent.get().is_none());
         assert_eq!((letters(&session).as_str(), session.sent_bytes(1)), ("ae", 2));

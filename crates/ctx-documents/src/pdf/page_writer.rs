@@ -23,12 +23,12 @@ const MAX_FORMS: usize = 8;
 
 const MAX_STATES: usize = 256;
 
-pub(super) struct Writing<'w, 'a> {
+pub(super) struct PageWriter<'w, 'a> {
     file: &'w mut File<'a>,
     page: &'w mut Page,
     fonts: BTreeMap<u32, Rc<Font>>,
     state: State,
-    kept: Vec<State>,
+    saved_states: Vec<State>,
     /// Position of the next glyph, and start of its line.
     text: Matrix,
     line: Matrix,
@@ -63,14 +63,14 @@ impl Default for State {
     }
 }
 
-impl<'w, 'a> Writing<'w, 'a> {
+impl<'w, 'a> PageWriter<'w, 'a> {
     pub(super) fn new(file: &'w mut File<'a>, page: &'w mut Page) -> Self {
         Self {
             file,
             page,
             fonts: BTreeMap::new(),
             state: State::default(),
-            kept: Vec::new(),
+            saved_states: Vec::new(),
             text: Matrix::IDENTITY,
             line: Matrix::IDENTITY,
             last: None,
@@ -90,7 +90,7 @@ impl<'w, 'a> Writing<'w, 'a> {
             self.page.push("\n");
         }
         (self.state, self.last) = (State::default(), None);
-        self.kept.clear();
+        self.saved_states.clear();
         // Concatenated by the specification, but words never cross streams.
         for number in &page.contents {
             if let Some((_, content)) = self.file.stream(*number) {
@@ -129,10 +129,10 @@ impl<'w, 'a> Writing<'w, 'a> {
     fn operator(&mut self, word: &[u8], operands: &[Object], resources: &Dict) {
         let number = |index: usize| operands.get(index).and_then(Object::number).unwrap_or_default();
         match word {
-            b"q" if self.kept.len() < MAX_STATES => self.kept.push(self.state.clone()),
-            b"Q" => self.state = self.kept.pop().unwrap_or_else(|| self.state.clone()),
+            b"q" if self.saved_states.len() < MAX_STATES => self.saved_states.push(self.state.clone()),
+            b"Q" => self.state = self.saved_states.pop().unwrap_or_else(|| self.state.clone()),
             b"cm" => {
-                if let Some(matrix) = Matrix::of(operands) {
+                if let Some(matrix) = Matrix::from_operands(operands) {
                     self.state.page = matrix.then(self.state.page);
                 }
             }
@@ -148,7 +148,7 @@ impl<'w, 'a> Writing<'w, 'a> {
                 self.move_line(number(0), number(1));
             }
             b"Tm" => {
-                if let Some(matrix) = Matrix::of(operands) {
+                if let Some(matrix) = Matrix::from_operands(operands) {
                     (self.text, self.line) = (matrix, matrix);
                 }
             }
@@ -184,7 +184,7 @@ impl<'w, 'a> Writing<'w, 'a> {
     }
 
     fn move_line(&mut self, x: f64, y: f64) {
-        self.line = Matrix::moved(x, y).then(self.line);
+        self.line = Matrix::translation(x, y).then(self.line);
         self.text = self.line;
     }
 
@@ -198,7 +198,7 @@ impl<'w, 'a> Writing<'w, 'a> {
     }
 
     fn advance(&mut self, x: f64) {
-        self.text = Matrix::moved(x * self.state.stretch, 0.0).then(self.text);
+        self.text = Matrix::translation(x * self.state.stretch, 0.0).then(self.text);
     }
 
     fn show(&mut self, string: Option<&Object>) {
@@ -207,7 +207,7 @@ impl<'w, 'a> Writing<'w, 'a> {
         if rest.is_empty() {
             return;
         }
-        self.set_apart();
+        self.separate_words();
         while !rest.is_empty() && self.steps > 0 && !self.page.is_full {
             self.steps -= 1;
             let (glyph, after) = font.take(rest);
@@ -231,7 +231,7 @@ impl<'w, 'a> Writing<'w, 'a> {
     }
 
     /// Writes a line break or a space before a distant glyph.
-    fn set_apart(&mut self) {
+    fn separate_words(&mut self) {
         let (x, y, size) = self.place();
         let Some((last_x, last_y, last_size)) = self.last else { return };
         let size = size.max(last_size);
@@ -257,7 +257,7 @@ impl<'w, 'a> Writing<'w, 'a> {
         let own = self.file.dict(&dict, "Resources");
         let saved = self.state.clone();
         let matrix = self.file.get(&dict, "Matrix");
-        if let Some(matrix) = matrix.as_ref().and_then(Object::array).and_then(Matrix::of) {
+        if let Some(matrix) = matrix.as_ref().and_then(Object::array).and_then(Matrix::from_operands) {
             self.state.page = matrix.then(self.state.page);
         }
         self.draw(&content, own.as_ref().unwrap_or(resources), depth + 1);

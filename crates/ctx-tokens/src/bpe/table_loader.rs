@@ -36,7 +36,7 @@ pub fn load_tables(encoding: Encoding, packed: &[u8]) -> Result<(), TablesError>
             return Err(TablesError::Malformed);
         }
         // A concurrent call stores the same tables.
-        slot.get_or_init(|| Vocabulary::new(kept(tokens), kept(nodes), kept(merges)));
+        slot.get_or_init(|| Vocabulary::new(leak_table(tokens), leak_table(nodes), leak_table(merges)));
     }
     Ok(())
 }
@@ -73,6 +73,6 @@ fn split(packed: &[u8]) -> Option<[&[u8]; 3]> {
     rest.is_empty().then_some(tables)
 }
 
-fn kept(table: &[u8]) -> &'static [u8] {
+fn leak_table(table: &[u8]) -> &'static [u8] {
     Box::leak(table.into())
 }

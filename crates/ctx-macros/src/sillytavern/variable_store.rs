@@ -17,7 +17,7 @@ pub(crate) fn read(state: &State, scope: Scope, name: &str) -> Option<(Text, Tru
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Added<'a> {
+pub(crate) enum Addend<'a> {
     Text(&'a str),
     Number(f64),
 }
@@ -35,13 +35,13 @@ pub(crate) fn add(
     state: &mut State,
     scope: Scope,
     name: &str,
-    added: Added<'_>,
+    added: Addend<'_>,
     trust: Trust,
 ) -> Result<Sum, Failure> {
     let (old, known) = read(state, scope, name).unwrap_or((Text::default(), trust));
     let trust = known.max(trust);
     let mut finding = None;
-    if let Some(list) = appended(&old, added, state.is_list(scope, name), state)? {
+    if let Some(list) = append_to_list(&old, added, state.is_list(scope, name), state)? {
         state.take_output(list.len()).map_err(Failure::limit)?;
         state.set_list(scope, name, Text::from(list), trust)?;
     } else if let (Some(left), Some(right)) = (number::read(&old), added.number()) {
@@ -52,7 +52,7 @@ pub(crate) fn add(
         }
         state.set_number(scope, name, sum, trust)?;
     } else {
-        finding = added.is_no_text().then(|| no_number(name));
+        finding = added.is_number().then(|| no_number(name));
         // SillyTavern treats 0 as unset here.
         let old = if old == "0" { "" } else { old.as_str() };
         put(state, scope, name, [old, &added.text()].concat(), trust)?;
@@ -66,7 +66,7 @@ fn no_number(name: &str) -> Diagnostic {
     Diagnostic::warning(codes::NOT_A_NUMBER, message)
 }
 
-impl<'a> Added<'a> {
+impl<'a> Addend<'a> {
     fn number(self) -> Option<f64> {
         match self {
             Self::Text(text) => number::read(text),
@@ -74,7 +74,7 @@ impl<'a> Added<'a> {
         }
     }
 
-    const fn is_no_text(self) -> bool {
+    const fn is_number(self) -> bool {
         matches!(self, Self::Number(_))
     }
 
@@ -100,9 +100,9 @@ fn put(state: &mut State, scope: Scope, name: &str, value: String, trust: Trust)
 
 /// Returns `None` if `list` is not a list. Does not parse lists written by this crate; parsing others costs
 /// steps.
-fn appended(
+fn append_to_list(
     list: &str,
-    added: Added<'_>,
+    added: Addend<'_>,
     is_written: bool,
     state: &mut State,
 ) -> Result<Option<String>, Failure> {

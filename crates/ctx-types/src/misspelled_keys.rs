@@ -10,7 +10,7 @@ use crate::agent::{Agent, Character, Greeting, ModelMatch, PresetGroup, PresetMe
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::fix::Fix;
-use crate::persist::{Kept, Reader};
+use crate::persist::{Reader, UnknownKeys};
 use crate::placement::InjectionStrategy;
 use crate::regex_config::{RegexConfig, RegexDepths, RegexPreset, RegexRule, RegexStages};
 use crate::suggest::nearest_key;
@@ -79,25 +79,25 @@ impl Reader {
     /// Reports misspelled keys of an object, without a fix if the correct key exists. Ignores null values.
     ///
     /// Makes at most 20,000 comparisons per document and ignores later keys.
-    pub fn misspelt_keys(&mut self, object: &Map<String, Value>, known: &[&str]) {
-        self.unknown_keys(object, known, |_| false);
+    pub fn check_keys(&mut self, object: &Map<String, Value>, known: &[&str]) {
+        self.report_unknown_keys(object, known, |_| false);
     }
 
-    /// Reports misspelt keys, and of other unknown keys those that `is_unused` picks.
-    fn unknown_keys(
+    /// Reports misspelled keys, and of other unknown keys those that `is_unused` picks.
+    fn report_unknown_keys(
         &mut self,
         object: &Map<String, Value>,
         known: &[&str],
         is_unused: impl Fn(&str) -> bool,
     ) {
         for (key, _) in object.iter().filter(|(_, value)| !value.is_null()) {
-            let found = match self.meant(key, known) {
+            let found = match self.find_intended_key(key, known) {
                 Some(meant) => {
                     let is_there = object.contains_key(meant);
-                    if is_there && may_stand_beside(key, meant) {
+                    if is_there && may_coexist(key, meant) {
                         continue;
                     }
-                    if is_there { doubled(key, meant) } else { misspelt(key, meant) }
+                    if is_there { duplicate_key(key, meant) } else { misspelled_key(key, meant) }
                 }
                 None if !known.contains(&key.as_str())
                     && !OTHER_WORDS.contains(&key.as_str())
@@ -116,7 +116,7 @@ impl Reader {
         }
     }
 
-    fn meant<'k>(&mut self, key: &str, known: &[&'k str]) -> Option<&'k str> {
+    fn find_intended_key<'k>(&mut self, key: &str, known: &[&'k str]) -> Option<&'k str> {
         if known.contains(&key) || OTHER_WORDS.contains(&key) || self.comparisons >= MAX_COMPARISONS {
             return None;
         }
@@ -126,13 +126,13 @@ impl Reader {
         synonym.or_else(|| nearest_key(key, known.iter().copied()))
     }
 
-    fn kept_keys(&mut self, kept: &Kept, known: &[&str]) {
+    fn check_unknown_keys(&mut self, kept: &UnknownKeys, known: &[&str]) {
         if let Some(object) = kept.map() {
-            self.misspelt_keys(object, known);
+            self.check_keys(object, known);
         }
     }
 
-    fn each<T>(&mut self, key: &str, items: &[T], look: impl Fn(&T, &mut Self)) {
+    fn check_items<T>(&mut self, key: &str, items: &[T], look: impl Fn(&T, &mut Self)) {
         let before = self.enter_key(key);
         for (index, item) in items.iter().enumerate() {
             self.at_index(index, |reader| look(item, reader));
@@ -140,32 +140,32 @@ impl Reader {
         self.leave(before);
     }
 
-    fn below<T>(&mut self, key: &str, value: Option<&T>, look: impl FnOnce(&T, &mut Self)) {
+    fn check_value<T>(&mut self, key: &str, value: Option<&T>, look: impl FnOnce(&T, &mut Self)) {
         if let Some(value) = value {
             self.at_key(key, |reader| look(value, reader));
         }
     }
 }
 
-fn misspelt(key: &str, meant: &str) -> Diagnostic {
+fn misspelled_key(key: &str, meant: &str) -> Diagnostic {
     let message = phrase!("unknown key `{key}`", key = excerpt(key));
     let found = Diagnostic::warning(codes::MISSPELT_KEY, message).about_key();
     match meant {
         "injectionStrategy" if key == "depth" => {
             found.with_help(phrase!("move the value to `injectionStrategy.depth`"))
         }
-        _ => found.suggesting(meant).with_fix(Fix::key(meant)),
+        _ => found.with_suggestion(meant).with_fix(Fix::key(meant)),
     }
 }
 
-fn doubled(key: &str, meant: &str) -> Diagnostic {
+fn duplicate_key(key: &str, meant: &str) -> Diagnostic {
     let message = phrase!("unknown key `{key}`", key = excerpt(key));
     let help = phrase!("remove one of the two: `{meant}` is set too", meant = excerpt(meant));
     Diagnostic::warning(codes::MISSPELT_KEY, message).about_key().with_help(help)
 }
 
 /// Applications also write synonyms and plurals.
-fn may_stand_beside(key: &str, known: &str) -> bool {
+fn may_coexist(key: &str, known: &str) -> bool {
     let is_plural = |many: &str, one: &str| many.strip_suffix('s') == Some(one);
     SYNONYMS.contains(&(key, known)) || is_plural(key, known) || is_plural(known, key)
 }
@@ -173,93 +173,93 @@ fn may_stand_beside(key: &str, known: &str) -> bool {
 /// Reports misspelled keys in an agent and all its parts. O(keys · known keys).
 ///
 /// ```
-/// use ctx_types::{Agent, Persist, Reader, misspelt_in_agent};
+/// use ctx_types::{Agent, Persist, Reader, check_agent_keys};
 ///
 /// let file = serde_json::json!({ "presetMessages": [{ "rol": "system", "tint": "blue" }] });
-/// let found = misspelt_in_agent(&Agent::read(file, &mut Reader::new()));
+/// let found = check_agent_keys(&Agent::read(file, &mut Reader::new()));
 /// assert_eq!(found.len(), 2);
 /// assert_eq!(found[1].message, "key `tint` has no effect; it is kept");
 /// assert_eq!(found[0].help.as_ref().map(ToString::to_string).as_deref(), Some("did you mean `role`?"));
 /// ```
-pub fn misspelt_in_agent(agent: &Agent) -> Vec<Diagnostic> {
+pub fn check_agent_keys(agent: &Agent) -> Vec<Diagnostic> {
     let mut reader = Reader::new();
-    reader.kept_keys(&agent.kept, Agent::KEYS);
-    let of_character = |character: &Character, reader: &mut Reader| {
-        reader.kept_keys(&character.kept, Character::KEYS);
+    reader.check_unknown_keys(&agent.kept, Agent::KEYS);
+    let check_character = |character: &Character, reader: &mut Reader| {
+        reader.check_unknown_keys(&character.kept, Character::KEYS);
     };
-    reader.below("character", agent.character.as_ref(), of_character);
-    reader.each("presetMessages", &agent.preset_messages, entry);
-    reader.each("presetGroups", &agent.preset_groups, |group, reader| {
-        reader.kept_keys(&group.kept, PresetGroup::KEYS);
+    reader.check_value("character", agent.character.as_ref(), check_character);
+    reader.check_items("presetMessages", &agent.preset_messages, check_entry);
+    reader.check_items("presetGroups", &agent.preset_groups, |group, reader| {
+        reader.check_unknown_keys(&group.kept, PresetGroup::KEYS);
     });
-    reader.each("greetings", &agent.greetings, |greeting, reader| {
-        reader.kept_keys(&greeting.kept, Greeting::KEYS);
+    reader.check_items("greetings", &agent.greetings, |greeting, reader| {
+        reader.check_unknown_keys(&greeting.kept, Greeting::KEYS);
     });
-    reader.below("regexConfig", agent.regex_config.as_ref(), regex_config);
+    reader.check_value("regexConfig", agent.regex_config.as_ref(), check_regex_config);
     reader.finish()
 }
 
-/// Reports misspelled keys in a user profile, like [`misspelt_in_agent`].
-pub fn misspelt_in_profile(profile: &UserProfile) -> Vec<Diagnostic> {
+/// Reports misspelled keys in a user profile, like [`check_agent_keys`].
+pub fn check_profile_keys(profile: &UserProfile) -> Vec<Diagnostic> {
     let mut reader = Reader::new();
-    reader.kept_keys(&profile.kept, UserProfile::KEYS);
-    reader.below("regexConfig", profile.regex_config.as_ref(), regex_config);
+    reader.check_unknown_keys(&profile.kept, UserProfile::KEYS);
+    reader.check_value("regexConfig", profile.regex_config.as_ref(), check_regex_config);
     reader.finish()
 }
 
-/// Reports misspelled keys in worldbook entries, like [`misspelt_in_agent`].
+/// Reports misspelled keys in worldbook entries, like [`check_agent_keys`].
 ///
 /// Skips entries with `_` in a key: tools also write the similar keys of character cards.
-pub fn misspelt_in_worldbook(book: &Worldbook) -> Vec<Diagnostic> {
+pub fn check_worldbook_keys(book: &Worldbook) -> Vec<Diagnostic> {
     let mut reader = Reader::new();
     let before = reader.enter_key("entries");
     for (key, entry) in book.entries.iter() {
-        reader.at_key(key, |reader| book_entry(entry, reader));
+        reader.at_key(key, |reader| check_worldbook_entry(entry, reader));
     }
     reader.leave(before);
     reader.finish()
 }
 
-fn entry(entry: &PresetMessage, reader: &mut Reader) {
+fn check_entry(entry: &PresetMessage, reader: &mut Reader) {
     if let Some(object) = entry.kept.map() {
         // Those of other applications are not reported.
         let is_unused = |key: &str| !OTHER_ENTRY_KEYS.contains(&key);
-        reader.unknown_keys(object, PresetMessage::KEYS, is_unused);
+        reader.report_unknown_keys(object, PresetMessage::KEYS, is_unused);
     }
-    reader.below("injectionStrategy", entry.injection_strategy.as_ref(), |strategy, reader| {
-        reader.kept_keys(&strategy.kept, InjectionStrategy::KEYS);
+    reader.check_value("injectionStrategy", entry.injection_strategy.as_ref(), |strategy, reader| {
+        reader.check_unknown_keys(&strategy.kept, InjectionStrategy::KEYS);
     });
-    reader.below("modelMatch", entry.model_match.as_ref(), |rule, reader| {
-        reader.kept_keys(&rule.kept, ModelMatch::KEYS);
-    });
-}
-
-fn regex_config(config: &RegexConfig, reader: &mut Reader) {
-    reader.kept_keys(&config.kept, RegexConfig::KEYS);
-    reader.each("presets", &config.presets, |preset, reader| {
-        reader.kept_keys(&preset.kept, RegexPreset::KEYS);
-        reader.each("rules", &preset.rules, regex_rule);
+    reader.check_value("modelMatch", entry.model_match.as_ref(), |rule, reader| {
+        reader.check_unknown_keys(&rule.kept, ModelMatch::KEYS);
     });
 }
 
-fn regex_rule(rule: &RegexRule, reader: &mut Reader) {
-    reader.kept_keys(&rule.kept, RegexRule::KEYS);
-    reader.below("applyTo", rule.apply_to.as_ref(), |stages, reader| {
-        reader.kept_keys(&stages.kept, RegexStages::KEYS);
-    });
-    reader.below("depthRange", rule.depth_range.as_ref(), |depths, reader| {
-        reader.kept_keys(&depths.kept, RegexDepths::KEYS);
+fn check_regex_config(config: &RegexConfig, reader: &mut Reader) {
+    reader.check_unknown_keys(&config.kept, RegexConfig::KEYS);
+    reader.check_items("presets", &config.presets, |preset, reader| {
+        reader.check_unknown_keys(&preset.kept, RegexPreset::KEYS);
+        reader.check_items("rules", &preset.rules, check_regex_rule);
     });
 }
 
-fn book_entry(entry: &WorldbookEntry, reader: &mut Reader) {
+fn check_regex_rule(rule: &RegexRule, reader: &mut Reader) {
+    reader.check_unknown_keys(&rule.kept, RegexRule::KEYS);
+    reader.check_value("applyTo", rule.apply_to.as_ref(), |stages, reader| {
+        reader.check_unknown_keys(&stages.kept, RegexStages::KEYS);
+    });
+    reader.check_value("depthRange", rule.depth_range.as_ref(), |depths, reader| {
+        reader.check_unknown_keys(&depths.kept, RegexDepths::KEYS);
+    });
+}
+
+fn check_worldbook_entry(entry: &WorldbookEntry, reader: &mut Reader) {
     if let Some(object) = entry.kept.map() {
         let is_ours = |key: &str| !key.contains('_') || WorldbookEntry::KEYS.contains(&key);
         if object.keys().all(|key| is_ours(key)) {
-            reader.misspelt_keys(object, WorldbookEntry::KEYS);
+            reader.check_keys(object, WorldbookEntry::KEYS);
         }
     }
-    reader.below("characterFilter", entry.character_filter.as_ref(), |filter, reader| {
-        reader.kept_keys(&filter.kept, EntryFilter::KEYS);
+    reader.check_value("characterFilter", entry.character_filter.as_ref(), |filter, reader| {
+        reader.check_unknown_keys(&filter.kept, EntryFilter::KEYS);
     });
 }

@@ -1,6 +1,6 @@
 use ctx_types::{
-    Agent, Diagnostic, Edit, Persist, Reader, UserProfile, Worldbook, misspelt_in_agent, misspelt_in_profile,
-    misspelt_in_worldbook,
+    Agent, Diagnostic, Edit, Persist, Reader, UserProfile, Worldbook, check_agent_keys, check_profile_keys,
+    check_worldbook_keys,
 };
 use serde_json::{Map, Value, json};
 
@@ -23,15 +23,15 @@ fn check(found: &[Diagnostic], expected: &[(&str, &str)]) {
 }
 
 fn in_agent(file: Value) -> Vec<Diagnostic> {
-    misspelt_in_agent(&Agent::read(file, &mut Reader::new()))
+    check_agent_keys(&Agent::read(file, &mut Reader::new()))
 }
 
 fn in_profile(file: Value) -> Vec<Diagnostic> {
-    misspelt_in_profile(&UserProfile::read(file, &mut Reader::new()))
+    check_profile_keys(&UserProfile::read(file, &mut Reader::new()))
 }
 
 fn in_entry(entry: &Value) -> Vec<Diagnostic> {
-    misspelt_in_worldbook(&Worldbook::read(json!({ "entries": { "a/b": entry } }), &mut Reader::new()))
+    check_worldbook_keys(&Worldbook::read(json!({ "entries": { "a/b": entry } }), &mut Reader::new()))
 }
 
 #[test]

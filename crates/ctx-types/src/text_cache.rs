@@ -8,42 +8,46 @@ use crate::text::{EncodingId, Text};
 
 /// Shares equal texts between turns to keep their cached token counts.
 ///
-/// Never changes results. Cleared above [`TextMemory::MAX_TEXTS`], [`TextMemory::MAX_BYTES`], or
-/// [`TextMemory::MAX_PARTS`].
+/// Never changes results. Cleared above [`TextCache::MAX_TEXTS`], [`TextCache::MAX_BYTES`], or
+/// [`TextCache::MAX_PARTS`].
 ///
 /// ```
-/// use ctx_types::{Text, TextMemory};
+/// use ctx_types::{Text, TextCache};
 ///
-/// let memory = TextMemory::default();
+/// let memory = TextCache::default();
 /// let first = memory.share("written by a macro".into());
 /// let again: Text = "written by a macro".into();
 /// assert!(!again.is_shared_with(&first));
 /// assert!(memory.share(again).is_shared_with(&first));
 /// ```
 #[derive(Default)]
-pub struct TextMemory(Mutex<Remembered>);
+pub struct TextCache(Mutex<CachedTexts>);
 
 #[derive(Default)]
-struct Remembered {
+struct CachedTexts {
     /// Never iterated, so its random order has no effect.
     texts: HashSet<Text>,
     bytes: usize,
-    parts: Parts,
+    parts: PartCounts,
 }
 
 /// Token counts of parts, such as lines.
 ///
 /// The keyed hash prevents deliberate collisions.
 #[derive(Default)]
-struct Parts {
+struct PartCounts {
     hasher: RandomState,
     /// Length in bytes and tokens by hash.
     counts: HashMap<u64, (u32, u32)>,
 }
 
-type PartKey = (u64, u32);
+#[derive(Clone, Copy)]
+struct PartKey {
+    hash: u64,
+    length: u32,
+}
 
-impl TextMemory {
+impl TextCache {
     /// Maximum number of texts.
     pub const MAX_TEXTS: usize = 1_024;
     /// Maximum total bytes of texts.
@@ -56,15 +60,15 @@ impl TextMemory {
         if text.len() > Self::MAX_BYTES {
             return text;
         }
-        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = remembered.texts.get(text.as_str()) {
+        let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = cached.texts.get(text.as_str()) {
             return known.clone();
         }
-        if remembered.texts.len() >= Self::MAX_TEXTS || remembered.bytes + text.len() > Self::MAX_BYTES {
-            (remembered.texts, remembered.bytes) = (HashSet::new(), 0);
+        if cached.texts.len() >= Self::MAX_TEXTS || cached.bytes + text.len() > Self::MAX_BYTES {
+            (cached.texts, cached.bytes) = (HashSet::new(), 0);
         }
-        remembered.bytes += text.len();
-        remembered.texts.insert(text.clone());
+        cached.bytes += text.len();
+        cached.texts.insert(text.clone());
         text
     }
 
@@ -77,10 +81,10 @@ impl TextMemory {
     ) -> u32 {
         let mut new = Vec::new();
         let known = {
-            let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             parts.fold(0_u32, |known, part| {
-                let key = remembered.parts.key(encoding, part);
-                let tokens = remembered.parts.tokens(key);
+                let key = cached.parts.key(encoding, part);
+                let tokens = cached.parts.tokens(key);
                 new.extend(tokens.is_none().then_some((key, part, 0)));
                 known.saturating_add(tokens.unwrap_or_default())
             })
@@ -89,35 +93,36 @@ impl TextMemory {
             *tokens = count(part);
         }
         if !new.is_empty() {
-            let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             for (key, _, tokens) in &new {
-                remembered.parts.keep(*key, *tokens);
+                cached.parts.insert(*key, *tokens);
             }
         }
         new.iter().fold(known, |sum, (_, _, tokens)| sum.saturating_add(*tokens))
     }
 }
 
-impl Parts {
+impl PartCounts {
     fn key(&self, encoding: EncodingId, part: &str) -> PartKey {
-        (self.hasher.hash_one((encoding.0, part)), u32::try_from(part.len()).unwrap_or(u32::MAX))
+        let hash = self.hasher.hash_one((encoding.0, part));
+        PartKey { hash, length: u32::try_from(part.len()).unwrap_or(u32::MAX) }
     }
 
-    fn tokens(&self, (hash, length): PartKey) -> Option<u32> {
-        self.counts.get(&hash).filter(|known| known.0 == length).map(|known| known.1)
+    fn tokens(&self, key: PartKey) -> Option<u32> {
+        self.counts.get(&key.hash).filter(|known| known.0 == key.length).map(|known| known.1)
     }
 
-    fn keep(&mut self, (hash, length): PartKey, tokens: u32) {
-        if self.counts.len() >= TextMemory::MAX_PARTS {
+    fn insert(&mut self, key: PartKey, tokens: u32) {
+        if self.counts.len() >= TextCache::MAX_PARTS {
             self.counts = HashMap::new();
         }
-        self.counts.insert(hash, (length, tokens));
+        self.counts.insert(key.hash, (key.length, tokens));
     }
 }
 
-impl fmt::Debug for TextMemory {
+impl fmt::Debug for TextCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TextMemory(…)")
+        f.write_str("TextCache(…)")
     }
 }
 
@@ -127,7 +132,7 @@ mod tests {
 
     #[test]
     fn caches_part_counts_per_encoding_until_full() {
-        let (memory, counted) = (TextMemory::default(), std::cell::Cell::new(0));
+        let (memory, counted) = (TextCache::default(), std::cell::Cell::new(0));
         let check = |encoding: u32, parts: &[&str], expected: (u32, u32)| {
             counted.set(0);
             let count = |part: &str| {
@@ -142,7 +147,7 @@ mod tests {
         check(2, &["three"], (5, 1));
         check(1, &["three"], (5, 0));
         check(1, &[], (0, 0));
-        let many: Vec<String> = (0..TextMemory::MAX_PARTS - 4).map(|number| format!("{number:05}")).collect();
+        let many: Vec<String> = (0..TextCache::MAX_PARTS - 4).map(|number| format!("{number:05}")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         let all = u32::try_from(many.len()).unwrap();
         check(1, &many, (5 * all, all));
@@ -153,13 +158,13 @@ mod tests {
 
     #[test]
     fn clears_full_cache_and_skips_long_texts() {
-        let memory = TextMemory::default();
+        let memory = TextCache::default();
         let first = memory.share("0".into());
-        for number in 1..=TextMemory::MAX_TEXTS {
+        for number in 1..=TextCache::MAX_TEXTS {
             memory.share(number.to_string().into());
         }
         assert!(!memory.share("0".into()).is_shared_with(&first));
-        let long: Text = "x".repeat(TextMemory::MAX_BYTES + 1).into();
+        let long: Text = "x".repeat(TextCache::MAX_BYTES + 1).into();
         assert!(memory.share(long.clone()).is_shared_with(&long));
         assert!(!memory.share(long.to_string().into()).is_shared_with(&long), "too long to cache");
     }

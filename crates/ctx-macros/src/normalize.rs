@@ -6,7 +6,7 @@ use memchr::memchr_iter;
 use crate::tree::Node;
 
 /// `indent` is in characters. Linear.
-pub(crate) fn settle(nodes: &mut Vec<Node>, source: &str, indent: usize) {
+pub(crate) fn normalize(nodes: &mut Vec<Node>, source: &str, indent: usize) {
     nodes.retain(|node| !matches!(node, Node::Text(span) if span.is_empty()));
     nodes.dedup_by(|node, before| match (before, node) {
         (Node::Text(before), Node::Text(span)) if before.end == span.start => {
@@ -19,12 +19,12 @@ pub(crate) fn settle(nodes: &mut Vec<Node>, source: &str, indent: usize) {
         let Node::Call(call) = node else { continue };
         for argument in &mut call.arguments {
             // An inner block has at least the indentation of the outer block.
-            settle(&mut argument.nodes, source, indent.max(argument.dedent));
+            normalize(&mut argument.nodes, source, indent.max(argument.dedent));
         }
     }
     if indent > 0 {
-        let settled = Vec::with_capacity(nodes.len());
-        for node in std::mem::replace(nodes, settled) {
+        let normalized = Vec::with_capacity(nodes.len());
+        for node in std::mem::replace(nodes, normalized) {
             match node {
                 Node::Text(span) => dedent(span, source, indent, nodes),
                 Node::Call(_) => nodes.push(node),
@@ -33,7 +33,7 @@ pub(crate) fn settle(nodes: &mut Vec<Node>, source: &str, indent: usize) {
     }
 }
 
-fn dedent(span: Span, source: &str, indent: usize, settled: &mut Vec<Node>) {
+fn dedent(span: Span, source: &str, indent: usize, normalized: &mut Vec<Node>) {
     let text = source.get(span.start..span.end).unwrap_or_default();
     let mut start = span.start;
     for at in memchr_iter(b'\n', text.as_bytes()) {
@@ -42,11 +42,11 @@ fn dedent(span: Span, source: &str, indent: usize, settled: &mut Vec<Node>) {
         let removed: usize = line.chars().take(indent).take_while(is_removed).map(char::len_utf8).sum();
         if removed > 0 {
             let end = span.start + at + 1;
-            settled.push(Node::text(start, end));
+            normalized.push(Node::text(start, end));
             start = end + removed;
         }
     }
     if start < span.end {
-        settled.push(Node::text(start, span.end));
+        normalized.push(Node::text(start, span.end));
     }
 }

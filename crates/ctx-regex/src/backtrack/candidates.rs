@@ -3,10 +3,10 @@
 use memchr::memmem;
 
 use super::class::{ByteSet, first_byte};
-use super::program::{At, Loop, Op, Program};
+use super::program::{Loop, Op, OpIndex, Program};
 use crate::Steps;
 
-const MOST_OPERATIONS: usize = 200;
+const MAX_OPERATIONS: usize = 200;
 
 #[derive(Debug)]
 pub(super) enum Candidates {
@@ -20,9 +20,9 @@ pub(super) enum Candidates {
 }
 
 impl Candidates {
-    pub(super) fn of(program: &Program) -> Self {
-        let mut look = Look { program, seen: Vec::new() };
-        if look.begins_at_start(0) {
+    pub(super) fn new(program: &Program) -> Self {
+        let mut scan = FirstByteScan { program, seen: Vec::new() };
+        if scan.begins_at_start(0) {
             return Self::Start;
         }
         if let Some(text) = literal_at(program, 0) {
@@ -55,7 +55,7 @@ impl Candidates {
         found.map(|found| at + found)
     }
 
-    pub(super) fn passed_over(&self, text: &str, at: usize, next: Option<usize>) -> usize {
+    pub(super) fn skipped_bytes(&self, text: &str, at: usize, next: Option<usize>) -> usize {
         match self {
             Self::Start | Self::All => 0,
             Self::Text(finder) => next.map_or(text.len(), |next| next + finder.needle().len()) - at,
@@ -82,11 +82,11 @@ pub(super) fn set_filters(program: &mut Program) {
 }
 
 /// `None` if any byte is possible or the match may be empty.
-fn first_bytes(program: &Program, at: At) -> Option<ByteSet> {
-    Look { program, seen: Vec::new() }.first_bytes(at)
+fn first_bytes(program: &Program, at: OpIndex) -> Option<ByteSet> {
+    FirstByteScan { program, seen: Vec::new() }.first_bytes(at)
 }
 
-fn literal_at(program: &Program, mut at: At) -> Option<&str> {
+fn literal_at(program: &Program, mut at: OpIndex) -> Option<&str> {
     loop {
         match program.ops.get(at)? {
             Op::Save(_) | Op::Forget(_) => at += 1,
@@ -96,24 +96,24 @@ fn literal_at(program: &Program, mut at: At) -> Option<&str> {
     }
 }
 
-struct Look<'p> {
+struct FirstByteScan<'p> {
     program: &'p Program,
-    seen: Vec<At>,
+    seen: Vec<OpIndex>,
 }
 
-impl Look<'_> {
-    fn is_new(&mut self, at: At) -> bool {
+impl FirstByteScan<'_> {
+    fn is_new(&mut self, at: OpIndex) -> bool {
         let is_new = !self.seen.contains(&at);
         self.seen.push(at);
         is_new
     }
 
-    /// Recurses at most [`MOST_OPERATIONS`] deep.
-    fn first_bytes(&mut self, at: At) -> Option<ByteSet> {
+    /// Recurses at most [`MAX_OPERATIONS`] deep.
+    fn first_bytes(&mut self, at: OpIndex) -> Option<ByteSet> {
         if !self.is_new(at) {
             return Some(ByteSet::default());
         }
-        if self.seen.len() > MOST_OPERATIONS {
+        if self.seen.len() > MAX_OPERATIONS {
             return None;
         }
         let program = self.program;
@@ -154,8 +154,8 @@ impl Look<'_> {
         }
     }
 
-    fn begins_at_start(&mut self, at: At) -> bool {
-        if !self.is_new(at) || self.seen.len() > MOST_OPERATIONS {
+    fn begins_at_start(&mut self, at: OpIndex) -> bool {
+        if !self.is_new(at) || self.seen.len() > MAX_OPERATIONS {
             return false;
         }
         match self.program.ops.get(at) {

@@ -5,12 +5,12 @@ use serde_json::{Map, Number, Value};
 
 /// The unknown keys of a value. Clones share memory.
 #[derive(Clone, Debug, Default)]
-pub struct Kept(
+pub struct UnknownKeys(
     /// `None` is an empty object.
     Option<Arc<Value>>,
 );
 
-impl Kept {
+impl UnknownKeys {
     pub(crate) fn new(value: Value) -> Self {
         Self(Some(Arc::new(value)))
     }
@@ -58,7 +58,7 @@ impl Kept {
     }
 }
 
-impl PartialEq for Kept {
+impl PartialEq for UnknownKeys {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Some(own), Some(other)) => Arc::ptr_eq(own, other) || own == other,
@@ -72,10 +72,10 @@ const MAX_SHARED: usize = 8;
 
 /// Shares equal values: nodes of a file usually keep the same keys.
 #[derive(Debug, Default)]
-pub(crate) struct Sharing(VecDeque<Kept>);
+pub(crate) struct UnknownKeysCache(VecDeque<UnknownKeys>);
 
-impl Sharing {
-    pub(crate) fn share(&mut self, kept: &mut Kept) {
+impl UnknownKeysCache {
+    pub(crate) fn share(&mut self, kept: &mut UnknownKeys) {
         if kept.0.is_none() {
             return;
         }
@@ -90,32 +90,35 @@ impl Sharing {
     }
 }
 
-fn is_same(one: &Kept, other: &Kept) -> bool {
+fn is_same(one: &UnknownKeys, other: &UnknownKeys) -> bool {
     if let (Some(one), Some(other)) = (&one.0, &other.0)
         && Arc::ptr_eq(one, other)
     {
         return true;
     }
     let (Some(one), Some(other)) = (one.map(), other.map()) else { return false };
-    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same_entry(one, other))
+    is_same_map(one, other)
 }
 
-fn is_same_entry(one: (&String, &Value), other: (&String, &Value)) -> bool {
-    one.0 == other.0
-        && match (one.1, other.1) {
-            (Value::Object(one), Value::Object(other)) => {
-                one.len() == other.len()
-                    && one.iter().zip(other).all(|(one, other)| is_same_entry(one, other))
-            }
-            // Objects in lists may have another key order.
-            (Value::Array(one), Value::Array(other)) => one.is_empty() && other.is_empty(),
-            // `0.0 == -0.0`, but their JSON differs.
-            (Value::Number(one), Value::Number(other)) => {
-                let bits = |number: &Number| number.as_f64().map(f64::to_bits);
-                one == other && bits(one) == bits(other)
-            }
-            (one, other) => one == other,
+fn is_same_map(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
+    let is_same_entry = |((one_key, one), (other_key, other)): ((&String, &Value), (&String, &Value))| {
+        one_key == other_key && is_same_value(one, other)
+    };
+    one.len() == other.len() && one.iter().zip(other).all(is_same_entry)
+}
+
+fn is_same_value(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => is_same_map(one, other),
+        // Objects in lists may have another key order.
+        (Value::Array(one), Value::Array(other)) => one.is_empty() && other.is_empty(),
+        // `0.0 == -0.0`, but their JSON differs.
+        (Value::Number(one), Value::Number(other)) => {
+            let bits = |number: &Number| number.as_f64().map(f64::to_bits);
+            one == other && bits(one) == bits(other)
         }
+        (one, other) => one == other,
+    }
 }
 
 #[cfg(test)]
@@ -126,7 +129,8 @@ mod tests {
 
     #[track_caller]
     fn check(one: Value, other: Value, is_shared: bool) {
-        let (mut one, mut other, mut sharing) = (Kept::new(one), Kept::new(other), Sharing::default());
+        let (mut one, mut other, mut sharing) =
+            (UnknownKeys::new(one), UnknownKeys::new(other), UnknownKeysCache::default());
         let before = [one.clone(), other.clone()];
         sharing.share(&mut one);
         sharing.share(&mut other);
@@ -151,14 +155,14 @@ mod tests {
 
     #[test]
     fn copies_shared_object_on_write() {
-        let (mut one, mut sharing) = (Kept::new(json!({ "a": 1 })), Sharing::default());
+        let (mut one, mut sharing) = (UnknownKeys::new(json!({ "a": 1 })), UnknownKeysCache::default());
         let mut other = one.clone();
         sharing.share(&mut one);
         sharing.share(&mut other);
         other.set("a", json!(2));
         assert_eq!((one.get("a"), other.get("a")), (Some(&json!(1)), Some(&json!(2))));
         assert_eq!(other.remove("b"), None);
-        assert_eq!(Kept::default(), Kept::new(json!({})));
-        assert_ne!(Kept::default(), Kept::new(json!([])));
+        assert_eq!(UnknownKeys::default(), UnknownKeys::new(json!({})));
+        assert_ne!(UnknownKeys::default(), UnknownKeys::new(json!([])));
     }
 }
