@@ -35,7 +35,7 @@ pub(crate) use comparison::comparison;
 pub(crate) use diff::{diff, failed, plain_diff};
 pub(crate) use explanation::{explanation, size, timings};
 pub(crate) use findings::{colon, failure, findings, plain, plain_told};
-pub(crate) use life::{life, via, what};
+pub(crate) use life::{life, source_name, via, what};
 pub(crate) use progress::Progress;
 pub(crate) use table::{context, fitted, listing, messages};
 pub(crate) use usage_bar::usage_bar;

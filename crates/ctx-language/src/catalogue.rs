@@ -113,7 +113,8 @@ impl Catalogue {
                 // languages.
                 let filled = values.into_iter().map(|(name, value)| {
                     let translated = self.original(value, depth - 1);
-                    let is_free = !matches!(name, "message" | "thing" | "reason" | "found");
+                    let is_quoted = value.len() > 1 && value.starts_with('`') && value.ends_with('`');
+                    let is_free = is_quoted || !matches!(name, "message" | "thing" | "reason" | "found");
                     Some((name, translated.or_else(|| is_free.then(|| value.to_owned()))?))
                 });
                 let filled: Vec<(&str, String)> = filled.collect::<Option<_>>()?;
@@ -278,6 +279,21 @@ mod tests {
         let nested = "presetMessages[0].content: invalid type: map, where a key should be a string";
         let translated = "`presetMessages[0].content`：类型无效：得到映射，而此处应为字符串键";
         check(&invalid(nested), &format!("JSON 无效：{translated}"));
+        for (message, translated) in [
+            (
+                "found character that cannot start any token, while scanning for the next token",
+                "查找下一个标记时，遇到不能作为标记开头的字符",
+            ),
+            (
+                "did not find expected '-' indicator, while parsing a block collection at line 2 column 3",
+                "解析块集合（第 2 行第 3 列）时，缺少 `-`",
+            ),
+            ("unclosed table, expected `]`", "表未结束，应为 `]`"),
+            ("key with no value, expected `=`", "键没有值，应为 `=`"),
+            ("invalid basic string, expected `\"`", "字符串无效，应为 `\"`"),
+        ] {
+            check(&invalid(message), &format!("JSON 无效：{translated}"));
+        }
         check(
             &invalid("invalid pattern at byte 4: unterminated group"),
             "JSON 无效：字节 4 处的正则表达式无效：分组未结束",

@@ -55,7 +55,7 @@ impl Row {
             let message = phrase!(
                 "invalid pattern `{pattern}`: {error}",
                 pattern = excerpt(&self.pattern),
-                error = error.to_string()
+                error = Phrase::original(error.to_string())
             );
             let diagnostic = Diagnostic::error(codes::ROW_PATTERN, message)
                 .with_help(phrase!("fix the pattern; the row is ignored until then"));

@@ -136,8 +136,8 @@ impl DecoratedContent {
                 self.add_idle(IdleDecorator { line: quote_line(line), why: Idle::BadValue });
                 PendingFallback::For(None)
             }
-            Read::Unsupported => {
-                Waiting::For(Some(IdleDecorator { line: quoted(line), why: Idle::Unsupported }))
+            ParsedRule::Unsupported => {
+                PendingFallback::For(Some(IdleDecorator { line: quote_line(line), why: Idle::Unsupported }))
             }
             // These are for text completion.
             ParsedRule::Unknown if ELSEWHERE.contains(&name) => PendingFallback::For(None),
@@ -383,8 +383,10 @@ mod tests {
             ("/a/, /b, c", vec!["/a/", "/b", "c"]),
             ("/a,/,b", vec!["/a,/", "b"]),
         ] {
-            let decorated =
-                Decorated::read(Some(&Text::from(format!("@@additional_keys {value}\nx"))), Dialect::RisuAi);
+            let decorated = DecoratedContent::read(
+                Some(&Text::from(format!("@@additional_keys {value}\nx"))),
+                Dialect::RisuAi,
+            );
             let keys = expected.into_iter().map(Arc::from).collect();
             assert_eq!(decorated.rules, [Rule::Condition(Condition::AnyKey(keys))], "{value}");
         }

@@ -2,13 +2,14 @@
 
 use bytes::Bytes;
 use ctx_pipeline::Cancel;
-use ctx_wire::{Failure, Reply, ReplyStream, StreamError};
+use ctx_types::phrase;
+use ctx_wire::{Failure, FailureKind, Reply, ReplyStream, StreamError};
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 
 use crate::client::Client;
 use crate::client::events::Events;
-use crate::client::transport::{is_refused, is_unresolved, is_untrusted, words};
+use crate::client::transport::{is_refused, is_unresolved, is_untrusted, is_without_tls, words};
 use crate::client::wait::{Until, asked_wait};
 use crate::error::{ClientError, Phase};
 use crate::model::{AskFailure, Progress, Watch};
@@ -48,7 +49,13 @@ impl<'a> Attempt<'a> {
             return Err(self.refusal(response).await?.into());
         }
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        if kind.is_some_and(|kind| kind.to_ascii_lowercase().contains("json")) {
+        let kind = kind.map(str::to_ascii_lowercase).unwrap_or_default();
+        if kind.contains("html") {
+            let message = "the response is a web page; check the base URL".to_owned();
+            let failure = Failure { kind: FailureKind::Unreadable, status: None, code: None, message };
+            return Err(ClientError::Provider { failure, retry_after: None }.into());
+        }
+        if kind.contains("json") {
             Ok(self.whole(response).await?)
         } else {
             self.streamed(response, watch).await
@@ -181,6 +188,10 @@ impl Client {
                 ClientError::ConnectionRefused { host: host + &port }
             }
             true if is_unresolved(&error) => ClientError::UnknownHost { host },
+            true if is_without_tls(&error) => ClientError::Config(phrase!(
+                "the server at `{host}` does not use TLS; use `http://` in the base URL",
+                host
+            )),
             true if is_untrusted(&error) => ClientError::Untrusted { host, detail: words(error) },
             true => ClientError::Unreachable { host, detail: words(error) },
             false => ClientError::Disconnected { host, detail: words(error) },

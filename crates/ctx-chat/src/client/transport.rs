@@ -57,6 +57,15 @@ pub(super) fn is_untrusted(error: &(dyn Error + 'static)) -> bool {
     within.is_some_and(|error| is_untrusted(error)) || error.source().is_some_and(is_untrusted)
 }
 
+/// Returns whether the server answers in plain HTTP, or in another protocol without TLS.
+pub(super) fn is_without_tls(error: &(dyn Error + 'static)) -> bool {
+    if let Some(error) = error.downcast_ref::<rustls::Error>() {
+        return matches!(error, rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType));
+    }
+    let within = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    within.is_some_and(|error| is_without_tls(error)) || error.source().is_some_and(is_without_tls)
+}
+
 /// Returns whether no program listens at the address.
 pub(super) fn is_refused(error: &(dyn Error + 'static)) -> bool {
     let io = error.downcast_ref::<io::Error>();

@@ -119,6 +119,9 @@ impl StoreError {
             Self::Foreign => phrase!("the file is a database of another program"),
             Self::GivenUp => phrase!("the store timed out; the change may not be saved"),
             Self::Busy(_) => phrase!("another process is using the store"),
+            Self::Corrupt(error) if error.to_string().contains("not a database") => {
+                phrase!("the file is not a conversation store; use another path for `--store`")
+            }
             Self::Corrupt(error) => phrase!("cannot read the store: {error}", error = error.phrase()),
             Self::Unwritable(error) => {
                 phrase!("cannot write to the store: {error}", error = error.phrase())

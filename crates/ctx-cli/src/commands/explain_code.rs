@@ -38,7 +38,10 @@ fn code_of(asked: &str) -> Result<String, Phrase> {
 fn nothing(language: Language, code: &str) -> Phrase {
     let below = language.explanations().filter(|known| known.code < code).last();
     let above = language.explanations().find(|known| known.code > code);
-    let near = below.into_iter().chain(above).map(|known| format!("`{}` ({})", known.code, known.title));
+    let near = below
+        .into_iter()
+        .chain(above)
+        .map(|known| phrase!("`{code}` ({title})", code = known.code, title = known.title));
     phrase!(
         "unknown code `{code}`; the nearest codes are {near}",
         code,

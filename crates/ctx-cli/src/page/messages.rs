@@ -194,7 +194,7 @@ fn piece(language: Language, piece: &MessageSegment) -> PieceRow {
 fn writer(language: Language, piece: &MessageSegment) -> String {
     let source = &piece.segment.source;
     let name = source.name().map(|name| format!(" ({name})")).unwrap_or_default();
-    shown(&format!("{source}{name}{}", via(language, piece)))
+    shown(&format!("{}{name}{}", show::source_name(language, source), via(language, piece)))
 }
 
 fn beside(language: Language, message: &Message) -> Vec<String> {

@@ -161,7 +161,11 @@ pub(super) fn draw(language: Language, finding: &Diagnostic, mark: Option<&Mark>
 
 /// Translates the name of a document that is not a file.
 fn document_name(language: Language, name: &str) -> Cow<'_, str> {
-    if matches!(name, "request body" | "the text") { lang::word(language, name) } else { Cow::Borrowed(name) }
+    if matches!(name, "request body" | "standard input" | "the text") {
+        lang::word(language, name)
+    } else {
+        Cow::Borrowed(name)
+    }
 }
 
 fn draw_excerpt(

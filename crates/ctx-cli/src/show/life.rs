@@ -97,23 +97,23 @@ fn text(language: Language, text: &str, indent: &str) -> String {
     }
 }
 
-/// What each range of the bytes came from.
+/// Names a source. Only the names of separators and of overhead are words of the program; others are ids.
+pub(crate) fn source_name(language: Language, source: &Source) -> String {
+    match (source.kind, source.id.as_deref()) {
+        (SourceKind::Overhead, Some(part)) if language != Language::En => {
+            format!("{}{}{}", lang::page(language, "overhead"), colon(language), lang::word(language, part))
+        }
+        (SourceKind::Separator, None) => lang::word(language, "separator").into_owned(),
+        _ => source.to_string(),
+    }
+}
+
+/// Source of each range of the bytes.
 fn pieces(language: Language, message: &SentMessage) -> String {
     let row = |piece: &MessageSegment| {
         let span = piece.segment.span;
         let bytes = if span.is_empty() { String::new() } else { format!("{}..{}", span.start, span.end) };
-        let own = match (piece.segment.source.kind, piece.segment.source.id.as_deref()) {
-            // Only these have names that are words of the program.
-            (SourceKind::Overhead, Some(part)) if language != Language::En => {
-                format!(
-                    "{}{}{}",
-                    lang::page(language, "overhead"),
-                    colon(language),
-                    lang::word(language, part)
-                )
-            }
-            _ => piece.segment.source.to_string(),
-        };
+        let own = source_name(language, &piece.segment.source);
         let source = format!("{own}{}", via(language, piece));
         let text = first_line(message.text.get(span.start..span.end).unwrap_or_default());
         [bytes, share(piece.tokens, !span.is_empty()), cut_line(&source, width() / 2), text]

@@ -102,6 +102,7 @@ pub(super) fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value
             codes::TOML_SYNTAX,
             phrase!("invalid TOML: {message}", message = Phrase::original(message)),
         );
+        let finding = finding.with_help(phrase!("put texts in quotes, and close each quote and bracket"));
         Box::new(finding.in_document(name).at_span(Span::new(range.start, range.end)))
     })
 }

@@ -97,7 +97,7 @@ pub(super) fn rule(name: &str, value: &str, dialect: Dialect) -> ParsedRule {
             .map(Rule::Role),
         "scan_depth" => value.parse().ok().map(Rule::ScanDepth),
         // A place in a preset of RisuAI.
-        "position" if value.starts_with("pt_") => return Read::Unsupported,
+        "position" if value.starts_with("pt_") => return ParsedRule::Unsupported,
         "position" => position(value).map(Rule::Position),
         // RisuAI only. `no_recursive_search` only changes its log.
         "probability" => value.parse().ok().map(Rule::Probability),

@@ -36,9 +36,16 @@ pub(crate) fn run(language: Language, arguments: &WorldbookScanArguments) -> Res
     let change = |files: &mut turn::TurnFiles| files.worldbook_settings = settings;
     let mut turn = project::turn_on(language, (probe.engine(), config), &given, change, &mut sources)?;
     if turn.books().list().next().is_none() {
-        let message = phrase!(
-            "no worldbook is loaded; use `ctx worldbook scan BOOK`, or add its id to `worldbookIds` of the agent"
-        );
+        let message = if turn.agent().worldbook_ids.is_empty() {
+            phrase!(
+                "no worldbook is loaded; use `ctx worldbook scan BOOK`, or add its id to `worldbookIds` of the agent"
+            )
+        } else {
+            phrase!(
+                "no file in `worldbooks/` next to the agent has an id or name of its `worldbookIds`; \
+                use `ctx worldbook scan BOOK`"
+            )
+        };
         return Err(ProjectError::Usage(message).into());
     }
     if let Some(state) = &state {
