@@ -27,7 +27,7 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
         return Vec::new();
     }
     let mut findings = Vec::new();
-    findings.extend(module_docs(file));
+    findings.extend(crate_docs(file));
     findings.extend(size(file));
     findings.extend(white_space(file));
     findings.extend(unwanted(file));
@@ -35,11 +35,11 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
     findings
 }
 
-fn module_docs(file: &File) -> Option<Finding> {
+fn crate_docs(file: &File) -> Option<Finding> {
     let parts: Vec<&str> = file.path.split('/').collect();
-    let is_module = matches!(*parts, ["crates", _, "src", ..] | ["xtask", "src", ..]);
-    let is_missing = is_module && !file.text.starts_with("//!");
-    is_missing.then(|| Finding::at(&file.path, 1, "a module begins with `//!` and says what it is for"))
+    let is_root = matches!(*parts, ["crates", _, "src", "lib.rs" | "main.rs"] | ["xtask", "src", "main.rs"]);
+    let is_missing = is_root && !file.text.starts_with("//!");
+    is_missing.then(|| Finding::at(&file.path, 1, "a crate begins with `//!` and its purpose"))
 }
 
 fn size(file: &File) -> Option<Finding> {
@@ -110,12 +110,12 @@ mod tests {
     }
 
     #[test]
-    fn a_module_begins_with_its_documentation() {
-        let message = "a module begins with `//!` and says what it is for";
-        findings("crates/a/src/b/c.rs", "use x;\n", &[&format!("error: crates/a/src/b/c.rs:1: {message}")]);
-        findings("xtask/src/b.rs", "// b\n", &[&format!("error: xtask/src/b.rs:1: {message}")]);
-        findings("crates/a/src/b.rs", "//! Does b.\n", &[]);
-        findings("crates/a/tests/b.rs", "use x;\n", &[]);
+    fn requires_docs_of_crates() {
+        let message = "a crate begins with `//!` and its purpose";
+        findings("crates/a/src/lib.rs", "use x;\n", &[&format!("error: crates/a/src/lib.rs:1: {message}")]);
+        findings("xtask/src/main.rs", "// b\n", &[&format!("error: xtask/src/main.rs:1: {message}")]);
+        findings("crates/a/src/lib.rs", "//! Does b.\n", &[]);
+        findings("crates/a/src/b.rs", "use x;\n", &[]);
     }
 
     #[test]
