@@ -19,8 +19,16 @@ const DESCRIPTION: [(&str, &str); 6] = [
 ];
 
 /// The pages that say what files mean, and the table of models: as they lie in the repository, and in the archive.
-const REFERENCE: [(&str, &str); 8] = [
+const REFERENCE: [(&str, &str); 16] = [
     ("docs/formats.md", "reference/formats.md"),
+    ("docs/agents.md", "reference/agents.md"),
+    ("docs/cases.md", "reference/cases.md"),
+    ("docs/conversations.md", "reference/conversations.md"),
+    ("docs/ctx-toml.md", "reference/ctx-toml.md"),
+    ("docs/models.md", "reference/models.md"),
+    ("docs/profiles.md", "reference/profiles.md"),
+    ("docs/report.md", "reference/report.md"),
+    ("docs/worldbooks.md", "reference/worldbooks.md"),
     ("docs/macros.md", "reference/macros.md"),
     ("docs/dialects.md", "reference/dialects.md"),
     ("docs/attachments.md", "reference/attachments.md"),
