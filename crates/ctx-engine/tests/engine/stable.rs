@@ -181,7 +181,7 @@ fn append_turn(session: &mut Session) {
 
 #[test]
 fn repeats_stable_prefix_in_next_turn() {
-    // Fixed seed: joins in unusual presets have rare exceptions (see docs/formats.md). The proptest macro
+    // Fixed seed: joins in unusual presets have rare exceptions (see docs/agents.md). The proptest macro
     // would take the seed from the environment.
     let config = ProptestConfig {
         cases: 512,
