@@ -36,9 +36,9 @@ impl Writer {
         let mut text = String::with_capacity(target + 100);
         while text.len() < target {
             if is_chinese {
-                self.chinese_sentence(&mut text)
+                self.chinese_sentence(&mut text);
             } else {
-                self.english_sentence(&mut text)
+                self.english_sentence(&mut text);
             }
             if self.below(5) == 0 {
                 text.push_str("\n\n");

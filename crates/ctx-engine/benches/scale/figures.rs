@@ -1,6 +1,6 @@
 use crate::conversation::Variables;
+use crate::memory::Memory;
 use crate::times::Times;
-use crate::turn_cache::Memory;
 
 pub(crate) const CONDITIONS: &str = "\
 A preset of 40 messages, a budget of 128,000 tokens, `o200k_base`.
