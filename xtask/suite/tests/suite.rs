@@ -37,7 +37,7 @@ fn write(folder: &Path, path: &str, bytes: &[u8]) {
 }
 
 /// The files that are in every archive.
-const DESCRIBED: [&str; 18] = [
+const DESCRIBED: [&str; 26] = [
     "FORMAT.md",
     "counting.md",
     "draws.md",
