@@ -44,8 +44,7 @@ fn arrows(graph: &Graph, package: &Package) -> Vec<Violation> {
         let Some(target) = graph.packages.get(&dependency.package) else { continue };
         let allowed = match dependency.kind {
             Kind::Normal | Kind::Build => table::allows(&package.name, &target.name),
-            // A crate that depends on itself turns features on for its tests.
-            Kind::Dev => package.name == target.name || table::allows_in_tests(&package.name, &target.name),
+            Kind::Dev => table::allows_in_tests(&package.name, &target.name),
         };
         if target.home != Home::Foreign && !allowed {
             let (from, to) = (package.name.clone(), target.name.clone());
