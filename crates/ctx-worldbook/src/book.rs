@@ -157,7 +157,11 @@ fn idle_decorator(idle: &IdleDecorator) -> Diagnostic {
         }
         Idle::Unsupported => {
             let message = phrase!("decorator `{line}` is not supported and not sent", line);
-            let help = phrase!("use `@@position after_desc` or another position, or remove the line");
+            let help = if line.starts_with("position") {
+                phrase!("use `@@position after_desc` or another position, or remove the line")
+            } else {
+                phrase!("remove the line")
+            };
             return Diagnostic::info(codes::BAD_DECORATOR, message).with_help(help);
         }
     };
