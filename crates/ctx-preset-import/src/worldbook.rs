@@ -7,7 +7,7 @@ mod origin;
 mod world_info;
 
 use ctx_types::{Diagnostic, Persist, Reader, Worldbook, check_worldbook_keys};
-use ctx_worldbook::repeated_uids;
+use ctx_worldbook::{idle_decorators, repeated_uids};
 use serde_json::{Map, Value};
 
 use crate::document::Document;
@@ -66,16 +66,17 @@ pub(crate) fn read_value(value: Value) -> Result<Imported<Worldbook>, ImportErro
 
 /// Makes a worldbook that is imported of one in the unified form.
 pub(crate) fn finish(form: Form) -> Imported<Worldbook> {
-    with_repeated(read_form(form))
+    with_checks(read_form(form))
 }
 
-/// Reports uids that stand twice, which other commands tell when they use the book.
-fn with_repeated((mut imported, origin): (Imported<Worldbook>, WorldbookOrigin)) -> Imported<Worldbook> {
-    let mut repeated = repeated_uids(&imported.value);
-    for location in repeated.iter_mut().map(|finding| &mut finding.location) {
+/// Reports duplicate uids and decorators without effect, which other commands report when they use the book.
+fn with_checks((mut imported, origin): (Imported<Worldbook>, WorldbookOrigin)) -> Imported<Worldbook> {
+    let mut found = repeated_uids(&imported.value);
+    found.extend(idle_decorators(&imported.value));
+    for location in found.iter_mut().map(|finding| &mut finding.location) {
         location.pointer = location.pointer.take().map(|pointer| origin.pointer(&pointer));
     }
-    imported.diagnostics.extend(repeated);
+    imported.diagnostics.extend(found);
     imported
 }
 

@@ -1,9 +1,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Fix, Numeric, Worldbook, WorldbookEntry, count_of, excerpt, nearest, phrase};
+use ctx_types::{
+    Code, Diagnostic, Fix, Numeric, Worldbook, WorldbookEntry, count_of, excerpt, nearest, phrase,
+};
 
-use crate::decorators::{Idle, IdleDecorator};
+use crate::decorators::{DecoratedContent, Idle, IdleDecorator};
 use crate::entry::{Entry, at_least_0, pointer_under};
 use crate::{codes, invalid_values};
 
@@ -128,6 +130,27 @@ pub fn repeated_uids(noun: &Worldbook) -> Vec<Diagnostic> {
     found
 }
 
+/// Reports decorators without effect, as [`Book::read`] does, but without building a book.
+///
+/// Returns at most 1,000 diagnostics, plus one if there are more. O(size of the book).
+pub fn idle_decorators(noun: &Worldbook) -> Vec<Diagnostic> {
+    let dialect = noun.dialect.as_deref().and_then(known_dialect).unwrap_or(Dialect::Plain);
+    let entries = noun.entries.in_order().filter(|(_, entry)| !entry.is_malformed());
+    let mut idle = entries.flat_map(|(key, entry)| {
+        let decorated = DecoratedContent::read(entry.content.as_ref(), dialect);
+        decorated
+            .idle
+            .into_iter()
+            .map(move |idle| idle_decorator(&idle).at_pointer(format!("{}/content", pointer_under(key))))
+    });
+    let mut found: Vec<Diagnostic> = idle.by_ref().take(MAX_FINDINGS).collect();
+    if idle.next().is_some() {
+        let name = excerpt(noun.name.as_deref().unwrap_or("worldbook")).to_string();
+        found.push(more_findings(codes::BAD_DECORATOR, &name));
+    }
+    found
+}
+
 #[derive(Default)]
 struct Uids(BTreeMap<Arc<str>, usize>);
 
@@ -157,7 +180,11 @@ fn idle_decorator(idle: &IdleDecorator) -> Diagnostic {
         }
         Idle::Unsupported => {
             let message = phrase!("decorator `{line}` is not supported and not sent", line);
-            let help = phrase!("use `@@position after_desc` or another position, or remove the line");
+            let help = if line.starts_with("position") {
+                phrase!("use `@@position after_desc` or another position, or remove the line")
+            } else {
+                phrase!("remove the line")
+            };
             return Diagnostic::info(codes::BAD_DECORATOR, message).with_help(help);
         }
     };
@@ -170,8 +197,8 @@ fn idle_decorator(idle: &IdleDecorator) -> Diagnostic {
 
 fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
     let Some(name) = noun.dialect.as_deref() else { return Dialect::Plain };
-    if let Some((_, dialect)) = DIALECTS.iter().find(|(known, _)| *known == name) {
-        return *dialect;
+    if let Some(dialect) = known_dialect(name) {
+        return dialect;
     }
     let message = phrase!("unknown dialect `{name}`; SillyTavern's rules apply", name = excerpt(name));
     let unknown = Diagnostic::warning(codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
@@ -180,6 +207,10 @@ fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
         None => unknown.with_help(phrase!("write `sillytavern`, `ccv3` or `risuai`")),
     });
     Dialect::Plain
+}
+
+fn known_dialect(name: &str) -> Option<Dialect> {
+    DIALECTS.iter().find(|(known, _)| *known == name).map(|(_, dialect)| *dialect)
 }
 
 fn duplicate(uid: &str, uses: usize) -> Diagnostic {
@@ -209,15 +240,19 @@ impl Findings {
     fn add(&mut self, finding: Diagnostic) {
         match self.all.len() {
             0..MAX_FINDINGS => self.all.push(finding.in_document(self.name.clone())),
-            MAX_FINDINGS => self.all.push(Diagnostic::info(
-                finding.code,
-                phrase!(
-                    "more than {findings} in `{name}`; the rest is not shown",
-                    findings = count_of!(MAX_FINDINGS, "diagnostic"),
-                    name = self.name
-                ),
-            )),
+            MAX_FINDINGS => self.all.push(more_findings(finding.code, &self.name)),
             _ => {}
         }
     }
+}
+
+fn more_findings(code: Code, name: &str) -> Diagnostic {
+    Diagnostic::info(
+        code,
+        phrase!(
+            "more than {findings} in `{name}`; the rest is not shown",
+            findings = count_of!(MAX_FINDINGS, "diagnostic"),
+            name
+        ),
+    )
 }

@@ -10,7 +10,7 @@ use crate::book::{Dialect, MAX_FINDINGS};
 use crate::entry::{Destination, Entry};
 use crate::timed::FOREVER;
 
-use rules::{ELSEWHERE, NAMES, ParsedRule, Rule, rule};
+use rules::{ELSEWHERE, NAMES, ParsedRule, Rule, UNSUPPORTED, rule};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct DecoratedContent {
@@ -30,7 +30,7 @@ pub(crate) enum Idle {
     BadValue,
     UnknownName(Option<&'static str>),
     OtherDialect,
-    /// It has one in another application only.
+    /// It works in other applications only.
     Unsupported,
 }
 
@@ -202,6 +202,9 @@ impl DecoratedContent {
         if let Some(Rule::Recursion(is_on)) = find(|rule| matches!(rule, Rule::Recursion(_))) {
             entry.prevents_recursion = !is_on;
         }
+        if find(|rule| *rule == Rule::NoRecursiveSearch).is_some() {
+            entry.is_excluded_from_recursion = true;
+        }
         self.place(entry);
     }
 
@@ -249,7 +252,13 @@ fn quote_line(line: &str) -> String {
 
 fn in_other_dialect(line: &str) -> Idle {
     let name = split(line.trim()).0;
-    if NAMES.contains(&name) { Idle::OtherDialect } else { Idle::UnknownName(None) }
+    if NAMES.contains(&name) {
+        Idle::OtherDialect
+    } else if UNSUPPORTED.contains(&name) {
+        Idle::Unsupported
+    } else {
+        Idle::UnknownName(None)
+    }
 }
 
 #[cfg(test)]
@@ -397,6 +406,27 @@ mod tests {
         let line = "position pt_lore".to_owned();
         assert_eq!(idle("@@position pt_lore\nx", Dialect::RisuAi), [(line, Idle::Unsupported)]);
         assert_eq!(idle("@@position pt_lore\n@@@depth 3\nx", Dialect::RisuAi), []);
+    }
+
+    #[test]
+    fn reports_unsupported_decorators() {
+        for name in UNSUPPORTED {
+            let line = format!("{name} main");
+            for dialect in [Dialect::Plain, Dialect::CharacterCard3, Dialect::RisuAi] {
+                let expected = [(line.clone(), Idle::Unsupported)];
+                assert_eq!(idle(&format!("@@{line}\nx"), dialect), expected);
+            }
+            assert_eq!(idle(&format!("@@{line}\n@@@depth 3\nx"), Dialect::RisuAi), []);
+        }
+    }
+
+    #[test]
+    fn excludes_entry_from_recursive_search() {
+        let is_excluded_from_recursion = true;
+        check_card(
+            "@@no_recursive_search\nx",
+            &Entry { content: "x".into(), is_excluded_from_recursion, ..Entry::default() },
+        );
     }
 
     #[test]

@@ -242,6 +242,10 @@ impl Reason {
                 probability
             ),
             Self::Group { group, loss } => loss.in_group(group, &phrase!("another entry")),
+            Self::Budget { tokens: Some(1), budget } => phrase!(
+                "its 1 token exceeds the remaining budget (of {budget})",
+                budget = count_of!(*budget, "token")
+            ),
             Self::Budget { tokens: Some(tokens), budget } => phrase!(
                 "its {tokens} exceed the remaining budget (of {budget})",
                 tokens = count_of!(*tokens, "token"),
@@ -251,6 +255,10 @@ impl Reason {
                 phrase!("the budget of {budget} is used up", budget = count_of!(*budget, "token"))
             }
             Self::SameUid => phrase!("another entry with the same uid is active"),
+            Self::BookBudget { tokens: 1, budget } => phrase!(
+                "its 1 token exceeds its worldbook's remaining budget (of {budget})",
+                budget = count_of!(*budget, "token")
+            ),
             Self::BookBudget { tokens, budget } => phrase!(
                 "its {tokens} exceed its worldbook's remaining budget (of {budget})",
                 tokens = count_of!(*tokens, "token"),

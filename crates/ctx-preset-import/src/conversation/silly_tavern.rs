@@ -118,6 +118,12 @@ fn take_reasoning(message: &mut Map<String, Value>) -> Option<Value> {
     extra.shift_remove("reasoning")
 }
 
+/// Tool calls have `is_system`, but the model gets them if function calling is enabled.
+fn tool_calls(message: &Value) -> &[Value] {
+    let calls = message.get("extra").and_then(|extra| extra.get("tool_invocations"));
+    calls.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
 /// The messages that `SillyTavern` hides from the model.
 #[derive(Debug, Default)]
 struct Hidden {
@@ -127,7 +133,7 @@ struct Hidden {
 
 impl Hidden {
     fn count(&mut self, index: usize, item: &Value) {
-        if item.as_object().is_some_and(is_hidden) {
+        if item.as_object().is_some_and(is_hidden) && tool_calls(item).is_empty() {
             self.first.get_or_insert(index);
             self.count += 1;
         }
@@ -171,6 +177,7 @@ impl MessageCount {
 
 impl UnsentData {
     fn count(&mut self, index: usize, item: &Value) {
+        self.tools.add_if(!tool_calls(item).is_empty(), index);
         let Some(extra) = item.get("extra").filter(|_| !item.as_object().is_some_and(is_hidden)) else {
             return;
         };
@@ -181,7 +188,6 @@ impl UnsentData {
         let has_text =
             |file: &Value| file.get("text").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
         self.files.add_if(list("files").iter().any(|file| !has_text(file)), index);
-        self.tools.add_if(!list("tool_invocations").is_empty(), index);
     }
 
     fn finish(self) -> Vec<(usize, Diagnostic)> {

@@ -193,6 +193,35 @@ fn findings_about_a_module_of_risu_stand_where_the_file_has_them() {
     }
 }
 
+#[test]
+fn reports_unsupported_decorators_of_risuai() {
+    let entry = |content: &str| json!({ "key": "moon", "content": content });
+    let lorebook = json!([
+        entry("@@priority 5\n@@depth 2\nx"),
+        entry("@@position pt_x\nx"),
+        entry("@@unknown_thing\nx")
+    ]);
+    for (file, list) in [
+        (json!({ "type": "risu", "data": lorebook }), "/data"),
+        (json!({ "type": "risuModule", "name": "Moon", "lorebook": lorebook }), "/lorebook"),
+    ] {
+        let made = import_values(&[file]);
+        let found: Vec<String> = made.diagnostics().map(ToString::to_string).collect();
+        let at = |index: usize| format!("(at file {list}/{index}/content)");
+        assert_eq!(
+            found,
+            [
+                format!(
+                    "warning[CTX0954]: unknown decorator `unknown_thing`; it is ignored and not sent {}",
+                    at(2)
+                ),
+                format!("info[CTX0954]: decorator `priority 5` is not supported and not sent {}", at(0)),
+                format!("info[CTX0954]: decorator `position pt_x` is not supported and not sent {}", at(1)),
+            ]
+        );
+    }
+}
+
 /// A PNG with chunks between its header and its end.
 fn picture(chunks: &[(&[u8], &[u8])]) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();

@@ -20,20 +20,19 @@ pub(super) enum Rule {
     Probability(u32),
     WholeWords(bool),
     Recursion(bool),
-    /// Known, but without effect here.
-    Nothing,
+    NoRecursiveSearch,
 }
 
 pub(super) enum ParsedRule {
     Rule(Rule),
     BadValue,
-    /// The application that has it is another one.
+    /// It works in other applications only.
     Unsupported,
     Unknown,
 }
 
 /// Decorators of Character Card V3 and `RisuAI`.
-pub(super) const NAMES: [&str; 24] = [
+pub(super) const NAMES: [&str; 22] = [
     "activate",
     "dont_activate",
     "activate_only_after",
@@ -50,14 +49,24 @@ pub(super) const NAMES: [&str; 24] = [
     "role",
     "scan_depth",
     "position",
-    "ignore_on_max_context",
-    "disable_ui_prompt",
     "probability",
     "match_full_word",
     "match_partial_word",
     "recursive",
     "unrecursive",
     "no_recursive_search",
+];
+
+/// Other decorators of Character Card V3 and `RisuAI`; their fallbacks are used.
+pub(super) const UNSUPPORTED: [&str; 8] = [
+    "ignore_on_max_context",
+    "disable_ui_prompt",
+    "priority",
+    "exclude_keys_all",
+    "inject_lore",
+    "inject_at",
+    "inject_replace",
+    "inject_prepend",
 ];
 
 /// Decorators for text completion; their fallbacks are used.
@@ -99,13 +108,14 @@ pub(super) fn rule(name: &str, value: &str, dialect: Dialect) -> ParsedRule {
         // A place in a preset of RisuAI.
         "position" if value.starts_with("pt_") => return ParsedRule::Unsupported,
         "position" => position(value).map(Rule::Position),
-        // RisuAI only. `no_recursive_search` only changes its log.
+        // RisuAI only.
         "probability" => value.parse().ok().map(Rule::Probability),
         "match_full_word" => Some(Rule::WholeWords(true)),
         "match_partial_word" => Some(Rule::WholeWords(false)),
         "recursive" => Some(Rule::Recursion(true)),
         "unrecursive" => Some(Rule::Recursion(false)),
-        "ignore_on_max_context" | "disable_ui_prompt" | "no_recursive_search" => Some(Rule::Nothing),
+        "no_recursive_search" => Some(Rule::NoRecursiveSearch),
+        _ if UNSUPPORTED.contains(&name) => return ParsedRule::Unsupported,
         _ => return ParsedRule::Unknown,
     };
     rule.map_or(ParsedRule::BadValue, ParsedRule::Rule)

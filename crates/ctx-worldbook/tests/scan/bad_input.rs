@@ -3,7 +3,7 @@
 use ctx_types::{Persist as _, Reader, Worldbook};
 use ctx_worldbook::{
     Book, BookSet, Entry, Level, Limits, ListedDraws, NoMacros, Ports, Scan, ScanInput, ScanMessage,
-    Settings, codes,
+    Settings, codes, idle_decorators,
 };
 use serde_json::{Value, json};
 
@@ -73,6 +73,16 @@ fn reports_invalid_patterns() {
         &["CTX0950", "CTX0950"],
         1,
     );
+}
+
+#[test]
+fn limits_reported_idle_decorators() {
+    let entries = vec![json!({ "content": "@@foo\n@@priority 1\nx" }); 501];
+    let book = Worldbook::read(json!({ "dialect": "risuai", "entries": entries }), &mut Reader::new());
+    let found = idle_decorators(&book);
+    assert_eq!(found.len(), 1_001);
+    let last = "info[CTX0954]: more than 1000 diagnostics in `worldbook`; the rest is not shown";
+    assert_eq!(found[1_000].to_string(), last);
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn activates_and_counts_exempt_entries() {
     let mut exempt = constant(8, 50);
     exempt["ignoreBudget"] = json!(true);
     let case = json!({ "entries": [constant(9, 5), exempt, constant(7, 1)], "context": 80, "chat": [] });
-    check(case, &[&active(9), &active(8), "7: no, its 1 token exceed the remaining budget (of 20 tokens)"]);
+    check(case, &[&active(9), &active(8), "7: no, its 1 token exceeds the remaining budget (of 20 tokens)"]);
 }
 
 #[test]
@@ -159,4 +159,7 @@ fn applies_budget_of_character_card_worldbook() {
     });
     let lost = "8: no, its 4 tokens exceed its worldbook's remaining budget (of 7 tokens)";
     check(case, &[&active(9), lost, &active(7), &active(1)]);
+    let book = json!({ "dialect": "ccv3", "token_budget": 4, "entries": [constant(9, 4), constant(8, 1)] });
+    let lost = "8: no, its 1 token exceeds its worldbook's remaining budget (of 4 tokens)";
+    check(json!({ "books": { "Card": book }, "chat": [] }), &[&active(9), lost]);
 }

@@ -76,6 +76,27 @@ fn skips_entry_texts_without_recursion() {
 }
 
 #[test]
+fn excludes_entries_with_no_recursive_search() {
+    let entries = json!([
+        { "key": ["moon"], "content": "sunword" },
+        { "key": ["sunword"], "content": "@@no_recursive_search\nx" },
+    ]);
+    let case = |chat: &str| {
+        let books = json!({ "B": { "dialect": "risuai", "entries": entries } });
+        json!({ "settings": { "recursive": true }, "books": books, "chat": [chat] })
+    };
+    check(
+        case("moon"),
+        &[
+            "0: key `moon` in message 0 (pass 1)",
+            "1: no, key `sunword` matches only in other entries; this entry is excluded from recursion",
+        ],
+    );
+    let direct = "1: key `sunword` in message 0 (pass 1)";
+    check(case("moon sunword"), &["0: key `moon` in message 0 (pass 1)", direct]);
+}
+
+#[test]
 fn excludes_or_stops_recursion_per_entry() {
     let case = json!({
         "settings": { "recursive": true },

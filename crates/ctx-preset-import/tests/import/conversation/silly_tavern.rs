@@ -58,6 +58,19 @@ fn a_sillytavern_chat_of_one_line_or_as_a_list_is_read() {
 }
 
 #[test]
+fn reports_tool_calls_of_system_messages() {
+    let extra =
+        json!({ "tool_invocations": [{ "id": "1", "name": "look", "parameters": "{}", "result": "x" }] });
+    check(
+        json!([{ "name": "Nyx", "is_system": true, "mes": "Tool calls", "extra": extra }]),
+        Format::SillyTavernChat,
+        json!([{ "name": "Nyx", "is_system": true, "extra": extra, "content": "Tool calls", "role": "assistant",
+            "isEnabled": false }]),
+        &[(codes::CHAT_DATA, "/0")],
+    );
+}
+
+#[test]
 fn wrong_types_in_a_sillytavern_chat_are_kept() {
     let chat = json!([
         { "mes": 5, "is_user": "yes", "is_system": 1, "name": [], "send_date": {}, "extra": 7, "id": "i", "role": "r",
