@@ -99,6 +99,9 @@ pub const CHAT_DATA: Code = Code::new(644, "chat data not sent");
 /// A content part has a type that no API has.
 pub const UNKNOWN_PART: Code = Code::new(645, "unknown content part");
 
+/// Messages have fields that no API is known to have.
+pub const UNSENT_FIELDS: Code = Code::new(646, "message fields not sent");
+
 /// A custom parameters object got its present form.
 pub const MIGRATED_PARAMETERS: Code = Code::new(650, "migrated parameters");
 /// The fixed text of an old template anchor became its default template.

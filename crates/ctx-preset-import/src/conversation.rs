@@ -6,6 +6,7 @@ mod linear;
 pub(crate) mod provider_messages;
 mod silly_tavern;
 mod tool_calls;
+mod unsent_fields;
 mod write;
 #[cfg(feature = "schema")]
 mod written_message;

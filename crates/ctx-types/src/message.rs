@@ -214,13 +214,21 @@ impl Message {
         }
     }
 
-    /// Returns whether the message has neither text other than white space nor calls, attachments, or
-    /// reasoning.
+    /// Returns whether the message has neither text other than white space nor calls, attachments,
+    /// reasoning, or audio.
     pub fn is_blank(&self) -> bool {
         self.content.is_blank()
             && self.tool_calls.is_empty()
             && self.attachments.is_empty()
             && self.reasoning.is_none()
+            && !self.has_reply_state()
+    }
+
+    /// Returns whether the reply is a recording, or has reasoning state, in a field of chat completions.
+    fn has_reply_state(&self) -> bool {
+        let own = self.provider_fields.as_deref().and_then(|fields| fields.get("openai"));
+        let has = |key: &str| own.and_then(|own| own.get(key)).is_some_and(|value| !value.is_null());
+        self.role == Role::Assistant && (has("audio") || has("encrypted_content"))
     }
 
     /// Returns whether this is a complete reply without calls, which ends a turn.

@@ -44,7 +44,9 @@ pub(crate) fn fields(
     dialect: Dialect,
 ) -> impl Iterator<Item = Field<'_>> {
     let given = block_fields(message, kind, index).into_iter();
-    given.flat_map(move |given| own_fields(given, dialect)).filter(|(key, _)| key != CUSTOM)
+    given
+        .flat_map(move |given| own_fields(given, dialect))
+        .filter(|(key, _)| key != CUSTOM && key != ADDED_ID)
 }
 
 fn block_fields(message: &Message, kind: BlockKind, index: usize) -> Option<&Value> {
@@ -55,6 +57,16 @@ fn block_fields(message: &Message, kind: BlockKind, index: usize) -> Option<&Val
 /// The field of a call of a custom tool, which `OpenAI` has. Its argument `input` is a text.
 const CUSTOM: &str = "custom";
 
+/// The field of a call that Gemini made without an id. Its id is not sent to Gemini.
+const ADDED_ID: &str = "addedId";
+
+/// Returns whether Gemini made a call without an id.
+pub(crate) fn has_added_id(message: &Message, position: usize) -> bool {
+    let own =
+        block_fields(message, BlockKind::Call, position).and_then(|given| given.get(Dialect::Gemini.name()));
+    own.and_then(|own| own.get(ADDED_ID)) == Some(&Value::Bool(true))
+}
+
 /// Returns the input of a call of a custom tool; `None` for a call of a function.
 pub(crate) fn custom_input(message: &Message, position: usize) -> Option<String> {
     block_fields(message, BlockKind::Call, position)?.get(Dialect::OpenaiChat.name())?.get(CUSTOM)?;
@@ -62,7 +74,7 @@ pub(crate) fn custom_input(message: &Message, position: usize) -> Option<String>
     Some(arguments.get("input")?.as_str()?.to_owned())
 }
 
-/// Returns the fields of a tool result that a dialect has.
+/// Returns the fields of a tool result, or of a message, that a dialect has.
 pub(crate) fn result_fields(message: &Message, dialect: Dialect) -> impl Iterator<Item = Field<'_>> {
     message.provider_fields.iter().flat_map(move |given| own_fields(given, dialect))
 }
@@ -79,24 +91,38 @@ pub(crate) fn put_fields<'a>(block: &mut Object<'a>, fields: impl IntoIterator<I
     }
 }
 
-/// Reports fields of a message's blocks and media that only other dialects have.
+/// Reports fields of a message, its blocks and its media that are not sent: those of other dialects, and all of the
+/// message itself where the body has no message for it alone.
 pub(crate) fn lost_fields(message: &Message, dialect: Dialect) -> Option<Diagnostic> {
-    let of_result = message.provider_fields.as_deref().filter(|_| message.role == Role::Tool);
-    let given = message.block_fields.iter().map(|given| &*given.fields).chain(of_result);
+    let mut lost = foreign_fields(message, dialect);
+    // Only chat completions have one message for each of ours.
+    if message.role != Role::Tool && dialect != Dialect::OpenaiChat {
+        lost.extend(result_fields(message, dialect).map(|(name, _)| name.into_owned()));
+    }
+    report_lost(&lost)
+}
+
+/// As [`lost_fields`], of a message that is a message of its own in the body.
+pub(crate) fn lost_fields_in_place(message: &Message, dialect: Dialect) -> Option<Diagnostic> {
+    report_lost(&foreign_fields(message, dialect))
+}
+
+/// Returns the names of fields that only other dialects have.
+fn foreign_fields(message: &Message, dialect: Dialect) -> BTreeSet<String> {
+    let own = message.provider_fields.as_deref();
+    let given = message.block_fields.iter().map(|given| &*given.fields).chain(own);
     let of_others = |fields: &'_ Map<String, Value>| {
         let others = fields.iter().filter(|(name, _)| !is_own(dialect, name));
         others.filter_map(|(_, fields)| fields.as_object()).flat_map(names).cloned().collect::<Vec<_>>()
     };
     let mut lost: BTreeSet<String> = given.filter_map(Value::as_object).flat_map(of_others).collect();
-    if message.role != Role::Tool && dialect != Dialect::OpenaiChat {
-        // Only chat completions have one message for each of ours.
-        let given = message.provider_fields.as_deref().and_then(Value::as_object).into_iter();
-        let fields = given.flat_map(Map::values).filter_map(Value::as_object);
-        lost.extend(fields.flat_map(Map::keys).cloned());
-    }
     if let Content::Parts(parts) = &message.content {
         lost.extend(parts.iter().flat_map(|part| media_fields(part, dialect)));
     }
+    lost
+}
+
+fn report_lost(lost: &BTreeSet<String>) -> Option<Diagnostic> {
     if lost.is_empty() {
         return None;
     }
@@ -110,7 +136,7 @@ pub(crate) fn lost_fields(message: &Message, dialect: Dialect) -> Option<Diagnos
 
 /// Returns the names of fields; those of Gemini's function are one level below.
 fn names(fields: &Map<String, Value>) -> impl Iterator<Item = &String> {
-    fields.iter().flat_map(|(key, value)| match value.as_object() {
+    fields.iter().filter(|(key, _)| *key != ADDED_ID).flat_map(|(key, value)| match value.as_object() {
         Some(inner) if key.starts_with("function") => inner.keys().collect(),
         _ => vec![key],
     })

@@ -1,6 +1,8 @@
 use std::sync::LazyLock;
 
-use ctx_engine::{Compile, CompiledAgent, Dialect, Engine, Limits, Request, read_conversation};
+use ctx_engine::{
+    Compile, CompiledAgent, Dialect, Engine, Limits, Options, Request, SystemPlacement, read_conversation,
+};
 use ctx_types::{Agent, TurnInput};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -121,6 +123,107 @@ fn keeps_fields_of_blocks_for_their_provider() {
         assert_eq!(lost.count(), 3, "{dialect}: {:#?}", encoded.diagnostics);
         assert!(!encoded.to_string().contains("cache_control"), "{dialect}");
     }
+}
+
+/// Returns how often a code is reported for a request.
+fn count(messages: &Value, model: &str, dialect: Dialect, code: &str) -> usize {
+    let session = read_conversation(messages.to_string().as_bytes(), "", &Limits::default()).unwrap().value;
+    let context = AGENT.assemble_blocking(&session, &TurnInput::default()).unwrap();
+    let encoded = dialect.encode(&context.messages, &Request::new(model));
+    encoded.diagnostics.iter().filter(|found| found.code.to_string() == code).count()
+}
+
+#[test]
+fn sends_encrypted_content_back_to_qwen() {
+    let call = json!({ "id": "c1", "type": "function", "function": { "name": "look", "arguments": "{}" } });
+    let messages = json!([
+        { "role": "user", "content": "hi" },
+        { "role": "assistant", "content": "a", "reasoning_content": "", "encrypted_content": "EC", "tool_calls": [call] },
+        { "role": "tool", "tool_call_id": "c1", "content": "seen" },
+    ]);
+    let sent =
+        |model: &str| send(&messages, model, Dialect::OpenaiChat)["messages"][1]["encrypted_content"].clone();
+    assert_eq!(sent("qwen4-max"), "EC");
+    assert_eq!(sent("gpt-4o"), Value::Null);
+    assert_eq!(count(&messages, "qwen4-max", Dialect::OpenaiChat, "CTX0512"), 0);
+    assert_eq!(count(&messages, "gpt-4o", Dialect::OpenaiChat, "CTX0512"), 1);
+    assert_eq!(count(&messages, "claude-opus-5", Dialect::Anthropic, "CTX0528"), 1);
+}
+
+#[test]
+fn sends_replies_with_audio_alone() {
+    let messages = json!([
+        { "role": "user", "content": "q" },
+        { "role": "assistant", "audio": { "id": "audio_1" } },
+        { "role": "user", "content": "z" },
+    ]);
+    assert_eq!(send(&messages, "gpt-4o-audio-preview", Dialect::OpenaiChat)["messages"], messages);
+    assert_eq!(count(&messages, "gpt-4o-audio-preview", Dialect::OpenaiChat, "CTX0532"), 0);
+    assert_eq!(count(&messages, "claude-opus-5", Dialect::Anthropic, "CTX0528"), 1);
+}
+
+#[test]
+fn puts_cache_mark_on_last_block() {
+    let mark = json!({ "type": "ephemeral" });
+    let messages = json!([
+        { "role": "user", "content": "hi", "cache_control": mark },
+        { "role": "assistant", "content": "so", "cache_control": mark, "tool_calls": [
+            { "id": "c1", "type": "function", "function": { "name": "look", "arguments": "{}" } },
+        ] },
+        { "role": "tool", "tool_call_id": "c1", "content": "seen", "is_error": true, "cache_control": mark },
+    ]);
+    let expected = json!([
+        { "role": "user", "content": [{ "type": "text", "text": "hi", "cache_control": mark }] },
+        { "role": "assistant", "content": [
+            { "type": "text", "text": "so" },
+            { "type": "tool_use", "id": "c1", "name": "look", "input": {}, "cache_control": mark },
+        ] },
+        { "role": "user", "content": [
+            { "type": "tool_result", "tool_use_id": "c1", "content": "seen", "is_error": true, "cache_control": mark },
+        ] },
+    ]);
+    assert_eq!(send(&messages, "claude-opus-4-5", Dialect::Anthropic)["messages"], expected);
+    assert_eq!(count(&messages, "gpt-4o", Dialect::OpenaiChat, "CTX0528"), 3);
+}
+
+#[test]
+fn keeps_marks_of_later_system_messages() {
+    let messages = json!([
+        { "role": "user", "content": "hi" },
+        { "role": "system", "clear_at": "next_user_message", "content": [
+            { "type": "text", "text": "x", "cache_control": { "type": "ephemeral" } },
+            { "type": "text", "text": "y" },
+        ] },
+    ]);
+    let session = read_conversation(messages.to_string().as_bytes(), "", &Limits::default()).unwrap().value;
+    let context = AGENT.assemble_blocking(&session, &TurnInput::default()).unwrap();
+    let options = Options { system: SystemPlacement::InPlace, ..Options::default() };
+    let encoded = Dialect::Anthropic.encode_with(&context.messages, &Request::new("claude-opus-5"), &options);
+    let body = encoded.to_value();
+    assert_eq!(body["messages"][1], messages[1]);
+    assert!(encoded.diagnostics.iter().all(|found| found.code.to_string() != "CTX0528"));
+    for dialect in [Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini, Dialect::Anthropic] {
+        assert_eq!(count(&messages, "m", dialect, "CTX0528"), 1, "{dialect}");
+    }
+}
+
+#[test]
+fn sends_no_added_ids_to_gemini() {
+    let contents = json!([
+        { "role": "user", "parts": [{ "text": "hi" }] },
+        { "role": "model", "parts": [
+            { "functionCall": { "name": "look", "args": {} } },
+            { "functionCall": { "id": "own", "name": "look", "args": {} } },
+        ] },
+        { "role": "user", "parts": [
+            { "functionResponse": { "name": "look", "response": { "output": "one" } } },
+            { "functionResponse": { "id": "own", "name": "look", "response": { "output": "two" } } },
+        ] },
+    ]);
+    assert_eq!(send(&contents, "gemini-2.5-pro", Dialect::Gemini)["contents"], contents);
+    let sent = send(&contents, "gpt-4o", Dialect::OpenaiChat);
+    assert_eq!(sent["messages"][1]["tool_calls"][0]["id"], sent["messages"][2]["tool_call_id"]);
+    assert_eq!(count(&contents, "gpt-4o", Dialect::OpenaiChat, "CTX0528"), 0);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::codes;
 use crate::conversation::linear::{Message, Messages};
 use crate::conversation::tool_calls::{self, Calls};
+use crate::conversation::unsent_fields::UnsentFields;
 use crate::format::Format;
 use crate::loose::get;
 
@@ -18,8 +19,19 @@ pub(super) fn read(
 ) -> Messages {
     let mut messages = Messages::new(format, file, place);
     let mut calls = Calls::default();
+    let mut unsent = UnsentFields::default();
     for (index, item) in items {
-        messages.push(index, item, |message, reader| repair(message, index, &mut calls, reader));
+        let is_stored = format == Format::StoredMessages || UnsentFields::is_stored(&item);
+        messages.push(index, item, |message, reader| {
+            let message = repair(message, index, &mut calls, reader);
+            if !is_stored {
+                unsent.add(index, &message.map);
+            }
+            message
+        });
+    }
+    if let Some((index, found)) = unsent.finish() {
+        messages.report(index, found);
     }
     messages
 }
@@ -35,7 +47,14 @@ fn repair(mut message: Message, index: usize, calls: &mut Calls, reader: &mut Re
             tool_calls::repair_calls(&mut message, index, calls, reader);
             reply_fields(&mut message);
         }
-        Role::Tool => tool_calls::repair_result(&mut message, calls, reader),
+        Role::Tool => {
+            tool_calls::repair_result(&mut message, calls, reader);
+            if get(&message.map, "is_error").is_some_and(Value::is_boolean) {
+                let is_error = ("isError", "/metadata/isError");
+                move_to_metadata(&mut message, "is_error", is_error, |is_error| is_error);
+            }
+        }
+        Role::System | Role::Developer => keep_fields(&mut message, "anthropic", &INSTRUCTION_FIELDS),
         _ => {}
     }
     if rename_text(&mut message.map, "createdAt", "timestamp") {
@@ -47,17 +66,20 @@ fn repair(mut message: Message, index: usize, calls: &mut Calls, reader: &mut Re
 }
 
 /// Fields of a reply that only chat completions have, and where they are kept.
-const REPLY_FIELDS: [(&str, &str); 5] = [
+const REPLY_FIELDS: [(&str, &str); 6] = [
     ("refusal", "/providerFields/openai/refusal"),
     ("audio", "/providerFields/openai/audio"),
     ("annotations", "/providerFields/openai/annotations"),
     ("prefix", "/providerFields/openai/prefix"),
     ("partial", "/providerFields/openai/partial"),
+    ("encrypted_content", "/providerFields/openai/encrypted_content"),
 ];
+
+/// Fields of a system message that only Anthropic has, and where they are kept.
+const INSTRUCTION_FIELDS: [(&str, &str); 1] = [("clear_at", "/providerFields/anthropic/clear_at")];
 
 /// Keeps fields of a reply for chat completions. A refusal in place of the content becomes a part of it.
 fn reply_fields(message: &mut Message) {
-    let is_blank = |value: &Value| value.is_null() || value.as_str().is_some_and(str::is_empty);
     if get(&message.map, "content").is_none_or(is_blank)
         && let Some(refusal) = get(&message.map, "refusal").filter(|text| text.is_string() && !is_blank(text))
     {
@@ -66,16 +88,25 @@ fn reply_fields(message: &mut Message) {
         message.map.insert("content".to_owned(), content);
         message.note_move("refusal", "/content/0/refusal");
     }
+    keep_fields(message, "openai", &REPLY_FIELDS);
+}
+
+fn is_blank(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(str::is_empty)
+}
+
+/// Moves fields to those of an API dialect.
+fn keep_fields(message: &mut Message, dialect: &str, fields: &[(&'static str, &'static str)]) {
     let is_empty = |value: &Value| is_blank(value) || value.as_array().is_some_and(Vec::is_empty);
-    for (key, place) in REPLY_FIELDS {
+    for (key, place) in fields.iter().copied() {
         if get(&message.map, key).is_none_or(is_empty) {
             continue;
         }
         let fields = message.map.entry("providerFields").or_insert_with(|| json!({}));
-        let own = fields.as_object_mut().map(|fields| fields.entry("openai").or_insert_with(|| json!({})));
+        let own = fields.as_object_mut().map(|fields| fields.entry(dialect).or_insert_with(|| json!({})));
         let is_free = own.is_some_and(|own| own.as_object().is_some_and(|own| !own.contains_key(key)));
         if is_free && let Some(value) = message.map.shift_remove(key) {
-            message.map["providerFields"]["openai"][key] = value;
+            message.map["providerFields"][dialect][key] = value;
             message.note_move(key, place);
         }
     }

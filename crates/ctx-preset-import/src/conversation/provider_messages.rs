@@ -145,11 +145,16 @@ fn gemini(mut message: Map<String, Value>, index: usize, open: &mut OpenCalls) -
             let position = read.calls.len();
             signed = Some(("call", position));
             let name = function.get("name").cloned().unwrap_or_default();
-            let id = function.get("id").filter(|id| id.is_string()).cloned();
-            let id = id.unwrap_or_else(|| json!(format!("call-{index}-{position}")));
+            let own_id = function.get("id").filter(|id| id.is_string()).cloned();
+            let has_id = own_id.is_some();
+            let id = own_id.unwrap_or_else(|| json!(format!("call-{index}-{position}")));
             let mut call = call(&id, &name, function.get("args"));
             put_rest(&mut call, "gemini", &part, &["functionCall", "function_call"]);
             put_inner_rest(&mut call, "functionCall", function, &["id", "name", "args"]);
+            if !has_id {
+                // The id links the call and its result here. Gemini does not get it.
+                call["providerFields"]["gemini"]["addedId"] = json!(true);
+            }
             read.add_call(call);
             open.0.push((name, id));
         } else if let Some(response) = either(&part, "functionResponse", "function_response") {

@@ -131,10 +131,11 @@ fn chat_messages_follow_each_other() {
         { "role": "user", "content": [{ "type": "text", "text": "Hi" }], "name": "Kim" },
         { "role": "assistant", "content": "Yo", "tool_calls": null },
     ]);
-    check(&messages, Format::ChatMessages, messages.clone(), &[]);
-    check(json!({ "messages": messages }), Format::ChatMessages, messages.clone(), &[]);
+    let found = |place| [(codes::UNSENT_FIELDS, place)];
+    check(&messages, Format::ChatMessages, messages.clone(), &found("/1"));
+    check(json!({ "messages": messages }), Format::ChatMessages, messages.clone(), &found("/messages/1"));
     let lines: Vec<String> = messages.as_array().unwrap().iter().map(Value::to_string).collect();
-    check(lines.join("\n\n"), Format::ChatMessages, messages, &[]);
+    check(lines.join("\n\n"), Format::ChatMessages, messages, &found("/2"));
     check("[]", Format::ChatMessages, json!([]), &[]);
 }
 
@@ -167,17 +168,38 @@ fn reports_unknown_content_parts() {
 }
 
 #[test]
+fn reports_fields_that_are_not_sent() {
+    let mark = json!({ "type": "ephemeral" });
+    let session = read(json!([
+        { "role": "user", "content": [{ "type": "text", "text": "a", "cache_control": mark }] },
+        { "role": "user", "content": [{ "type": "text", "text": "a", "zzz": 1 }], "cache_control": mark },
+        { "role": "assistant", "content": "b", "x": null, "tool_calls": [{ "id": "c", "function": { "name": "f", "arguments": "{}" } }] },
+        { "role": "tool", "tool_call_id": "c", "content": "d", "is_error": true, "status": "success" },
+        { "role": "user", "content": "e", "parentId": "p", "other": 1, "status": "complete" },
+    ]));
+    assert_eq!(findings(&session), [(codes::UNSENT_FIELDS, "/1")]);
+    let message = session.diagnostics[0].message.to_string();
+    assert_eq!(message, "fields of 2 messages are not sent: `status`, `zzz`");
+    let path = session.value.path();
+    assert!(path[3].to_message(&"n".into()).is_error);
+}
+
+#[test]
 fn keeps_fields_of_chat_replies() {
     check(
         json!([
             { "role": "assistant", "content": null, "refusal": "No." },
             { "role": "assistant", "content": "a", "refusal": null, "annotations": [], "prefix": true, "audio": { "id": "x" } },
+            { "role": "assistant", "content": "b", "encrypted_content": "e" },
+            { "role": "system", "content": "c", "clear_at": "next_user_message" },
         ]),
         Format::ChatMessages,
         json!([
             { "role": "assistant", "content": [{ "type": "refusal", "refusal": "No." }] },
             { "role": "assistant", "content": "a", "refusal": null, "annotations": [],
               "providerFields": { "openai": { "prefix": true, "audio": { "id": "x" } } } },
+            { "role": "assistant", "content": "b", "providerFields": { "openai": { "encrypted_content": "e" } } },
+            { "role": "system", "content": "c", "providerFields": { "anthropic": { "clear_at": "next_user_message" } } },
         ]),
         &[],
     );

@@ -15,6 +15,9 @@ use crate::text::Text;
 /// Fields for one API dialect: `{"openai": {"prefix": true}}`.
 const PROVIDER_FIELDS: &str = "providerFields";
 
+/// Anthropic's cache mark, on a text or, as `LiteLLM` has it, on a message.
+const CACHE_CONTROL: &str = "cache_control";
+
 pub(super) const IS_ERROR: &str = "isError";
 
 pub(super) const MODEL: &str = "modelId";
@@ -72,6 +75,9 @@ impl Node {
         }
         if let Some(appendix) = SummaryAppendix::from_node(self) {
             message.content = appendix.add_to(message.content.clone());
+        }
+        if let Some(mark) = self.kept.get(CACHE_CONTROL).filter(|mark| mark.is_object()) {
+            mark_last_block(&mut message, mark);
         }
         message.is_continuation_prefix = metadata.and_then(|data| data.is_continuation_prefix) == Some(true);
         // SillyTavern counts such messages for depths but does not send them.
@@ -171,7 +177,7 @@ impl StoredToolCall {
 
 fn text_fields(slot: &Map<String, Value>) -> Option<Value> {
     const OWNERS: [(&str, &str); 3] =
-        [("cache_control", "anthropic"), ("citations", "anthropic"), ("prompt_cache_breakpoint", "openai")];
+        [(CACHE_CONTROL, "anthropic"), ("citations", "anthropic"), ("prompt_cache_breakpoint", "openai")];
     let mut fields = slot.get(PROVIDER_FIELDS).and_then(Value::as_object).cloned().unwrap_or_default();
     for (key, owner) in OWNERS {
         if let Some(value) = slot.get(key).filter(|value| !value.is_null()) {
@@ -182,6 +188,62 @@ fn text_fields(slot: &Map<String, Value>) -> Option<Value> {
         }
     }
     (!fields.is_empty()).then_some(Value::Object(fields))
+}
+
+/// Puts the cache mark of a message on its last block, unless the block has one. The block of a tool message is its
+/// result.
+fn mark_last_block(message: &mut Message, mark: &Value) {
+    let Some((kind, index)) = last_block(message) else { return };
+    let marked = |fields: Option<&Value>| {
+        let mut fields = fields.cloned().unwrap_or_else(|| json!({}));
+        let own = fields.as_object_mut().map(|fields| fields.entry("anthropic").or_insert_with(|| json!({})));
+        put_mark(own, mark);
+        Arc::new(fields)
+    };
+    if message.role == Role::Tool {
+        message.provider_fields = Some(marked(message.provider_fields.as_deref()));
+        return;
+    }
+    if kind == BlockKind::Content {
+        match &mut message.content {
+            Content::Text(text) => message.content = Content::Parts(vec![ContentPart::Text(text.clone())]),
+            Content::Parts(parts) => {
+                if let Some(ContentPart::Other(part)) = parts.get_mut(index) {
+                    put_mark(Some(Arc::make_mut(part)), mark);
+                    return;
+                }
+            }
+        }
+    }
+    match message.block_fields.binary_search_by_key(&(kind, index), |given| (given.kind, given.index)) {
+        Ok(place) => {
+            let fields = marked(Some(&message.block_fields[place].fields));
+            message.block_fields[place].fields = fields;
+        }
+        Err(place) => {
+            let fields = marked(None);
+            message.block_fields.insert(place, BlockFields { kind, index, fields });
+        }
+    }
+}
+
+/// Returns the last block of a message that is not blank.
+fn last_block(message: &Message) -> Option<(BlockKind, usize)> {
+    if let Some(call) = message.tool_calls.len().checked_sub(1).filter(|_| message.role == Role::Assistant) {
+        return Some((BlockKind::Call, call));
+    }
+    let has_text = |text: &str| !text.trim().is_empty();
+    let part = match &message.content {
+        Content::Text(text) => (message.role == Role::Tool || has_text(text)).then_some(0),
+        Content::Parts(parts) => parts.iter().rposition(|part| part.as_text().is_none_or(has_text)),
+    };
+    Some((BlockKind::Content, part?))
+}
+
+fn put_mark(block: Option<&mut Value>, mark: &Value) {
+    if let Some(block) = block.and_then(Value::as_object_mut) {
+        block.entry(CACHE_CONTROL).or_insert_with(|| mark.clone());
+    }
 }
 
 fn read_tool_call(call: &Value) -> ToolCall {

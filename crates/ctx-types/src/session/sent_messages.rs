@@ -62,7 +62,7 @@ pub enum OmissionReason {
     },
     /// It is disabled.
     Disabled,
-    /// It has no calls, files, reasoning, or text except white space.
+    /// It has no calls, files, reasoning, audio, or text except white space.
     Blank,
 }
 

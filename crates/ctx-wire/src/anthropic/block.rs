@@ -6,9 +6,11 @@ use ctx_types::{
 };
 use serde_json::Value;
 
-use super::{is_of, whole};
+use super::{is_of, system, whole};
 use crate::Dialect;
-use crate::blocks::{arrange, fields, lost_fields, not_sent, put_fields, refusal, result_fields};
+use crate::blocks::{
+    arrange, fields, lost_fields, lost_fields_in_place, not_sent, put_fields, refusal, result_fields,
+};
 use crate::call_ids::CallIds;
 use crate::codes;
 use crate::json::{Field, Json, object};
@@ -52,13 +54,22 @@ impl<'a, 'f> Blocks<'a, 'f> {
 
     /// Adds the words of a system message, as the user's if they are to be wrapped; its files follow.
     pub(super) fn add_instruction(&mut self, message: &'a Message, is_wrapped: bool) {
+        let lost = if is_wrapped {
+            lost_fields(message, Dialect::Anthropic)
+        } else {
+            lost_fields_in_place(message, Dialect::Anthropic)
+        };
+        if let Some(lost) = lost {
+            self.report(lost);
+        }
         let text = message.text();
-        if !text.trim().is_empty() {
-            self.written.push(if is_wrapped {
-                format!("<system>\n{text}\n</system>").into()
-            } else {
-                text.into()
-            });
+        if !is_wrapped {
+            self.written.extend(system::texts(message));
+        } else if !text.trim().is_empty() {
+            let last = message.block_fields.iter().rfind(|given| given.kind == BlockKind::Content);
+            let last = last.map_or(0, |given| given.index);
+            let fields = fields(message, BlockKind::Content, last, Dialect::Anthropic);
+            self.written.push(with_fields(format!("<system>\n{text}\n</system>").into(), fields));
         }
         let media = self.media_of(message);
         if is_wrapped {
@@ -69,8 +80,11 @@ impl<'a, 'f> Blocks<'a, 'f> {
         self.check_blank();
     }
 
-    /// Adds the media of a message to those that need another place.
+    /// Adds the media of a leading system message to those that need another place.
     pub(super) fn add_files(&mut self, message: &'a Message) {
+        if let Some(lost) = lost_fields(message, Dialect::Anthropic) {
+            self.report(lost);
+        }
         let media = self.media_of(message);
         self.put_aside(message.role, media);
     }

@@ -16,21 +16,7 @@ pub(super) fn field<'a>(
 ) -> Option<Json<'a>> {
     let mut blocks: Vec<Json<'_>> = Vec::new();
     for (message, mark) in messages {
-        let text = message.text();
-        match &message.content {
-            Content::Parts(parts) if !message.block_fields.is_empty() => {
-                let texts = parts.iter().enumerate();
-                let texts = texts.filter_map(|(position, part)| Some((position, part.as_text()?)));
-                blocks.extend(texts.filter(|(_, text)| !text.trim().is_empty()).map(|(position, text)| {
-                    with_fields(
-                        text.into(),
-                        fields(message, BlockKind::Content, position, Dialect::Anthropic),
-                    )
-                }));
-            }
-            _ if !text.trim().is_empty() => blocks.push(text.into()),
-            _ => {}
-        }
+        blocks.extend(texts(message));
         if let Some(mark) = mark {
             put_mark(&mut blocks, mark);
         }
@@ -40,6 +26,24 @@ pub(super) fn field<'a>(
         [] => None,
         [text @ Json::Text(_)] => Some(text.take()),
         _ => Some(blocks.into_iter().map(whole).collect()),
+    }
+}
+
+/// Writes the words of a system message: one text, or several if they have fields of their own.
+pub(super) fn texts(message: &Message) -> Vec<Json<'_>> {
+    let text = message.text();
+    match &message.content {
+        Content::Parts(parts) if !message.block_fields.is_empty() => {
+            let texts = parts.iter().enumerate();
+            let texts = texts.filter_map(|(position, part)| Some((position, part.as_text()?)));
+            let texts = texts.filter(|(_, text)| !text.trim().is_empty()).map(|(position, text)| {
+                let fields = fields(message, BlockKind::Content, position, Dialect::Anthropic);
+                with_fields(text.into(), fields)
+            });
+            texts.collect()
+        }
+        _ if !text.trim().is_empty() => vec![text.into()],
+        _ => Vec::new(),
     }
 }
 

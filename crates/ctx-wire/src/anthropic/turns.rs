@@ -6,8 +6,10 @@ use ctx_types::{CacheMark, Diagnostic, Message, Role, phrase};
 
 use super::block::{Blocks, Context};
 use super::{is_of, system, whole};
+use crate::blocks::{put_fields, result_fields};
 use crate::codes;
-use crate::json::{Json, object};
+use crate::dialect::Dialect;
+use crate::json::{Field, Json, object};
 use crate::marks::CACHE_CONTROL;
 use crate::request::{OPENING, Options, SystemPlacement};
 
@@ -58,6 +60,11 @@ impl<'a, 'f> Turns<'a, 'f> {
         } else {
             self.push(role, blocks);
         }
+        if role == "system"
+            && let Some(turn) = self.written.last_mut().filter(|turn| turn.fields.is_empty())
+        {
+            turn.fields.extend(result_fields(message, Dialect::Anthropic));
+        }
         self.homeless.extend(homeless);
     }
 
@@ -74,7 +81,7 @@ impl<'a, 'f> Turns<'a, 'f> {
         }
         match self.written.first_mut().filter(|turn| turn.role == "user") {
             Some(turn) => drop(turn.blocks.splice(..0, media)),
-            None => self.written.insert(0, Turn { role: "user", blocks: media }),
+            None => self.written.insert(0, Turn::new("user", media)),
         }
     }
 
@@ -130,7 +137,7 @@ impl<'a, 'f> Turns<'a, 'f> {
         match self.written.last_mut() {
             Some(turn) if turn.role == role => turn.blocks.extend(blocks),
             _ if blocks.is_empty() => {}
-            _ => self.written.push(Turn { role, blocks }),
+            _ => self.written.push(Turn::new(role, blocks)),
         }
     }
 
@@ -140,8 +147,7 @@ impl<'a, 'f> Turns<'a, 'f> {
             let text =
                 phrase!("the API rejects a leading assistant message; a user message is inserted before it");
             self.report(0, Diagnostic::info(codes::MESSAGE_MOVED, text));
-            let blocks = vec![OPENING.into()];
-            self.written.insert(0, Turn { role: "user", blocks });
+            self.written.insert(0, Turn::new("user", vec![OPENING.into()]));
         }
     }
 
@@ -182,9 +188,15 @@ pub(super) fn put_mark(blocks: &mut [Json<'_>], mark: CacheMark) {
 struct Turn<'a> {
     role: &'static str,
     blocks: Vec<Json<'a>>,
+    /// Further fields, such as `clear_at`.
+    fields: Vec<Field<'a>>,
 }
 
 impl<'a> Turn<'a> {
+    fn new(role: &'static str, blocks: Vec<Json<'a>>) -> Self {
+        Self { role, blocks, fields: Vec::new() }
+    }
+
     /// The API refuses a beginning of an answer that ends in white space.
     fn trim_end(&mut self) {
         let text = self.blocks.last_mut().and_then(|block| match block {
@@ -207,6 +219,10 @@ impl<'a> Turn<'a> {
             [text @ Json::Text(_)] => text.take(),
             _ => self.blocks.into_iter().map(whole).collect(),
         };
-        object([("role", self.role.into()), ("content", content)])
+        let mut turn = object([("role", self.role.into()), ("content", content)]);
+        if let Some(turn) = turn.as_object_mut() {
+            put_fields(turn, self.fields);
+        }
+        turn
     }
 }

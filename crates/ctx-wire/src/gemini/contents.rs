@@ -1,7 +1,7 @@
 //! Contents: what one side says before the other does.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_types::{
     BlockKind, Content, ContentPart, Diagnostic, Message, ReasoningState, Role, ToolCall, excerpt, phrase,
@@ -9,7 +9,9 @@ use ctx_types::{
 use serde_json::Value;
 
 use super::part;
-use crate::blocks::{arrange, fields, lost_fields, not_sent, put_fields, refusal, result_fields};
+use crate::blocks::{
+    arrange, fields, has_added_id, lost_fields, not_sent, put_fields, refusal, result_fields,
+};
 use crate::call_ids::CallIds;
 use crate::codes;
 use crate::dialect::Dialect;
@@ -23,6 +25,8 @@ pub(super) struct Contents<'a, 'f> {
     messages: &'a [Message],
     /// The names of the tools that were called, by the ids of the calls.
     names: BTreeMap<Cow<'a, str>, &'a str>,
+    /// The ids of calls that Gemini made without one.
+    added_ids: BTreeSet<Cow<'a, str>>,
     sides: Vec<Side<'a>>,
     hoisted: Vec<Json<'a>>,
     /// Media of the assistant's messages, for the user's next.
@@ -51,6 +55,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         Self {
             messages,
             names: BTreeMap::new(),
+            added_ids: BTreeSet::new(),
             sides: Vec::new(),
             hoisted: Vec::new(),
             homeless: Vec::new(),
@@ -87,7 +92,9 @@ impl<'a, 'f> Contents<'a, 'f> {
     /// that were put there.
     pub(super) fn finish(mut self, leading: usize) -> (Json<'a>, Vec<Json<'a>>) {
         let mut instructions = Vec::new();
-        for message in self.messages.get(..leading).unwrap_or_default() {
+        for (index, message) in self.messages.iter().enumerate().take(leading) {
+            self.index = index;
+            self.check_fields(message);
             let parts = self.content(message);
             let (words, media): (Vec<Json<'_>>, Vec<Json<'_>>) =
                 parts.into_iter().partition(|part| part.get("text").is_some());
@@ -126,6 +133,7 @@ impl<'a, 'f> Contents<'a, 'f> {
     }
 
     fn add_instruction(&mut self, message: &'a Message) {
+        self.check_fields(message);
         let text = message.text();
         let mut media = self.content(message);
         media.retain(|part| part.get("text").is_none());
@@ -188,6 +196,12 @@ impl<'a, 'f> Contents<'a, 'f> {
         for (position, call) in message.tool_calls.iter().enumerate() {
             let id = self.ids.call(self.index, position, &call.id);
             self.names.insert(id.clone(), &call.name);
+            let id = if has_added_id(message, position) {
+                self.added_ids.insert(id);
+                Cow::Borrowed("")
+            } else {
+                id
+            };
             let part = self.call(call, id);
             let fields = fields(message, BlockKind::Call, position, Dialect::Gemini);
             let mut part = with_fields(part, fields);
@@ -272,6 +286,7 @@ impl<'a, 'f> Contents<'a, 'f> {
         let id = message.tool_call_id.as_deref().unwrap_or_default();
         let id = self.ids.result(self.index, id);
         let name = self.names.get(&id).copied().or(message.name.as_deref()).unwrap_or_default();
+        let is_sent = !id.is_empty() && !self.added_ids.contains(&id);
         let text = message.text();
         let response: Option<Value> = serde_json::from_str(&text).ok();
         let response = response.filter(Value::is_object).map(Json::from);
@@ -281,7 +296,7 @@ impl<'a, 'f> Contents<'a, 'f> {
             None => object([(if message.is_error { "error" } else { "output" }, text.into())]),
         };
         let mut function = Object::default();
-        if !id.is_empty() {
+        if is_sent {
             function.push("id", id);
         }
         function.push("name", name);
@@ -358,10 +373,14 @@ impl<'a, 'f> Contents<'a, 'f> {
         part
     }
 
-    fn check_rest(&mut self, message: &Message) {
+    fn check_fields(&mut self, message: &Message) {
         if let Some(lost) = lost_fields(message, Dialect::Gemini) {
             self.report(lost);
         }
+    }
+
+    fn check_rest(&mut self, message: &Message) {
+        self.check_fields(message);
         if message.role != Role::Assistant && !message.tool_calls.is_empty() {
             let text = phrase!(
                 "its tool calls are not sent: role `{role}` cannot have any",

@@ -256,5 +256,5 @@ fn check_tools(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
             names.push((place, function.get("name").and_then(Json::as_str)));
         }
     }
-    tools::check_names(names.into_iter(), tools::MAX_NAME, found);
+    tools::check_names(names.into_iter(), tools::MAX_NAME, &['.', ':'], found);
 }

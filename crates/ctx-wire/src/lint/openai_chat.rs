@@ -176,6 +176,8 @@ fn check_content(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Di
         return;
     }
     let finding = match role {
+        // The reply is a recording.
+        Role::Assistant if message.get("audio").is_some_and(Json::is_object) => return,
         // A tool may have nothing to say.
         Role::Tool if content.is_some_and(Json::is_text) => return,
         Role::Tool | Role::User => refused(

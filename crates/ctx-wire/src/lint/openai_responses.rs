@@ -47,7 +47,7 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
         pairs.finish(&mut found);
     }
     let functions = functions(tools::list(body, &mut found));
-    tools::check_names(functions.into_iter(), tools::MAX_NAME, &mut found);
+    tools::check_names(functions.into_iter(), tools::MAX_NAME, &[], &mut found);
     found
 }
 

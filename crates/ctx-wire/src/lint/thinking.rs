@@ -146,28 +146,27 @@ fn check_blocks(messages: &[Json<'_>], report: &mut impl FnMut(&str, Phrase)) {
     }
 }
 
-/// Replies with calls in the running turn begin with their thinking.
+/// The first reply with calls in the running turn begins with its thinking. Later ones may have none.
 fn check_turn(messages: &[Json<'_>], report: &mut impl FnMut(&str, Phrase)) {
     let is_question = |message: &Json<'_>| {
         let has_results = blocks(message).iter().any(|block| is_of(block, "tool_result"));
         role(message) != "assistant" && !has_results
     };
     let start = messages.iter().rposition(is_question).map_or(0, |question| question + 1);
-    let calling = messages.iter().enumerate().skip(start).filter(|(_, message)| {
+    let mut calling = messages.iter().enumerate().skip(start).filter(|(_, message)| {
         role(message) == "assistant" && blocks(message).iter().any(|block| is_of(block, "tool_use"))
     });
-    for (index, message) in calling {
-        let blocks = blocks(message);
-        if blocks.first().is_some_and(is_thinking) {
-            continue;
-        }
-        let text = if blocks.iter().any(is_thinking) {
-            phrase!("a reply with tool calls must start with its thinking")
-        } else {
-            phrase!("a reply with tool calls has no thinking, which the running turn requires")
-        };
-        report(&format!("/messages/{index}/content/0"), text);
+    let Some((index, message)) = calling.next() else { return };
+    let blocks = blocks(message);
+    if blocks.first().is_some_and(is_thinking) {
+        return;
     }
+    let text = if blocks.iter().any(is_thinking) {
+        phrase!("a reply with tool calls must start with its thinking")
+    } else {
+        phrase!("a reply with tool calls has no thinking, which the running turn requires")
+    };
+    report(&format!("/messages/{index}/content/0"), text);
 }
 
 fn is_of(block: &Json<'_>, kind: &str) -> bool {

@@ -26,7 +26,7 @@ pub(super) fn check<'a>(
 ) {
     let is_named = |tool: &&Json<'_>| tool.get("type").and_then(Json::as_str) != Some(MCP);
     let tools = list(body, found).iter().enumerate().filter(|(_, tool)| is_named(tool));
-    check_names(tools.map(|(index, tool)| (format!("/tools/{index}"), name(tool))), max_name, found);
+    check_names(tools.map(|(index, tool)| (format!("/tools/{index}"), name(tool))), max_name, &[], found);
 }
 
 /// Returns the list of tools; what stands there instead is reported.
@@ -41,10 +41,11 @@ pub(super) fn list<'a>(body: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> &'a [
     }
 }
 
-/// Checks the names of tools, each with its place in the body.
+/// Checks the names of tools, each with its place in the body. They may contain `punctuation`.
 pub(super) fn check_names<'a>(
     tools: impl Iterator<Item = (String, Option<&'a str>)>,
     max_name: usize,
+    punctuation: &[char],
     found: &mut Vec<Diagnostic>,
 ) {
     let mut seen = BTreeSet::new();
@@ -53,12 +54,20 @@ pub(super) fn check_names<'a>(
         count += 1;
         let text = match name {
             None => phrase!("the tool has no name"),
-            Some(name) if !is_valid_name(name, max_name) => {
-                phrase!(
-                    "tool name `{name}` must have 1 to {limit} ASCII letters, digits, `_`, or `-`",
-                    name = excerpt(name),
-                    limit = max_name
-                )
+            Some(name) if !is_valid_name(&name.replace(punctuation, "_"), max_name) => {
+                if punctuation.is_empty() {
+                    phrase!(
+                        "tool name `{name}` must have 1 to {limit} ASCII letters, digits, `_`, or `-`",
+                        name = excerpt(name),
+                        limit = max_name
+                    )
+                } else {
+                    phrase!(
+                        "tool name `{name}` must have 1 to {limit} ASCII letters, digits, `_`, `-`, `.`, or `:`",
+                        name = excerpt(name),
+                        limit = max_name
+                    )
+                }
             }
             Some(name) if !seen.insert(name) => {
                 phrase!("duplicate tool name `{name}`", name = excerpt(name))

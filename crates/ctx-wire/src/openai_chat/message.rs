@@ -76,10 +76,12 @@ impl<'a, 'f> Writer<'a, 'f> {
         self.put_call_id(message, &mut map);
         self.put_name(message, &mut map);
         let content = self.content(message, mark);
-        map.push("content", content);
+        if !(content.as_str() == Some("") && has_audio(message)) {
+            map.push("content", content);
+        }
         self.put_reasoning(message, &mut map);
         self.put_calls(message, &mut map);
-        put_own_fields(message, &mut map);
+        self.put_own_fields(message, &mut map);
         self.check_continuation(message);
         if let Some(lost) = lost_fields(message, Dialect::OpenaiChat) {
             self.report(lost);
@@ -266,6 +268,20 @@ impl<'a, 'f> Writer<'a, 'f> {
         }
     }
 
+    /// Adds what the message has for this dialect alone, unless a field of that name is written already.
+    fn put_own_fields(&mut self, message: &'a Message, map: &mut Object<'a>) {
+        if message.provider_fields.is_none() {
+            return;
+        }
+        let is_qwen = self.reader.model.to_ascii_lowercase().contains("qwen");
+        let (lost, own): (Vec<_>, Vec<_>) =
+            result_fields(message, Dialect::OpenaiChat).partition(|(name, _)| name == QWEN_STATE && !is_qwen);
+        put_fields(map, own);
+        if !lost.is_empty() {
+            self.report(Loss::Model.diagnostic());
+        }
+    }
+
     fn check_continuation(&mut self, message: &Message) {
         if !message.is_continuation_prefix {
             return;
@@ -311,9 +327,13 @@ fn signed(signature: &str) -> Json<'_> {
     object([("google", object([("thought_signature", signature.into())]))])
 }
 
-/// Adds what the message has for this dialect alone, unless a field of that name is written already.
-fn put_own_fields<'a>(message: &'a Message, map: &mut Object<'a>) {
-    put_fields(map, result_fields(message, Dialect::OpenaiChat));
+/// The reasoning state of Qwen 4, which other models reject.
+const QWEN_STATE: &str = "encrypted_content";
+
+/// Returns whether the reply is a recording.
+fn has_audio(message: &Message) -> bool {
+    message.role == Role::Assistant
+        && result_fields(message, Dialect::OpenaiChat).any(|(name, _)| name == "audio")
 }
 
 fn is_valid_name(name: &str) -> bool {

@@ -359,6 +359,22 @@ fn checks_thinking_of_the_running_turn() {
 }
 
 #[test]
+fn accepts_later_replies_without_thinking() {
+    let call = |id: &str| json!({ "type": "tool_use", "id": id, "name": "f", "input": {} });
+    let result = |id: &str| json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": id, "content": "r" }] });
+    let thinking = json!({ "type": "thinking", "thinking": "t", "signature": "s" });
+    let text = json!({ "type": "text", "text": "x" });
+    let messages = json!({ "messages": [
+        { "role": "user", "content": "u" },
+        { "role": "assistant", "content": [thinking, call("a")] },
+        result("a"),
+        { "role": "assistant", "content": [text, call("b")] },
+        result("b"),
+    ] });
+    check_claude(CLAUDE, &messages, &[]);
+}
+
+#[test]
 fn checks_order_of_cache_marks_and_repeated_ids() {
     let text = |ttl: &str| json!([{ "type": "text", "text": "x", "cache_control": { "type": "ephemeral", "ttl": ttl } }]);
     check_claude(
@@ -594,6 +610,25 @@ fn checks_schemas_of_gemini() {
     error[CTX0534]: Gemini's schemas do not have the keyword `additionalProperties` (at /tools/0/functionDeclarations/0/parameters/additionalProperties)
     error[CTX0534]: Gemini's schemas do not have the keyword `const` (at /tools/0/functionDeclarations/0/parameters/properties/const/const)
     ");
+}
+
+#[test]
+fn accepts_dots_and_colons_in_gemini_tools() {
+    let body = json!({
+        "contents": [{ "role": "user", "parts": [{ "text": "u" }] }],
+        "tools": [{ "functionDeclarations": [{ "name": "ns.f-1:x" }, { "name": "a b" }] }],
+    });
+    assert_snapshot!(findings(&body, Dialect::Gemini, RequestRules::default()), @"error[CTX0534]: tool name `a b` must have 1 to 64 ASCII letters, digits, `_`, `-`, `.`, or `:` (at /tools/0/functionDeclarations/1)");
+}
+
+#[test]
+fn accepts_replies_with_audio_alone() {
+    let messages = json!({ "messages": [
+        { "role": "user", "content": "u" },
+        { "role": "assistant", "audio": { "id": "audio_1" } },
+        { "role": "user", "content": "z" },
+    ] });
+    assert_eq!(chat("m", &messages), "");
 }
 
 #[test]

@@ -202,7 +202,9 @@ fn fields_of_the_provider_alone_pass_through() {
         &[user("go"), prefix],
         "/messages/1",
         &json!({ "role": "assistant", "content": "Once", "prefix": true }),
-        &[],
+        &[
+            "info[CTX0528]: fields of its blocks are not sent: this API dialect does not support `y` (at /messages/1)",
+        ],
     );
     let details =
         json!({ "type": "reasoning_details", "details": [{ "type": "reasoning.encrypted", "data": "z" }] });
