@@ -445,7 +445,7 @@ fn a_store_that_cannot_be_opened_is_told() {
     assert_snapshot!(place.talk("Hello\n"), @"
     exit code 3
     === errors
-    error: cannot open `s.db`: cannot read the store: file is not a database
+    error: cannot open `s.db`: the file is not a conversation store; use another path for `--store`
     ");
 }
 

@@ -240,6 +240,8 @@ fn what_is_no_toml_is_an_error() {
       |
     2 | agent = ]
       |         ^
+      |
+      = help: put texts in quotes, and close each quote and bracket
     ");
     assert_snapshot!(faults("a = 1\na = 2"), @"
     exit code 3
@@ -249,6 +251,8 @@ fn what_is_no_toml_is_an_error() {
       |
     2 | a = 2
       | ^
+      |
+      = help: delete one of the keys
     ");
     let deep = faults(&format!("a = {}", "[".repeat(10_000)));
     assert!(deep.starts_with("exit code 3\n=== errors\nerror[CTX0903]: invalid TOML: "), "{deep}");

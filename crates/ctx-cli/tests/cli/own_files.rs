@@ -193,6 +193,8 @@ fn defaults_that_are_no_toml_are_unreadable() {
       |
     1 | agent =
       |        ^
+      |
+      = help: put texts in quotes, and close each quote and bracket
     ");
 }
 

@@ -98,11 +98,16 @@ pub(super) fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value
         sources.explained(name, &error)
     })?;
     toml_document::read(text).map_err(|(message, range)| {
+        let help = if message.contains("duplicate key") {
+            phrase!("delete one of the keys")
+        } else {
+            phrase!("put texts in quotes, and close each quote and bracket")
+        };
         let finding = Diagnostic::error(
             codes::TOML_SYNTAX,
             phrase!("invalid TOML: {message}", message = Phrase::original(message)),
         );
-        let finding = finding.with_help(phrase!("put texts in quotes, and close each quote and bracket"));
+        let finding = finding.with_help(help);
         Box::new(finding.in_document(name).at_span(Span::new(range.start, range.end)))
     })
 }
