@@ -1,5 +1,6 @@
 //! What a client says when there is no answer.
 
+use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
 use ctx_chat::{Client, Endpoint};
@@ -76,6 +77,43 @@ fn reports_refused_connection_without_retry() {
     assert_eq!(
         asked.result.unwrap_err().cause.to_string(),
         format!("connection refused by `127.0.0.1:{port}`")
+    );
+}
+
+/// Answers one connection with these bytes, and checks that no other connection is opened.
+#[track_caller]
+fn check_single_attempt(scheme: &str, answer: &'static str, expected: &str) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = std::thread::spawn(move || {
+        let (mut connection, _) = listener.accept().unwrap();
+        let mut start = [0; 16];
+        connection.read_exact(&mut start).unwrap();
+        connection.write_all(answer.as_bytes()).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        (listener, connection)
+    });
+    let asked = ask(Endpoint::new(Dialect::OpenaiChat, format!("{scheme}://127.0.0.1:{port}")));
+    assert_eq!(asked.result.unwrap_err().cause.to_string(), expected);
+    let (listener, _connection) = server.join().unwrap();
+    assert!(listener.accept().is_err());
+}
+
+#[test]
+fn reports_web_page_without_retry() {
+    check_single_attempt(
+        "http",
+        "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 13\r\n\r\n<html></html>",
+        "cannot read the response of the provider: the response is a web page; check the base URL",
+    );
+}
+
+#[test]
+fn reports_server_without_tls_without_retry() {
+    check_single_attempt(
+        "https",
+        "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n",
+        "the server at `127.0.0.1` does not use TLS; use `http://` in the base URL",
     );
 }
 
