@@ -28,9 +28,9 @@ pub use written_message::ChatMessage;
 
 /// Reads a conversation from any form that people have one in.
 ///
-/// Forms: a session of AIO Hub, flat or as `{index, detail}`; messages as `OpenAI`, Anthropic or Gemini take them, or
-/// as seed 004 stores them, as a list, one a line, or in a request body (`messages`, `input` or `contents`); a chat of `SillyTavern`. A conversation without
-/// branches becomes a session whose nodes follow each other.
+/// Forms: a session of AIO Hub, flat or as `{index, detail}`; a chat of `SillyTavern`; messages of `OpenAI`, Anthropic
+/// or Gemini, or stored messages, as a list, one per line, or in a request body (`messages`, `input` or `contents`).
+/// A conversation without branches becomes a session whose nodes follow each other.
 ///
 /// What the form holds beyond a session is kept: unknown keys of a message beside it, those of the file in
 /// the session's header, and what our own keys displace under `imported`. A message that is no object is

@@ -61,7 +61,7 @@ pub enum Error {
     #[error("search takes too many steps")]
     TooManySteps,
     /// The search exceeded [`Limits::branches`](crate::Limits::branches).
-    #[error("search keeps more than {limit} ways in mind")]
+    #[error("search has more than {limit} open branches")]
     TooManyBranches {
         /// Limit.
         limit: usize,

@@ -46,10 +46,12 @@ impl PartOwner {
     pub fn of(part: &Value) -> Self {
         let has = |keys: &[&str]| keys.iter().any(|key| part.get(key).is_some());
         let Some(kind) = part.get("type").and_then(Value::as_str) else {
-            return match () {
-                () if has(&GEMINI) => Self::Gemini,
-                () if has(&MEDIA) => Self::Several,
-                () => Self::Unknown,
+            return if has(&GEMINI) {
+                Self::Gemini
+            } else if has(&MEDIA) {
+                Self::Several
+            } else {
+                Self::Unknown
             };
         };
         match kind {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{BlockKind, Content, ContentPart, Diagnostic, Message, Role, excerpt, phrase};
+use ctx_types::{
+    Argument, BlockKind, Content, ContentPart, Diagnostic, Divider, Message, Role, excerpt, phrase,
+};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -122,14 +124,17 @@ fn foreign_fields(message: &Message, dialect: Dialect) -> BTreeSet<String> {
     lost
 }
 
+/// Names in one diagnostic.
+const MAX_NAMES: usize = 64;
+
 fn report_lost(lost: &BTreeSet<String>) -> Option<Diagnostic> {
     if lost.is_empty() {
         return None;
     }
-    let names = lost.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let names = lost.iter().take(MAX_NAMES).map(|name| excerpt(name));
     let text = phrase!(
         "fields of its blocks are not sent: this API dialect does not support {names}",
-        names = excerpt(&names)
+        names = Argument::names(names, Divider::Comma)
     );
     Some(Diagnostic::info(codes::BLOCK_FIELDS, text))
 }

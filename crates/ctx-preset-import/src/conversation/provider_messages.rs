@@ -358,7 +358,10 @@ pub(super) fn custom_call(call: &mut Map<String, Value>, input: &Value) {
     call.insert("function".to_owned(), function);
     call.insert("type".to_owned(), json!("function"));
     if let Some(fields) = call.entry("providerFields").or_insert_with(|| json!({})).as_object_mut() {
-        fields.insert("openai".to_owned(), json!({ "custom": true }));
+        let own = fields.entry("openai").or_insert_with(|| json!({}));
+        if let Some(own) = own.as_object_mut() {
+            own.insert("custom".to_owned(), json!(true));
+        }
     }
 }
 

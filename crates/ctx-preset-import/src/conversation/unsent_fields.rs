@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Diagnostic, Note, Role, count_of, excerpt, phrase};
+use ctx_types::{Argument, Diagnostic, Divider, Note, Role, count_of, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -123,17 +123,16 @@ impl UnsentFields {
 
     /// Returns the diagnostic, with the index of the first message that has such fields.
     pub(super) fn finish(self) -> Option<(usize, Diagnostic)> {
-        let names = self.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let text = phrase!(
             "fields of {messages} are not sent: {names}",
             messages = count_of!(self.messages, "message"),
-            names = excerpt(&names)
+            names = Argument::names(self.names.iter().map(|name| excerpt(name)), Divider::Comma)
         );
         Some((self.first?, Diagnostic::info(codes::UNSENT_FIELDS, text)))
     }
 }
 
-/// The most names that are collected, which is more than the diagnostic shows.
+/// Names in the diagnostic.
 const MAX_NAMES: usize = 64;
 
 fn has_value(value: &Value) -> bool {

@@ -69,11 +69,13 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
         // Other processes can now run a turn.
         talk.lease = None;
     }
-    Ok(match talk.setup.stops.is_ended() {
-        true => Exit::Stopped,
-        // A user at a terminal saw the failure and ended the chat; a script needs the exit code.
-        false if std::io::stdin().is_terminal() => Exit::Success,
-        false => talk.last,
+    Ok(if talk.setup.stops.is_ended() {
+        Exit::Stopped
+    } else if std::io::stdin().is_terminal() {
+        // A user at a terminal saw the failure and ended the chat. A script needs the exit code.
+        Exit::Success
+    } else {
+        talk.last
     })
 }
 
