@@ -13,38 +13,27 @@ use crate::edits;
 use crate::scan;
 use crate::texts::Position;
 
-/// What a document is taken for.
+/// The kind of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentKind {
-    /// Something that is read.
-    Format(Format),
-    /// The body of a request, which is looked at as its provider does.
-    RequestBody,
-}
-
-impl DocumentKind {
-    /// Returns the name for programs.
-    pub const fn id(self) -> &'static str {
-        match self {
-            Self::Format(format) => format.id(),
-            Self::RequestBody => "request_body",
-        }
-    }
-}
-
-/// What a document is said to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NamedKind {
-    /// A format, for a document that cannot be recognized.
+    /// A file that is read.
     Format(Format),
     /// A request body in an API dialect.
     RequestBody(Dialect),
 }
 
-impl NamedKind {
+impl DocumentKind {
     /// Reads the id of a format or the name of an API dialect; any other text is `None`.
     pub fn parse(name: &str) -> Option<Self> {
         Dialect::parse(name).map(Self::RequestBody).or_else(|| Format::parse(name).map(Self::Format))
+    }
+
+    /// Returns the name for programs.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Format(format) => format.id(),
+            Self::RequestBody(_) => "request_body",
+        }
     }
 }
 
@@ -58,13 +47,13 @@ impl NamedKind {
 pub fn look(
     (bytes, name): (&[u8], &str),
     detected: Result<Format, ImportError>,
-    named: Option<NamedKind>,
+    named: Option<DocumentKind>,
     models: &ModelTable,
     of_agent: &dyn Fn() -> Result<Vec<Diagnostic>, ImportError>,
 ) -> Result<(DocumentKind, Vec<Diagnostic>), ImportError> {
-    if let Some(NamedKind::RequestBody(dialect)) = named {
+    if let Some(DocumentKind::RequestBody(dialect)) = named {
         let document = Document::read(bytes, name, &Limits::default())?;
-        return Ok((DocumentKind::RequestBody, of_body(&document, dialect, name, models)));
+        return Ok((DocumentKind::RequestBody(dialect), of_body(&document, dialect, name, models)));
     }
     let unknown = match detected {
         Ok(format) => return look_as(format, (bytes, name), models, of_agent),
@@ -73,10 +62,10 @@ pub fn look(
     if !matches!(unknown, ImportError::UnknownShape { .. }) {
         return Err(unknown);
     }
-    if let Some(found) = request_body(bytes, name, models) {
-        return Ok((DocumentKind::RequestBody, found));
+    if let Some((dialect, found)) = request_body(bytes, name, models) {
+        return Ok((DocumentKind::RequestBody(dialect), found));
     }
-    let Some(NamedKind::Format(format)) = named else { return Err(unknown) };
+    let Some(DocumentKind::Format(format)) = named else { return Err(unknown) };
     let (kind, mut found) = look_as(format, (bytes, name), models, of_agent)?;
     // What is said by hand is no guess.
     found.retain(|finding| finding.code != GUESSED_FORMAT);
@@ -92,8 +81,8 @@ fn look_as(
 ) -> Result<(DocumentKind, Vec<Diagnostic>), ImportError> {
     let found = match format {
         format if format.is_conversation() => match of_messages(bytes, name, models)? {
-            (true, found) => return Ok((DocumentKind::RequestBody, found)),
-            (false, found) => found,
+            (Some(dialect), found) => return Ok((DocumentKind::RequestBody(dialect), found)),
+            (None, found) => found,
         },
         format if format.is_worldbook() => scan::findings(bytes, name)?,
         Format::Profile | Format::PlainText => read_profile(bytes, name, &Limits::default())?.diagnostics,
@@ -102,22 +91,20 @@ fn look_as(
     Ok((DocumentKind::Format(format), found))
 }
 
-/// Reads messages as a conversation, and looks at them as a provider does if they are the body of a request; returns
-/// whether they are one.
+/// Checks a conversation; a request body is also checked as its provider does. Returns the body's API dialect.
 fn of_messages(
     bytes: &[u8],
     name: &str,
     models: &ModelTable,
-) -> Result<(bool, Vec<Diagnostic>), ImportError> {
+) -> Result<(Option<Dialect>, Vec<Diagnostic>), ImportError> {
     let conversation = read_conversation(bytes, name, &Limits::default())?;
-    let of_provider = request_body(bytes, name, models);
-    let is_body = of_provider.is_some();
-    let mut found = of_provider.unwrap_or_default();
+    let (dialect, found) = request_body(bytes, name, models).unzip();
+    let mut found = found.unwrap_or_default();
     // What the provider says about a place is enough there.
     let places: Vec<_> = found.iter().map(|finding| finding.location.pointer.clone()).collect();
     let is_new = |finding: &Diagnostic| !places.contains(&finding.location.pointer);
     found.extend(of_conversation(conversation, name).into_iter().filter(is_new));
-    Ok((is_body, found))
+    Ok((dialect, found))
 }
 
 /// Returns what was found in a conversation, and what is wrong with its summaries.
@@ -131,10 +118,10 @@ fn of_conversation(conversation: Imported<Session>, name: &str) -> Vec<Diagnosti
 }
 
 /// Looks at a request body as its provider does; `None` for a file that is none.
-fn request_body(bytes: &[u8], name: &str, models: &ModelTable) -> Option<Vec<Diagnostic>> {
+fn request_body(bytes: &[u8], name: &str, models: &ModelTable) -> Option<(Dialect, Vec<Diagnostic>)> {
     let document = Document::read(bytes, name, &Limits::default()).ok()?;
     let dialect = lint::detect(&document.value)?;
-    Some(of_body(&document, dialect, name, models))
+    Some((dialect, of_body(&document, dialect, name, models)))
 }
 
 /// Looks at a request body as the provider of an API dialect does, by the rules of the model that it names.

@@ -20,7 +20,7 @@ use crate::inputs::{self, AgentFile, InputFile};
 use crate::sources::{Position, Sources};
 use crate::{case, codes, config};
 
-pub use ctx_operations::check::{NamedKind, finding_json};
+pub use ctx_operations::check::{DocumentKind, finding_json};
 pub use fix::{FixedDocument, Look, fix};
 pub use fixes::{FixedFile, Fixes};
 pub use kind::Kind;
@@ -32,7 +32,7 @@ pub struct Checker {
     with: Compile,
     books: Books,
     /// What files are of which nothing tells what they are.
-    format: Option<NamedKind>,
+    format: Option<DocumentKind>,
 }
 
 /// What was looked at: a file, or several that belong together.
@@ -80,7 +80,7 @@ impl Checker {
     /// Reads files as this format, or as request bodies of this API dialect. In folders, the format applies only to
     /// files that cannot be recognized.
     #[must_use]
-    pub fn naming(mut self, format: Option<NamedKind>) -> Self {
+    pub fn naming(mut self, format: Option<DocumentKind>) -> Self {
         self.format = format;
         self
     }
@@ -267,7 +267,7 @@ fn look(
         return Ok((Kind::Case, case::check(bytes, path, &checker.engine)?));
     }
     let detected = match (checker.format, detected) {
-        (Some(NamedKind::Format(named)), Ok(found))
+        (Some(DocumentKind::Format(named)), Ok(found))
             if origin == Origin::Named && !is_same_kind(named, found) =>
         {
             Ok(named)
@@ -337,7 +337,7 @@ mod tests {
     /// Checks how a named file is read with `--as`.
     #[track_caller]
     fn check(bytes: &[u8], format: &str, expected: Result<Format, &str>) {
-        let checker = Checker::new(&[]).unwrap().naming(NamedKind::parse(format));
+        let checker = Checker::new(&[]).unwrap().naming(DocumentKind::parse(format));
         let checked = checker.check_bytes(Path::new("a.yaml"), bytes);
         let messages: String = checked.findings.iter().map(|found| found.message.to_string()).collect();
         match expected {

@@ -147,13 +147,15 @@ words! {
         Content = "reasoning_content",
         /// `reasoning_content`, required for messages with tool calls.
         ContentRequired = "reasoning_content_required",
+        /// `reasoning_content`, and `encrypted_content` (Qwen 4), of messages with tool calls, if present.
+        ContentEncrypted = "reasoning_content_encrypted",
     }
 }
 
 impl ReasoningState {
     /// Returns whether `reasoning_content` is returned with tool calls.
     pub const fn is_content(self) -> bool {
-        matches!(self, Self::Content | Self::ContentRequired)
+        matches!(self, Self::Content | Self::ContentRequired | Self::ContentEncrypted)
     }
 
     /// Returns whether Gemini's thought signatures are returned.

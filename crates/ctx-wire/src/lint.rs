@@ -7,6 +7,7 @@ mod images;
 mod model_words;
 mod openai_chat;
 mod openai_responses;
+mod parameters;
 mod schema;
 mod thinking;
 mod tools;
@@ -66,13 +67,15 @@ pub fn check_for(body: &Value, dialect: Dialect, rules: RequestRules) -> Vec<Dia
 
 /// Finds the same in a body that is a tree already.
 pub(crate) fn check_tree(body: &Json<'_>, dialect: Dialect, rules: RequestRules) -> Vec<Diagnostic> {
-    match dialect {
+    let mut found = match dialect {
         Dialect::OpenaiChat => openai_chat(body, rules),
         Dialect::OpenaiResponses => openai_responses(body, rules),
         Dialect::Anthropic => anthropic(body, rules),
         Dialect::Gemini => gemini(body, rules),
         Dialect::Completion => completion(body),
-    }
+    };
+    parameters::check_spelling(body, &mut found);
+    found
 }
 
 /// Finds the parameters that the model rejects.

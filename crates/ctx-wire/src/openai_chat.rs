@@ -21,7 +21,7 @@ use crate::marks;
 use crate::parameters::ModelParameters;
 use crate::reasoning::{self, Origin};
 use crate::request::{Encoded, Options, Request, put_parameters};
-use crate::tools::Tool;
+use crate::tools::{GrammarPlace, Tool};
 use message::Writer;
 
 pub use reply::decode;
@@ -119,8 +119,13 @@ fn is_told(finding: &Diagnostic, found: &[Diagnostic]) -> bool {
 
 /// A function in this dialect's envelope; what is in it already, and what is no function, stays.
 fn tool(definition: &Value) -> Json<'_> {
+    let is_own = definition.get("function").or_else(|| definition.get("custom")).is_some();
     match Tool::read(definition) {
-        Some(tool) if definition.get("function").is_none() => {
+        Some(tool) if !is_own && tool.is_custom() => {
+            let custom = tool.write_custom(GrammarPlace::Field);
+            object([("type", "custom".into()), ("custom", custom.into())])
+        }
+        Some(tool) if !is_own => {
             let mut function = tool.write("parameters");
             if let Some(strict) = tool.strict() {
                 function.push("strict", strict);

@@ -15,7 +15,7 @@ use crate::lint;
 use crate::marks;
 use crate::parameters::ModelParameters;
 use crate::request::{Encoded, Options, Request};
-use crate::tools::Tool;
+use crate::tools::{GrammarPlace, Tool};
 use items::Items;
 
 pub use reply::decode;
@@ -67,6 +67,12 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
 /// A function without an envelope; what is no function stays.
 fn tool(definition: &Value) -> Json<'_> {
     let Some(tool) = Tool::read(definition) else { return definition.into() };
+    if tool.is_custom() && definition.get("custom").is_some() {
+        let mut object = Object::default();
+        object.push("type", "custom");
+        object.append(tool.write_custom(GrammarPlace::Format));
+        return object.into();
+    }
     if definition.get("function").is_none() && definition.get("type").is_some() {
         return definition.into();
     }

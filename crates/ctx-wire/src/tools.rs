@@ -16,7 +16,7 @@ use crate::json::{Json, Object, object};
 /// assert_eq!(ctx_wire::read_tool(&serde_json::json!({ "type": "web_search" })), None);
 /// ```
 pub fn read_tool(definition: &Value) -> Option<ToolDefinition> {
-    let tool = Tool::read(definition)?;
+    let tool = Tool::read(definition).filter(|tool| !tool.is_custom())?;
     Some(ToolDefinition {
         name: tool.name.as_str()?.into(),
         description: tool.description.and_then(Value::as_str).map(Text::from),
@@ -31,18 +31,23 @@ pub(crate) struct Tool<'a> {
     description: Option<&'a Value>,
     schema: Option<&'a Value>,
     strict: Option<&'a Value>,
+    /// The format of a custom tool's input, `null` for plain text; `None` for a function.
+    format: Option<&'a Value>,
 }
 
 impl<'a> Tool<'a> {
     /// Reads a definition; `None` for one of the provider's own tools and for what is no definition.
     pub(crate) fn read(definition: &'a Value) -> Option<Self> {
-        let body = definition.get("function").unwrap_or(definition);
+        let mut envelopes = ["function", "custom"].into_iter();
+        let body = envelopes.find_map(|key| definition.get(key)).unwrap_or(definition);
+        let mut format = None;
         let mut names = ["parameters", "input_schema", "parametersJsonSchema"].into_iter();
         let schema = names.find_map(|key| body.get(key));
         match definition.get("type").and_then(Value::as_str) {
             None | Some("function") => {}
-            // Anthropic's word for tools of one's own.
+            // Anthropic's name of a function.
             Some("custom") if body.get("input_schema").is_some() => {}
+            Some("custom") => format = Some(body.get("format").unwrap_or(&Value::Null)),
             Some(_) => return None,
         }
         Some(Self {
@@ -50,6 +55,7 @@ impl<'a> Tool<'a> {
             description: body.get("description"),
             schema,
             strict: body.get("strict").filter(|strict| strict.is_boolean()),
+            format,
         })
     }
 
@@ -60,7 +66,32 @@ impl<'a> Tool<'a> {
         if let Some(description) = self.description {
             object.push("description", description);
         }
-        object.push(schema, self.schema.map_or_else(no_arguments, Json::from));
+        object.push(
+            schema,
+            match (self.schema, self.format) {
+                (Some(schema), _) => schema.into(),
+                (None, Some(_)) => text_input(),
+                (None, None) => no_arguments(),
+            },
+        );
+        object
+    }
+
+    /// Returns whether the tool has a text as its input, not arguments.
+    pub(crate) fn is_custom(self) -> bool {
+        self.format.is_some()
+    }
+
+    /// Writes name, description and format of a custom tool.
+    pub(crate) fn write_custom(self, place: GrammarPlace) -> Object<'a> {
+        let mut object = Object::with_capacity(3);
+        object.push("name", self.name);
+        if let Some(description) = self.description {
+            object.push("description", description);
+        }
+        if let Some(format) = self.format.filter(|format| !format.is_null()) {
+            object.push("format", write_format(format, place));
+        }
         object
     }
 
@@ -68,6 +99,39 @@ impl<'a> Tool<'a> {
     pub(crate) fn strict(self) -> Option<&'a Value> {
         self.strict
     }
+}
+
+/// Where `OpenAI`'s APIs have the grammar of a custom tool.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GrammarPlace {
+    /// In the format: responses.
+    Format,
+    /// In the field `grammar` of the format: chat completions.
+    Field,
+}
+
+fn write_format(format: &Value, place: GrammarPlace) -> Json<'_> {
+    let grammar = format.get("grammar").unwrap_or(format);
+    let (Some(definition), Some(syntax)) = (grammar.get("definition"), grammar.get("syntax")) else {
+        return format.into();
+    };
+    let (definition, syntax) = (("definition", definition.into()), ("syntax", syntax.into()));
+    let kind = ("type", "grammar".into());
+    match place {
+        GrammarPlace::Format => object([kind, definition, syntax]),
+        GrammarPlace::Field => object([kind, ("grammar", object([definition, syntax]))]),
+    }
+}
+
+/// The schema of a custom tool as a function.
+fn text_input<'a>() -> Json<'a> {
+    let input = object([("type", "string".into())]);
+    let properties = object([("input", input)]);
+    object([
+        ("type", "object".into()),
+        ("properties", properties),
+        ("required", Json::List(vec!["input".into()])),
+    ])
 }
 
 /// The schema of a tool that takes nothing.

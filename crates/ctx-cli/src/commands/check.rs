@@ -12,7 +12,7 @@ use crate::commands::explain_code;
 use crate::exit::Exit;
 use crate::lang::{self, Told};
 use crate::show;
-use ctx_project::check::{Checked, Checker, Fixes, Kind, NamedKind};
+use ctx_project::check::{Checked, Checker, DocumentKind, Fixes, Kind};
 use ctx_project::files;
 use ctx_project::inputs;
 use ctx_project::sources::Sources;
@@ -26,7 +26,7 @@ pub(crate) fn run(language: Language, arguments: &CheckArguments) -> Result<Exit
     if arguments.fix && arguments.paths.iter().any(|path| files::is_stdin(path)) {
         return Err(Told(phrase!("cannot change standard input; name a file")).into());
     }
-    let named = arguments.format.as_deref().and_then(NamedKind::parse);
+    let named = arguments.format.as_deref().and_then(DocumentKind::parse);
     let mut checker = Checker::new(&arguments.worldbooks)?.naming(named);
     if let Some(file) = &arguments.models {
         let mut sources = Sources::default();

@@ -3,7 +3,8 @@ use std::sync::LazyLock;
 use ctx_engine::{
     Compile, CompiledAgent, Dialect, Engine, Limits, Options, Request, SystemPlacement, read_conversation,
 };
-use ctx_types::{Agent, TurnInput};
+use ctx_tokens::ModelTable;
+use ctx_types::{Agent, Message, Role, Source, TurnInput};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -141,12 +142,16 @@ fn sends_encrypted_content_back_to_qwen() {
         { "role": "assistant", "content": "a", "reasoning_content": "", "encrypted_content": "EC", "tool_calls": [call] },
         { "role": "tool", "tool_call_id": "c1", "content": "seen" },
     ]);
-    let sent =
-        |model: &str| send(&messages, model, Dialect::OpenaiChat)["messages"][1]["encrypted_content"].clone();
-    assert_eq!(sent("qwen4-max"), "EC");
-    assert_eq!(sent("gpt-4o"), Value::Null);
-    assert_eq!(count(&messages, "qwen4-max", Dialect::OpenaiChat, "CTX0512"), 0);
-    assert_eq!(count(&messages, "gpt-4o", Dialect::OpenaiChat, "CTX0512"), 1);
+    let session = read_conversation(messages.to_string().as_bytes(), "", &Limits::default()).unwrap().value;
+    let context = AGENT.assemble_blocking(&session, &TurnInput::default()).unwrap();
+    for (model, expected) in [("qwen4-max", json!("EC")), ("gpt-4o", Value::Null)] {
+        let rules = ModelTable::builtin().lookup(model).0.request;
+        let options = Options { rules, ..Options::default() };
+        let encoded = Dialect::OpenaiChat.encode_with(&context.messages, &Request::new(model), &options);
+        assert_eq!(encoded.to_value()["messages"][1]["encrypted_content"], expected);
+        let is_lost = encoded.diagnostics.iter().any(|found| found.code.to_string() == "CTX0512");
+        assert_eq!(is_lost, expected.is_null());
+    }
     assert_eq!(count(&messages, "claude-opus-5", Dialect::Anthropic, "CTX0528"), 1);
 }
 
@@ -194,16 +199,17 @@ fn keeps_marks_of_later_system_messages() {
             { "type": "text", "text": "x", "cache_control": { "type": "ephemeral" } },
             { "type": "text", "text": "y" },
         ] },
+        { "role": "system", "clear_at": "never", "content": "z" },
     ]);
     let session = read_conversation(messages.to_string().as_bytes(), "", &Limits::default()).unwrap().value;
     let context = AGENT.assemble_blocking(&session, &TurnInput::default()).unwrap();
     let options = Options { system: SystemPlacement::InPlace, ..Options::default() };
     let encoded = Dialect::Anthropic.encode_with(&context.messages, &Request::new("claude-opus-5"), &options);
     let body = encoded.to_value();
-    assert_eq!(body["messages"][1], messages[1]);
+    assert_eq!(body["messages"].as_array().unwrap()[1..], messages.as_array().unwrap()[1..]);
     assert!(encoded.diagnostics.iter().all(|found| found.code.to_string() != "CTX0528"));
     for dialect in [Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini, Dialect::Anthropic] {
-        assert_eq!(count(&messages, "m", dialect, "CTX0528"), 1, "{dialect}");
+        assert_eq!(count(&messages, "m", dialect, "CTX0528"), 2, "{dialect}");
     }
 }
 
@@ -347,6 +353,31 @@ fn sends_custom_tool_calls_in_every_dialect() {
     let body = send(&items, "claude-opus-4-5", Dialect::Anthropic);
     let call = json!([{ "type": "tool_use", "id": "c1", "name": "grep", "input": { "input": "a b" } }]);
     assert_eq!(body["messages"][1]["content"], call);
+}
+
+#[test]
+fn sends_custom_tools_in_every_dialect() {
+    let rule = json!({ "definition": "start: \"a\"", "syntax": "lark" });
+    let nested = json!({ "type": "grammar", "grammar": rule });
+    let flat = json!({ "type": "grammar", "definition": rule["definition"], "syntax": "lark" });
+    let chat =
+        json!({ "type": "custom", "custom": { "name": "grep", "description": "d", "format": nested } });
+    let responses = json!({ "type": "custom", "name": "grep", "description": "d", "format": flat });
+    let text =
+        json!({ "type": "object", "properties": { "input": { "type": "string" } }, "required": ["input"] });
+    let anthropic = json!({ "name": "grep", "description": "d", "input_schema": text });
+    let user = [Message::new(Role::User, "hi", Source::history("n", Role::User))];
+    for tool in [&chat, &responses] {
+        for (dialect, expected) in [
+            (Dialect::OpenaiChat, &chat),
+            (Dialect::OpenaiResponses, &responses),
+            (Dialect::Anthropic, &anthropic),
+        ] {
+            let tools = [tool.clone()];
+            let request = Request { tools: &tools, ..Request::new("m") };
+            assert_eq!(&dialect.encode(&user, &request).to_value()["tools"][0], expected, "{dialect}");
+        }
+    }
 }
 
 #[test]

@@ -55,15 +55,10 @@ impl<'a, 'f> Turns<'a, 'f> {
         if let Some(mark) = mark {
             put_mark(&mut blocks, mark);
         }
-        if role == "hoisted" {
-            self.hoisted.extend(blocks);
-        } else {
-            self.push(role, blocks);
-        }
-        if role == "system"
-            && let Some(turn) = self.written.last_mut().filter(|turn| turn.fields.is_empty())
-        {
-            turn.fields.extend(result_fields(message, Dialect::Anthropic));
+        match role {
+            "hoisted" => self.hoisted.extend(blocks),
+            "system" => self.push_system(blocks, result_fields(message, Dialect::Anthropic).collect()),
+            _ => self.push(role, blocks),
         }
         self.homeless.extend(homeless);
     }
@@ -138,6 +133,14 @@ impl<'a, 'f> Turns<'a, 'f> {
             Some(turn) if turn.role == role => turn.blocks.extend(blocks),
             _ if blocks.is_empty() => {}
             _ => self.written.push(Turn::new(role, blocks)),
+        }
+    }
+
+    /// Adds a system message. It joins the one before it only if both have the same fields, such as `clear_at`.
+    fn push_system(&mut self, blocks: Vec<Json<'a>>, fields: Vec<Field<'a>>) {
+        match self.written.last_mut() {
+            Some(turn) if turn.role == "system" && turn.fields == fields => turn.blocks.extend(blocks),
+            _ => self.written.push(Turn { role: "system", blocks, fields }),
         }
     }
 

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use ctx_types::{Diagnostic, Phrase, RequestRules, excerpt, phrase};
 
 use super::{
-    check_model, check_output_limit, check_parameters, images, is_empty, messages, refused, thinking, tools,
+    check_model, check_output_limit, check_parameters, images, is_empty, messages, parameters, refused,
+    thinking, tools,
 };
 use crate::codes;
 use crate::json::Json;
@@ -28,12 +29,14 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     check_model(body, &mut found);
     check_parameters(body, rules, &mut found);
-    if !matches!(body.get("max_tokens"), Some(Json::Number(number)) if number.is_u64()) {
-        found.push(
-            refused(codes::SHAPE, phrase!("required parameter `max_tokens` is missing"))
-                .at_pointer("/max_tokens"),
-        );
-    }
+    parameters::check_names(body, "", parameters::ANTHROPIC, &mut found);
+    parameters::check_ranges(body, "", parameters::ANTHROPIC_RANGES, &mut found);
+    let missing = match body.get("max_tokens") {
+        Some(Json::Number(number)) if number.is_u64() => None,
+        None => Some(phrase!("required parameter `max_tokens` is missing")),
+        Some(_) => Some(phrase!("`max_tokens` must be an integer, 0 or more")),
+    };
+    found.extend(missing.map(|text| refused(codes::SHAPE, text).at_pointer("/max_tokens")));
     let messages = messages(body, &mut found);
     check_order(messages, rules, &mut found);
     for (index, message) in messages.iter().enumerate() {

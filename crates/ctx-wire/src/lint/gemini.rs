@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use ctx_types::{Diagnostic, Phrase, ReasoningState, RequestRules, excerpt, phrase};
 
-use super::{check_output_limit, model_words, refused, schema, tools};
+use super::{check_output_limit, model_words, parameters, refused, schema, tools};
 use crate::codes;
 use crate::json::{Json, Object};
 
@@ -34,6 +34,11 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     }
     check_pairs(contents, &mut found);
     check_thinking(body, &mut found);
+    parameters::check_names(body, "", parameters::GEMINI, &mut found);
+    if let Some(config) = field(body, "generationConfig") {
+        parameters::check_names(config, "/generationConfig", parameters::GEMINI_CONFIG, &mut found);
+        parameters::check_ranges(config, "/generationConfig", parameters::GEMINI_RANGES, &mut found);
+    }
     let limit = field_at(body, ["generationConfig", "maxOutputTokens"]);
     check_output_limit(limit, "/generationConfig/maxOutputTokens", rules, &mut found);
     if let Some(schema) = field_at(body, ["generationConfig", "responseSchema"]) {

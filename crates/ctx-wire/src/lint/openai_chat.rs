@@ -1,13 +1,13 @@
 //! Bodies of chat completions.
 
 use ctx_types::{
-    Diagnostic, Message, MessageExtras, OutputLimit, ReasoningState, RequestRules, Role, Source, Text,
-    ToolCall, excerpt, phrase,
+    Diagnostic, Message, MessageExtras, OutputLimit, ReasoningState, RequestRules, Role, Severity, Source,
+    Text, ToolCall, excerpt, phrase,
 };
 
 use super::{
     check_effort, check_metadata, check_model, check_output_limit, check_parameters, is_empty, messages,
-    model_words, refused, schema, tools,
+    model_words, parameters, refused, schema, tools,
 };
 use crate::call_ids::MAX_ID;
 use crate::codes;
@@ -29,6 +29,11 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     check_model(body, &mut found);
     check_limits(body, rules, &mut found);
     check_parameters(body, rules, &mut found);
+    let is_known = rules != RequestRules::default();
+    let mut of_values = Vec::new();
+    parameters::check_names(body, "", parameters::CHAT, &mut of_values);
+    parameters::check_ranges(body, "", parameters::OPENAI_RANGES, &mut of_values);
+    found.extend(of_values.into_iter().map(|finding| for_server(finding, is_known)));
     for name in ["max_tokens", "max_completion_tokens"] {
         check_output_limit(body.get(name), &format!("/{name}"), rules, &mut found);
     }
@@ -37,7 +42,6 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     check_effort_with_tools(body, &mut found);
     check_schemas(body, &mut found);
     let messages = messages(body, &mut found);
-    let is_known = rules != RequestRules::default();
     for (index, message) in messages.iter().enumerate() {
         check_message(index, message, &mut found);
         check_media(index, message, is_known, &mut found);
@@ -106,24 +110,37 @@ fn check_schemas(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Results of tools have text alone; servers other than OpenAI's may accept more.
+/// Makes an error a warning for models that the table does not know: their servers may accept more.
+fn for_server(finding: Diagnostic, is_known: bool) -> Diagnostic {
+    let severity = if is_known { finding.severity } else { Severity::Warning };
+    Diagnostic { severity, ..finding }
+}
+
+/// Finds parts of other API dialects, and parts other than text in results of tools.
 fn check_media(index: usize, message: &Json<'_>, is_known: bool, found: &mut Vec<Diagnostic>) {
-    if message.get("role").and_then(Json::as_str) != Some("tool") {
-        return;
-    }
+    let role = message.get("role").and_then(Json::as_str).unwrap_or_default();
     let parts = message.get("content").and_then(Json::as_list).into_iter().flatten();
     for (position, part) in parts.enumerate() {
         let kind = part.get("type").and_then(Json::as_str).unwrap_or_default();
-        if kind == "text" {
+        let replacement = match kind {
+            "input_text" | "output_text" => Some("text"),
+            "input_image" | "image" => Some("image_url"),
+            "input_file" | "document" => Some("file"),
+            _ => None,
+        };
+        if replacement.is_none() && (role != "tool" || kind == "text") {
             continue;
         }
-        let text = phrase!("role `{role}` cannot have part `{part}`", role = "tool", part = excerpt(kind));
-        let finding = if is_known {
-            refused(codes::PART_NOT_ACCEPTED, text)
-        } else {
-            Diagnostic::warning(codes::PART_NOT_ACCEPTED, text)
+        let text =
+            phrase!("role `{role}` cannot have part `{part}`", role = excerpt(role), part = excerpt(kind));
+        let finding = match replacement.filter(|_| role != "tool") {
+            Some(name) => {
+                Diagnostic::error(codes::PART_NOT_ACCEPTED, text).with_help(phrase!("use `{name}`", name))
+            }
+            None => refused(codes::PART_NOT_ACCEPTED, text),
         };
-        found.push(finding.at_pointer(format!("/messages/{index}/content/{position}")));
+        let place = format!("/messages/{index}/content/{position}");
+        found.push(for_server(finding.at_pointer(place), is_known));
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use ctx_types::{Diagnostic, Phrase, RequestRules, excerpt, phrase};
 
 use super::{
-    check_effort, check_metadata, check_model, check_output_limit, check_parameters, is_empty, refused,
-    schema, tools,
+    check_effort, check_metadata, check_model, check_output_limit, check_parameters, is_empty, parameters,
+    refused, schema, tools,
 };
 use crate::call_ids::MAX_ID;
 use crate::codes;
@@ -17,6 +17,8 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     check_model(body, &mut found);
     check_parameters(body, rules, &mut found);
+    parameters::check_names(body, "", parameters::RESPONSES, &mut found);
+    parameters::check_ranges(body, "", parameters::OPENAI_RANGES, &mut found);
     check_output_limit(body.get("max_output_tokens"), "/max_output_tokens", rules, &mut found);
     check_metadata(body, &mut found);
     check_effort(body, body.at(["reasoning", "effort"]), "/reasoning/effort", &mut found);

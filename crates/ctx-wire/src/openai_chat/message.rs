@@ -273,9 +273,9 @@ impl<'a, 'f> Writer<'a, 'f> {
         if message.provider_fields.is_none() {
             return;
         }
-        let is_qwen = self.reader.model.to_ascii_lowercase().contains("qwen");
-        let (lost, own): (Vec<_>, Vec<_>) =
-            result_fields(message, Dialect::OpenaiChat).partition(|(name, _)| name == QWEN_STATE && !is_qwen);
+        let is_accepted = self.reader.state == ReasoningState::ContentEncrypted;
+        let (lost, own): (Vec<_>, Vec<_>) = result_fields(message, Dialect::OpenaiChat)
+            .partition(|(name, _)| name == ENCRYPTED_CONTENT && !is_accepted);
         put_fields(map, own);
         if !lost.is_empty() {
             self.report(Loss::Model.diagnostic());
@@ -327,8 +327,8 @@ fn signed(signature: &str) -> Json<'_> {
     object([("google", object([("thought_signature", signature.into())]))])
 }
 
-/// The reasoning state of Qwen 4, which other models reject.
-const QWEN_STATE: &str = "encrypted_content";
+/// Qwen 4's reasoning state, which other models reject.
+const ENCRYPTED_CONTENT: &str = "encrypted_content";
 
 /// Returns whether the reply is a recording.
 fn has_audio(message: &Message) -> bool {
