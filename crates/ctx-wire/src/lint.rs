@@ -122,7 +122,13 @@ fn check_metadata(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
 fn check_effort(body: &Json<'_>, effort: Option<&Json<'_>>, place: &str, found: &mut Vec<Diagnostic>) {
     let Some(effort) = effort.and_then(Json::as_str) else { return };
     let Some(known) = model_words::efforts(model_words::model(body)) else { return };
-    if !known.contains(&effort) {
+    if known.is_empty() {
+        let text = phrase!(
+            "the model does not accept parameter `{name}`",
+            name = place.trim_start_matches('/').replace('/', ".")
+        );
+        found.push(refused(codes::REJECTED_PARAMETER, text).at_pointer(place));
+    } else if !known.contains(&effort) {
         let known = Argument::list(known.into_iter().map(Phrase::verbatim), Divider::Comma);
         let text = phrase!(
             "the model has no reasoning effort `{effort}`; it has {known}",
@@ -152,11 +158,11 @@ fn check_output_limit(
     }
 }
 
-/// Writes in which dialect a request body is written; `None` if it is no request body.
+/// Returns the API dialect of a request body; `None` for any other document.
 ///
-/// A list of messages makes a body. Anthropic's has `system`, tools of its own, calls, results and thinking as blocks,
-/// or `thinking` with a model of Claude. `contents` are Gemini's, `input` is that of responses, and a
-/// `prompt` of one text that of a completion.
+/// `contents` are Gemini's, `input` is that of responses, a `prompt` that of a text completion. A list of messages is
+/// Anthropic's with `anthropic_version`, `system`, Anthropic's blocks, tools or thinking, or with a Claude model,
+/// `max_tokens` and no parameter of chat completions; otherwise it is a chat completion.
 pub fn detect(body: &Value) -> Option<Dialect> {
     if body.get("contents").is_some_and(Value::is_array) {
         return Some(Dialect::Gemini);
@@ -169,7 +175,17 @@ pub fn detect(body: &Value) -> Option<Dialect> {
         return Some(Dialect::Completion);
     }
     let messages = body.get("messages")?.as_array()?;
+    // Bodies for Bedrock and Vertex have a version, and no model.
+    if body.get("anthropic_version").is_some_and(Value::is_string) {
+        return Some(Dialect::Anthropic);
+    }
     is_named.then_some(())?;
+    if body.get("system").is_some() {
+        return Some(Dialect::Anthropic);
+    }
+    if has_chat_roles(messages) {
+        return Some(Dialect::OpenaiChat);
+    }
     let mut blocks = messages.iter().filter_map(|message| message.get("content")?.as_array()).flatten();
     let has_blocks = blocks.any(|block| match block.get("type").and_then(Value::as_str) {
         Some("tool_use" | "tool_result" | "redacted_thinking" | "image") => true,
@@ -179,12 +195,40 @@ pub fn detect(body: &Value) -> Option<Dialect> {
     });
     let tools = body.get("tools").and_then(Value::as_array);
     let has_tools = tools.is_some_and(|tools| tools.iter().any(is_anthropic_tool));
-    let is_claude = body.get("model").and_then(Value::as_str).is_some_and(|model| model.contains("claude-"));
-    let has_fields = ["thinking", "stop_sequences", "anthropic_version", "mcp_servers"]
-        .iter()
-        .any(|key| body.get(key).is_some());
-    let is_anthropic = body.get("system").is_some() || has_blocks || has_tools || is_claude && has_fields;
-    Some(if is_anthropic { Dialect::Anthropic } else { Dialect::OpenaiChat })
+    let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
+    let has_any = |keys: &[&str]| keys.iter().any(|key| body.get(key).is_some());
+    let is_claude = if has_any(&["thinking", "stop_sequences", "mcp_servers"]) {
+        model.contains("claude-")
+    } else {
+        // Anthropic requires `max_tokens`.
+        model.starts_with("claude-") && has_any(&["max_tokens"]) && !has_any(&CHAT_PARAMETERS)
+    };
+    Some(if has_blocks || has_tools || is_claude { Dialect::Anthropic } else { Dialect::OpenaiChat })
+}
+
+/// Parameters of chat completions that Anthropic does not have.
+const CHAT_PARAMETERS: [&str; 10] = [
+    "frequency_penalty",
+    "logit_bias",
+    "logprobs",
+    "max_completion_tokens",
+    "n",
+    "presence_penalty",
+    "response_format",
+    "seed",
+    "stop",
+    "stream_options",
+];
+
+/// Returns whether messages have a role or calls of chat completions. Anthropic has system messages only after the
+/// first message.
+fn has_chat_roles(messages: &[Value]) -> bool {
+    let role = |message: &Value| message.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let is_chat = |message: &Value| {
+        matches!(&*role(message), "tool" | "function" | "developer")
+            || message.get("tool_calls").is_some_and(Value::is_array)
+    };
+    messages.first().is_some_and(|first| role(first) == "system") || messages.iter().any(is_chat)
 }
 
 /// Returns whether a tool is one of Anthropic's: with a schema of its own, or by a type such as `bash_20250124`.

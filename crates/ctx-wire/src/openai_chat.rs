@@ -108,13 +108,21 @@ impl ReplyState {
     }
 }
 
-/// Returns whether a message is empty because its reasoning has no place here, which is told with it.
+/// Returns whether a finding of the linter is reported already: an unaccepted part, or a message that is empty
+/// because its reasoning is not sent.
 fn is_told(finding: &Diagnostic, found: &[Diagnostic]) -> bool {
     let message = finding.location.pointer.as_deref().and_then(|pointer| pointer.strip_suffix("/content"));
     let is_cause = |earlier: &Diagnostic| {
         earlier.code == codes::REASONING_NOT_SENT && earlier.location.pointer.as_deref() == message
     };
-    finding.code == codes::EMPTY_CONTENT && message.is_some() && found.iter().any(is_cause)
+    let is_same = |earlier: &Diagnostic| {
+        earlier.code == codes::PART_NOT_ACCEPTED && earlier.location.pointer == finding.location.pointer
+    };
+    match finding.code {
+        codes::EMPTY_CONTENT => message.is_some() && found.iter().any(is_cause),
+        codes::PART_NOT_ACCEPTED => found.iter().any(is_same),
+        _ => false,
+    }
 }
 
 /// A function in this dialect's envelope; what is in it already, and what is no function, stays.

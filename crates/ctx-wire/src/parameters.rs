@@ -96,7 +96,7 @@ impl<'a> ModelParameters<'a> {
     /// Returns whether providers accept this value of a sampler that they otherwise reject: the default, or with
     /// Anthropic's thinking a `top_p` from [`MIN_TOP_P`].
     fn is_default(self, name: &str, value: &Value) -> bool {
-        let Some(number) = value.as_f64() else { return false };
+        let Some(number) = value.as_f64() else { return value.as_bool() == Some(false) };
         let is_one = (number - 1.0).abs() < f64::EPSILON;
         match name {
             "temperature" => is_one,

@@ -10,6 +10,7 @@ mod determinism;
 mod generate;
 mod imported;
 mod limits;
+mod lint_rules;
 mod pipeline;
 mod properties;
 mod repeats;

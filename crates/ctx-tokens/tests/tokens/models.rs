@@ -79,7 +79,7 @@ fn finds_claude_models() {
 fn finds_models_of_other_families() {
     check("models/gemini-2.5-flash", "gemini-2.5-pro", 1_048_576, Some(65_536));
     check("gemini-3.8-flash", "gemini-3-pro", 1_048_576, Some(65_536));
-    check("gemini-4-argon", "gemini-3-pro", 1_048_576, Some(65_536));
+    check("gemini-4-argon", "gemini-4", 1_048_576, Some(1_048_576));
     check("deepseek-chat", "deepseek-chat", 131_072, Some(8_192));
     check("deepseek-ai/DeepSeek-R1-Distill-Qwen-32B", "deepseek-reasoner", 131_072, Some(65_536));
     check("deepseek-v4-flash", "deepseek-v4", 1_048_576, Some(393_216));

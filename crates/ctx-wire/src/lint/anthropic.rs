@@ -8,6 +8,7 @@ use super::{
     check_model, check_output_limit, check_parameters, images, is_empty, messages, parameters, refused,
     thinking, tools,
 };
+use crate::call_ids::MAX_ID;
 use crate::codes;
 use crate::json::Json;
 
@@ -42,15 +43,22 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     for (index, message) in messages.iter().enumerate() {
         check_content(index, message, index + 1 == messages.len(), &mut found);
     }
-    check_pairs(messages, &mut found);
-    thinking::check(body, messages, rules, &mut found);
+    let turns = turns(messages);
+    check_pairs(&turns, &mut found);
+    check_kinds(&turns, &mut found);
+    check_tools(body, &mut found);
+    thinking::check(body, messages, &turns, rules, &mut found);
+    check_system(body, &mut found);
     check_marks(body, &mut found);
     check_stops(body, &mut found);
-    check_output_limit(body.get("max_tokens"), "/max_tokens", rules, &mut found);
+    if !has_beta(body, "output-128k") {
+        check_output_limit(body.get("max_tokens"), "/max_tokens", rules, &mut found);
+    }
     images::check(messages, &mut found);
     check_version(body, messages, &mut found);
     tools::check(body, |tool| tool.get("name")?.as_str(), MAX_TOOL_NAME, &mut found);
-    let marks = cache_marks(body).len();
+    let is_marked = body.get("cache_control").is_some_and(Json::is_object);
+    let marks = cache_marks(body).len() + usize::from(is_marked);
     if marks > MAX_CACHE_MARKS {
         let text = phrase!(
             "the request has {marks} cache marks; the limit is {limit}",
@@ -120,14 +128,15 @@ fn check_content(index: usize, message: &Json<'_>, is_last: bool, found: &mut Ve
     let content = message.get("content");
     let is_prefill = is_last && role(message) == "assistant";
     if is_empty(content) {
+        // The start of a reply may be empty.
+        if is_prefill {
+            return;
+        }
         found.push(refused(codes::EMPTY_CONTENT, phrase!("the message is empty")).at_pointer(place()));
         return;
     }
     for (position, block) in blocks(message).iter().enumerate() {
-        let text = block.get("text").and_then(Json::as_str);
-        if block.get("type").and_then(Json::as_str) == Some("text")
-            && text.is_none_or(|text| text.trim().is_empty())
-        {
+        if is_blank_text(block) {
             let text = phrase!("a text block is empty");
             found.push(refused(codes::EMPTY_CONTENT, text).at_pointer(format!("{}/{position}", place())));
         }
@@ -139,29 +148,64 @@ fn check_content(index: usize, message: &Json<'_>, is_last: bool, found: &mut Ve
     }
 }
 
-/// Every call is answered in the next message, whose results come first; every result follows its call.
-fn check_pairs(messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
+/// A block and its place in the body.
+pub(super) struct PlacedBlock<'a> {
+    pub(super) block: &'a Json<'a>,
+    pub(super) place: String,
+}
+
+/// Consecutive messages of one role, which the API joins.
+pub(super) struct Turn<'a> {
+    pub(super) role: &'a str,
+    pub(super) blocks: Vec<PlacedBlock<'a>>,
+}
+
+impl<'a> Turn<'a> {
+    pub(super) fn of_kind(&self, kind: &'static str) -> impl Iterator<Item = &PlacedBlock<'a>> {
+        self.blocks.iter().filter(move |placed| is_of(placed.block, kind))
+    }
+}
+
+pub(super) fn turns<'a>(messages: &'a [Json<'a>]) -> Vec<Turn<'a>> {
+    let mut turns: Vec<Turn<'a>> = Vec::new();
+    for (index, message) in messages.iter().enumerate() {
+        if turns.last().is_none_or(|turn| turn.role != role(message)) {
+            turns.push(Turn { role: role(message), blocks: Vec::new() });
+        }
+        let placed = blocks(message).iter().enumerate().map(|(position, block)| PlacedBlock {
+            block,
+            place: format!("/messages/{index}/content/{position}"),
+        });
+        let text = message.get("content").filter(|content| content.is_text());
+        let text = text.map(|block| PlacedBlock { block, place: format!("/messages/{index}/content") });
+        turns.last_mut().expect("a turn was pushed").blocks.extend(text.into_iter().chain(placed));
+    }
+    turns
+}
+
+/// Every call has its result in the next turn, whose results come first; every result follows its call.
+fn check_pairs(turns: &[Turn<'_>], found: &mut Vec<Diagnostic>) {
     let mut open: Vec<(&str, String)> = Vec::new();
     let mut earlier: BTreeSet<&str> = BTreeSet::new();
-    for (index, message) in messages.iter().enumerate() {
+    for turn in turns {
         let ids: BTreeSet<&str> = open.iter().map(|(id, _)| *id).collect();
         let mut answered = BTreeSet::new();
         let mut has_words = false;
-        for (position, block) in blocks(message).iter().enumerate() {
-            if block.get("type").and_then(Json::as_str) != Some("tool_result") {
+        for PlacedBlock { block, place } in &turn.blocks {
+            if !is_of(block, "tool_result") {
                 has_words = true;
                 continue;
             }
             let id = block.get("tool_use_id").and_then(Json::as_str).unwrap_or_default();
             if let Some(finding) = result(id, ids.contains(id), !answered.insert(id), has_words) {
-                found.push(finding.at_pointer(format!("/messages/{index}/content/{position}")));
+                found.push(finding.at_pointer(&**place));
             }
         }
         for (id, at) in open.drain(..).filter(|(id, _)| !answered.contains(id)) {
             let text = phrase!("call `{id}` has no result in the next message", id = excerpt(id));
             found.push(refused(codes::UNANSWERED_CALL, text).at_pointer(at));
         }
-        open = calls(message, index, found);
+        open = calls(turn, found);
         for (id, at) in &open {
             if !earlier.insert(id) {
                 let text = phrase!("duplicate call id `{id}`, also in an earlier message", id = excerpt(id));
@@ -194,33 +238,96 @@ fn result(id: &str, is_open: bool, is_second: bool, has_words: bool) -> Option<D
     })
 }
 
-/// The ids of the calls of a message, with their places; ids that cannot be used are reported.
-fn calls<'a>(message: &'a Json<'a>, index: usize, found: &mut Vec<Diagnostic>) -> Vec<(&'a str, String)> {
+/// Returns the ids of the calls of a turn, with their places. Reports ids that cannot be used.
+fn calls<'a>(turn: &Turn<'a>, found: &mut Vec<Diagnostic>) -> Vec<(&'a str, String)> {
     let mut calls: Vec<(&str, String)> = Vec::new();
     let mut ids = BTreeSet::new();
-    for (position, block) in blocks(message).iter().enumerate() {
-        if block.get("type").and_then(Json::as_str) != Some("tool_use") {
-            continue;
-        }
-        let at = format!("/messages/{index}/content/{position}/id");
+    for PlacedBlock { block, place } in turn.of_kind("tool_use") {
+        let at = format!("{place}/id");
         let id = block.get("id").and_then(Json::as_str).unwrap_or_default();
         if id.is_empty() {
             found.push(refused(codes::NO_CALL_ID, phrase!("the call has no id")).at_pointer(at));
-        } else if !ids.insert(id) {
+            continue;
+        }
+        if !ids.insert(id) {
             let text = phrase!("duplicate call id `{id}` in one message", id = excerpt(id));
             found.push(refused(codes::DUPLICATE_CALL, text).at_pointer(at));
-        } else {
-            if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
-                let text = phrase!(
-                    "call id `{id}` may contain only letters, digits, `_`, and `-`",
-                    id = excerpt(id)
-                );
-                found.push(refused(codes::DIALECT_LIMIT, text).at_pointer(at.clone()));
-            }
-            calls.push((id, at));
+            continue;
         }
+        if id.len() > MAX_ID {
+            found.push(super::long_id(id).at_pointer(at.clone()));
+        } else if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
+            let text =
+                phrase!("call id `{id}` may contain only letters, digits, `_`, and `-`", id = excerpt(id));
+            found.push(refused(codes::DIALECT_LIMIT, text).at_pointer(at.clone()));
+        }
+        calls.push((id, at));
     }
     calls
+}
+
+/// Reports blocks that a side does not have, and calls whose input is not an object.
+fn check_kinds(turns: &[Turn<'_>], found: &mut Vec<Diagnostic>) {
+    for turn in turns {
+        for PlacedBlock { block, place } in &turn.blocks {
+            let kind = block.get("type").and_then(Json::as_str).unwrap_or_default();
+            let is_misplaced = match kind {
+                "tool_use" | "thinking" | "redacted_thinking" => turn.role == "user",
+                "tool_result" | "image" => turn.role == "assistant",
+                "image_url" | "input_text" | "input_image" | "input_audio" | "output_text" | "file" => true,
+                _ => false,
+            };
+            if is_misplaced {
+                let role = excerpt(turn.role);
+                let text = phrase!("role `{role}` cannot have part `{part}`", role, part = excerpt(kind));
+                found.push(refused(codes::PART_NOT_ACCEPTED, text).at_pointer(&**place));
+            }
+            if kind == "tool_use" && !block.get("input").is_some_and(Json::is_object) {
+                let text = phrase!("the input of a call must be an object");
+                found.push(refused(codes::SHAPE, text).at_pointer(format!("{place}/input")));
+            }
+            for (inner, nested) in blocks(block).iter().enumerate() {
+                if is_blank_text(nested) && nested.get("cache_control").is_none() {
+                    let text = phrase!("a text block is empty");
+                    let place = format!("{place}/content/{inner}");
+                    found.push(refused(codes::EMPTY_CONTENT, text).at_pointer(place));
+                }
+            }
+        }
+    }
+}
+
+/// Checks the schemas of functions, and that the tool choice names one of the tools.
+fn check_tools(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
+    let tools = body.get("tools").and_then(Json::as_list).unwrap_or_default();
+    for (index, tool) in tools.iter().enumerate() {
+        let is_function = matches!(tool.get("type").and_then(Json::as_str), None | Some("custom"));
+        if is_function && tool.at(["input_schema", "type"]).and_then(Json::as_str) != Some("object") {
+            let text = phrase!("the tool needs `input_schema` of type `object`");
+            found.push(refused(codes::TOOL_DEFINITION, text).at_pointer(format!("/tools/{index}")));
+        }
+    }
+    let Some(kind) = body.at(["tool_choice", "type"]).and_then(Json::as_str) else { return };
+    let wanted = body.at(["tool_choice", "name"]).and_then(Json::as_str).unwrap_or_default();
+    let has_name = |tool: &Json<'_>| tool.get("name").and_then(Json::as_str) == Some(wanted);
+    let is_mcp = |tool: &Json<'_>| is_of(tool, tools::MCP);
+    let text = if matches!(kind, "any" | "tool") && tools.is_empty() {
+        phrase!("`tool_choice` needs `tools`")
+    } else if kind == "tool" && !tools.iter().any(|tool| has_name(tool) || is_mcp(tool)) {
+        phrase!("`tool_choice` names `{name}`, which is not among the tools", name = excerpt(wanted))
+    } else {
+        return;
+    };
+    found.push(refused(codes::SHAPE, text).at_pointer("/tool_choice"));
+}
+
+pub(super) fn is_of(block: &Json<'_>, kind: &str) -> bool {
+    block.get("type").and_then(Json::as_str) == Some(kind)
+}
+
+fn is_blank_text(block: &Json<'_>) -> bool {
+    let text = block.get("text").and_then(Json::as_str);
+    is_of(block, "text") && text.is_none_or(|text| text.trim().is_empty())
 }
 
 pub(super) fn blocks<'a>(message: &'a Json<'a>) -> &'a [Json<'a>] {
@@ -251,7 +358,12 @@ fn cache_marks<'a>(body: &'a Json<'a>) -> Vec<(String, &'a Json<'a>)> {
 fn check_marks(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let mut is_short = false;
     for (place, block) in cache_marks(body) {
-        let is_long = block.at(["cache_control", "ttl"]).and_then(Json::as_str) == Some("1h");
+        let ttl = block.at(["cache_control", "ttl"]);
+        let is_long = ttl.and_then(Json::as_str) == Some("1h");
+        if ttl.is_some_and(|ttl| !is_long && ttl.as_str() != Some("5m")) {
+            let text = phrase!("the lifetime of a cache mark must be `5m` or `1h`");
+            found.push(refused(codes::SHAPE, text).at_pointer(format!("{place}/cache_control/ttl")));
+        }
         if is_long && is_short {
             let text = phrase!("a long-lived cache mark follows a short-lived one");
             found.push(refused(codes::DIALECT_LIMIT, text).at_pointer(&*place));
@@ -264,6 +376,12 @@ fn check_marks(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Returns whether the body enables a beta, by the start of its name. A header may enable more.
+pub(super) fn has_beta(body: &Json<'_>, prefix: &str) -> bool {
+    let betas = body.get("anthropic_beta").and_then(Json::as_list).unwrap_or_default();
+    betas.iter().filter_map(Json::as_str).any(|beta| beta.starts_with(prefix))
+}
+
 /// Checks what depends on the version and the betas, where the body names them as it does for cloud providers.
 fn check_version(body: &Json<'_>, messages: &[Json<'_>], found: &mut Vec<Diagnostic>) {
     let Some(version) = body.get("anthropic_version").and_then(Json::as_str) else { return };
@@ -272,8 +390,14 @@ fn check_version(body: &Json<'_>, messages: &[Json<'_>], found: &mut Vec<Diagnos
         let text = phrase!("parameter `{name}` needs a beta in `anthropic_beta`", name);
         found.push(refused(codes::REJECTED_PARAMETER, text).at_pointer(format!("/{name}")));
     }
-    let replies = messages.iter().enumerate().filter(|(_, message)| role(message) == "assistant");
-    for (index, message) in replies.filter(|_| version == NEW_VERSION) {
+    if version != NEW_VERSION {
+        return;
+    }
+    for name in ["temperature", "top_p", "top_k"].into_iter().filter(|name| body.get(name).is_some()) {
+        let text = phrase!("API version {version} has no parameter `{name}`", version = NEW_VERSION, name);
+        found.push(refused(codes::REJECTED_PARAMETER, text).at_pointer(format!("/{name}")));
+    }
+    for (index, message) in messages.iter().enumerate().filter(|(_, message)| role(message) == "assistant") {
         for (position, block) in blocks(message).iter().enumerate() {
             if block.get("type").and_then(Json::as_str) == Some("document") {
                 let text =
@@ -282,6 +406,15 @@ fn check_version(body: &Json<'_>, messages: &[Json<'_>], found: &mut Vec<Diagnos
                 found.push(refused(codes::PART_NOT_ACCEPTED, text).at_pointer(place));
             }
         }
+    }
+}
+
+/// Reports blank texts of the field `system`.
+fn check_system(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
+    let blocks = body.get("system").and_then(Json::as_list).unwrap_or_default();
+    for (index, _) in blocks.iter().enumerate().filter(|(_, block)| is_blank_text(block)) {
+        let text = phrase!("a text block is empty");
+        found.push(refused(codes::EMPTY_CONTENT, text).at_pointer(format!("/system/{index}")));
     }
 }
 

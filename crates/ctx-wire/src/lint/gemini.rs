@@ -42,6 +42,11 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     let limit = field_at(body, ["generationConfig", "maxOutputTokens"]);
     check_output_limit(limit, "/generationConfig/maxOutputTokens", rules, &mut found);
     if let Some(schema) = field_at(body, ["generationConfig", "responseSchema"]) {
+        if field_at(body, ["generationConfig", "responseMimeType"]).is_none() {
+            let text =
+                phrase!("`{name}` needs `{needed}`", name = "responseSchema", needed = "responseMimeType");
+            found.push(refused(codes::SHAPE, text).at_pointer("/generationConfig/responseSchema"));
+        }
         schema::check_gemini(schema, "/generationConfig/responseSchema", &mut found);
     }
     if rules.reasoning_state == ReasoningState::SignatureRequired {
@@ -81,9 +86,27 @@ fn check_content(index: usize, content: &Json<'_>, found: &mut Vec<Diagnostic>) 
         found.push(finding.at_pointer(format!("/contents/{index}")));
     }
     for (position, part) in parts(content).iter().enumerate() {
+        let place = format!("/contents/{index}/parts/{position}");
         if part.as_object().is_none_or(Object::is_empty) {
             let finding = refused(codes::EMPTY_CONTENT, phrase!("the part is empty"));
-            found.push(finding.at_pointer(format!("/contents/{index}/parts/{position}")));
+            found.push(finding.at_pointer(place.clone()));
+        }
+        check_part(role(content), part, &place, found);
+    }
+}
+
+/// Reports calls and results on the wrong side, and those whose arguments are not an object.
+fn check_part(role: &str, part: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
+    for (name, values, side) in [("functionCall", "args", "model"), ("functionResponse", "response", "user")]
+    {
+        let Some(function) = field(part, name) else { continue };
+        if role != side && matches!(role, "user" | "model") {
+            let text = phrase!("role `{role}` cannot have part `{part}`", role = excerpt(role), part = name);
+            found.push(refused(codes::PART_NOT_ACCEPTED, text).at_pointer(format!("{place}/{name}")));
+        }
+        if field(function, values).is_some_and(|value| !value.is_object() && !value.is_null()) {
+            let text = phrase!("`{name}` must be an object", name = values);
+            found.push(refused(codes::SHAPE, text).at_pointer(format!("{place}/{name}/{values}")));
         }
     }
 }
@@ -205,6 +228,7 @@ fn check_thinking(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     };
     if let Some((budget, (least, most))) = budget.zip(model_words::thinking_budgets(model))
         && !(least..=most).contains(&budget)
+        && !(budget == 0 && model.contains("lite"))
     {
         let text = phrase!(
             "a thinking budget of {budget} is not accepted; the model accepts {least} to {most}, and -1",

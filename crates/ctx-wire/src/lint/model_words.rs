@@ -35,6 +35,8 @@ pub(super) fn efforts(model: &str) -> Option<Vec<&'static str>> {
         ("none", "high", "minimal")
     } else if model == "gpt-5" || is(&["gpt-5-"]) {
         ("minimal", "high", "")
+    } else if is(&["gpt-4", "gpt-3.5"]) {
+        return Some(Vec::new());
     } else {
         return None;
     };
@@ -48,13 +50,22 @@ pub(super) fn thinking_budgets(model: &str) -> Option<(i64, i64)> {
     if !model.contains("gemini-2.5") {
         return None;
     }
-    Some(if model.contains("pro") { (128, 32_768) } else { (0, 24_576) })
+    Some(if model.contains("pro") {
+        (128, 32_768)
+    } else if model.contains("lite") {
+        (512, 24_576)
+    } else {
+        (0, 24_576)
+    })
 }
 
 /// Returns the thinking levels that a model of Gemini accepts; `None` if they are not known.
 pub(super) fn thinking_levels(model: &str) -> Option<&'static [&'static str]> {
     const ALL: &[&str] = &["minimal", "low", "medium", "high"];
     let is_of = |part: &str| model.contains(part);
+    if is_of("gemini-4") {
+        return Some(if is_of("hydrogen") { &["low", "medium", "high", "xhigh"] } else { &ALL[1..] });
+    }
     let is_late_flash = ["gemini-3.7", "gemini-3.8", "gemini-3.9"].iter().any(|name| is_of(name));
     if is_of("gemini-2") {
         Some(&[])
@@ -63,6 +74,14 @@ pub(super) fn thinking_levels(model: &str) -> Option<&'static [&'static str]> {
     } else {
         None
     }
+}
+
+/// Returns whether a model of Anthropic that always thinks accepts a forced tool call: Fable 5 and Mythos 5, not the
+/// later 5.x.
+pub(super) fn accepts_forced_calls(model: &str) -> bool {
+    let rest = ["fable-5", "mythos-5"].iter().find_map(|name| model.split_once(name)).map(|(_, rest)| rest);
+    let is_date = |rest: &str| rest.strip_prefix('-').is_some_and(|date| date.len() == 8);
+    rest.is_some_and(|rest| rest.is_empty() || is_date(rest))
 }
 
 /// Returns whether a model of Anthropic accepts `between_tools`.
@@ -94,13 +113,13 @@ mod tests {
         check("gpt-6.1-terra", "none low medium high xhigh max");
         check("gpt-6.2", "low medium high xhigh max");
         check("gpt-5.1-codex-max", "");
-        check("gpt-4o", "");
+        assert_eq!(efforts("gpt-4o"), Some(Vec::new()));
     }
 
     #[test]
     fn reads_thinking_of_gemini() {
         assert_eq!(thinking_budgets("gemini-2.5-pro"), Some((128, 32_768)));
-        assert_eq!(thinking_budgets("gemini-2.5-flash-lite"), Some((0, 24_576)));
+        assert_eq!(thinking_budgets("gemini-2.5-flash-lite"), Some((512, 24_576)));
         assert_eq!(thinking_budgets("gemini-3-pro"), None);
         assert_eq!(thinking_levels("gemini-3-flash"), Some(&["minimal", "low", "medium", "high"][..]));
         assert_eq!(thinking_levels("gemini-3-pro"), Some(&["low", "medium", "high"][..]));

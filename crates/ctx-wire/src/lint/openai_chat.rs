@@ -1,8 +1,8 @@
 //! Bodies of chat completions.
 
 use ctx_types::{
-    Diagnostic, Message, MessageExtras, OutputLimit, ReasoningState, RequestRules, Role, Severity, Source,
-    Text, ToolCall, excerpt, phrase,
+    CallIdRule, Diagnostic, Message, MessageExtras, OutputLimit, ReasoningState, RequestRules, Role,
+    Severity, Source, Text, ToolCall, excerpt, phrase,
 };
 
 use super::{
@@ -27,29 +27,51 @@ const MAX_TOP_LOGPROBS: u64 = 20;
 pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     check_model(body, &mut found);
-    check_limits(body, rules, &mut found);
-    check_parameters(body, rules, &mut found);
-    let is_known = rules != RequestRules::default();
-    let mut of_values = Vec::new();
-    parameters::check_names(body, "", parameters::CHAT, &mut of_values);
-    parameters::check_ranges(body, "", parameters::OPENAI_RANGES, &mut of_values);
-    found.extend(of_values.into_iter().map(|finding| for_server(finding, is_known)));
-    for name in ["max_tokens", "max_completion_tokens"] {
-        check_output_limit(body.get(name), &format!("/{name}"), rules, &mut found);
-    }
-    check_metadata(body, &mut found);
-    check_effort(body, body.get("reasoning_effort"), "/reasoning_effort", &mut found);
-    check_effort_with_tools(body, &mut found);
-    check_schemas(body, &mut found);
     let messages = messages(body, &mut found);
+    let is_router = is_served_by_others(body);
+    let is_provider = rules != RequestRules::default() && !is_router;
+    let mut of_model = Vec::new();
+    check_limits(body, rules, &mut of_model);
+    check_parameters(body, rules, &mut of_model);
+    parameters::check_names(body, "", parameters::CHAT, &mut of_model);
+    parameters::check_ranges(body, "", parameters::OPENAI_RANGES, &mut of_model);
+    for name in ["max_tokens", "max_completion_tokens"] {
+        check_output_limit(body.get(name), &format!("/{name}"), rules, &mut of_model);
+    }
     for (index, message) in messages.iter().enumerate() {
         check_message(index, message, &mut found);
-        check_media(index, message, is_known, &mut found);
+        check_media(index, message, &mut of_model);
+        check_call_ids(index, message, rules, &mut of_model);
     }
-    check_reasoning(body, messages, rules, &mut found);
-    tools::check(body, |tool| function(tool)?.get("name")?.as_str(), tools::MAX_NAME, &mut found);
+    check_reasoning(body, messages, rules, &mut of_model);
+    found.extend(of_model.into_iter().map(|finding| for_server(finding, is_provider)));
+    if is_provider {
+        check_combinations(body, &mut found);
+        for (index, message) in messages.iter().enumerate() {
+            check_fields(index, message, &mut found);
+        }
+    }
+    let mut of_tools = Vec::new();
+    check_effort(body, body.get("reasoning_effort"), "/reasoning_effort", &mut of_tools);
+    check_effort_with_tools(body, &mut of_tools);
+    tools::check(body, |tool| function(tool)?.get("name")?.as_str(), tools::MAX_NAME, &mut of_tools);
+    found.extend(of_tools.into_iter().map(|finding| for_server(finding, !is_router)));
+    check_metadata(body, &mut found);
+    check_schemas(body, &mut found);
     found.extend(pairing::check(&messages.iter().map(outline).collect::<Vec<_>>()));
     found
+}
+
+/// Returns whether the model's name is that of a router (`openai/gpt-5`) or a local server (`deepseek-r1:14b`), which
+/// accept more than the provider.
+fn is_served_by_others(body: &Json<'_>) -> bool {
+    body.get("model").and_then(Json::as_str).is_some_and(|model| model.contains(['/', ':']))
+}
+
+/// Makes an error a warning if other servers than the model's provider may accept the request.
+fn for_server(finding: Diagnostic, is_provider: bool) -> Diagnostic {
+    let severity = if is_provider { finding.severity } else { Severity::Warning };
+    Diagnostic { severity, ..finding }
 }
 
 fn check_limits(body: &Json<'_>, rules: RequestRules, found: &mut Vec<Diagnostic>) {
@@ -80,10 +102,58 @@ fn check_limits(body: &Json<'_>, rules: RequestRules, found: &mut Vec<Diagnostic
     }
 }
 
-/// Some models accept tools only without reasoning.
+/// Reports a parameter that needs another.
+fn without(name: &'static str, needed: &'static str) -> Diagnostic {
+    let text = phrase!("`{name}` needs `{needed}`", name, needed);
+    refused(codes::REJECTED_PARAMETER, text).at_pointer(format!("/{name}"))
+}
+
+/// Reports parameters that `OpenAI` accepts only with or without another.
+fn check_combinations(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
+    let has = |key: &str| body.get(key).is_some_and(|value| !value.is_null());
+    if has("max_tokens") && has("max_completion_tokens") {
+        let (name, other) = ("max_tokens", "max_completion_tokens");
+        let text = phrase!("`{name}` cannot be used with `{other}`", name, other);
+        found.push(refused(codes::REJECTED_PARAMETER, text).at_pointer("/max_tokens"));
+    }
+    if has("stream_options") && body.get("stream") != Some(&Json::Bool(true)) {
+        found.push(without("stream_options", "stream"));
+    }
+    let tools = body.get("tools").and_then(Json::as_list).unwrap_or_default();
+    let choice =
+        body.get("tool_choice").filter(|choice| choice.as_str() != Some("none") && !choice.is_null());
+    if tools.is_empty() && choice.is_some() {
+        found.push(without("tool_choice", "tools"));
+    }
+    if tools.is_empty() && has("parallel_tool_calls") {
+        found.push(without("parallel_tool_calls", "tools"));
+    }
+    for (index, _) in tools.iter().enumerate().filter(|(_, tool)| tool.get("type").is_none()) {
+        let text = phrase!("the tool has no `type`");
+        found.push(refused(codes::TOOL_DEFINITION, text).at_pointer(format!("/tools/{index}")));
+    }
+    let chosen = choice.and_then(|choice| choice.at(["function", "name"])?.as_str());
+    let is_chosen =
+        |tool: &Json<'_>| function(tool).and_then(|function| function.get("name")?.as_str()) == chosen;
+    if let Some(name) = chosen.filter(|_| !tools.is_empty() && !tools.iter().any(is_chosen)) {
+        let text =
+            phrase!("`tool_choice` names `{name}`, which is not among the tools", name = excerpt(name));
+        found.push(refused(codes::SHAPE, text).at_pointer("/tool_choice"));
+    }
+    if body.at(["response_format", "json_schema"]).is_some_and(|format| format.get("name").is_none()) {
+        let text = phrase!("`json_schema` has no name");
+        found.push(refused(codes::SHAPE, text).at_pointer("/response_format/json_schema"));
+    }
+}
+
+/// Some models accept tools only without reasoning, or not at all.
 fn check_effort_with_tools(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let effort = body.get("reasoning_effort").and_then(Json::as_str).unwrap_or("none");
     let has_tools = body.get("tools").and_then(Json::as_list).is_some_and(|tools| !tools.is_empty());
+    if has_tools && model_words::model(body).starts_with("gpt-6.2") {
+        let text = phrase!("the model accepts tools only in the Responses API");
+        found.push(refused(codes::REJECTED_PARAMETER, text).at_pointer("/tools"));
+    }
     if has_tools && effort != "none" && model_words::model(body).starts_with("gpt-5.6") {
         let text = phrase!(
             "the model does not accept parameter `{name}` with `{other}`",
@@ -110,14 +180,8 @@ fn check_schemas(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Makes an error a warning for models that the table does not know: their servers may accept more.
-fn for_server(finding: Diagnostic, is_known: bool) -> Diagnostic {
-    let severity = if is_known { finding.severity } else { Severity::Warning };
-    Diagnostic { severity, ..finding }
-}
-
-/// Finds parts of other API dialects, and parts other than text in results of tools.
-fn check_media(index: usize, message: &Json<'_>, is_known: bool, found: &mut Vec<Diagnostic>) {
+/// Reports parts that a role does not have, and parts of other API dialects.
+fn check_media(index: usize, message: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let role = message.get("role").and_then(Json::as_str).unwrap_or_default();
     let parts = message.get("content").and_then(Json::as_list).into_iter().flatten();
     for (position, part) in parts.enumerate() {
@@ -128,7 +192,13 @@ fn check_media(index: usize, message: &Json<'_>, is_known: bool, found: &mut Vec
             "input_file" | "document" => Some("file"),
             _ => None,
         };
-        if replacement.is_none() && (role != "tool" || kind == "text") {
+        let has_media = matches!(kind, "image_url" | "input_audio" | "file");
+        let is_misplaced = match role {
+            "tool" => kind != "text",
+            "assistant" | "system" | "developer" => has_media,
+            _ => false,
+        };
+        if replacement.is_none() && !is_misplaced {
             continue;
         }
         let text =
@@ -139,8 +209,39 @@ fn check_media(index: usize, message: &Json<'_>, is_known: bool, found: &mut Vec
             }
             None => refused(codes::PART_NOT_ACCEPTED, text),
         };
-        let place = format!("/messages/{index}/content/{position}");
-        found.push(for_server(finding.at_pointer(place), is_known));
+        found.push(finding.at_pointer(format!("/messages/{index}/content/{position}")));
+    }
+}
+
+/// Reports a name that OpenAI rejects, and calls without a type.
+fn check_fields(index: usize, message: &Json<'_>, found: &mut Vec<Diagnostic>) {
+    let name = message.get("name").and_then(Json::as_str).unwrap_or_default();
+    if name.contains(|letter: char| letter.is_whitespace() || "<|\\/>".contains(letter)) {
+        let text = phrase!("the name of a message cannot have white space, `<`, `>`, `|`, `/` or `\\`");
+        found.push(refused(codes::SHAPE, text).at_pointer(format!("/messages/{index}/name")));
+    }
+    let calls = message.get("tool_calls").and_then(Json::as_list).unwrap_or_default();
+    for (at, _) in calls.iter().enumerate().filter(|(_, call)| call.get("type").is_none()) {
+        let place = format!("/messages/{index}/tool_calls/{at}");
+        found.push(refused(codes::SHAPE, phrase!("the call has no `type`")).at_pointer(place));
+    }
+}
+
+/// Reports ids that are not of the model's form.
+fn check_call_ids(index: usize, message: &Json<'_>, rules: RequestRules, found: &mut Vec<Diagnostic>) {
+    if rules.call_ids != CallIdRule::NineAlphanumeric {
+        return;
+    }
+    let calls = message.get("tool_calls").and_then(Json::as_list).unwrap_or_default();
+    let of_calls =
+        calls.iter().enumerate().map(|(at, call)| (format!("/tool_calls/{at}/id"), call.get("id")));
+    let of_result = std::iter::once(("/tool_call_id".to_owned(), message.get("tool_call_id")));
+    for (place, id) in of_calls.chain(of_result) {
+        let Some(id) = id.and_then(Json::as_str) else { continue };
+        if id.len() != 9 || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            let text = phrase!("call id `{id}` must have 9 ASCII letters and digits", id = excerpt(id));
+            found.push(refused(codes::DIALECT_LIMIT, text).at_pointer(format!("/messages/{index}{place}")));
+        }
     }
 }
 
@@ -197,7 +298,8 @@ fn check_content(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Di
         Role::Assistant if message.get("audio").is_some_and(Json::is_object) => return,
         // A tool may have nothing to say.
         Role::Tool if content.is_some_and(Json::is_text) => return,
-        Role::Tool | Role::User => refused(
+        // OpenAI accepts an empty string.
+        Role::Tool | Role::User if !content.is_some_and(Json::is_text) => refused(
             codes::EMPTY_CONTENT,
             phrase!("the message of role `{role}` is empty", role = role.to_string()),
         ),

@@ -1,6 +1,6 @@
 //! Bodies of OpenAI's responses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_types::{Diagnostic, Phrase, RequestRules, excerpt, phrase};
 
@@ -12,6 +12,9 @@ use crate::call_ids::MAX_ID;
 use crate::codes;
 use crate::json::Json;
 
+/// The lowest limit on the output, in tokens.
+const MIN_OUTPUT: u64 = 16;
+
 /// Checks a body.
 pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
@@ -21,6 +24,18 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     parameters::check_ranges(body, "", parameters::OPENAI_RANGES, &mut found);
     check_output_limit(body.get("max_output_tokens"), "/max_output_tokens", rules, &mut found);
     check_metadata(body, &mut found);
+    let limit = match body.get("max_output_tokens") {
+        Some(Json::Number(limit)) => limit.as_u64(),
+        _ => None,
+    };
+    if limit.is_some_and(|limit| limit < MIN_OUTPUT) {
+        let text = phrase!("`max_output_tokens` must be {limit} or more", limit = MIN_OUTPUT);
+        found.push(refused(codes::DIALECT_LIMIT, text).at_pointer("/max_output_tokens"));
+    }
+    if body.get("background") == Some(&Json::Bool(true)) && body.get("store") == Some(&Json::Bool(false)) {
+        let text = phrase!("`{name}` needs `{needed}`", name = "background", needed = "store");
+        found.push(refused(codes::REJECTED_PARAMETER, text).at_pointer("/background"));
+    }
     check_effort(body, body.at(["reasoning", "effort"]), "/reasoning/effort", &mut found);
     check_schemas(body, &mut found);
     let items = body.get("input").and_then(Json::as_list).unwrap_or_default();
@@ -36,7 +51,14 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
         found.push(refused(codes::SHAPE, text).at_pointer("/previous_response_id"));
     }
     let mut pairs = Pairs::default();
+    let mut ids = BTreeSet::new();
     for (index, item) in items.iter().enumerate() {
+        let id = item.get("id").and_then(Json::as_str);
+        if let Some(id) = id.filter(|id| kind(item) != "item_reference" && !ids.insert(*id)) {
+            let text = phrase!("duplicate item id `{id}`", id = excerpt(id));
+            found.push(refused(codes::SHAPE, text).at_pointer(format!("/input/{index}/id")));
+        }
+        check_function_item(index, item, &mut found);
         match kind(item) {
             "message" => check_message(index, item, &mut found),
             "function_call" | "custom_tool_call" => pairs.add_call(index, item, &mut found),
@@ -89,6 +111,7 @@ fn check_reasoning(body: &Json<'_>, items: &[Json<'_>], found: &mut Vec<Diagnost
 fn is_output(item: &Json<'_>) -> bool {
     match kind(item) {
         "message" => item.get("role").and_then(Json::as_str) == Some("assistant"),
+        "mcp_approval_response" => false,
         kind => !kind.ends_with("_output"),
     }
 }
@@ -103,6 +126,30 @@ fn functions<'a>(tools: &'a [Json<'a>]) -> Vec<(String, Option<&'a str>)> {
 
 fn kind<'a>(value: &'a Json<'_>) -> &'a str {
     value.get("type").and_then(Json::as_str).unwrap_or("message")
+}
+
+/// Checks the fields of a function call and of its result.
+fn check_function_item(index: usize, item: &Json<'_>, found: &mut Vec<Diagnostic>) {
+    let mut report = |name: &'static str, text: Phrase| {
+        found.push(refused(codes::SHAPE, text).at_pointer(format!("/input/{index}/{name}")));
+    };
+    match kind(item) {
+        "function_call" => {
+            if item.get("id").and_then(Json::as_str).is_some_and(|id| !id.starts_with("fc")) {
+                report("id", phrase!("the id of a function call must begin with `fc`"));
+            }
+            if item.get("name").and_then(Json::as_str).is_none_or(str::is_empty) {
+                report("name", phrase!("the function call has no name"));
+            }
+            if !item.get("arguments").is_some_and(Json::is_text) {
+                report("arguments", phrase!("the call's arguments must be a string"));
+            }
+        }
+        "function_call_output" if item.get("output").is_none() => {
+            report("output", phrase!("the result has no `output`"));
+        }
+        _ => {}
+    }
 }
 
 fn check_message(index: usize, item: &Json<'_>, found: &mut Vec<Diagnostic>) {

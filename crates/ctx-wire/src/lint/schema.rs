@@ -12,7 +12,8 @@ use crate::json::{Json, Object};
 const MAPS: [&str; 3] = ["properties", "$defs", "definitions"];
 
 /// Keywords whose values are a schema or a list of schemas.
-const CHILDREN: [&str; 6] = ["items", "prefixItems", "anyOf", "oneOf", "allOf", "additionalProperties"];
+const CHILDREN: [&str; 7] =
+    ["items", "prefixItems", "anyOf", "any_of", "oneOf", "allOf", "additionalProperties"];
 
 /// Bytes of the longest place that is visited: a long name costs its length for each schema below it.
 const MAX_PLACE: usize = 2_000;
@@ -21,7 +22,7 @@ const MAX_PLACE: usize = 2_000;
 const MAX_FINDINGS: usize = 100;
 
 /// Keywords of Gemini's schemas.
-const GEMINI: [&str; 23] = [
+const GEMINI: [&str; 22] = [
     "anyOf",
     "default",
     "description",
@@ -41,7 +42,6 @@ const GEMINI: [&str; 23] = [
     "pattern",
     "properties",
     "propertyOrdering",
-    "property_ordering",
     "required",
     "title",
     "type",
@@ -54,14 +54,22 @@ pub(super) fn check_strict(schema: &Json<'_>, place: &str, found: &mut Vec<Diagn
         if found.len() >= most {
             return;
         }
-        let Some(properties) = schema.get("properties").and_then(Json::as_object) else { return };
+        if schema.get("oneOf").is_some() {
+            let text = phrase!("a strict schema cannot have `oneOf`; use `anyOf`");
+            found.push(refused(codes::TOOL_DEFINITION, text).at_pointer(place));
+        }
+        let properties = schema.get("properties").and_then(Json::as_object);
+        if properties.is_none() && schema.get("type").and_then(Json::as_str) != Some("object") {
+            return;
+        }
         if schema.get("additionalProperties") != Some(&Json::Bool(false)) {
             let text = phrase!("an object of a strict schema needs `additionalProperties: false`");
             found.push(refused(codes::TOOL_DEFINITION, text).at_pointer(place));
         }
         let required = schema.get("required").and_then(Json::as_list).unwrap_or_default();
         let required: BTreeSet<&str> = required.iter().filter_map(Json::as_str).collect();
-        if let Some((name, _)) = properties.iter().find(|(name, _)| !required.contains(&**name)) {
+        let mut properties = properties.into_iter().flat_map(Object::iter);
+        if let Some((name, _)) = properties.find(|(name, _)| !required.contains(&**name)) {
             let text = phrase!("property `{name}` of a strict schema must be required", name = excerpt(name));
             found.push(refused(codes::TOOL_DEFINITION, text).at_pointer(place));
         }
@@ -74,12 +82,36 @@ pub(super) fn check_gemini(schema: &Json<'_>, place: &str, found: &mut Vec<Diagn
     each_schema(schema, place, &mut |schema, place| {
         let keys = schema.as_object().into_iter().flat_map(|object| object.iter().map(|(key, _)| &**key));
         let room = most.saturating_sub(found.len());
-        for key in keys.filter(|key| !GEMINI.contains(key)).take(room) {
+        for key in keys.filter(|key| !is_known_to_gemini(key)).take(room) {
             let text = phrase!("Gemini's schemas do not have the keyword `{key}`", key = excerpt(key));
             let place = format!("{place}/{}", pointer_step(key));
             found.push(refused(codes::TOOL_DEFINITION, text).at_pointer(place));
         }
+        let kind = schema.get("type");
+        let text = if kind.is_some_and(|kind| kind.as_list().is_some()) {
+            phrase!("Gemini's schemas have one type; use `nullable` for null")
+        } else if kind.and_then(Json::as_str).is_some_and(|kind| kind.eq_ignore_ascii_case("array"))
+            && schema.get("items").is_none()
+        {
+            phrase!("an array of Gemini's schemas needs `items`")
+        } else {
+            return;
+        };
+        if found.len() < most {
+            found.push(refused(codes::TOOL_DEFINITION, text).at_pointer(place));
+        }
     });
+}
+
+/// Gemini reads each keyword in snake case too.
+fn is_known_to_gemini(key: &str) -> bool {
+    GEMINI.contains(&key) || GEMINI.iter().any(|known| is_snake_case_of(key, known))
+}
+
+/// Returns whether `key` is `name` in snake case, such as `max_items` for `maxItems`.
+fn is_snake_case_of(key: &str, name: &str) -> bool {
+    key.len() > name.len()
+        && key.split('_').flat_map(str::chars).eq(name.chars().map(|c| c.to_ascii_lowercase()))
 }
 
 /// Visits a schema and the schemas in it, outer ones first, but not those whose place is longer

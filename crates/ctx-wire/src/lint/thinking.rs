@@ -1,8 +1,8 @@
 //! Thinking in bodies of Anthropic's messages: its settings, and the blocks that go back.
 
-use ctx_types::{Diagnostic, Phrase, RequestRules, ThinkingRule, phrase};
+use ctx_types::{Diagnostic, Phrase, RequestRules, ThinkingRule, excerpt, phrase};
 
-use super::anthropic::{blocks, role};
+use super::anthropic::{Turn, blocks, has_beta, is_of, role};
 use super::{model_words, refused};
 use crate::codes;
 use crate::json::Json;
@@ -15,6 +15,7 @@ const MIN_BUDGET: u64 = 1_024;
 pub(super) fn check(
     body: &Json<'_>,
     messages: &[Json<'_>],
+    turns: &[Turn<'_>],
     rules: RequestRules,
     found: &mut Vec<Diagnostic>,
 ) {
@@ -23,6 +24,9 @@ pub(super) fn check(
     let mut report = |place: &str, text: Phrase| {
         found.push(refused(codes::THINKING, text).at_pointer(place));
     };
+    if setting.is_empty() && body.get("thinking").is_some_and(Json::is_object) {
+        report("/thinking", phrase!("`thinking` has no `type`"));
+    }
     if let Some(text) = refused_setting(setting, rules.thinking) {
         report("/thinking/type", text);
     }
@@ -43,10 +47,14 @@ pub(super) fn check(
     if matches!(setting, "enabled" | "adaptive") {
         check_samplers(body, rules, &mut report);
     }
-    let is_prefill = messages.last().is_some_and(|message| {
-        let is_calling = blocks(message).iter().any(|block| is_of(block, "tool_use"));
-        role(message) == "assistant" && !is_calling
-    });
+    // A paused turn ends with a call of a server tool, or with its result.
+    let is_calling = |block: &Json<'_>| {
+        let kind = block.get("type").and_then(Json::as_str).unwrap_or_default();
+        kind.ends_with("tool_use") || kind.ends_with("_tool_result")
+    };
+    let is_prefill = messages
+        .last()
+        .is_some_and(|message| role(message) == "assistant" && !blocks(message).iter().any(is_calling));
     let last = format!("/messages/{}", messages.len().saturating_sub(1));
     let has_no_prefill = matches!(
         rules.thinking,
@@ -59,12 +67,18 @@ pub(super) fn check(
     }
     let choice = body.get("tool_choice").and_then(|choice| choice.get("type")?.as_str());
     let is_forced = matches!(choice, Some("any" | "tool"));
-    if is_forced && (setting == "enabled" || rules.thinking == ThinkingRule::Always) {
+    let always_thinks = rules.thinking == ThinkingRule::Always && !model_words::accepts_forced_calls(model);
+    if is_forced && (setting == "enabled" || always_thinks) {
         report("/tool_choice", phrase!("a tool call cannot be forced while the model thinks"));
     }
     check_blocks(messages, &mut report);
+    let last_turn = turns.last().filter(|turn| turn.role == "assistant");
+    if let Some(block) = last_turn.and_then(|turn| turn.blocks.last()).filter(|last| is_thinking(last.block))
+    {
+        report(&block.place, phrase!("the last message ends with thinking"));
+    }
     if setting == "enabled" {
-        check_turn(messages, &mut report);
+        check_turn(turns, &mut report);
     }
 }
 
@@ -79,7 +93,8 @@ fn refused_setting(setting: &str, rule: ThinkingRule) -> Option<Phrase> {
             Some(phrase!("the model has no adaptive thinking; use `enabled` with a budget"))
         }
         ("disabled", ThinkingRule::Always) => Some(phrase!("the thinking of the model cannot be disabled")),
-        _ => None,
+        ("" | "enabled" | "adaptive" | "disabled" | "between_tools", _) => None,
+        _ => Some(phrase!("unknown kind of thinking `{kind}`", kind = excerpt(setting))),
     }
 }
 
@@ -96,7 +111,9 @@ fn check_budget(body: &Json<'_>, report: &mut impl FnMut(&str, Phrase)) {
     if budget < MIN_BUDGET {
         report(PLACE, phrase!("the thinking budget must be at least {limit} tokens", limit = MIN_BUDGET));
     }
-    if let Some(limit) = number(body.get("max_tokens")).filter(|limit| budget >= *limit) {
+    // With interleaved thinking, the budget is that of the whole turn.
+    let is_interleaved = has_beta(body, "interleaved-thinking");
+    if let Some(limit) = number(body.get("max_tokens")).filter(|limit| budget >= *limit && !is_interleaved) {
         report(
             PLACE,
             phrase!(
@@ -147,30 +164,19 @@ fn check_blocks(messages: &[Json<'_>], report: &mut impl FnMut(&str, Phrase)) {
 }
 
 /// The first reply with calls in the running turn begins with its thinking. Later ones may have none.
-fn check_turn(messages: &[Json<'_>], report: &mut impl FnMut(&str, Phrase)) {
-    let is_question = |message: &Json<'_>| {
-        let has_results = blocks(message).iter().any(|block| is_of(block, "tool_result"));
-        role(message) != "assistant" && !has_results
-    };
-    let start = messages.iter().rposition(is_question).map_or(0, |question| question + 1);
-    let mut calling = messages.iter().enumerate().skip(start).filter(|(_, message)| {
-        role(message) == "assistant" && blocks(message).iter().any(|block| is_of(block, "tool_use"))
-    });
-    let Some((index, message)) = calling.next() else { return };
-    let blocks = blocks(message);
-    if blocks.first().is_some_and(is_thinking) {
-        return;
-    }
-    let text = if blocks.iter().any(is_thinking) {
+fn check_turn(turns: &[Turn<'_>], report: &mut impl FnMut(&str, Phrase)) {
+    let is_question =
+        |turn: &Turn<'_>| turn.role != "assistant" && turn.of_kind("tool_result").next().is_none();
+    let start = turns.iter().rposition(is_question).map_or(0, |question| question + 1);
+    let is_calling = |turn: &&Turn<'_>| turn.role == "assistant" && turn.of_kind("tool_use").next().is_some();
+    let Some(turn) = turns.iter().skip(start).find(is_calling) else { return };
+    let Some(first) = turn.blocks.first().filter(|first| !is_thinking(first.block)) else { return };
+    let text = if turn.blocks.iter().any(|placed| is_thinking(placed.block)) {
         phrase!("a reply with tool calls must start with its thinking")
     } else {
         phrase!("a reply with tool calls has no thinking, which the running turn requires")
     };
-    report(&format!("/messages/{index}/content/0"), text);
-}
-
-fn is_of(block: &Json<'_>, kind: &str) -> bool {
-    block.get("type").and_then(Json::as_str) == Some(kind)
+    report(&first.place, text);
 }
 
 fn is_thinking(block: &Json<'_>) -> bool {

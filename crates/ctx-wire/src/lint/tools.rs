@@ -32,7 +32,7 @@ pub(super) fn check<'a>(
 /// Returns the list of tools; what stands there instead is reported.
 pub(super) fn list<'a>(body: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> &'a [Json<'a>] {
     match body.get("tools") {
-        None => &[],
+        None | Some(Json::Null) => &[],
         Some(Json::List(tools)) => tools,
         Some(_) => {
             found.push(refused(codes::SHAPE, phrase!("`tools` must be a list")).at_pointer("/tools"));

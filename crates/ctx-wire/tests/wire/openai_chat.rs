@@ -63,7 +63,7 @@ fn an_empty_message_is_written() {
         &[message(Role::User, ""), message(Role::Assistant, "")],
         r#"[{"role":"user","content":""},{"role":"assistant","content":""}]"#,
         &[
-            "error[CTX0532]: the message of role `user` is empty (at /messages/0/content)",
+            "warning[CTX0532]: the message of role `user` is empty (at /messages/0/content)",
             "warning[CTX0532]: the message of role `assistant` is empty (at /messages/1/content)",
         ],
     );
@@ -79,7 +79,7 @@ fn no_parts_are_an_empty_string() {
     check(
         &[with_parts(Role::User, &[])],
         r#"[{"role":"user","content":""}]"#,
-        &["error[CTX0532]: the message of role `user` is empty (at /messages/0/content)"],
+        &["warning[CTX0532]: the message of role `user` is empty (at /messages/0/content)"],
     );
 }
 

@@ -268,7 +268,7 @@ fn counts_cache_marks_of_all_blocks() {
         with_part(user("g"), picture),
     ];
     let tools = [json!({ "name": "t", "input_schema": { "type": "object" }, "cache_control": mark })];
-    let parameters = json!({ "max_tokens": 9 });
+    let parameters = json!({ "max_tokens": 90 });
     let request = Request { model: "m", tools: &tools, parameters: parameters.as_object().unwrap() };
     let encoded = ANTHROPIC.encode(&messages, &request);
     let told: Vec<String> = encoded.diagnostics.iter().map(ToString::to_string).collect();

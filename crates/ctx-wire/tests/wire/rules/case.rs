@@ -36,7 +36,7 @@ pub(crate) fn check_with(
 
 /// Encodes for a model and an answer of 9 tokens.
 pub(crate) fn encode(dialect: Dialect, messages: &[Message], options: &Options<'_>) -> Encoded<'static> {
-    let parameters: Map<String, Value> = json!({ "max_tokens": 9 }).as_object().unwrap().clone();
+    let parameters: Map<String, Value> = json!({ "max_tokens": 90 }).as_object().unwrap().clone();
     let request = Request { model: "m", tools: &[], parameters: &parameters };
     dialect.encode_with(messages, &request, options).into_owned()
 }

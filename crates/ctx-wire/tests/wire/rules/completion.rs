@@ -116,13 +116,13 @@ fn media_are_not_sent() {
 #[test]
 fn the_ends_of_turns_stop_the_answer_and_tools_are_described() {
     let tools = [json!({ "name": "look", "input_schema": { "type": "object" } })];
-    let parameters = json!({ "stop": ["x", "<|im_end|>"], "max_completion_tokens": 9 });
+    let parameters = json!({ "stop": ["x", "<|im_end|>"], "max_completion_tokens": 90 });
     let request = Request { model: "qwen3-8b", tools: &tools, parameters: parameters.as_object().unwrap() };
     let messages = [user("hi")];
     let encoded = completion::encode(&messages, &request);
     let body = encoded.to_value();
     assert_eq!(body["stop"], json!(["<|im_end|>", "x"]));
-    assert_eq!(body["max_tokens"], json!(9));
+    assert_eq!(body["max_tokens"], json!(90));
     let prompt = body["prompt"].as_str().unwrap();
     assert!(
         prompt.starts_with("<|im_start|>system\nThese tools can be called:\n<tools>\n{\"name\":\"look\",")

@@ -21,7 +21,7 @@ fn the_roles_are_user_and_model() {
                 { "role": "model", "parts": [{ "text": "yes" }] },
                 { "role": "user", "parts": [{ "text": "so" }] },
             ],
-            "generationConfig": { "maxOutputTokens": 9 },
+            "generationConfig": { "maxOutputTokens": 90 },
         }),
         &[],
     );

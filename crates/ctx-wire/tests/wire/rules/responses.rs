@@ -168,7 +168,7 @@ fn tools_and_parameters_have_this_dialects_names() {
         json!({ "type": "web_search" }),
     ];
     let parameters = json!({
-        "max_tokens": 9, "reasoning_effort": "low", "stop": "x", "store": false,
+        "max_tokens": 90, "reasoning_effort": "low", "stop": "x", "store": false,
         "response_format": { "type": "json_schema", "json_schema": { "name": "n", "schema": {} } },
     });
     let request = Request { model: "m", tools: &tools, parameters: parameters.as_object().unwrap() };
@@ -181,7 +181,7 @@ fn tools_and_parameters_have_this_dialects_names() {
             { "type": "function", "name": "look", "parameters": { "type": "object" }, "strict": false },
             { "type": "web_search" },
         ],
-        "max_output_tokens": 9,
+        "max_output_tokens": 90,
         "reasoning": { "effort": "low" },
         "store": false,
         "text": { "format": { "type": "json_schema", "name": "n", "schema": {} } },
