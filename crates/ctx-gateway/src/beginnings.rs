@@ -122,6 +122,9 @@ impl Running {
         }
         self.text(node.tool_call_id.as_deref().unwrap_or_default());
         self.text(node.name.as_deref().unwrap_or_default());
+        if node.is_tool_error() {
+            self.text("error");
+        }
     }
 
     /// Returns the hash up to here; none before the first answer, since many conversations begin with the same words.
@@ -138,5 +141,29 @@ impl Running {
     fn text(&mut self, text: &str) {
         self.hash.update((text.len() as u64).to_le_bytes());
         self.hash.update(text.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn separates_failed_results() {
+        let hash = |failed: bool| {
+            let node = Node::new(Role::Tool, "x");
+            let node = serde_json::to_value(&node).unwrap();
+            let mut node: serde_json::Map<_, _> = node.as_object().unwrap().clone();
+            if failed {
+                node.insert("metadata".into(), json!({ "isError": true }));
+            }
+            let node: Node = serde_json::from_value(Value::Object(node)).unwrap();
+            assert_eq!(node.is_tool_error(), failed);
+            let mut running = Running::new("owner", "agent");
+            running.extend(&[Node::new(Role::Assistant, "a"), node])
+        };
+        assert_ne!(hash(true), hash(false));
     }
 }

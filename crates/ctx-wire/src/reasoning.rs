@@ -128,6 +128,12 @@ pub(crate) fn of<'a>(
     (own, loss)
 }
 
+/// Returns whether a message has reasoning that another API dialect than chat completions wrote.
+pub(crate) fn is_foreign_to_chat(message: &Message) -> bool {
+    let mut origins = artifacts(message).filter_map(origin);
+    origins.any(|origin| matches!(origin, Origin::Anthropic | Origin::Responses | Origin::Gemini))
+}
+
 /// Returns whose state something is; `None` if that cannot be told.
 pub(crate) fn origin(artifact: &Value) -> Option<Origin> {
     if signature(artifact).is_some() || artifact.get("thought") == Some(&Value::Bool(true)) {

@@ -27,8 +27,12 @@ const NAMES: &[(&str, &str)] = &[
 /// Reads a request; its model is in the address.
 pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
     let mut reading = Reading::default();
-    if let Some(Value::Object(system)) = either(&mut body, "systemInstruction", "system_instruction") {
-        reading.content(system, Role::System, "systemInstruction")?;
+    match either(&mut body, "systemInstruction", "system_instruction") {
+        None | Some(Value::Null) => {}
+        Some(Value::Object(system)) if system.contains_key("parts") => {
+            reading.content(system, Role::System, "systemInstruction")?;
+        }
+        Some(_) => return Err(wrong("systemInstruction", &phrase!("an object with `parts`"))),
     }
     for (index, mut content) in messages(body.shift_remove("contents"), "contents")?.into_iter().enumerate() {
         let place = format!("contents[{index}]");

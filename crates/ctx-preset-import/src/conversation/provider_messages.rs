@@ -39,9 +39,11 @@ pub(super) fn convert(items: Vec<(usize, Value)>) -> Vec<(usize, Value)> {
 
 /// Returns the system prompt of a request body as a message; `None` if it has none.
 ///
-/// `place` is that of its messages. A `system` counts only in a request body of Anthropic, which names its model.
+/// `place` is that of its messages. A `system` counts only in a request body of Anthropic, which has a model, or a
+/// version for Bedrock and Vertex.
 pub(super) fn system(file: &mut Map<String, Value>, place: &str) -> Option<Value> {
-    let is_body = file.get("model").is_some_and(Value::is_string);
+    let is_body =
+        ["model", "anthropic_version"].iter().any(|key| file.get(*key).is_some_and(Value::is_string));
     if is_body && file.get("system").is_some_and(|system| system.is_string() || system.is_array()) {
         return file.shift_remove("system").map(|system| json!({ "role": "system", "content": system }));
     }
@@ -50,8 +52,14 @@ pub(super) fn system(file: &mut Map<String, Value>, place: &str) -> Option<Value
         return instructions.map(|text| json!({ "role": "system", "content": text }));
     }
     let key = ["systemInstruction", "system_instruction"].into_iter().find(|key| file.contains_key(*key))?;
-    let parts = file.get(key)?.get("parts").filter(|parts| parts.is_array())?;
-    let system = json!({ "role": "system", "content": texts(parts) });
+    let system = file.get(key)?;
+    let content = match (system, system.get("parts"), system.get("text")) {
+        (Value::String(text), ..) | (_, None, Some(Value::String(text))) => text.as_str().into(),
+        (_, Some(parts @ Value::Array(_)), _) => texts(parts),
+        (_, Some(part @ Value::Object(_)), _) => texts(&json!([part])),
+        _ => return None,
+    };
+    let system = json!({ "role": "system", "content": content });
     file.shift_remove(key);
     Some(system)
 }

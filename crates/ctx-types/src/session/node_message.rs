@@ -134,7 +134,8 @@ impl Node {
         answered.into_iter().flatten().find_map(|call| text(call, "requestId"))
     }
 
-    fn is_tool_error(&self) -> bool {
+    /// Returns whether the node is the result of a tool that failed.
+    pub fn is_tool_error(&self) -> bool {
         let metadata = self.metadata.as_ref();
         metadata.is_some_and(|metadata| metadata.kept.get(IS_ERROR) == Some(&Value::Bool(true)))
     }

@@ -231,13 +231,18 @@ impl<'a, 'f> Writer<'a, 'f> {
         let is_lost = |artifact: &&Value| {
             artifact.get("thoughtSignature").is_some() && !self.reader.state.is_signature()
         };
+        let is_content = self.reader.state.is_content() && reasoning.text.is_some();
+        let is_silent = if message.tool_calls.is_empty() || !reasoning::is_foreign_to_chat(message) {
+            is_sent || is_content
+        } else {
+            self.reader.state == ReasoningState::Unknown && is_sent
+        };
         match own.iter().any(is_lost).then_some(Loss::Provider).or(loss) {
             None => {}
             // These models need it with tool calls only; of a message of nothing else it is said below.
             Some(Loss::Text) if is_sent || self.reader.state.is_content() || is_blank => {}
             Some(loss @ (Loss::Model | Loss::Text)) => self.report(loss.diagnostic()),
-            Some(Loss::Provider) if is_sent || self.reader.state.is_content() && reasoning.text.is_some() => {
-            }
+            Some(Loss::Provider) if is_silent => {}
             Some(Loss::Provider) => {
                 let text = phrase!("its reasoning state is not sent: this API dialect does not support it");
                 self.report(Diagnostic::info(codes::REASONING_NOT_SENT, text));
@@ -257,7 +262,11 @@ impl<'a, 'f> Writer<'a, 'f> {
         if message.role != Role::Assistant || !is_wanted {
             return;
         }
-        match message.reasoning.as_ref().and_then(|reasoning| reasoning.text.as_ref()) {
+        // The state of an unknown server may be that of any model.
+        let is_foreign =
+            self.reader.state != ReasoningState::Unknown && reasoning::is_foreign_to_chat(message);
+        let reasoning = message.reasoning.as_ref().filter(|_| !is_foreign);
+        match reasoning.and_then(|reasoning| reasoning.text.as_ref()) {
             Some(text) => map.push("reasoning_content", text.as_str()),
             None if has_calls && self.echo.is_required => {
                 map.push("reasoning_content", " ");
