@@ -16,6 +16,9 @@ const LIBRARY: &str = "crates/ctx-language/src/zh/library.txt";
 /// The crates that have catalogues of their own, for what no library says.
 const HOSTS: [(&str, &str); 1] = [("ctx-cli", "crates/ctx-cli/src/lang/zh/texts.txt")];
 
+/// The folders of all translations.
+const FOLDERS: [&str; 2] = ["crates/ctx-language/src/zh/", "crates/ctx-cli/src/lang/zh/"];
+
 /// Prints the templates of each crate in the order of their files; `--check` compares them with the translations.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let is_check = match arguments {
@@ -73,6 +76,11 @@ fn check(by_crate: &BTreeMap<String, Vec<String>>) -> Result<()> {
         let of_file = faults_of(&templates, &translations(&text));
         faults.extend(of_file.iter().map(|fault| format!("{file}: {fault}")));
     }
+    for file in files(&workspace::root())? {
+        if FOLDERS.iter().any(|folder| file.path.starts_with(folder)) {
+            faults.extend(unpaired(&file.text).map(|line| format!("{}: not a pair: {line}", file.path)));
+        }
+    }
     ensure!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
     Ok(())
 }
@@ -90,6 +98,16 @@ fn translations(text: &str) -> BTreeMap<&str, &str> {
         Some((first, lines.next()?)).filter(|_| is_of_templates)
     };
     text.split("\n\n").filter_map(pair).collect()
+}
+
+/// Returns the first line of each block that is no pair of a text and its translation.
+fn unpaired(text: &str) -> impl Iterator<Item = &str> {
+    let is_text = |line: &&str| !line.is_empty() && !line.starts_with(['#', '[']);
+    text.split("\n\n").filter_map(move |block| {
+        let mut lines = block.lines().filter(is_text);
+        let first = lines.next()?;
+        (lines.count() != 1).then_some(first)
+    })
 }
 
 /// Compares templates with their translations.
@@ -205,6 +223,8 @@ mod tests {
         let translated = translations("# Why\n\n[templates]\na {b}\n甲 {c}\n\nold\n旧\n\n[words]\nw\n字\n");
         let expected = ["no translation: new", "no template any more: old", "other holes: a {b}"];
         assert_eq!(faults_of(&BTreeSet::from(["a {b}", "new"]), &translated), expected);
+        let blocks = "# Why\n\n[words]\na\n甲\n\n乙\n\nc\n丙\nd\n丁\n";
+        assert_eq!(unpaired(blocks).collect::<Vec<_>>(), ["乙", "c"]);
     }
 
     #[test]

@@ -141,6 +141,8 @@ fn render(language: Language, page: Page<'_>) -> Result<String> {
     let mut environment = Environment::new();
     environment.add_filter("said", move |english: &str| lang::page(language, english).into_owned());
     environment.add_filter("phrased", move |value: Value, what: &str| phrased(language, &value, what));
+    environment.add_filter("bracketed", move |text: Value| show::bracketed(language, &text.to_string()));
+    environment.add_global("colon", show::colon(language));
     environment.add_filter("marked", |text: &str| Value::from_safe_string(text::marked(text)));
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     environment.set_syntax(syntax.context("the syntax of templates is broken")?);

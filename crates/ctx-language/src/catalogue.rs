@@ -114,7 +114,12 @@ impl Catalogue {
                 let filled = values.into_iter().map(|(name, value)| {
                     let translated = self.original(value, depth - 1);
                     let is_quoted = value.len() > 1 && value.starts_with('`') && value.ends_with('`');
-                    let is_free = is_quoted || !matches!(name, "message" | "thing" | "reason" | "found");
+                    let is_free = match name {
+                        "message" | "thing" | "reason" | "found" => is_quoted,
+                        // A sentence is no path.
+                        "path" => !value.contains(' '),
+                        _ => true,
+                    };
                     Some((name, translated.or_else(|| is_free.then(|| value.to_owned()))?))
                 });
                 let filled: Vec<(&str, String)> = filled.collect::<Option<_>>()?;
@@ -276,6 +281,7 @@ mod tests {
         check(&invalid("trailing comma"), "JSON 无效：多余的逗号");
         check(&invalid("some new message"), "JSON 无效：原文为“some new message”");
         check(&invalid("a.b[0]: some new message"), "JSON 无效：原文为“a.b[0]: some new message”");
+        check(&invalid("no path: trailing comma"), "JSON 无效：原文为“no path: trailing comma”");
         let nested = "presetMessages[0].content: invalid type: map, where a key should be a string";
         let translated = "`presetMessages[0].content`：类型无效：得到映射，而此处应为字符串键";
         check(&invalid(nested), &format!("JSON 无效：{translated}"));
@@ -294,10 +300,7 @@ mod tests {
         ] {
             check(&invalid(message), &format!("JSON 无效：{translated}"));
         }
-        check(
-            &invalid("invalid pattern at byte 4: unterminated group"),
-            "JSON 无效：字节 4 处的正则表达式无效：分组未结束",
-        );
+        check(&invalid("invalid pattern at byte 4: unterminated group"), "JSON 无效：分组未结束（字节 4）");
     }
 
     #[test]

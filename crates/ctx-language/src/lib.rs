@@ -89,11 +89,28 @@ impl Language {
             return decision.to_string();
         }
         let outcome = self.word(decision.outcome.as_str());
-        let more = match decision.count {
-            0 | 1 => String::new(),
-            count => format!(" 等 {count} 条"),
-        };
-        format!("{outcome} {}{more}：{}", decision.source, self.say(&decision.reason))
+        format!("{outcome} {}：{}", self.source(decision), self.say(&decision.reason))
+    }
+
+    /// Names the source of a decision and how many share the decision.
+    ///
+    /// ```
+    /// use ctx_language::Language;
+    /// use ctx_types::{Decision, Outcome, Role, Source, phrase};
+    ///
+    /// let source = Source::history("n1", Role::User);
+    /// let mut hidden = Decision::new(Outcome::Hidden, source, phrase!("hidden by a summary"));
+    /// hidden.count = 3;
+    /// assert_eq!(Language::En.source(&hidden), "history:n1 and 2 more");
+    /// assert_eq!(Language::Zh.source(&hidden), "history:n1 等 3 条");
+    /// ```
+    pub fn source(self, decision: &Decision) -> String {
+        let Decision { source, count, .. } = decision;
+        match self {
+            _ if *count < 2 => source.to_string(),
+            Self::En => format!("{source} and {} more", count - 1),
+            Self::Zh => format!("{source} 等 {count} 条"),
+        }
     }
 
     /// Returns the title and fix of a code such as `CTX0200`; `None` if unknown.

@@ -5,7 +5,7 @@ pub(crate) mod base64_text;
 mod bundle;
 pub(crate) mod png;
 
-use ctx_types::Diagnostic;
+use ctx_types::{Diagnostic, phrase};
 
 use crate::document::Document;
 use crate::error::ImportError;
@@ -61,7 +61,7 @@ fn unpack_nested(
     unpacked_bytes: &mut usize,
 ) -> Result<Option<Unpacked>, ImportError> {
     if nested > MAX_NESTED {
-        return Err(ImportError::Container { message: "containers are nested too deeply".to_owned() });
+        return Err(ImportError::Container { message: phrase!("containers are nested too deeply") });
     }
     let mut unpacked = if png::is_png(bytes) {
         png::unpack(bytes, limits, unpacked_bytes)?

@@ -89,7 +89,7 @@ pub enum ImportError {
     #[error("{}", self.phrase())]
     Container {
         /// What is wrong with it.
-        message: String,
+        message: Phrase,
     },
     /// The document is readable, but not what was asked for.
     #[error("{}", self.phrase())]
@@ -148,7 +148,7 @@ impl ImportError {
             }
             Self::Empty => phrase!("the document is empty"),
             Self::Container { message, .. } => {
-                phrase!("cannot unpack the file: {message}", message = Phrase::original(message.as_str()))
+                phrase!("cannot unpack the file: {message}", message)
             }
             Self::UnknownShape { expected, found, .. } => {
                 phrase!("expected {expected}, found {found}", expected = Phrase::from(*expected), found)

@@ -92,7 +92,7 @@ fn with_defaults(shown: &str) -> Option<String> {
     starts.into_iter().rev().find_map(|start| {
         let (about, appended) = shown.split_at(start);
         let appended =
-            MARKS.iter().fold(appended.to_owned(), |text, (mark, other)| text.replace(mark, other));
+            MARKS.iter().fold(appended.replace(", ", "、"), |text, (mark, other)| text.replace(mark, other));
         match about.trim_end() {
             "" => Some(appended),
             about => Some(format!("{} {appended}", translated(about)?)),

@@ -54,6 +54,15 @@ fn each_macro_has_a_description() {
     assert_eq!(missing, [""; 0]);
 }
 
+#[test]
+fn archives_are_refused_in_chinese() {
+    let archive = b"PK\x03\x04PK\x05\x06\0\0\0\0\0\0\0\x04";
+    let file = ctx_preset_import::SourceFile { name: "a.zip", bytes: archive };
+    let refused = ctx_preset_import::import(&[file], &ctx_preset_import::ImportOptions::default());
+    let message = &refused.report.files[0].diagnostics[0].message;
+    check(message, "无法从文件中读取数据：压缩包的文件超过 512 个");
+}
+
 /// Returns what is left in English of what a finding says.
 fn left_in_english(finding: &ctx_types::Diagnostic) -> Vec<String> {
     let texts = [Some(&finding.message), finding.help.as_ref()];
@@ -86,13 +95,21 @@ const BAD_VALUES: [&str; 12] =
     ["5", "-1", "1.5", "true", "'zzz'", "''", "'.'", "[]", "[5]", "['zzz']", "'opnai'", "'Europe/Berln'"];
 
 #[test]
-fn what_is_wrong_with_values_of_the_commands_own_files_is_told_in_chinese() {
+fn what_is_wrong_with_values_of_files_is_told_in_chinese() {
     let engine = ctx_engine::Engine::new();
     let keys = |schema: &schemars::Schema| -> Vec<String> {
         let keys = schema.get("properties").and_then(|keys| keys.as_object()).unwrap();
         keys.keys().cloned().collect()
     };
     let mut left = Vec::new();
+    for key in keys(&schemars::schema_for!(ctx_types::WorldbookEntry)) {
+        for value in BAD_VALUES {
+            let text = format!("entries: [{{ {key}: {value} }}]");
+            let limits = ctx_engine::Limits::default();
+            let book = ctx_engine::read_worldbook(text.as_bytes(), "book.yaml", &limits).unwrap();
+            left.extend(book.diagnostics.iter().flat_map(left_in_english));
+        }
+    }
     for key in keys(&schemars::schema_for!(ctx_project::case::CaseFile)) {
         for value in BAD_VALUES.into_iter().chain(["{ zzz: 1 }"]) {
             let text = format!("{key}: {value}\nzzz: 1\n");

@@ -2,7 +2,7 @@
 
 use ctx_engine::Context;
 use ctx_language::Language;
-use ctx_types::{Decision, Outcome, phrase};
+use ctx_types::{Decision, Outcome};
 use serde::Serialize;
 
 use crate::lang;
@@ -65,14 +65,9 @@ pub(super) const fn is_left_out(outcome: Outcome) -> bool {
 
 /// One decision, with the stage that made it.
 pub(super) fn row(language: Language, decision: &Decision, stage: Option<&str>) -> Row {
-    let source = decision.source.to_string();
-    let source = match decision.count {
-        0 | 1 => source,
-        count => lang::say(language, &phrase!("{source} and {more} more", source, more = count - 1)),
-    };
     Row {
         outcome: lang::word(language, &decision.outcome.as_str().replace('_', " ")).into_owned(),
-        source: shown(&source),
+        source: shown(&language.source(decision)),
         name: decision.source.name().map(shown),
         reason: shown(&lang::say(language, &decision.reason)),
         size: language.list(&size(language, decision)),

@@ -193,7 +193,7 @@ fn piece(language: Language, piece: &MessageSegment) -> PieceRow {
 /// Names what wrote a piece, and what it replaced.
 fn writer(language: Language, piece: &MessageSegment) -> String {
     let source = &piece.segment.source;
-    let name = source.name().map(|name| format!(" ({name})")).unwrap_or_default();
+    let name = source.name().map(|name| show::bracketed(language, name)).unwrap_or_default();
     shown(&format!("{}{name}{}", show::source_name(language, source), via(language, piece)))
 }
 

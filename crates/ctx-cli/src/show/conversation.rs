@@ -13,6 +13,7 @@ use ctx_types::{
 use serde_json::{Value, json};
 
 use crate::lang;
+use crate::show::findings::colon;
 use crate::show::masks;
 use crate::show::table::{fitted, summary};
 use crate::show::width;
@@ -47,7 +48,8 @@ pub(crate) fn path(language: Language, file: &SessionFile, counting: &TokenCount
         };
         rest = rest.get(run..).unwrap_or_default();
     }
-    let title = session.header.name.as_deref().map(|name| format!(": {name}")).unwrap_or_default();
+    let title = session.header.name.as_deref().map(|name| colon(language).to_owned() + name);
+    let title = title.unwrap_or_default();
     let table = if rows.is_empty() {
         lang::lines(language, "no messages\n")
     } else {

@@ -212,6 +212,14 @@ pub(crate) const fn colon(language: Language) -> &'static str {
     }
 }
 
+/// Puts a text that follows another one in the brackets of a language.
+pub(crate) fn bracketed(language: Language, text: &str) -> String {
+    match language {
+        Language::Zh => format!("（{text}）"),
+        _ => format!(" ({text})"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use ctx_engine::ImportError;

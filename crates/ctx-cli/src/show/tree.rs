@@ -12,6 +12,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::lang;
 use crate::show::clean::clean_line;
 use crate::show::conversation::{state_name, steps, text};
+use crate::show::findings::colon;
 use crate::show::masks;
 use crate::show::table::cut;
 use ctx_project::counting::TokenCounting;
@@ -165,7 +166,8 @@ impl Mark {
 }
 
 fn title(language: Language, session: &Session, lines: &[Line<'_>]) -> String {
-    let name = session.header.name.as_deref().map(|name| format!(": {}", clean_line(name)));
+    let name = session.header.name.as_deref();
+    let name = name.map(|name| colon(language).to_owned() + &clean_line(name));
     let branches = lines.iter().filter(|line| line.node.children_ids.is_empty()).count();
     let summaries = lines.iter().filter(|line| line.node.is_summary()).count();
     let branches = match branches {

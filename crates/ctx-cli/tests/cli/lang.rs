@@ -94,15 +94,15 @@ fn the_help_of_a_verb_is_chinese() {
       [PATHS]...  文件，或含 JSON、JSON Lines、YAML 和 `ctx.toml` 的文件夹 [默认：当前文件夹]
 
     选项：
-          --fix               应用有把握的修复，并显示改动
-          --dry-run           与 `--fix` 同用：只显示改动，不写入
+          --fix               应用有把握的修复，并显示修改
+          --dry-run           与 `--fix` 同用：只显示修改，不写入
           --deny-warnings     把警告视为错误
           --explain <CODE>    说明诊断代码，如 CTX0200
           --worldbook <FILE>  供智能体使用的世界书文件，可重复
           --models <FILE>     自定义模型表，优先于内置表
-          --as <FORMAT>       文件的格式（文件夹中仅用于无法识别的文件），或请求体的接口格式 [可选值：agent, session, lorebook, profile, openai, openai-responses, anthropic, gemini, completion]
+          --as <FORMAT>       文件的格式（文件夹中仅用于无法识别的文件），或请求体的接口格式 [可选值：agent、session、lorebook、profile、openai、openai-responses、anthropic、gemini、completion]
           --json              输出 JSON
-          --lang <LANG>       输出语言，也可用 `CTX_LANG` 设置 [默认：en] [可选值：en, zh]
+          --lang <LANG>       输出语言，也可用 `CTX_LANG` 设置 [默认：en] [可选值：en、zh]
       -h, --help              显示帮助（`--help` 更详细）
 
     示例：
@@ -124,7 +124,7 @@ fn findings_are_chinese() {
     assert_snapshot!(folder().ctx("--lang zh check a.yaml"), @"
     exit code 1
     === output
-    已按智能体检查 `a.yaml`
+    `a.yaml`：按智能体检查
     检查了 1 个文件：1 个错误，1 个警告
     === errors
     错误[CTX0200]：未知的锚点 `chat_histroy`；条目保持列表中的位置
@@ -481,6 +481,7 @@ fn the_page_of_a_context_is_chinese() {
     let (_, body) = page.split_once("</style>").unwrap();
     let texts: Vec<&str> = body.split('<').filter_map(|tag| Some(tag.split_once('>')?.1)).collect();
     assert_eq!(english(&texts.join("\n")), [""; 0]);
+    assert!(page.contains("</strong>（") && !page.contains("</strong> ("), "{page}");
 }
 
 #[test]

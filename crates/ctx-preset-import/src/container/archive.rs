@@ -2,6 +2,7 @@
 
 use std::io::{Cursor, Read as _};
 
+use ctx_types::{Phrase, excerpt, phrase};
 use zip::ZipArchive;
 
 use super::{PackedDocument, PackedFile, Unpacked};
@@ -29,8 +30,12 @@ fn end_record(bytes: &[u8]) -> Option<usize> {
     Some(usize::from(u16::from_le_bytes(count.try_into().ok()?)))
 }
 
-fn broken(message: impl Into<String>) -> ImportError {
-    ImportError::Container { message: message.into() }
+const fn broken(message: Phrase) -> ImportError {
+    ImportError::Container { message }
+}
+
+fn damaged(error: &zip::result::ZipError) -> ImportError {
+    broken(phrase!("the archive is damaged: {message}", message = Phrase::original(error.to_string())))
 }
 
 /// Returns the documents and the other files of an archive.
@@ -44,24 +49,25 @@ pub(crate) fn unpack(
     limits: &Limits,
     unpacked_bytes: &mut usize,
 ) -> Result<Unpacked, ImportError> {
-    let told = end_record(bytes).ok_or_else(|| broken("the archive is truncated"))?;
-    let too_many = || broken(format!("the archive has more than {} files", limits.packed_files));
+    let told = end_record(bytes).ok_or_else(|| broken(phrase!("the archive is truncated")))?;
+    let too_many = || broken(phrase!("the archive has more than {limit} files", limit = limits.packed_files));
     if told > limits.packed_files {
         return Err(too_many());
     }
-    let mut archive = ZipArchive::new(Cursor::new(bytes))
-        .map_err(|error| broken(format!("the archive is damaged: {error}")))?;
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| damaged(&error))?;
     if archive.len() > limits.packed_files {
         return Err(too_many());
     }
     if archive.len() != told {
         let listed = archive.len();
-        return Err(broken(format!(
-            "the archive declares {told} files and lists {listed}: duplicate names, or damage"
+        return Err(broken(phrase!(
+            "the archive declares {told} files and lists {listed}: duplicate names, or damage",
+            told,
+            listed
         )));
     }
     if archive.has_overlapping_files().unwrap_or(true) {
-        return Err(broken("files in the archive overlap"));
+        return Err(broken(phrase!("files in the archive overlap")));
     }
     let mut files = Vec::new();
     let mut left = limits.packed_total_bytes;
@@ -81,18 +87,17 @@ fn read_entry(
     limit: usize,
     unpacked_bytes: &mut usize,
 ) -> Result<Option<PackedFile>, ImportError> {
-    let entry =
-        archive.by_index(index).map_err(|error| broken(format!("the archive is damaged: {error}")))?;
+    let entry = archive.by_index(index).map_err(|error| damaged(&error))?;
     if entry.is_dir() {
         return Ok(None);
     }
     if entry.is_symlink() {
-        return Err(broken(format!("the archive contains a link: `{}`", ctx_types::excerpt(entry.name()))));
+        return Err(broken(phrase!("the archive contains a link: `{name}`", name = excerpt(entry.name()))));
     }
     let Some(path) = entry.enclosed_name() else {
-        return Err(broken(format!(
-            "the archive contains a path outside itself: `{}`",
-            ctx_types::excerpt(entry.name())
+        return Err(broken(phrase!(
+            "the archive contains a path outside itself: `{name}`",
+            name = excerpt(entry.name())
         )));
     };
     let steps: Vec<String> =
@@ -101,9 +106,12 @@ fn read_entry(
     let read = entry.take(limit as u64 + 1).read_to_end(&mut bytes);
     *unpacked_bytes += bytes.len();
     if bytes.len() > limit {
-        return Err(broken(format!("the files in the archive exceed {limit} bytes")));
+        return Err(broken(phrase!("the files in the archive exceed {limit} bytes", limit)));
     }
-    read.map_err(|error| broken(format!("cannot unpack a file in the archive: {error}")))?;
+    read.map_err(|error| {
+        let message = Phrase::original(error.to_string());
+        broken(phrase!("cannot unpack a file in the archive: {message}", message))
+    })?;
     Ok(Some(PackedFile { path: steps.join("/"), bytes }))
 }
 

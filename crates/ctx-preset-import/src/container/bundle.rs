@@ -2,6 +2,8 @@
 //!
 //! Of the other fields nothing is built, however many there are.
 
+use ctx_types::phrase;
+
 use super::base64_text;
 use crate::document::decode;
 use crate::error::ImportError;
@@ -35,7 +37,7 @@ pub(super) fn unpack(document: &[u8], limits: &Limits) -> Result<Option<Vec<u8>>
     }
     let limit = limits.packed_bytes;
     if document.len() > limit {
-        let message = format!("the agent bundle exceeds {limit} bytes");
+        let message = phrase!("the agent bundle exceeds {limit} bytes", limit);
         return Err(ImportError::Container { message });
     }
     // What is no text is told when it is read as a document.
@@ -131,7 +133,7 @@ mod tests {
         let bundle = br#"{"type":"AIO_Agent_Bundle","data":"UEsDBA=="}"#;
         let limits = |packed_bytes| Limits { packed_bytes, ..Limits::default() };
         assert!(unpack(bundle, &limits(bundle.len())).is_ok_and(|found| found.is_some()));
-        let message = "the agent bundle exceeds 20 bytes".to_owned();
+        let message = phrase!("the agent bundle exceeds {limit} bytes", limit = 20);
         assert_eq!(unpack(bundle, &limits(20)), Err(ImportError::Container { message }));
         assert_eq!(unpack(b"type: AIO_Agent_Export", &limits(20)), Ok(None));
     }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::io::Read as _;
 
-use ctx_types::{Diagnostic, phrase};
+use ctx_types::{Diagnostic, Phrase, phrase};
 use flate2::read::ZlibDecoder;
 
 use super::{PackedDocument, PackedFile, Unpacked, base64_text};
@@ -89,8 +89,9 @@ fn split_at_zero(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 impl Packing<'_> {
     /// Unpacks the text; `unpacked_bytes` grows by what was unpacked, also where that fails.
     fn unpack(&self, limit: usize, unpacked_bytes: &mut usize) -> Result<Cow<'_, [u8]>, ImportError> {
-        let too_large =
-            || ImportError::Container { message: format!("a text chunk of the image exceeds {limit} bytes") };
+        let too_large = || ImportError::Container {
+            message: phrase!("a text chunk of the image exceeds {limit} bytes", limit),
+        };
         match self {
             Self::Plain(bytes) if bytes.len() > limit => Err(too_large()),
             Self::Plain(bytes) => {
@@ -105,7 +106,10 @@ impl Packing<'_> {
                     _ if text.len() > limit => Err(too_large()),
                     Ok(_) => Ok(Cow::Owned(text)),
                     Err(error) => Err(ImportError::Container {
-                        message: format!("cannot unpack a text chunk of the image: {error}"),
+                        message: phrase!(
+                            "cannot unpack a text chunk of the image: {message}",
+                            message = Phrase::original(error.to_string())
+                        ),
                     }),
                 }
             }
@@ -133,7 +137,7 @@ pub(crate) fn unpack(
     let with_keyword = |keyword: &&str| found.iter().find(|text| text.keyword.eq_ignore_ascii_case(keyword));
     let ordered: Vec<&TextChunk<'_>> = KEYWORDS.iter().filter_map(with_keyword).collect();
     if ordered.is_empty() {
-        return Err(ImportError::Container { message: nothing(cut.is_some()).to_owned() });
+        return Err(ImportError::Container { message: nothing(cut.is_some()) });
     }
     let chosen = choose(&ordered, limits, unpacked_bytes)?;
     let keyword = chosen.text.keyword.to_ascii_lowercase();
@@ -147,11 +151,11 @@ pub(crate) fn unpack(
 }
 
 /// Reports that a picture holds no document.
-const fn nothing(is_cut: bool) -> &'static str {
+fn nothing(is_cut: bool) -> Phrase {
     if is_cut {
-        "the image is truncated and has no character, lorebook, or agent"
+        phrase!("the image is truncated and has no character, lorebook, or agent")
     } else {
-        "the image has no character, lorebook, or agent"
+        phrase!("the image has no character, lorebook, or agent")
     }
 }
 
@@ -182,9 +186,7 @@ fn texts<'a>(bytes: &'a [u8], limits: &Limits, unpacked_bytes: &mut usize) -> Re
             let packed = text.packing.unpack(limits.packed_bytes, unpacked_bytes)?;
             total += packed.len();
             if texts.files.len() >= limits.packed_files || total > limits.packed_total_bytes {
-                return Err(ImportError::Container {
-                    message: "the image contains too many files".to_owned(),
-                });
+                return Err(ImportError::Container { message: phrase!("the image contains too many files") });
             }
             let path = path.trim_start_matches(':').to_owned();
             texts.files.extend(base64_text::decode(&packed).map(|bytes| PackedFile { path, bytes }));
@@ -235,7 +237,7 @@ fn choose<'t, 'a>(
             None => Chosen { text, bytes, read, passed, left },
         });
     }
-    let none = || ImportError::Container { message: nothing(false).to_owned() };
+    let none = || ImportError::Container { message: nothing(false) };
     let text = ordered.first().ok_or_else(none)?;
     let bytes = first.ok_or_else(none)??;
     Ok(Chosen { text, bytes, read: None, passed: Vec::new(), left: Vec::new() })
@@ -307,7 +309,7 @@ fn document(
         Some(b'{') => Some(unpacked.into_owned()),
         _ => base64_text::decode(&unpacked),
     };
-    let message = || format!("text chunk `{}` of the image is not base64", text.keyword);
+    let message = || phrase!("text chunk `{keyword}` of the image is not base64", keyword = &text.keyword);
     decoded.ok_or_else(|| ImportError::Container { message: message() })
 }
 

@@ -55,7 +55,7 @@ export const talk: Texts["talk"] = {
   lost: "丢失",
   invented: "编造",
   factKinds: {
-    constraint: "约束",
+    constraint: "规则",
     negation: "否定",
     question: "问题",
     date: "日期",
@@ -65,7 +65,7 @@ export const talk: Texts["talk"] = {
     path: "路径",
     quote: "引文",
   },
-  noLonger: "对话已更改。请使用对话上方的撤销按钮。",
+  noLonger: "对话已修改。请使用对话上方的撤销按钮。",
   noFacts: "消息中没有可对照的事实。",
   made: "生成时的设置",
   showPlace: "在消息中显示",

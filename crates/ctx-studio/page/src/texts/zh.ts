@@ -20,10 +20,10 @@ export const zh: Texts = {
   undo: "撤销",
   redo: "重做",
   saved: (path) => `已保存 ${path}`,
-  nothingToSave: "没有未保存的更改",
+  nothingToSave: "没有未保存的修改",
   undone: "已撤销",
   redone: "已重做",
-  notSaved: "有未保存的更改",
+  notSaved: "有未保存的修改",
   isSaved: "已全部保存",
   readOnly: "只读",
   language: "中：切换到英文 (English)",
@@ -61,14 +61,14 @@ export const zh: Texts = {
 
   // 编辑冲突
   conflict: "编辑冲突",
-  conflictOfSave: (path) => `其他程序更改了 ${path}。`,
+  conflictOfSave: (path) => `其他程序修改了 ${path}。`,
   conflictOfGone: (path) => `其他程序删除了 ${path}。`,
-  conflictOfEdit: (place) => `另一个窗口更改了${place}。`,
+  conflictOfEdit: (place) => `另一个窗口修改了${place}。`,
   rewriteList: (comments) => `重写列表${lost(comments)}`,
   rewritePart: (comments) => `重写条目${lost(comments)}`,
   rewriteFile: (comments) => `重写文件${lost(comments)}`,
-  conflictOfRefusal: (place) => `服务器拒绝了你的更改：${place}。`,
-  conflictElsewhere: "条目已移动。请复制你的文本并粘贴到新位置，或放弃更改。",
+  conflictOfRefusal: (place) => `服务器拒绝了你的修改：${place}。`,
+  conflictElsewhere: "条目已移动。请复制你的文本并粘贴到新位置，或放弃修改。",
   entryField: (n, field) => (field === undefined ? `第 ${n} 个条目` : `第 ${n} 个条目的${field}`),
   entryFields: {
     content: "文本",
@@ -256,9 +256,9 @@ export const zh: Texts = {
     rule: "规则",
     file: "文件",
     plugin: "插件",
-    formatter: "格式化",
-    separator: "分隔",
-    overhead: "开销",
+    formatter: "格式处理器",
+    separator: "分隔符",
+    overhead: "额外开销",
   },
   colours: "高亮的来源",
   toggleColour: "高亮此来源",
@@ -305,7 +305,7 @@ export const zh: Texts = {
   wholeLength: "列表中的位置",
 
   // 对比
-  compareHelp: "A 是固定的上下文，B 是当前预览。先固定 A，再做更改，即可看到差异。",
+  compareHelp: "A 是固定的上下文，B 是当前预览。先固定 A，再做修改，即可看到差异。",
   chooseA: "选择 A",
   savedFile: "已保存的文件",
   otherAgent: "另一个智能体",
@@ -324,7 +324,7 @@ export const zh: Texts = {
   nothing: "无",
   shared: (messages, tokens) => `相同前缀：${messages} 条消息${tokens === undefined ? "" : `，${tokens} Token`}`,
   showSame: "显示相同的消息",
-  changes: { same: "相同", changed: "更改", added: "新增", removed: "移除" },
+  changes: { same: "相同", changed: "修改", added: "新增", removed: "移除" },
 
   // 导入与开始
   importHelp: "把角色卡、预设、世界书或智能体拖到这里，或拖到任意页面。",
