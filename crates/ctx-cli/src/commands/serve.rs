@@ -42,10 +42,7 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
     let gateway = Gateway::open(options(language, arguments)).await.map_err(told)?;
     let address = SocketAddr::new(arguments.host, arguments.port);
     gateway.check_address(address).map_err(told)?;
-    let listener = TcpListener::bind(address).await.map_err(|error| {
-        let (address, reason) = (address.to_string(), ctx_project::files::reason(&error));
-        Told(phrase!("cannot listen on `{address}`: {reason}", address, reason))
-    })?;
+    let listener = TcpListener::bind(address).await.map_err(|error| not_listening(address, &error))?;
     let address = listener.local_addr().context(Told(phrase!("cannot read the address of the listener")))?;
     let agents: Vec<&str> = gateway.agents().collect();
     let access = lang::say(language, &gateway.access());
@@ -54,6 +51,16 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
     let served = gateway.serve_until(listener, async move { interrupts.next().await }).await;
     served.map_err(told)?;
     Ok(Exit::Success)
+}
+
+/// Explains why an address cannot be used.
+pub(super) fn not_listening(address: SocketAddr, error: &std::io::Error) -> Told {
+    if error.kind() == std::io::ErrorKind::AddrInUse {
+        let port = address.port();
+        return Told(phrase!("port {port} is in use; choose another with `--port`", port));
+    }
+    let (address, reason) = (address.to_string(), ctx_project::files::reason(error));
+    Told(phrase!("cannot listen on `{address}`: {reason}", address, reason))
 }
 
 fn options(language: Language, arguments: &ServeArguments) -> Options {

@@ -39,6 +39,7 @@ fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<
     let keys = Some(keys).filter(|keys| keys.symlink_metadata().is_ok());
     if !is_there(folder) {
         let Some(keys) = keys else {
+            folder.read_dir().map_err(|error| Told(files::not_opened(folder, &error)))?;
             let folder = files::name(folder);
             return Err(Told(phrase!("no `ctx.toml` in `{folder}`", folder)).into());
         };

@@ -128,27 +128,22 @@ fn a_model_that_nobody_knows_is_said_to_be_unknown() {
     assert_snapshot!(said("--model gtp-4o"), @"
     === errors
     warning[CTX0400]: unknown model `gtp-4o`; tokens are estimated
-     |
      = help: did you mean `gpt-4o`?
 
     warning[CTX0410]: the context window of `gtp-4o` is unknown; the context has no token limit
-     |
      = help: set a token limit for the context, or add the model to a model table
     ");
     assert_snapshot!(said("--model mine --context-tokens 0"), @"
     === errors
     warning[CTX0400]: unknown model `mine`; tokens are estimated
-     |
      = help: add it to a model table
 
     warning[CTX0410]: the context window of `mine` is unknown; the context has no token limit
-     |
      = help: set a token limit for the context, or add the model to a model table
     ");
     assert_snapshot!(said("--model mine --context-tokens 100"), @"
     === errors
     warning[CTX0400]: unknown model `mine`; tokens are estimated
-     |
      = help: add it to a model table
     ");
 }
@@ -160,7 +155,6 @@ fn a_window_is_missed_only_where_it_is_asked_for() {
     assert_snapshot!(said("--context-tokens 0"), @"
     === errors
     warning[CTX0410]: no model is set; the context has no token limit
-     |
      = help: set the model, or set a token limit for the context
     ");
 }

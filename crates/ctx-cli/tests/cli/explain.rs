@@ -110,7 +110,7 @@ fn a_budget_that_nothing_fits_names_the_parts() {
     assert_snapshot!(explain("a.yaml --session c.json --context-tokens 40"), @"
     exit code 5
     === errors
-    error: no context fits the budget: 37 tokens are available, but 49 cannot be dropped: preset 21 (preset:identity 15, preset:tail 6), pending turn 28 (history:n5 11, history:n3 9, history:n4 8)
+    error: no context fits the budget: 37 tokens are available, but 49 cannot be dropped: preset 21 (preset:identity 15 and 1 more), current turn 28 (history:n5 11 and 2 more)
     ");
     assert_snapshot!(explain("a.yaml --session c.json --context-tokens 10 --reserve 10"), @"
     exit code 5

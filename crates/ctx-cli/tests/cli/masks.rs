@@ -375,10 +375,10 @@ fn what_makes_no_sense_is_refused() {
     For more information, try '--help'.
     exit code 2
     === errors
-    error: cannot store this in `list.json` (a list of chat messages); convert it with `ctx session import list.json`, then `ctx session export ID --out FILE`
+    error: cannot store this in `list.json` (a list of chat messages); use `--out FILE` to write a session
     exit code 2
     === errors
-    error: cannot change `chat.yaml`: it is not plain JSON; convert it with `ctx session import chat.yaml`, then `ctx session export ID --out FILE`
+    error: cannot change `chat.yaml`: it is not plain JSON; use `--out FILE` to write a session
     exit code 2
     === errors
     error: cannot write to standard input; use `--out FILE`

@@ -25,7 +25,12 @@ pub(super) fn read(
         messages.push(index, item, |message, reader| {
             let message = repair(message, index, &mut calls, reader);
             if !is_stored {
-                unsent.add(index, &message.map);
+                let is_without_text = !["content", "parts", "tool_calls", "toolCalls"]
+                    .iter()
+                    .any(|key| message.map.contains_key(*key));
+                let misspelled =
+                    is_without_text.then(|| reader.check_missing_key(&message.map, "content")).flatten();
+                unsent.add(index, &message.map, misspelled);
             }
             message
         });

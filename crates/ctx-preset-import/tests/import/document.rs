@@ -81,14 +81,19 @@ fn reads_messages_with_misspelled_role() {
 }
 
 #[test]
-fn names_images() {
-    for image in ["\u{89}PNG\r\n\u{1a}\n", "\u{ff}\u{d8}\u{ff}\u{e0}", "GIF89a", "RIFF1234WEBP"] {
-        let bytes: Vec<u8> = image.chars().map(|unit| u8::try_from(u32::from(unit)).unwrap()).collect();
-        refuse(
-            bytes,
-            "the file is an image, not a text",
-            Some("import the PNG file of a character card with `ctx import`"),
-        );
+fn names_binary_files() {
+    let png = "import the PNG file of a character card with `ctx import`";
+    let other = "these images contain no character card; use the PNG file of the card";
+    for (start, format, help) in [
+        ("\u{89}PNG\r\n\u{1a}\n", "a PNG image", png),
+        ("\u{ff}\u{d8}\u{ff}\u{e0}", "a JPEG image", other),
+        ("GIF89a", "a GIF image", other),
+        ("RIFF1234WEBP", "a WebP image", other),
+        ("PK\u{3}\u{4}", "an archive", "import archives with `ctx import`"),
+        ("%PDF-1.4", "a PDF", "copy its text into a text file"),
+    ] {
+        let bytes: Vec<u8> = start.chars().map(|unit| u8::try_from(u32::from(unit)).unwrap()).collect();
+        refuse(bytes, &format!("the file is {format}, not a text"), Some(help));
     }
     check("GIF: 1", json!({ "GIF": 1 }), &[]);
 }
