@@ -202,13 +202,13 @@ impl Gateway {
     pub fn access(&self) -> Phrase {
         match self.0.keys.status() {
             Some((file, count)) => {
-                phrase!("clients need an API key; `{file}` has {count}", file = files::name(file), count)
+                phrase!("clients need a client key; `{file}` has {count}", file = files::name(file), count)
             }
-            None => phrase!("no key file: programs on this machine need no API key"),
+            None => phrase!("no key file: programs on this machine need no client key"),
         }
     }
 
-    /// Checks that only clients with an API key can reach an address from other machines.
+    /// Checks that only clients with a client key can reach an address from other machines.
     ///
     /// # Errors
     ///

@@ -348,7 +348,7 @@ fn foreign(value: &Value) -> Option<Format> {
 /// Names a value by its keys.
 fn describe_keys(value: &Value) -> Phrase {
     match value {
-        Value::Null => phrase!("nothing"),
+        Value::Null => phrase!("null"),
         Value::Bool(_) | Value::Number(_) => phrase!("a single value"),
         Value::String(_) => phrase!("a plain text"),
         Value::Array(items) if items.iter().any(Value::is_object) => phrase!("a list of unknown objects"),

@@ -70,6 +70,7 @@ pub enum Target {
 impl SessionFile {
     /// Reads a conversation that may be written to a target; one that cannot be is refused at once.
     pub fn open(path: &Path, target: &Target, sources: &mut Sources) -> Result<Self> {
+        refuse_stdin(path, target)?;
         let mut file = Self::parse(path, sources.read(path, &files::name(path))?, sources)?;
         file.check(target)?;
         if let (Target::Other(_), Origin::File(origin)) = (target, &file.origin)
@@ -228,10 +229,10 @@ impl SessionFile {
     /// Refuses a target that would not come back as it was.
     pub fn check(&self, target: &Target) -> Result<(), ProjectError> {
         match (target, &self.origin) {
-            (Target::InPlace, Origin::File(origin)) if files::is_stdin(&origin.path) => {
-                Err(ProjectError::Usage(phrase!("cannot write to standard input")))
+            (Target::InPlace, Origin::File(origin)) => {
+                refuse_stdin(&origin.path, target)?;
+                origin.check(&self.name)
             }
-            (Target::InPlace, Origin::File(origin)) => origin.check(&self.name),
             (Target::InPlace | Target::Nowhere | Target::Other(_), _) => Ok(()),
         }
     }
@@ -330,6 +331,14 @@ impl FileOrigin {
         self.bytes = bytes;
         Ok(())
     }
+}
+
+/// Refuses to write to standard input.
+fn refuse_stdin(path: &Path, target: &Target) -> Result<(), ProjectError> {
+    if *target == Target::InPlace && files::is_stdin(path) {
+        return Err(ProjectError::Usage(phrase!("cannot write to standard input")));
+    }
+    Ok(())
 }
 
 /// Adds to a refused target what to do instead.

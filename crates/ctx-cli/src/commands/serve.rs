@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 
 use anyhow::{Context as _, Result};
-use ctx_gateway::{Gateway, GatewayError, KeyFile, KeyLimits, Options};
+use ctx_gateway::{Gateway, GatewayError, KeyFile, KeyLimits, Options, agent_names};
 use ctx_language::Language;
 use ctx_project::EndpointOptions;
-use ctx_types::phrase;
+use ctx_types::{Argument, Divider, phrase};
 use tokio::net::TcpListener;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -20,7 +20,7 @@ use crate::interrupts::Interrupts;
 use crate::lang::{self, Told};
 use crate::{project, show};
 
-/// Serves a folder until a signal, or manages the API keys of clients.
+/// Serves a folder until a signal, or manages client keys.
 pub(crate) fn run(language: Language, arguments: &ServeArguments) -> Result<Exit> {
     if let Some(ServeCommand::Key(key)) = &arguments.command {
         return match &key.command {
@@ -107,6 +107,14 @@ fn add_key(language: Language, add: &KeyAddArguments) -> Result<Exit> {
         bytes: add.bytes,
         conversations: add.conversations,
     };
+    let known = agent_names(&add.file.folder);
+    let given = add.agents.iter().flatten();
+    let unknown: Vec<&String> = given.filter(|name| !known.contains(name)).collect();
+    if !unknown.is_empty() {
+        let unknown = Argument::names(unknown, Divider::Comma);
+        let folder = ctx_project::files::name(&add.file.folder);
+        show::remark(language, &phrase!("warning: `{folder}` has no agent {unknown}", folder, unknown));
+    }
     let key = change(&add.file, |file| file.add(&add.name, add.agents.clone(), limits))?;
     show::note(language, &phrase!("save this key now: it is not shown again; the file has only its hash"));
     show::result(&format!("{}\n", key.reveal()))?;

@@ -73,7 +73,7 @@ fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<
         let name = add_keys(&keys)?;
         show::remark(
             language,
-            &phrase!("also trusted `{name}`: its API keys give access to `ctx serve`", name),
+            &phrase!("also trusted `{name}`: its client keys give access to `ctx serve`", name),
         );
     }
     if arguments.json {

@@ -108,11 +108,13 @@ fn remedy(error: &anyhow::Error) -> Option<Phrase> {
 /// Names the options that a library cannot know in the help of a diagnostic.
 fn with_options(mut finding: Diagnostic) -> Diagnostic {
     if finding.code == NO_WINDOW {
-        finding.help = Some(phrase!(
-            "set a limit with `--context-tokens N`, or name a known model; `--models FILE` adds models"
-        ));
+        finding.help = Some(if finding.message.template().contains("{model}") {
+            phrase!("add the model to a table for `--models FILE`, or assemble with `--context-tokens N`")
+        } else {
+            phrase!("choose a model with `--model NAME`, or assemble with `--context-tokens N`")
+        });
     } else if finding.code == UNKNOWN_MODEL && finding.help.is_some() && !finding.has_suggestion() {
-        finding.help = Some(phrase!("add it to a table of models, and pass that with `--models FILE`"));
+        finding.help = Some(phrase!("add the model to a table for `--models FILE`"));
     }
     finding
 }
@@ -243,9 +245,23 @@ fn draw_excerpt(
     if shown == meant { drawn } else { drawn.replacen(&shown, &meant, 1) }
 }
 
-fn render(language: Language, mut group: Group<'_>, finding: &Diagnostic) -> String {
+/// Returns the help of a diagnostic; without its own, the first sentence of the fix of its code.
+fn help(language: Language, finding: &Diagnostic) -> Option<String> {
     if let Some(help) = &finding.help {
-        let help = clean_line(&lang::say(language, help));
+        return Some(lang::say(language, help));
+    }
+    let fix =
+        language.code(&finding.code.to_string()).filter(|_| finding.severity != Severity::Info)?.way_out;
+    let first = fix.split_inclusive("。").next()?.split(". ").next()?;
+    let first = first.trim_end_matches(['.', '。']);
+    (!first.starts_with("no action needed") && !first.starts_with("无需")).then(|| first.to_owned())
+}
+
+fn render(language: Language, mut group: Group<'_>, finding: &Diagnostic) -> String {
+    let help = help(language, finding);
+    let has_help = help.is_some();
+    if let Some(help) = help {
+        let help = clean_line(&help);
         let level = Level::HELP.with_name(lang::word(language, "help").into_owned());
         group = group.element(level.message(help));
     }
@@ -254,7 +270,7 @@ fn render(language: Language, mut group: Group<'_>, finding: &Diagnostic) -> Str
     if language != Language::En {
         // The renderer writes the colons behind the severity and the last label.
         let help = lang::word(language, "help");
-        let label = finding.help.as_ref().and_then(|_| drawn.rfind(&*help));
+        let label = has_help.then(|| drawn.rfind(&*help)).flatten();
         for start in label.into_iter().chain([0]) {
             let after = drawn.split_off(start);
             drawn += &after.replacen(": ", colon(language), 1);

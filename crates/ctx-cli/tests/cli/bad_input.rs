@@ -156,7 +156,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     checked `a.json` as an agent
     1 file checked: 6 errors, 1 warning
     === errors
-    error[CTX0100]: expected a text, found the number `7`
+    error[CTX0100]: expected a string, found the number `7`
      --> a.json:1:11
       |
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
@@ -180,7 +180,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
       |
       = help: use `system`, `developer`, `user`, `assistant` or `tool`
 
-    error[CTX0100]: expected a text or a list of content parts, found an object
+    error[CTX0100]: expected a string or a list of content parts, found an object
      --> a.json:1:68
       |
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
@@ -188,7 +188,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
       |
       = help: correct the value; it is ignored until then
 
-    error[CTX0100]: expected true or false, found the text `no`
+    error[CTX0100]: expected true or false, found the string `no`
      --> a.json:1:93
       |
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
@@ -216,7 +216,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     checked `a.json` as an agent
     1 file checked: 1 error, 0 warnings
     === errors
-    error[CTX0100]: expected a list, found the text `all of them`
+    error[CTX0100]: expected a list, found the string `all of them`
      --> a.json:1:21
       |
     1 | { "presetMessages": "all of them" }

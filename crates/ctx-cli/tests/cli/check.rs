@@ -92,7 +92,7 @@ fn a_file_that_nothing_tells_is_refused_unless_its_format_is_named() {
     === errors
     error[CTX0607]: expected an agent, a preset, a worldbook, a conversation, a request body or a user profile, found an object with the keys `name`, `content`
     --> actor.json
-     = help: name the format with `--as`, for example `profile`, `sysprompt`, `card_pygmalion`
+     = help: name the format with `--as`, for example `profile`, `agent`
     ");
     assert_snapshot!(ctx("check actor.json --as profile", &files), @"
     exit code 0
@@ -159,13 +159,13 @@ fn a_folder_is_checked_file_by_file() {
 }
 
 #[test]
-fn an_empty_folder_has_nothing_wrong() {
+fn a_folder_with_nothing_to_check_is_refused() {
     let folder = Folder::with(&[]);
     std::fs::create_dir(folder.path().join("empty")).unwrap();
     assert_snapshot!(folder.ctx("check empty"), @"
-    exit code 0
-    === output
-    0 files checked: 0 errors, 0 warnings
+    exit code 3
+    === errors
+    error: nothing to check in `empty`: no JSON, JSON Lines or YAML file of a known type, and no `ctx.toml`
     ");
 }
 

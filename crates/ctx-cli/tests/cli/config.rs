@@ -209,7 +209,7 @@ fn values_of_wrong_types_are_errors() {
     assert_snapshot!(faults("agent = 5"), @"
     exit code 3
     === errors
-    error[CTX0902]: `agent`: expected a text, found `5`
+    error[CTX0902]: `agent`: expected a string, found `5`
      --> ctx.toml:1:9
       |
     1 | agent = 5
@@ -241,7 +241,7 @@ fn what_is_no_toml_is_an_error() {
     2 | agent = ]
       |         ^
       |
-      = help: put texts in quotes, and close each quote and bracket
+      = help: put strings in quotes, and close each quote and bracket
     ");
     assert_snapshot!(faults("a = 1\na = 2"), @"
     exit code 3

@@ -21,7 +21,7 @@ fn a_list_of_messages() {
       |
       = help: use `system`, `developer`, `user`, `assistant` or `tool`
 
-    error[CTX0100]: expected an object, found the text `not a message`
+    error[CTX0100]: expected an object, found the string `not a message`
      --> c.json:3:3
       |
     3 |   "not a message",
@@ -108,7 +108,7 @@ fn a_silly_tavern_chat() {
       |
       = help: to send them, enable them
 
-    error[CTX0100]: expected true or false, found the text `no`
+    error[CTX0100]: expected true or false, found the string `no`
      --> c.jsonl:3:23
       |
     3 | {"name":"C","is_user":"no","is_system":true,"mes":8}
@@ -116,7 +116,7 @@ fn a_silly_tavern_chat() {
       |
       = help: correct the value; it is ignored until then
 
-    error[CTX0100]: expected a text, found the number `8`
+    error[CTX0100]: expected a string, found the number `8`
      --> c.jsonl:3:51
       |
     3 | {"name":"C","is_user":"no","is_system":true,"mes":8}
@@ -169,7 +169,7 @@ fn a_session_with_broken_links() {
       |                                                       ^^^^^
     "#);
     assert_snapshot!(ctx("assemble --session c.json", &[("c.json", TREE)]), @r#"
-    exit code 0
+    exit code 1
     === output
      #   role        tokens   source      text
     ───────────────────────────────────────────
@@ -222,7 +222,7 @@ fn a_session_in_two_halves() {
     checked `c.json` as a session as `index` and `detail`
     1 file checked: 2 errors, 0 warnings
     === errors
-    error[CTX0100]: expected a text, found the number `5`
+    error[CTX0100]: expected a string, found the number `5`
      --> c.json:2:33
       |
     2 |   "index": { "id": "s", "name": 5, "updatedAt": "1", "messageCount": 1 },

@@ -110,7 +110,7 @@ fn a_budget_that_nothing_fits_names_the_parts() {
     assert_snapshot!(explain("a.yaml --session c.json --context-tokens 40"), @"
     exit code 5
     === errors
-    error: no context fits the budget: 37 tokens are available, but 49 cannot be dropped: preset 21 (preset:identity 15 and 1 more), current turn 28 (history:n5 11 and 2 more)
+    error: no context fits the budget: 37 tokens are available, but 49 cannot be dropped: preset 21 (preset:identity 15 and 1 more), current turn 28 (history:n5 11 and 2 more); raise `--context-tokens`, or lower `--reserve`
     ");
     assert_snapshot!(explain("a.yaml --session c.json --context-tokens 10 --reserve 10"), @"
     exit code 5
@@ -174,7 +174,7 @@ fn a_table_of_models_may_be_bad() {
       = help: put keys in double quotes
     ");
     assert_snapshot!(ctx("assemble --input Hi --models m.json", &[("m.json", r#"[{ "patern": "x" }]"#)]), @r#"
-    exit code 0
+    exit code 1
     === output
      #   role   tokens   source   text
     ───────────────────────────────────

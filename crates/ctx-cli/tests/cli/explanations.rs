@@ -50,7 +50,7 @@ fn an_unknown_code_is_a_usage_error_that_names_similar_codes() {
     assert_snapshot!(ctx("check --explain CTX0219", &[]), @"
     exit code 2
     === errors
-    error: unknown code `CTX0219`; the nearest codes are `CTX0211` (invalid historyWhenUnplaced) and `CTX0300` (unknown macro)
+    error: unknown code `CTX0219`; did you mean `CTX0209` (unknown group), `CTX0210` (invalid pattern in modelMatch) or `CTX0211` (invalid historyWhenUnplaced)?
     ");
     assert_snapshot!(ctx("check --explain 9999", &[]), @"
     exit code 2

@@ -381,7 +381,7 @@ fn what_makes_no_sense_is_refused() {
     error: cannot change `chat.yaml`: it is not plain JSON; use `--out FILE` to write a session
     exit code 2
     === errors
-    error: cannot write to standard input; use `--out FILE`
+    error: cannot write to standard input; use `--out FILE` to write a session
     exit code 2
     === errors
     error: `--out` writes one conversation; use `--write` to update each file

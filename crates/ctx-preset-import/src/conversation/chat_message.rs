@@ -139,7 +139,7 @@ fn id(message: &mut Message, reader: &mut Reader) {
         None | Some(Value::Null) => return,
         Some(Value::String(id)) if !id.is_empty() => return,
         Some(Value::String(_)) => Phrase::from("the id is empty"),
-        Some(_) => Phrase::from("the id is not a text"),
+        Some(_) => Phrase::from("the id is not a string"),
     };
     let message_id = Diagnostic::warning(codes::MESSAGE_ID, phrase!("{problem}; a new id is used", problem));
     reader.at_key("id", |reader| reader.report(message_id));
