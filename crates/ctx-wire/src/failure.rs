@@ -215,3 +215,16 @@ fn by_status(status: u16) -> FailureKind {
         _ => FailureKind::Refused,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_read_without_tags() {
+        let page = "<html><title>503 Service\n Unavailable</title><body><h1>503</h1></body></html>";
+        assert_eq!(Failure::read(503, page).message, "503 Service Unavailable");
+        assert_eq!(Failure::read(503, "<p>Too <b>busy</b></p>").message, "Too busy");
+        assert_eq!(Failure::read(503, "<html></html>").message, "no reason is given");
+    }
+}

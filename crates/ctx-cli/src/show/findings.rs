@@ -11,6 +11,7 @@ use ctx_engine::inspect::UnknownMessage;
 use ctx_engine::{AssembleError, ImportError};
 use ctx_language::Language;
 use ctx_processors::{Cause, Infeasible};
+use ctx_project::codes::UNREADABLE_FILE;
 use ctx_project::error::{Fault, ProjectError};
 use ctx_project::sources::{Mark, Sources};
 use ctx_tokens::BudgetError;
@@ -250,8 +251,9 @@ fn help(language: Language, finding: &Diagnostic) -> Option<String> {
     if let Some(help) = &finding.help {
         return Some(lang::say(language, help));
     }
-    let fix =
-        language.code(&finding.code.to_string()).filter(|_| finding.severity != Severity::Info)?.way_out;
+    // The message about an unreadable file says why.
+    let has_fix = finding.severity != Severity::Info && finding.code != UNREADABLE_FILE;
+    let fix = language.code(&finding.code.to_string()).filter(|_| has_fix)?.way_out;
     let first = fix.split_inclusive("。").next()?.split(". ").next()?;
     let first = first.trim_end_matches(['.', '。']);
     (!first.starts_with("no action needed") && !first.starts_with("无需")).then(|| first.to_owned())

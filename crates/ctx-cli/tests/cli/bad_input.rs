@@ -68,6 +68,8 @@ fn invalid_json_is_shown_with_its_line() {
       |
     2 |   {"role": user}
       |            ^
+      |
+      = help: correct the syntax
     "#);
     assert_snapshot!(ctx("assemble --session c.json", &[("c.json", "[{\"role\": \"user\"")]), @r#"
     exit code 3
@@ -140,6 +142,7 @@ fn bytes_that_are_no_text_are_shown_with_their_place() {
 
     error[CTX0606]: the document is empty
     --> empty.yaml
+     = help: check that this is the intended file and that it was saved completely
 
     error[CTX0601]: the document is not text: invalid byte at 4
     --> wide.yaml
@@ -209,6 +212,8 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
       |
     1 | ..., "isEnabled": "no", "order": [] } ], "parameters": "hot" }
       |                                                        ^^^^^
+      |
+      = help: use a value that the diagnostic allows
     "#);
     assert_snapshot!(ctx("check a.json", &[("a.json", r#"{ "presetMessages": "all of them" }"#)]), @r#"
     exit code 1

@@ -604,6 +604,8 @@ fn what_is_odd_about_summaries_is_shown_at_the_id() {
       |
     9 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["a", "b", "a", "x"] } },
       |                                                                                ^^^
+      |
+      = help: remove one of the ids
 
     info[CTX0831]: summary `s1` lists `x`, which is not on its branch; it is ignored
      --> chat.json:9:85
@@ -622,6 +624,8 @@ fn what_is_odd_about_summaries_is_shown_at_the_id() {
        |
     13 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3", "a"] } },
        |                                                                     ^^^^^^^^^^^
+       |
+       = help: remove its own id from `compressedNodeIds`, or delete the summary with `ctx compress delete`
 
     info[CTX0835]: summary `s4` lists disabled summary `s3` and hides the messages of `s3`
       --> chat.json:15:70

@@ -123,6 +123,7 @@ fn broken_pairs_are_repaired_and_reported() {
     === errors
     warning[CTX0801]: no earlier call has id `c9`; the result is removed
     --> t.json
+     = help: restore the call, or delete the result
 
     warning[CTX0800]: call `c1` has no result; a placeholder result is added
     --> t.json

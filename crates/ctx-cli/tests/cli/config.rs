@@ -191,6 +191,8 @@ priorty = 3
       |
       = help: use one of these settings: `extraTokensPerMessage`, `retainedCharacters`, `truncationMarker`
     "#);
+    let misplaced = faults("dialect = 'openai'");
+    assert!(misplaced.contains("= help: move it below `[endpoint]`\n"), "{misplaced}");
 }
 
 #[test]
@@ -215,7 +217,7 @@ fn values_of_wrong_types_are_errors() {
     1 | agent = 5
       |         ^
       |
-      = help: write a text, or remove `agent`
+      = help: write a string, or remove `agent`
     ");
     assert_snapshot!(faults("tz = 'Mars/Base'"), @"
     exit code 3

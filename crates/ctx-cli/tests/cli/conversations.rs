@@ -149,24 +149,32 @@ fn a_session_with_broken_links() {
       |
     3 |   "activeLeafId": "gone",
       |                   ^^^^^^
+      |
+      = help: set `activeLeafId` to the id of the last message, or select the branch in the application that wrote the file
 
     error[CTX0122]: node `a`: its parents form a cycle; it is moved below the root
      --> c.json:6:35
       |
     6 |     "a": { "id": "a", "parentId": "b", "childrenIds": ["b"], "role": "user", "content": "A" },
       |                                   ^^^
+      |
+      = help: set `parentId` of the message to the id of the message before it
 
     error[CTX0123]: node `b` has the field `id` set to `x`; the key is used
      --> c.json:7:18
       |
     7 |     "b": { "id": "x", "parentId": "a", "childrenIds": ["a"], "role": "assistant", "content": "B" }
       |                  ^^^
+      |
+      = help: give each message a unique id, equal to its key
 
     error[CTX0121]: node `b` lists the child `a`, which has another parent
      --> c.json:7:55
       |
     7 |     "b": { "id": "x", "parentId": "a", "childrenIds": ["a"], "role": "assistant", "content": "B" }
       |                                                       ^^^^^
+      |
+      = help: correct `parentId`, `childrenIds`, or `lastSelectedChildId` at the reported place
     "#);
     assert_snapshot!(ctx("assemble --session c.json", &[("c.json", TREE)]), @r#"
     exit code 1
@@ -183,24 +191,32 @@ fn a_session_with_broken_links() {
       |
     7 |     "b": { "id": "x", "parentId": "a", "childrenIds": ["a"], "role": "assistant", "content": "B" }
       |                  ^^^
+      |
+      = help: give each message a unique id, equal to its key
 
     error[CTX0122]: node `a`: its parents form a cycle; it is moved below the root
      --> c.json:6:35
       |
     6 |     "a": { "id": "a", "parentId": "b", "childrenIds": ["b"], "role": "user", "content": "A" },
       |                                   ^^^
+      |
+      = help: set `parentId` of the message to the id of the message before it
 
     error[CTX0121]: node `b` lists the child `a`, which has another parent
      --> c.json:7:55
       |
     7 |     "b": { "id": "x", "parentId": "a", "childrenIds": ["a"], "role": "assistant", "content": "B" }
       |                                                       ^^^^^
+      |
+      = help: correct `parentId`, `childrenIds`, or `lastSelectedChildId` at the reported place
 
     error[CTX0120]: active leaf `gone` does not exist; `b`, the leaf of the last shown branch, is used
      --> c.json:3:19
       |
     3 |   "activeLeafId": "gone",
       |                   ^^^^^^
+      |
+      = help: set `activeLeafId` to the id of the last message, or select the branch in the application that wrote the file
     "#);
 }
 
@@ -254,6 +270,8 @@ fn ids_that_stand_twice() {
       |
     2 | {"id":"m","role":"user","content":"two"}]
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: give each message a unique id, equal to its key
     "#);
     let agent = "presetMessages:\n  - {id: e, content: one}\n  - {id: e, content: two}\n";
     assert_snapshot!(ctx("check a.yaml", &[("a.yaml", agent)]), @"

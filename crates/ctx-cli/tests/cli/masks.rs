@@ -427,12 +427,16 @@ fn odd_summaries_are_reported() {
        |
     61 |         "compressedNodeIds": [
        |                              ^
+       |
+       = help: remove its own id from `compressedNodeIds`, or delete the summary with `ctx compress delete`
 
     warning[CTX0832]: summary `n5` lists no message of its branch; it hides nothing
       --> chat.json:61:30
        |
     61 |         "compressedNodeIds": [
        |                              ^
+       |
+       = help: delete the summary with `ctx compress delete`, or list the summarized messages in it
     "#);
     let show = folder.ctx("session show chat.json");
     assert!(show.contains("CTX0830") && show.contains("no messages are hidden"), "{show}");

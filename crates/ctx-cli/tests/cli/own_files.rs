@@ -162,6 +162,8 @@ fn defaults_are_checked_as_each_verb_reads_them() {
        |
     12 | minHistoryCount = 'x'
        |                   ^^^
+       |
+       = help: use a value that the diagnostic allows, and numbers without quotes
 
     error[CTX0900]: no folder `./notes`
       --> ./ctx.toml:14:10
@@ -282,7 +284,7 @@ fn files_that_a_case_names_are_read_as_what_they_should_be() {
         "case.yaml",
         "agent: ''",
         &[
-            "CTX0902 /agent: `agent`: expected a string that is not empty, found `\"\"` (write a text that is not empty, or remove `agent`)",
+            "CTX0902 /agent: `agent`: expected a string that is not empty, found `\"\"` (write a string that is not empty, or remove `agent`)",
         ],
     );
     check("case.yaml", "agent: a/agent.yaml\nprofile: profile.yaml\nsession: conversation.json", &[]);
@@ -302,7 +304,7 @@ fn what_defaults_name_is_looked_at() {
         "ctx.toml",
         "agent = ''",
         &[
-            "CTX0902 /agent: `agent`: expected a string that is not empty, found `\"\"` (write a text that is not empty, or remove `agent`)",
+            "CTX0902 /agent: `agent`: expected a string that is not empty, found `\"\"` (write a string that is not empty, or remove `agent`)",
         ],
     );
     check(
@@ -314,7 +316,7 @@ fn what_defaults_name_is_looked_at() {
         "ctx.toml",
         "[endpoint]\nkey-env = ''",
         &[
-            "CTX0902 /endpoint/key-env: `key-env`: expected a string that is not empty, found `\"\"` (write a text that is not empty, or remove `key-env`)",
+            "CTX0902 /endpoint/key-env: `key-env`: expected a string that is not empty, found `\"\"` (write a string that is not empty, or remove `key-env`)",
         ],
     );
     check(

@@ -411,6 +411,8 @@ fn what_a_case_says_wrongly_is_an_error() {
       |
     1 | - input
       | ^^^^^^^
+      |
+      = help: use a value that the diagnostic allows
 
     FAILED t/h: cannot read the case
     error[CTX0902]: `context_tokens`: expected a whole number from 0 to 1000000000, found `-1`

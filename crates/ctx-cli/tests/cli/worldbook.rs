@@ -375,6 +375,8 @@ fn findings_lead_into_the_file_of_a_card() {
       |
     3 |   { "id": 5, "keys": [], "content": "x", "enabled": true, "insertion_order": "1" }
       |                                                                              ^^^
+      |
+      = help: write the value in the type that the diagnostic names
     "#);
 }
 
@@ -432,6 +434,8 @@ fn findings_of_an_assembly_lead_into_the_book() {
       |
     3 |   { "id": 5, "keys": [], "content": "x", "enabled": true, "insertion_order": "1" }
       |                                                                              ^^^
+      |
+      = help: write the value in the type that the diagnostic names
 
     warning[CTX0950]: invalid key `/[/` of `card.3`: invalid pattern at byte 0: unterminated class
      --> card.json:2:31

@@ -262,6 +262,12 @@ fn syntax_errors_name_line_and_column_in_characters() {
 fn json_with_comments_is_not_taken_for_yaml() {
     let error = Document::read(b"{\"a\": 1, // one\n \"b\": 2}", "", &Limits::default()).unwrap_err();
     assert!(matches!(error, ImportError::Json { line: 1, .. }), "{error}");
+    for (text, place) in
+        [("{\n  // one\n  \"a\": 1}", "line 2 column 3"), (" /* one */ {}", "line 1 column 2")]
+    {
+        let error = Document::read(text.as_bytes(), "a.json", &Limits::default()).unwrap_err();
+        assert_eq!(error.to_string(), format!("invalid JSON at {place}: JSON has no comments"));
+    }
 }
 
 #[test]
