@@ -1,4 +1,4 @@
-//! An anchor of one's own: a named place that authors of presets put entries at.
+//! Adds a custom anchor: a named position at which presets place entries.
 //!
 //! `cargo run -p examples --bin custom_anchor`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
@@ -7,7 +7,7 @@ use ctx_engine::prelude::{
     AnchorDefinition, Compile, Engine, Limits, Session, Switches, TurnInput, read_agent,
 };
 
-/// The entry of type `weather` says where the anchor is; two others are placed at it, in order of `order`.
+/// The entry of type `weather` declares the anchor. Two other entries are placed at it, sorted by `order`.
 const AGENT: &str = "
 name: Robin
 presetMessages:
@@ -19,17 +19,17 @@ presetMessages:
 ";
 
 fn main() -> anyhow::Result<()> {
-    // An application that does not know the anchor loses nothing: the entries stay in the list, and it is told.
+    // Without the anchor, the entries stay in the list, and a diagnostic reports it.
     show("without the anchor", &Engine::new())?;
 
-    // The registry is a value of the engine, not a global: another engine may have other anchors.
+    // Each engine has its own registry of anchors.
     let mut engine = Engine::new();
     engine.anchors.register(AnchorDefinition {
         id: "weather".into(),
         name: "Weather".into(),
-        description: "What the sky looks like".into(),
+        description: "The current weather".into(),
         is_system: false,
-        // The entry that declares the anchor has a text of its own, and that is sent too.
+        // The text of the declaring entry is also sent.
         has_template: true,
         default_template: Some("## Weather".into()),
     })?;
@@ -39,7 +39,7 @@ fn main() -> anyhow::Result<()> {
 fn show(title: &str, engine: &Engine) -> anyhow::Result<()> {
     println!("{title}:");
     let agent = read_agent(AGENT.as_bytes(), "agent.yaml", &Limits::default(), &engine.anchors)?;
-    // By default messages of one role that follow each other are sent as one; here each is to be seen.
+    // Disable merging to show each message separately.
     let joining = ["merge-system-to-head", "merge-consecutive-roles"].map(str::to_owned);
     let apart = Switches { disable: joining.into(), ..Switches::default() };
     let compiled = engine.compile(&agent.value, &Compile::default().with(|compile| compile.switches = apart));
@@ -48,7 +48,7 @@ fn show(title: &str, engine: &Engine) -> anyhow::Result<()> {
     for message in &context.messages {
         println!("  {:<6} {}", message.role.as_str(), message.text());
     }
-    // What is wrong with a preset is known once it is compiled, whatever the conversation.
+    // Compiling reports the problems of a preset, before any conversation.
     for finding in agent.diagnostics.iter().chain(compiled.diagnostics()) {
         println!("  {finding}");
     }

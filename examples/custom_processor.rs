@@ -1,6 +1,6 @@
-//! A processor of one's own: a step between the conversation and what is sent.
+//! Adds a custom processor: a step of the pipeline that builds a context.
 //!
-//! This one hides mail addresses. It has a setting, says what it did, and can be switched off like any other.
+//! It hides email addresses, has a setting, records its changes, and can be disabled.
 //!
 //! `cargo run -p examples --bin custom_processor`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
@@ -18,14 +18,11 @@ struct HideMail;
 #[async_trait]
 impl ContextProcessor for HideMail {
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new("hide-mail", "Hide mail", "Puts a word in the place of mail addresses").with(
-            |descriptor| {
-                // Behind the session loader (100), so that there are messages; before anything counts them.
-                descriptor.priority = 210;
-                descriptor.config_fields =
-                    vec![ConfigField::text("word", "What stands for an address", "[mail]")];
-            },
-        )
+        Descriptor::new("hide-mail", "Hide mail", "Replaces email addresses").with(|descriptor| {
+            // Run after the session loader (100), and before messages are counted.
+            descriptor.priority = 210;
+            descriptor.config_fields = vec![ConfigField::text("word", "Replacement text", "[mail]")];
+        })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -42,7 +39,7 @@ impl ContextProcessor for HideMail {
                 message.content = Content::Text(shown.join(" ").into());
             }
         }
-        // Nothing disappears in silence: each change has a decision with its reason.
+        // Record a decision with a reason for each change.
         cx.log(phrase!("messages with an address: {hidden}", hidden = hidden.len()));
         let reason = phrase!("a mail address became `{word}`", word);
         cx.draft.decide_all(

@@ -1,7 +1,7 @@
-//! One context, written for five kinds of servers.
+//! Encodes one context in five API dialects.
 //!
-//! Each has its own words for instructions, calls and results; where one has no words for something, the request
-//! says in a finding what became of it.
+//! The dialects differ in the form of instructions, calls and results. If a dialect cannot express something, a
+//! diagnostic reports it.
 //!
 //! `cargo run -p examples --bin dialects`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
@@ -43,14 +43,14 @@ fn main() -> anyhow::Result<()> {
 
     let models = ["gpt-5", "gpt-5", "claude-sonnet-4-5", "gemini-3-pro", "llama-3.1-8b"];
     for (dialect, model) in Dialect::ALL.into_iter().zip(models) {
-        // The model and the dialect are inputs of the turn: they decide the budget, and in what form files go.
+        // The model and the dialect of the turn determine the budget and the form of attachments.
         let turn = TurnInput::default().with(|turn| {
             turn.model = Some(model.into());
             turn.dialect = Some(dialect.name().into());
         });
         let context = compiled.assemble_blocking(&chat.value, &turn)?;
         let body = context.encode(&Request { model, tools: &tools, parameters: &parameters });
-        // `to_bytes` gives what is sent; as a value it can be printed over several lines.
+        // `to_bytes` returns the request body; a JSON value can be printed with indentation.
         println!("== {} ({} bytes)\n{:#}", dialect.name(), body.to_bytes().len(), body.to_value());
         body.diagnostics.iter().for_each(|finding| println!("{finding}"));
     }

@@ -1,6 +1,6 @@
-//! What is recalled is found by its words; with vectors also by what it is about.
+//! Recalls old messages by meaning, with vectors, in addition to words.
 //!
-//! A model would give the vectors; here a toy counts words of three subjects.
+//! A real embedder calls a model. This one counts the words of three subjects.
 //!
 //! `cargo run -p examples --bin embedder`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
@@ -17,7 +17,7 @@ const SUBJECTS: [&[&str]; 3] = [
     &["meal", "soup", "bread", "cake"],
 ];
 
-/// What a host lends; a real one sends the texts to a model and waits.
+/// An embedder. A real one sends the texts to a model.
 struct Toy;
 
 impl Embedder for Toy {
@@ -27,7 +27,7 @@ impl Embedder for Toy {
             let is_about = |words: &&[&str]| words.iter().any(|word| text.contains(word));
             SUBJECTS.iter().map(|words| if is_about(words) { 1.0 } else { 0.0 }).collect()
         };
-        println!("  {} texts are given vectors", texts.len());
+        println!("  computing the vectors of {} texts", texts.len());
         Box::pin(std::future::ready(Ok(texts.iter().map(vector).collect())))
     }
 }
@@ -44,13 +44,13 @@ fn main() -> anyhow::Result<()> {
         Compile::default().with(|compile| compile.switches = Switches { enable, ..Switches::default() });
     let compiled = Engine::new().compile(&Agent::default(), &with);
 
-    // The conversation is longer than what may be sent, and nobody said the word `pet`.
+    // The conversation exceeds the budget, and does not contain the word `pet`.
     let turn = TurnInput::default().with(|turn| {
         turn.context_tokens = Some(300);
         turn.input = Some("Which pet do I have?".into());
     });
     for ports in [Ports::default(), Ports::default().with(|ports| ports.embedder = Some(&Toy))] {
-        println!("{}", if ports.embedder.is_some() { "with vectors:" } else { "by words alone:" });
+        println!("{}", if ports.embedder.is_some() { "with vectors:" } else { "with words only:" });
         let context = pollster::block_on(compiled.assemble_with(&session, &turn, ports))?;
         let recalled = context.messages.iter().map(|message| message.text().into_owned());
         let recalled = recalled.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());

@@ -1,7 +1,6 @@
-//! A character card of SillyTavern becomes an agent, with a report that has a row for every field.
+//! Converts a SillyTavern character card to an agent, with a report about each field.
 //!
-//! `cargo run -p examples --bin import_card` takes the card below; a path behind `--` takes that of a file, a
-//! PNG as well.
+//! `cargo run -p examples --bin import_card` imports the card below. Add `-- PATH` to import a JSON or PNG file.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::sync::Arc;
@@ -26,7 +25,7 @@ fn main() -> anyhow::Result<()> {
         Some(path) => (path.clone(), std::fs::read(path)?),
         None => ("ada.json".to_owned(), CARD.into()),
     };
-    // Whatever the bytes are, this gives no error: what cannot be read is a finding.
+    // The import never fails: problems are diagnostics.
     let made = import(&[SourceFile { name: &name, bytes: &bytes }], &ImportOptions::default());
 
     for file in &made.report.files {
@@ -38,7 +37,7 @@ fn main() -> anyhow::Result<()> {
     }
     made.diagnostics().for_each(|finding| println!("  {finding}"));
 
-    // The agent asks for the card's book by its name; the host says which books there are.
+    // The agent refers to the card's worldbook by name; the host provides the worldbooks.
     let books = made.worldbooks.iter().map(|book| LoadedWorldbook {
         id: book.name.as_str().into(),
         name: book.name.as_str().into(),
@@ -52,7 +51,7 @@ fn main() -> anyhow::Result<()> {
     let compiled = Engine::new().compile(&made.agent.unwrap_or_default(), &with);
     let turn = TurnInput::new("Who lights each lamp?");
     let context = compiled.assemble_blocking(&Session::new("chat"), &turn)?;
-    println!("\nits first turn:");
+    println!("\nthe first turn:");
     for message in &context.messages {
         println!("  {:<7} {:<28} {}", message.role.as_str(), message.source.to_string(), message.text());
     }

@@ -1,12 +1,12 @@
-//! A server that compiles its agents once and answers each request with the body that a model would get.
+//! Serves request bodies over HTTP, from agents that are compiled once.
 //!
-//! `cargo run -p examples --bin server -- 127.0.0.1:8080` listens there until it is stopped:
+//! `cargo run -p examples --bin server -- 127.0.0.1:8080` listens until you stop it:
 //!
 //! ```text
 //! curl -d '{"chat": [], "input": "Hello"}' http://127.0.0.1:8080/robin
 //! ```
 //!
-//! Without an address it takes a free port, asks itself three times, and ends.
+//! Without an address, it uses a free port, sends itself three requests, and stops.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ const AGENTS: [(&str, &str); 2] = [
     ("ada", "presetMessages: [{ role: system, content: You count lamps. }, { type: chat_history }]"),
 ];
 
-/// The longest body that is read.
+/// Maximum length of a request body.
 const MOST: usize = 1 << 20;
 
 fn main() -> anyhow::Result<()> {
@@ -32,7 +32,7 @@ fn main() -> anyhow::Result<()> {
     let mut agents = BTreeMap::new();
     for (name, file) in AGENTS {
         let agent = read_agent(file.as_bytes(), name, &Limits::default(), &engine.anchors)?;
-        // Compiled agents are shared by all threads; assembling changes nothing in them.
+        // All threads share the compiled agents, which never change.
         agents.insert(name, engine.compile(&agent.value, &Compile::default()));
     }
     if let Some(address) = std::env::args().nth(1) {
@@ -55,7 +55,7 @@ fn main() -> anyhow::Result<()> {
     })
 }
 
-/// Answers so many requests, each on a thread of its own.
+/// Answers this number of requests, each in its own thread.
 fn serve(listener: &TcpListener, agents: &BTreeMap<&str, CompiledAgent>, count: usize) -> anyhow::Result<()> {
     std::thread::scope(|scope| {
         for stream in listener.incoming().take(count) {
@@ -66,7 +66,7 @@ fn serve(listener: &TcpListener, agents: &BTreeMap<&str, CompiledAgent>, count: 
                     Err(error) => ("400 Bad Request", format!("{error:#}").into_bytes()),
                 };
                 let head = format!("HTTP/1.1 {status}\r\nConnection: close\r\n\r\n");
-                // Who went away does not wait for an answer.
+                // Ignore clients that closed the connection.
                 let _sent = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
             });
         }
@@ -74,7 +74,7 @@ fn serve(listener: &TcpListener, agents: &BTreeMap<&str, CompiledAgent>, count: 
     })
 }
 
-/// Reads a request and assembles what it asks for.
+/// Reads a request and assembles its context.
 fn answer(stream: &mut TcpStream, agents: &BTreeMap<&str, CompiledAgent>) -> anyhow::Result<Vec<u8>> {
     let (path, body) = read_request(stream)?;
     let agent = agents.get(path.trim_start_matches('/')).with_context(|| format!("no agent `{path}`"))?;
@@ -86,7 +86,7 @@ fn answer(stream: &mut TcpStream, agents: &BTreeMap<&str, CompiledAgent>) -> any
     Ok(context.encode(&Request::new("gpt-5")).to_bytes())
 }
 
-/// As little of HTTP as is needed: the path, the length, the body.
+/// Minimal HTTP: the path, the length, and the body.
 fn read_request(stream: &mut TcpStream) -> anyhow::Result<(String, Vec<u8>)> {
     let mut reader = BufReader::new(stream.take(2 * MOST as u64));
     let mut line = String::new();
@@ -108,7 +108,7 @@ fn read_request(stream: &mut TcpStream) -> anyhow::Result<(String, Vec<u8>)> {
     Ok((path, body))
 }
 
-/// The client's half: sends a body and returns what comes back.
+/// The client: sends a body and returns the response.
 fn ask(address: SocketAddr, path: &str, body: &str) -> anyhow::Result<String> {
     let mut stream = TcpStream::connect(address)?;
     write!(

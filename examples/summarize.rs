@@ -1,6 +1,6 @@
-//! A long conversation is compressed: a summary in its tree hides what it was made of, until it is undone.
+//! Adds a summary to a long conversation, which hides the summarized messages until it is undone.
 //!
-//! A model would write the summary; here somebody stands in who always writes the same.
+//! A real summarizer calls a model. This one always returns the same text.
 //!
 //! `cargo run -p examples --bin summarize`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
@@ -11,7 +11,7 @@ use ctx_engine::prelude::{
     TokenCounter, visible_path,
 };
 
-/// What a host lends; a real one sends the prompt to a model and waits.
+/// A summarizer. A real one sends the prompt to a model.
 struct Fake;
 
 impl Summarizer for Fake {
@@ -20,7 +20,7 @@ impl Summarizer for Fake {
         request: &'a SummaryRequest,
     ) -> PortFuture<'a, Result<SummaryAnswer, PortError>> {
         let tokens = Counter::estimate().count(request.prompt.as_str());
-        println!("  the summarizer is asked with some {tokens} tokens");
+        println!("  prompt of the summarizer: about {tokens} tokens");
         let answer = "They looked for the red umbrella in 20 rooms, and did not find it.";
         Box::pin(std::future::ready(Ok(answer.into())))
     }
@@ -35,27 +35,27 @@ fn main() -> anyhow::Result<()> {
     let counter = Counter::estimate();
     show("before", &session);
 
-    // First a plan, which can be looked at: what is hidden, and what the summarizer is asked.
+    // First, plan: the messages to hide, and the prompt for the summarizer.
     let plan = MaskPlan::new(&session, &MaskConfig::default(), &MaskSelection::Oldest, &counter)?;
-    // Then the summary. A host would await; nothing here needs a runtime.
+    // Then write the summary. This summarizer needs no async runtime.
     let with = Summarizing { summarizer: Some(&Fake), deadline: None, counter: &counter, extract: None };
     let draft = pollster::block_on(plan.summarize(&with))?;
-    // Then one operation on the session. Time is an input, as everywhere.
+    // Then change the session in one operation. The time is an input.
     let commit = draft.commit(&session, 1_733_712_000_000)?;
     let undo = session.apply(&commit.op)?;
     println!("  {}", commit.notice);
     show("after", &session);
 
-    // Every operation has an exact inverse.
+    // Each operation can be undone exactly.
     session.apply(&undo)?;
     show("undone", &session);
     Ok(())
 }
 
-/// Shows what of the conversation is sent.
+/// Prints the messages that are sent.
 fn show(title: &str, session: &Session) {
     let visible = visible_path(session);
-    println!("{title}: {} messages, the first of which says", visible.len());
+    println!("{title}: {} messages; the first is", visible.len());
     let role = visible.first().and_then(|first| first.role).unwrap_or_default();
     let text = visible.first().and_then(|first| first.content.as_ref()).map(|content| content.text());
     println!("  {}: {}", role.as_str(), text.unwrap_or_default());

@@ -22,7 +22,7 @@ pub extern "C" fn call(length: usize) -> i32 {
     let given = given();
     let parts =
         given.split_at_checked(length).and_then(|(name, text)| Some((str::from_utf8(name).ok()?, text)));
-    let Some((name, text)) = parts else { return number(Err(OperationError::usage("the name is no text"))) };
+    let Some((name, text)) = parts else { return number(Err(OperationError::usage("the name is not UTF-8"))) };
     answer(value(text).and_then(|input| ctx_operations::call(name, input)))
 }
 

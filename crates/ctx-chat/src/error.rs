@@ -37,6 +37,11 @@ pub enum ClientError {
         /// The host, and the port if the URL names one.
         host: String,
     },
+    /// The server names another address.
+    Redirected {
+        /// The base URL at the other address.
+        base_url: String,
+    },
     /// The provider does not prove to be who it is said to be.
     Untrusted {
         /// The host.
@@ -90,6 +95,9 @@ impl ClientError {
                 phrase!("cannot reach `{host}`: {detail}", host, detail = Phrase::original(detail))
             }
             Self::ConnectionRefused { host } => phrase!("connection refused by `{host}`", host),
+            Self::Redirected { base_url } => {
+                phrase!("the server redirects the request; set the base URL to `{base_url}`", base_url)
+            }
             Self::Untrusted { host, detail } => {
                 phrase!(
                     "cannot verify the certificate of `{host}`: {detail}",
@@ -171,6 +179,7 @@ impl ClientError {
             Self::Stream(StreamError::Truncated | StreamError::Malformed { .. }) => true,
             Self::Config(_)
             | Self::KeyFile { .. }
+            | Self::Redirected { .. }
             | Self::Untrusted { .. }
             | Self::TooLarge { .. }
             | Self::Cancelled => false,
@@ -187,6 +196,7 @@ impl ClientError {
             Self::Unreachable { .. } | Self::ConnectionRefused { .. } | Self::UnknownHost { .. } => {
                 "LLM_UNREACHABLE"
             }
+            Self::Redirected { .. } => "LLM_NOT_FOUND",
             Self::Untrusted { .. } => "LLM_UNTRUSTED",
             Self::Disconnected { .. } => "LLM_DISCONNECTED",
             Self::TimedOut { .. } => "LLM_TIMEOUT",
@@ -211,6 +221,7 @@ impl ClientError {
         match self {
             Self::Config(phrase) => Self::Config(cleaned(phrase, clean)),
             Self::Unreachable { host, detail } => Self::Unreachable { host, detail: clean(detail) },
+            Self::Redirected { base_url } => Self::Redirected { base_url: clean(base_url) },
             Self::Untrusted { host, detail } => Self::Untrusted { host, detail: clean(detail) },
             Self::Disconnected { host, detail } => Self::Disconnected { host, detail: clean(detail) },
             Self::Provider { failure: of, retry_after } => {

@@ -354,8 +354,7 @@ pub(crate) struct TestArguments {
     /// Rerun the tests when a file changes, until Ctrl-C
     #[arg(long, conflicts_with_all = ["update", "json"])]
     pub(crate) watch: bool,
-    /// File for a `JUnit` XML report
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help = "File for a JUnit XML report")]
     pub(crate) junit: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]

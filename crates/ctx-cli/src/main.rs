@@ -33,13 +33,26 @@ fn main() -> ExitCode {
     let asked = lang::asked(given.get(1..).unwrap_or_default(), std::env::var_os("CTX_LANG"));
     let is_bare = is_bare(given.get(1..).unwrap_or_default());
     match parse(given.clone(), asked) {
-        Ok(arguments) => match run(asked, arguments.command) {
-            Ok(exit) => exit.into(),
-            Err(error) => failed(asked, &error),
-        },
+        Ok(arguments) => {
+            let counts_errors = counts_errors(&arguments.command);
+            match run(asked, arguments.command) {
+                Ok(Exit::Success) if counts_errors && show::has_errors() => Exit::Findings.into(),
+                Ok(exit) => exit.into(),
+                Err(error) => failed(asked, &error),
+            }
+        }
         Err(error) if is_bare && is_without_verb(&error) => start(asked),
         Err(error) => usage(&error, &given, asked),
     }
+}
+
+/// Returns whether an error beside the result of a command fails it. Other commands count errors themselves, or run until
+/// they are stopped.
+const fn counts_errors(command: &Command) -> bool {
+    !matches!(
+        command,
+        Command::Check(_) | Command::Test(_) | Command::Chat(_) | Command::Serve(_) | Command::Studio(_)
+    )
 }
 
 /// Returns whether no argument is given, except for `--lang`.

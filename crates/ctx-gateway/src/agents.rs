@@ -99,6 +99,12 @@ impl Slot {
     }
 }
 
+/// Returns the names of the agents of a folder, in order.
+pub fn agent_names(folder: &Path) -> Vec<String> {
+    let options = Options { folder: folder.to_owned(), ..Options::default() };
+    Agents::find(options).files.into_keys().collect()
+}
+
 impl Agents {
     /// Finds the agents of the folder.
     pub(crate) fn find(options: Options) -> Self {

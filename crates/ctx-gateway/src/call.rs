@@ -94,7 +94,7 @@ fn flag(headers: &HeaderMap, name: &'static str) -> Result<bool, Refusal> {
     match one(headers, name)?.as_deref() {
         None | Some("0" | "false") => Ok(false),
         Some("1" | "true") => Ok(true),
-        Some(_) => Err(odd(name)),
+        Some(_) => Err(Refusal::malformed(phrase!("the header `{name}` must be `1` or `0`", name)).at(name)),
     }
 }
 

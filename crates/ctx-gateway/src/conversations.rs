@@ -71,8 +71,9 @@ pub(crate) async fn step(
     (is_undo, wishes): (bool, Wishes),
 ) -> Result<Value, Refusal> {
     let mut visit = server.rooms.enter(&*server.store, &stored_id(&key.name, &conversation(name)?)).await?;
-    let none = || Refusal::not_found(phrase!("no such conversation"));
-    let mut kept = visit.load(&server.store).await?.ok_or_else(none)?;
+    let Some(mut kept) = visit.load(&server.store).await? else {
+        return Err(Refusal::no_conversation(visit.id()));
+    };
     let revision = kept.conversation.revision();
     if let Some(seen) = wishes.revision.filter(|seen| *seen != revision) {
         visit.leave(kept);

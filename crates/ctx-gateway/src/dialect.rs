@@ -74,6 +74,9 @@ pub(crate) struct Label {
 
 /// Reads the body of a request. The model of a Gemini request is in its address.
 pub(crate) fn read(dialect: Dialect, body: &[u8]) -> Result<Asked, Refusal> {
+    if body.trim_ascii().is_empty() {
+        return Err(Refusal::malformed(ctx_types::phrase!("the request body is empty")));
+    }
     let value: Value = serde_json::from_slice(body).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         Refusal::malformed(ctx_types::phrase!(

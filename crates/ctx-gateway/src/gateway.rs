@@ -117,6 +117,8 @@ impl GatewayError {
 
 /// State that all requests share.
 pub(crate) struct Server {
+    /// Folder as the user named it.
+    folder: PathBuf,
     pub(crate) agents: Arc<Agents>,
     pub(crate) keys: Keys,
     pub(crate) bodies: BodyReader,
@@ -147,11 +149,17 @@ impl Gateway {
     ///
     /// The folder has no agent, or the store, the keys, or `ctx.toml` cannot be used.
     pub async fn open(mut options: Options) -> Result<Self, GatewayError> {
-        let folder = options.folder.canonicalize().map_err(|error| {
-            let (folder, reason) = (files::name(&options.folder), files::reason(&error));
-            GatewayError::Unusable(phrase!("cannot open the folder `{folder}`: {reason}", folder, reason))
-        })?;
-        options.folder = folder;
+        let given = options.folder.clone();
+        let failed = |error| GatewayError::Unusable(files::not_opened(&given, &error));
+        options.folder = given.canonicalize().map_err(failed)?;
+        options.folder.read_dir().map_err(failed)?;
+        let agents = Agents::find(options.clone());
+        if agents.names().next().is_none() {
+            return Err(GatewayError::Unusable(phrase!(
+                "no agent in `{folder}`: no JSON or YAML file there is an agent; create one with `ctx init`",
+                folder = files::name(&given)
+            )));
+        }
         let config = Config::read_for(&options.folder, &options.config, &mut Sources::default())?;
         // Report untrusted settings and missing keys at the start.
         config.endpoint(&options.endpoint)?.endpoint(&options.endpoint, true)?;
@@ -168,13 +176,8 @@ impl Gateway {
         let exporter = options.collector.as_deref().map(Exporter::open).transpose();
         let exporter = exporter.map_err(GatewayError::Unusable)?.map(Arc::new);
         let loaded_messages = options.loaded_messages.unwrap_or(MAX_MESSAGES);
-        let agents = Agents::find(options);
-        if agents.names().next().is_none() {
-            return Err(GatewayError::Unusable(phrase!(
-                "no agent in the folder; create one with `ctx init`"
-            )));
-        }
         Ok(Self(Arc::new(Server {
+            folder: given,
             agents: Arc::new(agents),
             keys,
             bodies,
@@ -199,13 +202,13 @@ impl Gateway {
     pub fn access(&self) -> Phrase {
         match self.0.keys.status() {
             Some((file, count)) => {
-                phrase!("clients need an API key; `{file}` has {count}", file = files::name(file), count)
+                phrase!("clients need a client key; `{file}` has {count}", file = files::name(file), count)
             }
-            None => phrase!("no key file: programs on this machine need no API key"),
+            None => phrase!("no key file: programs on this machine need no client key"),
         }
     }
 
-    /// Checks that only clients with an API key can reach an address from other machines.
+    /// Checks that only clients with a client key can reach an address from other machines.
     ///
     /// # Errors
     ///
@@ -213,8 +216,9 @@ impl Gateway {
     pub fn check_address(&self, address: SocketAddr) -> Result<(), GatewayError> {
         if self.0.keys.is_open() && !address.ip().is_loopback() {
             return Err(GatewayError::Unusable(phrase!(
-                "other machines can reach `{address}`; create an API key with `ctx serve key add NAME`",
-                address = address.to_string()
+                "other machines can reach `{address}`; create a client key with `ctx serve key add NAME --dir {folder}`",
+                address = address.to_string(),
+                folder = files::shell_word(&self.0.folder)
             )));
         }
         Ok(())

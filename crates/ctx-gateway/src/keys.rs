@@ -1,4 +1,4 @@
-//! API keys of clients. The key file contains their hashes and permissions.
+//! client keys of clients. The key file contains their hashes and permissions.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -31,7 +31,7 @@ pub struct KeyFile {
     pub keys: Vec<KeyEntry>,
 }
 
-/// An API key of a client.
+/// A client key of a client.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyEntry {
     /// Name of the key, which owns its conversations.
@@ -112,12 +112,12 @@ impl KeyFile {
             .and_then(Value::as_array)
             .ok_or_else(|| odd(phrase!("it has no `keys` list")))?;
         if list.len() > MAX_KEYS {
-            return Err(odd(phrase!("it has too many API keys")));
+            return Err(odd(phrase!("it has too many client keys")));
         }
         let keys = list.iter().map(KeyEntry::read).collect::<Option<Vec<_>>>();
         Ok(Self {
             keys: keys.ok_or_else(|| {
-                odd(phrase!("an API key has no `hash`, or its `name`, `agents` or limits are not valid"))
+                odd(phrase!("a client key has no `hash`, or its `name`, `agents` or limits are not valid"))
             })?,
         })
     }
@@ -171,12 +171,12 @@ impl KeyFile {
     pub fn add(&mut self, name: &str, agents: Option<Vec<String>>, limits: KeyLimits) -> Result<NewKey> {
         if !is_name(name) {
             return Err(ProjectError::Usage(phrase!(
-                "`{name}` is not a valid API key name; use up to 64 letters, digits, `-`, `_`, and `.`",
+                "`{name}` is not a valid client key name; use up to 64 letters, digits, `-`, `_`, and `.`",
                 name = excerpt(name)
             )));
         }
         if self.keys.iter().any(|key| key.name == name) {
-            return Err(ProjectError::Usage(phrase!("API key `{name}` already exists", name)));
+            return Err(ProjectError::Usage(phrase!("client key `{name}` already exists", name)));
         }
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| {
@@ -199,7 +199,7 @@ impl KeyFile {
         let before = self.keys.len();
         self.keys.retain(|key| key.name != name);
         if self.keys.len() == before {
-            Err(ProjectError::Usage(phrase!("no API key `{name}`", name = excerpt(name))))
+            Err(ProjectError::Usage(phrase!("no client key `{name}`", name = excerpt(name))))
         } else {
             Ok(())
         }
@@ -248,7 +248,7 @@ impl KeyEntry {
     pub(crate) fn check_agent(&self, agent: &str) -> Result<(), Refusal> {
         match &self.agents {
             Some(agents) if !agents.iter().any(|allowed| allowed == agent) => {
-                let text = phrase!("this API key cannot use `{agent}`", agent = excerpt(agent));
+                let text = phrase!("this client key cannot use `{agent}`", agent = excerpt(agent));
                 Err(Refusal::forbidden(text).at("model"))
             }
             _ => Ok(()),
@@ -399,7 +399,7 @@ impl Keys {
             }
         }
         found.cloned().ok_or_else(|| {
-            let text = phrase!("missing or invalid API key");
+            let text = phrase!("missing or invalid client key");
             Refusal::new(401, Kind::Unauthorized, text)
         })
     }
@@ -441,7 +441,9 @@ fn given_keys(headers: &HeaderMap, query: Option<&str>) -> Vec<String> {
 /// another local server has another port in its origin.
 fn check_local(headers: &HeaderMap) -> Result<(), Refusal> {
     let refused = || {
-        Refusal::forbidden(phrase!("without API keys, the gateway accepts only requests from this machine"))
+        Refusal::forbidden(phrase!(
+            "without client keys, the gateway accepts only requests from this machine"
+        ))
     };
     let is_local = |host: &str| {
         let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));

@@ -46,18 +46,18 @@ impl Meters {
         let is_used = |used: u64, limit: Option<u64>| limit.is_some_and(|limit| used >= limit);
         if is_used(meter.requests, key.limits.requests) {
             return Err(Refusal::rate_limited(
-                phrase!("this API key reached its limit of requests per minute"),
+                phrase!("this client key reached its limit of requests per minute"),
                 wait,
             ));
         }
         if is_used(meter.tokens, key.limits.tokens) {
             return Err(Refusal::rate_limited(
-                phrase!("this API key reached its limit of tokens per minute"),
+                phrase!("this client key reached its limit of tokens per minute"),
                 wait,
             ));
         }
         if is_used(meter.turns, key.limits.turns) {
-            let text = phrase!("this API key reached its limit of concurrent turns");
+            let text = phrase!("this client key reached its limit of concurrent turns");
             return Err(Refusal::rate_limited(text, Duration::from_secs(1)));
         }
         meter.requests += 1;

@@ -1,4 +1,4 @@
-//! Memory that all requests share. Each API key may have a part of it.
+//! Memory that all requests share. Each client key may have a part of it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

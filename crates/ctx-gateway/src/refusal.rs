@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use ctx_chat::{ClientError, StoreError, TurnFailure};
 use ctx_project::ProjectError;
-use ctx_types::{Phrase, phrase};
+use ctx_types::{Phrase, excerpt, phrase};
 use ctx_wire::{Dialect, FailureKind};
 
 use crate::dialect;
@@ -207,16 +207,24 @@ impl From<TurnFailure> for Refusal {
             TurnFailure::Model(error) => error.into(),
             failure if failure.code() == "CONTEXT_TOO_LARGE" => Self::new(400, Kind::Overflow, message),
             TurnFailure::Conversation(error) => error.into(),
-            TurnFailure::Blank => Self::new(502, Kind::Upstream, message),
+            TurnFailure::Blank | TurnFailure::Filtered => Self::new(502, Kind::Upstream, message),
             _ => Self::new(500, Kind::Internal, message),
         }
+    }
+}
+
+impl Refusal {
+    /// Reports that there is no conversation with this stored id.
+    pub(crate) fn no_conversation(id: &str) -> Self {
+        let name = id.split_once('/').map_or(id, |(_, name)| name);
+        Self::not_found(phrase!("no conversation `{id}`", id = excerpt(name)))
     }
 }
 
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::NotFound { .. } => Self::not_found(phrase!("no such conversation")),
+            StoreError::NotFound { id } => Self::no_conversation(&id),
             StoreError::Stale { .. } => {
                 Self::conflict(phrase!("another request changed the conversation; retry"))
             }

@@ -156,7 +156,7 @@ fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
     if given.is_some_and(|given| given.eq_ignore_ascii_case("application/json")) {
         return Ok(());
     }
-    let text = phrase!("set the content type `application/json` (required without API keys)");
+    let text = phrase!("set the content type `application/json` (required without client keys)");
     Err(Refusal::new(415, Kind::Malformed, text))
 }
 

@@ -152,7 +152,7 @@ async fn one_more(server: &Server, key: &KeyEntry) -> Result<Option<Visit>, Refu
         Ok(Some(visit))
     } else {
         Err(Refusal::forbidden(phrase!(
-            "this API key reached its limit of {limit} conversations; continue an existing one",
+            "this client key reached its limit of {limit} conversations; continue an existing one",
             limit
         )))
     }
@@ -263,7 +263,7 @@ async fn store(
     let (store, at) = (&*server.store, Some(now()));
     let Some(mut kept) = kept else {
         if start.after.is_some() && start.hashes.is_empty() {
-            return Err(Refusal::not_found(phrase!("no such conversation")));
+            return Err(Refusal::no_conversation(start.visit.id()));
         }
         let mut session = Session::new(start.visit.id());
         let ids = grow(&mut session, None, messages)?;

@@ -290,13 +290,13 @@ impl Reader {
         match value {
             Value::String(text) => Some(Text::from(text.as_str())),
             Value::Null => None,
-            _ => self.wrong(at, "a text"),
+            _ => self.wrong(at, "a string"),
         }
     }
 
     /// Reads a text of a list, in which nothing is no text.
     fn element(&mut self, value: &Value, at: &str) -> Option<Text> {
-        value.as_str().map(Text::from).or_else(|| self.wrong(at, "a text"))
+        value.as_str().map(Text::from).or_else(|| self.wrong(at, "a string"))
     }
 
     fn number(&mut self, value: &Value, at: &str) -> Option<u64> {

@@ -73,7 +73,7 @@ fn recall_finds_what_is_asked_about_within_its_budget() {
     let all = found(100);
     assert_eq!((&all["lines"][0]["words"], &all["lines"][0]["ago"]), (&json!(["nuts"]), &json!(1)));
     assert!(all["tokens"].as_u64().is_some_and(|tokens| tokens <= 100) && all["findings"] == json!([]));
-    let nothing = json!({ "tokens": 0, "text": null, "lines": [], "nothing": "the matches do not fit into 1 token", "findings": [] });
+    let nothing = json!({ "tokens": 0, "text": null, "lines": [], "nothing": "the matches do not fit into 1 token; raise the budget", "findings": [] });
     assert_eq!(found(1), nothing);
 }
 

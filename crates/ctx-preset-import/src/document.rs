@@ -108,6 +108,11 @@ impl Document {
     /// Reads a document that is decoded already.
     pub(crate) fn parse(text: &str, name: &str, limits: &Limits) -> Result<Self, ImportError> {
         let start = text.trim_start().chars().next().ok_or(ImportError::Empty)?;
+        if ends_with(name, &["json"])
+            && let Some(error) = json::comment_at_start(text)
+        {
+            return Err(error);
+        }
         if !matches!(start, '{' | '[') {
             return if lines::applies(text, name) {
                 lines::read(text, limits)

@@ -243,7 +243,7 @@ pub fn detect(bytes: &[u8], name: &str, limits: &Limits) -> Result<Format, Impor
         Detected::Unknown(nearest) => Err(ImportError::UnknownShape {
             expected: "an agent, a preset, a worldbook, a conversation, a request body or a user profile",
             found: describe_keys(&document.value),
-            help: Some(help_unknown(&nearest)),
+            help: Some(help_unknown(&readers_of(&nearest))),
         }
         .or_invalid_json(document.json_error)),
     }
@@ -260,6 +260,23 @@ pub(crate) fn detected_in(document: &Document, name: &str) -> Detected {
         }
         (value, _) => detected(value, stem(name)),
     }
+}
+
+/// Returns the formats by which formats can be read, each once.
+fn readers_of(formats: &[Format]) -> Vec<Format> {
+    let mut readers = Vec::new();
+    for format in formats {
+        let reader = match format {
+            format if format.is_conversation() => Format::Session,
+            format if format.is_worldbook() => Format::Worldbook,
+            Format::Profile | Format::PlainText | Format::Personas => Format::Profile,
+            _ => Format::Agent,
+        };
+        if !readers.contains(&reader) {
+            readers.push(reader);
+        }
+    }
+    readers
 }
 
 /// Says what to do about a file that nothing tells.
@@ -292,7 +309,7 @@ pub(crate) fn messages_as_preset(value: &Value) -> Option<Diagnostic> {
     }
     items.iter().any(is_said).then(|| {
         let message = phrase!("the chat messages in this file are read as preset entries");
-        let help = phrase!("if the file is a conversation, pass it as one, for example with `--session`");
+        let help = phrase!("if the file is a conversation, use it with `ctx assemble --session FILE`");
         Diagnostic::warning(codes::GUESSED_FORMAT, message).with_help(help).at_pointer("")
     })
 }
@@ -331,7 +348,7 @@ fn foreign(value: &Value) -> Option<Format> {
 /// Names a value by its keys.
 fn describe_keys(value: &Value) -> Phrase {
     match value {
-        Value::Null => phrase!("nothing"),
+        Value::Null => phrase!("null"),
         Value::Bool(_) | Value::Number(_) => phrase!("a single value"),
         Value::String(_) => phrase!("a plain text"),
         Value::Array(items) if items.iter().any(Value::is_object) => phrase!("a list of unknown objects"),

@@ -50,7 +50,7 @@ pub use conversation::{
     ConversationForm, WrittenConversation, conversation_of, read_conversation, write_conversation,
 };
 pub use document::{BadLine, Document, Syntax, decode, repaired_json, write_document};
-pub use error::ImportError;
+pub use error::{BinaryFormat, ImportError};
 pub use format::{Format, detect};
 pub use formats::aio_hub::export_agent;
 pub use formats::sillytavern::{

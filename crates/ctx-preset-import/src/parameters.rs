@@ -85,7 +85,7 @@ pub(crate) fn check_types(parameters: &Value) -> Vec<Diagnostic> {
         let value = parameters.get(*name).filter(|value| !value.is_null())?;
         let (is_right, expected) = match expected {
             ParameterType::Number => (value.is_number(), "a number"),
-            ParameterType::TextOrList => (value.is_string() || value.is_array(), "a text or a list"),
+            ParameterType::TextOrList => (value.is_string() || value.is_array(), "a string or a list"),
         };
         let message =
             phrase!("parameter `{name}` must be {expected}", name = *name, expected = Phrase::from(expected));

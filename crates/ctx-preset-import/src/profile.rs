@@ -88,7 +88,7 @@ fn plain(text: &str, name: &str, limits: &Limits) -> Result<Imported<UserProfile
 
 fn unknown_shape(value: &Value) -> ImportError {
     ImportError::UnknownShape {
-        expected: "a user profile (an object with `name` and `content`, or a text)",
+        expected: "a user profile (an object with `name` and `content`, or a plain text)",
         found: format::describe(value),
         help: None,
     }

@@ -52,7 +52,7 @@ struct CompiledAuthorNote {
 impl ContextProcessor for AuthorNote {
     fn descriptor(&self) -> Descriptor {
         let mut config_fields = vec![
-            ConfigField::integer("interval", "Insertion interval (user messages)", 1)
+            ConfigField::integer("interval", "Insertion frequency (user messages)", 1)
                 .between(0.0, 1_000_000.0)
                 .with_description("1: every turn; 0: never"),
             ConfigField::integer("depth", "Depth", 4).between(0.0, 1_000_000.0),

@@ -74,7 +74,7 @@ pub enum RequestPartKind {
     Pinned,
     /// Droppable messages of the conversation.
     Conversation,
-    /// The pending turn.
+    /// The current turn.
     Pending,
     /// Other messages.
     Other,
@@ -90,7 +90,7 @@ impl RequestPartKind {
             Self::Injections => "injections",
             Self::Pinned => "leading system messages",
             Self::Conversation => "conversation",
-            Self::Pending => "pending turn",
+            Self::Pending => "current turn",
             Self::Other => "other",
             Self::LaterStages => "later processors",
         }
@@ -99,7 +99,7 @@ impl RequestPartKind {
 
 const MAX_LARGEST: usize = 8;
 
-const SHOWN: usize = 3;
+const SHOWN: usize = 1;
 
 impl Infeasible {
     pub(crate) fn undroppable(available: u32, costs: &[(&Message, u64)]) -> Self {
@@ -246,7 +246,7 @@ impl fmt::Display for Infeasible {
 }
 
 impl RequestPart {
-    /// Describes the part and up to 3 of its contents.
+    /// Describes the part and the largest of its contents.
     pub fn phrase(&self) -> Phrase {
         let part = phrase!("{kind} {tokens}", kind = Phrase::from(self.kind.as_str()), tokens = self.tokens);
         if let ([(name, _)], 0) = (self.largest.as_slice(), self.more) {

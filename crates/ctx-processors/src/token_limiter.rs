@@ -53,13 +53,11 @@ impl ContextProcessor for TokenLimiter {
             descriptor.priority = 400;
             descriptor.is_core = true;
             descriptor.config_fields = vec![
-                ConfigField::integer(
-                    "retainedCharacters",
-                    "Characters kept of the first message that does not fit",
-                    0,
-                )
-                .between(0.0, 10_000_000.0)
-                .with_description("0: drops the whole message; only plain text is truncated"),
+                ConfigField::integer("retainedCharacters", "Kept characters", 0)
+                    .between(0.0, 10_000_000.0)
+                    .with_description(
+                        "of the first message that does not fit; 0 drops it; only plain text is truncated",
+                    ),
                 ConfigField::integer(Self::EXTRA, "Extra tokens per message", 0)
                     .between(0.0, 1_000.0)
                     .with_description("to match applications that count more than the model"),

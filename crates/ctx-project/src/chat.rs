@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::books::Books;
 use crate::compress;
 use crate::config::{AddedFiles, Config};
-use crate::error::{Result, unusable};
+use crate::error::{ProjectError, Result};
 use crate::files;
 use crate::options::{EndpointOptions, TurnOptions};
 use crate::sources::Sources;
@@ -277,10 +277,7 @@ fn open_tools(options: &ToolOptions, config: &Config) -> Result<Option<FolderToo
         return Ok(None);
     };
     let tools = FolderTools::open(path);
-    let tools = tools.map_err(|error| {
-        let (path, reason) = (files::name(path), files::reason(&error));
-        unusable!("cannot open the folder `{path}`: {reason}", path, reason)
-    })?;
+    let tools = tools.map_err(|error| ProjectError::Unusable(files::not_opened(path, &error)))?;
     let asks = options.asks || rules.and_then(|rules| rules.get("ask")?.as_bool()) == Some(true);
     Ok(Some(if asks { tools.asking() } else { tools }))
 }

@@ -12,10 +12,10 @@ mod write;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Result, unusable};
+use crate::error::{ProjectError, Result, unusable};
 use ctx_chat::files::{NOT_REGULAR, open_input};
 use ctx_chat::redact_text;
-use ctx_types::closest;
+use ctx_types::{Phrase, closest, phrase};
 
 pub use identity::FilesRead;
 pub(crate) use json_edit::numbers;
@@ -91,13 +91,25 @@ pub fn near(path: &Path) -> Option<String> {
 
 /// Creates a folder and its missing parents.
 pub fn make_folder(folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        unusable!(
-            "cannot create the folder `{folder}`: {error}",
-            folder = name(folder),
-            error = reason(&error)
-        )
-    })
+    std::fs::create_dir_all(folder).map_err(|error| ProjectError::Unusable(not_created(folder, &error)))
+}
+
+/// Explains why a folder cannot be created.
+pub(crate) fn not_created(path: &Path, error: &std::io::Error) -> Phrase {
+    let folder = name(path);
+    if path.is_file() {
+        return phrase!("cannot create the folder `{folder}`: a file of that name exists", folder);
+    }
+    phrase!("cannot create the folder `{folder}`: {reason}", folder, reason = reason(error))
+}
+
+/// Explains why a folder cannot be opened.
+pub fn not_opened(path: &Path, error: &std::io::Error) -> Phrase {
+    let folder = name(path);
+    if path.is_file() {
+        return phrase!("`{folder}` is a file, not a folder", folder);
+    }
+    phrase!("cannot open the folder `{folder}`: {reason}", folder, reason = reason(error))
 }
 
 /// Resolves a path that a file in a folder names, relative to the working folder.

@@ -13,7 +13,7 @@ use ctx_types::{Persist, Phrase, phrase};
 
 use crate::Sources;
 use crate::digits;
-use crate::error::{ProjectError, Result, unusable};
+use crate::error::{ProjectError, Result};
 use crate::files::{self, Existing};
 use crate::schemas;
 use names::Names;
@@ -135,10 +135,7 @@ pub fn report_lost_digits(made: &mut Import, given: &[SourceFile<'_>]) {
 /// Makes the folders of files and notes which were not there; one that is a link could lead elsewhere and is refused.
 fn make_folders(out: &Path, written: &[Output<'_>], made: &mut Vec<PathBuf>) -> Result<()> {
     let mut make = |folder: &Path| {
-        let failed = |error: std::io::Error| {
-            let (folder, reason) = (files::name(folder), files::reason(&error));
-            unusable!("cannot create the folder `{folder}`: {reason}", folder, reason)
-        };
+        let failed = |error| ProjectError::Unusable(files::not_created(folder, &error));
         std::fs::create_dir(folder).map_err(failed).map(|()| made.push(folder.to_owned()))
     };
     if !written.iter().any(|(path, _)| path.starts_with(out)) {

@@ -34,7 +34,7 @@ impl<'v> Keys<'v> {
 
     /// Reads a text.
     pub fn text(&mut self, key: &'static str) -> Option<&'v str> {
-        self.read(key, "a text", Value::as_str)
+        self.read(key, "a string", Value::as_str)
     }
 
     /// Reads a text and parses it.
@@ -51,8 +51,8 @@ impl<'v> Keys<'v> {
     pub fn filled(&mut self, key: &'static str) -> Option<&'v str> {
         let text = self.text(key)?;
         if text.is_empty() {
-            let wrong = wrong("a text that is not empty", &Value::from(text), false);
-            self.report(key, wrong, Some("a text that is not empty".into()));
+            let wrong = wrong("a string that is not empty", &Value::from(text), false);
+            self.report(key, wrong, Some("a string that is not empty".into()));
         }
         Some(text).filter(|text| !text.is_empty())
     }
@@ -78,7 +78,7 @@ impl<'v> Keys<'v> {
             let texts = value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned));
             texts.collect::<Option<Vec<String>>>()
         };
-        self.read(key, "a list of texts", texts).unwrap_or_default()
+        self.read(key, "a list of strings", texts).unwrap_or_default()
     }
 
     /// Returns any value.

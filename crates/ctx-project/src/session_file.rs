@@ -70,10 +70,7 @@ pub enum Target {
 impl SessionFile {
     /// Reads a conversation that may be written to a target; one that cannot be is refused at once.
     pub fn open(path: &Path, target: &Target, sources: &mut Sources) -> Result<Self> {
-        if *target == Target::InPlace && files::is_stdin(path) {
-            let message = phrase!("cannot write to standard input; use `--out FILE`");
-            return Err(ProjectError::Usage(message));
-        }
+        refuse_stdin(path, target)?;
         let mut file = Self::parse(path, sources.read(path, &files::name(path))?, sources)?;
         file.check(target)?;
         if let (Target::Other(_), Origin::File(origin)) = (target, &file.origin)
@@ -118,12 +115,25 @@ impl SessionFile {
 
     /// Returns why the file cannot be changed in place, if it cannot.
     pub fn refusal(&self) -> Option<Phrase> {
-        self.check(&Target::InPlace).err().map(|error| error.phrase())
+        let reason = self.check(&Target::InPlace).err()?.phrase();
+        let help = phrase!(
+            "convert it with `ctx session import {file}`, then `ctx session export ID --out FILE`",
+            file = files::shell_word(Path::new(&self.name))
+        );
+        Some(phrase!("{reason}; {out}", reason, out = help))
+    }
+
+    /// Returns what the file is, if it is a list of messages, which has no undo history.
+    pub fn list_form(&self) -> Option<Format> {
+        match &self.origin {
+            Origin::File(origin) if origin.format != Format::Session => Some(origin.format),
+            _ => None,
+        }
     }
 
     /// Returns whether it has another form than a session, such as a list of messages.
     pub fn is_list(&self) -> bool {
-        matches!(&self.origin, Origin::File(origin) if origin.format != Format::Session)
+        self.list_form().is_some()
     }
 
     /// Reads the conversation again, as it is now.
@@ -217,9 +227,12 @@ impl SessionFile {
     }
 
     /// Refuses a target that would not come back as it was.
-    fn check(&self, target: &Target) -> Result<(), ProjectError> {
+    pub fn check(&self, target: &Target) -> Result<(), ProjectError> {
         match (target, &self.origin) {
-            (Target::InPlace, Origin::File(origin)) => origin.check(&self.name),
+            (Target::InPlace, Origin::File(origin)) => {
+                refuse_stdin(&origin.path, target)?;
+                origin.check(&self.name)
+            }
             (Target::InPlace | Target::Nowhere | Target::Other(_), _) => Ok(()),
         }
     }
@@ -273,30 +286,22 @@ impl FileOrigin {
     fn check(&self, name: &str) -> Result<(), ProjectError> {
         let refused = |reason: Phrase| Err(ProjectError::Usage(reason));
         let long = std::str::from_utf8(&self.bytes).ok().and_then(digits::first);
-        let help = if let Some((number, _)) = long {
-            phrase!(
-                "save it as a session in plain JSON, with `{number}` as a string to keep its digits",
-                number = excerpt(&number)
-            )
+        let reason = if self.format != Format::Session {
+            let format = Phrase::from(self.format.as_str());
+            phrase!("cannot store this in `{name}` ({format})", name, format)
+        } else if self.is_editable() {
+            return Ok(());
         } else {
-            phrase!(
-                "convert it with `ctx session import {file}`, then `ctx session export ID --out FILE`",
-                file = files::shell_word(Path::new(name))
-            )
+            phrase!("cannot change `{name}`: it is not plain JSON", name)
         };
-        if self.format != Format::Session {
-            return refused(phrase!(
-                "cannot store this in `{name}` ({format}); {help}",
-                name,
-                format = Phrase::from(self.format.as_str()),
-                help
-            ));
-        }
-        if self.is_editable() {
-            Ok(())
-        } else {
-            refused(phrase!("cannot change `{name}`: it is not plain JSON; {help}", name, help))
-        }
+        refused(match long {
+            Some((number, _)) => phrase!(
+                "{reason}; write `{number}` as a string to keep its digits",
+                reason,
+                number = excerpt(&number)
+            ),
+            None => reason,
+        })
     }
 
     /// Returns whether the file can be written again as it is, but for what was changed.
@@ -325,6 +330,22 @@ impl FileOrigin {
         files::write(&[(self.path.clone(), &bytes)], Existing::Named, &FilesRead::default())?;
         self.bytes = bytes;
         Ok(())
+    }
+}
+
+/// Refuses to write to standard input.
+fn refuse_stdin(path: &Path, target: &Target) -> Result<(), ProjectError> {
+    if *target == Target::InPlace && files::is_stdin(path) {
+        return Err(ProjectError::Usage(phrase!("cannot write to standard input")));
+    }
+    Ok(())
+}
+
+/// Adds to a refused target what to do instead.
+pub fn with_way_out(way_out: Phrase) -> impl FnOnce(ProjectError) -> ProjectError {
+    move |error| match error {
+        ProjectError::Usage(reason) => ProjectError::Usage(phrase!("{reason}; {out}", reason, out = way_out)),
+        error => error,
     }
 }
 

@@ -107,13 +107,7 @@ impl TurnFiles {
     fn assets(&self) -> Result<FolderAssets> {
         if let Some(folder) = &self.assets {
             let opened = FolderAssets::open([folder]);
-            return opened.map_err(|error| {
-                ProjectError::Usage(phrase!(
-                    "`--assets {folder}`: {error}",
-                    folder = folder.display().to_string(),
-                    error = error.to_string()
-                ))
-            });
+            return opened.map_err(|error| ProjectError::Unusable(files::not_opened(folder, &error)));
         }
         let files = [&self.session, &self.agent].into_iter().flatten();
         let folders = files.filter(|file| !files::is_stdin(&file.path)).filter_map(|file| file.path.parent());

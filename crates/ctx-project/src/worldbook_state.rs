@@ -11,7 +11,7 @@ use crate::Sources;
 use crate::error::{ProjectError, Result, unusable};
 use crate::files::{self, Existing, FilesRead};
 use crate::inputs::{self, InputFile};
-use crate::session_file::{SessionFile, Target};
+use crate::session_file::{SessionFile, Target, with_way_out};
 use crate::turn::Turn;
 
 /// What the step is called in the log of a conversation.
@@ -75,7 +75,9 @@ impl StateFile {
         match (is_written, session) {
             (false, _) => Ok(Self::None),
             (true, Some(path)) => {
-                let file = SessionFile::open(path, &Target::InPlace, sources).map_err(with_way_out)?;
+                let way_out = phrase!("use `--state FILE` to save timed effects in a separate file");
+                let file =
+                    SessionFile::open(path, &Target::InPlace, sources).map_err(with_way_out(way_out))?;
                 Ok(Self::Session(Box::new(file)))
             }
             (true, None) => {
@@ -99,17 +101,6 @@ impl StateFile {
                 Ok(Some(file.name))
             }
         }
-    }
-}
-
-/// Names another place for effects where a conversation cannot keep them.
-fn with_way_out(error: ProjectError) -> ProjectError {
-    match error {
-        ProjectError::Usage(reason) => {
-            let way_out = "use `--state FILE` to save timed effects in a separate file";
-            ProjectError::Usage(phrase!("{reason}; {out}", reason, out = way_out))
-        }
-        error => error,
     }
 }
 

@@ -62,10 +62,7 @@ pub(crate) struct Stamp {
 impl Folder {
     /// Opens a folder.
     pub(crate) fn open(path: &Path) -> Result<Self, StudioError> {
-        let failed = |error: std::io::Error| {
-            let (folder, reason) = (files::name(path), files::reason(&error));
-            StudioError::Folder(phrase!("cannot open the folder `{folder}`: {reason}", folder, reason))
-        };
+        let failed = |error| StudioError::Folder(files::not_opened(path, &error));
         let path = path.canonicalize().map_err(failed)?;
         let dir = Dir::open_ambient_dir(&path, ambient_authority()).map_err(failed)?;
         Ok(Self { path, dir })

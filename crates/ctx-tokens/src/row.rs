@@ -112,7 +112,7 @@ impl PartialFacts {
     pub(crate) fn read(map: &Map<String, Value>, families: &Families, reader: &mut Reader) -> Self {
         report_unknown_keys(map, &KEYS, reader);
         let mut said = Self {
-            name: field(map, "name", || phrase!("a text"), reader, |value| value.as_str().map(Arc::from)),
+            name: field(map, "name", || phrase!("a string"), reader, |value| value.as_str().map(Arc::from)),
             encoding: field(
                 map,
                 "encoding",
@@ -306,10 +306,14 @@ fn read_pattern<'a>(map: &'a Map<String, Value>, reader: &mut Reader) -> Option<
         Some(pattern) if !pattern.is_empty() => Some(pattern),
         _ => {
             let message = phrase!("the row needs a `pattern`: a regular expression for model names");
-            reader.report(
-                Diagnostic::error(codes::ROW_PATTERN, message)
-                    .with_help(phrase!("fix the pattern; the row is ignored until then")),
-            );
+            let found = Diagnostic::error(codes::ROW_PATTERN, message);
+            let is_unknown = |key: &&String| !KEYS.contains(&key.as_str());
+            let misspelled = map.keys().filter(is_unknown).find(|key| nearest(key, ["pattern"]).is_some());
+            let help = match misspelled {
+                Some(key) => phrase!("rename `{key}` to `pattern`", key = excerpt(key)),
+                None => phrase!("fix the pattern; the row is ignored until then"),
+            };
+            reader.report(found.with_help(help));
             None
         }
     }

@@ -280,7 +280,7 @@ impl ConfigField {
     fn expectation(&self) -> Phrase {
         match self.kind {
             FieldKind::Text if self.is_required => phrase!("non-blank text"),
-            FieldKind::Text => phrase!("a text"),
+            FieldKind::Text => phrase!("a string"),
             FieldKind::Boolean => phrase!("true or false"),
             FieldKind::List => phrase!("a list"),
             FieldKind::Number => {

@@ -21,7 +21,7 @@ fn take_string(slot: Option<&mut Value>, reader: &mut Reader) -> Option<String> 
         Some(Value::String(text)) => Some(std::mem::take(text)),
         Some(other) => {
             let meant = other.is_number().then(|| Value::from(other.to_string()));
-            reader.wrong_type_for("a text", other, meant);
+            reader.wrong_type_for("a string", other, meant);
             None
         }
     }
@@ -211,10 +211,10 @@ impl Field for Vec<Arc<str>> {
         }
         if let Some(text @ Value::String(_)) = &slot {
             let meant = Value::Array(vec![(*text).clone()]);
-            reader.wrong_type_for("a list of texts", text, Some(meant));
+            reader.wrong_type_for("a list of strings", text, Some(meant));
             return Vec::new();
         }
-        let texts = take_list(slot, "a list of texts", reader);
+        let texts = take_list(slot, "a list of strings", reader);
         texts.iter().filter_map(Value::as_str).map(Arc::from).collect()
     }
 
@@ -236,7 +236,7 @@ impl Field for Vec<Arc<str>> {
 
 fn read_item((index, item): (usize, &Value), reader: &mut Reader) -> Option<Arc<str>> {
     if !item.is_string() {
-        reader.at_index(index, |reader| reader.wrong_type("a text", item));
+        reader.at_index(index, |reader| reader.wrong_type("a string", item));
     }
     item.as_str().map(Arc::from)
 }
@@ -317,7 +317,7 @@ impl Field for Option<Content> {
                 Some(Content::Parts(taken))
             }
             Some(other) => {
-                reader.wrong_type("a text or a list of content parts", other);
+                reader.wrong_type("a string or a list of content parts", other);
                 None
             }
         }
@@ -353,7 +353,7 @@ impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut value = Value::deserialize(deserializer)?;
         let content: Option<Self> = Field::take(Some(&mut value), &mut Reader::new());
-        content.ok_or_else(|| D::Error::custom("expected a text or a list of content parts"))
+        content.ok_or_else(|| D::Error::custom("expected a string or a list of content parts"))
     }
 }
 
@@ -363,7 +363,7 @@ fn take_part_at(parts: &mut [Value], index: usize, reader: &mut Reader) -> Optio
     if let ContentPart::Other(value) = &part
         && !part.is_sound()
     {
-        reader.wrong_type("a content part: an object, and a text part with a text", value);
+        reader.wrong_type("a content part: an object, and a text part with a string", value);
     }
     Some(part)
 }

@@ -72,7 +72,7 @@ pub use group::{each_group, groups};
 pub use injection::*;
 pub use log_line::*;
 pub use message::*;
-pub use misspelled_keys::{check_agent_keys, check_profile_keys, check_worldbook_keys};
+pub use misspelled_keys::{check_agent_keys, check_profile_keys, check_worldbook_keys, meant_key};
 pub use note::{Note, NoteLine, NoteLineKind, Speaker};
 pub use part_owner::PartOwner;
 pub use persist::{Persist, Reader, UnknownKeys};

@@ -121,9 +121,20 @@ impl Reader {
             return None;
         }
         self.comparisons += known.len();
-        let is_known = |name: &&(&str, &str)| name.0 == key && known.contains(&name.1);
-        let synonym = SYNONYMS.iter().find(is_known).map(|(_, meant)| *meant);
-        synonym.or_else(|| nearest_key(key, known.iter().copied()))
+        meant_key(key, known)
+    }
+
+    /// Reports a key of an object that probably means a missing key, and returns it.
+    pub fn check_missing_key<'o>(
+        &mut self,
+        object: &'o Map<String, Value>,
+        missing: &str,
+    ) -> Option<&'o str> {
+        let key = object.keys().find(|key| self.find_intended_key(key, &[missing]).is_some())?;
+        let pointer = self.enter_key(key);
+        self.report(misspelled_key(key, missing));
+        self.leave(pointer);
+        Some(key)
     }
 
     fn check_unknown_keys(&mut self, kept: &UnknownKeys, known: &[&str]) {
@@ -145,6 +156,14 @@ impl Reader {
             self.at_key(key, |reader| look(value, reader));
         }
     }
+}
+
+/// Returns the known key that an unknown key probably means: a synonym, or a key that differs little.
+pub fn meant_key<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    let is_known = |name: &&(&str, &str)| name.0 == key && known.contains(&name.1);
+    let synonym =
+        SYNONYMS.iter().find(is_known).and_then(|(_, meant)| known.iter().find(|key| key == &meant));
+    synonym.copied().or_else(|| nearest_key(key, known.iter().copied()))
 }
 
 fn misspelled_key(key: &str, meant: &str) -> Diagnostic {

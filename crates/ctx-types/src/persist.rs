@@ -221,7 +221,7 @@ fn describe(value: &Value) -> Phrase {
         Value::Null => phrase!("null"),
         Value::Bool(value) => phrase!("the boolean `{value}`", value = value.to_string()),
         Value::Number(value) => phrase!("the number `{value}`", value = value.to_string()),
-        Value::String(text) => phrase!("the text `{text}`", text = excerpt(text)),
+        Value::String(text) => phrase!("the string `{text}`", text = excerpt(text)),
         Value::Array(items) => phrase!("a list of {count}", count = items.len()),
         Value::Object(_) => phrase!("an object"),
     }

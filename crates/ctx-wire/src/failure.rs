@@ -111,7 +111,8 @@ impl Failure {
 
     fn plain(body: &str) -> Self {
         let words = body.trim();
-        let message = if words.is_empty() { "no reason is given".to_owned() } else { shortened(words) };
+        let words = if words.starts_with('<') { page_words(words) } else { words.to_owned() };
+        let message = if words.is_empty() { "no reason is given".to_owned() } else { shortened(&words) };
         Self { kind: FailureKind::Refused, status: None, code: None, message }
     }
 }
@@ -136,6 +137,14 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// The title of a web page, else its words without tags.
+fn page_words(page: &str) -> String {
+    let title = page.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
+    let text = title.map_or(page, |(title, _)| title);
+    let parts = text.split('<').map(|part| part.split_once('>').map_or(part, |(_, words)| words));
+    parts.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+}
 
 /// The first words of a text on one line.
 fn shortened(text: &str) -> String {
@@ -204,5 +213,18 @@ fn by_status(status: u16) -> FailureKind {
         408 | 409 | 425 | 500.. => FailureKind::Unavailable,
         429 => FailureKind::RateLimited,
         _ => FailureKind::Refused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_read_without_tags() {
+        let page = "<html><title>503 Service\n Unavailable</title><body><h1>503</h1></body></html>";
+        assert_eq!(Failure::read(503, page).message, "503 Service Unavailable");
+        assert_eq!(Failure::read(503, "<p>Too <b>busy</b></p>").message, "Too busy");
+        assert_eq!(Failure::read(503, "<html></html>").message, "no reason is given");
     }
 }

@@ -5,7 +5,7 @@ use ctx_pipeline::Cancel;
 use ctx_types::phrase;
 use ctx_wire::{Failure, FailureKind, Reply, ReplyStream, StreamError};
 use reqwest::Response;
-use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{CONTENT_TYPE, LOCATION};
 
 use crate::client::Client;
 use crate::client::events::Events;
@@ -63,6 +63,9 @@ impl<'a> Attempt<'a> {
     }
 
     async fn refusal(&self, mut response: Response) -> Result<ClientError, ClientError> {
+        if let Some(base_url) = self.redirection(&response) {
+            return Ok(ClientError::Redirected { base_url });
+        }
         let (status, retry_after) = (response.status().as_u16(), asked_wait(response.headers()));
         let mut body = Vec::new();
         while body.len() < MAX_ERROR {
@@ -76,6 +79,15 @@ impl<'a> Attempt<'a> {
         body.truncate(MAX_ERROR);
         let failure = Failure::read(status, &String::from_utf8_lossy(&body));
         Ok(ClientError::Provider { failure, retry_after })
+    }
+
+    /// Returns the base URL at the address that a redirection names.
+    fn redirection(&self, response: &Response) -> Option<String> {
+        let location = response.headers().get(LOCATION).filter(|_| response.status().is_redirection())?;
+        let target = self.client.url.join(location.to_str().ok()?).ok()?;
+        let url = self.client.url.as_str();
+        let path = url.strip_prefix(self.client.endpoint.base_url.trim().trim_end_matches('/'));
+        Some(path.and_then(|path| target.as_str().strip_suffix(path)).unwrap_or(target.as_str()).to_owned())
     }
 
     /// Reads an answer that does not come as a stream.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use ctx_engine::Ports;
 use ctx_pipeline::Cancel;
 use ctx_types::{Change, Content, Message, NodeEdit, NodeId, SessionOp, Text, ToolCall};
-use ctx_wire::{Delta, Reply};
+use ctx_wire::{Delta, Finish, Reply};
 use futures_util::StreamExt as _;
 
 use crate::model::Progress;
@@ -57,7 +57,8 @@ impl Running<'_, '_> {
         self.found(std::mem::take(&mut reply.diagnostics));
         self.end.provider_usage = self.end.provider_usage.and(reply.usage.unwrap_or_default());
         if reply.is_blank() {
-            return Err(TurnFailure::Blank.into());
+            let is_refused = reply.finish == Finish::Refused;
+            return Err(if is_refused { TurnFailure::Filtered } else { TurnFailure::Blank }.into());
         }
         let (id, message) = self.store_reply(&reply).await?;
         self.end.text = message.text().as_ref().into();

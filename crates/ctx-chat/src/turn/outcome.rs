@@ -62,6 +62,8 @@ pub enum TurnFailure {
     TooLarge(Box<Overflow>),
     /// The answer has neither words nor calls.
     Blank,
+    /// The provider filtered the answer, or the model refused to give one.
+    Filtered,
     /// The model still called tools when it had been asked as often as allowed.
     TooManyRounds {
         /// How often it was asked.
@@ -78,6 +80,9 @@ impl TurnFailure {
             Self::Conversation(error) => error.phrase(),
             Self::TooLarge(error) => phrase!("the request is too large: {error}", error = error.phrase()),
             Self::Blank => phrase!("the model returned an empty response"),
+            Self::Filtered => phrase!(
+                "the response is empty: the provider's content filter blocked it, or the model refused"
+            ),
             Self::TooManyRounds { rounds } => {
                 phrase!("stopped after {rounds} requests; send `continue` to resume", rounds)
             }
@@ -96,6 +101,7 @@ impl TurnFailure {
             Self::Context(_) => "CONTEXT_FAILED",
             Self::Conversation(_) => "CONVERSATION_FAILED",
             Self::Blank => "LLM_BLANK",
+            Self::Filtered => "LLM_FILTERED",
             Self::TooManyRounds { .. } => "TOO_MANY_ROUNDS",
         }
     }

@@ -8,9 +8,6 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::args::{ConfigArguments, EndpointArguments, RARE};
 
-/// Heading of the options for summaries in conversations.
-const SUMMARIES: &str = "Summaries in the conversation";
-
 /// Fit conversations to a token budget, or summarize them
 #[derive(Debug, Args)]
 pub(crate) struct CompressArguments {
@@ -99,7 +96,7 @@ pub(crate) struct PassArguments {
     ctx compress run --session chat.json --mask\n  \
     ctx compress run --session chat.json --mask --from 1 --to 20 --write\n  \
     ctx compress run --session chat.json --mask --summarizer \"cmd:llm -m gpt-5-mini\" --write\n  \
-    ctx compress run --session chat.json --mask --summarizer openai --summarizer-model gpt-5-mini --write\n  \
+    ctx compress run --session chat.json --mask --summarizer openai --summarizer-model gpt-5 --write\n  \
     ctx compress run --session 'chats/*.json' --mask --auto --write\n\n\
     Keeps the last user message, leading system messages, summaries and messages with\n\
     `\"pinned\": true`. The output of `run --json` can be compressed again.\n\n\
@@ -162,19 +159,19 @@ pub(crate) struct BudgetArguments {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct MaskArguments {
     /// Add a summary that hides older messages
-    #[arg(help_heading = SUMMARIES, long)]
+    #[arg(long)]
     pub(crate) mask: bool,
     /// First message to hide, by id or position from 1
-    #[arg(help_heading = SUMMARIES, long, value_name = "NODE", requires = "mask", conflicts_with_all = ["auto", "roll_up"])]
+    #[arg(long, value_name = "NODE", requires = "mask", conflicts_with_all = ["auto", "roll_up"])]
     pub(crate) from: Option<String>,
     /// Last message to hide
-    #[arg(help_heading = SUMMARIES, long, value_name = "NODE", requires = "mask", conflicts_with_all = ["auto", "roll_up"])]
+    #[arg(long, value_name = "NODE", requires = "mask", conflicts_with_all = ["auto", "roll_up"])]
     pub(crate) to: Option<String>,
     /// Compress only as much as automatic compression would
-    #[arg(help_heading = SUMMARIES, long, requires = "mask", conflicts_with = "roll_up")]
+    #[arg(long, requires = "mask", conflicts_with = "roll_up")]
     pub(crate) auto: bool,
     /// Merge the existing summaries
-    #[arg(help_heading = SUMMARIES, long, requires = "mask")]
+    #[arg(long, requires = "mask")]
     pub(crate) roll_up: bool,
     #[command(flatten)]
     pub(crate) settings: MaskSettingArguments,
@@ -184,13 +181,13 @@ pub(crate) struct MaskArguments {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct MaskSettingArguments {
     /// File with `contextCompression` settings for all conversations
-    #[arg(help_heading = SUMMARIES, long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
     /// Agent whose `contextCompression` overrides these settings [default: from ctx.toml]
-    #[arg(help_heading = SUMMARIES, long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) agent: Option<PathBuf>,
     /// Setting for this run, such as `protectRecentCount=4`, repeatable
-    #[arg(help_heading = SUMMARIES, long, value_name = "KEY=VALUE", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) set: Vec<String>,
 }
 
@@ -202,25 +199,25 @@ pub(crate) struct SummarizerArguments {
     /// `extractive` selects sentences from the messages, without a model. `cmd:PROGRAM` runs a program that reads the
     /// prompt from standard input and prints the summary. An API dialect calls a model: `openai`, `openai-responses`,
     /// `anthropic`, `gemini` or `completion`.
-    #[arg(help_heading = SUMMARIES, long, value_name = "WHO", default_value = "extractive")]
+    #[arg(long, value_name = "WHO", default_value = "extractive")]
     pub(crate) summarizer: SummarizerChoice,
     /// Model of the summarizer [default: from the settings or ctx.toml]
-    #[arg(help_heading = SUMMARIES, long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) summarizer_model: Option<String>,
     /// Base URL of the API [default: from ctx.toml, or the provider's]
-    #[arg(help_heading = SUMMARIES, long, value_name = "URL")]
+    #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
     /// Environment variable with the API key, such as `OPENAI_API_KEY`
-    #[arg(help_heading = SUMMARIES, long, value_name = "NAME", conflicts_with = "key_file")]
+    #[arg(long, value_name = "NAME", conflicts_with = "key_file")]
     pub(crate) key_env: Option<String>,
     /// File with the API key
-    #[arg(help_heading = SUMMARIES, long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
     /// Time limit per summary in seconds; 0 for no limit [default: 120]
-    #[arg(help_heading = SUMMARIES, long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS")]
     pub(crate) summarizer_timeout: Option<u32>,
     /// Context window of the summarizer in tokens; longer ranges are split [default: from the model]
-    #[arg(help_heading = SUMMARIES, long, value_name = "N")]
+    #[arg(long, value_name = "N")]
     pub(crate) summarizer_window: Option<u32>,
 }
 
@@ -298,11 +295,11 @@ pub(crate) struct SummaryArguments {
     ctx compress edit compression_4f1c --session chat.json --text \"They agreed on room 12.\" --write\n  \
     ctx compress edit compression_4f1c --session chat.json --write < summary.txt")]
 pub(crate) struct EditArguments {
-    #[command(flatten)]
-    pub(crate) summary: SummaryArguments,
     /// New text [default: standard input]
     #[arg(long, value_name = "TEXT")]
     pub(crate) text: Option<String>,
+    #[command(flatten)]
+    pub(crate) summary: SummaryArguments,
 }
 
 /// Regenerate a summary from its messages

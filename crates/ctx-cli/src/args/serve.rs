@@ -155,6 +155,8 @@ pub(crate) struct KeyAddArguments {
 
 /// List client keys and their permissions
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx serve key list --dir demo")]
 pub(crate) struct KeyListArguments {
     #[command(flatten)]
     pub(crate) file: KeyFileArguments,
@@ -164,6 +166,8 @@ pub(crate) struct KeyListArguments {
 ///
 /// A running gateway reloads the key file within 2 seconds.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ctx serve key revoke phone --dir demo")]
 pub(crate) struct KeyRevokeArguments {
     /// Name of the key
     pub(crate) name: String,

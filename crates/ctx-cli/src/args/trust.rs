@@ -10,6 +10,7 @@ use clap::Args;
 /// Read the file before you trust it. After each change, trust it again.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+#[command(override_usage = "ctx trust [OPTIONS] <DIR>\n       ctx trust --list [--json]")]
 #[command(after_help = "Examples:\n  \
     ctx trust .\n  \
     ctx trust --list\n  \

@@ -4,7 +4,7 @@ use ctx_language::Language;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use ctx_types::{Phrase, Severity, count_of, phrase};
+use ctx_types::{Argument, Divider, Phrase, Severity, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::args::CheckArguments;
@@ -44,6 +44,15 @@ pub(crate) fn run(language: Language, arguments: &CheckArguments) -> Result<Exit
         }
         totals.add(&checked, arguments.json);
     });
+    if totals.files.is_empty() && totals.errors == 0 {
+        let paths: Vec<String> = paths.iter().map(|path| files::name(path)).collect();
+        let paths = Argument::names(paths.iter().map(String::as_str), Divider::Comma);
+        let told = phrase!(
+            "nothing to check in {paths}: no JSON, JSON Lines or YAML file of a known type, and no `ctx.toml`",
+            paths
+        );
+        return Err(Told(told).into());
+    }
     match &fixes {
         Some(fixes) => report(language, &totals, fixes, arguments.json)?,
         None => totals.print(language, arguments.json)?,

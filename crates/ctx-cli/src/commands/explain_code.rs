@@ -34,20 +34,22 @@ fn code_of(asked: &str) -> Result<String, Phrase> {
     Ok(format!("CTX{number:04}"))
 }
 
-/// Reports that there is no such code, and which ones are nearest to it.
+/// Reports that there is no such code, and names the first codes that differ in one digit.
 fn nothing(language: Language, code: &str) -> Phrase {
-    let below = language.explanations().filter(|known| known.code < code).last();
-    let above = language.explanations().find(|known| known.code > code);
-    let near = below
-        .into_iter()
-        .chain(above)
-        .map(|known| phrase!("`{code}` ({title})", code = known.code, title = known.title));
-    phrase!(
-        "unknown code `{code}`; the nearest codes are {near}",
-        code,
-        near = Argument::list(near, Divider::And)
-    )
+    let is_near = |known: &Explanation| {
+        known.code.bytes().zip(code.bytes()).filter(|(own, other)| own != other).count() == 1
+    };
+    let near = language.explanations().filter(is_near).take(MAX_NEAR);
+    let near: Vec<Phrase> =
+        near.map(|known| phrase!("`{code}` ({title})", code = known.code, title = known.title)).collect();
+    if near.is_empty() {
+        return phrase!("unknown code `{code}`; docs/diagnostics.md lists all codes", code);
+    }
+    phrase!("unknown code `{code}`; did you mean {near}?", code, near = Argument::list(&near, Divider::Or))
 }
+
+/// How many similar codes are named.
+const MAX_NEAR: usize = 3;
 
 /// Writes all of it as JSON.
 fn json(explanation: &Explanation) -> Value {

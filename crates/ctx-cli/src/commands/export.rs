@@ -123,7 +123,9 @@ fn one<'a, T>(
 ) -> Result<&'a T> {
     let names = || Argument::names(named.iter().map(|(name, _)| *name), Divider::Comma);
     match (&arguments.only, named) {
-        (_, []) => Err(Told(phrase!("the agent has no {kind}", kind = Phrase::from(kind))).into()),
+        (_, []) => {
+            Err(ProjectError::Usage(phrase!("the agent has no {kind}", kind = Phrase::from(kind))).into())
+        }
         (None, [(_, only)]) => Ok(only),
         (None, _) => Err(ProjectError::Usage(phrase!(
             "the agent has {named}: {names}; choose one with `--only`",

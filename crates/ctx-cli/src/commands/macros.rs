@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
 use crate::exit::Exit;
-use crate::lang;
+use crate::lang::{self, Told};
 use crate::show;
 use ctx_project::Sources;
 use ctx_project::error::ProjectError;
@@ -120,6 +120,10 @@ fn environment(
     if let Some(path) = &arguments.env {
         let input = InputFile::from(path);
         let (value, mut found) = inputs::document(&input, sources)?;
+        if !value.is_object() {
+            let told = phrase!("`{file}` is not an object (with keys such as `user`)", file = &input.name);
+            return Err(Told(told).into());
+        }
         file = EnvFile::read(&value);
         found.extend(file.diagnostics.drain(..).map(|one| one.in_document(&*input.name)));
         show::findings(language, sources, &found);

@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 
 use anyhow::{Context as _, Result};
-use ctx_gateway::{Gateway, GatewayError, KeyFile, KeyLimits, Options};
+use ctx_gateway::{Gateway, GatewayError, KeyFile, KeyLimits, Options, agent_names};
 use ctx_language::Language;
 use ctx_project::EndpointOptions;
-use ctx_types::phrase;
+use ctx_types::{Argument, Divider, phrase};
 use tokio::net::TcpListener;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -20,7 +20,7 @@ use crate::interrupts::Interrupts;
 use crate::lang::{self, Told};
 use crate::{project, show};
 
-/// Serves a folder until a signal, or manages the API keys of clients.
+/// Serves a folder until a signal, or manages client keys.
 pub(crate) fn run(language: Language, arguments: &ServeArguments) -> Result<Exit> {
     if let Some(ServeCommand::Key(key)) = &arguments.command {
         return match &key.command {
@@ -42,10 +42,7 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
     let gateway = Gateway::open(options(language, arguments)).await.map_err(told)?;
     let address = SocketAddr::new(arguments.host, arguments.port);
     gateway.check_address(address).map_err(told)?;
-    let listener = TcpListener::bind(address).await.map_err(|error| {
-        let (address, reason) = (address.to_string(), ctx_project::files::reason(&error));
-        Told(phrase!("cannot listen on `{address}`: {reason}", address, reason))
-    })?;
+    let listener = TcpListener::bind(address).await.map_err(|error| not_listening(address, &error))?;
     let address = listener.local_addr().context(Told(phrase!("cannot read the address of the listener")))?;
     let agents: Vec<&str> = gateway.agents().collect();
     let access = lang::say(language, &gateway.access());
@@ -54,6 +51,16 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
     let served = gateway.serve_until(listener, async move { interrupts.next().await }).await;
     served.map_err(told)?;
     Ok(Exit::Success)
+}
+
+/// Explains why an address cannot be used.
+pub(super) fn not_listening(address: SocketAddr, error: &std::io::Error) -> Told {
+    if error.kind() == std::io::ErrorKind::AddrInUse {
+        let port = address.port();
+        return Told(phrase!("port {port} is in use; choose another with `--port`", port));
+    }
+    let (address, reason) = (address.to_string(), ctx_project::files::reason(error));
+    Told(phrase!("cannot listen on `{address}`: {reason}", address, reason))
 }
 
 fn options(language: Language, arguments: &ServeArguments) -> Options {
@@ -100,6 +107,14 @@ fn add_key(language: Language, add: &KeyAddArguments) -> Result<Exit> {
         bytes: add.bytes,
         conversations: add.conversations,
     };
+    let known = agent_names(&add.file.folder);
+    let given = add.agents.iter().flatten();
+    let unknown: Vec<&String> = given.filter(|name| !known.contains(name)).collect();
+    if !unknown.is_empty() {
+        let unknown = Argument::names(unknown, Divider::Comma);
+        let folder = ctx_project::files::name(&add.file.folder);
+        show::remark(language, &phrase!("warning: `{folder}` has no agent {unknown}", folder, unknown));
+    }
     let key = change(&add.file, |file| file.add(&add.name, add.agents.clone(), limits))?;
     show::note(language, &phrase!("save this key now: it is not shown again; the file has only its hash"));
     show::result(&format!("{}\n", key.reveal()))?;

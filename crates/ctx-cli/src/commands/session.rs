@@ -3,6 +3,8 @@
 mod kept;
 mod transfer;
 
+use std::path::Path;
+
 use anyhow::Result;
 use ctx_chat::StepLabel;
 use ctx_compress::mask::MaskStatistics;
@@ -12,14 +14,15 @@ use serde_json::json;
 
 use crate::args::{CountingArguments, SessionArguments, SessionCommand, SessionFileArguments, StepArguments};
 use crate::exit::Exit;
-use crate::lang;
+use crate::lang::{self, Told};
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
 use ctx_project::config::Config;
 use ctx_project::counting::TokenCounting;
+use ctx_project::files;
 use ctx_project::inputs;
-use ctx_project::session_file::{SessionFile, Target};
+use ctx_project::session_file::{SessionFile, Target, with_way_out};
 
 /// Shows a conversation, takes a step, or moves conversations into and out of the store.
 pub(crate) fn run(language: Language, arguments: &SessionArguments) -> Result<Exit> {
@@ -62,22 +65,32 @@ fn read(
     let given = arguments.file.clone().or_else(|| arguments.session.clone());
     inputs::check_stdin(given.iter().chain(&counting.models))?;
     let counting = TokenCounting::of(&counting.into(), &config, &mut sources, &mut found)?;
-    let file = open(arguments, &config, &Target::Nowhere, &mut sources)?;
+    let file = open(arguments, &config, &mut sources)?;
     found.extend(file.found.iter().cloned());
     show::findings(language, &sources, &found);
     Ok((file, counting))
 }
 
 /// Reads the file of a conversation.
-fn open(
-    arguments: &SessionFileArguments,
-    config: &Config,
-    target: &Target,
-    sources: &mut Sources,
-) -> Result<SessionFile> {
+fn open(arguments: &SessionFileArguments, config: &Config, sources: &mut Sources) -> Result<SessionFile> {
     let given = arguments.file.clone().or_else(|| arguments.session.clone());
     let path = config.conversation(given, "`ctx session show FILE`", sources)?;
-    Ok(SessionFile::open(&path, target, sources)?)
+    if is_id(&path) {
+        let (name, id) = (files::name(&path), files::shell_word(&path));
+        let told = phrase!(
+            "no file `{name}`; for a stored conversation, use `ctx session export {id}`, or `/undo` in \
+            `ctx chat --conversation {id}`",
+            name,
+            id
+        );
+        return Err(Told(told).into());
+    }
+    Ok(SessionFile::open(&path, &Target::Nowhere, sources)?)
+}
+
+/// Returns whether a path that does not exist has the form of a conversation id.
+fn is_id(path: &Path) -> bool {
+    !files::is_stdin(path) && path.extension().is_none() && path.components().count() == 1 && !path.exists()
 }
 
 /// Which way a step goes.
@@ -92,7 +105,15 @@ fn step(language: Language, arguments: &StepArguments, direction: Direction) -> 
     let mut sources = show::sources(language);
     let config = project::config(language, &arguments.file.config, &mut sources)?;
     let target = if arguments.dry_run { Target::Nowhere } else { Target::InPlace };
-    let mut file = open(&arguments.file, &config, &target, &mut sources)?;
+    let mut file = open(&arguments.file, &config, &mut sources)?;
+    if let Some(format) = file.list_form() {
+        let (name, format) = (&file.name, Phrase::from(format.as_str()));
+        let told = phrase!("`{name}` has no undo history: it is {format}", name, format);
+        show::failure(language, &Told(told).into());
+        return Ok(Exit::Findings);
+    }
+    let way_out = phrase!("use `--dry-run --json` to print the session");
+    file.check(&target).map_err(with_way_out(way_out))?;
     show::findings(language, &sources, &[config.found.as_slice(), &file.found].concat());
     let label = match direction {
         Direction::Back => file.undo()?,

@@ -1,7 +1,7 @@
 //! `ctx studio`: the web page of a folder.
 
 use std::io::{BufRead as _, IsTerminal as _};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::{Context as _, Result};
 use ctx_engine::Engine;
@@ -11,6 +11,7 @@ use ctx_types::phrase;
 use tokio::net::TcpListener;
 
 use crate::args::StudioArguments;
+use crate::commands::serve::not_listening;
 use crate::exit::Exit;
 use crate::interrupts::Interrupts;
 use crate::lang::Told;
@@ -84,16 +85,13 @@ async fn listen(named: Option<u16>) -> Result<TcpListener> {
     let ports = named.map_or(PORT..=PORT + TRIES, |port| port..=port);
     let mut taken = None;
     for port in ports {
-        match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        match TcpListener::bind(address).await {
             Ok(listener) => return Ok(listener),
-            Err(error) => taken = Some((port, error)),
+            Err(error) => taken = Some(not_listening(address, &error)),
         }
     }
-    let failed = taken.map(|(port, error)| {
-        let reason = ctx_project::files::reason(&error);
-        phrase!("cannot listen on port {port}: {reason}", port, reason)
-    });
-    Err(Told(failed.unwrap_or_else(|| phrase!("cannot start"))).into())
+    Err(taken.unwrap_or_else(|| Told(phrase!("cannot start"))).into())
 }
 
 fn told(error: &StudioError) -> anyhow::Error {

@@ -39,6 +39,7 @@ fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<
     let keys = Some(keys).filter(|keys| keys.symlink_metadata().is_ok());
     if !is_there(folder) {
         let Some(keys) = keys else {
+            folder.read_dir().map_err(|error| Told(files::not_opened(folder, &error)))?;
             let folder = files::name(folder);
             return Err(Told(phrase!("no `ctx.toml` in `{folder}`", folder)).into());
         };
@@ -72,7 +73,7 @@ fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<
         let name = add_keys(&keys)?;
         show::remark(
             language,
-            &phrase!("also trusted `{name}`: its API keys give access to `ctx serve`", name),
+            &phrase!("also trusted `{name}`: its client keys give access to `ctx serve`", name),
         );
     }
     if arguments.json {

@@ -1,6 +1,7 @@
 //! Diagnostics as people read them: with the line of the file that they are about.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use ctx_chat::{ClientError, StoreError, TurnFailure};
@@ -9,9 +10,12 @@ use ctx_compress::request::Overflow;
 use ctx_engine::inspect::UnknownMessage;
 use ctx_engine::{AssembleError, ImportError};
 use ctx_language::Language;
+use ctx_processors::{Cause, Infeasible};
+use ctx_project::codes::UNREADABLE_FILE;
 use ctx_project::error::{Fault, ProjectError};
 use ctx_project::sources::{Mark, Sources};
 use ctx_tokens::BudgetError;
+use ctx_tokens::codes::{NO_WINDOW, UNKNOWN_MODEL};
 use ctx_types::codes::MORE_FINDINGS;
 use ctx_types::{Diagnostic, HistoryError, Phrase, PortError, SessionError, Severity, count_of, phrase};
 
@@ -23,10 +27,22 @@ use crate::show::{is_coloured, stderr_width, to_stderr};
 /// How many findings of one file or run are shown before the rest is counted.
 const MAX_SHOWN: usize = 100;
 
+/// Whether an error was reported beside a result.
+static HAS_ERRORS: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether an error was reported beside a result.
+pub(crate) fn has_errors() -> bool {
+    HAS_ERRORS.load(Ordering::Relaxed)
+}
+
 /// Writes findings to standard error, the first [`MAX_SHOWN`] with their lines.
 ///
 /// Those that only say how many others there are, beyond what is kept of a file, are always written.
 pub(crate) fn findings(language: Language, sources: &Sources, findings: &[Diagnostic]) {
+    if findings.iter().any(|finding| finding.severity == Severity::Error) {
+        HAS_ERRORS.store(true, Ordering::Relaxed);
+    }
+    let findings: Vec<Diagnostic> = findings.iter().cloned().map(with_options).collect();
     let (counts, findings): (Vec<_>, Vec<_>) =
         findings.iter().partition(|finding| finding.code == MORE_FINDINGS);
     let shown: Vec<&Diagnostic> = findings.iter().copied().take(MAX_SHOWN).collect();
@@ -64,7 +80,44 @@ pub(crate) fn failure(language: Language, error: &anyhow::Error) {
     let name = lang::word(language, "error");
     let is_drawn = text.strip_prefix(&*name).is_some_and(|rest| rest.starts_with('['));
     let head = if is_drawn { String::new() } else { format!("{name}{}", colon(language)) };
-    to_stderr(&clean(&format!("{head}{text}")));
+    let remedy = remedy(error).map(|remedy| lang::say(language, &phrase!("; {remedy}", remedy)));
+    to_stderr(&clean(&format!("{head}{text}{}", remedy.unwrap_or_default())));
+}
+
+/// Names the options that can help against an error of a library.
+fn remedy(error: &anyhow::Error) -> Option<Phrase> {
+    if let Some(Overflow { needed, .. }) = error.downcast_ref() {
+        return Some(phrase!("raise `--budget` to at least {needed}", needed));
+    }
+    let assembly = match error.downcast_ref() {
+        Some(ProjectError::Assemble(error)) => Some(error),
+        _ => error.downcast_ref::<AssembleError>(),
+    };
+    let is_too_large =
+        |infeasible: &Infeasible| matches!(infeasible.cause, Cause::Undroppable | Cause::Overgrown);
+    match assembly? {
+        AssembleError::Budget(BudgetError::NothingLeft { .. }) => {
+            Some(phrase!("lower `--reserve`, or raise `--context-tokens`"))
+        }
+        AssembleError::Infeasible(infeasible) if is_too_large(infeasible) => {
+            Some(phrase!("raise `--context-tokens`, or lower `--reserve`"))
+        }
+        _ => None,
+    }
+}
+
+/// Names the options that a library cannot know in the help of a diagnostic.
+fn with_options(mut finding: Diagnostic) -> Diagnostic {
+    if finding.code == NO_WINDOW {
+        finding.help = Some(if finding.message.template().contains("{model}") {
+            phrase!("add the model to a table for `--models FILE`, or assemble with `--context-tokens N`")
+        } else {
+            phrase!("choose a model with `--model NAME`, or assemble with `--context-tokens N`")
+        });
+    } else if finding.code == UNKNOWN_MODEL && finding.help.is_some() && !finding.has_suggestion() {
+        finding.help = Some(phrase!("add the model to a table for `--models FILE`"));
+    }
+    finding
 }
 
 /// Writes an error and its causes in a language, one by one.
@@ -147,7 +200,7 @@ pub(super) fn draw(language: Language, finding: &Diagnostic, mark: Option<&Mark>
     let excerpt = mark.and_then(|mark| Some((mark, Excerpt::of(&mark.text, mark.line_start, &mark.range)?)));
     match excerpt {
         Some((mark, excerpt)) => draw_excerpt(language, group, finding, (mark, excerpt)),
-        None if finding.location.is_empty() => render(language, group, finding),
+        None if finding.location.is_empty() => without_bar(render(language, group, finding)),
         None => {
             let place = finding.location.to_string();
             let place = match finding.location.document.as_deref() {
@@ -156,6 +209,15 @@ pub(super) fn draw(language: Language, finding: &Diagnostic, mark: Option<&Mark>
             };
             render(language, group.element(Origin::path(clean_line(&place))), finding)
         }
+    }
+}
+
+/// Removes the bar that the renderer draws below a title without a place.
+fn without_bar(drawn: String) -> String {
+    let is_bar = |line: &str| without_colours(line).trim() == "|";
+    match drawn.split_once('\n').and_then(|(title, rest)| Some((title, rest.split_once('\n')?))) {
+        Some((title, (bar, rest))) if is_bar(bar) => format!("{title}\n{rest}"),
+        _ => drawn,
     }
 }
 
@@ -184,9 +246,24 @@ fn draw_excerpt(
     if shown == meant { drawn } else { drawn.replacen(&shown, &meant, 1) }
 }
 
-fn render(language: Language, mut group: Group<'_>, finding: &Diagnostic) -> String {
+/// Returns the help of a diagnostic; without its own, the first sentence of the fix of its code.
+fn help(language: Language, finding: &Diagnostic) -> Option<String> {
     if let Some(help) = &finding.help {
-        let help = clean_line(&lang::say(language, help));
+        return Some(lang::say(language, help));
+    }
+    // The message about an unreadable file says why.
+    let has_fix = finding.severity != Severity::Info && finding.code != UNREADABLE_FILE;
+    let fix = language.code(&finding.code.to_string()).filter(|_| has_fix)?.way_out;
+    let first = fix.split_inclusive("。").next()?.split(". ").next()?;
+    let first = first.trim_end_matches(['.', '。']);
+    (!first.starts_with("no action needed") && !first.starts_with("无需")).then(|| first.to_owned())
+}
+
+fn render(language: Language, mut group: Group<'_>, finding: &Diagnostic) -> String {
+    let help = help(language, finding);
+    let has_help = help.is_some();
+    if let Some(help) = help {
+        let help = clean_line(&help);
         let level = Level::HELP.with_name(lang::word(language, "help").into_owned());
         group = group.element(level.message(help));
     }
@@ -195,7 +272,7 @@ fn render(language: Language, mut group: Group<'_>, finding: &Diagnostic) -> Str
     if language != Language::En {
         // The renderer writes the colons behind the severity and the last label.
         let help = lang::word(language, "help");
-        let label = finding.help.as_ref().and_then(|_| drawn.rfind(&*help));
+        let label = has_help.then(|| drawn.rfind(&*help)).flatten();
         for start in label.into_iter().chain([0]) {
             let after = drawn.split_off(start);
             drawn += &after.replacen(": ", colon(language), 1);

@@ -243,6 +243,7 @@ fn long_ids_and_wide_letters_keep_the_table_in_shape() {
       degraded preset#4: a placeholder replaces `photo.png`: cannot load it: not found: the attachment has no path
     === errors
     warning[CTX0790]: a placeholder replaces `photo.png`: cannot load it: not found: the attachment has no path (in `preset#4`)
+     = help: set the folder of the files with `--assets`, and check that the file exists
     ");
 }
 

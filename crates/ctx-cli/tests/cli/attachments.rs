@@ -57,5 +57,6 @@ fn files_outside_of_the_folder_are_not_read() {
     assert!(answer.starts_with("exit code 0\n") && answer.matches("CTX0790").count() == 2, "{answer}");
     assert!(!answer.contains("SECRET") && !answer.contains("root:"), "{answer}");
     let missing = folder.ctx("assemble --session chat/s.json --assets nowhere");
-    assert!(missing.starts_with("exit code 2\n"), "{missing}");
+    let told = "exit code 3\n=== errors\nerror: cannot open the folder `nowhere`: no such file or folder\n";
+    assert_eq!(missing, told);
 }

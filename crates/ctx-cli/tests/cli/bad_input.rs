@@ -68,6 +68,8 @@ fn invalid_json_is_shown_with_its_line() {
       |
     2 |   {"role": user}
       |            ^
+      |
+      = help: correct the syntax
     "#);
     assert_snapshot!(ctx("assemble --session c.json", &[("c.json", "[{\"role\": \"user\"")]), @r#"
     exit code 3
@@ -140,6 +142,7 @@ fn bytes_that_are_no_text_are_shown_with_their_place() {
 
     error[CTX0606]: the document is empty
     --> empty.yaml
+     = help: check that this is the intended file and that it was saved completely
 
     error[CTX0601]: the document is not text: invalid byte at 4
     --> wide.yaml
@@ -156,7 +159,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     checked `a.json` as an agent
     1 file checked: 6 errors, 1 warning
     === errors
-    error[CTX0100]: expected a text, found the number `7`
+    error[CTX0100]: expected a string, found the number `7`
      --> a.json:1:11
       |
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
@@ -180,7 +183,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
       |
       = help: use `system`, `developer`, `user`, `assistant` or `tool`
 
-    error[CTX0100]: expected a text or a list of content parts, found an object
+    error[CTX0100]: expected a string or a list of content parts, found an object
      --> a.json:1:68
       |
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
@@ -188,7 +191,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
       |
       = help: correct the value; it is ignored until then
 
-    error[CTX0100]: expected true or false, found the text `no`
+    error[CTX0100]: expected true or false, found the string `no`
      --> a.json:1:93
       |
     1 | { "name": 7, "presetMessages": [ 5, { "role": "wizard", "content": { "a": 1 }, "isEnabled": "no", "order": [] } ]...
@@ -209,6 +212,8 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
       |
     1 | ..., "isEnabled": "no", "order": [] } ], "parameters": "hot" }
       |                                                        ^^^^^
+      |
+      = help: use a value that the diagnostic allows
     "#);
     assert_snapshot!(ctx("check a.json", &[("a.json", r#"{ "presetMessages": "all of them" }"#)]), @r#"
     exit code 1
@@ -216,7 +221,7 @@ fn values_of_the_wrong_type_are_kept_and_reported() {
     checked `a.json` as an agent
     1 file checked: 1 error, 0 warnings
     === errors
-    error[CTX0100]: expected a list, found the text `all of them`
+    error[CTX0100]: expected a list, found the string `all of them`
      --> a.json:1:21
       |
     1 | { "presetMessages": "all of them" }

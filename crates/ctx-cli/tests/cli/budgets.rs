@@ -94,7 +94,7 @@ fn in_the_file_of_an_agent_it_is_a_finding_and_the_work_goes_on() {
         let checked = ctx("check a.yaml", &files);
         assert!(checked.contains("\n1 file checked: 1 error,"), "{checked}");
         let assembled = ctx("assemble a.yaml --model-settings m.yaml --format text", &files);
-        assert!(assembled.starts_with("exit code 0\n=== output\n[user]\nHi\n"), "{assembled}");
+        assert!(assembled.starts_with("exit code 1\n=== output\n[user]\nHi\n"), "{assembled}");
         assert_eq!(assembled.matches("a whole number from 0 to 1000000000").count(), 2, "{assembled}");
     }
     let agent =
@@ -128,28 +128,23 @@ fn a_model_that_nobody_knows_is_said_to_be_unknown() {
     assert_snapshot!(said("--model gtp-4o"), @"
     === errors
     warning[CTX0400]: unknown model `gtp-4o`; tokens are estimated
-     |
      = help: did you mean `gpt-4o`?
 
     warning[CTX0410]: the context window of `gtp-4o` is unknown; the context has no token limit
-     |
-     = help: set a token limit for the context, or add the model to a model table
+     = help: add the model to a table for `--models FILE`, or assemble with `--context-tokens N`
     ");
     assert_snapshot!(said("--model mine --context-tokens 0"), @"
     === errors
     warning[CTX0400]: unknown model `mine`; tokens are estimated
-     |
-     = help: add it to a model table
+     = help: add the model to a table for `--models FILE`
 
     warning[CTX0410]: the context window of `mine` is unknown; the context has no token limit
-     |
-     = help: set a token limit for the context, or add the model to a model table
+     = help: add the model to a table for `--models FILE`, or assemble with `--context-tokens N`
     ");
     assert_snapshot!(said("--model mine --context-tokens 100"), @"
     === errors
     warning[CTX0400]: unknown model `mine`; tokens are estimated
-     |
-     = help: add it to a model table
+     = help: add the model to a table for `--models FILE`
     ");
 }
 
@@ -160,8 +155,7 @@ fn a_window_is_missed_only_where_it_is_asked_for() {
     assert_snapshot!(said("--context-tokens 0"), @"
     === errors
     warning[CTX0410]: no model is set; the context has no token limit
-     |
-     = help: set the model, or set a token limit for the context
+     = help: choose a model with `--model NAME`, or assemble with `--context-tokens N`
     ");
 }
 

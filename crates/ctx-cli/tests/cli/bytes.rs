@@ -212,7 +212,7 @@ fn digits_that_another_form_of_a_session_loses_are_told() {
     check_told(&folder, &out, "chat.yaml:3:10");
     let told = folder.ctx(&mask);
     assert!(told.starts_with("exit code 2") && !told.contains("session import"), "{told}");
-    assert!(told.contains(&format!("with `{LONG}` as a string to keep its digits")), "{told}");
+    assert!(told.contains(&format!("write `{LONG}` as a string to keep its digits")), "{told}");
 }
 
 #[test]

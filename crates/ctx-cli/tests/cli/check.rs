@@ -92,7 +92,7 @@ fn a_file_that_nothing_tells_is_refused_unless_its_format_is_named() {
     === errors
     error[CTX0607]: expected an agent, a preset, a worldbook, a conversation, a request body or a user profile, found an object with the keys `name`, `content`
     --> actor.json
-     = help: name the format with `--as`, for example `profile`, `sysprompt`, `card_pygmalion`
+     = help: name the format with `--as`, for example `profile`, `agent`
     ");
     assert_snapshot!(ctx("check actor.json --as profile", &files), @"
     exit code 0
@@ -159,13 +159,13 @@ fn a_folder_is_checked_file_by_file() {
 }
 
 #[test]
-fn an_empty_folder_has_nothing_wrong() {
+fn a_folder_with_nothing_to_check_is_refused() {
     let folder = Folder::with(&[]);
     std::fs::create_dir(folder.path().join("empty")).unwrap();
     assert_snapshot!(folder.ctx("check empty"), @"
-    exit code 0
-    === output
-    0 files checked: 0 errors, 0 warnings
+    exit code 3
+    === errors
+    error: nothing to check in `empty`: no JSON, JSON Lines or YAML file of a known type, and no `ctx.toml`
     ");
 }
 
@@ -412,7 +412,7 @@ fn a_picture_is_told_from_a_damaged_text() {
     === output
     1 file checked: 1 error, 0 warnings
     === errors
-    error[CTX0601]: the file is an image, not a text
+    error[CTX0601]: the file is a PNG image, not a text
     --> card.png
      = help: import the PNG file of a character card with `ctx import`
     ");
@@ -604,6 +604,8 @@ fn what_is_odd_about_summaries_is_shown_at_the_id() {
       |
     9 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["a", "b", "a", "x"] } },
       |                                                                                ^^^
+      |
+      = help: remove one of the ids
 
     info[CTX0831]: summary `s1` lists `x`, which is not on its branch; it is ignored
      --> chat.json:9:85
@@ -622,6 +624,8 @@ fn what_is_odd_about_summaries_is_shown_at_the_id() {
        |
     13 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3", "a"] } },
        |                                                                     ^^^^^^^^^^^
+       |
+       = help: remove its own id from `compressedNodeIds`, or delete the summary with `ctx compress delete`
 
     info[CTX0835]: summary `s4` lists disabled summary `s3` and hides the messages of `s3`
       --> chat.json:15:70

@@ -191,6 +191,8 @@ priorty = 3
       |
       = help: use one of these settings: `extraTokensPerMessage`, `retainedCharacters`, `truncationMarker`
     "#);
+    let misplaced = faults("dialect = 'openai'");
+    assert!(misplaced.contains("= help: move it below `[endpoint]`\n"), "{misplaced}");
 }
 
 #[test]
@@ -209,13 +211,13 @@ fn values_of_wrong_types_are_errors() {
     assert_snapshot!(faults("agent = 5"), @"
     exit code 3
     === errors
-    error[CTX0902]: `agent`: expected a text, found `5`
+    error[CTX0902]: `agent`: expected a string, found `5`
      --> ctx.toml:1:9
       |
     1 | agent = 5
       |         ^
       |
-      = help: write a text, or remove `agent`
+      = help: write a string, or remove `agent`
     ");
     assert_snapshot!(faults("tz = 'Mars/Base'"), @"
     exit code 3
@@ -241,7 +243,7 @@ fn what_is_no_toml_is_an_error() {
     2 | agent = ]
       |         ^
       |
-      = help: put texts in quotes, and close each quote and bracket
+      = help: put strings in quotes, and close each quote and bracket
     ");
     assert_snapshot!(faults("a = 1\na = 2"), @"
     exit code 3

@@ -21,7 +21,7 @@ fn a_list_of_messages() {
       |
       = help: use `system`, `developer`, `user`, `assistant` or `tool`
 
-    error[CTX0100]: expected an object, found the text `not a message`
+    error[CTX0100]: expected an object, found the string `not a message`
      --> c.json:3:3
       |
     3 |   "not a message",
@@ -108,7 +108,7 @@ fn a_silly_tavern_chat() {
       |
       = help: to send them, enable them
 
-    error[CTX0100]: expected true or false, found the text `no`
+    error[CTX0100]: expected true or false, found the string `no`
      --> c.jsonl:3:23
       |
     3 | {"name":"C","is_user":"no","is_system":true,"mes":8}
@@ -116,7 +116,7 @@ fn a_silly_tavern_chat() {
       |
       = help: correct the value; it is ignored until then
 
-    error[CTX0100]: expected a text, found the number `8`
+    error[CTX0100]: expected a string, found the number `8`
      --> c.jsonl:3:51
       |
     3 | {"name":"C","is_user":"no","is_system":true,"mes":8}
@@ -149,27 +149,35 @@ fn a_session_with_broken_links() {
       |
     3 |   "activeLeafId": "gone",
       |                   ^^^^^^
+      |
+      = help: set `activeLeafId` to the id of the last message, or select the branch in the application that wrote the file
 
     error[CTX0122]: node `a`: its parents form a cycle; it is moved below the root
      --> c.json:6:35
       |
     6 |     "a": { "id": "a", "parentId": "b", "childrenIds": ["b"], "role": "user", "content": "A" },
       |                                   ^^^
+      |
+      = help: set `parentId` of the message to the id of the message before it
 
     error[CTX0123]: node `b` has the field `id` set to `x`; the key is used
      --> c.json:7:18
       |
     7 |     "b": { "id": "x", "parentId": "a", "childrenIds": ["a"], "role": "assistant", "content": "B" }
       |                  ^^^
+      |
+      = help: give each message a unique id, equal to its key
 
     error[CTX0121]: node `b` lists the child `a`, which has another parent
      --> c.json:7:55
       |
     7 |     "b": { "id": "x", "parentId": "a", "childrenIds": ["a"], "role": "assistant", "content": "B" }
       |                                                       ^^^^^
+      |
+      = help: correct `parentId`, `childrenIds`, or `lastSelectedChildId` at the reported place
     "#);
     assert_snapshot!(ctx("assemble --session c.json", &[("c.json", TREE)]), @r#"
-    exit code 0
+    exit code 1
     === output
      #   role        tokens   source      text
     ───────────────────────────────────────────
@@ -183,24 +191,32 @@ fn a_session_with_broken_links() {
       |
     7 |     "b": { "id": "x", "parentId": "a", "childrenIds": ["a"], "role": "assistant", "content": "B" }
       |                  ^^^
+      |
+      = help: give each message a unique id, equal to its key
 
     error[CTX0122]: node `a`: its parents form a cycle; it is moved below the root
      --> c.json:6:35
       |
     6 |     "a": { "id": "a", "parentId": "b", "childrenIds": ["b"], "role": "user", "content": "A" },
       |                                   ^^^
+      |
+      = help: set `parentId` of the message to the id of the message before it
 
     error[CTX0121]: node `b` lists the child `a`, which has another parent
      --> c.json:7:55
       |
     7 |     "b": { "id": "x", "parentId": "a", "childrenIds": ["a"], "role": "assistant", "content": "B" }
       |                                                       ^^^^^
+      |
+      = help: correct `parentId`, `childrenIds`, or `lastSelectedChildId` at the reported place
 
     error[CTX0120]: active leaf `gone` does not exist; `b`, the leaf of the last shown branch, is used
      --> c.json:3:19
       |
     3 |   "activeLeafId": "gone",
       |                   ^^^^^^
+      |
+      = help: set `activeLeafId` to the id of the last message, or select the branch in the application that wrote the file
     "#);
 }
 
@@ -222,7 +238,7 @@ fn a_session_in_two_halves() {
     checked `c.json` as a session as `index` and `detail`
     1 file checked: 2 errors, 0 warnings
     === errors
-    error[CTX0100]: expected a text, found the number `5`
+    error[CTX0100]: expected a string, found the number `5`
      --> c.json:2:33
       |
     2 |   "index": { "id": "s", "name": 5, "updatedAt": "1", "messageCount": 1 },
@@ -254,6 +270,8 @@ fn ids_that_stand_twice() {
       |
     2 | {"id":"m","role":"user","content":"two"}]
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: give each message a unique id, equal to its key
     "#);
     let agent = "presetMessages:\n  - {id: e, content: one}\n  - {id: e, content: two}\n";
     assert_snapshot!(ctx("check a.yaml", &[("a.yaml", agent)]), @"

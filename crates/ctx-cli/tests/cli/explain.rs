@@ -110,12 +110,12 @@ fn a_budget_that_nothing_fits_names_the_parts() {
     assert_snapshot!(explain("a.yaml --session c.json --context-tokens 40"), @"
     exit code 5
     === errors
-    error: no context fits the budget: 37 tokens are available, but 49 cannot be dropped: preset 21 (preset:identity 15, preset:tail 6), pending turn 28 (history:n5 11, history:n3 9, history:n4 8)
+    error: no context fits the budget: 37 tokens are available, but 49 cannot be dropped: preset 21 (preset:identity 15 and 1 more), current turn 28 (history:n5 11 and 2 more); raise `--context-tokens`, or lower `--reserve`
     ");
     assert_snapshot!(explain("a.yaml --session c.json --context-tokens 10 --reserve 10"), @"
     exit code 5
     === errors
-    error: no tokens left for messages: context limit 10, response reserve -10, reply prefix -3
+    error: no tokens left for messages: context limit 10, response reserve -10, reply prefix -3; lower `--reserve`, or raise `--context-tokens`
     ");
 }
 
@@ -153,7 +153,7 @@ fn a_table_of_models_is_tried_before_the_built_in_one() {
 
 #[test]
 fn a_table_of_models_may_be_bad() {
-    assert_snapshot!(ctx("assemble --input Hi --models m.json", &[("m.json", "{}")]), @"
+    assert_snapshot!(ctx("assemble --input Hi --models m.json", &[("m.json", "{}")]), @r#"
     exit code 3
     === errors
     error[CTX0402]: a model table must be a list of rows or an object with `models`, not an object without `models`
@@ -161,7 +161,9 @@ fn a_table_of_models_may_be_bad() {
       |
     1 | {}
       | ^^
-    ");
+      |
+      = help: write a list of rows, such as `[{"pattern": "^gpt-mine$", "contextWindow": 8000}]`
+    "#);
     assert_snapshot!(ctx("assemble --input Hi --models m.json", &[("m.json", "[{]")]), @"
     exit code 3
     === errors
@@ -174,7 +176,7 @@ fn a_table_of_models_may_be_bad() {
       = help: put keys in double quotes
     ");
     assert_snapshot!(ctx("assemble --input Hi --models m.json", &[("m.json", r#"[{ "patern": "x" }]"#)]), @r#"
-    exit code 0
+    exit code 1
     === output
      #   role   tokens   source   text
     ───────────────────────────────────
@@ -188,7 +190,7 @@ fn a_table_of_models_may_be_bad() {
     1 | [{ "patern": "x" }]
       |  ^^^^^^^^^^^^^^^^^
       |
-      = help: fix the pattern; the row is ignored until then
+      = help: rename `patern` to `pattern`
     "#);
 }
 

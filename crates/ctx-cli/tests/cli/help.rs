@@ -367,7 +367,7 @@ fn help_of_test() {
               Rerun the tests when a file changes, until Ctrl-C
 
           --junit <FILE>
-              File for a `JUnit` XML report
+              File for a JUnit XML report
 
           --json
               Print JSON

@@ -149,7 +149,7 @@ fn findings_are_chinese() {
 fn the_table_of_a_context_is_chinese_and_its_columns_stand() {
     let arguments = "assemble a.yaml --session chat.json --lang zh --at 2026-01-31T12:00:00Z";
     assert_snapshot!(folder().ctx(arguments), @"
-    exit code 0
+    exit code 1
     === output
      #   消息角色    Token   来源                            文本
     ───────────────────────────────────────────────────────────────────────

@@ -54,6 +54,7 @@ fn findings_beyond_those_that_are_kept_are_counted() {
     assert_snapshot!(last, @"
     : 500 more diagnostics in this document are not shown
     --> a.json
+     = help: correct the listed problems and check again
 
     and 900 more diagnostics; use `--json` with `check`, `assemble`, or `explain` to list all
     ");

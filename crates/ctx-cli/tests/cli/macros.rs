@@ -175,11 +175,13 @@ fn an_environment_that_cannot_be_used_is_told() {
     === output
     User
     === errors
-    warning[CTX0350]: ignored: this is not a text
+    warning[CTX0350]: ignored: this is not a string
      --> env.json:2:11
       |
     2 |   "user": 5,
       |           ^
+      |
+      = help: correct the field
 
     warning[CTX0350]: unknown environment field `usr`
      --> env.json:3:3

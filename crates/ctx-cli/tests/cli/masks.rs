@@ -375,13 +375,13 @@ fn what_makes_no_sense_is_refused() {
     For more information, try '--help'.
     exit code 2
     === errors
-    error: cannot store this in `list.json` (a list of chat messages); convert it with `ctx session import list.json`, then `ctx session export ID --out FILE`
+    error: cannot store this in `list.json` (a list of chat messages); use `--out FILE` to write a session
     exit code 2
     === errors
-    error: cannot change `chat.yaml`: it is not plain JSON; convert it with `ctx session import chat.yaml`, then `ctx session export ID --out FILE`
+    error: cannot change `chat.yaml`: it is not plain JSON; use `--out FILE` to write a session
     exit code 2
     === errors
-    error: cannot write to standard input; use `--out FILE`
+    error: cannot write to standard input; use `--out FILE` to write a session
     exit code 2
     === errors
     error: `--out` writes one conversation; use `--write` to update each file
@@ -427,12 +427,16 @@ fn odd_summaries_are_reported() {
        |
     61 |         "compressedNodeIds": [
        |                              ^
+       |
+       = help: remove its own id from `compressedNodeIds`, or delete the summary with `ctx compress delete`
 
     warning[CTX0832]: summary `n5` lists no message of its branch; it hides nothing
       --> chat.json:61:30
        |
     61 |         "compressedNodeIds": [
        |                              ^
+       |
+       = help: delete the summary with `ctx compress delete`, or list the summarized messages in it
     "#);
     let show = folder.ctx("session show chat.json");
     assert!(show.contains("CTX0830") && show.contains("no messages are hidden"), "{show}");

@@ -162,6 +162,8 @@ fn defaults_are_checked_as_each_verb_reads_them() {
        |
     12 | minHistoryCount = 'x'
        |                   ^^^
+       |
+       = help: use a value that the diagnostic allows, and numbers without quotes
 
     error[CTX0900]: no folder `./notes`
       --> ./ctx.toml:14:10
@@ -194,7 +196,7 @@ fn defaults_that_are_no_toml_are_unreadable() {
     1 | agent =
       |        ^
       |
-      = help: put texts in quotes, and close each quote and bracket
+      = help: put strings in quotes, and close each quote and bracket
     ");
 }
 
@@ -248,7 +250,7 @@ fn files_that_a_case_names_are_read_as_what_they_should_be() {
         "case.yaml",
         "profile: conversation.json",
         &[
-            "CTX0607 /profile: expected a user profile (an object with `name` and `content`, or a text), found a list of chat messages",
+            "CTX0607 /profile: expected a user profile (an object with `name` and `content`, or a plain text), found a list of chat messages",
         ],
     );
     check(
@@ -282,7 +284,7 @@ fn files_that_a_case_names_are_read_as_what_they_should_be() {
         "case.yaml",
         "agent: ''",
         &[
-            "CTX0902 /agent: `agent`: expected a text that is not empty, found `\"\"` (write a text that is not empty, or remove `agent`)",
+            "CTX0902 /agent: `agent`: expected a string that is not empty, found `\"\"` (write a string that is not empty, or remove `agent`)",
         ],
     );
     check("case.yaml", "agent: a/agent.yaml\nprofile: profile.yaml\nsession: conversation.json", &[]);
@@ -302,7 +304,7 @@ fn what_defaults_name_is_looked_at() {
         "ctx.toml",
         "agent = ''",
         &[
-            "CTX0902 /agent: `agent`: expected a text that is not empty, found `\"\"` (write a text that is not empty, or remove `agent`)",
+            "CTX0902 /agent: `agent`: expected a string that is not empty, found `\"\"` (write a string that is not empty, or remove `agent`)",
         ],
     );
     check(
@@ -314,7 +316,7 @@ fn what_defaults_name_is_looked_at() {
         "ctx.toml",
         "[endpoint]\nkey-env = ''",
         &[
-            "CTX0902 /endpoint/key-env: `key-env`: expected a text that is not empty, found `\"\"` (write a text that is not empty, or remove `key-env`)",
+            "CTX0902 /endpoint/key-env: `key-env`: expected a string that is not empty, found `\"\"` (write a string that is not empty, or remove `key-env`)",
         ],
     );
     check(

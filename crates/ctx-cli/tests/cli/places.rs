@@ -106,7 +106,7 @@ fn a_list_of_entries_is_its_own_root() {
 fn entries_under_messages_and_groups_beside_them_are_found() {
     let file = "groups:\n  - { id: g, selectionMode: radio, enabled: 'yes' }\nmessages:\n  - { content: '{{usr}}', groupId: g }\n  - { content: b, groupId: gg }\n";
     assert_snapshot!(place("a.yaml", file), @"
-    error[CTX0100]: expected true or false, found the text `yes`
+    error[CTX0100]: expected true or false, found the string `yes`
      --> a.yaml:2:45
       |
     2 |   - { id: g, selectionMode: radio, enabled: 'yes' }
@@ -167,7 +167,7 @@ fn the_agent_in_an_export_is_found() {
   ]
 }"#;
     assert_snapshot!(place("a.json", file), @r#"
-    error[CTX0100]: expected a text, found the number `7`
+    error[CTX0100]: expected a string, found the number `7`
      --> a.json:4:15
       |
     4 |     { "name": 7, "presetMessages": [ { "content": "{{usr}}" } ] },

@@ -96,7 +96,7 @@ fn what_says_nothing_finds_nothing() {
     assert_snapshot!(check("walnuts", "--budget 0"), @"
     exit code 0
     === output
-    the matches do not fit into 0 tokens
+    the matches do not fit into 0 tokens; raise the budget
     ");
     assert_snapshot!(check("walnuts", "--budget -1"), @"
     exit code 2

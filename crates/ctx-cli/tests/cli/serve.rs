@@ -203,6 +203,7 @@ fn keys_are_made_listed_and_revoked() {
     let folder = Folder::with(&[("ada.yaml", AGENT)]);
     let added = folder.ctx("serve key add phone --agents ada,bob --requests-per-minute 5");
     assert!(added.starts_with("exit code 0\n=== output\nctx-"), "{added}");
+    assert!(added.contains("warning: `.` has no agent `bob`\n"), "{added}");
     assert_eq!(folder.ctx("serve key list"), "exit code 0\n=== output\nphone\tada,bob\n");
     assert!(folder.ctx("serve key add phone").starts_with("exit code 2"));
     assert_eq!(folder.ctx("serve key revoke phone"), "exit code 0\n=== output\nrevoked `phone`\n");
@@ -214,10 +215,10 @@ fn prints_key_file_at_start() {
     let folder = Folder::with(&[("ada.yaml", AGENT), ("key", "sk")]);
     let arguments = "--log off --base-url http://127.0.0.1:9 --key-file key --model m";
     let start = || Running::start(&folder, arguments).access.trim().to_owned();
-    assert_eq!(start(), "no key file: programs on this machine need no API key");
+    assert_eq!(start(), "no key file: programs on this machine need no client key");
     folder.ctx("serve key add phone");
     let access = start();
-    assert!(access.starts_with("clients need an API key; `"), "{access}");
+    assert!(access.starts_with("clients need a client key; `"), "{access}");
     assert!(access.ends_with("serve-keys.json` has 1"), "{access}");
 }
 
@@ -233,7 +234,7 @@ fn refuses_to_start_after_key_file_was_deleted() {
     let arguments = "--base-url http://127.0.0.1:9 --key-file key --model m";
     assert_eq!(
         Running::start(&folder, arguments).access.trim(),
-        "no key file: programs on this machine need no API key"
+        "no key file: programs on this machine need no client key"
     );
 }
 
@@ -254,15 +255,38 @@ fn changes_no_key_file_of_others() {
 fn what_cannot_be_served_is_told() {
     let folder = Folder::with(&[("ada.yaml", AGENT), ("empty/notes.md", "none"), ("key", "sk")]);
     let local = "--base-url http://127.0.0.1:9 --key-file key --port 0";
-    let open = folder.ctx(&format!("serve --host 0.0.0.0 {local}"));
-    assert!(open.starts_with("exit code 3") && open.contains("ctx serve key add"), "{open}");
+    let open = folder.ctx(&format!("serve . --host 0.0.0.0 {local}"));
+    assert!(open.starts_with("exit code 3") && open.contains("`ctx serve key add NAME --dir .`"), "{open}");
     assert!(!open.contains("=== output"), "{open}");
-    let empty = folder.ctx(&format!("serve empty {local}"));
-    assert!(empty.starts_with("exit code 3") && empty.contains("no agent"), "{empty}");
+    let empty = folder.ctx("serve empty");
+    assert!(empty.starts_with("exit code 3") && empty.contains("no agent in `empty`"), "{empty}");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let taken = folder.ctx(&format!("serve --base-url http://127.0.0.1:9 --key-file key --port {port}"));
+    let told = format!("error: port {port} is in use; choose another with `--port`\n");
+    assert!(taken.starts_with("exit code 3") && taken.ends_with(&told), "{taken}");
     let missing = folder.ctx(&format!("serve missing {local}"));
     assert!(missing.starts_with("exit code 3") && missing.contains("missing"), "{missing}");
     let keyless = folder.ctx("serve --port 0");
     assert!(keyless.contains("OPENAI_API_KEY"), "{keyless}");
+}
+
+#[test]
+fn a_file_in_place_of_a_folder_is_named() {
+    let folder = Folder::with(&[("ada.yaml", AGENT)]);
+    for (command, told) in [
+        ("serve ada.yaml", "`ada.yaml` is a file, not a folder"),
+        ("studio ada.yaml --no-open", "`ada.yaml` is a file, not a folder"),
+        (
+            "chat ada.yaml --once Hi --model m --base-url http://127.0.0.1:9 --tools-dir ada.yaml",
+            "`ada.yaml` is a file, not a folder",
+        ),
+        ("assemble ada.yaml --assets ada.yaml --input Hi", "`ada.yaml` is a file, not a folder"),
+        ("schema agent --out ada.yaml", "cannot create the folder `ada.yaml`: a file of that name exists"),
+        ("trust nope", "cannot open the folder `nope`: no such file or folder"),
+    ] {
+        assert_eq!(folder.ctx(command), format!("exit code 3\n=== errors\nerror: {told}\n"), "{command}");
+    }
 }
 
 /// Always runs with `SQLite`, and with `PostgreSQL` if `CTX_TEST_POSTGRES` names a database.

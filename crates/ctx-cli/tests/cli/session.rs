@@ -287,9 +287,14 @@ fn other_forms_are_shown_and_not_written() {
     sent now: 4 tokens; no messages are hidden (estimate)
     ");
     assert_snapshot!(folder.ctx("session undo list.json"), @"
-    exit code 2
+    exit code 1
     === errors
-    error: cannot store this in `list.json` (a list of chat messages); convert it with `ctx session import list.json`, then `ctx session export ID --out FILE`
+    error: `list.json` has no undo history: it is a list of chat messages
+    ");
+    assert_snapshot!(folder.ctx("session undo list"), @"
+    exit code 3
+    === errors
+    error: no file `list`; for a stored conversation, use `ctx session export list`, or `/undo` in `ctx chat --conversation list`
     ");
     let halves = json!({ "index": { "id": "s" }, "detail": hotel() });
     folder.write("halves.json", halves.to_string().as_bytes());

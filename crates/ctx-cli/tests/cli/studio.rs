@@ -71,7 +71,10 @@ fn a_port_that_is_taken_is_told_or_the_next_one_is_used() {
         .output()
         .unwrap();
     assert_eq!(other.status.code(), Some(3));
-    assert!(String::from_utf8_lossy(&other.stderr).contains(&format!("cannot listen on port {port}")));
+    assert!(
+        String::from_utf8_lossy(&other.stderr)
+            .contains(&format!("port {port} is in use; choose another with `--port`"))
+    );
 }
 
 #[test]

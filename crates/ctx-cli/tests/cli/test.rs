@@ -339,7 +339,7 @@ fn that_no_context_fits_can_be_expected() {
     folder.ctx("test t --update");
     assert_snapshot!(read(&folder, "t/a/expected.txt"), @"
     === no context
-    no context fits the budget: 7 tokens are available, but 21 cannot be dropped: preset 21 (preset:identity 15, preset:tail 6)
+    no context fits the budget: 7 tokens are available, but 21 cannot be dropped: preset 21 (preset:identity 15 and 1 more)
     ");
 }
 
@@ -411,6 +411,8 @@ fn what_a_case_says_wrongly_is_an_error() {
       |
     1 | - input
       | ^^^^^^^
+      |
+      = help: use a value that the diagnostic allows
 
     FAILED t/h: cannot read the case
     error[CTX0902]: `context_tokens`: expected a whole number from 0 to 1000000000, found `-1`
@@ -448,7 +450,7 @@ fn json_has_the_outcome_of_each_case() {
 #[test]
 fn a_folder_without_cases_does_not_pass() {
     assert_snapshot!(ctx("test t", &[("t/notes.yaml", "a: b")]), @"
-    exit code 2
+    exit code 3
     === errors
     error: no test case in `t`; a case needs an `agent`, `session`, or `case` file, or `expected.txt`
     ");
@@ -475,7 +477,6 @@ fn an_agent_that_is_gone_is_named() {
     === output
     FAILED t: cannot read the case
     error[CTX0900]: no `agent.yaml` or `agent.json`, but `expected.txt` contains `preset:tail`
-     |
      = help: restore the agent, name one in `case.yaml`, or delete `expected.txt`
 
     1 case: 0 passed, 1 failed
@@ -488,7 +489,6 @@ fn an_agent_that_is_gone_is_named() {
     === output
     FAILED t/a: cannot read the case
     error[CTX0900]: no `agent.yaml` or `agent.json`, but `expected.txt` contains `preset:tail`
-     |
      = help: restore the agent, name one in `case.yaml`, or delete `expected.txt`
 
     FAILED t/b: no `expected.txt`; write it with `--update`
@@ -501,7 +501,6 @@ fn an_agent_that_is_gone_is_named() {
     === output
     FAILED t: cannot read the case
     error[CTX0900]: no `agent.yaml` or `agent.json`, but `expected.txt` contains `preset:tail`
-     |
      = help: did you mean `agnet.yaml`?
 
     1 case: 0 passed, 1 failed

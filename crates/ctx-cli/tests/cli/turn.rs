@@ -106,11 +106,9 @@ fn unknown_processors_are_named_and_the_run_goes_on() {
     1 message, about 4 tokens
     === errors
     warning[CTX0452]: unknown processor `token-limitr` (set by the command line)
-     |
      = help: did you mean `token-limiter`?
 
     warning[CTX0452]: unknown processor `post:nothing` (set by the command line)
-     |
      = help: list all processors with `ctx processors list`
     ");
 }
@@ -210,7 +208,6 @@ fn nothing_to_send_is_said() {
     no messages
     === errors
     warning[CTX0702]: there is nothing to send: the context has no messages
-     |
      = help: add a conversation, an input, or a preset with messages
 
     to create an example, use `ctx init demo`; then `ctx assemble demo/agent.yaml --input "Hello"`

@@ -114,12 +114,10 @@ fn other_models_stand_in_a_table() {
      nobody   -                ~3655    -           ~6300     no limit
     === errors
     warning[CTX0400]: unknown model `nobody`; tokens are estimated
-     |
-     = help: add it to a model table
+     = help: add the model to a table for `--models FILE`
 
     warning[CTX0410]: the context window of `nobody` is unknown; the context has no token limit
-     |
-     = help: set a token limit for the context, or add the model to a model table
+     = help: add the model to a table for `--models FILE`, or assemble with `--context-tokens N`
     ");
     let all = json(&budget("--what-if all --json"));
     assert_eq!(all["plan"], Value::Null);

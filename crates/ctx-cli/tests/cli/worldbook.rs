@@ -370,11 +370,13 @@ fn findings_lead_into_the_file_of_a_card() {
       |
       = help: fix the entry, or disable it with `disable`
 
-    warning[CTX0102]: expected a number, found the text `1`, which is converted
+    warning[CTX0102]: expected a number, found the string `1`, which is converted
      --> card.json:3:78
       |
     3 |   { "id": 5, "keys": [], "content": "x", "enabled": true, "insertion_order": "1" }
       |                                                                              ^^^
+      |
+      = help: write the value in the type that the diagnostic names
     "#);
 }
 
@@ -427,11 +429,13 @@ fn findings_of_an_assembly_lead_into_the_book() {
     [user]
     Look at the moon!
     === errors
-    warning[CTX0102]: expected a number, found the text `1`, which is converted
+    warning[CTX0102]: expected a number, found the string `1`, which is converted
      --> card.json:3:78
       |
     3 |   { "id": 5, "keys": [], "content": "x", "enabled": true, "insertion_order": "1" }
       |                                                                              ^^^
+      |
+      = help: write the value in the type that the diagnostic names
 
     warning[CTX0950]: invalid key `/[/` of `card.3`: invalid pattern at byte 0: unterminated class
      --> card.json:2:31

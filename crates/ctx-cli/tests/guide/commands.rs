@@ -1,5 +1,6 @@
 //! A folder in which commands are run, by a few words of a shell.
 
+mod gateway;
 mod model;
 
 use std::fs;
@@ -7,6 +8,7 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use gateway::Gateway;
 use model::Model;
 
 /// Where commands are run.
@@ -20,6 +22,7 @@ pub(crate) struct Place {
     /// The language of the output; English if absent.
     language: Option<String>,
     model: Option<Model>,
+    gateway: Option<Gateway>,
 }
 
 /// One command of a pipe.
@@ -35,7 +38,7 @@ impl Place {
     pub(crate) fn new(root: &Path) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let here = folder.path().to_owned();
-        Self { folder, here, root: root.to_owned(), language: None, model: None }
+        Self { folder, here, root: root.to_owned(), language: None, model: None, gateway: None }
     }
 
     /// Goes on in a new folder, with a copy of this one.
@@ -117,6 +120,20 @@ impl Place {
         let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
         let read = |name: &&str| fs::read_to_string(self.here.join(name)).unwrap();
         match *words {
+            ["ctx", "serve", ref arguments @ ..] if arguments.first() != Some(&"key") => {
+                // One gateway runs at a time.
+                self.gateway = None;
+                let (gateway, shown) = Gateway::start(ctx(&self.here, &words[1..]));
+                self.gateway = gateway;
+                (
+                    shown.replace(&format!("{}/", self.here.canonicalize().unwrap().display()), ""),
+                    String::new(),
+                )
+            }
+            ["curl", ref arguments @ ..] => {
+                let gateway = self.gateway.as_ref().expect("a gateway runs");
+                (gateway.curl(arguments), String::new())
+            }
             ["ctx", ref arguments @ ..] => {
                 let is_last = call.output.is_none();
                 self.ctx(arguments, input, is_last)
@@ -130,7 +147,10 @@ impl Place {
                 assert!(self.here.is_dir(), "`cd {folder}`: there is no such folder");
                 (String::new(), String::new())
             }
-            _ => panic!("pages may use `ctx`, `cat`, `cd`, `echo` and `ls`, and not `{}`", words.join(" ")),
+            _ => panic!(
+                "pages may use `ctx`, `curl`, `cat`, `cd`, `echo` and `ls`, and not `{}`",
+                words.join(" ")
+            ),
         }
     }
 

@@ -11,6 +11,8 @@
 //! - `<!-- language: zh -->` runs the commands below with `CTX_LANG=zh`.
 //! - `<!-- answer: Hello. -->` and `<!-- call: read_file {"path": "a.txt"} -->` are what a model answers next at
 //!   `http://localhost:8080`, which a server on loopback stands in for.
+//! - `ctx serve` runs until the page starts another one or ends; `curl` sends a request to it. The id and the time in a
+//!   reply are fixed.
 //! - In a block ```` ```sh ````, the options of each `ctx` command must exist; `cargo run … -- …` is run in the root
 //!   of the repository.
 //!

@@ -28,7 +28,7 @@ fn what_is_printed_must_be_shown() {
 
 #[test]
 fn a_failure_must_be_shown() {
-    let error = "error: unknown code `CTX9999`; the nearest codes are `CTX1018` (folder open elsewhere)";
+    let error = "error: unknown code `CTX9999`; docs/diagnostics.md lists all codes";
     check(&format!("~~~console\n$ ctx check --explain 9999\n{error}\n[exit code 2]\n~~~\n"), 0);
     check(&format!("~~~console\n$ ctx check --explain 9999\n{error}\n~~~\n"), 1);
 }

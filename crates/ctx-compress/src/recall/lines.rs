@@ -314,7 +314,7 @@ impl<'a> Lines<'a> {
 }
 
 fn unfit(room: u64) -> Phrase {
-    phrase!("the matches do not fit into {tokens}", tokens = TokenFigure::Exact(room))
+    phrase!("the matches do not fit into {tokens}; raise the budget", tokens = TokenFigure::Exact(room))
 }
 
 /// Joins a head and lines.

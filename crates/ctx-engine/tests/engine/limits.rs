@@ -166,7 +166,7 @@ fn rejects_budgets_without_remaining_tokens() {
         "no tokens left for messages: context limit 100, response reserve -4294967295, reply prefix -3";
     check_error(100, Some(u32::MAX), account);
     check_error(1, None, "no tokens left for messages: context limit 1, reply prefix -3");
-    let named = "no context fits the budget: 1 token is available, but 11 cannot be dropped: preset 6 (preset#0), pending turn 5 (history:n1)";
+    let named = "no context fits the budget: 1 token is available, but 11 cannot be dropped: preset 6 (preset#0), current turn 5 (history:n1)";
     check_error(4, None, named);
 }
 
@@ -273,7 +273,7 @@ fn rejects_messages_over_budget_without_limiter() {
     let user = json!({ "processors": [{ "id": "token-limiter", "enabled": false }] });
     let turn = TurnInput::default().with(|turn| turn.context_tokens = Some(10));
     let error = assemble(user, &turn).1.unwrap_err();
-    insta::assert_snapshot!(error, @"no context fits the budget: 7 tokens are available, but the messages have 11, and `token-limiter` is disabled (user): preset 6 (preset#0), pending turn 5 (history:n1); enable it, or raise the budget");
+    insta::assert_snapshot!(error, @"no context fits the budget: 7 tokens are available, but the messages have 11, and `token-limiter` is disabled (user): preset 6 (preset#0), current turn 5 (history:n1); enable it, or raise the budget");
 }
 
 #[test]

@@ -125,6 +125,14 @@ fn a_dry_run_answers_the_same_bytes_and_sends_and_stores_nothing() {
     assert_eq!(got.body.as_bytes(), assembled(&house, &conversation, &json!([]), Dialect::Anthropic));
     assert_eq!(house.provider.requests().len(), 0);
     assert_eq!(house.get("/conversations").json()["data"], json!([]));
+    let refused = |headers: &[(&str, &str)], body: &str, told: &str| {
+        let got = house.ask("POST", "/v1/chat/completions", headers, body.as_bytes());
+        assert_eq!((got.status, got.json()["error"]["message"].as_str()), (400, Some(told)));
+    };
+    refused(&[("x-ctx-dry-run", "yes")], &body.to_string(), "the header `x-ctx-dry-run` must be `1` or `0`");
+    refused(&[], " ", "the request body is empty");
+    let missing = house.ask("POST", "/conversations/diary/undo", &[], b"");
+    assert_eq!(missing.json()["error"]["message"], "no conversation `diary`");
 }
 
 /// An agent that may send little, so that older messages become a note.

@@ -25,7 +25,12 @@ pub(super) fn read(
         messages.push(index, item, |message, reader| {
             let message = repair(message, index, &mut calls, reader);
             if !is_stored {
-                unsent.add(index, &message.map);
+                let is_without_text = !["content", "parts", "tool_calls", "toolCalls"]
+                    .iter()
+                    .any(|key| message.map.contains_key(*key));
+                let misspelled =
+                    is_without_text.then(|| reader.check_missing_key(&message.map, "content")).flatten();
+                unsent.add(index, &message.map, misspelled);
             }
             message
         });
@@ -134,7 +139,7 @@ fn id(message: &mut Message, reader: &mut Reader) {
         None | Some(Value::Null) => return,
         Some(Value::String(id)) if !id.is_empty() => return,
         Some(Value::String(_)) => Phrase::from("the id is empty"),
-        Some(_) => Phrase::from("the id is not a text"),
+        Some(_) => Phrase::from("the id is not a string"),
     };
     let message_id = Diagnostic::warning(codes::MESSAGE_ID, phrase!("{problem}; a new id is used", problem));
     reader.at_key("id", |reader| reader.report(message_id));

@@ -66,7 +66,7 @@ fn repair(mut message: Message, reader: &mut Reader) -> Message {
     for key in FOREIGN_KEYS {
         message.displace(key);
     }
-    check_type(&message.map, "mes", "a text", Value::is_string, reader);
+    check_type(&message.map, "mes", "a string", Value::is_string, reader);
     check_type(&message.map, "is_user", "true or false", Value::is_boolean, reader);
     check_type(&message.map, "is_system", "true or false", Value::is_boolean, reader);
     rename_text(&mut message.map, "mes", "content");

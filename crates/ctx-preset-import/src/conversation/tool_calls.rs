@@ -116,7 +116,7 @@ pub(super) fn repair_result(message: &mut Message, calls: &mut Calls, reader: &m
                 message.map.insert(OWN.to_owned(), Value::from(id));
             }
         }
-        Some(other) => reader.at_key("tool_call_id", |reader| reader.wrong_type("a text", other)),
+        Some(other) => reader.at_key("tool_call_id", |reader| reader.wrong_type("a string", other)),
     }
 }
 
@@ -182,9 +182,11 @@ fn problem_of(call: &Map<String, Value>) -> Option<&'static str> {
     let body = call.get("function").and_then(Value::as_object).unwrap_or(call);
     match (body.get("name"), body.get("arguments"), call.get("id")) {
         (None | Some(Value::Null), _, _) => Some("it has no name"),
-        (Some(name), _, _) if !name.is_string() => Some("its name is not a text"),
-        (_, Some(Value::Bool(_) | Value::Number(_)), _) => Some("its arguments are not a text or an object"),
-        (_, _, Some(id)) if !id.is_string() && !id.is_null() => Some("its id is not a text"),
+        (Some(name), _, _) if !name.is_string() => Some("its name is not a string"),
+        (_, Some(Value::Bool(_) | Value::Number(_)), _) => {
+            Some("its arguments are not a string or an object")
+        }
+        (_, _, Some(id)) if !id.is_string() && !id.is_null() => Some("its id is not a string"),
         _ => None,
     }
 }

@@ -93,14 +93,14 @@ impl UnsentFields {
         STORED.into_iter().any(|key| item.get(key).is_some())
     }
 
-    /// Adds the fields of a message that is read.
-    pub(super) fn add(&mut self, index: usize, message: &Map<String, Value>) {
+    /// Adds the fields of a message that is read, except for the one that is reported as misspelled.
+    pub(super) fn add(&mut self, index: usize, message: &Map<String, Value>, misspelled: Option<&str>) {
         let is_result = get(message, "role").and_then(Value::as_str) == Some(Role::Tool.as_str());
         let is_progress =
             |value: &Value| !is_result || matches!(value.as_str(), Some("complete" | "generating"));
         let is_unsent = |key: &str, value: &Value| match key {
             "status" => !is_progress(value),
-            key => !KNOWN.contains(&key),
+            key => !KNOWN.contains(&key) && Some(key) != misspelled,
         };
         let fields = message.iter().filter(|(key, value)| has_value(value) && is_unsent(key, value));
         let parts = get(message, "content").and_then(Value::as_array).into_iter().flatten();

@@ -61,14 +61,34 @@ fn explain(error: &serde_json::Error, text: &str) -> ImportError {
         return ImportError::TooDeep { limit: MAX_DEPTH, line, column };
     }
     let message = match error.classify() {
+        _ if is_comment(text, line, error.column()) => COMMENT.to_owned(),
         Category::Eof => "the document ends too early".to_owned(),
         _ => message,
     };
     ImportError::Json { line, column, help: help(&message), message }
 }
 
+/// What is wrong with a comment.
+const COMMENT: &str = "JSON has no comments";
+
+/// Returns the error of a document that begins with a comment.
+pub(super) fn comment_at_start(text: &str) -> Option<ImportError> {
+    let before = text.len() - text.trim_start().len();
+    let line = text.bytes().take(before).filter(|byte| *byte == b'\n').count() + 1;
+    let column = before - text.get(..before)?.rfind('\n').map_or(0, |end| end + 1) + 1;
+    let (message, help) = (COMMENT.to_owned(), help(COMMENT));
+    is_comment(text, line, column).then_some(ImportError::Json { line, column, message, help })
+}
+
+/// Returns whether a comment begins at a line and a column, in bytes from 1.
+fn is_comment(text: &str, line: usize, column: usize) -> bool {
+    let rest = text.lines().nth(line.saturating_sub(1)).and_then(|line| line.get(column.saturating_sub(1)..));
+    rest.is_some_and(|rest| rest.starts_with("//") || rest.starts_with("/*"))
+}
+
 fn help(message: &str) -> Option<Phrase> {
     Some(match message {
+        COMMENT => phrase!("remove the comment"),
         "the document ends too early" => {
             phrase!("close the open bracket or quote; the file may be truncated")
         }

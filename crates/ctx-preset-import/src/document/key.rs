@@ -36,7 +36,7 @@ impl Visitor<'_> for KeySeed {
     type Value = Key;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text as key")
+        f.write_str("a string as key")
     }
 
     fn visit_str<E>(self, key: &str) -> Result<Key, E> {

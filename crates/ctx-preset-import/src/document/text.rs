@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::document::Syntax;
-use crate::error::ImportError;
+use crate::error::{BinaryFormat, ImportError};
 use crate::limits::Limits;
 
 /// Reads bytes as text without its byte order mark: UTF-8, or UTF-16 with a mark. NUL is no text.
@@ -24,8 +24,8 @@ pub fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, str>, Impo
     if bytes.len() > limit {
         return Err(ImportError::TooLarge { bytes: bytes.len(), limit, syntax: Syntax::Json });
     }
-    if is_image(bytes) {
-        return Err(ImportError::Image);
+    if let Some(format) = BinaryFormat::of(bytes) {
+        return Err(ImportError::Binary(format));
     }
     let text = match bytes {
         [0xFF, 0xFE, rest @ ..] => Cow::Owned(utf16(rest, u16::from_le_bytes)?),
@@ -34,13 +34,6 @@ pub fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Cow<'a, str>, Impo
         _ => Cow::Borrowed(utf8(bytes, 0)?),
     };
     Ok(text)
-}
-
-/// Returns whether a file is a PNG, JPEG, GIF or WebP image.
-fn is_image(bytes: &[u8]) -> bool {
-    let starts: [&[u8]; 4] = [b"\x89PNG\r\n", b"\xFF\xD8\xFF", b"GIF87a", b"GIF89a"];
-    let is_webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
-    is_webp || starts.iter().any(|start| bytes.starts_with(start))
 }
 
 /// Reads UTF-8 that begins `before` bytes into the document.

@@ -58,7 +58,7 @@ fn explain(error: &serde_yaml::Error, text: &str, limits: &Limits) -> ImportErro
     let message = if message.contains("more than one document") {
         "a second document starts".to_owned()
     } else {
-        message.replace("expected a text as key", "where a key should be a string")
+        message.replace("expected a string as key", "where a key should be a string")
     };
     ImportError::Yaml { line, column, help: help(&message, text, line), message }
 }

@@ -122,9 +122,8 @@ pub(crate) fn shape(value: &Value) -> Option<Format> {
 fn own_shape(value: &Value) -> Option<(Format, &'static str)> {
     match value {
         Value::Object(map) => own(map),
-        Value::Array(items) => {
-            list_shape(items, Strictness::Loose).map(|format| (format, "a list of texts or roles"))
-        }
+        Value::Array(items) => list_shape(items, Strictness::Loose)
+            .map(|format| (format, "a list with keys such as `role` and `content`")),
         _ => None,
     }
 }

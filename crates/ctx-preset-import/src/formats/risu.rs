@@ -257,11 +257,11 @@ fn odd_scripts(module: Source<'_>, within: &str) -> Vec<Diagnostic> {
 type ScriptField = (&'static str, &'static str, fn(&Value) -> bool);
 
 const SCRIPT_FIELDS: [ScriptField; 6] = [
-    ("comment", "a text", Value::is_string),
-    ("in", "a text", Value::is_string),
-    ("out", "a text", Value::is_string),
-    ("type", "a text", Value::is_string),
-    ("flag", "a text", Value::is_string),
+    ("comment", "a string", Value::is_string),
+    ("in", "a string", Value::is_string),
+    ("out", "a string", Value::is_string),
+    ("type", "a string", Value::is_string),
+    ("flag", "a string", Value::is_string),
     ("ableFlag", "true or false", Value::is_boolean),
 ];
 

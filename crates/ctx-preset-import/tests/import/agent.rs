@@ -266,7 +266,7 @@ fn warns_about_parameters_of_wrong_type() {
     };
     assert_eq!(
         found(wrong),
-        [told("temperature", "a number"), told("maxTokens", "a number"), told("stop", "a text or a list")]
+        [told("temperature", "a number"), told("maxTokens", "a number"), told("stop", "a string or a list")]
     );
     assert_eq!(found(json!({ "temperature": 0.7, "top_p": 1, "stop": ["a"] })), []);
 }

@@ -6,7 +6,7 @@ mod tool_calls;
 mod write;
 
 use any::assert_all_kept;
-use ctx_preset_import::{Format, ImportError, Imported, Limits, codes, read_conversation};
+use ctx_preset_import::{Format, ImportError, Imported, Limits, codes, detect, read_conversation};
 use ctx_types::{Code, Persist, Session, codes as types};
 use serde_json::{Value, json};
 
@@ -182,6 +182,17 @@ fn reports_fields_that_are_not_sent() {
     assert_eq!(message, "fields of 2 messages are not sent: `status`, `zzz`");
     let path = session.value.path();
     assert!(path[3].to_message(&"n".into()).is_error);
+}
+
+#[test]
+fn reports_a_misspelled_content() {
+    for key in ["text", "contnet"] {
+        let text = json!([{ "role": "user", key: "Hi" }]).to_string();
+        assert_eq!(detect(text.as_bytes(), "a.json", &Limits::default()), Ok(Format::ChatMessages));
+        let session = read(text.as_str());
+        assert_eq!(findings(&session), [(types::MISSPELT_KEY, &*format!("/0/{key}"))]);
+        assert_eq!(session.diagnostics[0].help.as_ref().unwrap(), "did you mean `content`?");
+    }
 }
 
 #[test]

@@ -81,14 +81,19 @@ fn reads_messages_with_misspelled_role() {
 }
 
 #[test]
-fn names_images() {
-    for image in ["\u{89}PNG\r\n\u{1a}\n", "\u{ff}\u{d8}\u{ff}\u{e0}", "GIF89a", "RIFF1234WEBP"] {
-        let bytes: Vec<u8> = image.chars().map(|unit| u8::try_from(u32::from(unit)).unwrap()).collect();
-        refuse(
-            bytes,
-            "the file is an image, not a text",
-            Some("import the PNG file of a character card with `ctx import`"),
-        );
+fn names_binary_files() {
+    let png = "import the PNG file of a character card with `ctx import`";
+    let other = "these images contain no character card; use the PNG file of the card";
+    for (start, format, help) in [
+        ("\u{89}PNG\r\n\u{1a}\n", "a PNG image", png),
+        ("\u{ff}\u{d8}\u{ff}\u{e0}", "a JPEG image", other),
+        ("GIF89a", "a GIF image", other),
+        ("RIFF1234WEBP", "a WebP image", other),
+        ("PK\u{3}\u{4}", "an archive", "import archives with `ctx import`"),
+        ("%PDF-1.4", "a PDF", "copy its text into a text file"),
+    ] {
+        let bytes: Vec<u8> = start.chars().map(|unit| u8::try_from(u32::from(unit)).unwrap()).collect();
+        refuse(bytes, &format!("the file is {format}, not a text"), Some(help));
     }
     check("GIF: 1", json!({ "GIF": 1 }), &[]);
 }
@@ -257,6 +262,12 @@ fn syntax_errors_name_line_and_column_in_characters() {
 fn json_with_comments_is_not_taken_for_yaml() {
     let error = Document::read(b"{\"a\": 1, // one\n \"b\": 2}", "", &Limits::default()).unwrap_err();
     assert!(matches!(error, ImportError::Json { line: 1, .. }), "{error}");
+    for (text, place) in
+        [("{\n  // one\n  \"a\": 1}", "line 2 column 3"), (" /* one */ {}", "line 1 column 2")]
+    {
+        let error = Document::read(text.as_bytes(), "a.json", &Limits::default()).unwrap_err();
+        assert_eq!(error.to_string(), format!("invalid JSON at {place}: JSON has no comments"));
+    }
 }
 
 #[test]

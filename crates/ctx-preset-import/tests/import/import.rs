@@ -495,10 +495,10 @@ fn what_is_wrong_with_a_book_of_an_agent_is_told() {
         let made = import_all(&[("a.json", file)]);
         let book = format!("{at}/bundledWorldbooks/1/content/entries");
         let expected = [
-            format!("error[CTX0100]: expected a text, found the number `5` (at a.json {book}/0/content)"),
-            format!("error[CTX0100]: expected a number, found the text `x` (at a.json {book}/0/depth)"),
+            format!("error[CTX0100]: expected a string, found the number `5` (at a.json {book}/0/content)"),
+            format!("error[CTX0100]: expected a number, found the string `x` (at a.json {book}/0/depth)"),
             format!(
-                "warning[CTX0102]: expected a list of texts, found the text `sun`, which is converted (at a.json {book}/1/key)"
+                "warning[CTX0102]: expected a list of strings, found the string `sun`, which is converted (at a.json {book}/1/key)"
             ),
             format!("warning[CTX0103]: unknown key `ordr` (at a.json {book}/0/ordr)"),
             format!("warning[CTX0952]: duplicate uid `1` in this worldbook (at a.json {book}/1/uid)"),
@@ -736,7 +736,7 @@ fn what_is_asked_for_is_read_by_less_and_weak_evidence_is_told() {
         read_conversation(text.as_bytes(), "a.json", &limits).map(|read| told(&read.diagnostics)).ok()
     };
     assert_eq!(chat(r#"[{"role": "user", "content": "Hi"}]"#), Some(None));
-    let list = because("a list of chat messages", "a list of texts or roles");
+    let list = because("a list of chat messages", "a list with keys such as `role` and `content`");
     assert_eq!(chat(r#"[{"title": "Owls", "content": "Hoo"}]"#), list);
     let book = |text: &str| {
         read_worldbook(text.as_bytes(), "a.json", &limits).map(|read| told(&read.diagnostics)).ok()

@@ -100,8 +100,8 @@ fn values_of_wrong_types_are_reported_and_left_out() {
         json!({ "targetRoles": [], "applyTo": stages(false, false, true) }),
         &[
             "warning[CTX0660]: `disabled` of the regex script must be true or false (at /disabled)",
-            "warning[CTX0660]: `findRegex` of the regex script must be a text (at /findRegex)",
-            "warning[CTX0660]: `trimStrings` of the regex script must be a list of texts (at /trimStrings)",
+            "warning[CTX0660]: `findRegex` of the regex script must be a string (at /findRegex)",
+            "warning[CTX0660]: `trimStrings` of the regex script must be a list of strings (at /trimStrings)",
             "warning[CTX0660]: `substituteRegex` must be 0, 1, or 2 (at /substituteRegex)",
             "warning[CTX0660]: `minDepth` of the regex script must be a whole number (at /minDepth)",
         ],

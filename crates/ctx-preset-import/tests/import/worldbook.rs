@@ -34,7 +34,7 @@ fn strip(value: &mut Value) {
 fn world_info_is_our_own_form() {
     let file = json!({ "entries": { "0": { "uid": 0, "key": ["moon"], "content": "x", "order": "5" } }, "name": "Sky" });
     let found =
-        "warning[CTX0102]: expected a number, found the text `5`, which is converted (at /entries/0/order)";
+        "warning[CTX0102]: expected a number, found the string `5`, which is converted (at /entries/0/order)";
     check(file.clone(), Format::Worldbook, file, &[found]);
 }
 
@@ -76,7 +76,7 @@ fn books_of_version_3_follow_its_rules() {
     let entry = json!({ "keys": [5], "content": "x", "case_sensitive": true, "position": "before_char" });
     let expected =
         json!({ "key": [5], "content": "x", "selective": false, "caseSensitive": true, "position": 0 });
-    let found = "error[CTX0100]: expected a text, found the number `5` (at /data/entries/0/keys/0)";
+    let found = "error[CTX0100]: expected a string, found the number `5` (at /data/entries/0/keys/0)";
     let book = |entry: &Value| json!({ "scan_depth": 9, "entries": entry });
     check(
         json!({ "spec": "lorebook_v3", "data": book(&json!([entry])) }),

@@ -44,7 +44,7 @@ pub fn cases(folders: &[PathBuf]) -> Result<Vec<(PathBuf, Option<Phrase>)>> {
                 folder = files::name(folder),
                 expected = EXPECTED
             );
-            return Err(ProjectError::Usage(message));
+            return Err(ProjectError::Unusable(message));
         }
         cases.extend(found);
     }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::compress::SummaryWriter;
 use crate::counting::TokenCounting;
 use crate::error::{ProjectError, Result};
-use crate::session_file::{SessionFile, Target};
+use crate::session_file::{SessionFile, Target, with_way_out};
 use crate::sources::Sources;
 
 /// How conversations are masked: the same for all of a run.
@@ -138,7 +138,9 @@ impl Masking {
 
     /// Puts a summary into a conversation in a file and writes it to the target.
     pub async fn mask(&self, path: &Path, writer: &SummaryWriter, sources: &mut Sources) -> Result<Masked> {
-        self.mask_open(SessionFile::open(path, &self.target, sources)?, writer, sources).await
+        let way_out = phrase!("use `--out FILE` to write a session");
+        let file = SessionFile::open(path, &self.target, sources).map_err(with_way_out(way_out))?;
+        self.mask_open(file, writer, sources).await
     }
 
     /// Puts a summary into a conversation that was read, and writes it to the target.

@@ -101,7 +101,7 @@ pub(super) fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value
         let help = if message.contains("duplicate key") {
             phrase!("delete one of the keys")
         } else {
-            phrase!("put texts in quotes, and close each quote and bracket")
+            phrase!("put strings in quotes, and close each quote and bracket")
         };
         let finding = Diagnostic::error(
             codes::TOML_SYNTAX,

@@ -156,6 +156,17 @@ pub(crate) fn find(rows: &[KeyRow], key: &str) -> Option<KeyRule> {
     rows.iter().find(|row| row.key == key).map(|row| row.rule)
 }
 
+/// Returns the first table that has a key.
+pub(crate) fn table_of(key: &str) -> Option<&'static str> {
+    let has = |row: &&KeyRow| match row.rule.value_type {
+        ValueType::Endpoint(rows) | ValueType::Endpoints(rows) | ValueType::Table(rows) => {
+            find(rows, key).is_some()
+        }
+        ValueType::Value | ValueType::Path => false,
+    };
+    ConfigFile::ROWS.iter().find(has).map(|row| row.key)
+}
+
 /// Returns whether the settings page can read and edit a top-level key. It cannot for unknown keys.
 pub fn is_editable(key: &str) -> bool {
     rule_of(key).is_some_and(|rule| rule.page == PageAccess::Editable)

@@ -3,15 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use ctx_types::Diagnostic;
+use ctx_types::{Diagnostic, phrase};
 use serde_json::{Map, Value};
 
+use crate::codes::UNKNOWN_KEY;
 use crate::endpoint::{EndpointConfig, EndpointKeys};
 use crate::files;
 use crate::keyed::{Parsed, Shaped, Tokens};
 use crate::keys::Keys;
 
 use super::guard::Guard;
+use super::key_table::table_of;
 use super::{
     Config, ConfigFile, DefaultFile, KeyRule, Origin, ToolKeys, ToolNames, ToolRuleKeys, ZoneName, rule_of,
 };
@@ -64,7 +66,8 @@ impl Config {
             context_tokens: file.context_tokens.map(|Tokens(tokens)| tokens),
             reserve: file.reserve.map(|Tokens(tokens)| tokens),
             tz: file.tz.map(|Parsed(ZoneName(zone))| zone),
-            found: [keys.finish(), odd, oddly, odder, oddest].concat(),
+            found: [keys.finish().into_iter().map(led_into_table).collect(), odd, oddly, odder, oddest]
+                .concat(),
         }
     }
 }
@@ -128,4 +131,16 @@ fn endpoint_of(
     let read = table.map(|table| EndpointConfig::read(&table.value, place));
     let (endpoint, odd) = read.unwrap_or_default();
     (endpoint, below_pointer(&format!("/{key}"), odd))
+}
+
+/// Names the table to which an unknown top-level key belongs.
+fn led_into_table(mut found: Diagnostic) -> Diagnostic {
+    let key = found.location.pointer.as_deref().and_then(|pointer| pointer.strip_prefix('/'));
+    if found.code == UNKNOWN_KEY
+        && let Some(table) = key.and_then(table_of)
+    {
+        found.help = Some(phrase!("move it below `[{table}]`", table));
+        found.fix = None;
+    }
+    found
 }

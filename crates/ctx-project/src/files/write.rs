@@ -9,7 +9,7 @@ use crate::error::{ProjectError, Result, unusable};
 use tempfile::NamedTempFile;
 
 use crate::files::leftover::{NewFile, temporary};
-use crate::files::{FilesRead, is_stdin, name, reason};
+use crate::files::{FilesRead, is_stdin, name, not_created, reason};
 
 /// Treatment of existing files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,13 +38,8 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Creates a folder and its missing parents, accessible only to the user.
 pub fn make_private_folder(folder: &Path) -> Result<()> {
-    ctx_chat::create_private_folder(folder).map_err(|error| {
-        unusable!(
-            "cannot create the folder `{folder}`: {error}",
-            folder = name(folder),
-            error = reason(&error)
-        )
-    })
+    ctx_chat::create_private_folder(folder)
+        .map_err(|error| ProjectError::Unusable(not_created(folder, &error)))
 }
 
 fn write_as(files: &[(PathBuf, &[u8])], existing: Existing, read: &FilesRead, new: NewFile) -> Result<()> {

@@ -127,7 +127,7 @@ impl Field for KeyList {
                 }
                 let keys: Self = split_keys(text).collect();
                 if !keys.is_empty() {
-                    reader.loose_type("a list of texts", &Value::from(text.as_str()), list(&keys));
+                    reader.loose_type("a list of strings", &Value::from(text.as_str()), list(&keys));
                 }
                 keys
             }

@@ -131,7 +131,7 @@ loose_field!(
 
 loose_field!(
     EntryId,
-    "a whole number or a text",
+    "a whole number or a string",
     |_| schemars::json_schema!({ "type": ["string", "number", "null"] }),
     |value| match value {
         Value::String(text) => Some(EntryId(text.as_str().into())),

@@ -34,16 +34,16 @@ fn keeps_and_reports_values_of_wrong_type() {
     for (file, what, pointer) in [
         (r#"{"content":5}"#, "a text or a list of content parts, found the number `5`", "/content"),
         (r#"{"id":{"x":1}}"#, "a text, found an object", "/id"),
-        (r#"{"isEnabled":"yes"}"#, "true or false, found the text `yes`", "/isEnabled"),
+        (r#"{"isEnabled":"yes"}"#, "true or false, found the string `yes`", "/isEnabled"),
         (r#"{"attachments":{}}"#, "a list, found an object", "/attachments"),
         (r#"{"attachments":[{},7]}"#, "an object, found the number `7`", "/attachments/1"),
         (r#"{"childrenIds":["a",5,"b"]}"#, "a text, found the number `5`", "/childrenIds/1"),
-        (r#"{"childrenIds":"a"}"#, "a list of texts, found the text `a`", "/childrenIds"),
+        (r#"{"childrenIds":"a"}"#, "a list of texts, found the string `a`", "/childrenIds"),
         (r#"{"metadata":[]}"#, "an object, found a list of 0", "/metadata"),
         (r#"{"metadata":{"isGreeting":0}}"#, "true or false, found the number `0`", "/metadata/isGreeting"),
         (
             r#"{"metadata":{"reasoningArtifacts":"x"}}"#,
-            "a list, found the text `x`",
+            "a list, found the string `x`",
             "/metadata/reasoningArtifacts",
         ),
     ] {
@@ -162,7 +162,7 @@ fn keeps_values_that_are_not_objects() {
 #[test]
 fn escapes_json_pointers() {
     let mut reader = Reader::new();
-    reader.at_key("a/b~c", |reader| reader.at_index(3, |reader| reader.wrong_type("a text", &json!(1))));
+    reader.at_key("a/b~c", |reader| reader.at_index(3, |reader| reader.wrong_type("a string", &json!(1))));
     let pointer = reader.finish()[0].location.pointer.clone();
     assert_eq!(pointer.as_deref(), Some("/a~1b~0c/3"));
 }
@@ -175,8 +175,9 @@ fn limits_diagnostics_by_count_and_size() {
     assert_eq!(found.len(), 1_001);
     assert_eq!(found[1_000], "error[CTX0101]: 4000 more diagnostics in this document are not shown");
     let mut reader = Reader::new();
-    reader
-        .at_key(&"k".repeat(1 << 19), |reader| (0..10).for_each(|_| reader.wrong_type("a text", &json!(1))));
+    reader.at_key(&"k".repeat(1 << 19), |reader| {
+        (0..10).for_each(|_| reader.wrong_type("a string", &json!(1)))
+    });
     assert_eq!(reader.finish().len(), 3);
 }
 
@@ -188,7 +189,7 @@ fn reports_worst_severity_of_suppressed_diagnostics() {
         (0..count).for_each(|_| reader.report(Diagnostic::warning(codes::WRONG_TYPE, phrase!("odd"))));
     };
     report(&mut reader, 1_001);
-    reader.wrong_type("a text", &json!(1));
+    reader.wrong_type("a string", &json!(1));
     report(&mut reader, 1);
     let found = reader.finish();
     assert_eq!(found[1_000].to_string(), "error[CTX0101]: 3 more diagnostics in this document are not shown");

@@ -161,7 +161,7 @@ impl Fields<'_> {
             None | Some(Value::Null) => String::new(),
             Some(Value::String(text)) => shortened(text),
             Some(other) => {
-                self.reader.at_key(key, |reader| reader.wrong_type("a text", other));
+                self.reader.at_key(key, |reader| reader.wrong_type("a string", other));
                 String::new()
             }
         }
@@ -186,7 +186,7 @@ impl Fields<'_> {
                 texts.take(MAX_LIST).map(shortened).collect()
             }
             Some(other) => {
-                self.reader.at_key(key, |reader| reader.wrong_type("a list of texts", other));
+                self.reader.at_key(key, |reader| reader.wrong_type("a list of strings", other));
                 Vec::new()
             }
         }

@@ -109,6 +109,15 @@ fn reports_web_page_without_retry() {
 }
 
 #[test]
+fn reports_redirection_without_retry() {
+    check_single_attempt(
+        "http",
+        "HTTP/1.1 302 Found\r\nlocation: https://other.example/v1/chat/completions\r\ncontent-length: 0\r\n\r\n",
+        "the server redirects the request; set the base URL to `https://other.example/v1`",
+    );
+}
+
+#[test]
 fn reports_server_without_tls_without_retry() {
     check_single_attempt(
         "https",

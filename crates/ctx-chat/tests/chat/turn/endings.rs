@@ -77,6 +77,8 @@ fn a_model_that_says_nothing_has_failed() {
     let mut room = Room::new([Answer::events(&[end("stop")])]);
     assert_eq!(ending(&room.turn("Hello", |_| ())), "LLM_BLANK");
     assert_eq!(room.stored().len(), 2);
+    let mut room = Room::new([Answer::events(&[end("content_filter")])]);
+    assert_eq!(ending(&room.turn("Hello", |_| ())), "LLM_FILTERED");
 }
 
 #[test]

@@ -97,7 +97,7 @@ pub(super) fn exit(end: &TurnEnd) -> Exit {
 
 fn exit_of(failure: &TurnFailure) -> Exit {
     match failure {
-        TurnFailure::Model(_) | TurnFailure::Blank => Exit::Provider,
+        TurnFailure::Model(_) | TurnFailure::Blank | TurnFailure::Filtered => Exit::Provider,
         failure if failure.code() == "CONTEXT_TOO_LARGE" => Exit::Impossible,
         _ => Exit::Findings,
     }

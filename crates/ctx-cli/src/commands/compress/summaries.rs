@@ -12,7 +12,7 @@ use ctx_project::counting::TokenCounting;
 use ctx_project::error::ProjectError;
 use ctx_project::files;
 use ctx_project::inputs;
-use ctx_project::session_file::{SessionFile, Target};
+use ctx_project::session_file::{SessionFile, Target, with_way_out};
 use ctx_types::{Phrase, phrase};
 use serde_json::{Value, json};
 
@@ -143,7 +143,8 @@ impl<'a> Work<'a> {
         let counting = TokenCounting::of(&(&arguments.counting).into(), &config, &mut sources, &mut found)?;
         let target = Target::from(&arguments.output);
         let path = super::conversation(arguments.session.as_ref(), &config, &sources)?;
-        let file = SessionFile::open(&path, &target, &mut sources)?;
+        let way_out = phrase!("use `--out FILE` to write a session");
+        let file = SessionFile::open(&path, &target, &mut sources).map_err(with_way_out(way_out))?;
         found.extend(file.found.iter().cloned());
         show::findings(language, &sources, &found);
         let at_millis = at_millis(Some(&arguments.output));

@@ -125,7 +125,7 @@ fn keeps_question_of_long_unfinished_reply() {
     assert_eq!(texts(&context)[2], "Go on?");
     case.turn.context_tokens = Some(60);
     let error = case.assemble().unwrap_err().to_string();
-    assert!(error.contains("pending turn"), "{error}");
+    assert!(error.contains("current turn"), "{error}");
 }
 
 #[test]

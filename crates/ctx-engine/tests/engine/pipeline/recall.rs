@@ -131,7 +131,7 @@ fn does_not_recall_for_unspecific_questions() {
     });
     let context = pollster::block_on(compiled.assemble(&session, &turn)).unwrap();
     assert_eq!(recalled(&context), None);
-    assert_eq!(log(&context, "recall"), "the matches do not fit into 9 tokens");
+    assert_eq!(log(&context, "recall"), "the matches do not fit into 9 tokens; raise the budget");
     let short = assemble(&compiled, &self::session(30), "May she have walnut cake?", &memory);
     assert_eq!(log(&short, "recall"), "the matches are already in the request");
 }

@@ -86,7 +86,7 @@ fn fills() -> Plugin {
 #[test]
 fn explains_context_that_never_fits() {
     let error = Case::talk(40, 400).with(fills()).assemble().unwrap_err();
-    insta::assert_snapshot!(error, @"no context fits the budget: 397 tokens are available, but the messages have 409, since processors after `token-limiter` add more: preset 6 (preset#0), conversation 315 (history:n25 21, history:n26 21, history:n27 21 and 12 more), pending turn 21 (history:n40), later processors 67 (fills)");
+    insta::assert_snapshot!(error, @"no context fits the budget: 397 tokens are available, but the messages have 409, since processors after `token-limiter` add more: preset 6 (preset#0), conversation 315 (history:n25 21 and 14 more), current turn 21 (history:n40), later processors 67 (fills)");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn includes_shortening_processors_in_error() {
     ]);
     let on = json!([{ "id": "merge-system-to-head", "config": { "separator": "" } }]);
     case.agent["parameters"] = json!({ "processors": on });
-    insta::assert_snapshot!(case.assemble().unwrap_err(), @"no context fits the budget: 87 tokens are available, but 93 cannot be dropped: preset 12 (preset:one 6, preset:two 6), pending turn 21 (history:n3), later processors 60 (adds 64, merge-system-to-head -4)");
+    insta::assert_snapshot!(case.assemble().unwrap_err(), @"no context fits the budget: 87 tokens are available, but 93 cannot be dropped: preset 12 (preset:one 6 and 1 more), current turn 21 (history:n3), later processors 60 (adds 64 and 1 more)");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn reports_limiter_that_runs_before_loader() {
         panic!("expected an infeasible budget")
     };
     assert_eq!(infeasible.cause, Cause::TooEarly { limiter: 50, loader: 100 });
-    insta::assert_snapshot!(infeasible, @"2997 tokens are available, but the messages have 8406: `token-limiter` (at 50) runs before `session-loader` (at 100): preset 6 (preset#0), conversation 8379 (history:n1 21, history:n2 21, history:n3 21 and 396 more), pending turn 21 (history:n400); move it after `injection-assembler`, or raise the budget");
+    insta::assert_snapshot!(infeasible, @"2997 tokens are available, but the messages have 8406: `token-limiter` (at 50) runs before `session-loader` (at 100): preset 6 (preset#0), conversation 8379 (history:n1 21 and 398 more), current turn 21 (history:n400); move it after `injection-assembler`, or raise the budget");
     let found = case.compile().diagnostics().iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(
         found,
@@ -130,7 +130,7 @@ fn names_plugin_in_budget_error() {
     let error = Case::talk(3, 60).with(adds(50)).assemble().unwrap_err();
     let AssembleError::Infeasible(infeasible) = &error else { panic!("{error}") };
     assert_eq!(infeasible.available, 57);
-    insta::assert_snapshot!(infeasible, @"57 tokens are available, but 81 cannot be dropped: preset 6 (preset#0), pending turn 21 (history:n3), later processors 54 (adds)");
+    insta::assert_snapshot!(infeasible, @"57 tokens are available, but 81 cannot be dropped: preset 6 (preset#0), current turn 21 (history:n3), later processors 54 (adds)");
     assert!(infeasible.needed() > 57);
 }
 

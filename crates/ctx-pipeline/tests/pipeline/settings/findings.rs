@@ -46,8 +46,13 @@ fn keeps_default_for_invalid_value() {
         "use `2`, the nearest valid value; the default `5` is used until then",
     );
     refuses("limit", json!([]), bounds, "correct the value; the default `5` is used until then");
-    refuses("mark", json!(7), "a text", "write `\"7\"`, with quotes; the default `\"-\"` is used until then");
-    refuses("mark", json!({}), "a text", "correct the value; the default `\"-\"` is used until then");
+    refuses(
+        "mark",
+        json!(7),
+        "a string",
+        "write `\"7\"`, with quotes; the default `\"-\"` is used until then",
+    );
+    refuses("mark", json!({}), "a string", "correct the value; the default `\"-\"` is used until then");
     refuses(
         "word",
         json!(" "),

@@ -88,7 +88,7 @@ fn reports_invalid_rules_at_their_paths() {
             "warning /parameters/contextPostProcessing/rules/1: expected a rule with the `type` of a processor, found `{\"enabled\":true}`; the value is ignored",
             "warning /parameters/contextPostProcessing/rules/2/enabled: expected true or false, found `\"no\"`; the value is ignored",
             "warning /parameters/contextPostProcessing/rules/3: unknown processor `post:merge-system-to-heat` (set by agent)",
-            "warning /parameters/contextPostProcessing/rules/2/separator: `separator` of processor `merge-system-to-head` is `5` (set by agent); expected a text",
+            "warning /parameters/contextPostProcessing/rules/2/separator: `separator` of processor `merge-system-to-head` is `5` (set by agent); expected a string",
             "warning /parameters/contextPostProcessing/rules/4/x: processor `merge-consecutive-roles` has no setting `x`",
         ],
     );

@@ -1,6 +1,6 @@
 //! What a list is, by what stands in it; messages and entries of presets above all.
 
-use ctx_types::closest;
+use ctx_types::{closest, meant_key};
 use serde_json::{Map, Value};
 
 use crate::conversation::provider_messages::is_gemini;
@@ -48,6 +48,13 @@ pub(super) fn is_message(map: &Map<String, Value>) -> bool {
     is_text(map, "role") && (has_content || is_gemini(map))
 }
 
+/// Returns whether an object is a message whose text is under a misspelled key.
+fn is_misspelled_message(map: &Map<String, Value>) -> bool {
+    let is_meant =
+        |(key, value): (&String, &Value)| value.is_string() && meant_key(key, &["content"]).is_some();
+    is_text(map, "role") && !has(map, "content") && map.iter().any(is_meant)
+}
+
 pub(super) fn has_known_role(map: &Map<String, Value>) -> bool {
     let role = get(map, "role").and_then(Value::as_str);
     let is_of_model = role == Some("model") && is_gemini(map);
@@ -78,7 +85,8 @@ pub(super) fn list_shape(items: &[Value], strictness: Strictness) -> Option<Form
         return Some(Format::SillyTavernChat);
     }
     // What is said, or stands somewhere: no list of anything else has that.
-    let is_said = !is_strict || objects().any(|map| is_message(map) && has_known_role(map));
+    let is_said = !is_strict
+        || objects().any(|map| (is_message(map) || is_misspelled_message(map)) && has_known_role(map));
     // Groups and contents have many lists; who also says who speaks has a preset.
     let is_entry = |map: &Map<String, Value>| {
         let is_placed = |key: &str| has(map, key) && (key != "groupId" || is_text(map, "role"));

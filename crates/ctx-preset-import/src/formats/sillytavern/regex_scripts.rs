@@ -222,7 +222,7 @@ impl Script<'_> {
 
     fn text<T: for<'t> From<&'t str>>(&mut self, key: &str, to: &'static str) -> Option<T> {
         let read = self.source.at(key).text().into(to);
-        self.expect(key, "a text", read.is_some());
+        self.expect(key, "a string", read.is_some());
         read.map(T::from)
     }
 
@@ -231,7 +231,7 @@ impl Script<'_> {
         // An empty list is not written.
         let read = texts.list().into("");
         texts.each_text("/trimStrings");
-        self.expect(key, "a list of texts", read.is_some());
+        self.expect(key, "a list of strings", read.is_some());
         let items = read.unwrap_or_default();
         if !items.iter().all(Value::is_string) {
             let message = phrase!("`{key}` of a regex script must contain only strings", key);

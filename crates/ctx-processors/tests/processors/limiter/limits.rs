@@ -104,7 +104,7 @@ fn names_undroppable_messages_over_budget() {
     case.preset = json!([{ "role": "system", "content": "0123456789" }, { "type": "chat_history" }]);
     check_error(
         case,
-        "core processor `token-limiter` failed: 39 tokens are available, but 45 cannot be dropped: preset 10 (preset#0), leading system messages 10 (history:0), pending turn 25 (history:5 11, history:3 10, history:4 4)",
+        "core processor `token-limiter` failed: 39 tokens are available, but 45 cannot be dropped: preset 10 (preset#0), leading system messages 10 (history:0), current turn 25 (history:5 11 and 2 more)",
     );
     check(chat, "s0 u3 :x t5:x");
 }
@@ -114,7 +114,7 @@ fn counts_unfinished_reply_in_pending_turn() {
     check_error(
         Case { budget: Some(9), ..Case::new("u a p") },
         "core processor `token-limiter` failed: 9 tokens are available, but 10 cannot be dropped: \
-         pending turn 10 (history:2)",
+         current turn 10 (history:2)",
     );
 }
 

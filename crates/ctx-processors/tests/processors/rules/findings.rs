@@ -74,8 +74,8 @@ fn reports_values_of_wrong_types() {
         json!({ "regex": "z", "depthRange": { "min": "one" }, "applyTo": 7, "trimStrings": [1] }),
         &[
             "error[CTX0100]: expected an object, found the number `7` (at /presets/0/rules/0/applyTo)",
-            "error[CTX0100]: expected a whole number, found the text `one` (at /presets/0/rules/0/depthRange/min)",
-            "error[CTX0100]: expected a text, found the number `1` (at /presets/0/rules/0/trimStrings/0)",
+            "error[CTX0100]: expected a whole number, found the string `one` (at /presets/0/rules/0/depthRange/min)",
+            "error[CTX0100]: expected a string, found the number `1` (at /presets/0/rules/0/trimStrings/0)",
         ],
         &[],
     );

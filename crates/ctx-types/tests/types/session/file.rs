@@ -71,7 +71,7 @@ fn reports_keys_of_wrong_types() {
         "error[CTX0100]: expected an object of nodes, found a list of 1 (at /nodes)",
         "error[CTX0100]: expected the id of a node, found the number `5` (at /rootNodeId)",
         "error[CTX0100]: expected the id of a node, found true",
-        "error[CTX0100]: expected a text, found an object (at /name)",
+        "error[CTX0100]: expected a string, found an object (at /name)",
         NO_ROOT,
         NO_LEAF,
     ];
