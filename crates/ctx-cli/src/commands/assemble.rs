@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use ctx_engine::Template;
-use ctx_types::{Argument, Diagnostic, Divider, Severity, closest, phrase};
+use ctx_types::{Argument, Diagnostic, Divider, closest, phrase};
 
 use crate::args::{AssembleArguments, Format};
 use crate::exit::Exit;
@@ -31,7 +31,6 @@ pub(crate) fn run(language: Language, arguments: &AssembleArguments) -> Result<E
             .context(Told(phrase!("cannot write the report as JSON")))?;
         files::write(&[(path.clone(), &report)], Existing::Named, &sources.files_read)?;
     }
-    let mut exit = Exit::Success;
     match format {
         Format::Table => show::result(&show::context(language, &context, arguments.all))?,
         Format::Json => show::json(&context.to_json())?,
@@ -46,9 +45,6 @@ pub(crate) fn run(language: Language, arguments: &AssembleArguments) -> Result<E
             let (body, found) = turn.body(&context, template.as_ref());
             let found: Vec<Diagnostic> = turn.unnamed_model().into_iter().chain(found).collect();
             show::findings(language, &sources, &found);
-            if found.iter().any(|finding| finding.severity == Severity::Error) {
-                exit = Exit::Findings;
-            }
             show::json(&body)?;
         }
     }
@@ -61,7 +57,7 @@ pub(crate) fn run(language: Language, arguments: &AssembleArguments) -> Result<E
     if arguments.turn.timings {
         show::timings(language, &context.timings);
     }
-    Ok(exit)
+    Ok(Exit::Success)
 }
 
 /// Reads the template of text completions: a built-in one by its name, else a file.

@@ -43,7 +43,7 @@ impl Gateway {
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match *word {
-                "-H" => headers += &format!("{}\r\n", words.next().unwrap()),
+                "-H" => headers.extend([words.next().unwrap(), "\r\n"]),
                 "-d" => body = words.next(),
                 _ => url = word,
             }
