@@ -124,7 +124,7 @@ impl Session {
 
     /// Iterates from a node up to the root, exclusive.
     pub fn ancestors(&self, id: &str) -> impl Iterator<Item = (&NodeId, &Node)> {
-        self.tree.slots_above(id).map(|slot| (&slot.id, &*slot.node))
+        self.tree.slots_above(id).map(|(_, slot)| (&slot.id, &*slot.node))
     }
 
     /// Returns the leaf below a node, following selected or else newest children.

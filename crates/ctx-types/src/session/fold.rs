@@ -95,11 +95,8 @@ impl Session {
         let mut folds = self.folds.lock();
         let mut fold = Folds::take(&mut folds, key);
         fold.results.extend(results);
-        if let Some(index) =
-            self.tree.nodes.index(&self.tree.leaf.id).filter(|_| self.tree.leaf.id != self.tree.root_id)
-        {
-            let depth = self.depth(&self.tree.leaf.id).unwrap_or_default();
-            fold.add_tip(PathPosition { depth, slot: index }, result.clone());
+        if let Some((index, leaf)) = self.tree.slots_above(&self.tree.leaf.id).next() {
+            fold.add_tip(PathPosition { depth: leaf.depth, slot: index }, result.clone());
         }
         folds.push(fold);
         Folds::drop_oldest(&mut folds, key.state);
@@ -110,8 +107,7 @@ impl Session {
         let folds = self.folds.lock();
         let fold = folds.iter().find(|fold| fold.key == key);
         let mut new = Vec::new();
-        for slot in self.tree.slots_above(&self.tree.leaf.id) {
-            let Some(index) = self.tree.nodes.index(&slot.id) else { continue };
+        for (index, slot) in self.tree.slots_above(&self.tree.leaf.id) {
             let known = fold
                 .and_then(|fold| fold.results.get(&PathPosition { depth: slot.depth, slot: index }))
                 .cloned();

@@ -83,7 +83,8 @@ struct Visibility {
 
 impl<'a> PathVisibility<'a> {
     fn new(session: &'a Session) -> Self {
-        let mut slots: Vec<&Slot> = session.tree.slots_above(&session.tree.leaf.id).collect();
+        let mut slots: Vec<&Slot> =
+            session.tree.slots_above(&session.tree.leaf.id).map(|(_, slot)| slot).collect();
         slots.reverse();
         let visibilities = vec![Visibility::default(); slots.len()];
         let mut path = Self { session, slots, visibilities };

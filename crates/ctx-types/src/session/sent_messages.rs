@@ -167,20 +167,14 @@ fn sent_metadata(node: &Node) -> (NodeMetadata, Option<SummaryAppendix>, [Option
 impl SentMessages {
     fn build(session: &Session) -> Self {
         let mut sent = Self::default();
-        let path = display_path(session, &[]);
-        // Faster than id lookups.
-        let above = |index: &usize| session.tree.nodes.slot(*index)?.parent;
-        let leaf = session.tree.nodes.index(&session.tree.leaf.id);
-        let mut indexes: Vec<usize> = std::iter::successors(leaf, above).take(path.len()).collect();
-        indexes.reverse();
-        for (shown, index) in path.into_iter().zip(indexes) {
+        let mut slots: Vec<(usize, &Slot)> = session.tree.slots_above(&session.tree.leaf.id).collect();
+        slots.reverse();
+        for (shown, (index, slot)) in display_path(session, &[]).into_iter().zip(slots) {
             let by = match shown.state {
                 DisplayState::Hidden { by } => Some(by),
                 DisplayState::Visible | DisplayState::Disabled => None,
             };
-            if let Some(slot) = session.tree.nodes.slot(index) {
-                sent.add(index, slot, by);
-            }
+            sent.add(index, slot, by);
         }
         sent
     }

@@ -17,9 +17,11 @@ impl Tree {
         self.nodes.sound(id).map(|slot| &*slot.node)
     }
 
-    /// Iterates from a node up to the root, exclusive.
-    pub(super) fn slots_above(&self, id: &str) -> impl Iterator<Item = &Slot> {
-        let slots = std::iter::successors(self.nodes.sound(id), |slot| self.nodes.parent(slot));
-        slots.take_while(|slot| slot.parent.is_some())
+    /// Iterates from a node up to the root, exclusive, with the index of each slot.
+    pub(super) fn slots_above(&self, id: &str) -> impl Iterator<Item = (usize, &Slot)> {
+        let slot = |index| Some((index, self.nodes.slot(index)?));
+        let start = self.nodes.index(id).and_then(slot).filter(|(_, slot)| !slot.node.is_malformed());
+        let slots = std::iter::successors(start, move |(_, below)| slot(below.parent?));
+        slots.take_while(|(_, slot)| slot.parent.is_some())
     }
 }

@@ -219,7 +219,7 @@ proptest! {
     fn keeps_sent_and_hidden_messages_consistent(session in summaries()) {
         let set = hidden_by(&session);
         let sent: BTreeSet<String> = ids(visible_path(&session)).into_iter().collect();
-        for (id, by) in set.iter() {
+        for (id, by) in &set {
             prop_assert!(sent.contains(&**by), "`{by}` hides `{id}` and is not sent");
             let listed = session.node(id).unwrap().summarized_ids();
             let mut others = listed.iter().filter(|other| *other != id && session.node(other).is_some()).peekable();
