@@ -1,7 +1,9 @@
 use std::any::{Any, TypeId};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use imbl::OrdMap;
 
 use crate::session::nodes::Slot;
 use crate::session::{Node, NodeId, Session, SessionOp};
@@ -25,7 +27,7 @@ pub(super) struct Folds(Mutex<Vec<Fold>>);
 #[derive(Clone)]
 struct Fold {
     key: FoldKey,
-    results: BTreeMap<PathPosition, Arc<dyn Any + Send + Sync>>,
+    results: OrdMap<PathPosition, Arc<dyn Any + Send + Sync>>,
     /// Temporary results, oldest first.
     tips: VecDeque<PathPosition>,
 }
@@ -93,9 +95,8 @@ impl Session {
         let mut folds = self.folds.lock();
         let mut fold = Folds::take(&mut folds, key);
         fold.results.extend(results);
-        if let Some(index) = self.nodes.index(&self.leaf.id).filter(|_| self.leaf.id != self.root_id) {
-            let depth = self.depth(&self.leaf.id).unwrap_or_default();
-            fold.add_tip(PathPosition { depth, slot: index }, result.clone());
+        if let Some((index, leaf)) = self.tree.slots_above(&self.tree.leaf.id).next() {
+            fold.add_tip(PathPosition { depth: leaf.depth, slot: index }, result.clone());
         }
         folds.push(fold);
         Folds::drop_oldest(&mut folds, key.state);
@@ -106,8 +107,7 @@ impl Session {
         let folds = self.folds.lock();
         let fold = folds.iter().find(|fold| fold.key == key);
         let mut new = Vec::new();
-        for slot in self.slots_above(&self.leaf.id) {
-            let Some(index) = self.nodes.index(&slot.id) else { continue };
+        for (index, slot) in self.tree.slots_above(&self.tree.leaf.id) {
             let known = fold
                 .and_then(|fold| fold.results.get(&PathPosition { depth: slot.depth, slot: index }))
                 .cloned();
@@ -123,15 +123,11 @@ impl Session {
     ///
     /// Call it before the operation.
     pub(super) fn depth_of_change(&self, op: &SessionOp) -> Option<usize> {
-        let depth = |id: &NodeId| self.nodes.get(id).map(|slot| slot.depth);
+        let depth = |id: &NodeId| self.tree.nodes.get(id).map(|slot| slot.depth);
         match op {
             SessionOp::Append { .. } | SessionOp::ActivateLeaf { .. } => None,
             SessionOp::Insert { after, .. } => depth(after).map(|depth| depth + 1),
-            SessionOp::Edit { id, .. }
-            | SessionOp::Toggle { id, .. }
-            | SessionOp::Move { id, .. }
-            | SessionOp::Graft { id, .. }
-            | SessionOp::Remove { id } => depth(id),
+            SessionOp::Edit { id, .. } | SessionOp::Toggle { id, .. } | SessionOp::Remove { id } => depth(id),
             SessionOp::Patch(patch) => patch.nodes.iter().filter_map(|node| depth(&node.id)).min(),
         }
     }
@@ -145,7 +141,7 @@ impl Folds {
     fn take(folds: &mut Vec<Fold>, key: FoldKey) -> Fold {
         match folds.iter().position(|fold| fold.key == key) {
             Some(index) => folds.remove(index),
-            None => Fold { key, results: BTreeMap::new(), tips: VecDeque::new() },
+            None => Fold { key, results: OrdMap::new(), tips: VecDeque::new() },
         }
     }
 
@@ -161,7 +157,7 @@ impl Folds {
     pub(super) fn forget_from(&mut self, depth: usize) {
         let folds = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         for fold in folds {
-            drop(fold.results.split_off(&PathPosition { depth, slot: 0 }));
+            fold.results = fold.results.split(&PathPosition { depth, slot: 0 }).0;
             fold.tips.retain(|tip| tip.depth < depth);
         }
     }

@@ -6,51 +6,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use indexmap::IndexMap;
-
 use crate::session::nodes::Slot;
 use crate::session::{Node, NodeId, Session};
-
-/// Hidden messages of the active branch, in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HiddenSet(IndexMap<NodeId, NodeId>);
-
-impl HiddenSet {
-    /// Returns whether a node is hidden.
-    pub fn contains(&self, id: &str) -> bool {
-        self.0.contains_key(id)
-    }
-
-    /// Returns the summary that hides a node.
-    pub fn hidden_by(&self, id: &str) -> Option<&NodeId> {
-        self.0.get(id)
-    }
-
-    /// Returns the hidden nodes with their summaries, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = (&NodeId, &NodeId)> {
-        self.0.iter()
-    }
-
-    /// Returns the number of hidden nodes.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Returns whether there are no hidden nodes.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-/// Finds the hidden messages of the active branch. O(path + listed ids).
-pub fn hidden_set(session: &Session) -> HiddenSet {
-    let path = PathVisibility::new(session);
-    let hidden = path.slots.iter().enumerate().filter_map(|(place, slot)| {
-        let summary = path.summary(place)?;
-        Some((slot.id.clone(), summary.id.clone()))
-    });
-    HiddenSet(hidden.collect())
-}
 
 /// Returns the enabled messages that are not hidden, also blank ones, oldest first. O(path + listed ids).
 pub fn visible_path(session: &Session) -> Vec<&Node> {
@@ -126,7 +83,8 @@ struct Visibility {
 
 impl<'a> PathVisibility<'a> {
     fn new(session: &'a Session) -> Self {
-        let mut slots: Vec<&Slot> = session.slots_above(&session.leaf.id).collect();
+        let mut slots: Vec<&Slot> =
+            session.tree.slots_above(&session.tree.leaf.id).map(|(_, slot)| slot).collect();
         slots.reverse();
         let visibilities = vec![Visibility::default(); slots.len()];
         let mut path = Self { session, slots, visibilities };
@@ -199,7 +157,7 @@ impl<'a> PathVisibility<'a> {
     }
 
     fn find_position(&self, id: &NodeId) -> Option<usize> {
-        let slot = self.session.nodes.sound(id)?;
+        let slot = self.session.tree.nodes.sound(id)?;
         let place = slot.depth.checked_sub(1)?;
         self.slots.get(place).is_some_and(|on_path| on_path.id == slot.id).then_some(place)
     }

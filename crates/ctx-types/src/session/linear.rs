@@ -1,22 +1,21 @@
 use crate::phrase;
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::message::Role;
 use crate::persist::{Reader, UnknownKeysCache};
-use crate::session::fold::Folds;
-use crate::session::links::StoredLinks;
-use crate::session::nodes::{Nodes, Position};
+use crate::session::nodes::{Nodes, Slot};
+use crate::session::tree::Tree;
 use crate::session::{ActiveLeaf, Node, NodeId, Session, SessionHeader};
 use crate::wording::excerpt;
 
 impl Session {
     /// Creates a session without messages.
     pub fn new(id: impl Into<Arc<str>>) -> Self {
-        Self::with_root(id.into(), free_root_id(|_| false))
+        Self::with_tree(header(id.into()), chain(free_root_id(|_| false), Vec::new(), Vec::new()))
     }
 
     /// Creates a session without branches, oldest message first; the last is active.
@@ -37,62 +36,45 @@ impl Session {
         let nodes: Vec<Node> = nodes.into_iter().collect();
         let mut reader = Reader::new();
         let (ids, taken) = assign_ids(&nodes, &mut reader);
-        let mut session = Self::with_root(id.into(), free_root_id(|id| taken.contains(id)));
-        session.nodes.reserve(nodes.len());
-        session.chain(ids, nodes);
-        // Cache this now instead of in the first turn.
-        session.sent_len();
-        (session, reader.finish())
+        let root_id = free_root_id(|id| taken.contains(id));
+        let tree = chain(root_id, ids, nodes);
+        (Self::with_tree(header(id.into()), tree), reader.finish())
     }
+}
 
-    fn with_root(id: Arc<str>, root_id: NodeId) -> Self {
-        let mut nodes = Nodes::default();
-        let index = nodes.insert(root_id.clone(), root(&root_id), StoredLinks::AsIs, Position::First);
-        if let Some(root) = nodes.slot_mut(index) {
-            root.depth = 0;
-        }
-        Self {
-            header: SessionHeader { id: Some(id), ..SessionHeader::default() },
-            nodes,
-            leaf: ActiveLeaf { id: root_id.clone(), is_repair: false },
-            root_id,
-            is_branch_known: true,
-            sent: OnceLock::new(),
-            folds: Folds::default(),
-        }
-    }
+fn header(id: Arc<str>) -> SessionHeader {
+    SessionHeader { id: Some(id), ..SessionHeader::default() }
+}
 
-    fn chain(&mut self, ids: Vec<NodeId>, nodes: Vec<Node>) {
-        let mut above = self.nodes.index(&self.root_id);
-        let mut sharing = UnknownKeysCache::default();
-        for (id, mut node) in ids.into_iter().zip(nodes) {
-            sharing.share(&mut node.kept);
-            if node.is_malformed() {
-                self.nodes.insert(id, node, StoredLinks::AsIs, Position::Last);
-                continue;
-            }
-            let mut depth = 0;
-            if let Some(slot) = above.and_then(|index| self.nodes.slot_mut(index)) {
-                slot.node.children_ids = vec![id.clone()];
-                slot.node.last_selected_child_id = Some(id.clone());
-                node.parent_id = Some(slot.id.clone());
-                depth = slot.depth + 1;
-            }
-            node.id = Some(id.clone());
-            node.children_ids = Vec::new();
-            node.last_selected_child_id = None;
-            self.leaf.id = id.clone();
-            let index = self.nodes.insert(id, node, StoredLinks::AsIs, Position::Last);
-            if let Some(slot) = self.nodes.slot_mut(index) {
-                slot.parent = above;
-                slot.depth = depth;
-            }
-            above = Some(index);
+fn chain(root_id: NodeId, ids: Vec<NodeId>, nodes: Vec<Node>) -> Tree {
+    let mut slots = Vec::with_capacity(nodes.len() + 2);
+    slots.extend([Slot::default(), Slot { depth: 0, ..Slot::new(root_id.clone(), root(&root_id)) }]);
+    let root_index = slots.len() - 1;
+    let mut last = root_index;
+    let mut sharing = UnknownKeysCache::default();
+    for (id, mut node) in ids.into_iter().zip(nodes) {
+        sharing.share(&mut node.kept);
+        if node.is_malformed() {
+            slots.push(Slot::new(id, node));
+            continue;
         }
-        if let Some(leaf) = above.and_then(|index| self.nodes.slot_mut(index)) {
-            leaf.node.begin_links();
-        }
+        let above = &mut slots[last];
+        let links = Arc::make_mut(&mut above.node);
+        links.children_ids = vec![id.clone()];
+        links.last_selected_child_id = Some(id.clone());
+        node.parent_id = Some(above.id.clone());
+        node.id = Some(id.clone());
+        node.children_ids = Vec::new();
+        node.last_selected_child_id = None;
+        let depth = above.depth + 1;
+        let parent = Some(std::mem::replace(&mut last, slots.len()));
+        slots.push(Slot { parent, depth, ..Slot::new(id, node) });
     }
+    if last != root_index {
+        Arc::make_mut(&mut slots[last].node).begin_links();
+    }
+    let leaf = ActiveLeaf { id: slots[last].id.clone(), is_repair: false };
+    Tree { nodes: Nodes::new(slots), root_id, leaf, is_branch_known: true }
 }
 
 pub(super) fn root(id: &NodeId) -> Node {

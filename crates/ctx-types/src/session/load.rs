@@ -1,17 +1,11 @@
-mod stream;
-
-use std::sync::OnceLock;
-
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::persist::{Persist, Reader, UnknownKeysCache, put_value};
-use crate::session::fold::Folds;
-use crate::session::links::StoredLinks;
-use crate::session::nodes::{Nodes, Position, Slot};
+use crate::session::nodes::Slot;
 use crate::session::repair::repair;
-use crate::session::{Node, Session, SessionHeader};
+use crate::session::{FileNode, Node, NodeId, Session, SessionHeader};
 
 const NODES: &str = "nodes";
 const ROOT: &str = "rootNodeId";
@@ -21,64 +15,41 @@ impl Persist for Session {
     /// Repairs invalid links in memory. O(nodes + links).
     fn read(mut value: Value, reader: &mut Reader) -> Self {
         let stored = take_nodes(&mut value, reader);
-        Self::from_parts(value, |reader| reader.at_key(NODES, |reader| read_nodes(stored, reader)), reader)
+        let root = read_id(&value, ROOT, reader);
+        let leaf = read_id(&value, LEAF, reader);
+        let header = SessionHeader::read(value, reader);
+        let slots = reader.at_key(NODES, |reader| read_slots(stored, reader));
+        Self::with_tree(header, repair(slots, root.as_deref(), leaf.as_deref(), reader))
     }
 
     fn write(&self) -> Value {
-        let Value::Object(mut map) = self.outline() else { return self.outline() };
-        if self.has_stored_nodes() {
-            let nodes = self.stored_nodes().map(|slot| (slot.id.to_string(), write_node(slot)));
-            map.insert(NODES.to_owned(), Value::Object(nodes.collect()));
-        }
-        Value::Object(map)
+        serde_json::to_value(self).unwrap_or_default()
     }
 }
 
 impl Session {
-    fn from_parts(value: Value, nodes: impl FnOnce(&mut Reader) -> Nodes, reader: &mut Reader) -> Self {
-        let root = read_id(&value, ROOT, reader);
-        let leaf = read_id(&value, LEAF, reader);
-        let header = SessionHeader::read(value, reader);
-        let mut nodes = nodes(reader);
-        let tree = repair(&mut nodes, root.as_deref(), leaf.as_deref(), reader);
-        let session = Self {
-            header,
-            nodes,
-            root_id: tree.root_id,
-            leaf: tree.leaf,
-            is_branch_known: tree.is_branch_known,
-            sent: OnceLock::new(),
-            folds: Folds::default(),
-        };
-        // Cache this now instead of in the first turn.
-        session.sent_len();
-        session
-    }
-
     pub(super) fn outline(&self) -> Value {
+        let has_nodes = self.file_nodes().next().is_some();
         let mut map = match self.header.write() {
             Value::Object(map) => map,
-            malformed if !self.has_stored_nodes() => return malformed,
+            malformed if !has_nodes => return malformed,
             _ => Map::new(),
         };
-        if self.has_stored_nodes() && !map.get(NODES).is_some_and(Value::is_object) {
+        if has_nodes && !map.get(NODES).is_some_and(Value::is_object) {
             put_value(&mut map, NODES, Some(Value::Object(Map::new())));
         }
-        if self.nodes.get(&self.root_id).is_some_and(|root| root.stored_links == StoredLinks::AsIs) {
-            put_value(&mut map, ROOT, Some(Value::from(&*self.root_id)));
+        let tree = &self.tree;
+        if tree.nodes.get(&tree.root_id).is_some_and(|root| root.file == FileNode::Same) {
+            put_value(&mut map, ROOT, Some(Value::from(&*tree.root_id)));
         }
-        if !self.leaf.is_repair {
-            put_value(&mut map, LEAF, Some(Value::from(&*self.leaf.id)));
+        if !tree.leaf.is_repair {
+            put_value(&mut map, LEAF, Some(Value::from(&*tree.leaf.id)));
         }
         Value::Object(map)
     }
 
-    fn stored_nodes(&self) -> impl Iterator<Item = &Slot> {
-        self.nodes.iter().filter(|slot| slot.stored_links != StoredLinks::NotStored)
-    }
-
-    fn has_stored_nodes(&self) -> bool {
-        self.stored_nodes().next().is_some()
+    fn file_nodes(&self) -> impl Iterator<Item = (&NodeId, &Node)> {
+        self.tree.nodes.iter().filter_map(|slot| Some((&slot.id, slot.file_node()?)))
     }
 }
 
@@ -104,26 +75,21 @@ fn read_id(session: &Value, key: &str, reader: &mut Reader) -> Option<String> {
     }
 }
 
-fn read_nodes(stored: Map<String, Value>, reader: &mut Reader) -> Nodes {
-    let mut nodes = Nodes::default();
-    nodes.reserve(stored.len());
+fn read_slots(stored: Map<String, Value>, reader: &mut Reader) -> Vec<Slot> {
+    let mut slots = Vec::with_capacity(stored.len() + 1);
+    slots.push(Slot::default());
     let mut sharing = UnknownKeysCache::default();
     for (key, value) in stored {
         let mut node = reader.at_key(&key, |reader| Node::read(value, reader));
         sharing.share(&mut node.kept);
-        nodes.insert(key.into(), node, StoredLinks::AsIs, Position::Last);
+        slots.push(Slot::new(key.into(), node));
     }
-    nodes
+    slots
 }
 
-fn write_node(slot: &Slot) -> Value {
-    match &slot.stored_links {
-        StoredLinks::AsIs | StoredLinks::NotStored => slot.node.write(),
-        StoredLinks::Repaired(links) => {
-            let (mut node, mut links) = (slot.node.clone(), links.clone());
-            links.swap(&mut node);
-            node.write()
-        }
+impl<'de> Deserialize<'de> for Session {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::read(Value::deserialize(deserializer)?, &mut Reader::new()))
     }
 }
 
@@ -134,8 +100,9 @@ impl Serialize for Session {
         };
         let mut map = serializer.serialize_map(Some(outline.len()))?;
         for (key, value) in &outline {
-            match key.as_str() {
-                NODES if self.has_stored_nodes() => map.serialize_entry(key, &StoredNodes(self))?,
+            match (key.as_str(), value) {
+                // Nodes that are not an object are kept in the header.
+                (NODES, Value::Object(_)) => map.serialize_entry(key, &FileNodes(self))?,
                 _ => map.serialize_entry(key, value)?,
             }
         }
@@ -143,11 +110,11 @@ impl Serialize for Session {
     }
 }
 
-struct StoredNodes<'a>(&'a Session);
+struct FileNodes<'a>(&'a Session);
 
-impl Serialize for StoredNodes<'_> {
+impl Serialize for FileNodes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.stored_nodes().map(|slot| (&*slot.id, write_node(slot))))
+        serializer.collect_map(self.0.file_nodes())
     }
 }
 

@@ -1,7 +1,9 @@
 use crate::{Phrase, phrase};
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use crate::session::{Links, Node, NodeEdit, NodeId};
+use crate::session::{Node, NodeEdit, NodeId};
 
 /// A change of a session, with an exact inverse.
 ///
@@ -40,20 +42,6 @@ pub enum SessionOp {
         /// Whether the node is sent.
         enabled: bool,
     },
-    /// Moves a node to the end of another's children. Its own children take its place.
-    Move {
-        /// The node; not the root.
-        id: NodeId,
-        /// The new parent; neither the node itself nor a descendant.
-        parent: NodeId,
-    },
-    /// Moves a branch to the end of another's children.
-    Graft {
-        /// The top node of the branch; not the root.
-        id: NodeId,
-        /// The new parent; neither the node itself nor a descendant.
-        parent: NodeId,
-    },
     /// Removes a node and its descendants; or only a summary, whose children take its place.
     ///
     /// If the active leaf is removed, activates the leaf of the next sibling's branch, the previous sibling's
@@ -91,12 +79,31 @@ pub struct NodePatch {
     /// The previous node in the file, for a new node. `None` is the start; an unknown id is the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<NodeId>,
-    /// The node in the file; `None` if the file has none.
+    /// The node; `None` removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub node: Option<Box<Node>>,
-    /// The repaired links, if the file's are invalid. Without `node`: a root that is missing in the file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub links: Option<Box<Links>>,
+    pub node: Option<Arc<Node>>,
+    /// The node in the file.
+    #[serde(default, skip_serializing_if = "FileNode::is_same")]
+    pub file: FileNode,
+}
+
+/// The node in the file, until an operation changes its links.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FileNode {
+    /// Equal to the node in memory.
+    #[default]
+    Same,
+    /// With invalid links, which are repaired in memory.
+    Other(Arc<Node>),
+    /// No node: a root that is missing in the file.
+    Missing,
+}
+
+impl FileNode {
+    fn is_same(&self) -> bool {
+        *self == Self::Same
+    }
 }
 
 /// The active leaf.

@@ -4,7 +4,8 @@
 
 use crate::Phrase;
 use crate::phrase;
-use std::collections::BTreeSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -14,20 +15,16 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::fix::Fix;
 use crate::persist::Reader;
 use crate::session::linear::{free_root_id, root};
-use crate::session::links::{Links, StoredLinks};
-use crate::session::nodes::{Nodes, Position, Slot, UNKNOWN_DEPTH};
-use crate::session::{ActiveLeaf, Node, NodeId};
+use crate::session::nodes::{Nodes, Slot, UNKNOWN_DEPTH};
+use crate::session::tree::Tree;
+use crate::session::{ActiveLeaf, FileNode, Node, NodeId};
 use crate::wording::excerpt;
 
-pub(super) struct Tree {
-    pub(super) root_id: NodeId,
-    pub(super) leaf: ActiveLeaf,
-    pub(super) is_branch_known: bool,
-}
-
-pub(super) fn repair(nodes: &mut Nodes, root: Option<&str>, leaf: Option<&str>, reader: &mut Reader) -> Tree {
-    let order: Vec<usize> = nodes.indexes().filter(|index| is_sound(nodes, *index)).collect();
-    let mut repair = Repair { nodes, reader, root: 0, order, hung: BTreeSet::new() };
+/// Builds the tree of the nodes of a file: the slots after the first.
+pub(super) fn repair(slots: Vec<Slot>, root: Option<&str>, leaf: Option<&str>, reader: &mut Reader) -> Tree {
+    let indexes = slots.iter().enumerate().skip(1);
+    let by_id = indexes.map(|(index, slot)| (slot.id.clone(), index)).collect();
+    let mut repair = Repair { slots, by_id, reader, root: 0, hung: HashSet::new() };
     repair.repair_ids();
     repair.repair_root(root);
     repair.repair_parents();
@@ -36,43 +33,46 @@ pub(super) fn repair(nodes: &mut Nodes, root: Option<&str>, leaf: Option<&str>, 
     repair.repair_selections();
     repair.measure_depths();
     let leaf = repair.repair_leaf(leaf);
-    let root_id = repair.id(repair.root);
-    let is_branch_known = is_branch_selected(repair.nodes, &leaf.id);
-    Tree { root_id, leaf, is_branch_known }
-}
-
-fn is_sound(nodes: &Nodes, index: usize) -> bool {
-    nodes.slot(index).is_some_and(|slot| !slot.node.is_malformed())
+    let Repair { slots, root, .. } = repair;
+    let root_id = slots[root].id.clone();
+    let is_root_missing = slots[root].file == FileNode::Missing;
+    let mut nodes = Nodes::new(slots);
+    if is_root_missing {
+        nodes.move_to_start(root);
+    }
+    let is_branch_known = is_branch_selected(&nodes, &leaf.id);
+    Tree { nodes, root_id, leaf, is_branch_known }
 }
 
 fn is_branch_selected(nodes: &Nodes, leaf: &str) -> bool {
-    let way = std::iter::successors(nodes.get(leaf), |slot| nodes.parent(slot));
-    way.zip(std::iter::successors(nodes.get(leaf), |slot| nodes.parent(slot)).skip(1))
-        .all(|(child, above)| above.node.last_selected_child_id.as_ref() == Some(&child.id))
+    let mut way = std::iter::successors(nodes.get(leaf), |slot| nodes.parent(slot));
+    way.all(|child| {
+        let selects = |above: &Slot| above.node.last_selected_child_id.as_ref() == Some(&child.id);
+        nodes.parent(child).is_none_or(selects)
+    })
 }
 
 struct Repair<'a> {
-    nodes: &'a mut Nodes,
+    slots: Vec<Slot>,
+    by_id: HashMap<NodeId, usize>,
     reader: &'a mut Reader,
     root: usize,
-    /// Nodes that are not malformed, in file order.
-    order: Vec<usize>,
-    hung: BTreeSet<usize>,
+    /// Nodes that were moved below the root.
+    hung: HashSet<usize>,
 }
 
 impl Repair<'_> {
     fn repair_ids(&mut self) {
-        for index in self.order.clone() {
-            let Some(slot) = self.nodes.slot(index) else { continue };
-            let key = slot.id.clone();
-            let own = slot.node.id.clone();
+        for index in self.sound_nodes() {
+            let key = self.id(index);
+            let own = self.node(index).id.clone();
             if own.as_ref() == Some(&key) {
                 // Share one string among all references.
-                self.change(index, |node| node.id = Some(key));
+                self.node_mut(index).id = Some(key);
                 continue;
             }
             if let Some(own) = own {
-                let is_used = self.nodes.index(&own).is_some();
+                let is_used = self.by_id.contains_key(&own);
                 let whose = Phrase::from(if is_used { ", which belongs to another node" } else { "" });
                 let message = phrase!(
                     "node `{key}` has the field `id` set to `{own}`{whose}; the key is used",
@@ -83,27 +83,32 @@ impl Repair<'_> {
                 let diagnostic = Diagnostic::error(codes::NODE_ID, message).with_fix(Fix::value(&*key));
                 self.report_as(diagnostic, index, "id");
             }
-            self.repair(index, |node| node.id = Some(key));
+            self.repair(index).id = Some(key);
         }
     }
 
     /// Priority: the named root, the first blank node without a parent, a new root.
     fn repair_root(&mut self, named: Option<&str>) {
-        let index = named.and_then(|id| self.nodes.index(id)).filter(|index| is_sound(self.nodes, *index));
-        if let Some(index) = index {
+        if let Some(index) = named.and_then(|id| self.sound(id)) {
             self.root = index;
             self.clear_parent_of_root();
             return;
         }
         let is_blank = |node: &Node| node.content.as_ref().is_none_or(Content::is_blank);
-        let is_root = |slot: &Slot| slot.node.parent_id.is_none() && is_blank(&slot.node);
-        let found = self.order.iter().copied().find(|index| self.nodes.slot(*index).is_some_and(is_root));
-        self.root = found.unwrap_or_else(|| {
-            let id = free_root_id(|id| self.nodes.index(id).is_some());
-            self.nodes.insert(id.clone(), root(&id), StoredLinks::NotStored, Position::First)
-        });
-        // Keep the file's value even if no link changes.
-        self.repair(self.root, |_| {});
+        let is_root = |index: &usize| {
+            let node = self.node(*index);
+            node.parent_id.is_none() && is_blank(node)
+        };
+        let found = self.sound_nodes().into_iter().find(is_root);
+        self.root = found.unwrap_or(self.slots.len());
+        if found.is_some() {
+            // Keep the file's value even if no link changes.
+            self.repair(self.root);
+        } else {
+            let id = free_root_id(|id| self.by_id.contains_key(id));
+            self.by_id.insert(id.clone(), self.root);
+            self.slots.push(Slot { file: FileNode::Missing, ..Slot::new(id.clone(), root(&id)) });
+        }
         let used = self.name(self.root);
         let fault = if let Some(id) = named {
             phrase!("root `{id}` does not exist", id = excerpt(id))
@@ -118,30 +123,27 @@ impl Repair<'_> {
     }
 
     fn clear_parent_of_root(&mut self) {
-        let parent = self.nodes.slot(self.root).and_then(|slot| slot.node.parent_id.clone());
-        if let Some(parent) = parent {
+        if let Some(parent) = self.node(self.root).parent_id.clone() {
             let message = phrase!("the root has parent `{parent}`; it is ignored", parent = excerpt(&parent));
             let diagnostic = Diagnostic::error(codes::BROKEN_LINK, message).with_fix(Fix::value(Value::Null));
             self.report_as(diagnostic, self.root, "parentId");
-            self.repair(self.root, |node| node.parent_id = None);
+            self.repair(self.root).parent_id = None;
         }
     }
 
     fn repair_parents(&mut self) {
-        for index in self.order.clone() {
+        for index in self.sound_nodes() {
             if index == self.root {
                 continue;
             }
-            let named = self.nodes.slot(index).and_then(|slot| slot.node.parent_id.clone());
-            let parent = named.as_deref().and_then(|id| self.nodes.index(id));
-            match parent.filter(|parent| *parent != index && is_sound(self.nodes, *parent)) {
-                Some(parent) => {
-                    let id = self.id(parent);
-                    self.change(index, |node| node.parent_id = Some(id));
-                    self.set_parent(index, parent);
-                }
-                None if parent == Some(index) => {
+            let named = self.node(index).parent_id.clone();
+            match named.as_deref().and_then(|id| self.sound(id)) {
+                Some(parent) if parent == index => {
                     self.hang_below_root(index, codes::CYCLIC_PARENTS, &phrase!("it is its own parent"));
+                }
+                Some(parent) => {
+                    self.node_mut(index).parent_id = Some(self.id(parent));
+                    self.slots[index].parent = Some(parent);
                 }
                 None => self.hang_below_root(index, codes::BROKEN_LINK, &missing_parent(named.as_deref())),
             }
@@ -150,48 +152,38 @@ impl Repair<'_> {
 
     /// Moves the first node of each cycle, in file order, below the root.
     fn break_cycles(&mut self) {
-        // 0 is unvisited; otherwise the number of the walk.
-        let mut seen = vec![0_usize; self.nodes.capacity()];
-        for (walk, start) in self.order.clone().into_iter().enumerate() {
-            let walk = walk + 1;
+        // 0 is unvisited; otherwise the start of the walk.
+        let mut seen = vec![0; self.slots.len()];
+        for start in self.sound_nodes() {
             let mut index = start;
-            while let Some(mark) = seen.get_mut(index).filter(|mark| **mark == 0) {
-                *mark = walk;
-                let Some(parent) = self.nodes.slot(index).and_then(|slot| slot.parent) else { break };
-                index = parent;
+            while seen[index] == 0 {
+                seen[index] = start;
+                index = self.slots[index].parent.unwrap_or(index);
             }
-            let is_circle = seen.get(index) == Some(&walk);
-            if is_circle && self.nodes.slot(index).is_some_and(|slot| slot.parent.is_some()) {
-                let first = self.first_of_circle(index);
+            if seen[index] == start && self.slots[index].parent.is_some() {
+                let above = |place: &usize| self.slots[*place].parent.filter(|parent| *parent != index);
+                let first = std::iter::successors(Some(index), above).min().unwrap_or(index);
                 self.hang_below_root(first, codes::CYCLIC_PARENTS, &phrase!("its parents form a cycle"));
             }
         }
     }
 
-    fn first_of_circle(&self, start: usize) -> usize {
-        let above = |index: &usize| self.nodes.slot(*index)?.parent.filter(|parent| *parent != start);
-        // After reading a file, slots are numbered in file order.
-        std::iter::successors(Some(start), above).min().unwrap_or(start)
-    }
-
     fn hang_below_root(&mut self, index: usize, code: Code, fault: &Phrase) {
-        let root_id = self.id(self.root);
         let message =
             phrase!("node `{index}`: {fault}; it is moved below the root", index = self.name(index), fault);
         self.report(code, index, "parentId", message);
-        self.repair(index, |node| node.parent_id = Some(root_id));
-        self.set_parent(index, self.root);
+        self.repair(index).parent_id = Some(self.id(self.root));
+        self.slots[index].parent = Some(self.root);
         self.hung.insert(index);
     }
 
     fn repair_children(&mut self) {
-        let mut is_listed = vec![false; self.nodes.capacity()];
-        for index in self.with_root() {
+        let mut is_listed = vec![false; self.slots.len()];
+        for index in self.sound_nodes() {
             self.repair_children_of(index, &mut is_listed);
         }
-        for index in self.order.clone() {
-            let parent = self.nodes.slot(index).and_then(|slot| slot.parent);
-            let Some(parent) = parent.filter(|_| is_listed.get(index) == Some(&false)) else { continue };
+        for index in self.sound_nodes() {
+            let Some(parent) = self.slots[index].parent.filter(|_| !is_listed[index]) else { continue };
             if !self.hung.contains(&index) {
                 let (parent_name, name) = (self.name(parent), self.name(index));
                 let message =
@@ -199,55 +191,44 @@ impl Repair<'_> {
                 self.report(codes::BROKEN_LINK, parent, "childrenIds", message);
             }
             let child = self.id(index);
-            self.repair(parent, |node| node.children_ids.push(child));
+            self.repair(parent).children_ids.push(child);
         }
     }
 
     fn repair_children_of(&mut self, index: usize, is_listed: &mut [bool]) {
-        let Some(slot) = self.nodes.slot(index) else { return };
-        let named = slot.node.children_ids.clone();
+        let named = self.node(index).children_ids.clone();
         let mut sound = Vec::with_capacity(named.len());
         for id in &named {
-            match self.child(index, id, is_listed) {
-                Ok(child) => sound.push(self.id(child)),
-                Err(fault) => {
-                    let (name, child) = (self.name(index), excerpt(id));
-                    let message = phrase!(
-                        "node `{name}` lists the child `{child}`, which {fault}",
-                        name,
-                        child,
-                        fault = Phrase::from(fault)
-                    );
-                    self.report(codes::BROKEN_LINK, index, "childrenIds", message);
+            let child = self.sound(id);
+            let fault = match child {
+                None => "does not exist",
+                Some(child) if self.slots[child].parent != Some(index) => "has another parent",
+                Some(child) if std::mem::replace(&mut is_listed[child], true) => "it lists twice",
+                Some(child) => {
+                    sound.push(self.id(child));
+                    continue;
                 }
-            }
+            };
+            let (name, child) = (self.name(index), excerpt(id));
+            let message = phrase!(
+                "node `{name}` lists the child `{child}`, which {fault}",
+                name,
+                child,
+                fault = Phrase::from(fault)
+            );
+            self.report(codes::BROKEN_LINK, index, "childrenIds", message);
         }
-        if sound.len() == named.len() {
-            self.change(index, |node| node.children_ids = sound);
-        } else {
-            self.repair(index, |node| node.children_ids = sound);
-        }
-    }
-
-    fn child(&self, parent: usize, id: &str, is_listed: &mut [bool]) -> Result<usize, &'static str> {
-        let child = self.nodes.index(id).filter(|child| is_sound(self.nodes, *child));
-        let child = child.ok_or("does not exist")?;
-        if self.nodes.slot(child).and_then(|slot| slot.parent) != Some(parent) {
-            return Err("has another parent");
-        }
-        match is_listed.get_mut(child).map(|mark| std::mem::replace(mark, true)) {
-            Some(false) => Ok(child),
-            _ => Err("it lists twice"),
-        }
+        let is_sound = sound.len() == named.len();
+        let node = if is_sound { self.node_mut(index) } else { self.repair(index) };
+        node.children_ids = sound;
     }
 
     fn repair_selections(&mut self) {
-        for index in self.with_root() {
-            let selected = self.nodes.slot(index).and_then(|slot| slot.node.last_selected_child_id.clone());
-            let Some(selected) = selected else { continue };
-            let child = self.nodes.get(&selected).filter(|child| child.parent == Some(index));
-            if let Some(id) = child.map(|child| child.id.clone()) {
-                self.change(index, |node| node.last_selected_child_id = Some(id));
+        for index in self.sound_nodes() {
+            let Some(selected) = self.node(index).last_selected_child_id.clone() else { continue };
+            let child = self.sound(&selected).filter(|child| self.slots[*child].parent == Some(index));
+            if let Some(child) = child {
+                self.node_mut(index).last_selected_child_id = Some(self.id(child));
                 continue;
             }
             let message = phrase!(
@@ -256,36 +237,33 @@ impl Repair<'_> {
             );
             let diagnostic = Diagnostic::info(codes::BROKEN_LINK, message).with_fix(Fix::value(Value::Null));
             self.report_as(diagnostic, index, "lastSelectedChildId");
-            self.repair(index, |node| node.last_selected_child_id = None);
+            self.repair(index).last_selected_child_id = None;
         }
     }
 
     fn measure_depths(&mut self) {
-        let mut above = Vec::new();
-        for index in self.with_root() {
-            let mut next = Some(index);
-            let mut depth = 0;
-            while let Some(slot) = next.and_then(|index| self.nodes.slot(index)) {
-                if slot.depth != UNKNOWN_DEPTH {
-                    depth = slot.depth + 1;
-                    break;
-                }
-                above.extend(next);
-                next = slot.parent;
+        self.slots[self.root].depth = 0;
+        let mut below = Vec::new();
+        for index in self.sound_nodes() {
+            let mut next = index;
+            while self.slots[next].depth == UNKNOWN_DEPTH {
+                below.push(next);
+                next = self.slots[next].parent.unwrap_or(self.root);
             }
-            while let Some(slot) = above.pop().and_then(|index| self.nodes.slot_mut(index)) {
-                slot.depth = depth;
+            let mut depth = self.slots[next].depth;
+            while let Some(index) = below.pop() {
                 depth += 1;
+                self.slots[index].depth = depth;
             }
         }
     }
 
     fn repair_leaf(&mut self, named: Option<&str>) -> ActiveLeaf {
-        if let Some(slot) = named.and_then(|id| self.nodes.sound(id)) {
-            return ActiveLeaf { id: slot.id.clone(), is_repair: false };
+        if let Some(leaf) = named.and_then(|id| self.sound(id)) {
+            return ActiveLeaf { id: self.id(leaf), is_repair: false };
         }
-        let end = self.nodes.slot(self.root).map(|root| self.nodes.leaf_below(root).id.clone());
-        let id = end.unwrap_or_else(|| self.id(self.root));
+        let selected = |index: &usize| self.sound(self.node(*index).selected_child_id()?);
+        let id = self.id(std::iter::successors(Some(self.root), selected).last().unwrap_or(self.root));
         let fault = if let Some(named) = named {
             phrase!("active leaf `{id}` does not exist", id = excerpt(named))
         } else {
@@ -298,39 +276,39 @@ impl Repair<'_> {
         ActiveLeaf { id, is_repair: true }
     }
 
-    fn with_root(&self) -> Vec<usize> {
-        let made = Some(self.root).filter(|root| !self.order.contains(root));
-        made.into_iter().chain(self.order.iter().copied()).collect()
+    /// Returns the nodes that are not malformed, in file order.
+    fn sound_nodes(&self) -> Vec<usize> {
+        (1..self.slots.len()).filter(|index| !self.node(*index).is_malformed()).collect()
+    }
+
+    fn sound(&self, id: &str) -> Option<usize> {
+        self.by_id.get(id).copied().filter(|index| !self.node(*index).is_malformed())
     }
 
     fn name(&self, index: usize) -> String {
-        excerpt(&self.id(index)).into_owned()
+        excerpt(&self.slots[index].id).into_owned()
     }
 
     fn id(&self, index: usize) -> NodeId {
-        self.nodes.slot(index).map(|slot| slot.id.clone()).unwrap_or_default()
+        self.slots[index].id.clone()
     }
 
-    fn set_parent(&mut self, index: usize, parent: usize) {
-        if let Some(slot) = self.nodes.slot_mut(index) {
-            slot.parent = Some(parent);
-        }
+    fn node(&self, index: usize) -> &Node {
+        &self.slots[index].node
     }
 
     /// For changes that do not affect the written JSON.
-    fn change(&mut self, index: usize, change: impl FnOnce(&mut Node)) {
-        if let Some(slot) = self.nodes.slot_mut(index) {
-            change(&mut slot.node);
-        }
+    fn node_mut(&mut self, index: usize) -> &mut Node {
+        Arc::make_mut(&mut self.slots[index].node)
     }
 
-    /// Changes links in memory only; the file keeps its links.
-    fn repair(&mut self, index: usize, change: impl FnOnce(&mut Node)) {
-        let Some(slot) = self.nodes.slot_mut(index) else { return };
-        if slot.stored_links == StoredLinks::AsIs {
-            slot.stored_links = StoredLinks::Repaired(Box::new(Links::from_node(&slot.node)));
+    /// For changes in memory only; the file keeps its node.
+    fn repair(&mut self, index: usize) -> &mut Node {
+        let slot = &mut self.slots[index];
+        if slot.file == FileNode::Same {
+            slot.file = FileNode::Other(slot.node.clone());
         }
-        change(&mut slot.node);
+        Arc::make_mut(&mut slot.node)
     }
 
     fn report(&mut self, code: Code, index: usize, key: &str, message: Phrase) {

@@ -1,5 +1,6 @@
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use imbl::Vector;
 use serde_json::Value;
 
 use crate::block::BlockOrder;
@@ -21,7 +22,7 @@ use crate::text::EncodingId;
 /// next access recreates it in O(path). Uses 32 bytes per message.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SentMessages {
-    entries: Vec<SentEntry>,
+    entries: Vector<SentEntry>,
     omitted: Vec<OmittedMessages>,
     /// Summaries, which may list a message before it is appended.
     summaries: Vec<usize>,
@@ -76,7 +77,7 @@ impl Session {
 
     /// Returns a sent node by position; the oldest is 0.
     pub fn sent_node(&self, position: usize) -> Option<(&NodeId, &Node)> {
-        let slot = self.nodes.slot(self.sent_messages().entries.get(position)?.slot)?;
+        let slot = self.tree.nodes.slot(self.sent_messages().entries.get(position)?.slot)?;
         Some((&slot.id, &slot.node))
     }
 
@@ -88,7 +89,7 @@ impl Session {
         if let Some(message) = entry.message.get() {
             return Some(message);
         }
-        let slot = self.nodes.slot(entry.slot)?;
+        let slot = self.tree.nodes.slot(entry.slot)?;
         Some(entry.message.get_or_init(|| slot.node.to_message(&slot.id)))
     }
 
@@ -120,7 +121,7 @@ impl Session {
     }
 
     fn sent_messages(&self) -> &SentMessages {
-        self.sent.get_or_init(|| SentMessages::build(self))
+        self.sent.get_or_init(|| Arc::new(SentMessages::build(self)))
     }
 
     /// Keeps the cache after an append at the active leaf or an irrelevant edit.
@@ -133,13 +134,15 @@ impl Session {
             return;
         }
         let SessionOp::Append { parent, .. } = op else { return };
-        let Some(index) = self.nodes.index(&self.leaf.id).filter(|_| parent == leaf_before) else { return };
-        let Some(slot) = self.nodes.slot(index).filter(|slot| !slot.node.is_summary()) else { return };
-        let summaries = sent.summaries.iter().filter_map(|index| self.nodes.slot(*index));
+        let Some(index) = self.tree.nodes.index(&self.tree.leaf.id).filter(|_| parent == leaf_before) else {
+            return;
+        };
+        let Some(slot) = self.tree.nodes.slot(index).filter(|slot| !slot.node.is_summary()) else { return };
+        let summaries = sent.summaries.iter().filter_map(|index| self.tree.nodes.slot(*index));
         if summaries.into_iter().any(|summary| summary.node.summarized_ids().contains(&slot.id)) {
             return;
         }
-        sent.add(index, slot, None);
+        Arc::make_mut(&mut sent).add(index, slot, None);
         self.sent = OnceLock::from(sent);
     }
 
@@ -147,7 +150,7 @@ impl Session {
     fn is_irrelevant_edit(&self, id: &str, edit: &NodeEdit, undo: &Patch) -> bool {
         let is_note = NodeEdit { metadata: Change::Keep, ..edit.clone() } == NodeEdit::default();
         let before = undo.nodes.iter().find(|patch| *patch.id == *id).and_then(|patch| patch.node.as_ref());
-        let after = self.nodes.get(id);
+        let after = self.tree.nodes.get(id);
         match (before, after) {
             (Some(before), Some(after)) => is_note && sent_metadata(before) == sent_metadata(&after.node),
             _ => false,
@@ -164,20 +167,14 @@ fn sent_metadata(node: &Node) -> (NodeMetadata, Option<SummaryAppendix>, [Option
 impl SentMessages {
     fn build(session: &Session) -> Self {
         let mut sent = Self::default();
-        let path = display_path(session, &[]);
-        // Faster than id lookups.
-        let above = |index: &usize| session.nodes.slot(*index)?.parent;
-        let leaf = session.nodes.index(&session.leaf.id);
-        let mut indexes: Vec<usize> = std::iter::successors(leaf, above).take(path.len()).collect();
-        indexes.reverse();
-        for (shown, index) in path.into_iter().zip(indexes) {
+        let mut slots: Vec<(usize, &Slot)> = session.tree.slots_above(&session.tree.leaf.id).collect();
+        slots.reverse();
+        for (shown, (index, slot)) in display_path(session, &[]).into_iter().zip(slots) {
             let by = match shown.state {
                 DisplayState::Hidden { by } => Some(by),
                 DisplayState::Visible | DisplayState::Disabled => None,
             };
-            if let Some(slot) = session.nodes.slot(index) {
-                sent.add(index, slot, by);
-            }
+            sent.add(index, slot, by);
         }
         sent
     }
@@ -197,7 +194,7 @@ impl SentMessages {
                 if slot.node.is_pinned() {
                     self.pinned.push(self.entries.len());
                 }
-                self.entries.push(SentEntry { slot: index, bytes_through: before + bytes, message });
+                self.entries.push_back(SentEntry { slot: index, bytes_through: before + bytes, message });
                 self.ends_omitted = false;
                 return;
             }
@@ -272,7 +269,7 @@ mod tests {
         };
         assert_eq!([sum(&session), sum(&session)], [(4, 2), (4, 0)]);
         append(&mut session, "b", "c", "xyz");
-        assert_eq!([sum(&session.clone()), sum(&session), sum(&session)], [(7, 1), (7, 1), (7, 0)]);
+        assert_eq!([sum(&session.clone()), sum(&session), sum(&session)], [(7, 1), (7, 0), (7, 0)]);
         session.apply(&SessionOp::Toggle { id: "a".into(), enabled: false }).unwrap();
         assert_eq!(sum(&session), (5, 2));
     }

@@ -10,8 +10,6 @@ pub(super) fn inverse(session: &Session, entry: &HistoryEntry) -> Result<Session
         SessionOp::Remove { id } => restore_node(session, find_former_node(entry, id)),
         SessionOp::Append { .. }
         | SessionOp::Insert { .. }
-        | SessionOp::Move { .. }
-        | SessionOp::Graft { .. }
         | SessionOp::ActivateLeaf { .. }
         | SessionOp::Patch(_) => Err(phrase!("the affected content has changed since")),
     }

@@ -1,17 +1,31 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::{DisplayState, NodeId, Session, SessionOp, display_path, hidden_set, visible_path};
+use ctx_types::{DisplayState, NodeId, Session, SessionOp, display_path, visible_path};
 use proptest::prelude::*;
 
 use crate::session::{ids, tree};
+
+/// Returns hidden messages with their summaries.
+fn hidden_by(session: &Session) -> BTreeMap<NodeId, NodeId> {
+    let hidden = display_path(session, &[]).into_iter().filter_map(|shown| match shown.state {
+        DisplayState::Hidden { by } => Some((shown.id.clone(), by)),
+        DisplayState::Visible | DisplayState::Disabled => None,
+    });
+    hidden.collect()
+}
+
+fn pairs(session: &Session) -> String {
+    let hidden = hidden_by(session);
+    let path = session.path().into_iter().filter_map(|node| node.id.as_ref());
+    let pairs: Vec<String> = path.filter_map(|id| Some(format!("{id}:{}", hidden.get(id)?))).collect();
+    pairs.join(" ")
+}
 
 /// `hidden` has `node:summary` pairs; `sent` lists sent nodes.
 #[track_caller]
 fn check(line: &str, hidden: &str, sent: &str) {
     let session = tree(line);
-    let set = hidden_set(&session);
-    let found: Vec<String> = set.iter().map(|(id, by)| format!("{id}:{by}")).collect();
-    assert_eq!(found.join(" "), hidden, "{line}");
+    assert_eq!(pairs(&session), hidden, "{line}");
     assert_eq!(ids(visible_path(&session)).join(" "), sent, "{line}");
 }
 
@@ -145,12 +159,11 @@ fn shows_everything_in_expanded_outer_summary() {
 #[track_caller]
 fn check_after(line: &str, op: &SessionOp, hidden: &str) {
     let mut session = tree(line);
-    let before = hidden_set(&session);
+    let before = pairs(&session);
     let undo = session.apply(op).unwrap();
-    let found: Vec<String> = hidden_set(&session).iter().map(|(id, by)| format!("{id}:{by}")).collect();
-    assert_eq!(found.join(" "), hidden, "{line}");
+    assert_eq!(pairs(&session), hidden, "{line}");
     session.apply(&undo).unwrap();
-    assert_eq!(hidden_set(&session), before);
+    assert_eq!(pairs(&session), before);
 }
 
 #[test]
@@ -204,18 +217,18 @@ proptest! {
 
     #[test]
     fn keeps_sent_and_hidden_messages_consistent(session in summaries()) {
-        let set = hidden_set(&session);
+        let set = hidden_by(&session);
         let sent: BTreeSet<String> = ids(visible_path(&session)).into_iter().collect();
-        for (id, by) in set.iter() {
+        for (id, by) in &set {
             prop_assert!(sent.contains(&**by), "`{by}` hides `{id}` and is not sent");
             let listed = session.node(id).unwrap().summarized_ids();
             let mut others = listed.iter().filter(|other| *other != id && session.node(other).is_some()).peekable();
-            let is_redundant = others.peek().is_some() && others.all(|other| set.contains(other));
+            let is_redundant = others.peek().is_some() && others.all(|other| set.contains_key(other));
             prop_assert!(closure(&session, by).contains(id) || is_redundant, "`{by}` does not list `{id}`");
         }
         for id in &sent {
             let closure = closure(&session, &id.as_str().into());
-            prop_assert!(closure.iter().all(|listed| set.contains(listed)), "a message listed by `{id}` is sent");
+            prop_assert!(closure.iter().all(|listed| set.contains_key(listed)), "a message listed by `{id}` is sent");
         }
     }
 }

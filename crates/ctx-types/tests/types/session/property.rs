@@ -8,7 +8,7 @@ use crate::session::{assert_sound, bytes, line, load};
 type Draw = (u8, usize, usize, bool);
 
 fn draws() -> impl Strategy<Value = Vec<Draw>> {
-    proptest::collection::vec((0_u8..9, 0_usize..64, 0_usize..64, any::<bool>()), 0..12)
+    proptest::collection::vec((0_u8..7, 0_usize..64, 0_usize..64, any::<bool>()), 0..12)
 }
 
 /// Each node names an earlier node as its parent.
@@ -102,9 +102,7 @@ fn op(session: &Session, (kind, a, b, switch): Draw, number: usize) -> SessionOp
         2 => SessionOp::Insert { after: other, node: new() },
         3 => SessionOp::Edit { id, edit: edit(switch) },
         4 => SessionOp::Toggle { id, enabled: switch },
-        5 => SessionOp::Move { id, parent: other },
-        6 => SessionOp::Graft { id, parent: other },
-        7 => SessionOp::Remove { id },
+        5 => SessionOp::Remove { id },
         _ => SessionOp::ActivateLeaf { id },
     }
 }
