@@ -303,18 +303,4 @@ mod tests {
         check(KeptReasoning::None, with(true, 1), false, true);
         check(KeptReasoning::None, with(false, 0), false, false);
     }
-
-    #[test]
-    fn converts_calls_and_results_to_text() {
-        let form = LoadedForm { tools_as_user: true, ..PLAIN };
-        let call = ToolCall { id: "c".into(), name: "look".into(), arguments: "{\"at\":1}".into() };
-        let calling = message(Role::Assistant, "").with(|message| message.tool_calls = vec![call]);
-        let calling = apply(form, calling);
-        assert_eq!(calling.text(), "<tool_call>\n{\"name\":\"look\",\"arguments\":{\"at\":1}}\n</tool_call>");
-        assert!(calling.tool_calls.is_empty());
-        let result = message(Role::Tool, "42").with(|message| message.tool_call_id = Some("c".into()));
-        let result = apply(form, result);
-        assert_eq!((result.role, &*result.text()), (Role::User, "<tool_response>\n42\n</tool_response>"));
-        assert_eq!(result.tool_call_id, None);
-    }
 }

@@ -9,32 +9,6 @@ fn check(preset: &str, injections: &str, expected: &str) {
 }
 
 #[test]
-fn places_injection_at_its_anchor() {
-    check(
-        r#"[{"type": "code"}, {"type": "chat_history"}]"#,
-        r#"[
-            {"content": "x", "anchorTarget": "code"},
-            {"content": "y", "anchorTarget": "code", "anchorPoint": "before"},
-            {"content": "z", "anchorTarget": "__CHAT_HISTORY__"}
-        ]"#,
-        "y x u1 a2 u3 z",
-    );
-}
-
-#[test]
-fn places_injection_by_index_or_depths() {
-    check(
-        "[]",
-        r#"[
-            {"content": "i", "insertionPoint": 0},
-            {"content": "d", "injectionStrategy": {"depth": 0}},
-            {"content": "m", "injectionStrategy": {"depthConfig": "1~1"}}
-        ]"#,
-        "i m u1 m a2 m u3 d",
-    );
-}
-
-#[test]
 fn sorts_presets_before_worldbooks_before_plugins_in_slot() {
     check(
         r#"[{"content": "preset", "insertionPoint": -1}]"#,
@@ -76,11 +50,8 @@ fn places_world_info_before_description() {
 fn places_world_info_before_first_system_entry() {
     check(
         r#"[{"content": "U"}, {"role": "system", "content": "A"}, {"role": "system", "content": "B"}]"#,
-        r#"[
-            {"content": "w2", "anchorTarget": "world_info_before"},
-            {"content": "w1", "anchorTarget": "world_info_before", "order": 1}
-        ]"#,
-        "U w1 w2 A(s) B(s) u1 a2 u3\n        moved plugin:w2: the preset has no anchor `world_info_before`; placed before the first system entry\n        moved plugin:w1: the preset has no anchor `world_info_before`; placed before the first system entry",
+        r#"[{"content": "w", "anchorTarget": "world_info_before"}]"#,
+        "U w A(s) B(s) u1 a2 u3\n        moved plugin:w: the preset has no anchor `world_info_before`; placed before the first system entry",
     );
 }
 
@@ -106,35 +77,11 @@ fn places_world_info_after_description() {
 }
 
 #[test]
-fn places_world_info_after_last_system_entry() {
-    check(
-        r#"[
-            {"role": "system", "content": "A"},
-            {"role": "system", "content": "B"},
-            {"content": "U"},
-            {"type": "chat_history"},
-            {"role": "system", "content": "C"}
-        ]"#,
-        r#"[{"content": "w", "anchorTarget": "world_info_after"}]"#,
-        "A(s) B(s) w U u1 a2 u3 C(s)\n        moved plugin:w: the preset has no anchor `world_info_after`; placed after the last system entry before the history",
-    );
-}
-
-#[test]
 fn falls_back_to_history_for_world_info_after() {
     check(
         r#"[{"content": "U"}, {"type": "chat_history"}, {"role": "system", "content": "C"}]"#,
         r#"[{"content": "w", "anchorTarget": "world_info_after"}]"#,
         "U w u1 a2 u3 C(s)\n        moved plugin:w: the preset has no anchor `world_info_after`; placed before the history",
-    );
-}
-
-#[test]
-fn places_dialogue_examples_before_history() {
-    check(
-        r#"[{"content": "U"}, {"type": "chat_history"}]"#,
-        r#"[{"content": "e", "anchorTarget": "dialogue_examples"}]"#,
-        "U e u1 a2 u3\n        moved plugin:e: the preset has no anchor `dialogue_examples`; placed before the history",
     );
 }
 
@@ -160,18 +107,6 @@ fn places_unanchored_injection_before_history() {
             {"content": "z"}
         ]"#,
         "U y x z u1 a2 u3\n        moved plugin:x: the preset has no anchor `lore`; placed before the history\n        moved plugin:y: the preset has no anchor `code`; placed before the history\n        moved plugin:z: no target position; placed before the history",
-    );
-}
-
-#[test]
-fn prefers_existing_anchor_over_fallback() {
-    check(
-        r#"[{"type": "author_note"}, {"type": "world_info_before"}, {"type": "char_description", "content": "D"}]"#,
-        r#"[
-            {"content": "w", "anchorTarget": "world_info_before"},
-            {"content": "n", "anchorTarget": "author_note"}
-        ]"#,
-        "n w D u1 a2 u3",
     );
 }
 

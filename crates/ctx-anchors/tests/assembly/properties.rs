@@ -12,7 +12,7 @@ use ctx_types::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 #[derive(Clone, Debug)]
 struct Input {
@@ -385,16 +385,6 @@ proptest! {
     }
 
     #[test]
-    fn accepts_any_file_without_panic(agent in junk(), history in history()) {
-        let input = Input { agent, history, injections: Vec::new(), model: Some("gpt") };
-        for diagnostic in input.preset().1 {
-            let pointer = diagnostic.location.pointer.clone().unwrap_or_default();
-            prop_assert!(input.agent.pointer(&pointer).is_some(), "{}", diagnostic);
-        }
-        input.run();
-    }
-
-    #[test]
     fn accepts_any_injection_placement_without_panic(
         at in any::<i64>(), depth in any::<u64>(), order in any::<f64>(), target in ".*", syntax in "[0-9~:, -]*",
     ) {
@@ -414,90 +404,6 @@ proptest! {
             input.run();
         }
     }
-}
-
-const KEYS: [&str; 27] = [
-    "presetMessages",
-    "presetGroups",
-    "historyWhenUnplaced",
-    "id",
-    "name",
-    "role",
-    "content",
-    "type",
-    "text",
-    "isEnabled",
-    "groupId",
-    "enabled",
-    "injectionStrategy",
-    "insertionPoint",
-    "anchorPoint",
-    "anchorTarget",
-    "order",
-    "modelMatch",
-    "patterns",
-    "profilePatterns",
-    "matchProfileName",
-    "depth",
-    "depthConfig",
-    "anchorPosition",
-    "lane",
-    "attachments",
-    "x",
-];
-
-const WORDS: [&str; 18] = [
-    "chat_history",
-    "placeholder",
-    "message",
-    "user_profile",
-    "text",
-    "lore",
-    "omit",
-    "system",
-    "tool",
-    "depth",
-    "advanced_depth",
-    "anchor",
-    "before",
-    "0~1",
-    "gpt",
-    "(",
-    "{{user}}",
-    "",
-];
-
-fn junk_value() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        (-4_i64..9).prop_map(Value::from),
-        any::<f64>().prop_map(Value::from),
-        select(&WORDS[..]).prop_map(Value::from),
-        ".*".prop_map(Value::from),
-    ];
-    leaf.prop_recursive(4, 40, 6, |inner| {
-        let object = vec((select(&KEYS[..]), inner.clone()), 0..8);
-        let object = object.prop_map(|fields| {
-            let fields = fields.into_iter().map(|(key, value)| (key.to_owned(), value));
-            Value::Object(fields.collect::<Map<_, _>>())
-        });
-        prop_oneof![vec(inner, 0..6).prop_map(Value::Array), object]
-    })
-}
-
-fn junk() -> impl Strategy<Value = Value> {
-    let entry = vec((select(&KEYS[..]), junk_value()), 0..8).prop_map(|fields| {
-        let fields = fields.into_iter().map(|(key, value)| (key.to_owned(), value));
-        Value::Object(fields.collect::<Map<_, _>>())
-    });
-    let entries = vec(prop_oneof![4 => entry, 1 => junk_value()], 0..8);
-    (entries, junk_value(), junk_value(), any::<bool>()).prop_map(|(entries, groups, unplaced, is_list)| {
-        let entries =
-            if is_list { Value::Array(entries) } else { entries.into_iter().next().unwrap_or_default() };
-        json!({ "presetMessages": entries, "presetGroups": groups, "historyWhenUnplaced": unplaced })
-    })
 }
 
 #[test]

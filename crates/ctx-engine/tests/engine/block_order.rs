@@ -1,7 +1,8 @@
 use std::sync::LazyLock;
 
 use ctx_engine::{
-    Compile, CompiledAgent, Dialect, Engine, Limits, Options, Request, SystemPlacement, read_conversation,
+    Compile, CompiledAgent, Context, Dialect, Engine, Limits, Options, Request, SystemPlacement,
+    read_conversation,
 };
 use ctx_tokens::ModelTable;
 use ctx_types::{Agent, Message, Role, Source, TurnInput};
@@ -12,9 +13,13 @@ use serde_json::{Value, json};
 static AGENT: LazyLock<CompiledAgent> =
     LazyLock::new(|| Engine::new().compile(&Agent::default(), &Compile::default()));
 
-fn send(messages: &Value, model: &str, dialect: Dialect) -> Value {
+fn assemble(messages: &Value) -> Context {
     let session = read_conversation(messages.to_string().as_bytes(), "", &Limits::default()).unwrap().value;
-    let context = AGENT.assemble_blocking(&session, &TurnInput::default()).unwrap();
+    AGENT.assemble_blocking(&session, &TurnInput::default()).unwrap()
+}
+
+fn send(messages: &Value, model: &str, dialect: Dialect) -> Value {
+    let context = assemble(messages);
     dialect.encode(&context.messages, &Request::new(model)).to_value()
 }
 
@@ -116,8 +121,7 @@ fn keeps_fields_of_blocks_for_their_provider() {
     ]);
     assert_eq!(send(&messages, "claude-opus-4-5", Dialect::Anthropic)["messages"], messages);
 
-    let session = read_conversation(messages.to_string().as_bytes(), "", &Limits::default()).unwrap().value;
-    let context = AGENT.assemble_blocking(&session, &TurnInput::default()).unwrap();
+    let context = assemble(&messages);
     for dialect in [Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini, Dialect::Completion] {
         let encoded = dialect.encode(&context.messages, &Request::new("m"));
         let lost = encoded.diagnostics.iter().filter(|found| found.code.to_string() == "CTX0528");
@@ -128,8 +132,7 @@ fn keeps_fields_of_blocks_for_their_provider() {
 
 /// Returns how often a code is reported for a request.
 fn count(messages: &Value, model: &str, dialect: Dialect, code: &str) -> usize {
-    let session = read_conversation(messages.to_string().as_bytes(), "", &Limits::default()).unwrap().value;
-    let context = AGENT.assemble_blocking(&session, &TurnInput::default()).unwrap();
+    let context = assemble(messages);
     let encoded = dialect.encode(&context.messages, &Request::new(model));
     encoded.diagnostics.iter().filter(|found| found.code.to_string() == code).count()
 }
@@ -142,8 +145,7 @@ fn sends_encrypted_content_back_to_qwen() {
         { "role": "assistant", "content": "a", "reasoning_content": "", "encrypted_content": "EC", "tool_calls": [call] },
         { "role": "tool", "tool_call_id": "c1", "content": "seen" },
     ]);
-    let session = read_conversation(messages.to_string().as_bytes(), "", &Limits::default()).unwrap().value;
-    let context = AGENT.assemble_blocking(&session, &TurnInput::default()).unwrap();
+    let context = assemble(&messages);
     for (model, expected) in [("qwen4-max", json!("EC")), ("gpt-4o", Value::Null)] {
         let rules = ModelTable::builtin().lookup(model).0.request;
         let options = Options { rules, ..Options::default() };
@@ -201,8 +203,7 @@ fn keeps_marks_of_later_system_messages() {
         ] },
         { "role": "system", "clear_at": "never", "content": "z" },
     ]);
-    let session = read_conversation(messages.to_string().as_bytes(), "", &Limits::default()).unwrap().value;
-    let context = AGENT.assemble_blocking(&session, &TurnInput::default()).unwrap();
+    let context = assemble(&messages);
     let options = Options { system: SystemPlacement::InPlace, ..Options::default() };
     let encoded = Dialect::Anthropic.encode_with(&context.messages, &Request::new("claude-opus-5"), &options);
     let body = encoded.to_value();
@@ -424,83 +425,47 @@ fn keeps_blocks_of_anthropic_results() {
 
 /// Parts that only one API has, each in a conversation of that API, with a word by which it would be found.
 fn foreign_parts() -> Vec<(Dialect, Value, &'static str)> {
-    let text = json!({ "type": "text", "text": "hi" });
-    let anthropic = |role: &str, part: Value| json!([{ "role": "user", "content": "hi" }, { "role": role, "content": [text, part] }]);
-    let gemini = |part: Value| json!([{ "role": "user", "parts": [{ "text": "hi" }] }, { "role": "model", "parts": [{ "text": "so" }, part] }]);
-    let responses = |item: Value| json!([{ "type": "message", "role": "user", "content": "hi" }, item]);
+    let anthropic = |role: &str, part: Value| {
+        let content = json!([{ "type": "text", "text": "hi" }, part]);
+        (
+            Dialect::Anthropic,
+            json!([{ "role": "user", "content": "hi" }, { "role": role, "content": content }]),
+        )
+    };
+    let gemini = |part: Value| {
+        let hi = json!({ "role": "user", "parts": [{ "text": "hi" }] });
+        (Dialect::Gemini, json!([hi, { "role": "model", "parts": [{ "text": "so" }, part] }]))
+    };
+    let responses = |item: Value| {
+        (Dialect::OpenaiResponses, json!([{ "type": "message", "role": "user", "content": "hi" }, item]))
+    };
+    let search = json!({ "type": "server_tool_use", "id": "s", "name": "web_search", "input": {} });
+    let found = json!({ "type": "web_search_tool_result", "tool_use_id": "s", "content": [] });
+    let result = json!({ "type": "search_result", "source": "s", "title": "t", "content": [] });
     let url = json!({ "type": "url", "url": "https://a/b.png" });
-    vec![
-        (
-            Dialect::Anthropic,
-            anthropic(
-                "assistant",
-                json!({ "type": "server_tool_use", "id": "s", "name": "web_search", "input": {} }),
-            ),
-            "server_tool_use",
-        ),
-        (
-            Dialect::Anthropic,
-            anthropic(
-                "assistant",
-                json!({ "type": "web_search_tool_result", "tool_use_id": "s", "content": [] }),
-            ),
-            "web_search_tool_result",
-        ),
-        (
-            Dialect::Anthropic,
-            anthropic("user", json!({ "type": "search_result", "source": "s", "title": "t", "content": [] })),
-            "search_result",
-        ),
-        (
-            Dialect::Anthropic,
-            anthropic(
-                "user",
-                json!({ "type": "image", "source": url, "cache_control": { "type": "ephemeral" } }),
-            ),
-            "cache_control",
-        ),
-        (
-            Dialect::Gemini,
-            gemini(json!({ "executableCode": { "language": "PYTHON", "code": "1" } })),
-            "executableCode",
-        ),
-        (
-            Dialect::Gemini,
-            gemini(json!({ "codeExecutionResult": { "outcome": "OUTCOME_OK" } })),
-            "codeExecutionResult",
-        ),
-        (
-            Dialect::Anthropic,
-            anthropic(
-                "user",
-                json!({ "type": "document", "source": { "type": "file", "file_id": "file_9" } }),
-            ),
-            "file_9",
-        ),
-        (
-            Dialect::Gemini,
-            json!([{ "role": "user", "parts": [{ "text": "hi" }, { "fileData": { "mimeType": "image/png", "fileUri": "gs://file_9" } }] }]),
-            "file_9",
-        ),
-        (
-            Dialect::OpenaiResponses,
-            responses(json!({ "type": "web_search_call", "id": "ws" })),
-            "web_search_call",
-        ),
-        (
-            Dialect::OpenaiResponses,
-            responses(json!({ "type": "item_reference", "id": "i" })),
-            "item_reference",
-        ),
-    ]
+    let marked = json!({ "type": "image", "source": url, "cache_control": { "type": "ephemeral" } });
+    let document = json!({ "type": "document", "source": { "type": "file", "file_id": "file_9" } });
+    let file = json!({ "fileData": { "mimeType": "image/png", "fileUri": "gs://file_9" } });
+    let uploaded = json!([{ "role": "user", "parts": [{ "text": "hi" }, file] }]);
+    let parts = [
+        (anthropic("assistant", search), "server_tool_use"),
+        (anthropic("assistant", found), "web_search_tool_result"),
+        (anthropic("user", result), "search_result"),
+        (anthropic("user", marked), "cache_control"),
+        (anthropic("user", document), "file_9"),
+        (gemini(json!({ "executableCode": { "language": "PYTHON", "code": "1" } })), "executableCode"),
+        (gemini(json!({ "codeExecutionResult": { "outcome": "OUTCOME_OK" } })), "codeExecutionResult"),
+        ((Dialect::Gemini, uploaded), "file_9"),
+        (responses(json!({ "type": "web_search_call", "id": "ws" })), "web_search_call"),
+        (responses(json!({ "type": "item_reference", "id": "i" })), "item_reference"),
+    ];
+    parts.into_iter().map(|((dialect, messages), word)| (dialect, messages, word)).collect()
 }
 
 #[test]
 fn sends_own_parts_to_own_dialect_only() {
     for (own, messages, word) in foreign_parts() {
-        let session =
-            read_conversation(messages.to_string().as_bytes(), "", &Limits::default()).unwrap().value;
-        let context = AGENT.assemble_blocking(&session, &TurnInput::default()).unwrap();
+        let context = assemble(&messages);
         for dialect in Dialect::ALL {
             let encoded = dialect.encode(&context.messages, &Request::new("m"));
             let is_sent = encoded.to_string().contains(word);

@@ -134,16 +134,6 @@ fn chat(metadata: &Value, messages: &[&str]) -> Value {
 }
 
 #[test]
-fn subtracts_response_reserve_from_context() {
-    let limits = preset(&json!({ "openai_max_context": 300, "openai_max_tokens": 200 }));
-    let available =
-        |turn: &TurnInput| assemble(std::slice::from_ref(&limits), turn).report.usage.unwrap().available;
-    assert_eq!(available(&TurnInput::default()), Some(97));
-    assert_eq!(available(&TurnInput::default().with(|turn| turn.reserve = Some(50))), Some(247));
-    assert_eq!(available(&TurnInput::default().with(|turn| turn.context_tokens = Some(300))), Some(297));
-}
-
-#[test]
 fn takes_world_info_budget_from_context_without_response() {
     let limits = |answer: i64| preset(&json!({ "openai_max_context": 200, "openai_max_tokens": answer }));
     let settings = json!({ "power_user": {}, "world_info_settings": { "world_info_budget": 10 } });

@@ -7,8 +7,7 @@ use ctx_engine::{AssembleError, Compile, CompiledAgent, Context, Engine};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_processors::WindowSize;
 use ctx_types::{
-    Agent, LoadedWorldbook, Node, Outcome, Persist, Reader, Role, Session, Severity, TurnInput, Worldbook,
-    is_partition,
+    Agent, LoadedWorldbook, Node, Outcome, Persist, Reader, Role, Session, TurnInput, Worldbook, is_partition,
 };
 use generate::turn::turn;
 use proptest::prelude::*;
@@ -90,40 +89,6 @@ fn assemble(user: Value, turn: &TurnInput) -> (CompiledAgent, Result<Context, As
     (compiled, context)
 }
 
-#[track_caller]
-fn check_many(setting: impl Fn(usize) -> Value, findings: usize, last: &str) {
-    let settings: Vec<Value> = (0..10_000).map(setting).collect();
-    let (compiled, context) = assemble(json!({ "processors": settings }), &TurnInput::default());
-    let found = compiled.diagnostics();
-    assert_eq!(
-        (found.len(), found.last().map(|found| found.message.to_string()).unwrap_or_default().as_str()),
-        (findings, last)
-    );
-    assert_eq!(context.unwrap().messages.len(), 2);
-}
-
-#[test]
-fn limits_diagnostics_of_unknown_processors() {
-    let more = "9000 more diagnostics in settings of processors are not shown";
-    check_many(|at| json!({ "id": format!("nobody-{at}"), "enabled": false }), 1_001, more);
-}
-
-#[test]
-fn limits_diagnostics_of_repeated_processor() {
-    let more = "8999 more diagnostics in settings of processors are not shown";
-    check_many(|at| json!({ "id": "token-limiter", "config": { "retainedCharacters": at } }), 1_001, more);
-}
-
-#[test]
-fn limits_diagnostics_of_unknown_keys() {
-    let keys = || (0..10_000).map(|at| (format!("key {at}"), json!(at))).collect();
-    let config = Value::Object(keys());
-    let user = json!({ "processors": [{ "id": "token-limiter", "config": config }] });
-    let (compiled, context) = assemble(user, &TurnInput::default());
-    assert_eq!(compiled.diagnostics().len(), 1_001);
-    assert_eq!(context.unwrap().messages.len(), 2);
-}
-
 #[test]
 fn reports_invalid_settings() {
     for user in [
@@ -145,94 +110,6 @@ fn reports_invalid_settings() {
         assert_eq!(compiled.diagnostics().is_empty(), user.is_null(), "{:?}", compiled.diagnostics());
         assert!(compiled.diagnostics().iter().all(|found| found.message.to_string().len() < 500));
     }
-}
-
-#[track_caller]
-fn check_error(context_tokens: i64, reserve: Option<u32>, expected: &str) {
-    let turn = TurnInput::default().with(|turn| {
-        turn.context_tokens = Some(context_tokens);
-        turn.reserve = reserve;
-    });
-    assert_eq!(assemble(json!({}), &turn).1.unwrap_err().to_string(), expected);
-}
-
-#[test]
-fn rejects_budgets_without_remaining_tokens() {
-    for tokens in [-1, i64::MIN, 1_000_000_001, i64::MAX] {
-        let range = "use 0 to 1000000000; 0 means the model's context window";
-        check_error(tokens, None, &format!("invalid context size `{tokens}`: {range}"));
-    }
-    let account =
-        "no tokens left for messages: context limit 100, response reserve -4294967295, reply prefix -3";
-    check_error(100, Some(u32::MAX), account);
-    check_error(1, None, "no tokens left for messages: context limit 1, reply prefix -3");
-    let named = "no context fits the budget: 1 token is available, but 11 cannot be dropped: preset 6 (preset#0), current turn 5 (history:n1)";
-    check_error(4, None, named);
-}
-
-#[track_caller]
-fn check_said(user: Value, model: Option<&str>, context_tokens: Option<i64>, expected: &[&str]) {
-    let turn = TurnInput::default().with(|turn| {
-        turn.model = model.map(Into::into);
-        turn.context_tokens = context_tokens;
-    });
-    let report = assemble(user, &turn).1.unwrap().report;
-    assert_eq!(
-        report.diagnostics.iter().map(|found| found.message.to_string()).collect::<Vec<_>>(),
-        expected
-    );
-}
-
-#[test]
-fn reports_unknown_context_limit_once() {
-    let known = Some("gpt-4");
-    let unknown = Some("nobody-7b");
-    let not_known = "unknown model `nobody-7b`; tokens are estimated";
-    let no_window = "the context window of `nobody-7b` is unknown; the context has no token limit";
-    let unnamed = "no model is set; the context has no token limit";
-    let zero = || json!({ "contextManagement": { "enabled": true, "maxContextTokens": 0 } });
-    for tokens in [None, Some(0), Some(100)] {
-        check_said(json!({}), known, tokens, &[]);
-    }
-    for tokens in [None, Some(0)] {
-        check_said(json!({}), unknown, tokens, &[not_known, no_window]);
-    }
-    check_said(json!({}), unknown, Some(100), &[not_known]);
-    check_said(json!({}), None, None, &[]);
-    check_said(json!({}), None, Some(0), &[unnamed]);
-    check_said(zero(), None, None, &[unnamed]);
-    check_said(zero(), None, Some(100), &[]);
-    check_said(zero(), known, None, &[]);
-}
-
-/// The command line rejects an invalid number; a file's is ignored.
-#[test]
-fn reports_invalid_token_limit_in_each_layer() {
-    for number in ["-1", "1000000001", "1e30", "0.5", "\"8000\""] {
-        let value: Value = serde_json::from_str(number).unwrap();
-        let parameters = json!({ "contextManagement": { "enabled": true, "maxContextTokens": value } });
-        let file = json!({ "parameters": parameters });
-        let with = Compile::default().with(|compile| {
-            compile.user_parameters = Some(parameters.clone());
-            compile.model_parameters = Some(parameters);
-        });
-        let compiled = ENGINE.compile(&Agent::read(file, &mut Reader::new()), &with);
-        let found = compiled.diagnostics();
-        assert_eq!(found.len(), 3, "{found:?}");
-        let message =
-            format!("`maxContextTokens` must be a whole number from 0 to 1000000000, found `{value}`");
-        for finding in found {
-            assert_eq!((finding.severity, finding.message.to_string()), (Severity::Error, message.clone()));
-        }
-    }
-}
-
-#[test]
-fn sets_no_limit_for_unknown_model() {
-    let turn = TurnInput::default().with(|turn| turn.model = Some("\u{0}nobody\n-7b".into()));
-    let context = assemble(json!({}), &turn).1.unwrap();
-    assert_eq!(context.report.usage.as_ref().unwrap().available, None);
-    assert_eq!(context.report.diagnostics.len(), 2);
 }
 
 /// Texts cache token counts of other turns, which must not change this report.
@@ -266,14 +143,6 @@ fn drops_huge_messages_over_budget() {
     assert_eq!(context.messages.len(), 1);
     let decision = context.report.decisions.first().unwrap();
     assert_eq!((decision.outcome, decision.count, decision.bytes), (Outcome::Dropped, 2, Some(4_000_000)));
-}
-
-#[test]
-fn rejects_messages_over_budget_without_limiter() {
-    let user = json!({ "processors": [{ "id": "token-limiter", "enabled": false }] });
-    let turn = TurnInput::default().with(|turn| turn.context_tokens = Some(10));
-    let error = assemble(user, &turn).1.unwrap_err();
-    insta::assert_snapshot!(error, @"no context fits the budget: 7 tokens are available, but the messages have 11, and `token-limiter` is disabled (user): preset 6 (preset#0), current turn 5 (history:n1); enable it, or raise the budget");
 }
 
 #[test]

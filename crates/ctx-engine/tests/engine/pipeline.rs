@@ -6,6 +6,5 @@ mod order;
 mod recall;
 mod recount;
 mod report;
-mod totals;
 mod variables;
 mod windows;

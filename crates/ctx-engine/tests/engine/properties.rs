@@ -4,15 +4,11 @@ use crate::generate;
 
 use std::sync::LazyLock;
 
-use ctx_anchors::Preset;
 use ctx_engine::{
     Compile, CompiledAgent, Context, Engine, Limits, Switches, read_agent, read_conversation, read_profile,
 };
 use ctx_preset_import::Document;
-use ctx_types::{
-    Agent, Decision, Diagnostic, GenerationKind, Message, Outcome, Persist, Place, Placement, Reader, Role,
-    Session, SourceKind, TurnInput, groups, is_partition,
-};
+use ctx_types::{Agent, Diagnostic, GenerationKind, Message, Persist, Reader, Role, Session, TurnInput};
 use generate::{Case, case, outlined_junk};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -46,11 +42,6 @@ impl Case {
 
     fn conversation(&self) -> Vec<Message> {
         assemble(&compile(&Agent::default()), &self.session(), &self.turn()).messages
-    }
-
-    fn countable(&self) -> u64 {
-        let counts = |message: &&Message| message.place == Place::History && !message.is_continuation_prefix;
-        self.conversation().iter().filter(counts).count() as u64
     }
 }
 
@@ -104,45 +95,8 @@ fn resolves(document: &Value, diagnostic: &Diagnostic) -> bool {
     document.pointer(pointer).is_some() || document.pointer(parent).is_some()
 }
 
-fn accounted(context: &Context, index: usize) -> (usize, usize) {
-    let is_of =
-        |source: &ctx_types::Source| source.kind == SourceKind::Preset && source.index() == Some(index);
-    let sent = context.messages.iter().filter(|message| is_of(&message.source)).count();
-    let is_final = |decision: &&Decision| is_of(&decision.source) && decision.outcome != Outcome::Moved;
-    let left_out = context.report.decisions.iter().filter(is_final).map(|decision| decision.count).sum();
-    (sent, left_out)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn gives_equal_contexts_for_equal_inputs(case in case()) {
-        let compiled = compile(&case.agent());
-        let (session, turn) = (case.session(), case.turn());
-        let context = assemble(&compiled, &session, &turn);
-        prop_assert_eq!(&context, &assemble(&compiled, &session, &turn));
-        prop_assert_eq!(&context, &case.run());
-        prop_assert_eq!(context.to_json().to_string(), case.run().to_json().to_string());
-    }
-
-    #[test]
-    fn sends_each_entry_once_per_depth_or_explains(case in case()) {
-        let context = case.run();
-        let (preset, _) = Preset::compile(&case.agent(), &ENGINE.anchors);
-        for entry in preset.entries().iter().filter(|entry| entry.has_own_content()) {
-            let (sent, left_out) = accounted(&context, entry.index);
-            let points = match &entry.placement {
-                Placement::Depth { points, .. } => points.within(case.countable()).len(),
-                _ => 1,
-            };
-            if sent == 0 {
-                prop_assert!(left_out > 0, "{:?}\n{}", entry, context.to_snapshot());
-            } else {
-                prop_assert!(sent <= points && sent + left_out >= points, "{:?}\n{}", entry, context.to_snapshot());
-            }
-        }
-    }
 
     #[test]
     fn keeps_history_complete_and_in_order(case in case()) {
@@ -166,36 +120,6 @@ proptest! {
             prop_assert!(message.written.is_empty());
             prop_assert_eq!(message.role == Role::Assistant && !text.is_empty(), text.starts_with("answer"));
             prop_assert_eq!(text.starts_with("question"), text.ends_with("{{setvar::a::2}}"));
-        }
-    }
-
-    #[test]
-    fn keeps_groups_together(case in case()) {
-        let context = case.run();
-        let conversation = case.conversation();
-        for group in groups(&conversation).into_iter().filter(|group| group.len() > 1) {
-            let members: Vec<_> = conversation[group].iter().map(name).collect();
-            let first = context.messages.iter().position(|message| name(message) == members[0]);
-            let Some(first) = first else { continue };
-            let found: Vec<_> = context.messages[first..].iter().take(members.len()).map(name).collect();
-            prop_assert_eq!(found, members);
-        }
-    }
-
-    #[test]
-    fn assigns_each_byte_to_one_segment(case in case()) {
-        for message in case.run().messages {
-            prop_assert!(is_partition(&message.segments(), message.content.len()), "{:?}", message);
-        }
-    }
-
-    #[test]
-    fn points_diagnostics_into_agent(case in case()) {
-        let agent = case.agent();
-        let unified = agent.write();
-        let compiled = ENGINE.compile(&agent, &Compile::default());
-        for diagnostic in compiled.diagnostics() {
-            prop_assert!(resolves(&unified, diagnostic), "{}", diagnostic);
         }
     }
 

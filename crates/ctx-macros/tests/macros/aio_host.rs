@@ -72,13 +72,6 @@ fn expands_model_id_and_name() {
 }
 
 #[test]
-fn expands_version_and_examples_of_character_card() {
-    let card =
-        CardTexts { version: Some("1.2".into()), examples: Some("<START>".into()), ..CardTexts::default() };
-    check(&Env { card, ..env() }, "{{agentVersion}} {{mesExamples}}", "1.2 <START>", &[]);
-}
-
-#[test]
 fn defaults_to_standard_guideline() {
     let guideline = |text: &str| {
         let card = CardTexts { visual_guideline: Some(text.into()), ..CardTexts::default() };
@@ -136,15 +129,6 @@ fn lists_files_by_group() {
          - [File] agent-asset://default/notes",
         &[],
     );
-    check(
-        &env,
-        "{{assets::faces}}",
-        "Files of this agent in the group `faces`. Refer to one as `agent-asset://{group}/{id}.{ext}`:\n\
-         - [Image] agent-asset://faces/smile.png: A smile",
-        &[],
-    );
-    let none = "This agent has no files in the group `x`.";
-    check(&env, "{{assets::x}}", none, &[codes::BAD_ARGUMENT]);
     check(&Env::default(), "{{assets}}", "This agent has no files.", &[]);
     assert_eq!(trust(&env, "{{assets}}"), Trust::Import);
 }

@@ -88,26 +88,5 @@ fn rejects_impossible_numbers() {
     check_refused("{{randomInt::a::1}}");
     check_refused("{{randomInt::0::99999999999999999999}}");
     check_refused("{{randomInt::0::9007199254740993}}");
-    check_refused("{{repeat::x::1000000000}}");
-    check_refused("{{repeat::x::-1}}");
-    check_refused("{{repeat::x::1.5}}");
-    check_refused("{{repeat::x::}}");
     check_refused("{{repeat::x::NaN}}");
-}
-
-#[test]
-fn repeats_text() {
-    check_among("{{repeat::ha::3}}", &["hahaha"]);
-    check_among("[{{repeat::x::0}}]", &["[]"]);
-    check_among("{{repeat::{{user}}::2}}", &["MeiMei"]);
-}
-
-#[test]
-fn limits_nested_repetition() {
-    let mut text = "x".to_owned();
-    for _ in 0..20 {
-        text = format!("{{{{repeat::{text}::1000}}}}");
-    }
-    let (out, found) = expand(&env(), &text, &origin());
-    assert_eq!((out, found), (text, vec![codes::OUTPUT_LIMIT]));
 }

@@ -91,13 +91,6 @@ fn stops_doubling_of_a_variable() {
 }
 
 #[test]
-fn stops_repeated_appending() {
-    let bomb = "{{addvar::a::x{{getvar::a}}}}".repeat(30_000);
-    let expansion = expand_in(&bomb, Dialect::Aio, &mut State::new(Limits::default()));
-    assert_eq!(expansion.diagnostics[0].code, codes::OUTPUT_LIMIT);
-}
-
-#[test]
 fn parses_megabyte_of_braces() {
     for pattern in
         ["{", "}", "{}", "{{a", "{{a::", "{{setvar::a::", "{{setvar::", "\\{", "{{ {", "::{{", "}}{{"]

@@ -32,21 +32,6 @@ fn check_from(origin: &Source, env: &Env, text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn assigns_segments_to_values_and_literals() {
-    check(
-        "Hi {{user}}, I am {{agent}}{{char}}.",
-        &[
-            "preset:p1|Preset|Hi ",
-            "macro:user|User|Mei",
-            "preset:p1|Preset|, I am ",
-            "macro:char|Preset|Alice",
-            "macro:char|Preset|Alice",
-            "preset:p1|Preset|.",
-        ],
-    );
-}
-
-#[test]
 fn merges_literals_around_empty_value() {
     check(
         "a{{setvar::x::1}}b{{nobody}}\\{{c {{user}}",

@@ -19,11 +19,6 @@ fn check_found(text: &str, expected: &[Code]) {
 }
 
 #[test]
-fn matches_names_in_any_case() {
-    check("{{SetVar::a::1}}{{GETVAR::a}} {{DESCRIPTION}}", "1 DESC");
-}
-
-#[test]
 fn writes_new_value_after_counting() {
     check("{{setvar::n::5}}{{addvar::n::3}}{{getvar::n}} {{incvar::n}} {{decvar::n}}", "8 9 8");
 }
@@ -222,13 +217,6 @@ fn drops_comments_and_their_content() {
 }
 
 #[test]
-fn treats_call_with_pipe_as_text() {
-    check("{{reverse::a|b}} {{reverse::{{user}}|x}} {{user}}|", "{{reverse::a|b}} {{reverse::Mei|x}} Mei|");
-    check("{{reverse::a\\|b}} {{>reverse::abc|upper}}", "{{reverse::a\\|b}} {{>reverse::abc|upper}}");
-    check_found("{{reverse::a|b}}", &[codes::RESERVED_PIPE]);
-}
-
-#[test]
 fn reads_braces_before_filter_name_as_text() {
     check("{{addvar::n::a | {{getvar::C}} :: b}}", "{{addvar::n::a | {{getvar::C}} :: b}}");
     check("{{reverse::a | b {{user}}}}", "{{reverse::a | b Mei}}");
@@ -263,12 +251,6 @@ fn supports_variable_operators() {
     check("{{.s = ab}}{{.s += cd}}{{.s}}", "abcd");
     check("{{.my-var--}}{{.my-var}}{{ .n ++ }}", "-1-11");
     check("{{.g = Hello, {{user}}!}}{{.g}}{{.e = }}[{{.e}}]", "Hello, Mei![]");
-}
-
-#[test]
-fn supports_variable_fallbacks() {
-    check("{{.z = 0}}{{.z || a}}{{.z ?? b}}{{.m ?? c}}{{.m || d}}{{.m}}", "a0cd");
-    check("{{.m ??= 1}}{{.m ??= 2}}{{.m ||= 3}}{{.z = off}}{{.z ||= 4}}{{.z}}", "11144");
 }
 
 #[test]

@@ -257,30 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn clamps_initial_values() {
-        check(
-            &json!([{ "key": "hp", "initialValue": 120, "max": "100" }]),
-            &["hp=100[,100]"],
-            &[
-                "warning[CTX0760]: the initial value of `hp` is out of bounds; 100 is used (at /variableConfig/definitions/0)",
-            ],
-        );
-    }
-
-    #[test]
     fn skips_invalid_definitions() {
-        check(
-            &json!([{}, { "key": "a b" }, { "key": "a" }, { "key": "a" }, 5, { "key": "n", "min": 3, "max": 1 }, { "key": "m", "min": "x" }]),
-            &["a=[,]", "n=[,]", "m=[,]"],
-            &[
-                "warning[CTX0760]: a variable has no `key` (at /variableConfig/definitions/0)",
-                "warning[CTX0760]: invalid variable name `a b` (at /variableConfig/definitions/1)",
-                "warning[CTX0760]: duplicate variable `a`; the first one is used (at /variableConfig/definitions/3)",
-                "warning[CTX0760]: a variable has no `key` (at /variableConfig/definitions/4)",
-                "warning[CTX0760]: `min` of `n` is above `max`; both are ignored (at /variableConfig/definitions/5)",
-                "warning[CTX0760]: `min` of `m` is not a number; it is ignored (at /variableConfig/definitions/6)",
-            ],
-        );
         check(
             &json!([{ "key": "svars" }, { "key": "svars::list" }, { "key": "svars", "children": [{ "key": "a" }] }]),
             &["svars.a=[,]"],

@@ -162,13 +162,4 @@ mod tests {
         let long = format!("$[{}]", "x".repeat(MAX_PATH + 1));
         check(&long, &long);
     }
-
-    #[test]
-    fn lists_all_variables_by_reserved_name() {
-        check("$[svars::xml] $[svarsx]", "$[svars::xml] $[svarsx] ?$[svars::xml] ?$[svarsx]");
-        check(
-            "$[svars::list]",
-            "- hp: 10\n- 角色.心情: 平静\n- bag: {\"items\":[{\"name\":\"rope\"}]}\n- नमस्ते-x:1: $[hp]",
-        );
-    }
 }

@@ -1,4 +1,4 @@
-//! Formatters, alone and together.
+//! Formatters.
 
 mod alternating;
 mod case;
@@ -8,4 +8,3 @@ mod head;
 mod injections;
 mod property;
 mod provenance;
-mod together;

@@ -8,6 +8,7 @@
 )]
 
 mod formatters;
+mod inputs;
 mod limiter;
 mod plugins;
 mod rules;

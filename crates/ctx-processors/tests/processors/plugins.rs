@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use ctx_anchors::AnchorRegistry;
 use ctx_macros::{MacroPorts, Registry as MacroRegistry};
-use ctx_pipeline::{Cancel, ContextProcessor, Inputs, Pipeline, ProcessorRegistry, Run};
+use ctx_pipeline::{ContextProcessor, Pipeline, ProcessorRegistry, Run};
 use ctx_processors::default_set;
-use ctx_tokens::{Budget, Counter, ModelFacts};
-use ctx_types::{Agent, Persist as _, Reader, Session, TurnInput};
+use ctx_types::{Agent, Persist as _, Reader, TurnInput};
 use serde_json::{Value, json};
+
+use crate::inputs::execute;
 
 #[track_caller]
 fn check(plugins: &[Arc<dyn ContextProcessor>], preset: Value, expected: &[&str]) {
@@ -33,24 +34,8 @@ fn check(plugins: &[Arc<dyn ContextProcessor>], preset: Value, expected: &[&str]
 fn run(registry: &ProcessorRegistry, preset: Value) -> Run {
     let agent = Agent::read(json!({ "presetMessages": preset }), &mut Reader::new());
     let pipeline = Pipeline::compile(registry, &agent, &[]);
-    let turn = TurnInput::new("Hello");
-    let model = ModelFacts::unknown("x");
     let mut run = Run::default();
-    let inputs = Inputs {
-        agent: &agent,
-        profile: None,
-        session: &Session::new("s"),
-        turn: &turn,
-        model: &model,
-        counter: &Counter::for_model(&model).0,
-        budget: &Budget { available: None, lines: Vec::new() },
-        cancel: &Cancel::default(),
-        attachments: ctx_types::AttachmentPorts::default(),
-        embedder: None,
-        deadline: None,
-        stopwatch: None,
-    };
-    pollster::block_on(pipeline.run(&mut run, inputs, ..)).unwrap();
+    execute(&pipeline, &mut run, &agent, None, &TurnInput::new("Hello"));
     run
 }
 

@@ -1,5 +1,5 @@
 use ctx_processors::{VariableDefinitions, Variables};
-use ctx_types::{Content, Node, NodeEdit, NodeId, NodeMetadata, Persist, Reader, Role, Session, SessionOp};
+use ctx_types::{Content, Node, NodeEdit, NodeId, Persist, Reader, Role, Session, SessionOp};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -36,52 +36,6 @@ fn session(texts: &[&str]) -> Session {
 #[track_caller]
 fn check(session: &Session, expected: &str) {
     assert_eq!(format_variables(session, &definitions()), expected);
-}
-
-#[test]
-fn applies_edits_of_old_messages() {
-    let mut session = session(&["<svar name=hp value=10>", "x", "<svar name=hp op=+ value=5>"]);
-    check(&session, "hp=15 mood=calm");
-    let content = Content::Text("<svar name=hp value=90>".into());
-    let edit = SessionOp::Edit { id: "n0".into(), edit: Box::new(NodeEdit::content(content)) };
-    let undo = session.apply(&edit).unwrap();
-    check(&session, "hp=95 mood=calm");
-    session.apply(&undo).unwrap();
-    check(&session, "hp=15 mood=calm");
-}
-
-#[test]
-fn keeps_values_per_branch() {
-    let mut session = session(&["<svar name=hp value=10>", "<svar name=mood value=cross>"]);
-    check(&session, "hp=10 mood=cross");
-    let other = node(7, "<svar name=mood value=glad>", Role::Assistant);
-    session.apply(&SessionOp::Append { parent: "n0".into(), node: other }).unwrap();
-    check(&session, "hp=10 mood=glad");
-    session.apply(&SessionOp::ActivateLeaf { id: "n1".into() }).unwrap();
-    check(&session, "hp=10 mood=cross");
-}
-
-#[test]
-fn ignores_disabled_but_reads_hidden_messages() {
-    let mut session = session(&["<svar name=hp value=10>", "<svar name=hp op=+ value=5>"]);
-    session.apply(&SessionOp::Toggle { id: "n0".into(), enabled: false }).unwrap();
-    check(&session, "hp=55 mood=calm");
-    session.apply(&SessionOp::Toggle { id: "n0".into(), enabled: true }).unwrap();
-    let mut summary = node(9, "In short: <svar name=hp value=99>", Role::System);
-    summary.metadata = Some(Box::new(NodeMetadata {
-        is_compression_node: Some(true),
-        compressed_node_ids: vec!["n0".into(), "n1".into()],
-        ..NodeMetadata::default()
-    }));
-    session.apply(&SessionOp::Insert { after: "n1".into(), node: summary }).unwrap();
-    check(&session, "hp=15 mood=calm");
-}
-
-#[test]
-fn ignores_tool_results() {
-    let nodes = [Role::User, Role::Assistant, Role::System, Role::Tool].into_iter().enumerate();
-    let nodes = nodes.map(|(id, role)| *node(id, "<svar name=hp op=+ value=10>", role));
-    check(&Session::linear("s", nodes).0, "hp=80 mood=calm");
 }
 
 #[test]

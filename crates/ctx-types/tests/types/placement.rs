@@ -28,80 +28,14 @@ fn line(diagnostic: &Diagnostic) -> String {
 }
 
 #[test]
-fn keeps_list_position_without_placement() {
-    check("{}", "in order");
-    check(r#"{"injectionStrategy": {}}"#, "in order");
+fn reads_placement_of_any_spelling() {
     check(r#"{"injectionStrategy": {"order": 5}}"#, "in order");
-    check(r#"{"injectionStrategy": {"type": "default"}}"#, "in order");
     check(r#"{"insertionPoint": null, "anchorTarget": null}"#, "in order");
-}
-
-#[test]
-fn reads_insertion_point_as_index() {
-    check(r#"{"insertionPoint": 0}"#, "index 0");
-    check(r#"{"insertionPoint": -1, "order": 7}"#, "index -1, order 7");
-    check(r#"{"insertionPoint": 2.0}"#, "index 2");
-}
-
-#[test]
-fn reads_depth_from_injection_strategy() {
-    check(r#"{"injectionStrategy": {"type": "depth", "depth": 4}}"#, "depth 4");
+    check(r#"{"insertionPoint": 2.0, "order": 7}"#, "index 2, order 7");
     check(r#"{"injectionStrategy": {"depth": 0, "order": 1.5}}"#, "depth 0, order 1.5");
-}
-
-#[test]
-fn reads_advanced_depth_config() {
-    check(r#"{"injectionStrategy": {"type": "advanced_depth", "depthConfig": "3, 10~5"}}"#, "depth 3, 10~5");
-    check(r#"{"injectionStrategy": {"depthConfig": "3:2"}}"#, "depth 3~2");
-}
-
-#[test]
-fn reads_anchor_from_entry_or_strategy() {
-    check(r#"{"anchorTarget": "lore", "anchorPoint": "before"}"#, "before `lore`");
-    check(
-        r#"{"injectionStrategy": {"type": "anchor", "anchorTarget": "lore", "anchorPosition": "before"}}"#,
-        "before `lore`",
-    );
-    check(r#"{"injectionStrategy": {"anchorTarget": "lore"}}"#, "after `lore`");
+    check(r#"{"injectionStrategy": {"depthConfig": "3:2, 9"}}"#, "depth 3~2, 9");
     check(r#"{"injectionStrategy": {"type": "anchor"}, "anchorTarget": "lore"}"#, "after `lore`");
-}
-
-#[test]
-fn defaults_to_after_anchor() {
-    check(r#"{"anchorTarget": "lore"}"#, "after `lore`");
-    check(r#"{"anchorTarget": "lore", "anchorPoint": "after"}"#, "after `lore`");
-}
-
-#[test]
-fn defaults_to_chat_history_anchor() {
-    check(r#"{"anchorPoint": "before"}"#, "before `chat_history`");
-    check(r#"{"anchorTarget": "__CHAT_HISTORY__"}"#, "after `chat_history`");
     check(r#"{"anchorTarget": " "}"#, "after `chat_history`");
-    check(r#"{"injectionStrategy": {"type": "anchor"}}"#, "after `chat_history`");
-}
-
-#[test]
-fn reports_unknown_anchor_side_at_its_location() {
-    check(
-        r#"{"anchorTarget": "lore", "anchorPoint": "above"}"#,
-        "after `lore`\nCTX0110 /anchorPoint: unknown side `above` of an anchor; `after` is used",
-    );
-    check(
-        r#"{"injectionStrategy": {"anchorTarget": "lore", "anchorPosition": "above"}}"#,
-        "after `lore`\nCTX0110 /injectionStrategy/anchorPosition: unknown side `above` of an anchor; `after` is used",
-    );
-}
-
-#[test]
-fn prefers_explicit_type_and_reports_ignored_fields() {
-    check(
-        r#"{"injectionStrategy": {"type": "default", "depth": 3}, "insertionPoint": 2}"#,
-        "in order\nCTX0110 /insertionPoint: `insertionPoint` has no effect: `injectionStrategy.type` is `default`",
-    );
-    check(
-        r#"{"injectionStrategy": {"type": "depth", "depth": 3}, "anchorTarget": "lore"}"#,
-        "depth 3\nCTX0110 /anchorTarget: `anchorTarget` has no effect: `injectionStrategy.type` is `depth`",
-    );
 }
 
 #[test]
@@ -114,50 +48,10 @@ fn ignores_unused_strategy_fields_silently() {
 }
 
 #[test]
-fn prefers_depth_over_index_over_anchor() {
-    check(
-        r#"{"injectionStrategy": {"depth": 3}, "insertionPoint": 1, "anchorTarget": "lore"}"#,
-        "depth 3\nCTX0110 : the entry has 3 placements; `depth 3` is used",
-    );
-    check(
-        r#"{"insertionPoint": 1, "anchorTarget": "lore"}"#,
-        "index 1\nCTX0110 : the entry has 2 placements; `index 1` is used",
-    );
-}
-
-#[test]
-fn reports_unknown_type_and_infers_placement() {
-    check(
-        r#"{"injectionStrategy": {"type": "deep", "depth": 3}}"#,
-        "depth 3\nCTX0110 /injectionStrategy/type: unknown injection strategy type `deep`; it is inferred from the other fields",
-    );
-}
-
-#[test]
-fn keeps_list_position_if_value_is_missing() {
-    check(
-        r#"{"injectionStrategy": {"type": "depth"}}"#,
-        "in order\nCTX0110 /injectionStrategy/type: the injection strategy needs `depth`; the entry stays at its list position",
-    );
-    check(
-        r#"{"injectionStrategy": {"type": "advanced_depth", "depthConfig": " "}}"#,
-        "in order\nCTX0110 /injectionStrategy/type: the injection strategy needs `depthConfig`; the entry stays at its list position",
-    );
-}
-
-#[test]
 fn falls_back_to_plain_depth() {
     check(
         r#"{"injectionStrategy": {"type": "advanced_depth", "depthConfig": "x", "depth": 2}}"#,
         "depth 2\nCTX0111 /injectionStrategy/depthConfig: invalid depth `x`; it is ignored\nCTX0110 /injectionStrategy/type: `depthConfig` has no depth; depth 2 is used",
-    );
-}
-
-#[test]
-fn reports_negative_depth_and_uses_zero() {
-    check(
-        r#"{"injectionStrategy": {"depth": -3}}"#,
-        "depth 0\nCTX0111 /injectionStrategy/depth: depth -3 is negative; 0 is used",
     );
 }
 

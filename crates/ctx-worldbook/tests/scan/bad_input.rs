@@ -2,8 +2,8 @@
 
 use ctx_types::{Persist as _, Reader, Worldbook};
 use ctx_worldbook::{
-    Book, BookSet, Entry, Level, Limits, ListedDraws, NoMacros, Ports, Scan, ScanInput, ScanMessage,
-    Settings, codes, idle_decorators,
+    Book, BookSet, Level, Limits, ListedDraws, NoMacros, Ports, Scan, ScanInput, ScanMessage, Settings,
+    codes, idle_decorators,
 };
 use serde_json::{Value, json};
 
@@ -56,26 +56,6 @@ fn reads_nulls_and_quoted_numbers() {
 }
 
 #[test]
-fn reports_invalid_entry_once() {
-    check(json!({ "entries": [null, 5, { "key": ["moon"] }] }), &["CTX0100", "CTX0100"], 1);
-}
-
-#[test]
-fn reports_duplicate_uids_and_activates_one_entry() {
-    let entries = json!([{ "uid": 1, "key": ["moon"] }, { "uid": 1, "key": ["moon"] }]);
-    check(json!({ "entries": entries }), &["CTX0952"], 1);
-}
-
-#[test]
-fn reports_invalid_patterns() {
-    check(
-        json!({ "entries": [{ "key": ["/(/", "moon"] }, { "key": ["/[/g"] }] }),
-        &["CTX0950", "CTX0950"],
-        1,
-    );
-}
-
-#[test]
 fn limits_reported_idle_decorators() {
     let entries = vec![json!({ "content": "@@foo\n@@priority 1\nx" }); 501];
     let book = Worldbook::read(json!({ "dialect": "risuai", "entries": entries }), &mut Reader::new());
@@ -83,25 +63,6 @@ fn limits_reported_idle_decorators() {
     assert_eq!(found.len(), 1_001);
     let last = "info[CTX0954]: more than 1000 diagnostics in `worldbook`; the rest is not shown";
     assert_eq!(found[1_000].to_string(), last);
-}
-
-#[test]
-fn reports_unknown_dialect() {
-    let (_, found) =
-        Book::read("B", Level::Global, &Worldbook::read(json!({ "dialect": "ccv4" }), &mut Reader::new()));
-    assert_eq!(
-        found[0].to_string(),
-        "warning[CTX0955]: unknown dialect `ccv4`; SillyTavern's rules apply (at B /dialect)"
-    );
-    assert_eq!(found[0].help.as_ref().map(ToString::to_string).as_deref(), Some("did you mean `ccv3`?"));
-}
-
-#[test]
-fn stops_slow_expressions() {
-    let text = "a".repeat(10_000);
-    let entries = json!([{ "key": ["/(a+)+\\1[b-z]/"] }, { "key": ["aaa"] }]);
-    let (found, active) = run(json!({ "entries": entries }), &text, Settings::default(), Limits::default());
-    assert_eq!((found, active), (vec!["CTX0960".to_owned()], 1));
 }
 
 #[test]
@@ -137,34 +98,12 @@ fn limits_considered_entries() {
 }
 
 #[test]
-fn activates_mutually_triggering_entries_once() {
-    let entries = json!([
-        { "key": ["moon"], "content": "the sun" },
-        { "key": ["sun"], "content": "the moon, and the sun" },
-        { "key": ["/the (sun|moon)/"], "content": "the moon" },
-    ]);
-    let settings = Settings { recursive: true, ..Settings::default() };
-    let (found, active) = run(json!({ "entries": entries }), "moon", settings, Limits::default());
-    assert_eq!((found, active), (vec![], 3));
-}
-
-#[test]
 fn keeps_file_with_many_entries() {
     let entry = |n: usize| (n.to_string(), json!({ "uid": n, "key": [format!("key{n}.")], "mine": [n] }));
     let entries: serde_json::Map<String, Value> = (0..100_000).map(entry).collect();
     let settings = Settings { recursive: true, ..Settings::default() };
     let (found, active) = run(json!({ "entries": entries }), "key77. key99999.", settings, Limits::default());
     assert_eq!((found, active), (vec![], 2));
-}
-
-#[test]
-fn scans_many_entries() {
-    let entry = |n: usize| Entry { keys: vec![format!("key{n}").into()], ..Entry::default() };
-    let book = Book { name: "B".into(), entries: (0..100_000).map(entry).collect(), ..Book::default() };
-    let settings = Settings { recursive: true, match_whole_words: true, ..Settings::default() };
-    let (set, found) = BookSet::compile([book], settings, Limits::default());
-    assert_eq!(found, []);
-    assert_eq!(scan(&set, "key5 key77 key99999").activations.len(), 3);
 }
 
 #[test]

@@ -22,40 +22,11 @@ fn counts_line_feeds_in_budget() {
 }
 
 #[test]
-fn stops_after_first_entry_over_budget() {
-    let case =
-        json!({ "entries": [constant(9, 5), constant(8, 50), constant(7, 1)], "context": 80, "chat": [] });
-    check(
-        case,
-        &[
-            &active(9),
-            "8: no, its 50 tokens exceed the remaining budget (of 20 tokens)",
-            "7: no, the budget of 20 tokens is used up",
-        ],
-    );
-}
-
-#[test]
 fn activates_and_counts_exempt_entries() {
     let mut exempt = constant(8, 50);
     exempt["ignoreBudget"] = json!(true);
     let case = json!({ "entries": [constant(9, 5), exempt, constant(7, 1)], "context": 80, "chat": [] });
     check(case, &[&active(9), &active(8), "7: no, its 1 token exceeds the remaining budget (of 20 tokens)"]);
-}
-
-#[test]
-fn activates_exempt_entries_after_exhausted_budget() {
-    let mut exempt = constant(7, 50);
-    exempt["ignoreBudget"] = json!(true);
-    let case = json!({ "entries": [constant(9, 30), constant(8, 1), exempt], "context": 80, "chat": [] });
-    check(
-        case,
-        &[
-            "9: no, its 30 tokens exceed the remaining budget (of 20 tokens)",
-            "8: no, the budget of 20 tokens is used up",
-            &active(7),
-        ],
-    );
 }
 
 #[test]

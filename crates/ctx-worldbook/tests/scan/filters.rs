@@ -39,19 +39,6 @@ fn ignores_tag_filter_without_known_tags() {
 }
 
 #[test]
-fn filters_entries_by_generation_type() {
-    let case = json!({
-        "entries": [
-            { "constant": true, "triggers": ["continue"] },
-            { "constant": true, "triggers": ["normal", "swipe"] },
-            { "constant": true, "triggers": [] },
-        ],
-        "trigger": "continue", "chat": [],
-    });
-    check(case, &[ACTIVE, "1: no, only for `normal`, `swipe`", "2: constant (pass 1)"]);
-}
-
-#[test]
 fn reports_first_reason() {
     let entry = json!({
         "disable": true, "triggers": ["quiet"], "characterFilter": { "names": ["x"] }, "delay": 9, "constant": true,

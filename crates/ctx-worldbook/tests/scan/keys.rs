@@ -69,13 +69,6 @@ fn expands_macros_in_keys() {
 }
 
 #[test]
-fn searches_speaker_names_if_enabled() {
-    let case = |is_wanted: bool| json!({ "settings": { "include_names": is_wanted }, "entries": [{ "key": ["zelda"] }], "chat": [["Zelda", "hi"]] });
-    check(case(true), &["0: key `zelda` in message 0 (pass 1)"]);
-    check(case(false), &["0: no, no key matches"]);
-}
-
-#[test]
 fn matches_across_messages_only_with_expressions() {
     let case = json!({
         "entries": [{ "key": ["new old"] }, { "key": ["/new\\s+\\x01old/"] }, { "key": ["/old[^]*new/"] }],

@@ -70,19 +70,6 @@ fn separates_depths_by_role() {
 }
 
 #[test]
-fn sorts_outlet_entries_in_descending_order() {
-    let entry = |order: u8, name: &str| {
-        let mut entry = at(7, order, &order.to_string());
-        entry["outletName"] = json!(name);
-        entry
-    };
-    assert_eq!(
-        output(json!([entry(1, "x"), entry(2, "x"), entry(3, ""), entry(4, "y")])),
-        json!({ "outlets": { "x": ["2", "1"], "y": ["4"] }, "unplaced": [[1, "its outlet has no name"]] })
-    );
-}
-
-#[test]
 fn leaves_empty_entry_unplaced() {
     assert_eq!(output(json!([at(0, 1, "")])), json!({ "unplaced": [[0, "its content is empty"]] }));
 }

@@ -1,7 +1,6 @@
 use serde_json::json;
 
-use crate::case::{check, compile, draws, scan};
-use ctx_worldbook::{PassKind, TimedState};
+use crate::case::check;
 
 /// Only new text is searched, but a match may cross its start.
 #[test]
@@ -35,47 +34,6 @@ fn finds_patterns_in_and_across_entry_texts() {
 }
 
 #[test]
-fn searches_texts_of_active_entries() {
-    let case = json!({
-        "settings": { "recursive": true },
-        "entries": [{ "key": ["go"], "content": "Alpha" }, { "key": ["alpha"], "content": "beta" }, { "key": ["/^.*beta/"] }],
-        "chat": ["go"],
-    });
-    check(
-        case,
-        &[
-            "0: key `go` in message 0 (pass 1)",
-            "1: key `alpha` in the content of `B.0` (pass 2)",
-            "2: no, no key matches",
-        ],
-    );
-}
-
-#[test]
-fn searches_all_texts_in_order() {
-    let case = json!({
-        "settings": { "recursive": true },
-        "entries": [{ "key": ["go"], "content": "alpha" }, { "key": ["/go[^]*alpha/"] }, { "key": ["/alpha$/"] }],
-        "chat": ["go"],
-    });
-    check(
-        case,
-        &[
-            "0: key `go` in message 0 (pass 1)",
-            "1: key `/go[^]*alpha/` in message 0 (pass 2)",
-            "2: key `/alpha$/` in the content of `B.0` (pass 2)",
-        ],
-    );
-}
-
-#[test]
-fn skips_entry_texts_without_recursion() {
-    let case =
-        json!({ "entries": [{ "key": ["go"], "content": "alpha" }, { "key": ["alpha"] }], "chat": ["go"] });
-    check(case, &["0: key `go` in message 0 (pass 1)", "1: no, no key matches"]);
-}
-
-#[test]
 fn excludes_entries_with_no_recursive_search() {
     let entries = json!([
         { "key": ["moon"], "content": "sunword" },
@@ -94,31 +52,6 @@ fn excludes_entries_with_no_recursive_search() {
     );
     let direct = "1: key `sunword` in message 0 (pass 1)";
     check(case("moon sunword"), &["0: key `moon` in message 0 (pass 1)", direct]);
-}
-
-#[test]
-fn excludes_or_stops_recursion_per_entry() {
-    let case = json!({
-        "settings": { "recursive": true },
-        "entries": [
-            { "key": ["go"], "content": "alpha beta" },
-            { "key": ["alpha"], "excludeRecursion": true },
-            { "key": ["beta"], "preventRecursion": true, "content": "gamma" },
-            { "key": ["gamma"] },
-            { "key": ["delta"], "excludeRecursion": true },
-        ],
-        "chat": ["go"],
-    });
-    check(
-        case,
-        &[
-            "0: key `go` in message 0 (pass 1)",
-            "1: no, key `alpha` matches only in other entries; this entry is excluded from recursion",
-            "2: key `beta` in the content of `B.0` (pass 2)",
-            "3: no, no key matches",
-            "4: no, no key matches",
-        ],
-    );
 }
 
 #[test]
@@ -243,15 +176,4 @@ fn recurses_after_wider_search() {
         "chat": ["old", "new"],
     });
     check(case, &["0: key `old` in message 0 (pass 2)", "1: key `alpha` in the content of `B.0` (pass 3)"]);
-}
-
-#[test]
-fn reports_passes() {
-    let case = json!({
-        "settings": { "recursive": true }, "chat": ["a"],
-        "entries": [{ "key": ["a"], "content": "b" }, { "key": ["b"], "content": "c" }],
-    });
-    let set = compile(&case);
-    let scan = scan(&set, &case, &case["chat"], &TimedState::default(), &mut draws(&case));
-    assert_eq!(scan.passes, [PassKind::Initial, PassKind::Recursion, PassKind::Recursion]);
 }

@@ -16,15 +16,6 @@ fn chats(lengths: &[(usize, bool)]) -> Value {
 }
 
 #[test]
-fn keeps_sticky_entry_active() {
-    let case = json!({
-        "settings": { "depth": 1 }, "entries": [{ "key": ["magic"], "sticky": 2 }],
-        "chats": chats(&[(1, true), (2, false), (3, false), (4, false)]),
-    });
-    check_chats(case, &[&["0"], &["0"], &[], &[]]);
-}
-
-#[test]
 fn blocks_entry_during_cooldown() {
     let case = json!({
         "settings": { "depth": 1 }, "entries": [{ "key": ["magic"], "cooldown": 2 }],

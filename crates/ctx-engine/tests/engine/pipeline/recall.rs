@@ -97,25 +97,6 @@ fn places_recalled_passages_before_question() {
 }
 
 #[test]
-fn ignores_disabled_messages_and_other_branches() {
-    let mut off = session(420);
-    off.apply(&SessionOp::Toggle { id: "n21".into(), enabled: false }).unwrap();
-    check(&["recall"], &off, "May she have walnut cake?", false);
-    let mut branch = session(420);
-    let mut parent: std::sync::Arc<str> = "n20".into();
-    for at in 0..300 {
-        let id = format!("b{at}");
-        let role = if at % 2 == 0 { Role::User } else { Role::Assistant };
-        let node = Node::new(role, format!("The ferry {at} came in at dawn, and went out at dusk."))
-            .with_id(id.clone());
-        branch.apply(&SessionOp::Append { parent, node: Box::new(node) }).unwrap();
-        parent = id.into();
-    }
-    branch.apply(&SessionOp::ActivateLeaf { id: parent }).unwrap();
-    check(&["recall"], &branch, "May she have walnut cake?", false);
-}
-
-#[test]
 fn does_not_recall_for_unspecific_questions() {
     let (session, memory) = (session(420), TurnCache::default());
     let compiled = compile(&["recall"]);

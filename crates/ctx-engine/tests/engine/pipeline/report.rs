@@ -1,7 +1,7 @@
 use ctx_types::phrase;
 use std::collections::BTreeSet;
 
-use ctx_types::{LogLine, Outcome, TokenFigure};
+use ctx_types::{LogLine, Outcome, SourceKind, TokenFigure};
 use serde_json::{Value, json};
 
 use crate::pipeline::case::{Case, plugin, written};
@@ -90,9 +90,19 @@ fn uses_camel_case_keys() {
 }
 
 #[test]
-fn includes_level_and_details_in_log_lines() {
-    let report = report();
-    let stage = report["stages"].as_array().unwrap().iter().rev().nth(1).unwrap();
-    let line = json!({ "level": "warn", "message": "the sky is grey", "details": { "sky_colour": "grey" } });
-    assert_eq!(stage["log"], json!([line]));
+fn counts_separators_and_overhead_as_segments() {
+    let mut case = Case::talk(1, 1_000);
+    case.agent["presetMessages"] = json!([
+        { "role": "system", "content": "You help." },
+        { "role": "system", "content": "Be kind." },
+        { "type": "chat_history" },
+    ]);
+    let context = case.context();
+    let shares = &context.token_shares()[0];
+    let found: Vec<(String, u32)> =
+        shares.iter().map(|share| (share.segment.source.to_string(), share.tokens)).collect();
+    let expected = [("preset#0", 3), ("separator", 2), ("preset#1", 2), ("overhead:per message", 3)];
+    assert_eq!(found, expected.map(|(name, tokens)| (name.to_owned(), tokens)));
+    assert_eq!(shares.last().unwrap().segment.source.kind, SourceKind::Overhead);
+    assert_eq!(found.iter().map(|(_, tokens)| tokens).sum::<u32>(), context.tokens()[0]);
 }

@@ -28,20 +28,6 @@ fn passes_values_between_processors() {
 }
 
 #[test]
-fn isolates_clone_from_later_changes() {
-    let mut blackboard = Blackboard::default();
-    blackboard.insert(Mood(1));
-    blackboard.set_json("a", "x", json!(1));
-    let saved = blackboard.clone();
-    blackboard.get_mut::<Mood>().unwrap().0 = 2;
-    blackboard.set_json("a", "x", json!(2));
-    blackboard.set_json("b", "x", json!(3));
-    assert_eq!((saved.get::<Mood>(), blackboard.get::<Mood>()), (Some(&Mood(1)), Some(&Mood(2))));
-    assert_eq!((saved.json("a", "x"), blackboard.json("a", "x")), (Some(&json!(1)), Some(&json!(2))));
-    assert_eq!((saved.json("b", "x"), blackboard.json("b", "y")), (None, None));
-}
-
-#[test]
 fn returns_none_for_missing_values() {
     let mut blackboard = Blackboard::default();
     assert_eq!(blackboard.get_mut::<Mood>(), None);

@@ -1,7 +1,6 @@
 //! Closures as processors, and runs over messages written as words.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use ctx_pipeline::{
     Cancel, Config, ContextProcessor, Descriptor, Draft, Inputs, Pipeline, PipelineContext, PrepareContext,
@@ -9,8 +8,7 @@ use ctx_pipeline::{
 };
 use ctx_tokens::{Budget, ModelFacts};
 use ctx_types::{
-    Agent, Deadline, EncodingId, LogLevel, Message, Role, Session, Source, Stopwatch, TokenCounter, ToolCall,
-    TurnInput,
+    Agent, EncodingId, LogLevel, Message, Role, Session, Source, Stopwatch, TokenCounter, ToolCall, TurnInput,
 };
 
 type Act = Box<dyn Fn(&mut PipelineContext<'_>) -> Result<(), ProcessorError> + Send + Sync>;
@@ -95,9 +93,7 @@ impl ContextProcessor for Step {
 #[derive(Default)]
 pub(crate) struct Host {
     pub(crate) cancel: Cancel,
-    pub(crate) deadline: Option<Box<dyn Deadline>>,
     pub(crate) stopwatch: Option<Box<dyn Stopwatch>>,
-    pub(crate) limit: Option<Duration>,
 }
 
 #[track_caller]
@@ -112,10 +108,7 @@ pub(crate) fn run(
     before: &str,
     host: &Host,
 ) -> (Run, Result<(), RunError>) {
-    let mut pipeline = compile(steps);
-    if let Some(limit) = host.limit {
-        pipeline = pipeline.with_limit(limit);
-    }
+    let pipeline = compile(steps);
     let mut run = Run { draft: Draft::from_messages(messages(before)), ..Run::default() };
     let result = with_inputs(host, |inputs| pollster::block_on(pipeline.run(&mut run, inputs, ..)));
     (run, result)
@@ -144,7 +137,7 @@ pub(crate) fn with_inputs<T>(host: &Host, use_inputs: impl FnOnce(Inputs<'_>) ->
         cancel: &host.cancel,
         attachments: ctx_types::AttachmentPorts::default(),
         embedder: None,
-        deadline: host.deadline.as_deref(),
+        deadline: None,
         stopwatch: host.stopwatch.as_deref(),
     })
 }

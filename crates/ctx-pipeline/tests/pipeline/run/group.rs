@@ -1,6 +1,6 @@
 use ctx_types::{Message, Role};
 
-use crate::run::case::{Step, check, message, messages};
+use crate::run::case::{Step, check, messages};
 
 #[track_caller]
 fn check_edit(before: &str, edit: impl Fn(&mut Vec<Message>) + Send + Sync + 'static, expected: &[&str]) {
@@ -19,15 +19,6 @@ fn broken(member: &str) -> String {
 
 fn moved(id: &str) -> String {
     format!("moved history:{id}: placed before a tool call, which stays with its results")
-}
-
-#[test]
-fn moves_foreign_message_before_group() {
-    check_edit(
-        "u1 c1:x,y t1:x t2:y",
-        with("u1 c1:x,y s1 t1:x t2:y"),
-        &["u1 s1 c1:x,y t1:x t2:y", &moved("s1")],
-    );
 }
 
 #[test]
@@ -150,24 +141,6 @@ fn matches_members_without_ids_by_calls() {
 fn allows_changing_member_texts() {
     let shout = |messages: &mut Vec<Message>| messages[1].content = ctx_types::Content::Text("SUN".into());
     check_edit("c1:x t1:x", shout, &["c1:x SUN"]);
-}
-
-#[test]
-fn checks_groups_after_each_processor() {
-    check(
-        [
-            Step::edit("one", |messages| messages.insert(1, message("s1"))),
-            Step::edit("two", |messages| messages.truncate(2)),
-            Step::edit("three", |messages| messages.insert(2, message("s3"))),
-        ],
-        "c1:x t1:x",
-        &[
-            "s1 s3 c1:x t1:x",
-            "error[CTX0454]: processor `two` failed: it removed, duplicated, or separated `t1` from its tool call group",
-            &moved("s1"),
-            &moved("s3"),
-        ],
-    );
 }
 
 #[test]

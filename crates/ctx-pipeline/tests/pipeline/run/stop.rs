@@ -3,134 +3,19 @@ use std::future::Future as _;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use ctx_pipeline::{Cancel, Pipeline, ProcessorError, Run, RunError};
-use ctx_types::{Deadline, PortFuture, Stopwatch};
+use ctx_types::Stopwatch;
 
 use crate::run::case::{Host, Step, compile, describe, run, with_inputs};
-
-/// Expires after a number of checks.
-#[derive(Clone)]
-struct Countdown(Arc<AtomicU64>);
-
-impl Countdown {
-    fn new(asks: u64) -> Self {
-        Self(Arc::new(AtomicU64::new(asks)))
-    }
-}
-
-impl Deadline for Countdown {
-    fn is_over(&self) -> bool {
-        let left = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
-        left.is_err()
-    }
-
-    fn over(&self) -> PortFuture<'_, ()> {
-        Box::pin(std::future::poll_fn(|cx| {
-            if self.is_over() {
-                return Poll::Ready(());
-            }
-            cx.waker().wake_by_ref();
-            Poll::Pending
-        }))
-    }
-
-    /// One check per millisecond.
-    fn within(&self, limit: Duration) -> Box<dyn Deadline> {
-        Box::new(Self::new(u64::try_from(limit.as_millis()).unwrap().min(self.0.load(Ordering::SeqCst))))
-    }
-}
-
-fn with_deadline(asks: u64) -> Host {
-    Host { deadline: Some(Box::new(Countdown::new(asks))), ..Host::default() }
-}
-
-#[track_caller]
-fn check_limited(steps: Vec<Step>, host: &Host, expected: &[&str]) {
-    let (run, result) = run(steps, "u1", host);
-    assert!(result.is_ok(), "{result:?}");
-    assert_eq!(describe(&run), expected);
-}
 
 #[track_caller]
 fn check_cancelled(steps: Vec<Step>, host: &Host, expected: &[&str]) {
     let (run, result) = run(steps, "u1", host);
     assert!(matches!(result, Err(RunError::Cancelled)), "{result:?}");
     assert_eq!(describe(&run), expected);
-}
-
-fn looping(id: &str) -> Step {
-    Step::new(id, |cx| {
-        cx.draft.messages_mut().clear();
-        loop {
-            cx.checkpoint()?;
-        }
-    })
-}
-
-const TIMED_OUT: &str = "failed: timed out";
-
-#[test]
-fn stops_and_rolls_back_hanging_processor() {
-    let hangs = Step::push("s1").hanging();
-    check_limited(
-        vec![hangs],
-        &with_deadline(50),
-        &["u1", &format!("error[CTX0455]: processor `s1` {TIMED_OUT}")],
-    );
-}
-
-#[test]
-fn stops_loop_at_checkpoint() {
-    check_limited(
-        vec![looping("busy")],
-        &with_deadline(50),
-        &["u1", &format!("error[CTX0455]: processor `busy` {TIMED_OUT}")],
-    );
-}
-
-#[test]
-fn ends_run_when_core_processor_hangs() {
-    let (run, result) = run([Step::push("s1").hanging().core()], "u1", &with_deadline(50));
-    assert_eq!(result.unwrap_err().to_string(), "core processor `s1` failed: timed out");
-    assert_eq!(describe(&run), ["u1"]);
-}
-
-#[test]
-fn skips_processors_after_deadline() {
-    check_limited(
-        vec![Step::push("s1").hanging(), Step::push("s2")],
-        &with_deadline(50),
-        &[
-            "u1",
-            &format!("error[CTX0455]: processor `s1` {TIMED_OUT}"),
-            &format!("error[CTX0455]: processor `s2` {TIMED_OUT}"),
-        ],
-    );
-}
-
-#[test]
-fn limits_each_processor_separately() {
-    let host = Host { limit: Some(Duration::from_millis(50)), ..with_deadline(10_000) };
-    check_limited(
-        vec![Step::push("s1").hanging(), looping("busy"), Step::push("s2")],
-        &host,
-        &[
-            "u1 s2",
-            &format!("error[CTX0455]: processor `s1` {TIMED_OUT}"),
-            &format!("error[CTX0455]: processor `busy` {TIMED_OUT}"),
-        ],
-    );
-}
-
-#[test]
-fn reports_limit_without_clock_once() {
-    let host = Host { limit: Some(Duration::ZERO), ..Host::default() };
-    let expected =
-        "info[CTX0458]: processors have a time limit, but the host provides no clock; the limit is ignored";
-    check_limited(vec![Step::push("s1"), Step::push("s2")], &host, &["u1 s1 s2", expected]);
 }
 
 #[test]
@@ -183,18 +68,6 @@ fn cancels_loop_at_checkpoint() {
 }
 
 #[test]
-fn cancels_run_although_processor_hides_it() {
-    let host = Host::default();
-    let cancel = host.cancel.clone();
-    let hides = Step::new("hides", move |cx| {
-        cancel.cancel();
-        assert!(cx.checkpoint().is_err());
-        Ok(())
-    });
-    check_cancelled(vec![hides, Step::push("s1")], &host, &["u1"]);
-}
-
-#[test]
 fn reports_cancellation_instead_of_failure() {
     let host = Host::default();
     let cancel = host.cancel.clone();
@@ -203,19 +76,6 @@ fn reports_cancellation_instead_of_failure() {
         Err(ProcessorError::failed("the port was closed"))
     });
     check_cancelled(vec![fails.core()], &host, &["u1"]);
-}
-
-#[test]
-fn reuses_handle_for_many_runs() {
-    let host = Host::default();
-    for _ in 0..3 {
-        let (_, result) = run([Step::push("s1")], "u1", &host);
-        assert!(result.is_ok());
-    }
-    let handle: Cancel = host.cancel.clone();
-    handle.cancel();
-    assert!(host.cancel.is_cancelled());
-    assert_eq!(format!("{handle:?}"), "Cancel(true)");
 }
 
 #[test]

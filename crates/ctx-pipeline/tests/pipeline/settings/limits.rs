@@ -29,15 +29,6 @@ fn merges_ten_thousand_processors_and_settings() {
 }
 
 #[test]
-fn unregisters_many_processors() {
-    let mut registry = many_processors();
-    for index in 0..100 {
-        registry.unregister(&format!("processor-{index}")).unwrap();
-    }
-    assert_eq!(registry.descriptors().count(), MANY - 100);
-}
-
-#[test]
 fn reports_first_thousand_unknown_processors() {
     let (layer, _) = SettingsLayer::read(SettingOrigin::User, &entries("unknown", MANY), "");
     let (_, found) = many_processors().resolve(&[layer]);

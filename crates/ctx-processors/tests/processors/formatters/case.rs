@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use ctx_pipeline::{
-    Cancel, ContextProcessor, Draft, Inputs, Pipeline, ProcessorRegistry, Run, SettingOrigin, SettingsLayer,
-};
+use ctx_pipeline::{ContextProcessor, Draft, Pipeline, ProcessorRegistry, Run, SettingOrigin, SettingsLayer};
 use ctx_processors::{
     ConvertSystemToUser, EnsureAlternatingRoles, MergeConsecutiveRoles, MergeInjections, MergeSystemToHead,
 };
-use ctx_tokens::{Budget, ModelFacts};
 use ctx_types::{
-    Agent, Attachment, Content, ContentPart, DepthPoints, EncodingId, Message, Order, Place, Placement,
-    Reasoning, Role, Session, Side, Source, SourceKind, Text, TokenCounter, ToolCall, Trust, TurnInput,
+    Agent, Attachment, Content, ContentPart, DepthPoints, Message, Order, Place, Placement, Reasoning, Role,
+    Side, Source, SourceKind, Text, ToolCall, Trust, TurnInput,
 };
 use serde_json::{Value, json};
+
+use crate::inputs::execute;
 
 /// Compares the resulting messages, one per line.
 ///
@@ -50,31 +49,9 @@ pub(crate) fn run(processors: &Value, messages: Vec<Message>) -> Run {
     let pipeline = Pipeline::compile(&registry(), &Agent::default(), &[layer]);
     assert_eq!(pipeline.diagnostics(), []);
     let mut run = Run { draft: Draft::from_messages(messages), ..Run::default() };
-    execute(&pipeline, &mut run);
+    execute(&pipeline, &mut run, &Agent::default(), None, &TurnInput::default());
     assert_eq!(run.diagnostics, []);
     run
-}
-
-fn execute(pipeline: &Pipeline, run: &mut Run) {
-    let (agent, turn, model, cancel) =
-        (Agent::default(), TurnInput::default(), ModelFacts::unknown("x"), Cancel::default());
-    let (session, _) = Session::linear("s", []);
-    let budget = Budget { available: None, lines: Vec::new() };
-    let inputs = Inputs {
-        agent: &agent,
-        profile: None,
-        session: &session,
-        turn: &turn,
-        model: &model,
-        counter: &Bytes,
-        budget: &budget,
-        cancel: &cancel,
-        attachments: ctx_types::AttachmentPorts::default(),
-        embedder: None,
-        deadline: None,
-        stopwatch: None,
-    };
-    pollster::block_on(pipeline.run(run, inputs, ..)).unwrap();
 }
 
 fn registry() -> ProcessorRegistry {
@@ -90,19 +67,6 @@ fn registry() -> ProcessorRegistry {
         registry.register(formatter).unwrap();
     }
     registry
-}
-
-/// One token per byte.
-struct Bytes;
-
-impl TokenCounter for Bytes {
-    fn encoding(&self) -> EncodingId {
-        EncodingId(1)
-    }
-
-    fn count(&self, text: &str) -> u32 {
-        u32::try_from(text.len()).unwrap()
-    }
 }
 
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {

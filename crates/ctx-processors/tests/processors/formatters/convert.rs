@@ -1,26 +1,9 @@
 use serde_json::{Value, json};
 
-use crate::formatters::case::{check, check_decisions};
+use crate::formatters::case::check;
 
 fn on() -> Value {
     json!([["convert-system-to-user", { "separator": " + " }]])
-}
-
-#[test]
-fn converts_system_and_developer_messages_to_user() {
-    check(
-        on(),
-        "skeleton system: a
-         history assistant: b
-         gap developer: c
-         history assistant: d
-         pinned system: e",
-        "user: a
-         assistant: b
-         user: c
-         assistant: d
-         user: e",
-    );
 }
 
 #[test]
@@ -37,22 +20,6 @@ fn joins_converted_messages_with_neighbors() {
          assistant: c
          user: d + e + f",
     );
-}
-
-#[test]
-fn keeps_original_neighbors_separate() {
-    check(
-        on(),
-        "history user: a
-         history user: b
-         skeleton system: c
-         skeleton system: d
-         history user: e",
-        "user: a
-         user: b + c
-         user: d + e",
-    );
-    check(on(), "history user: a\nhistory user: b", "user: a\nuser: b");
 }
 
 #[test]
@@ -103,36 +70,6 @@ fn adds_nothing_to_tool_group() {
          tool: a
          user: b + c",
     );
-}
-
-#[test]
-fn records_decisions_for_joined_messages() {
-    check_decisions(
-        on(),
-        "skeleton system: a
-         history user: b
-         history assistant: c
-         gap system: d",
-        &[
-            "merged preset:0: changed to role `user` and joined with its neighbors",
-            "merged history:1: changed to role `user` and joined with its neighbors",
-        ],
-    );
-}
-
-#[test]
-fn keeps_files_and_parts() {
-    check(
-        on(),
-        "skeleton system file=a.png parts: a|<image>
-         history user file=b.png: b",
-        "user file=a.png file=b.png: a|<image>| + b",
-    );
-}
-
-#[test]
-fn is_disabled_by_default() {
-    check(json!([]), "skeleton system: a", "system: a");
 }
 
 #[test]

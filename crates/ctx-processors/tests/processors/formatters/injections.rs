@@ -1,30 +1,9 @@
 use serde_json::{Value, json};
 
-use crate::formatters::case::{check, check_decisions};
+use crate::formatters::case::check;
 
 fn on() -> Value {
     json!(["merge-injections"])
-}
-
-#[test]
-fn joins_neighbors_of_one_slot_order_and_role() {
-    check(
-        on(),
-        "gap system: a
-         gap system: b
-         gap system order=5: c
-         gap system order=5: d
-         gap user order=5: e
-         history user: f
-         gap user: g
-         history user: h",
-        "system: a/b
-         system: c/d
-         user: e
-         user: f
-         user: g
-         user: h",
-    );
 }
 
 #[test]
@@ -71,18 +50,5 @@ fn keeps_names_files_and_parts() {
          gap user: c",
         "user name=ann file=a.png: a + b|<image>
          user: c",
-    );
-}
-
-#[test]
-fn records_decisions_for_joined_messages() {
-    check_decisions(
-        on(),
-        "gap system: a
-         gap system: b",
-        &[
-            "merged preset:0: joined with neighboring injections",
-            "merged preset:1: joined with neighboring injections",
-        ],
     );
 }

@@ -1,4 +1,4 @@
-use ctx_types::{Message, Place, Segment};
+use ctx_types::{Message, Place};
 use serde_json::{Value, json};
 
 use crate::formatters::case::{message, run};
@@ -7,48 +7,11 @@ fn on() -> Value {
     json!([["merge-consecutive-roles", { "separator": " + " }]])
 }
 
-#[track_caller]
-fn check(messages: &str, source: &str, segments: &[&str]) {
-    let joined = join(messages);
-    let text = joined.text();
-    let piece =
-        |segment: &Segment| format!("{}: {}", segment.source, &text[segment.span.start..segment.span.end]);
-    assert_eq!(joined.source.to_string(), source);
-    assert_eq!(joined.segments().iter().map(piece).collect::<Vec<_>>(), segments);
-}
-
 fn join(messages: &str) -> Message {
     let messages = messages.lines().enumerate().map(|(at, line)| message(at, line.trim())).collect();
     let run = run(&on(), messages);
     let [joined] = run.draft.messages() else { panic!("{:?}", run.draft) };
     joined.clone()
-}
-
-#[test]
-fn keeps_source_of_each_byte_and_separator() {
-    check(
-        "skeleton user: Be kind.
-         history user: Hello
-         world user: It rains.",
-        "merged:preset:0+history:1+worldbook:2",
-        &[
-            "preset:0: Be kind.",
-            "separator:  + ",
-            "history:1: Hello",
-            "separator:  + ",
-            "worldbook:2: It rains.",
-        ],
-    );
-}
-
-#[test]
-fn creates_no_segment_for_other_parts() {
-    check(
-        "history user parts: a|<image>|b
-         history user: c",
-        "merged:history:0+history:1",
-        &["history:0: ab", "separator:  + ", "history:1: c"],
-    );
 }
 
 #[test]

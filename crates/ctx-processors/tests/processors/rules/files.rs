@@ -33,18 +33,6 @@ fn sorts_presets_by_order() {
 }
 
 #[test]
-fn sorts_by_priority_then_order_across_files() {
-    let preset = |priority: Value, rules: Value| json!({ "priority": priority, "rules": rules });
-    let late = preset(json!(101), json!([rule("late", Value::Null)]));
-    let usual = preset(Value::Null, json!([rule("second", json!(2)), rule("first", json!(-1))]));
-    let early = preset(json!(5), json!([rule("early", json!(9))]));
-    check(
-        &[json!({ "presets": [late, usual] }), json!({ "presets": [early] })],
-        &["early", "first", "second", "late"],
-    );
-}
-
-#[test]
 fn skips_disabled_rules() {
     let off = json!({ "regex": "a", "name": "off", "enabled": false });
     let on = json!({ "regex": "a", "name": "on", "enabled": true });

@@ -14,14 +14,7 @@ fn check(rule: Value, compiling: &[&str], running: &[&str]) {
 }
 
 #[test]
-fn reports_invalid_patterns_at_their_paths() {
-    check(
-        json!({ "regex": "(" }),
-        &[
-            "warning[CTX0770]: invalid regex pattern `(`: invalid pattern at byte 0: unterminated group (at /regexConfig/presets/0/rules/0/regex)",
-        ],
-        &[],
-    );
+fn reports_invalid_flags_at_their_paths() {
     check(
         json!({ "regex": "/a/gx", "dialect": "sillytavern" }),
         &[
@@ -33,22 +26,6 @@ fn reports_invalid_patterns_at_their_paths() {
         json!({ "regex": "a", "flags": "gx" }),
         &[
             "warning[CTX0770]: invalid regex pattern `a`: unknown flag `x` (at /regexConfig/presets/0/rules/0/flags)",
-        ],
-        &[],
-    );
-    check(
-        json!({ "name": "n" }),
-        &["warning[CTX0770]: the regex rule has no pattern (at /regexConfig/presets/0/rules/0)"],
-        &[],
-    );
-}
-
-#[test]
-fn reports_scripts_without_running_them() {
-    check(
-        json!({ "name": "s", "regex": "a", "replacementType": "script", "scriptContent": "return 1" }),
-        &[
-            "warning[CTX0771]: the regex rule `s` has a replacement script; scripts never run (at /regexConfig/presets/0/rules/0/replacementType)",
         ],
         &[],
     );

@@ -15,11 +15,6 @@ fn keeps_macros_in_pattern_by_default() {
 }
 
 #[test]
-fn inserts_raw_values_into_pattern() {
-    check(find(json!("RAW")), "A.B AxB {{char}}", "C C {{char}}");
-}
-
-#[test]
 fn matches_escaped_values_literally() {
     check(find(json!("ESCAPED")), "A.B AxB {{char}}", "C AxB {{char}}");
     let rule = json!([{ "regex": "/(x|{{char}})+/g", "replacement": "C", "substitutionMode": "ESCAPED" }]);

@@ -1,17 +1,15 @@
 use std::sync::Arc;
 
 use ctx_macros::{MacroPorts, Registry as MacroRegistry};
-use ctx_pipeline::{
-    Cancel, CompileContext, Inputs, Pipeline, ProcessorRegistry, ProcessorSetting, Run, SettingOrigin,
-    SettingsLayer,
-};
+use ctx_pipeline::{CompileContext, Pipeline, ProcessorRegistry, Run, SettingOrigin, SettingsLayer};
 use ctx_processors::RegexProcessor;
-use ctx_tokens::{Budget, Counter, ModelFacts};
 use ctx_types::{
-    Agent, Content, ContentPart, Message, Persist as _, Reader, Role, Session, Source, TurnInput,
-    UserProfile, is_partition,
+    Agent, Content, ContentPart, Message, Persist as _, Reader, Role, Source, TurnInput, UserProfile,
+    is_partition,
 };
 use serde_json::{Value, json};
+
+use crate::inputs::execute;
 
 fn run(agent: Value, profile: Value, settings: Value, messages: Vec<Message>) -> (Pipeline, Run) {
     let mut registry = ProcessorRegistry::default();
@@ -22,28 +20,11 @@ fn run(agent: Value, profile: Value, settings: Value, messages: Vec<Message>) ->
     let parameters = json!({ "processors": [{ "id": "regex-processor", "config": settings }] });
     let (layer, found) = SettingsLayer::from_parameters(SettingOrigin::User, &parameters, "");
     assert_eq!(found, []);
-    let _: &Vec<ProcessorSetting> = &layer.settings;
     let around = CompileContext { profile: Some(&profile), ..CompileContext::default() };
     let pipeline = Pipeline::compile_for(&registry, &agent, around, &[layer]);
-    let turn = TurnInput::default();
-    let model = ModelFacts::unknown("x");
     let mut run = Run::default();
     run.draft.set_messages(messages);
-    let inputs = Inputs {
-        agent: &agent,
-        profile: Some(&profile),
-        session: &Session::new("s"),
-        turn: &turn,
-        model: &model,
-        counter: &Counter::for_model(&model).0,
-        budget: &Budget { available: None, lines: Vec::new() },
-        cancel: &Cancel::default(),
-        attachments: ctx_types::AttachmentPorts::default(),
-        embedder: None,
-        deadline: None,
-        stopwatch: None,
-    };
-    pollster::block_on(pipeline.run(&mut run, inputs, ..)).unwrap();
+    execute(&pipeline, &mut run, &agent, Some(&profile), &TurnInput::default());
     (pipeline, run)
 }
 
@@ -64,20 +45,6 @@ fn check(agent: Value, messages: Vec<Message>, expected: &[&str]) {
     for message in run.draft.messages() {
         assert!(is_partition(&message.segments(), message.content.len()));
     }
-}
-
-#[test]
-fn counts_depth_from_newest_message() {
-    check(
-        rules(json!([{ "regex": "a", "replacement": "b", "depthRange": { "min": 1, "max": 2 } }])),
-        vec![
-            message(Role::User, "a"),
-            message(Role::Assistant, "a"),
-            message(Role::Tool, "a"),
-            message(Role::User, "a"),
-        ],
-        &["user: a", "assistant: b", "tool: a", "user: a"],
-    );
 }
 
 #[test]
@@ -171,31 +138,4 @@ fn limits_steps_by_setting() {
     assert_eq!(run.diagnostics.len(), 1);
     let expected = "warning[CTX0774]: the regex rules exceed 100 steps in total, at the rule";
     assert!(run.diagnostics[0].to_string().starts_with(expected), "{}", run.diagnostics[0]);
-}
-
-#[test]
-fn runs_all_rules_within_step_limit() {
-    let presets =
-        rules(json!([{ "regex": "/b/g", "replacement": "c" }, { "regex": "/d/g", "replacement": "e" }]));
-    let messages = vec![message(Role::User, &"b d ".repeat(100)); 5];
-    let (_, run) = run(presets, json!({}), json!({ "steps": 1_000_000 }), messages);
-    assert_eq!(run.diagnostics, []);
-    for message in run.draft.messages() {
-        assert_eq!(message.text(), "c e ".repeat(100));
-    }
-}
-
-/// The tests of `ctx-regex` contain 30 kinds of patterns with exponential time.
-#[test]
-fn skips_catastrophic_rules_and_runs_others() {
-    let evil = [r"(a+)+\1b", "(?:a(?=.*?z|.*))*b", r"((a|b)+)+\2!", "(?<=b(a+)+)a", r"(.*)\1x"];
-    let mut list: Vec<Value> =
-        evil.iter().map(|regex| json!({ "regex": regex, "replacement": "" })).collect();
-    list.push(json!({ "regex": "a$", "replacement": "!" }));
-    let text = "a".repeat(10_000);
-    let (_, run) = run(rules(json!(list)), json!({}), json!({}), vec![message(Role::User, &text); 3]);
-    assert_eq!(run.diagnostics.len(), evil.len());
-    for message in run.draft.messages() {
-        assert!(message.text().ends_with("a!"));
-    }
 }

@@ -17,32 +17,10 @@ fn reads_flags_of_pattern_and_key() {
 }
 
 #[test]
-fn supports_javascript_references_with_braces_and_escapes() {
-    let rule = json!([{ "regex": r"/(?<a>\w)(\d)/g", "replacement": r"[$2$<a>${1}$&$$]\n" }]);
-    check(rule, "x1 y2", "[1xxx1$]\n [2yyy2$]\n");
-}
-
-#[test]
-fn supports_sillytavern_numbers_names_and_match() {
-    let rule = json!([{ "dialect": "sillytavern", "regex": r"/(\w)(\d)/", "replacement": r"[$2$3$0{{match}}$$&]\n" }]);
-    check(rule, "x1 y2", r"[1x1x1$$&]\n y2");
-}
-
-#[test]
 fn trims_texts_from_groups_only() {
     let rule = |dialect: &str, replacement: &str| json!([{ "dialect": dialect, "regex": r"/\((.*?)\)/g", "replacement": replacement, "trimStrings": ["a", "-"] }]);
     check(rule("aio", "<$1|$&>"), "(a-b-ca)", "<bc|(a-b-ca)>");
     check(rule("sillytavern", "<$1|$0>"), "(a-b-ca)", "<bc|(bc)>");
-}
-
-#[test]
-fn deletes_match_with_empty_replacement() {
-    check(json!([{ "regex": r"<think>[\s\S]*?</think>\s*" }]), "<think>x\n</think>\nHi", "Hi");
-}
-
-#[test]
-fn applies_rules_to_earlier_results() {
-    check(json!([{ "regex": "a", "replacement": "b" }, { "regex": "b", "replacement": "c" }]), "ab", "cc");
 }
 
 #[test]
