@@ -42,7 +42,7 @@ const MODES: [(&str, &str); 4] = [
 const WHITE_SPACE: &str = "whiteSpace";
 const SEND: &str = "send";
 const WHITE_SPACE_CHOICES: [(&str, &str); 2] =
-    [("leave_out", "Skip"), (SEND, "Send, without carriage returns")];
+    [("leave_out", "Skip"), (SEND, "Send without carriage returns; skip only empty messages")];
 
 const LONGEST_NAME: usize = 64;
 

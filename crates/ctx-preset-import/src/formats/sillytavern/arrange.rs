@@ -1,10 +1,11 @@
 //! The prompts of a preset, and what a card puts in their places, as the entries of an agent's preset.
 
+mod extra_entries;
 mod original;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::{GenerationKind, space};
+use ctx_types::space;
 use serde_json::{Value, json};
 
 use super::card::Card;
@@ -13,7 +14,9 @@ use super::person::PersonaPlace;
 use super::preset::{ChatPreset, Form, InChat, Ordered, Prompt};
 use super::settings::Preferences;
 use crate::loose::{Object, said};
-use original::{has_original, may_be_empty, with_original};
+use original::{has_original, may_be_empty, overriding};
+
+pub(crate) use extra_entries::repeated;
 
 /// What is arranged.
 #[derive(Clone, Debug)]
@@ -90,9 +93,6 @@ const SYSTEM_PROMPT: [(&str, &str); 2] = [("content", MAIN), ("post_history", "j
 
 const MAIN: &str = "main";
 
-/// The end of the id of an entry that stands for a prompt in the kinds of generation that the prompt is not for.
-const OTHERWISE: &str = ":otherwise";
-
 pub(crate) const PERSONA: &str = "personaDescription";
 
 /// What stands around the own text of the marker of the persona: `SillyTavern` sends it without a persona.
@@ -121,12 +121,6 @@ impl Marker {
     pub(crate) fn plain(&self) -> Option<String> {
         self.content.map(|name| format!("{{{{{name}}}}}"))
     }
-}
-
-/// Returns the prompt of an entry that stands for it once more, by its id.
-pub(crate) fn repeated(id: &str) -> Option<&str> {
-    let (identifier, number) = id.rsplit_once(':')?;
-    (number == &OTHERWISE[1..] || number.parse::<usize>().is_ok()).then_some(identifier)
 }
 
 /// Returns the marker of an identifier.
@@ -261,46 +255,6 @@ impl<'v> Arrangement<'v> {
             entries.extend(prompt.and_then(|prompt| self.untriggered_main(prompt, is_enabled)));
             entries.push(json!({ "id": "author_note", "type": "author_note" }));
         }
-    }
-
-    /// Returns a prompt that the order has once more.
-    fn repeated_prompt(&self, identifier: &str, count: usize) -> Option<Value> {
-        let prompt = self.named(identifier)?;
-        let content = self.content(identifier, Some(prompt));
-        let id = format!("{identifier}:{count}");
-        Some(entry(Some(prompt), &id, &content, true, self.lane(identifier)))
-    }
-
-    /// Returns what stands for the main prompt where it is off or not for a kind of generation: `SillyTavern` empties
-    /// it then. A card's text stands over it only in the latter case.
-    fn untriggered_main(&self, main: Prompt<'v>, is_enabled: bool) -> Option<Value> {
-        let triggers = if is_enabled { other_triggers(main)? } else { Vec::new() };
-        let over = self.over(MAIN).filter(|_| is_enabled && !main.forbids_overrides());
-        let content = over.map(|over| overriding(MAIN, over, "")).unwrap_or_default();
-        let divides = main.in_chat().is_none() && main.role() != "system";
-        if !main.is_sent() || content.is_empty() && !divides {
-            return None;
-        }
-        let id = format!("{MAIN}{OTHERWISE}");
-        let mut entry = entry(Some(main), &id, &content, true, self.lane(MAIN));
-        set_triggers(&mut entry, &triggers);
-        Some(entry)
-    }
-
-    /// Returns a marker where its prompt is not for a kind of generation: as if the order did not have it.
-    fn untriggered_marker(&self, marker: &Marker) -> Option<Value> {
-        let triggers = other_triggers(self.named(marker.identifier)?)?;
-        if marker.identifier == PERSONA && self.persona != PersonaPlace::Marker {
-            return None;
-        }
-        let id = format!("{}{OTHERWISE}", marker.identifier);
-        let mut entry = json!({ "id": id, "type": marker.anchor });
-        if let Some(name) = marker.content {
-            entry["role"] = "system".into();
-            entry["content"] = self.formatted(marker, name).into();
-        }
-        set_triggers(&mut entry, &triggers);
-        Some(entry)
     }
 
     /// Returns the text of a prompt, or that of the card that stands over it, with the former once in the latter.
@@ -502,33 +456,6 @@ fn put_triggers(prompt: Option<Prompt<'_>>, entry: &mut Object) {
     if !triggers.is_empty() {
         entry.insert("triggers".to_owned(), json!(triggers));
     }
-}
-
-fn set_triggers(entry: &mut Value, triggers: &[&str]) {
-    let Some(entry) = entry.as_object_mut() else { return };
-    entry.shift_remove("triggers");
-    if !triggers.is_empty() {
-        entry.insert("triggers".to_owned(), json!(triggers));
-    }
-}
-
-/// Returns the kinds of generation that a prompt is not for; none if it is for all.
-fn other_triggers(prompt: Prompt<'_>) -> Option<Vec<&'static str>> {
-    let triggers = prompt.triggers();
-    let others = GenerationKind::WORDS.into_iter().filter(|kind| !triggers.contains(kind));
-    let others: Vec<&str> = others.collect();
-    (!triggers.is_empty() && !others.is_empty()).then_some(others)
-}
-
-/// Returns the text of a card over that of a prompt.
-fn overriding(identifier: &str, over: &str, own: &str) -> String {
-    let text = with_original(&over.replace('\r', ""), own);
-    if !may_be_empty(over) {
-        return text;
-    }
-    // The card's macros are expanded before the prompts: if nothing is left, the preset's text is sent.
-    let field = if identifier == MAIN { "charPrompt" } else { "charInstruction" };
-    format!("{{{{#if {field}}}}}{text}{{{{else}}}}{own}{{{{/if}}}}")
 }
 
 fn depth(in_chat: InChat, lane: i64) -> Value {

@@ -2,11 +2,24 @@
 
 use std::ops::Range;
 
+use super::MAIN;
+
 /// The macro that stands for the text over which another one stands.
 const ORIGINAL: &str = "original";
 
 pub(super) fn has_original(text: &str) -> bool {
     find_original(text).is_some()
+}
+
+/// Returns the text of a card over that of a prompt.
+pub(super) fn overriding(identifier: &str, over: &str, own: &str) -> String {
+    let text = with_original(&over.replace('\r', ""), own);
+    if !may_be_empty(over) {
+        return text;
+    }
+    // The card's macros are expanded before the prompts: if nothing is left, the preset's text is sent.
+    let field = if identifier == MAIN { "charPrompt" } else { "charInstruction" };
+    format!("{{{{#if {field}}}}}{text}{{{{else}}}}{own}{{{{/if}}}}")
 }
 
 /// Returns whether a text consists of macros alone, of which nothing may be left. O(length).
@@ -47,7 +60,7 @@ fn find_original(text: &str) -> Option<Range<usize>> {
 }
 
 /// Puts a text in the place of the first `{{original}}` of another, and nothing in that of the others.
-pub(super) fn with_original(text: &str, original: &str) -> String {
+fn with_original(text: &str, original: &str) -> String {
     let mut result = String::with_capacity(text.len() + original.len());
     let (mut rest, mut original) = (text, Some(original));
     while let Some(call) = find_original(rest) {
