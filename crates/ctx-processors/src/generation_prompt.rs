@@ -164,8 +164,8 @@ fn own_text(message: &Message) -> String {
 }
 
 fn ask_to_continue(cx: &mut PipelineContext<'_>, compiled: &CompiledGenerationPrompt) {
-    let said = move_to_end(cx, is_said, |_| {}).map(|text| Text::from(text.trim()));
-    let message = compiled.message(cx, "continue", Role::System, said);
+    let Some(said) = move_to_end(cx, is_said, |_| {}) else { return };
+    let message = compiled.message(cx, "continue", Role::System, Some(Text::from(said.trim())));
     append(cx, message);
 }
 

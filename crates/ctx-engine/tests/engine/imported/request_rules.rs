@@ -73,6 +73,7 @@ fn answers_assistant_message_that_is_last() {
     check(normal, at_depth("x", "assistant", 0), &["a", "b"], &injected);
     let impersonated = [main, "assistant: a", "user: Go on.", "system: Be Kim."];
     check(GenerationKind::Impersonate, unplaced(), &["a"], &impersonated);
+    check(GenerationKind::Continue, unplaced(), &[], &[main]);
     check(GenerationKind::Continue, unplaced(), &["a"], &[main, "assistant: a", "system: More."]);
 }
 
