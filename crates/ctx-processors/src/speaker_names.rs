@@ -81,7 +81,8 @@ impl ContextProcessor for SpeakerNames {
             let node = message.source.id.as_deref().and_then(|id| session.node(id));
             let avatar = node.and_then(|node| node.kept.get(FORCE_AVATAR));
             let is_set = avatar.is_some_and(|avatar| !matches!(avatar, Value::Null | Value::Bool(false)));
-            is_set && avatar != Some(&Value::from("")) && env.user.as_deref() != Some(name)
+            let is_other = env.user.as_deref().map_or(message.role != Role::User, |user| user != name);
+            is_set && avatar != Some(&Value::from("")) && is_other
         };
         let messages = cx.draft.messages_mut();
         for message in messages.iter_mut().filter(|message| message.source.kind.is_history()) {

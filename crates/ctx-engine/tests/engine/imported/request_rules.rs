@@ -102,6 +102,11 @@ fn names_speakers_by_behavior() {
             sent.iter().skip(1).map(|message| format!("{} {}", name(message), message.text())).collect();
         assert_eq!(sent, expected);
     };
+    let mut unnamed = chat(&json!({}), &["a", "b"]);
+    unnamed[0]["user_name"] = "unused".into();
+    unnamed[1]["force_avatar"] = "a.png".into();
+    unnamed[2]["force_avatar"] = "k.png".into();
+    super::check(&[preset(&json!({})), unnamed], &["Main.", "Ada: a", "b"]);
     check(-1, &["- a", "- b", "- c", "- d", "- e"]);
     check(0, &["- a", "- b", "- c", "- Zoe: d", "- e"]);
     check(1, &["Ada a", "Kim b", "Note c", "Zoe d", "Bob e"]);
