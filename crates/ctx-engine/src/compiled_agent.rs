@@ -37,8 +37,6 @@ pub struct CompiledAgent {
     input_macros: InputMacros,
     /// Texts of formatters, plug-ins, and macros, mostly equal each turn.
     memory: Arc<TextCache>,
-    /// Distinguishes this agent from all others, even if compiled from equal files.
-    identity: Arc<()>,
 }
 
 impl CompiledAgent {
@@ -72,7 +70,6 @@ impl CompiledAgent {
             moving: moving(agent),
             input_macros: InputMacros::new(engine, agent),
             memory: with.texts.clone().unwrap_or_default(),
-            identity: Arc::default(),
         }
     }
 
@@ -104,11 +101,6 @@ impl CompiledAgent {
 
     pub(crate) const fn macros(&self) -> (&Registry, Dialect) {
         (&self.input_macros.registry, self.input_macros.dialect)
-    }
-
-    /// Unique while a clone exists.
-    pub(crate) const fn identity(&self) -> &Arc<()> {
-        &self.identity
     }
 
     pub(crate) const fn input_macros(&self) -> &InputMacros {

@@ -1,4 +1,4 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ctx_processors::{CompressionCache, RecallCache};
 use ctx_types::{Content, Message, Text};
@@ -43,7 +43,7 @@ const MAX_BYTES: usize = 1 << 20;
 /// ```
 #[derive(Debug, Default)]
 pub struct TurnCache {
-    compression: Mutex<(CompressionCache, Option<Arc<()>>)>,
+    compression: Mutex<CompressionCache>,
     recall: RecallCache,
     texts: Mutex<Vec<Text>>,
 }
@@ -65,23 +65,19 @@ impl TurnCache {
 
     /// Returns whether a rewritten prefix of the conversation is cached.
     pub fn is_compressed(&self) -> bool {
-        self.lock_compression().0.is_set()
+        self.lock_compression().is_set()
     }
 
-    /// Another agent loads all messages again, because it may compress them differently.
-    pub(crate) fn compression(&self, agent: &Arc<()>) -> CompressionCache {
-        match &*self.lock_compression() {
-            (kept, Some(by)) if Arc::ptr_eq(by, agent) => kept.clone(),
-            (kept, _) => kept.clone().loading_all(),
-        }
+    pub(crate) fn compression(&self) -> CompressionCache {
+        self.lock_compression().clone()
     }
 
     pub(crate) fn recall(&self) -> RecallCache {
         self.recall.clone()
     }
 
-    pub(crate) fn keep(&self, compression: CompressionCache, agent: &Arc<()>) {
-        *self.lock_compression() = (compression, Some(agent.clone()));
+    pub(crate) fn keep(&self, compression: CompressionCache) {
+        *self.lock_compression() = compression;
     }
 
     /// O(texts of the last turn and bytes of the text).
@@ -100,7 +96,7 @@ impl TurnCache {
         *self.texts() = texts.filter(|text| fits(text)).take(MAX_TEXTS).collect();
     }
 
-    fn lock_compression(&self) -> MutexGuard<'_, (CompressionCache, Option<Arc<()>>)> {
+    fn lock_compression(&self) -> MutexGuard<'_, CompressionCache> {
         self.compression.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -62,7 +62,7 @@ use ctx_pipeline::ConfigField;
 pub use asset_resolver::AssetResolver;
 pub use attachments::AttachmentPolicy;
 pub use author_note::AuthorNote;
-pub use compression::{CompressionCache, compress_window, leaves_unchanged};
+pub use compression::{CompressionCache, compress_window};
 pub use convert_system_to_user::ConvertSystemToUser;
 pub use default_set::default_set;
 pub use dialogue_examples::DialogueExamples;
@@ -88,7 +88,7 @@ pub use transcription_processor::TranscriptionProcessor;
 pub use unsent::unsent;
 pub use variable_processor::VariableProcessor;
 pub use variables::{VariableDefinition, VariableDefinitions, VariableValue, Variables};
-pub use window::{LoadedWindow, ReusedPrefix, WindowSize};
+pub use window::{LoadedWindow, WindowSize};
 pub use worldbook_processor::{NewestHit, WorldbookProcessor, WorldbookScan};
 pub use worldbooks::{keep_worldbook_state, worldbook_state};
 

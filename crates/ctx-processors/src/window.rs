@@ -7,9 +7,6 @@ pub struct WindowSize {
     pub tokens: u64,
     /// Whether no larger limit follows: older messages are never loaded.
     pub is_final: bool,
-    /// Whether messages that [`CompressionCache`](crate::CompressionCache) replaces may be skipped. Valid only
-    /// if the run leaves [`ReusedPrefix`].
-    pub without_compressed: bool,
 }
 
 /// Messages that the loader did not load, on the blackboard.
@@ -25,15 +22,7 @@ pub struct LoadedWindow {
     pub oldest: Option<Source>,
     /// Whether a decision about the unloaded messages exists.
     pub is_reported: bool,
-    /// Number of the newest unloaded messages that an earlier turn compressed. Without [`ReusedPrefix`],
-    /// repeat the run and load them.
-    pub compressed: usize,
 }
-
-/// Left on the blackboard by the compressor if the skipped messages are still compressed and decisions report
-/// them.
-#[derive(Clone, Copy, Debug)]
-pub struct ReusedPrefix;
 
 /// Messages that a plug-in put above the leading system messages or after the continued message belong to the
 /// conversation.

@@ -1,45 +1,26 @@
 use std::sync::Arc;
 
 use ctx_compress::request::is_summary;
-use ctx_types::{Message, Phrase, Place, Session};
+use ctx_types::{Message, Phrase, Place};
 
-use crate::compression::compressed_prefix::CompressedPrefix;
 use crate::compression::settings::Settings;
 use crate::token_limiter::is_one_of_several;
 
 /// Compressed prefix of a conversation, cached for later turns.
 ///
 /// Put it on the blackboard before a run, and read it after the run. Each turn compares the compressed
-/// messages and starts over if one differs. Messages that need not be loaded are identified by the message
-/// after them. A clone is O(1).
+/// messages and starts over if one differs. A clone is O(1).
 #[derive(Clone, Debug, Default)]
 pub struct CompressionCache {
     pub(super) history: Option<Arc<RewrittenHistory>>,
     /// Messages sent in the last turn.
     pub(super) sent: Arc<Vec<Message>>,
-    /// The part that need not be loaded.
-    pub(crate) prefix: Option<Arc<CompressedPrefix>>,
 }
 
 impl CompressionCache {
     /// Returns whether a prefix is compressed.
     pub fn is_set(&self) -> bool {
         self.history.is_some()
-    }
-
-    /// Makes the next run load all messages.
-    #[must_use]
-    pub fn loading_all(self) -> Self {
-        Self { prefix: None, ..self }
-    }
-
-    pub(super) fn last_covered(&self) -> Option<&Message> {
-        self.history.as_ref()?.covered.last().map(|covered| &covered.message)
-    }
-
-    /// O(1).
-    pub(crate) fn prefix(&self, session: &Session, pinned: usize, window: u64) -> Option<&CompressedPrefix> {
-        self.prefix.as_deref().filter(|prefix| prefix.matches(session, pinned, window))
     }
 }
 

@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 
 use crate::codes;
 use crate::compression::cache::MessageOutcome;
-use crate::compression::compressed_prefix::CompressedPrefix;
 use crate::compression::result::CompressionResult;
 use crate::compression::settings::Settings;
 use crate::gap_ranks::{GapRanks, name};
@@ -20,18 +19,15 @@ use crate::message_costs::MessageCosts;
 /// Document of diagnostics about stored messages.
 const CONVERSATION: &str = "session";
 
-/// `earlier` is the compressed prefix that was not loaded.
 pub(crate) fn report_outcome(
     cx: &mut PipelineContext<'_>,
     given: &[Message],
     result: &CompressionResult,
     settings: &Settings,
-    earlier: Option<&CompressedPrefix>,
 ) {
     let costing = MessageCosts::new(cx);
     let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
-    let decisions = earlier.map_or_else(Vec::new, |earlier| earlier.decisions.clone());
-    cx.draft.decide_all(runs(decisions, given, result, &costing));
+    cx.draft.decide_all(runs(given, result, &costing));
     cx.draft.decide_all(moves(given, result, &ranks));
     cx.draft.decide_all(points(given, result));
     for finding in &result.diagnostics {
@@ -40,7 +36,7 @@ pub(crate) fn report_outcome(
     if let Some(finding) = overflow(result, settings) {
         cx.report(finding);
     }
-    cx.log(line(result, settings, earlier.map_or(0, |earlier| earlier.positions().len())));
+    cx.log(line(result, settings));
 }
 
 pub(crate) fn report_repairs(cx: &mut PipelineContext<'_>, given: &[Message], repaired: &Repaired) {
@@ -55,13 +51,9 @@ pub(crate) fn report_repairs(cx: &mut PipelineContext<'_>, given: &[Message], re
     }));
 }
 
-/// Appends one decision per run of messages with the same result, and one per truncated message.
-pub(super) fn runs(
-    mut decisions: Vec<Decision>,
-    given: &[Message],
-    result: &CompressionResult,
-    costing: &MessageCosts<'_>,
-) -> Vec<Decision> {
+/// Returns one decision per run of messages with the same result, and one per truncated message.
+fn runs(given: &[Message], result: &CompressionResult, costing: &MessageCosts<'_>) -> Vec<Decision> {
+    let mut decisions: Vec<Decision> = Vec::new();
     let noted = given.iter().zip(&result.message_outcomes);
     for (message, outcome) in noted.filter_map(|(message, outcome)| Some((message, outcome.as_ref()?))) {
         let (kind, reason) = match outcome {
@@ -158,12 +150,11 @@ fn overflow(result: &CompressionResult, settings: &Settings) -> Option<Diagnosti
     Some(Diagnostic::warning(codes::NOT_COMPRESSIBLE, message).with_help(help))
 }
 
-fn line(result: &CompressionResult, settings: &Settings, earlier: usize) -> LogLine {
+fn line(result: &CompressionResult, settings: &Settings) -> LogLine {
     let budget = settings.config.token_budget;
     let still_does = || {
         let gone = result.message_outcomes.iter().flatten().filter(|outcome| outcome.is_gone());
-        let count = earlier + gone.count();
-        let (messages, tokens) = (count_of!(count, "message"), result.tokens);
+        let (messages, tokens) = (count_of!(gone.count(), "message"), result.tokens);
         phrase!(
             "the earlier compression of {messages} still fits: {tokens} of {budget} tokens",
             messages,

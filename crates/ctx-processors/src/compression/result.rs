@@ -22,8 +22,6 @@ pub(crate) struct CompressionInput<'a> {
     /// The draft, with messages that the user pinned marked.
     pub(crate) messages: &'a [Message],
     pub(crate) skipped: usize,
-    /// Whether compressed messages were skipped when loading.
-    pub(crate) is_late: bool,
     pub(crate) ranks: &'a GapRanks,
     pub(crate) settings: &'a Settings,
     pub(crate) pipeline: &'a CompressionPipeline<'a>,
@@ -63,12 +61,11 @@ impl CompressionResult {
 }
 
 impl CompressionInput<'_> {
-    /// Reuses the cached prefix if it fits, or runs a pass. Returns `None` if compressed messages must be
-    /// loaded first.
+    /// Reuses the cached prefix if it fits, or runs a pass.
     ///
     /// A pass starts from the original messages if all covered ones are loaded, or from the cached result,
     /// which keeps older digests.
-    pub(crate) fn fit(&self) -> Option<CompressionResult> {
+    pub(crate) fn fit(&self) -> CompressionResult {
         let history = self
             .earlier
             .history
@@ -79,7 +76,6 @@ impl CompressionInput<'_> {
             (Some(basis), Some(history)) if !self.pipeline.should_compress(&basis.messages) => {
                 self.keep(&basis, history)
             }
-            _ if self.is_late => return None,
             (Some(basis), Some(history)) => self.pass_again(&basis, history),
             _ => self.pass(&PassInput::from_draft(self.messages)),
         };
@@ -90,7 +86,7 @@ impl CompressionInput<'_> {
             result.since_last_turn = Some(since);
         }
         result.cache.sent = Arc::new(result.messages.clone());
-        Some(result)
+        result
     }
 
     fn keep(&self, basis: &PassInput, history: &Arc<RewrittenHistory>) -> CompressionResult {
