@@ -1,16 +1,17 @@
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use ctx_pipeline::PipelineContext;
 use ctx_tokens::Budget;
 use ctx_types::{
-    Content, Decision, Message, Outcome, Phrase, Place, Role, Segment, Source, SourceKind, Span, Text,
-    TokenFigure, Trust, count_of, phrase,
+    Content, Decision, Message, Outcome, Phrase, Role, Segment, Source, SourceKind, Span, Text, TokenFigure,
+    Trust, count_of, phrase,
 };
 
-use crate::gap_ranks::{GapRanks, Name, name};
+use crate::gap_ranks::GapRanks;
 use crate::message_costs::MessageCosts;
-use crate::token_limiter::{Units, is_one_of_several};
-use crate::window::LoadedWindow;
+use crate::removal::{Fate, InjectionReasons, Removal};
+use crate::token_limiter::{Units, is_droppable};
+use crate::window::{LoadedWindow, is_one_of_several};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DropResult {
@@ -33,47 +34,52 @@ pub(crate) fn drop_oldest(
 ) -> DropResult {
     let newest: Vec<usize> = count.checked_sub(1).map_or_else(Vec::new, |unit| units.members(unit).collect());
     let window = cx.blackboard.get::<LoadedWindow>().cloned().unwrap_or_default();
-    let skipped = window.skipped;
     let mut shortened = shorten(cx, &newest, left);
     let mut all = count;
     if shortened.as_ref().is_none_or(|cut| cut.message.role != Role::User) {
-        all = units.with_rounds(cx.draft.messages(), count, has_question(cx, skipped));
+        all = units.with_rounds(cx.draft.messages(), count, has_question(cx, window.skipped));
         shortened = shortened.filter(|_| all == count);
     }
-    let end = units.end(all - usize::from(shortened.is_some()));
+    let mut messages = cx.draft.take_messages();
     let limits = MessageCosts::new(cx).as_limiter(Some(cx.config));
     let rounds = (count..all).flat_map(|unit| units.members(unit));
-    let rounds =
-        rounds.filter_map(|index| cx.draft.messages().get(index)).map(|message| limits.cost(message));
-    let rounds = rounds.sum();
-    let mut run = DroppedRun::new(window, budget_phrase(cx.inputs.budget), shortened.is_some());
-    let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
-    let mut sifted = RemainingMessages::default();
-    let costing = MessageCosts::new(cx);
-    for (index, message) in cx.draft.take_messages().into_iter().enumerate() {
-        match index < end && units.has(index) {
-            false => {
-                let is_unloaded = ranks.unloaded_gap(&message, skipped).is_some();
-                sifted.keep(message, index < end || is_unloaded, &ranks);
-            }
-            true if is_one_of_several(&message) => sifted.drop_point(&message),
-            true => run.add(&message, &costing),
-        }
-        if let Some(cut) = shortened.as_ref().filter(|cut| cut.index == index) {
-            sifted.replace_last(cut.message.clone());
-        }
+    let rounds = rounds.map(|number| limits.cost(&messages[number])).sum();
+    let reason = phrase!("does not fit the budget of {budget}", budget = budget_phrase(cx.inputs.budget));
+    let gone = 0..all - usize::from(shortened.is_some());
+    let fate = Fate::Dropped(Arc::new(reason.clone()));
+    let fates = gone.flat_map(|unit| units.members(unit)).map(|number| (number, fate.clone()));
+    let removal = Removal { fates: fates.collect(), digests: Vec::new() };
+    let mut dropped = DropResult { messages: removal.gone_count(&messages), kept_of_shortened: 0, rounds };
+    let mut decisions = Vec::new();
+    if let Some(ShortenedMessage { index, message, decision, tokens }) = shortened {
+        messages[index] = message;
+        decisions.push(decision);
+        dropped.messages += 1;
+        dropped.kept_of_shortened = tokens;
     }
-    let dropped = DropResult {
-        messages: run.loaded + usize::from(shortened.is_some()),
-        kept_of_shortened: shortened.as_ref().map_or(0, |cut| cut.tokens),
-        rounds,
+    // Without a dropped message, too few were loaded, and another run follows.
+    decisions.extend(unloaded_decision(&window, &reason).filter(|_| dropped.messages > 0));
+    let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
+    let moved = removal.moved(&messages, 0, is_droppable);
+    let reasons = InjectionReasons {
+        moved: phrase!("its position is in dropped messages; placed before the kept ones"),
+        dropped: phrase!("its depths are in dropped messages"),
     };
-    cx.draft.decide_all(shortened.map(|cut| cut.decision));
-    cx.draft.decide_all(run.decision());
-    let (messages, decisions) = sifted.finish(&ranks);
-    cx.draft.set_messages(messages);
+    removal.decisions(&messages, &moved, &ranks, &MessageCosts::new(cx), &reasons, &mut decisions);
     cx.draft.decide_all(decisions);
+    cx.draft.set_messages(removal.apply(&messages, |_| false).sort_gaps(&moved, &ranks));
     dropped
+}
+
+/// The start of the decision about all dropped messages. Only the bytes of unloaded messages are known.
+fn unloaded_decision(window: &LoadedWindow, reason: &Phrase) -> Option<Decision> {
+    let oldest = window.oldest.clone().filter(|_| window.skipped > 0 && !window.is_reported)?;
+    Some(Decision {
+        count: window.skipped,
+        bytes: usize::try_from(window.skipped_bytes).ok(),
+        tokens: Some(TokenFigure::AtMost(window.skipped_bytes)),
+        ..Decision::new(Outcome::Dropped, oldest, reason.clone())
+    })
 }
 
 fn has_question(cx: &PipelineContext<'_>, skipped: usize) -> bool {
@@ -83,131 +89,6 @@ fn has_question(cx: &PipelineContext<'_>, skipped: usize) -> bool {
         .take_while(|position| role(*position).is_some_and(Role::is_instruction))
         .count();
     (pinned..pinned + skipped).rev().any(|position| role(position) == Some(Role::User))
-}
-
-#[derive(Default)]
-struct RemainingMessages {
-    messages: Vec<Message>,
-    /// Positions of single injections between dropped messages.
-    moved: Vec<usize>,
-    front: Option<usize>,
-    points: Vec<Decision>,
-    placements: BTreeMap<Name, usize>,
-    moves: Vec<Decision>,
-}
-
-impl RemainingMessages {
-    /// The assembler has already reported messages that it moved to the front.
-    fn keep(&mut self, message: Message, is_before_the_last_gone: bool, ranks: &GapRanks) {
-        if !is_before_the_last_gone {
-            self.front.get_or_insert(self.messages.len());
-        } else if message.place == (Place::Gap { multiple: false }) {
-            if !ranks.is_reported(&message) {
-                let reason = phrase!("its position is in dropped messages; placed before the kept ones");
-                self.moves.push(Decision::new(Outcome::Moved, message.source.clone(), reason));
-            }
-            self.moved.push(self.messages.len());
-        }
-        self.messages.push(message);
-    }
-
-    fn replace_last(&mut self, message: Message) {
-        if let Some(last) = self.messages.last_mut() {
-            *last = message;
-        }
-    }
-
-    /// One decision for all depths of a placement.
-    fn drop_point(&mut self, message: &Message) {
-        let next = self.points.len();
-        let known = *self.placements.entry(name(&message.source)).or_insert(next);
-        if let Some(decision) = self.points.get_mut(known) {
-            decision.count += 1;
-            return;
-        }
-        let reason = phrase!("its depths are in dropped messages");
-        self.points.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
-    }
-
-    fn finish(mut self, ranks: &GapRanks) -> (Vec<Message>, Vec<Decision>) {
-        if !self.moved.is_empty() {
-            let front = self.front.unwrap_or(self.messages.len());
-            let at_front = self.messages.iter().enumerate().skip(front);
-            let at_front = at_front.take_while(|(_, message)| matches!(message.place, Place::Gap { .. }));
-            let mut places = self.moved;
-            places.extend(at_front.map(|(place, _)| place));
-            // Injections with an unloaded slot are already at the front.
-            places.sort_unstable();
-            places.dedup();
-            let mut sorted: Vec<Message> =
-                places.iter().filter_map(|place| self.messages.get(*place).cloned()).collect();
-            sorted.sort_by_cached_key(|message| ranks.key(message));
-            for (place, message) in places.into_iter().zip(sorted) {
-                if let Some(slot) = self.messages.get_mut(place) {
-                    *slot = message;
-                }
-            }
-        }
-        self.moves.append(&mut self.points);
-        (self.messages, self.moves)
-    }
-}
-
-/// One decision for all dropped messages, including unloaded ones.
-///
-/// Bytes and tokens refer to the text. Nothing more is known of unloaded messages.
-struct DroppedRun {
-    first: Option<Source>,
-    loaded: usize,
-    count: usize,
-    bytes: u64,
-    tokens: u64,
-    is_exact: bool,
-    budget: Phrase,
-    is_one_shortened: bool,
-}
-
-impl DroppedRun {
-    fn new(window: LoadedWindow, budget: Phrase, is_one_shortened: bool) -> Self {
-        let (skipped, bytes) =
-            if window.is_reported { (0, 0) } else { (window.skipped, window.skipped_bytes) };
-        Self {
-            first: window.oldest.filter(|_| skipped > 0),
-            loaded: 0,
-            count: skipped,
-            bytes,
-            tokens: bytes,
-            is_exact: skipped == 0,
-            budget,
-            is_one_shortened,
-        }
-    }
-
-    fn add(&mut self, message: &Message, costing: &MessageCosts<'_>) {
-        let (tokens, is_exact) = costing.text(message);
-        self.first.get_or_insert_with(|| message.source.clone());
-        self.loaded += 1;
-        self.count += 1;
-        self.bytes += message.content.len() as u64;
-        self.tokens = self.tokens.saturating_add(tokens);
-        self.is_exact &= is_exact;
-    }
-
-    /// Without a dropped message, too few were loaded, and another run follows.
-    fn decision(&self) -> Option<Decision> {
-        let is_decided = self.loaded > 0 || self.is_one_shortened;
-        let source = self.first.clone().filter(|_| is_decided)?;
-        let reason = phrase!("does not fit the budget of {budget}", budget = self.budget);
-        let mut decision = Decision::new(Outcome::Dropped, source, reason);
-        decision.count = self.count;
-        decision.bytes = usize::try_from(self.bytes).ok();
-        decision.tokens = Some(if self.is_exact {
-            TokenFigure::Exact(self.tokens)
-        } else {
-            TokenFigure::AtMost(self.tokens)
-        });
-        Some(decision)
-    }
 }
 
 fn budget_phrase(budget: &Budget) -> Phrase {

@@ -43,6 +43,7 @@ mod message_costs;
 mod recall;
 mod regex_processor;
 pub mod regex_rules;
+mod removal;
 mod request_compressor;
 mod rewrite;
 mod session_loader;

@@ -11,6 +11,7 @@ use crate::drop_oldest::{DropResult, drop_oldest, reserved_tokens};
 use crate::infeasible::Infeasible;
 use crate::message_costs::{MessageCosts, cost_upper_bound};
 use crate::request_compressor::compact_running_turn;
+use crate::window::is_one_of_several;
 
 /// Drops the oldest message groups until the request fits the budget, and all silent messages.
 ///
@@ -223,17 +224,13 @@ impl Units {
 }
 
 /// A joined message belongs to the conversation if all its parts do.
-fn is_droppable(message: &Message) -> bool {
+pub(crate) fn is_droppable(message: &Message) -> bool {
     let is_own = |kind: SourceKind| kind.is_history() || kind == SourceKind::Separator;
     let is_history = match message.source.kind {
         SourceKind::Merged => message.segments().iter().all(|segment| is_own(segment.source.kind)),
         kind => kind.is_history(),
     };
     is_history && message.place == Place::History && !message.is_continuation_prefix
-}
-
-pub(crate) fn is_one_of_several(message: &Message) -> bool {
-    message.place == Place::Gap { multiple: true }
 }
 
 /// Checks whether protected messages fit only without the older tool rounds of a running turn.

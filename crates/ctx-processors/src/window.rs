@@ -33,6 +33,11 @@ pub(crate) fn window(mut messages: Vec<Message>, skipped: usize) -> Window {
     Window { pinned, skipped, messages, prefix }
 }
 
+/// Checks for an injection with several depths.
+pub(crate) fn is_one_of_several(message: &Message) -> bool {
+    message.place == Place::Gap { multiple: true }
+}
+
 /// Checks for a continued reply or message after the conversation, which depths ignore.
 pub(crate) fn is_after_conversation(message: &Message) -> bool {
     message.is_continuation_prefix || (message.place == Place::Skeleton && message.source.kind.is_history())
