@@ -7,7 +7,6 @@ use ctx_types::{
     Trust, count_of, phrase,
 };
 
-use crate::gap_ranks::GapRanks;
 use crate::message_costs::MessageCosts;
 use crate::removal::{Fate, InjectionReasons, Removal};
 use crate::token_limiter::{Units, is_droppable};
@@ -59,15 +58,14 @@ pub(crate) fn drop_oldest(
     }
     // Without a dropped message, too few were loaded, and another run follows.
     decisions.extend(unloaded_decision(&window, &reason).filter(|_| dropped.messages > 0));
-    let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
     let moved = removal.moved(&messages, 0, is_droppable);
     let reasons = InjectionReasons {
         moved: phrase!("its position is in dropped messages; placed before the kept ones"),
         dropped: phrase!("its depths are in dropped messages"),
     };
-    removal.decisions(&messages, &moved, &ranks, &MessageCosts::new(cx), &reasons, &mut decisions);
+    removal.decisions(&messages, &moved, &MessageCosts::new(cx), &reasons, &mut decisions);
     cx.draft.decide_all(decisions);
-    cx.draft.set_messages(removal.apply(&messages, |_| false).sort_gaps(&moved, &ranks));
+    cx.draft.set_messages(removal.apply(&messages, |_| false).sort_gaps(&moved));
     dropped
 }
 

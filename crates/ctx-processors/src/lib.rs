@@ -26,7 +26,6 @@ mod dialogue_examples;
 mod drop_oldest;
 mod ensure_alternating_roles;
 mod gap_lanes;
-mod gap_ranks;
 mod generation_prompt;
 #[cfg(feature = "html")]
 mod html;

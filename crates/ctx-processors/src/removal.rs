@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Decision, Message, Outcome, Phrase, Place, TokenFigure};
+use ctx_types::{Decision, Message, Outcome, Phrase, Place, Source, SourceKind, TokenFigure};
 
-use crate::gap_ranks::{GapRanks, name};
 use crate::message_costs::MessageCosts;
 use crate::window::is_one_of_several;
 
@@ -133,7 +132,6 @@ impl Removal {
         &self,
         messages: &[Message],
         moved: &[usize],
-        ranks: &GapRanks,
         costing: &MessageCosts<'_>,
         reasons: &InjectionReasons,
         decisions: &mut Vec<Decision>,
@@ -145,7 +143,7 @@ impl Removal {
                 push_decision(decisions, message, fate, costing);
                 continue;
             }
-            let known = *placements.entry(name(&message.source)).or_insert(dropped.len());
+            let known = *placements.entry(placement_id(&message.source)).or_insert(dropped.len());
             match dropped.get_mut(known) {
                 Some(decision) => decision.count += 1,
                 None => {
@@ -155,12 +153,16 @@ impl Removal {
             }
         }
         let moved = moved.iter().map(|number| &messages[*number]);
-        let moved = moved.filter(|message| !ranks.is_reported(message));
+        let moved = moved.filter(|message| message.slot_rank.is_none_or(|rank| rank.front.is_none()));
         decisions.extend(
             moved.map(|message| Decision::new(Outcome::Moved, message.source.clone(), reasons.moved.clone())),
         );
         decisions.append(&mut dropped);
     }
+}
+
+fn placement_id(source: &Source) -> (SourceKind, Option<&str>, Option<usize>) {
+    (source.kind, source.id.as_deref(), source.index())
 }
 
 fn push_decision(decisions: &mut Vec<Decision>, message: &Message, fate: &Fate, costing: &MessageCosts<'_>) {
@@ -207,7 +209,7 @@ impl RemainingMessages {
     }
 
     /// Sorts neighboring injections if one of them moved.
-    pub(crate) fn sort_gaps(mut self, moved: &[usize], ranks: &GapRanks) -> Vec<Message> {
+    pub(crate) fn sort_gaps(mut self, moved: &[usize]) -> Vec<Message> {
         let is_gap = |message: &Message| matches!(message.place, Place::Gap { .. });
         let is_moved =
             |origin: &Origin| origin.number().is_some_and(|number| moved.binary_search(&number).is_ok());
@@ -216,7 +218,7 @@ impl RemainingMessages {
             let origins = &self.origins[start..start + run.len()];
             start += run.len();
             if origins.iter().any(is_moved) {
-                run.sort_by_cached_key(|message| ranks.key(message));
+                run.sort_by_key(Message::slot_key);
             }
         }
         self.messages

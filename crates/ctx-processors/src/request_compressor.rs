@@ -10,7 +10,6 @@ use ctx_types::{Code, Message, Place, Session, phrase};
 use crate::compression::{
     CompressionBudget, CompressionCache, CompressionInput, Settings, fields, report_outcome, report_repairs,
 };
-use crate::gap_ranks::GapRanks;
 use crate::message_costs::MessageCosts;
 use crate::token_limiter::TokenLimiter;
 use crate::window::LoadedWindow;
@@ -61,14 +60,11 @@ impl ContextProcessor for RequestCompressor {
         };
         let draft: Vec<Message> = cx.draft.messages().to_vec();
         let messages = mark_pinned(&draft, cx.inputs.session);
-        let window = cx.blackboard.get::<LoadedWindow>().cloned().unwrap_or_default();
         let earlier = cx.blackboard.get::<CompressionCache>().cloned().unwrap_or_default();
-        let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
         let result = CompressionInput {
             draft: &draft,
             messages: &messages,
-            skipped: window.skipped,
-            ranks: &ranks,
+            skipped: cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped),
             settings: &settings,
             pipeline: &pipeline,
             earlier: &earlier,
@@ -103,7 +99,6 @@ pub(crate) fn compact_running_turn(cx: &mut PipelineContext<'_>, available: u32)
         draft: &draft,
         messages: &messages,
         skipped: cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped),
-        ranks: &cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default(),
         settings: &settings,
         pipeline: &CompressionPipeline::new(config).with_meter(meter),
         earlier: &CompressionCache::default(),

@@ -33,6 +33,12 @@ pub(crate) fn window(mut messages: Vec<Message>, skipped: usize) -> Window {
     Window { pinned, skipped, messages, prefix }
 }
 
+/// Returns the slot of an injection at the front whose slot is not loaded.
+pub(crate) fn unloaded_slot(message: &Message, skipped: usize) -> Option<usize> {
+    let is_single = message.place == Place::Gap { multiple: false };
+    message.slot_rank?.front.filter(|slot| is_single && *slot < skipped)
+}
+
 /// Checks for an injection with several depths.
 pub(crate) fn is_one_of_several(message: &Message) -> bool {
     message.place == Place::Gap { multiple: true }

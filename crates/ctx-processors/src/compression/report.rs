@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 use crate::codes;
 use crate::compression::result::CompressionResult;
 use crate::compression::settings::Settings;
-use crate::gap_ranks::GapRanks;
 use crate::message_costs::MessageCosts;
 use crate::removal::InjectionReasons;
 
@@ -22,13 +21,12 @@ pub(crate) fn report_outcome(
     settings: &Settings,
 ) {
     let costing = MessageCosts::new(cx);
-    let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
     let reasons = InjectionReasons {
         moved: phrase!("its position is in compressed messages; placed before the kept ones"),
         dropped: phrase!("its depths are in compressed messages"),
     };
     let mut decisions = Vec::new();
-    result.removal.decisions(given, &result.moved, &ranks, &costing, &reasons, &mut decisions);
+    result.removal.decisions(given, &result.moved, &costing, &reasons, &mut decisions);
     cx.draft.decide_all(decisions);
     for finding in &result.diagnostics {
         cx.report(in_conversation(finding, given));

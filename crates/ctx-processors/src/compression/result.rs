@@ -9,15 +9,14 @@ use ctx_types::{Diagnostic, Message, Phrase, Place, phrase};
 
 use crate::compression::cache::{CompressedHistory, CompressionCache, EarlierRemoval, is_free};
 use crate::compression::settings::Settings;
-use crate::gap_ranks::GapRanks;
 use crate::removal::{Digest, Fate, Origin, RemainingMessages, Removal};
+use crate::window::unloaded_slot;
 
 pub(crate) struct CompressionInput<'a> {
     pub(crate) draft: &'a [Message],
     /// The draft, with messages that the user pinned marked.
     pub(crate) messages: &'a [Message],
     pub(crate) skipped: usize,
-    pub(crate) ranks: &'a GapRanks,
     pub(crate) settings: &'a Settings,
     pub(crate) pipeline: &'a CompressionPipeline<'a>,
     pub(crate) earlier: &'a CompressionCache,
@@ -102,7 +101,7 @@ impl CompressionInput<'_> {
     fn apply(&self, removal: &Removal, messages: &[Message]) -> RemainingMessages {
         removal.apply(messages, |message| {
             let is_single = message.place == Place::Gap { multiple: false };
-            is_single && self.skipped > 0 && self.ranks.unloaded_gap(message, self.skipped) != Some(0)
+            is_single && self.skipped > 0 && unloaded_slot(message, self.skipped) != Some(0)
         })
     }
 
@@ -110,7 +109,7 @@ impl CompressionInput<'_> {
         // Injections before the oldest message do not move.
         let first = self.messages.iter().position(is_free).filter(|_| self.skipped == 0);
         let moved = removal.moved(self.messages, first.unwrap_or_default(), is_free);
-        let messages = self.apply(&removal, self.draft).sort_gaps(&moved, self.ranks);
+        let messages = self.apply(&removal, self.draft).sort_gaps(&moved);
         let since = prefix_stability(&self.earlier.sent, &messages, self.pipeline.meter());
         CompressionResult {
             cache: CompressionCache { history, sent: Arc::new(messages.clone()) },
