@@ -156,7 +156,6 @@ impl<'a> Assembly<'a> {
 
     fn keep(&self, run: &Run) {
         let Some(memory) = self.ports.memory.filter(|_| !self.turn.preview) else { return };
-        memory.keep_texts(run.draft.messages());
         if let Some(kept) = run.blackboard.get::<CompressionCache>() {
             memory.keep(kept.clone());
         }
@@ -185,7 +184,7 @@ impl<'a> Assembly<'a> {
         attachments::share_policy(pipeline, &mut run);
         pipeline.run(&mut run, self.inputs(&self.budget), ..from).await?;
         // Macro results are mostly equal from turn to turn. Share them before they are counted.
-        self.agent.share_texts(run.draft.messages_mut(), self.ports.memory, self.counter.encoding());
+        self.agent.share_texts(run.draft.messages_mut(), self.counter.encoding());
         let saved = run.clone();
         let mut attempt = Attempt::new(self.budget.clone());
         let unlimited = self.unlimited();
@@ -196,11 +195,7 @@ impl<'a> Assembly<'a> {
             let done = pipeline.run(&mut run, self.inputs(&attempt.budget), from..).await;
             let tokens = match done.map_err(AssembleError::from) {
                 Ok(()) => {
-                    self.agent.share_texts(
-                        run.draft.messages_mut(),
-                        self.ports.memory,
-                        self.counter.encoding(),
-                    );
+                    self.agent.share_texts(run.draft.messages_mut(), self.counter.encoding());
                     self.total(run.draft.messages())
                 }
                 Err(AssembleError::Infeasible(infeasible)) => {

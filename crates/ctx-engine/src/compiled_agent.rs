@@ -20,7 +20,6 @@ use crate::limiter;
 use crate::prepared_input::InputMacros;
 use crate::recall::LONG;
 use crate::switches::Switches;
-use crate::turn_cache::TurnCache;
 
 /// A compiled agent, which assembles any number of contexts. `Send + Sync`; share it in an `Arc`.
 #[derive(Debug)]
@@ -108,20 +107,14 @@ impl CompiledAgent {
     }
 
     /// Reuses equal texts of earlier turns, whose tokens are counted.
-    pub(crate) fn share_texts(
-        &self,
-        messages: &mut [Message],
-        conversation: Option<&TurnCache>,
-        encoding: EncodingId,
-    ) {
+    pub(crate) fn share_texts(&self, messages: &mut [Message], encoding: EncodingId) {
         for message in messages.iter_mut().filter(|message| !message.written.is_empty()) {
             let Content::Text(text) = &message.content else { continue };
-            let known = match conversation.and_then(|conversation| conversation.known_text(text)) {
-                Some(known) => known,
-                // Lines of long texts have cached counts.
-                None if text.len() >= LONG && text.known_tokens(encoding).is_some() => continue,
-                None => self.memory.share(text.clone()),
-            };
+            // Lines of long texts have cached counts.
+            if text.len() >= LONG && text.known_tokens(encoding).is_some() {
+                continue;
+            }
+            let known = self.memory.share(text.clone());
             if !known.is_shared_with(text) {
                 message.content = Content::Text(known);
             }

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use ctx_pipeline::PipelineContext;
 use ctx_tokens::Budget;
 use ctx_types::{
-    Content, Decision, Message, Outcome, Phrase, Role, Segment, Source, SourceKind, Span, Text, TokenFigure,
-    Trust, count_of, phrase,
+    Content, Decision, Message, Outcome, Phrase, Role, Segment, Session, Source, SourceKind, Span, Text,
+    TokenFigure, Trust, count_of, phrase,
 };
 
 use crate::message_costs::MessageCosts;
@@ -36,7 +36,8 @@ pub(crate) fn drop_oldest(
     let mut shortened = shorten(cx, &newest, left);
     let mut all = count;
     if shortened.as_ref().is_none_or(|cut| cut.message.role != Role::User) {
-        all = units.with_rounds(cx.draft.messages(), count, has_question(cx, window.skipped));
+        let has_question = has_unloaded_question(cx.inputs.session, &window);
+        all = units.with_rounds(cx.draft.messages(), count, has_question);
         shortened = shortened.filter(|_| all == count);
     }
     let mut messages = cx.draft.take_messages();
@@ -80,13 +81,10 @@ fn unloaded_decision(window: &LoadedWindow, reason: &Phrase) -> Option<Decision>
     })
 }
 
-fn has_question(cx: &PipelineContext<'_>, skipped: usize) -> bool {
-    let session = cx.inputs.session;
+fn has_unloaded_question(session: &Session, window: &LoadedWindow) -> bool {
     let role = |position: usize| session.sent_node(position).map(|(_, node)| node.role.unwrap_or_default());
-    let pinned = (0..session.sent_len())
-        .take_while(|position| role(*position).is_some_and(Role::is_instruction))
-        .count();
-    (pinned..pinned + skipped).rev().any(|position| role(position) == Some(Role::User))
+    let unloaded = window.pinned..window.pinned + window.skipped;
+    unloaded.rev().any(|position| role(position) == Some(Role::User))
 }
 
 fn budget_phrase(budget: &Budget) -> Phrase {

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ctx_engine::{Compile, CompiledAgent, Context, Engine, Ports, Switches, TurnCache};
 use ctx_types::{
-    Agent, Content, Deadline, Decision, Message, Node, NodeEdit, NodeId, Outcome, Persist, PortFuture,
-    Reader, Role, Session, SessionOp, SourceKind, StoredToolCall, TurnInput,
+    Agent, Content, Decision, Message, Node, NodeEdit, NodeId, Outcome, Persist, Reader, Role, Session,
+    SessionOp, SourceKind, StoredToolCall, TurnInput,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -403,53 +402,4 @@ proptest! {
             assert_complete(&chat, &chat.assemble());
         }
     }
-}
-
-/// Expires at the nth processor.
-struct OverAt(AtomicUsize);
-
-impl Deadline for OverAt {
-    fn is_over(&self) -> bool {
-        false
-    }
-
-    fn over(&self) -> PortFuture<'_, ()> {
-        Box::pin(std::future::pending())
-    }
-
-    fn within(&self, _: Duration) -> Box<dyn Deadline> {
-        let is_over = self.0.fetch_sub(1, Ordering::Relaxed) == 0;
-        Box::new(Over(is_over))
-    }
-}
-
-struct Over(bool);
-
-impl Deadline for Over {
-    fn is_over(&self) -> bool {
-        self.0
-    }
-
-    fn over(&self) -> PortFuture<'_, ()> {
-        if self.0 { Box::pin(std::future::ready(())) } else { Box::pin(std::future::pending()) }
-    }
-
-    fn within(&self, _: Duration) -> Box<dyn Deadline> {
-        Box::new(Over(self.0))
-    }
-}
-
-#[test]
-fn sends_or_reports_each_message_if_compressor_fails() {
-    let mut chat = Chat::new(81, &json!({}));
-    let stages = chat.assemble().report.stages;
-    chat.append_turn();
-    let at = stages.iter().position(|stage| stage.id == "request-compressor").unwrap();
-    let deadline = OverAt(AtomicUsize::new(at));
-    let ports = Ports::default().with(|ports| {
-        ports.memory = Some(&chat.memory);
-        ports.deadline = Some(&deadline);
-    });
-    let context = pollster::block_on(chat.compiled.assemble_with(&chat.session, &chat.turn, ports)).unwrap();
-    assert_complete(&chat, &context);
 }
