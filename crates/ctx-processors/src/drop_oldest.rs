@@ -3,62 +3,51 @@ use std::sync::Arc;
 use ctx_pipeline::PipelineContext;
 use ctx_tokens::Budget;
 use ctx_types::{
-    Content, Decision, Message, Outcome, Phrase, Role, Segment, Session, Source, SourceKind, Span, Text,
-    TokenFigure, Trust, count_of, phrase,
+    Content, Decision, Message, Outcome, Phrase, Role, Segment, Source, SourceKind, Span, Text, Trust,
+    count_of, phrase,
 };
 
 use crate::message_costs::MessageCosts;
 use crate::removal::{Fate, InjectionReasons, Removal};
 use crate::token_limiter::{Units, is_droppable};
-use crate::window::{LoadedWindow, is_one_of_several};
-
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct DropResult {
-    pub(crate) messages: usize,
-    /// Tokens kept of a shortened group.
-    pub(crate) kept_of_shortened: u64,
-    /// Tokens of tool rounds that fit, but were dropped with their question.
-    pub(crate) rounds: u64,
-}
+use crate::window::{LoadedWindow, WindowSize, is_one_of_several};
 
 /// Drops the oldest `count` groups and the tool rounds of a dropped question, or shortens the newest of these
 /// groups if the settings allow it and the rest fits into `left` tokens.
 ///
-/// A single injection between dropped messages moves to the front of the kept ones. O(messages).
-pub(crate) fn drop_oldest(
-    cx: &mut PipelineContext<'_>,
-    units: &Units,
-    count: usize,
-    left: u64,
-) -> DropResult {
+/// A single injection between dropped messages moves to the front of the kept ones. Returns the number of
+/// dropped and shortened messages. O(messages).
+pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: usize, left: u64) -> usize {
     let newest: Vec<usize> = count.checked_sub(1).map_or_else(Vec::new, |unit| units.members(unit).collect());
-    let window = cx.blackboard.get::<LoadedWindow>().cloned().unwrap_or_default();
+    let session = cx.inputs.session;
+    let window = cx.blackboard.get::<LoadedWindow>().copied().unwrap_or_default();
     let mut shortened = shorten(cx, &newest, left);
     let mut all = count;
     if shortened.as_ref().is_none_or(|cut| cut.message.role != Role::User) {
-        let has_question = has_unloaded_question(cx.inputs.session, &window);
+        let role = |position| session.sent_node(position).and_then(|(_, node)| node.role);
+        let is_question = |position| role(position).unwrap_or_default() == Role::User;
+        let has_question = window.unloaded().rev().any(is_question);
         all = units.with_rounds(cx.draft.messages(), count, has_question);
         shortened = shortened.filter(|_| all == count);
     }
     let mut messages = cx.draft.take_messages();
-    let limits = MessageCosts::new(cx).as_limiter(Some(cx.config));
-    let rounds = (count..all).flat_map(|unit| units.members(unit));
-    let rounds = rounds.map(|number| limits.cost(&messages[number])).sum();
     let reason = phrase!("does not fit the budget of {budget}", budget = budget_phrase(cx.inputs.budget));
     let gone = 0..all - usize::from(shortened.is_some());
     let fate = Fate::Dropped(Arc::new(reason.clone()));
     let fates = gone.flat_map(|unit| units.members(unit)).map(|number| (number, fate.clone()));
     let removal = Removal { fates: fates.collect(), digests: Vec::new() };
-    let mut dropped = DropResult { messages: removal.gone_count(&messages), kept_of_shortened: 0, rounds };
+    let mut dropped = removal.gone_count(&messages);
     let mut decisions = Vec::new();
-    if let Some(ShortenedMessage { index, message, decision, tokens }) = shortened {
+    if let Some(ShortenedMessage { index, message, decision }) = shortened {
         messages[index] = message;
         decisions.push(decision);
-        dropped.messages += 1;
-        dropped.kept_of_shortened = tokens;
+        dropped += 1;
     }
     // Without a dropped message, too few were loaded, and another run follows.
-    decisions.extend(unloaded_decision(&window, &reason).filter(|_| dropped.messages > 0));
+    let is_reported = cx.blackboard.get::<WindowSize>().is_some_and(|size| size.is_final);
+    if dropped > 0 && !is_reported {
+        decisions.extend(window.decision(session, Outcome::Dropped, reason));
+    }
     let moved = removal.moved(&messages, 0, is_droppable);
     let reasons = InjectionReasons {
         moved: phrase!("its position is in dropped messages; placed before the kept ones"),
@@ -68,23 +57,6 @@ pub(crate) fn drop_oldest(
     cx.draft.decide_all(decisions);
     cx.draft.set_messages(removal.apply(&messages, |_| false).sort_gaps(&moved));
     dropped
-}
-
-/// The start of the decision about all dropped messages. Only the bytes of unloaded messages are known.
-fn unloaded_decision(window: &LoadedWindow, reason: &Phrase) -> Option<Decision> {
-    let oldest = window.oldest.clone().filter(|_| window.skipped > 0 && !window.is_reported)?;
-    Some(Decision {
-        count: window.skipped,
-        bytes: usize::try_from(window.skipped_bytes).ok(),
-        tokens: Some(TokenFigure::AtMost(window.skipped_bytes)),
-        ..Decision::new(Outcome::Dropped, oldest, reason.clone())
-    })
-}
-
-fn has_unloaded_question(session: &Session, window: &LoadedWindow) -> bool {
-    let role = |position: usize| session.sent_node(position).map(|(_, node)| node.role.unwrap_or_default());
-    let unloaded = window.pinned..window.pinned + window.skipped;
-    unloaded.rev().any(|position| role(position) == Some(Role::User))
 }
 
 fn budget_phrase(budget: &Budget) -> Phrase {
@@ -112,8 +84,6 @@ struct ShortenedMessage {
     index: usize,
     message: Message,
     decision: Decision,
-    /// Tokens of the kept part of the group.
-    tokens: u64,
 }
 
 fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<ShortenedMessage> {
@@ -131,13 +101,13 @@ fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<Shorte
     shortened.written = cut_segments(message, end, marker.len());
     let kept = points.iter().map(|(_, point)| *point).chain([&shortened]);
     let costing = MessageCosts::new(cx).as_limiter(Some(cx.config));
-    let tokens = kept.map(|message| costing.cost(message)).sum();
+    let tokens: u64 = kept.map(|message| costing.cost(message)).sum();
     let reason = phrase!("truncated to the first {retained} characters", retained);
     let decision = Decision {
         bytes: Some(text.len() - end),
         ..Decision::new(Outcome::Cut, message.source.clone(), reason)
     };
-    (tokens <= left).then_some(ShortenedMessage { index: *index, message: shortened, decision, tokens })
+    (tokens <= left).then_some(ShortenedMessage { index: *index, message: shortened, decision })
 }
 
 fn cut_segments(message: &Message, end: usize, marker: usize) -> Vec<Segment> {

@@ -79,12 +79,8 @@ struct UnloadedPlaces<'a> {
 impl<'a> UnloadedPlaces<'a> {
     fn new(cx: &PipelineContext<'a>) -> Self {
         let session = cx.inputs.session;
-        let window = cx.blackboard.get::<LoadedWindow>();
-        Self {
-            session,
-            skipped: window.map_or(0, |window| window.skipped),
-            pinned: window.map_or(0, |window| window.pinned),
-        }
+        let window = cx.blackboard.get::<LoadedWindow>().copied().unwrap_or_default();
+        Self { session, skipped: window.skipped, pinned: window.pinned }
     }
 
     fn gap(&self, message: &Message) -> Option<usize> {

@@ -3,7 +3,7 @@ use ctx_macros::Scope;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
     Decision, GenerationKind, LogLine, Message, Node, Note, OmissionReason, OmittedMessages, Outcome, Place,
-    Role, Session, Source, SourceKind, Text, TokenFigure, Trust, TurnInput, count_of, phrase,
+    Role, Session, Source, SourceKind, Text, Trust, TurnInput, count_of, phrase,
 };
 use serde_json::{Value, json};
 
@@ -63,29 +63,23 @@ impl ContextProcessor for SessionLoader {
         place_last(continuation(cx), &mut messages);
         place_quiet_input(cx, &mut messages);
         cx.draft.decide_all(session.omitted_messages().iter().map(|run| left_out_decision(session, run)));
-        let skipped = front - pinned;
-        let skipped_bytes = session.sent_bytes(front) - session.sent_bytes(pinned);
-        let line = phrase!(
+        let window = LoadedWindow { pinned, skipped: front - pinned };
+        let line = LogLine::info(phrase!(
             "{messages} loaded, {older} not loaded",
             messages = count_of!(messages.len(), "message"),
-            older = count_of!(skipped, "older message")
-        );
-        cx.log(match skipped {
-            0 => LogLine::info(line),
-            _ => LogLine::info(line)
-                .with_details(json!({ "windowTokens": limit, "skippedBytes": skipped_bytes })),
+            older = count_of!(window.skipped, "older message")
+        ));
+        cx.log(match window.unloaded_bytes(session) {
+            _ if window.skipped == 0 => line,
+            bytes => line.with_details(json!({ "windowTokens": limit, "skippedBytes": bytes })),
         });
         if let Some(line) = reformed.line() {
             cx.log(LogLine::info(line));
         }
-        let window = LoadedWindow {
-            pinned,
-            skipped,
-            skipped_bytes,
-            oldest: message_at(session, pinned).map(|message| message.source.clone()),
-            is_reported: size.is_some_and(|size| size.is_final) && skipped > 0,
-        };
-        cx.draft.decide_all(limit.and_then(|tokens| not_loaded_decision(&window, tokens)));
+        if let Some(WindowSize { tokens, is_final: true }) = size {
+            let reason = phrase!("older than the {tokens} tokens that `request-compressor` loads", tokens);
+            cx.draft.decide_all(window.decision(session, Outcome::NotLoaded, reason));
+        }
         cx.blackboard.insert(window);
         cx.draft.set_messages(messages);
         Ok(())
@@ -274,18 +268,6 @@ fn pending_input(turn: &TurnInput) -> Vec<Message> {
     let input = input.map(|input| Message::new(Role::User, input, source));
     let further = turn.further.iter().filter(|message| !message.is_blank()).cloned();
     input.into_iter().chain(further).collect()
-}
-
-fn not_loaded_decision(window: &LoadedWindow, tokens: u64) -> Option<Decision> {
-    let oldest = window.oldest.clone().filter(|_| window.is_reported)?;
-    let bytes = window.skipped_bytes;
-    let reason = phrase!("older than the {tokens} tokens that `request-compressor` loads", tokens);
-    Some(Decision {
-        count: window.skipped,
-        bytes: usize::try_from(bytes).ok(),
-        tokens: Some(TokenFigure::AtMost(bytes)),
-        ..Decision::new(Outcome::NotLoaded, oldest, reason)
-    })
 }
 
 fn left_out_decision(session: &Session, run: &OmittedMessages) -> Decision {

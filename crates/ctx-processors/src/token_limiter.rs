@@ -7,7 +7,7 @@ use ctx_types::{
 };
 use serde_json::json;
 
-use crate::drop_oldest::{DropResult, drop_oldest, reserved_tokens};
+use crate::drop_oldest::{drop_oldest, reserved_tokens};
 use crate::infeasible::Infeasible;
 use crate::message_costs::{MessageCosts, cost_upper_bound};
 use crate::request_compressor::compact_running_turn;
@@ -92,19 +92,19 @@ impl ContextProcessor for TokenLimiter {
         let left = left_for_history(cx, &units, available)?;
         let fit = units.fit(cx, left)?;
         let dropped = match fit.dropped {
-            0 => DropResult::default(),
+            0 => 0,
             count => drop_oldest(cx, &units, count, fit.left),
         };
-        let used = u64::from(available).saturating_sub(fit.left + dropped.rounds);
-        let used = used.saturating_add(dropped.kept_of_shortened);
-        let kept = Some(TokenFigure::Exact(used));
-        cx.blackboard.insert(LimiterResult { dropped: dropped.messages, kept });
-        let line = match dropped.messages {
-            0 => phrase!("everything fits: {used}", used = TokenFigure::Exact(used)),
-            count => {
-                let (messages, kept) = (count_of!(count, "message"), TokenFigure::Exact(used));
-                phrase!("{messages} dropped or truncated, {kept} kept", messages, kept)
-            }
+        let costing = MessageCosts::new(cx).as_limiter(Some(cx.config));
+        let kept = TokenFigure::Exact(cx.draft.messages().iter().map(|message| costing.cost(message)).sum());
+        cx.blackboard.insert(LimiterResult { dropped, kept: Some(kept) });
+        let line = match dropped {
+            0 => phrase!("everything fits: {used}", used = kept),
+            count => phrase!(
+                "{messages} dropped or truncated, {kept} kept",
+                messages = count_of!(count, "message"),
+                kept
+            ),
         };
         cx.log(match reserved_tokens(cx.inputs.budget) {
             0 => LogLine::info(line),

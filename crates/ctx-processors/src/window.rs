@@ -1,4 +1,6 @@
-use ctx_types::{Message, Place, Source, Window};
+use std::ops::Range;
+
+use ctx_types::{Decision, Message, Outcome, Phrase, Place, Session, TokenFigure, Window};
 
 /// Amount of the conversation to load, on the blackboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,18 +12,35 @@ pub struct WindowSize {
 }
 
 /// Messages that the loader did not load, on the blackboard.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadedWindow {
     /// Number of leading system messages, which slot numbers exclude.
     pub pinned: usize,
     /// Number of unloaded messages after the leading system messages.
     pub skipped: usize,
-    /// Text of the unloaded messages in bytes.
-    pub skipped_bytes: u64,
-    /// Oldest message after the leading system messages, loaded or not.
-    pub oldest: Option<Source>,
-    /// Whether a decision about the unloaded messages exists.
-    pub is_reported: bool,
+}
+
+impl LoadedWindow {
+    /// Returns the positions of the unloaded messages.
+    pub(crate) const fn unloaded(self) -> Range<usize> {
+        self.pinned..self.pinned + self.skipped
+    }
+
+    pub(crate) fn unloaded_bytes(self, session: &Session) -> u64 {
+        session.sent_bytes(self.pinned + self.skipped) - session.sent_bytes(self.pinned)
+    }
+
+    /// Creates a decision about the unloaded messages. Only their bytes are known.
+    pub(crate) fn decision(self, session: &Session, outcome: Outcome, reason: Phrase) -> Option<Decision> {
+        let oldest = session.sent_message(self.pinned).filter(|_| self.skipped > 0)?;
+        let bytes = self.unloaded_bytes(session);
+        Some(Decision {
+            count: self.skipped,
+            bytes: usize::try_from(bytes).ok(),
+            tokens: Some(TokenFigure::AtMost(bytes)),
+            ..Decision::new(outcome, oldest.source.clone(), reason)
+        })
+    }
 }
 
 /// Messages that a plug-in put above the leading system messages or after the continued message belong to the
