@@ -8,7 +8,7 @@ use ctx_types::{
 };
 
 use crate::message_costs::MessageCosts;
-use crate::removal::{Fate, InjectionReasons, Removal};
+use crate::removal::{Fate, Removal, RemovalReport};
 use crate::token_limiter::{Units, is_droppable};
 use crate::window::{LoadedWindow, WindowSize, is_one_of_several};
 
@@ -49,12 +49,12 @@ pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: us
         decisions.extend(window.decision(session, Outcome::Dropped, reason));
     }
     let moved = removal.moved(&messages, 0, is_droppable);
-    let reasons = InjectionReasons {
+    let report = RemovalReport {
+        decisions,
         moved: phrase!("its position is in dropped messages; placed before the kept ones"),
         dropped: phrase!("its depths are in dropped messages"),
     };
-    removal.decisions(&messages, &moved, &MessageCosts::new(cx), &reasons, &mut decisions);
-    cx.draft.decide_all(decisions);
+    cx.draft.decide_all(removal.decisions(&messages, &moved, &MessageCosts::new(cx), report));
     cx.draft.set_messages(removal.apply(&messages, |_| false).sort_gaps(&moved));
     dropped
 }

@@ -65,8 +65,9 @@ impl Origin {
     }
 }
 
-/// Reasons for decisions about injections.
-pub(crate) struct InjectionReasons {
+/// Start of the decisions about a removal, and the reasons for those about injections.
+pub(crate) struct RemovalReport {
+    pub(crate) decisions: Vec<Decision>,
     pub(crate) moved: Phrase,
     pub(crate) dropped: Phrase,
 }
@@ -133,31 +134,30 @@ impl Removal {
         messages: &[Message],
         moved: &[usize],
         costing: &MessageCosts<'_>,
-        reasons: &InjectionReasons,
-        decisions: &mut Vec<Decision>,
-    ) {
+        report: RemovalReport,
+    ) -> Vec<Decision> {
+        let RemovalReport { mut decisions, moved: moved_reason, dropped: dropped_reason } = report;
         let mut placements = BTreeMap::new();
         let mut dropped: Vec<Decision> = Vec::new();
         for (message, fate) in self.fates.iter().map(|(number, fate)| (&messages[*number], fate)) {
             if !is_one_of_several(message) {
-                push_decision(decisions, message, fate, costing);
+                push_decision(&mut decisions, message, fate, costing);
                 continue;
             }
             let known = *placements.entry(placement_id(&message.source)).or_insert(dropped.len());
-            match dropped.get_mut(known) {
-                Some(decision) => decision.count += 1,
-                None => {
-                    let reason = reasons.dropped.clone();
-                    dropped.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
-                }
+            if let Some(decision) = dropped.get_mut(known) {
+                decision.count += 1;
+                continue;
             }
+            dropped.push(Decision::new(Outcome::Dropped, message.source.clone(), dropped_reason.clone()));
         }
         let moved = moved.iter().map(|number| &messages[*number]);
         let moved = moved.filter(|message| message.slot_rank.is_none_or(|rank| rank.front.is_none()));
         decisions.extend(
-            moved.map(|message| Decision::new(Outcome::Moved, message.source.clone(), reasons.moved.clone())),
+            moved.map(|message| Decision::new(Outcome::Moved, message.source.clone(), moved_reason.clone())),
         );
         decisions.append(&mut dropped);
+        decisions
     }
 }
 

@@ -9,7 +9,7 @@ use crate::codes;
 use crate::compression::result::CompressionResult;
 use crate::compression::settings::Settings;
 use crate::message_costs::MessageCosts;
-use crate::removal::InjectionReasons;
+use crate::removal::RemovalReport;
 
 /// Document of diagnostics about stored messages.
 const CONVERSATION: &str = "session";
@@ -21,13 +21,12 @@ pub(crate) fn report_outcome(
     settings: &Settings,
 ) {
     let costing = MessageCosts::new(cx);
-    let reasons = InjectionReasons {
+    let report = RemovalReport {
+        decisions: Vec::new(),
         moved: phrase!("its position is in compressed messages; placed before the kept ones"),
         dropped: phrase!("its depths are in compressed messages"),
     };
-    let mut decisions = Vec::new();
-    result.removal.decisions(given, &result.moved, &costing, &reasons, &mut decisions);
-    cx.draft.decide_all(decisions);
+    cx.draft.decide_all(result.removal.decisions(given, &result.moved, &costing, report));
     for finding in &result.diagnostics {
         cx.report(in_conversation(finding, given));
     }

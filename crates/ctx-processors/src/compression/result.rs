@@ -86,8 +86,8 @@ impl CompressionInput<'_> {
             removal = next.removal;
         }
         let history = last.map(|last| {
-            let changed = given.origins.iter().take(last.range.end).filter_map(|origin| origin.number());
-            let end = changed.last().map_or(0, |newest| newest + 1).max(earlier.end);
+            let mut changed = given.origins.iter().take(last.range.end).filter_map(|origin| origin.number());
+            let end = changed.next_back().map_or(0, |newest| newest + 1).max(earlier.end);
             Arc::new(CompressedHistory::new(self.settings.without_budget(), self.messages, end, &removal))
         });
         let mut result = self.result(removal, history);
