@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use ctx_types::{
     CHAT_HISTORY, Decision, DepthPoints, Injection, Message, MessageExtras, Outcome, Phrase, Place,
-    Placement, Rank, Role, Side, Window, anchor_id, excerpt, phrase,
+    Placement, Rank, Role, Side, SlotRank, Window, anchor_id, excerpt, phrase,
 };
 
-use crate::gaps::{FrontItem, Gaps};
+use crate::gaps::Gaps;
 use crate::model_match::Target;
 use crate::preset::{Entry, EntryPart, Preset, Switch};
 use crate::render::{self, Render, RenderRequest, RenderedText};
-use crate::slots::{RankedMessage, SlotContent, SlotPosition, Slots};
+use crate::slots::{SlotContent, SlotPosition, Slots};
 
 /// Result of an assembly.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,8 +21,6 @@ pub struct AssembledPreset {
     pub messages: Vec<Message>,
     /// Decisions about entries and injections that are not at their intended position.
     pub decisions: Vec<Decision>,
-    /// Items before the loaded messages whose own position is not loaded or does not exist.
-    pub at_front: Vec<FrontItem>,
 }
 
 /// Assembles a preset with a conversation and injections.
@@ -87,7 +85,7 @@ struct Assembly {
 struct AnchoredMessage {
     target: Arc<str>,
     side: Side,
-    ranked: RankedMessage,
+    message: Message,
 }
 
 impl Assembly {
@@ -237,8 +235,8 @@ impl Assembly {
                 self.place_in_history(&entry.placement, rank_entry(entry, message));
             }
             Placement::Anchor { target, side, .. } if anchors.contains(&**target) => {
-                let ranked = rank_entry(entry, message);
-                return Some(AnchoredMessage { target: target.clone(), side: *side, ranked });
+                let message = rank_entry(entry, message);
+                return Some(AnchoredMessage { target: target.clone(), side: *side, message });
             }
             Placement::Anchor { target, .. } => {
                 let reason = phrase!(
@@ -253,19 +251,19 @@ impl Assembly {
         None
     }
 
-    fn place_in_history(&mut self, placement: &Placement, ranked: RankedMessage) {
+    fn place_in_history(&mut self, placement: &Placement, message: Message) {
         if !self.has_history {
             let reason = phrase!(
                 "{placement} is a position in the history, and no history is sent",
                 placement = placement.phrase()
             );
-            self.decisions.push(Decision::new(Outcome::Dropped, ranked.message.source.clone(), reason));
+            self.decisions.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
             return;
         }
         match placement {
-            Placement::Index { at, .. } => self.gaps.place_at_index(*at, ranked, &mut self.decisions),
+            Placement::Index { at, .. } => self.gaps.place_at_index(*at, message, &mut self.decisions),
             Placement::Depth { points, .. } => {
-                self.gaps.place_at_depths(points, ranked, &mut self.decisions);
+                self.gaps.place_at_depths(points, message, &mut self.decisions);
             }
             Placement::InOrder | Placement::Anchor { .. } => {}
         }
@@ -274,37 +272,37 @@ impl Assembly {
     fn place_at_anchor(&mut self, anchored: AnchoredMessage) {
         // Never the fallback: `scan` found the anchor.
         let position = self.slots.at_anchor(&anchored.target, anchored.side).unwrap_or(SlotPosition::Bottom);
-        self.slots.place(position, anchored.ranked);
+        self.slots.place(position, anchored.message);
     }
 
     fn inject(&mut self, position: usize, injection: Injection) {
         let (injection, entry) = self.as_world_info(injection);
         let placement = injection.placement.clone();
-        let mut ranked = rank_injection(position, injection);
+        let mut message = rank_injection(position, injection);
         if let Some((lane, index)) = entry {
-            (ranked.lane, ranked.rank, ranked.position) = (lane, Rank::Preset, index);
+            message.slot_rank = Some(SlotRank { lane, rank: Rank::Preset, position: index, front: None });
         }
-        if ranked.message.is_blank() {
-            let source = ranked.message.source.clone();
+        if message.is_blank() {
+            let source = message.source.clone();
             self.decisions.push(Decision::new(Outcome::Dropped, source, phrase!("blank content")));
             return;
         }
         match &placement {
-            Placement::Index { .. } | Placement::Depth { .. } => self.place_in_history(&placement, ranked),
+            Placement::Index { .. } | Placement::Depth { .. } => self.place_in_history(&placement, message),
             Placement::Anchor { target, side, .. } => {
                 let target = anchor_id(target);
                 let Some(position) = self.slots.at_anchor(target, *side) else {
                     if self.silent.contains(target) {
                         let reason = phrase!("anchor `{target}` is disabled", target = excerpt(target));
-                        let source = ranked.message.source.clone();
+                        let source = message.source.clone();
                         return self.decisions.push(Decision::new(Outcome::Dropped, source, reason));
                     }
                     let missing = phrase!("the preset has no anchor `{name}`", name = excerpt(target));
-                    return self.inject_elsewhere(target, &missing, ranked);
+                    return self.inject_elsewhere(target, &missing, message);
                 };
-                self.slots.place(position, ranked);
+                self.slots.place(position, message);
             }
-            Placement::InOrder => self.inject_elsewhere("", &phrase!("no target position"), ranked),
+            Placement::InOrder => self.inject_elsewhere("", &phrase!("no target position"), message),
         }
     }
 
@@ -325,8 +323,8 @@ impl Assembly {
     }
 
     /// Fallbacks for missing anchors, in order of preference.
-    fn inject_elsewhere(&mut self, target: &str, missing: &Phrase, mut ranked: RankedMessage) {
-        let source = ranked.message.source.clone();
+    fn inject_elsewhere(&mut self, target: &str, missing: &Phrase, mut message: Message) {
+        let source = message.source.clone();
         let note = |place: Phrase| {
             self.decisions.push(Decision::new(
                 Outcome::Moved,
@@ -336,13 +334,13 @@ impl Assembly {
         };
         if target == "author_note" && self.has_history {
             note(phrase!("placed at depth 4 as a system message"));
-            ranked.message.role = Role::System;
-            self.gaps.place_at_depths(&DepthPoints::single(4), ranked, &mut self.decisions);
+            message.role = Role::System;
+            self.gaps.place_at_depths(&DepthPoints::single(4), message, &mut self.decisions);
             return;
         }
         let (position, place) = fallback(&self.slots, target);
         note(place);
-        self.slots.place(position, ranked);
+        self.slots.place(position, message);
     }
 
     fn finish(mut self) -> AssembledPreset {
@@ -355,12 +353,12 @@ impl Assembly {
             };
             self.decisions.extend(omitted_history_decision(&window, reason));
             let messages = self.slots.fill(Vec::new());
-            return AssembledPreset { messages, decisions: self.decisions, at_front: Vec::new() };
+            return AssembledPreset { messages, decisions: self.decisions };
         }
-        let (prefix, at_front) = (self.gaps.take_prefix(), self.gaps.take_at_front());
+        let prefix = self.gaps.take_prefix();
         let mut messages = self.slots.fill(self.gaps.fill());
         messages.extend(prefix);
-        AssembledPreset { messages, decisions: self.decisions, at_front }
+        AssembledPreset { messages, decisions: self.decisions }
     }
 }
 
@@ -399,22 +397,22 @@ fn first_position(choices: [(Option<SlotPosition>, Phrase); 2]) -> Option<(SlotP
     choices.into_iter().find_map(|(position, place)| Some((position?, place)))
 }
 
-fn rank_entry(entry: &Entry, message: Message) -> RankedMessage {
-    let order = entry.placement.order();
-    RankedMessage { order, lane: entry.lane, rank: Rank::Preset, position: entry.index, message }
+fn rank_entry(entry: &Entry, message: Message) -> Message {
+    let rank = SlotRank { lane: entry.lane, rank: Rank::Preset, position: entry.index, front: None };
+    message.with(|message| message.slot_rank = Some(rank))
 }
 
-fn rank_injection(position: usize, injection: Injection) -> RankedMessage {
-    let order = injection.placement.order();
-    let message = Message::new(injection.role, injection.text, injection.source).with_extras(
-        MessageExtras::default().with(|extras| {
+fn rank_injection(position: usize, injection: Injection) -> Message {
+    let rank = SlotRank { lane: injection.lane, rank: injection.rank, position, front: None };
+    Message::new(injection.role, injection.text, injection.source).with_extras(MessageExtras::default().with(
+        |extras| {
             extras.name = injection.name;
             extras.attachments = injection.attachments;
             extras.placement = Some(Arc::new(injection.placement));
+            extras.slot_rank = Some(rank);
             extras.written = injection.written;
-        }),
-    );
-    RankedMessage { order, lane: injection.lane, rank: injection.rank, position, message }
+        },
+    ))
 }
 
 fn omitted_history_decision(window: &Window, reason: Phrase) -> Option<Decision> {

@@ -7,8 +7,6 @@ use ctx_types::{
     Place, Source, Window, count_of, each_group, phrase,
 };
 
-use crate::slots::RankedMessage;
-
 /// Total points of all placements with several points.
 const MAX_REPEATS: usize = 100_000;
 
@@ -28,21 +26,9 @@ pub(crate) struct Gaps {
     /// Groups of several messages.
     groups: Vec<Range<usize>>,
     settled: usize,
-    placed: Vec<(usize, RankedMessage)>,
-    at_front: Vec<FrontItem>,
+    placed: Vec<(usize, Message)>,
     repeats: usize,
     repeated_bytes: usize,
-}
-
-/// An item placed before the loaded messages because its position is not loaded or is beyond the
-/// conversation. A decision reports it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FrontItem {
-    /// Source.
-    pub source: Source,
-    /// Intended position: before message `gap` of the whole conversation, without leading system messages. 0
-    /// if beyond the conversation.
-    pub gap: usize,
 }
 
 impl Gaps {
@@ -50,19 +36,11 @@ impl Gaps {
     pub(crate) fn new(window: Window) -> Self {
         let groups = each_group(&window.messages).filter(|group| group.len() > 1).collect();
         let settled = window.settled_len();
-        Self {
-            window,
-            groups,
-            settled,
-            placed: Vec::new(),
-            at_front: Vec::new(),
-            repeats: 0,
-            repeated_bytes: 0,
-        }
+        Self { window, groups, settled, placed: Vec::new(), repeats: 0, repeated_bytes: 0 }
     }
 
     /// Clamps the index to the history before the turn.
-    pub(crate) fn place_at_index(&mut self, at: i64, ranked: RankedMessage, decisions: &mut Vec<Decision>) {
+    pub(crate) fn place_at_index(&mut self, at: i64, message: Message, decisions: &mut Vec<Decision>) {
         let settled = i64::try_from(self.settled).unwrap_or(i64::MAX);
         let gap = match at {
             0.. => at.min(settled),
@@ -70,51 +48,47 @@ impl Gaps {
             _ => settled.saturating_add(at).saturating_add(1).max(0),
         };
         let gap = usize::try_from(gap).unwrap_or(self.settled);
-        self.place_single(gap, ranked, decisions);
+        self.place_single(gap, message, decisions);
     }
 
     /// Depths count from the end of the whole conversation.
     pub(crate) fn place_at_depths(
         &mut self,
         points: &DepthPoints,
-        ranked: RankedMessage,
+        message: Message,
         decisions: &mut Vec<Decision>,
     ) {
         let total = self.window.total_len();
         let is_placed = |depth: &u64| !points.is_list() || *depth <= total as u64;
         let Some(depth) = points.as_single().filter(is_placed) else {
-            self.place_at_points(points, &ranked, decisions);
+            self.place_at_points(points, &message, decisions);
             return;
         };
         let within = usize::try_from(depth).ok().filter(|depth| *depth <= total);
         let Some(within) = within else {
             let all = count_of!(total, "message");
             let reason = phrase!("depth {depth} exceeds {all}; placed before the oldest", depth, all);
-            return self.place_at_front(0, reason.clone(), ranked, decisions);
+            return self.place_at_front(0, reason.clone(), message, decisions);
         };
-        self.place_single(total - within, ranked, decisions);
+        self.place_single(total - within, message, decisions);
     }
 
     /// Excludes the continuation prefix. O(messages + placed · log placed).
     pub(crate) fn fill(mut self) -> Vec<Message> {
-        self.placed.sort_by_key(|(gap, ranked)| (*gap, ranked.key()));
+        self.placed.sort_by_key(|(gap, message)| (*gap, message.slot_key()));
         let mut placed = self.placed.into_iter().peekable();
         let mut messages =
             Vec::with_capacity(self.window.pinned.len() + self.window.messages.len() + placed.len());
         messages.extend(self.window.pinned.into_iter().map(pin_message));
         for (index, message) in self.window.messages.into_iter().enumerate() {
             let gap = self.window.skipped + index;
-            while let Some((_, ranked)) = placed.next_if(|(at, _)| *at <= gap) {
-                messages.push(ranked.message);
+            while let Some((_, placed)) = placed.next_if(|(at, _)| *at <= gap) {
+                messages.push(placed);
             }
             messages.push(message);
         }
-        messages.extend(placed.map(|(_, ranked)| ranked.message));
+        messages.extend(placed.map(|(_, message)| message));
         messages
-    }
-
-    pub(crate) fn take_at_front(&mut self) -> Vec<FrontItem> {
-        std::mem::take(&mut self.at_front)
     }
 
     pub(crate) fn take_prefix(&mut self) -> Option<Message> {
@@ -125,44 +99,40 @@ impl Gaps {
         self.window
     }
 
-    fn place_single(&mut self, gap: usize, ranked: RankedMessage, decisions: &mut Vec<Decision>) {
+    fn place_single(&mut self, gap: usize, message: Message, decisions: &mut Vec<Decision>) {
         if gap < self.window.skipped {
             let reason =
                 phrase!("its position is in history that is not loaded; placed before the loaded messages");
-            return self.place_at_front(gap, reason, ranked, decisions);
+            return self.place_at_front(gap, reason, message, decisions);
         }
         let open = self.out_of_group(gap);
-        decisions.extend(group_decision(&ranked, usize::from(open != gap)));
-        self.insert(open, false, ranked);
+        decisions.extend(group_decision(&message, usize::from(open != gap)));
+        self.insert(open, false, message);
     }
 
     fn place_at_front(
         &mut self,
         gap: usize,
         reason: Phrase,
-        ranked: RankedMessage,
+        mut message: Message,
         decisions: &mut Vec<Decision>,
     ) {
-        let source = ranked.message.source.clone();
-        decisions.push(Decision::new(Outcome::Moved, source.clone(), reason));
-        self.at_front.push(FrontItem { source, gap });
+        decisions.push(Decision::new(Outcome::Moved, message.source.clone(), reason));
+        if let Some(rank) = &mut message.slot_rank {
+            rank.front = Some(gap);
+        }
         // No group starts before the loaded messages.
-        self.insert(self.window.skipped, false, ranked);
+        self.insert(self.window.skipped, false, message);
     }
 
-    fn place_at_points(
-        &mut self,
-        points: &DepthPoints,
-        ranked: &RankedMessage,
-        decisions: &mut Vec<Decision>,
-    ) {
+    fn place_at_points(&mut self, points: &DepthPoints, message: &Message, decisions: &mut Vec<Decision>) {
         let total = self.window.total_len();
-        let source = &ranked.message.source;
+        let source = &message.source;
         if points.is_empty() {
             decisions.push(Decision::new(Outcome::Dropped, source.clone(), phrase!("no depth is set")));
         }
         decisions.extend(beyond_decision(points, total, source));
-        let bytes = weight(&ranked.message);
+        let bytes = weight(message);
         let room = MAX_POINTS
             .min(MAX_REPEATS - self.repeats)
             .min(MAX_REPEATED_BYTES.saturating_sub(self.repeated_bytes) / bytes.max(1));
@@ -177,11 +147,11 @@ impl Gaps {
         let (loaded, unloaded): (Vec<usize>, Vec<usize>) = gaps.partition(|gap| *gap >= self.window.skipped);
         let reason = phrase!("its depths are in history that is not loaded");
         decisions.extend(counted_decision(Outcome::NotLoaded, source, reason, unloaded.len()));
-        self.insert_at(&loaded, ranked, decisions);
+        self.insert_at(&loaded, message, decisions);
     }
 
     /// Gaps that move before the same group become one.
-    fn insert_at(&mut self, gaps: &[usize], ranked: &RankedMessage, decisions: &mut Vec<Decision>) {
+    fn insert_at(&mut self, gaps: &[usize], message: &Message, decisions: &mut Vec<Decision>) {
         let (mut moved, mut doubled, mut last) = (0, 0, None);
         for gap in gaps {
             let open = self.out_of_group(*gap);
@@ -191,16 +161,16 @@ impl Gaps {
             }
             last = Some(open);
             moved += usize::from(open != *gap);
-            self.insert(open, true, ranked.clone());
+            self.insert(open, true, message.clone());
         }
-        decisions.extend(group_decision(ranked, moved));
+        decisions.extend(group_decision(message, moved));
         let reason = phrase!("another of its depths has the same position");
-        decisions.extend(counted_decision(Outcome::Dropped, &ranked.message.source, reason, doubled));
+        decisions.extend(counted_decision(Outcome::Dropped, &message.source, reason, doubled));
     }
 
-    fn insert(&mut self, gap: usize, multiple: bool, mut ranked: RankedMessage) {
-        ranked.message.place = Place::Gap { multiple };
-        self.placed.push((gap, ranked));
+    fn insert(&mut self, gap: usize, multiple: bool, mut message: Message) {
+        message.place = Place::Gap { multiple };
+        self.placed.push((gap, message));
     }
 
     /// Returns the gap before the group, if `gap` is inside one. O(log groups).
@@ -222,9 +192,9 @@ fn pin_message(mut message: Message) -> Message {
     message
 }
 
-fn group_decision(ranked: &RankedMessage, count: usize) -> Option<Decision> {
+fn group_decision(message: &Message, count: usize) -> Option<Decision> {
     let reason = phrase!("placed before a tool call, which stays with its results");
-    counted_decision(Outcome::Moved, &ranked.message.source, reason, count)
+    counted_decision(Outcome::Moved, &message.source, reason, count)
 }
 
 /// Approximate bytes per point.

@@ -29,7 +29,6 @@ mod render;
 mod slots;
 
 pub use assemble::{AssembledPreset, assemble};
-pub use gaps::FrontItem;
 pub use model_match::Target;
 pub use preset::{Entry, EntryPart, Preset};
 pub use registry::{AnchorDefinition, AnchorRegistry, RegistryError};

@@ -2,29 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::{Message, Order, Place, Rank, Side};
-
-#[derive(Clone, Debug)]
-pub(crate) struct RankedMessage {
-    pub(crate) order: Order,
-    pub(crate) lane: i64,
-    pub(crate) rank: Rank,
-    pub(crate) position: usize,
-    pub(crate) message: Message,
-}
-
-impl RankedMessage {
-    pub(crate) fn key(&self) -> (Order, i64, Rank, usize) {
-        (self.order, self.lane, self.rank, self.position)
-    }
-}
+use ctx_types::{Message, Place, Side};
 
 /// Lookups take O(log anchors).
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
-    top: Vec<RankedMessage>,
+    top: Vec<Message>,
     list: Vec<Slot>,
-    bottom: Vec<RankedMessage>,
+    bottom: Vec<Message>,
     anchors: BTreeMap<String, usize>,
     history: Option<usize>,
     first_system: Option<usize>,
@@ -33,9 +18,9 @@ pub(crate) struct Slots {
 
 #[derive(Debug)]
 struct Slot {
-    before: Vec<RankedMessage>,
+    before: Vec<Message>,
     own: SlotContent,
-    after: Vec<RankedMessage>,
+    after: Vec<Message>,
 }
 
 #[derive(Debug)]
@@ -85,9 +70,9 @@ impl Slots {
         self.last_system_before_history.map(|slot| SlotPosition::Next(slot, Side::After))
     }
 
-    pub(crate) fn place(&mut self, position: SlotPosition, mut ranked: RankedMessage) {
+    pub(crate) fn place(&mut self, position: SlotPosition, mut message: Message) {
         let is_history = matches!(position, SlotPosition::Next(slot, _) if self.history == Some(slot));
-        ranked.message.place = if is_history { Place::AroundHistory } else { Place::Anchored };
+        message.place = if is_history { Place::AroundHistory } else { Place::Anchored };
         let list = match position {
             SlotPosition::Top => &mut self.top,
             SlotPosition::Bottom => &mut self.bottom,
@@ -98,7 +83,7 @@ impl Slots {
                 (None, _) => &mut self.bottom,
             },
         };
-        list.push(ranked);
+        list.push(message);
     }
 
     pub(crate) fn fill(self, history: Vec<Message>) -> Vec<Message> {
@@ -122,7 +107,7 @@ impl Slots {
     }
 }
 
-fn sort_by_rank(mut ranked: Vec<RankedMessage>) -> impl Iterator<Item = Message> {
-    ranked.sort_by_key(RankedMessage::key);
-    ranked.into_iter().map(|ranked| ranked.message)
+fn sort_by_rank(mut messages: Vec<Message>) -> Vec<Message> {
+    messages.sort_by_key(Message::slot_key);
+    messages
 }

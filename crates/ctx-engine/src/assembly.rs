@@ -1,7 +1,6 @@
 use ctx_pipeline::{Cancel, Inputs, ProcessorError, Run, RunError};
 use ctx_processors::{
-    Cause, CompressionCache, Infeasible, LimiterResult, LoadedWindow, RequestPart, ReusedPrefix,
-    TokenLimiter, WindowSize,
+    Cause, CompressionCache, Infeasible, LimiterResult, LoadedWindow, RequestPart, TokenLimiter, WindowSize,
 };
 use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, has_media, message_cost, tools_cost};
 use ctx_types::{
@@ -142,19 +141,9 @@ impl<'a> Assembly<'a> {
 
     /// Runs the pipeline. Doubles the loaded tokens until messages are dropped, unless the size is final.
     pub(crate) async fn run(self) -> Result<Context, AssembleError> {
-        let mut size =
-            limiter::first_window(self.agent.pipeline(), self.agent.agent(), self.budget.available);
-        if let Some(size) = &mut size {
-            // If nothing is compressed, this could only cause a second run.
-            size.without_compressed &= self.ports.memory.is_some_and(TurnCache::is_compressed);
-        }
+        let mut size = limiter::first_window(self.agent.pipeline(), self.budget.available);
         loop {
-            let done = self.run_window(size).await;
-            if let Some(late) = size.as_mut().filter(|size| size.without_compressed && needs_older(&done)) {
-                late.without_compressed = false;
-                continue;
-            }
-            let (run, tokens) = done?;
+            let (run, tokens) = self.run_window(size).await?;
             let skipped = run.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
             let dropped = run.blackboard.get::<LimiterResult>().map_or(0, |result| result.dropped);
             if skipped == 0 || dropped > 0 || size.is_some_and(|size| size.is_final) {
@@ -167,9 +156,8 @@ impl<'a> Assembly<'a> {
 
     fn keep(&self, run: &Run) {
         let Some(memory) = self.ports.memory.filter(|_| !self.turn.preview) else { return };
-        memory.keep_texts(run.draft.messages());
         if let Some(kept) = run.blackboard.get::<CompressionCache>() {
-            memory.keep(kept.clone(), self.agent.identity());
+            memory.keep(kept.clone());
         }
     }
 
@@ -190,13 +178,13 @@ impl<'a> Assembly<'a> {
             run.blackboard.insert(size);
         }
         if let Some(memory) = self.ports.memory {
-            run.blackboard.insert(memory.compression(self.agent.identity()));
+            run.blackboard.insert(memory.compression());
             run.blackboard.insert(memory.recall());
         }
         attachments::share_policy(pipeline, &mut run);
         pipeline.run(&mut run, self.inputs(&self.budget), ..from).await?;
         // Macro results are mostly equal from turn to turn. Share them before they are counted.
-        self.agent.share_texts(run.draft.messages_mut(), self.ports.memory, self.counter.encoding());
+        self.agent.share_texts(run.draft.messages_mut(), self.counter.encoding());
         let saved = run.clone();
         let mut attempt = Attempt::new(self.budget.clone());
         let unlimited = self.unlimited();
@@ -207,11 +195,7 @@ impl<'a> Assembly<'a> {
             let done = pipeline.run(&mut run, self.inputs(&attempt.budget), from..).await;
             let tokens = match done.map_err(AssembleError::from) {
                 Ok(()) => {
-                    self.agent.share_texts(
-                        run.draft.messages_mut(),
-                        self.ports.memory,
-                        self.counter.encoding(),
-                    );
+                    self.agent.share_texts(run.draft.messages_mut(), self.counter.encoding());
                     self.total(run.draft.messages())
                 }
                 Err(AssembleError::Infeasible(infeasible)) => {
@@ -346,16 +330,5 @@ impl<'a> Assembly<'a> {
             model: self.model,
             counter: self.counter.counter,
         }
-    }
-}
-
-/// Returns whether messages skipped as compressed must be loaded after all.
-fn needs_older(done: &Result<(Run, TokenFigure), AssembleError>) -> bool {
-    match done {
-        Ok((run, _)) => {
-            let is_late = run.blackboard.get::<LoadedWindow>().is_some_and(|window| window.compressed > 0);
-            is_late && run.blackboard.get::<ReusedPrefix>().is_none()
-        }
-        Err(error) => matches!(error, AssembleError::Infeasible(_)),
     }
 }

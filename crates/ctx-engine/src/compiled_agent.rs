@@ -20,7 +20,6 @@ use crate::limiter;
 use crate::prepared_input::InputMacros;
 use crate::recall::LONG;
 use crate::switches::Switches;
-use crate::turn_cache::TurnCache;
 
 /// A compiled agent, which assembles any number of contexts. `Send + Sync`; share it in an `Arc`.
 #[derive(Debug)]
@@ -37,8 +36,6 @@ pub struct CompiledAgent {
     input_macros: InputMacros,
     /// Texts of formatters, plug-ins, and macros, mostly equal each turn.
     memory: Arc<TextCache>,
-    /// Distinguishes this agent from all others, even if compiled from equal files.
-    identity: Arc<()>,
 }
 
 impl CompiledAgent {
@@ -72,7 +69,6 @@ impl CompiledAgent {
             moving: moving(agent),
             input_macros: InputMacros::new(engine, agent),
             memory: with.texts.clone().unwrap_or_default(),
-            identity: Arc::default(),
         }
     }
 
@@ -106,30 +102,19 @@ impl CompiledAgent {
         (&self.input_macros.registry, self.input_macros.dialect)
     }
 
-    /// Unique while a clone exists.
-    pub(crate) const fn identity(&self) -> &Arc<()> {
-        &self.identity
-    }
-
     pub(crate) const fn input_macros(&self) -> &InputMacros {
         &self.input_macros
     }
 
     /// Reuses equal texts of earlier turns, whose tokens are counted.
-    pub(crate) fn share_texts(
-        &self,
-        messages: &mut [Message],
-        conversation: Option<&TurnCache>,
-        encoding: EncodingId,
-    ) {
+    pub(crate) fn share_texts(&self, messages: &mut [Message], encoding: EncodingId) {
         for message in messages.iter_mut().filter(|message| !message.written.is_empty()) {
             let Content::Text(text) = &message.content else { continue };
-            let known = match conversation.and_then(|conversation| conversation.known_text(text)) {
-                Some(known) => known,
-                // Lines of long texts have cached counts.
-                None if text.len() >= LONG && text.known_tokens(encoding).is_some() => continue,
-                None => self.memory.share(text.clone()),
-            };
+            // Lines of long texts have cached counts.
+            if text.len() >= LONG && text.known_tokens(encoding).is_some() {
+                continue;
+            }
+            let known = self.memory.share(text.clone());
             if !known.is_shared_with(text) {
                 message.content = Content::Text(known);
             }

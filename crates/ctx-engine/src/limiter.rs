@@ -1,8 +1,6 @@
 use ctx_pipeline::{EffectiveSetting, Pipeline};
-use ctx_processors::{
-    Cause, RequestCompressor, SessionLoader, TokenLimiter, WindowSize, compress_window, leaves_unchanged,
-};
-use ctx_types::{Agent, Diagnostic, phrase};
+use ctx_processors::{Cause, RequestCompressor, SessionLoader, TokenLimiter, WindowSize, compress_window};
+use ctx_types::{Diagnostic, phrase};
 
 use crate::codes;
 
@@ -16,17 +14,14 @@ pub(crate) fn recount_from(pipeline: &Pipeline) -> i64 {
     stages.map(|stage| stage.priority.value).fold(RECOUNT_FROM, i64::min)
 }
 
-/// `None` loads everything. With compression the size is final, and known compressed messages are skipped.
-pub(crate) fn first_window(pipeline: &Pipeline, agent: &Agent, available: Option<u32>) -> Option<WindowSize> {
+/// `None` loads everything. With compression the size is final.
+pub(crate) fn first_window(pipeline: &Pipeline, available: Option<u32>) -> Option<WindowSize> {
     if let Some(compressor) = compressor(pipeline) {
         let tokens = compress_window(&compressor.config, available)?;
-        let between = pipeline.order().skip_while(|id| *id != SessionLoader::ID).skip(1);
-        let mut between = between.take_while(|id| *id != RequestCompressor::ID);
-        let without_compressed = between.all(|id| leaves_unchanged(id, agent));
-        return Some(WindowSize { tokens, is_final: true, without_compressed });
+        return Some(WindowSize { tokens, is_final: true });
     }
     let available = available.filter(|_| unlimited(pipeline).is_none())?;
-    Some(WindowSize { tokens: available.into(), is_final: false, without_compressed: false })
+    Some(WindowSize { tokens: available.into(), is_final: false })
 }
 
 fn compressor(pipeline: &Pipeline) -> Option<&EffectiveSetting> {

@@ -31,10 +31,7 @@ pub(crate) struct Stability<'a> {
 impl<'a> Stability<'a> {
     pub(crate) fn new(run: &'a Run, agent: &'a CompiledAgent, further: &'a [Message]) -> Self {
         let (macros, dialect) = agent.macros();
-        let skipped = run
-            .blackboard
-            .get::<LoadedWindow>()
-            .map_or(0, |window| window.skipped.saturating_sub(window.compressed));
+        let skipped = run.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let dropped = run.blackboard.get::<LimiterResult>().map_or(0, |result| result.dropped);
         let rules: Option<&ActiveRules> = run.blackboard.get();
         Self {

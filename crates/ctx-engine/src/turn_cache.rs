@@ -1,18 +1,13 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ctx_processors::{CompressionCache, RecallCache};
-use ctx_types::{Content, Message, Text};
-
-const MAX_TEXTS: usize = 64;
-
-const MAX_BYTES: usize = 1 << 20;
 
 /// Cache shared by the turns of one conversation, with any agent. Keep one for each open conversation.
 ///
 /// With `request-compressor`, keeps the rewritten prefix of the conversation unchanged until the request
 /// comes near its budget again, so the provider's prompt cache stays valid; without it each turn rewrites the
 /// prefix. Changed compressor settings or messages invalidate it. With `recall`, keeps the index of the
-/// conversation. Also keeps token counts of the last turn. Previews do not change it.
+/// conversation. Previews do not change it.
 ///
 /// ```
 /// use ctx_engine::{Compile, Engine, Ports, Switches, TurnCache};
@@ -43,9 +38,8 @@ const MAX_BYTES: usize = 1 << 20;
 /// ```
 #[derive(Debug, Default)]
 pub struct TurnCache {
-    compression: Mutex<(CompressionCache, Option<Arc<()>>)>,
+    compression: Mutex<CompressionCache>,
     recall: RecallCache,
-    texts: Mutex<Vec<Text>>,
 }
 
 impl TurnCache {
@@ -60,58 +54,33 @@ impl TurnCache {
     /// Keeps the index of `recall`, which depends only on the conversation.
     pub fn forget_context(&self) {
         *self.lock_compression() = <_>::default();
-        self.texts().clear();
     }
 
     /// Returns whether a rewritten prefix of the conversation is cached.
     pub fn is_compressed(&self) -> bool {
-        self.lock_compression().0.is_set()
+        self.lock_compression().is_set()
     }
 
-    /// Another agent loads all messages again, because it may compress them differently.
-    pub(crate) fn compression(&self, agent: &Arc<()>) -> CompressionCache {
-        match &*self.lock_compression() {
-            (kept, Some(by)) if Arc::ptr_eq(by, agent) => kept.clone(),
-            (kept, _) => kept.clone().loading_all(),
-        }
+    pub(crate) fn compression(&self) -> CompressionCache {
+        self.lock_compression().clone()
     }
 
     pub(crate) fn recall(&self) -> RecallCache {
         self.recall.clone()
     }
 
-    pub(crate) fn keep(&self, compression: CompressionCache, agent: &Arc<()>) {
-        *self.lock_compression() = (compression, Some(agent.clone()));
+    pub(crate) fn keep(&self, compression: CompressionCache) {
+        *self.lock_compression() = compression;
     }
 
-    /// O(texts of the last turn and bytes of the text).
-    pub(crate) fn known_text(&self, text: &Text) -> Option<Text> {
-        self.texts().iter().find(|known| *known == text).cloned()
-    }
-
-    pub(crate) fn keep_texts(&self, messages: &[Message]) {
-        let written = messages.iter().filter(|message| !message.written.is_empty());
-        let texts = written.filter_map(|message| match &message.content {
-            Content::Text(text) => Some(text.clone()),
-            Content::Parts(_) => None,
-        });
-        let mut left = MAX_BYTES;
-        let mut fits = |text: &Text| left.checked_sub(text.len()).map(|rest| left = rest).is_some();
-        *self.texts() = texts.filter(|text| fits(text)).take(MAX_TEXTS).collect();
-    }
-
-    fn lock_compression(&self) -> MutexGuard<'_, (CompressionCache, Option<Arc<()>>)> {
+    fn lock_compression(&self) -> MutexGuard<'_, CompressionCache> {
         self.compression.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn texts(&self) -> MutexGuard<'_, Vec<Text>> {
-        self.texts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use ctx_types::{Agent, Node, Role, Segment, Session, Source, SourceKind, Span, Trust, TurnInput};
+    use ctx_types::{Agent, Node, Role, Session, TurnInput};
 
     use super::*;
     use crate::{Compile, Engine, Ports, Switches};
@@ -131,21 +100,5 @@ mod tests {
         assert!(!memory.recall().is_empty(), "the index depends only on the conversation");
         memory.forget();
         assert!(memory.recall().is_empty());
-    }
-
-    #[test]
-    fn caches_texts_of_last_turn_within_limit() {
-        let memory = TurnCache::default();
-        let message = |text: &str| {
-            let source = Source::new(SourceKind::Formatter, Trust::Preset);
-            let segment = Segment { span: Span::new(0, text.len()), source: source.clone(), via: Vec::new() };
-            Message::new(Role::System, text, source).with(|message| message.written = vec![segment])
-        };
-        let is_known = |text: &str| memory.known_text(&text.into()).is_some();
-        let long = "x".repeat(MAX_BYTES);
-        memory.keep_texts(&["a", &long, "b"].map(message));
-        assert!(is_known("a") && is_known("b") && !is_known(&long));
-        memory.keep_texts(&[message(&long)]);
-        assert!(is_known(&long) && !is_known("a"));
     }
 }

@@ -1,5 +1,4 @@
 mod cache;
-mod compressed_prefix;
 mod report;
 mod result;
 mod settings;
@@ -13,8 +12,6 @@ pub(crate) struct CompressionBudget {
     pub(crate) tokens: u64,
 }
 
-pub(crate) use compressed_prefix::CompressedPrefix;
-pub use compressed_prefix::leaves_unchanged;
 pub(crate) use report::{report_outcome, report_repairs};
 pub(crate) use result::CompressionInput;
 pub(crate) use settings::{Settings, fields};

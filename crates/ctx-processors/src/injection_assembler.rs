@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use ctx_anchors::{AnchorRegistry, Entry, Preset, RenderRequest, RenderedText, Target, assemble};
 use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, State, Template};
@@ -9,7 +7,6 @@ use ctx_pipeline::{
 };
 use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TextCache};
 
-use crate::gap_ranks::{GapRanks, lanes};
 use crate::macro_values::{MacroValues, macro_dialect};
 use crate::transcription_processor::resolve_placed_files;
 use crate::window::{LoadedWindow, window};
@@ -53,7 +50,6 @@ struct CompiledAssembler {
     /// Templates of each content part; `None` for a part without text.
     templates: Vec<Vec<Option<Template>>>,
     values: MacroValues,
-    lanes: Arc<[i64]>,
     /// Shares expanded texts between turns.
     memory: TextCache,
 }
@@ -99,16 +95,9 @@ impl ContextProcessor for InjectionAssembler {
             cx.report(finding);
         }
         let templates = preset.entries().iter().map(|entry| self.compile_entry(entry, dialect, cx)).collect();
-        let lanes = lanes(preset.entries());
         let values = MacroValues::from_agent(agent, self.ports.clone(), &mut |finding| cx.report(finding));
         let values = values.with_card_templates(dialect, &self.macros);
-        PreparedData::new(CompiledAssembler {
-            preset,
-            templates,
-            values,
-            lanes,
-            memory: TextCache::default(),
-        })
+        PreparedData::new(CompiledAssembler { preset, templates, values, memory: TextCache::default() })
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
@@ -122,7 +111,6 @@ impl ContextProcessor for InjectionAssembler {
         let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let window = window(cx.draft.take_messages(), skipped);
         let injections = cx.draft.take_injections();
-        let ranks = GapRanks::new(compiled.lanes.clone(), &injections);
         let target = Target {
             model: model_name(&cx.inputs),
             profile: turn.profile.as_deref(),
@@ -134,7 +122,6 @@ impl ContextProcessor for InjectionAssembler {
         for diagnostic in found {
             cx.report(diagnostic);
         }
-        cx.blackboard.insert(ranks.with_front(&assembled.at_front));
         cx.draft.set_macros(state);
         cx.draft.set_messages(assembled.messages);
         cx.draft.decide_all(assembled.decisions);

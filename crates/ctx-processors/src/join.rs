@@ -1,8 +1,8 @@
 //! Joins messages and tracks the source of every byte.
 
 use ctx_types::{
-    Content, ContentPart, Decision, Message, Outcome, Phrase, Place, Role, Segment, Source, SourceKind, Span,
-    Text, Trust,
+    Content, ContentPart, Decision, Message, Outcome, Phrase, Place, Role, Segment, SlotRank, Source,
+    SourceKind, Span, Text, Trust,
 };
 
 #[derive(Clone, Copy)]
@@ -50,7 +50,13 @@ impl MessageJoiner<'_> {
         let place = messages.iter().map(|message| message.place).max_by_key(|place| protection(*place));
         let is_placed = messages.iter().all(|message| message.placement.is_some());
         let attachments = messages.iter().flat_map(|message| message.attachments.iter().cloned()).collect();
+        let rank = messages.iter().find_map(|message| message.slot_rank);
+        let fronts = messages.iter().map(|message| message.slot_rank?.front);
+        let front = fronts.min().flatten();
         let mut result = messages.into_iter().next()?;
+        if rank.is_some() {
+            result.slot_rank = rank.map(|rank| SlotRank { front, ..rank });
+        }
         result.source = source;
         result.place = place.unwrap_or_default();
         result.attachments = attachments;

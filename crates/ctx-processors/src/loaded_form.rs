@@ -61,10 +61,6 @@ impl LoadedForm {
         }
     }
 
-    pub(crate) const fn depends_on_depth(self) -> bool {
-        self.html_to_markdown
-    }
-
     pub(crate) fn apply(self, messages: &mut [Message], pinned: usize) -> FormChanges {
         let count = messages.len();
         let mut done = FormChanges::default();

@@ -7,12 +7,11 @@ use ctx_types::{
     groups, phrase, space,
 };
 
-use crate::gap_ranks::GapRanks;
 use crate::join::MessageJoiner;
 use crate::merge_consecutive_roles::{join_neighbours, may_join};
 use crate::rewrite::{Edit, rewrite};
 use crate::session_loader::message_at;
-use crate::window::LoadedWindow;
+use crate::window::{LoadedWindow, unloaded_slot};
 
 /// Joins neighboring injections with the same slot, order, and role.
 ///
@@ -62,7 +61,7 @@ impl ContextProcessor for MergeInjections {
                 && (!is_by_depth || depth(left) == depth(right))
         };
         if cx.config.is_on(TRIM) {
-            trim(cx, &places.ranks, may_join);
+            trim(cx, may_join);
         }
         join_neighbours(cx, joining, may_join);
         places.sort(cx);
@@ -71,7 +70,6 @@ impl ContextProcessor for MergeInjections {
 }
 
 struct UnloadedPlaces<'a> {
-    ranks: GapRanks,
     session: &'a Session,
     skipped: usize,
     /// Number of leading system messages, which slot numbers exclude.
@@ -81,17 +79,12 @@ struct UnloadedPlaces<'a> {
 impl<'a> UnloadedPlaces<'a> {
     fn new(cx: &PipelineContext<'a>) -> Self {
         let session = cx.inputs.session;
-        let window = cx.blackboard.get::<LoadedWindow>();
-        Self {
-            ranks: cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default(),
-            session,
-            skipped: window.map_or(0, |window| window.skipped),
-            pinned: window.map_or(0, |window| window.pinned),
-        }
+        let window = cx.blackboard.get::<LoadedWindow>().copied().unwrap_or_default();
+        Self { session, skipped: window.skipped, pinned: window.pinned }
     }
 
     fn gap(&self, message: &Message) -> Option<usize> {
-        let gap = self.ranks.unloaded_gap(message, self.skipped)?;
+        let gap = unloaded_slot(message, self.skipped)?;
         Some(out_of_group(self.session, self.pinned + gap))
     }
 
@@ -104,12 +97,12 @@ impl<'a> UnloadedPlaces<'a> {
 
     fn sort(&self, cx: &mut PipelineContext<'_>) {
         if let Some(front) = self.front(cx.draft.messages()) {
-            front_of(cx, front).sort_by_cached_key(|message| self.ranks.key(message));
+            front_of(cx, front).sort_by_key(Message::slot_key);
         }
     }
 
     fn front(&self, messages: &[Message]) -> Option<Range<usize>> {
-        let is_unloaded = |message: &Message| self.ranks.unloaded_gap(message, self.skipped).is_some();
+        let is_unloaded = |message: &Message| unloaded_slot(message, self.skipped).is_some();
         let first = messages.iter().position(is_unloaded)?;
         let is_gap = |message: &&Message| matches!(message.place, Place::Gap { .. });
         let before = messages.iter().take(first).rev().take_while(is_gap).count();
@@ -145,9 +138,9 @@ const TRIM: &str = "trim";
 ///
 /// `SillyTavern` joins prompts with the same tie-breaker before it trims them, and adds a line break after
 /// blank ones.
-fn trim(cx: &mut PipelineContext<'_>, ranks: &GapRanks, may_join: impl Fn(&Message, &Message) -> bool) {
+fn trim(cx: &mut PipelineContext<'_>, may_join: impl Fn(&Message, &Message) -> bool) {
     let mut messages = cx.draft.take_messages();
-    let lane = |message: &Message| ranks.key(message).1;
+    let lane = |message: &Message| message.slot_key().1;
     let is_together = |left: &Message, right: &Message| may_join(left, right) && lane(left) == lane(right);
     let mut is_kept = vec![true; messages.len()];
     let mut is_below_blank = false;

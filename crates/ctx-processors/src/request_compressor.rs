@@ -1,6 +1,5 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use ctx_compress::codes;
@@ -9,13 +8,11 @@ use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError
 use ctx_types::{Code, Message, Place, Session, phrase};
 
 use crate::compression::{
-    CompressedPrefix, CompressionBudget, CompressionCache, CompressionInput, Settings, fields,
-    report_outcome, report_repairs,
+    CompressionBudget, CompressionCache, CompressionInput, Settings, fields, report_outcome, report_repairs,
 };
-use crate::gap_ranks::GapRanks;
 use crate::message_costs::MessageCosts;
 use crate::token_limiter::TokenLimiter;
-use crate::window::{LoadedWindow, ReusedPrefix};
+use crate::window::LoadedWindow;
 
 /// Compresses older history when a request approaches its budget.
 ///
@@ -63,34 +60,18 @@ impl ContextProcessor for RequestCompressor {
         };
         let draft: Vec<Message> = cx.draft.messages().to_vec();
         let messages = mark_pinned(&draft, cx.inputs.session);
-        let window = cx.blackboard.get::<LoadedWindow>().cloned().unwrap_or_default();
         let earlier = cx.blackboard.get::<CompressionCache>().cloned().unwrap_or_default();
-        let prefix = earlier.prefix.clone().filter(|_| window.compressed > 0);
-        let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
-        // An injection with an unloaded slot is placed differently next to a digest.
-        let is_displaced = |message| ranks.unloaded_gap(message, window.skipped).is_some_and(|gap| gap > 0);
-        if prefix.is_some() && draft.iter().any(is_displaced) {
-            return Ok(());
-        }
-        let fitted = CompressionInput {
+        let result = CompressionInput {
             draft: &draft,
             messages: &messages,
-            skipped: window.skipped,
-            is_late: prefix.is_some(),
-            ranks: &ranks,
+            skipped: cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped),
             settings: &settings,
             pipeline: &pipeline,
             earlier: &earlier,
         }
         .fit();
         cx.checkpoint()?;
-        let Some(mut result) = fitted else { return Ok(()) };
-        report_outcome(cx, &messages, &result, &settings, prefix.as_deref());
-        if prefix.is_some() {
-            cx.blackboard.insert(ReusedPrefix);
-        }
-        let find = || CompressedPrefix::find(cx, &messages, &result).map(Arc::new);
-        result.cache.prefix = prefix.or_else(find);
+        report_outcome(cx, &messages, &result, &settings);
         if result.cache.is_set() {
             let tokens = trigger(&settings).saturating_sub(result.tokens);
             cx.blackboard.insert(CompressionBudget { tokens });
@@ -114,21 +95,18 @@ pub(crate) fn compact_running_turn(cx: &mut PipelineContext<'_>, available: u32)
     let meter = MessageCosts::new(cx).as_limiter(Some(cx.config)).meter();
     let draft: Vec<Message> = cx.draft.messages().to_vec();
     let messages = mark_pinned(&draft, cx.inputs.session);
-    let result = CompressionInput {
+    let mut result = CompressionInput {
         draft: &draft,
         messages: &messages,
         skipped: cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped),
-        is_late: false,
-        ranks: &cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default(),
         settings: &settings,
         pipeline: &CompressionPipeline::new(config).with_meter(meter),
         earlier: &CompressionCache::default(),
     }
     .fit();
-    let Some(mut result) = result else { return };
     // The limiter does not repair tool calls; the linter reports unpaired ones.
     result.diagnostics.retain(|found| !REPAIRS.contains(&found.code));
-    report_outcome(cx, &messages, &result, &settings, None);
+    report_outcome(cx, &messages, &result, &settings);
     cx.draft.set_messages(result.messages);
 }
 

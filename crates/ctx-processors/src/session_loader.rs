@@ -1,15 +1,12 @@
-use std::ops::Range;
-
 use async_trait::async_trait;
 use ctx_macros::Scope;
 use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_types::{
-    Decision, GenerationKind, LogLine, Message, Node, Note, OmissionReason, OmittedMessages, Outcome, Phrase,
-    Place, Role, Session, Source, SourceKind, Text, TokenFigure, Trust, TurnInput, count_of, phrase,
+    Decision, GenerationKind, LogLine, Message, Node, Note, OmissionReason, OmittedMessages, Outcome, Place,
+    Role, Session, Source, SourceKind, Text, Trust, TurnInput, count_of, phrase,
 };
 use serde_json::{Value, json};
 
-use crate::compression::{CompressedPrefix, CompressionCache};
 use crate::loaded_form::LoadedForm;
 use crate::message_costs::MessageCosts;
 use crate::window::{InstructingInput, LoadedWindow, WindowSize};
@@ -18,9 +15,8 @@ use crate::window::{InstructingInput, LoadedWindow, WindowSize};
 ///
 /// Hidden, disabled, and blank messages are skipped, with a decision. The loaded part starts at the border of
 /// a message group and contains the pending turn. Its limit is [`WindowSize`] on the blackboard; without it,
-/// everything is loaded. The limit may exclude messages that an earlier turn compressed. Settings can convert
-/// HTML to Markdown, drop reasoning, or send tool calls as text. Leaves [`LoadedWindow`] on the blackboard.
-/// Unloaded messages are a decision if the limit is final.
+/// everything is loaded. Settings can convert HTML to Markdown, drop reasoning, or send tool calls as text.
+/// Leaves [`LoadedWindow`] on the blackboard. Unloaded messages are a decision if the limit is final.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SessionLoader;
 
@@ -57,11 +53,7 @@ impl ContextProcessor for SessionLoader {
         let limit = size.map(|size| size.tokens);
         let input = pending_input(cx.inputs.turn);
         let form = LoadedForm::from_config(cx.config);
-        let may_skip = |size: &WindowSize| size.without_compressed && !form.depends_on_depth();
-        let compressed = size.filter(may_skip).and_then(|size| compressed_positions(cx, pinned, size));
-        let first = compressed.as_ref().map_or(pinned, |compressed| compressed.end);
-        let LoadedMessages { front, messages: window } = load_window(cx, first, limit, &input)?;
-        let compressed = compressed.filter(|compressed| compressed.end == front);
+        let LoadedMessages { front, messages: window } = load_window(cx, pinned, limit, &input)?;
         let mut messages: Vec<Message> = Vec::with_capacity(pinned + window.len() + input.len());
         let pin = |message: Message| message.with(|message| message.place = Place::Pinned);
         messages.extend((0..pinned).filter_map(|at| message_at(session, at)).map(pin));
@@ -71,47 +63,26 @@ impl ContextProcessor for SessionLoader {
         place_last(continuation(cx), &mut messages);
         place_quiet_input(cx, &mut messages);
         cx.draft.decide_all(session.omitted_messages().iter().map(|run| left_out_decision(session, run)));
-        let skipped = front - pinned;
-        let skipped_bytes = session.sent_bytes(front) - session.sent_bytes(pinned);
-        let line = line(messages.len(), skipped, compressed.as_ref().map_or(0, Range::len));
-        cx.log(match skipped {
-            0 => LogLine::info(line),
-            _ => LogLine::info(line)
-                .with_details(json!({ "windowTokens": limit, "skippedBytes": skipped_bytes })),
+        let window = LoadedWindow { pinned, skipped: front - pinned };
+        let line = LogLine::info(phrase!(
+            "{messages} loaded, {older} not loaded",
+            messages = count_of!(messages.len(), "message"),
+            older = count_of!(window.skipped, "older message")
+        ));
+        cx.log(match window.unloaded_bytes(session) {
+            _ if window.skipped == 0 => line,
+            bytes => line.with_details(json!({ "windowTokens": limit, "skippedBytes": bytes })),
         });
         if let Some(line) = reformed.line() {
             cx.log(LogLine::info(line));
         }
-        let window = LoadedWindow {
-            pinned,
-            skipped,
-            skipped_bytes,
-            oldest: message_at(session, pinned).map(|message| message.source.clone()),
-            is_reported: size.is_some_and(|size| size.is_final) && skipped > 0,
-            compressed: compressed.map_or(0, |compressed| compressed.len()),
-        };
-        cx.draft.decide_all(limit.and_then(|tokens| not_loaded_decision(session, &window, tokens)));
+        if let Some(WindowSize { tokens, is_final: true }) = size {
+            let reason = phrase!("older than the {tokens} tokens that `request-compressor` loads", tokens);
+            cx.draft.decide_all(window.decision(session, Outcome::NotLoaded, reason));
+        }
         cx.blackboard.insert(window);
         cx.draft.set_messages(messages);
         Ok(())
-    }
-}
-
-fn compressed_positions(cx: &PipelineContext<'_>, pinned: usize, size: WindowSize) -> Option<Range<usize>> {
-    let kept: &CompressionCache = cx.blackboard.get()?;
-    kept.prefix(cx.inputs.session, pinned, size.tokens).map(CompressedPrefix::positions)
-}
-
-fn line(messages: usize, skipped: usize, compressed: usize) -> Phrase {
-    let (messages, older) = (count_of!(messages, "message"), count_of!(skipped, "older message"));
-    match compressed {
-        0 => phrase!("{messages} loaded, {older} not loaded", messages, older),
-        _ => phrase!(
-            "{messages} loaded, {older} not loaded ({compressed} already compressed)",
-            messages,
-            older,
-            compressed
-        ),
     }
 }
 
@@ -297,20 +268,6 @@ fn pending_input(turn: &TurnInput) -> Vec<Message> {
     let input = input.map(|input| Message::new(Role::User, input, source));
     let further = turn.further.iter().filter(|message| !message.is_blank()).cloned();
     input.into_iter().chain(further).collect()
-}
-
-/// `request-compressor` reports compressed messages.
-fn not_loaded_decision(session: &Session, window: &LoadedWindow, tokens: u64) -> Option<Decision> {
-    let count = window.skipped - window.compressed;
-    let oldest = window.oldest.clone().filter(|_| window.is_reported && count > 0)?;
-    let bytes = session.sent_bytes(window.pinned + count) - session.sent_bytes(window.pinned);
-    let reason = phrase!("older than the {tokens} tokens that `request-compressor` loads", tokens);
-    Some(Decision {
-        count,
-        bytes: usize::try_from(bytes).ok(),
-        tokens: Some(TokenFigure::AtMost(bytes)),
-        ..Decision::new(Outcome::NotLoaded, oldest, reason)
-    })
 }
 
 fn left_out_decision(session: &Session, run: &OmittedMessages) -> Decision {

@@ -7,10 +7,11 @@ use ctx_types::{
 };
 use serde_json::json;
 
-use crate::drop_oldest::{DropResult, drop_oldest, reserved_tokens};
+use crate::drop_oldest::{drop_oldest, reserved_tokens};
 use crate::infeasible::Infeasible;
 use crate::message_costs::{MessageCosts, cost_upper_bound};
 use crate::request_compressor::compact_running_turn;
+use crate::window::is_one_of_several;
 
 /// Drops the oldest message groups until the request fits the budget, and all silent messages.
 ///
@@ -89,19 +90,19 @@ impl ContextProcessor for TokenLimiter {
         let left = left_for_history(cx, &units, available)?;
         let fit = units.fit(cx, left)?;
         let dropped = match fit.dropped {
-            0 => DropResult::default(),
+            0 => 0,
             count => drop_oldest(cx, &units, count, fit.left),
         };
-        let used = u64::from(available).saturating_sub(fit.left + dropped.rounds);
-        let used = used.saturating_add(dropped.kept_of_shortened);
-        let kept = Some(TokenFigure::Exact(used));
-        cx.blackboard.insert(LimiterResult { dropped: dropped.messages, kept });
-        let line = match dropped.messages {
-            0 => phrase!("everything fits: {used}", used = TokenFigure::Exact(used)),
-            count => {
-                let (messages, kept) = (count_of!(count, "message"), TokenFigure::Exact(used));
-                phrase!("{messages} dropped or truncated, {kept} kept", messages, kept)
-            }
+        let costing = MessageCosts::new(cx).as_limiter(Some(cx.config));
+        let kept = TokenFigure::Exact(cx.draft.messages().iter().map(|message| costing.cost(message)).sum());
+        cx.blackboard.insert(LimiterResult { dropped, kept: Some(kept) });
+        let line = match dropped {
+            0 => phrase!("everything fits: {used}", used = kept),
+            count => phrase!(
+                "{messages} dropped or truncated, {kept} kept",
+                messages = count_of!(count, "message"),
+                kept
+            ),
         };
         cx.log(match reserved_tokens(cx.inputs.budget) {
             0 => LogLine::info(line),
@@ -223,17 +224,13 @@ impl Units {
 }
 
 /// A joined message belongs to the conversation if all its parts do.
-fn is_droppable(message: &Message) -> bool {
+pub(crate) fn is_droppable(message: &Message) -> bool {
     let is_own = |kind: SourceKind| kind.is_history() || kind == SourceKind::Separator;
     let is_history = match message.source.kind {
         SourceKind::Merged => message.segments().iter().all(|segment| is_own(segment.source.kind)),
         kind => kind.is_history(),
     };
     is_history && message.place == Place::History && !message.is_continuation_prefix
-}
-
-pub(crate) fn is_one_of_several(message: &Message) -> bool {
-    message.place == Place::Gap { multiple: true }
 }
 
 /// Checks whether protected messages fit only without the older tool rounds of a running turn.

@@ -1,4 +1,6 @@
-use ctx_types::{Message, Place, Source, Window};
+use std::ops::Range;
+
+use ctx_types::{Decision, Message, Outcome, Phrase, Place, Session, TokenFigure, Window};
 
 /// Amount of the conversation to load, on the blackboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,33 +9,39 @@ pub struct WindowSize {
     pub tokens: u64,
     /// Whether no larger limit follows: older messages are never loaded.
     pub is_final: bool,
-    /// Whether messages that [`CompressionCache`](crate::CompressionCache) replaces may be skipped. Valid only
-    /// if the run leaves [`ReusedPrefix`].
-    pub without_compressed: bool,
 }
 
 /// Messages that the loader did not load, on the blackboard.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadedWindow {
     /// Number of leading system messages, which slot numbers exclude.
     pub pinned: usize,
     /// Number of unloaded messages after the leading system messages.
     pub skipped: usize,
-    /// Text of the unloaded messages in bytes.
-    pub skipped_bytes: u64,
-    /// Oldest message after the leading system messages, loaded or not.
-    pub oldest: Option<Source>,
-    /// Whether a decision about the unloaded messages exists.
-    pub is_reported: bool,
-    /// Number of the newest unloaded messages that an earlier turn compressed. Without [`ReusedPrefix`],
-    /// repeat the run and load them.
-    pub compressed: usize,
 }
 
-/// Left on the blackboard by the compressor if the skipped messages are still compressed and decisions report
-/// them.
-#[derive(Clone, Copy, Debug)]
-pub struct ReusedPrefix;
+impl LoadedWindow {
+    /// Returns the positions of the unloaded messages.
+    pub(crate) const fn unloaded(self) -> Range<usize> {
+        self.pinned..self.pinned + self.skipped
+    }
+
+    pub(crate) fn unloaded_bytes(self, session: &Session) -> u64 {
+        session.sent_bytes(self.pinned + self.skipped) - session.sent_bytes(self.pinned)
+    }
+
+    /// Creates a decision about the unloaded messages. Only their bytes are known.
+    pub(crate) fn decision(self, session: &Session, outcome: Outcome, reason: Phrase) -> Option<Decision> {
+        let oldest = session.sent_message(self.pinned).filter(|_| self.skipped > 0)?;
+        let bytes = self.unloaded_bytes(session);
+        Some(Decision {
+            count: self.skipped,
+            bytes: usize::try_from(bytes).ok(),
+            tokens: Some(TokenFigure::AtMost(bytes)),
+            ..Decision::new(outcome, oldest.source.clone(), reason)
+        })
+    }
+}
 
 /// Messages that a plug-in put above the leading system messages or after the continued message belong to the
 /// conversation.
@@ -42,6 +50,17 @@ pub(crate) fn window(mut messages: Vec<Message>, skipped: usize) -> Window {
     let prefix = messages.iter().rposition(is_after_conversation);
     let prefix = prefix.map(|prefix| messages.remove(prefix));
     Window { pinned, skipped, messages, prefix }
+}
+
+/// Returns the slot of an injection at the front whose slot is not loaded.
+pub(crate) fn unloaded_slot(message: &Message, skipped: usize) -> Option<usize> {
+    let is_single = message.place == Place::Gap { multiple: false };
+    message.slot_rank?.front.filter(|slot| is_single && *slot < skipped)
+}
+
+/// Checks for an injection with several depths.
+pub(crate) fn is_one_of_several(message: &Message) -> bool {
+    message.place == Place::Gap { multiple: true }
 }
 
 /// Checks for a continued reply or message after the conversation, which depths ignore.

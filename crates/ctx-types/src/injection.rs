@@ -47,6 +47,29 @@ impl Injection {
     }
 }
 
+/// Position of an injected message among the injections of its slot.
+///
+/// It is not sent: all ranks are equal, so that messages differ only by what is sent.
+#[derive(Clone, Copy, Debug)]
+pub struct SlotRank {
+    /// Tie-breaker before [`Rank`].
+    pub lane: i64,
+    /// Kind of the source.
+    pub rank: Rank,
+    /// Position in the preset or in the list of injections.
+    pub position: usize,
+    /// Intended slot of an injection before the loaded messages, because its slot is not loaded or is beyond
+    /// the conversation: before message `front` of the whole conversation, without leading system messages. 0
+    /// if beyond the conversation. A decision reports it.
+    pub front: Option<usize>,
+}
+
+impl PartialEq for SlotRank {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 /// Sources in the order of their messages, if slot, order, and lane are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rank {

@@ -10,8 +10,9 @@ use crate::attachment::Attachment;
 use crate::block::{BlockFields, BlockOrder};
 use crate::cache_mark::CacheMark;
 use crate::content::Content;
+use crate::injection::{Rank, SlotRank};
 use crate::note::Note;
-use crate::placement::Placement;
+use crate::placement::{Order, Placement};
 use crate::source::{Segment, Source};
 use crate::text::Text;
 
@@ -128,6 +129,8 @@ pub struct MessageExtras {
     pub reasoning: Option<Reasoning>,
     /// The placement, if the message was placed.
     pub placement: Option<Arc<Placement>>,
+    /// Its position among the injections of its slot, if the message was placed.
+    pub slot_rank: Option<SlotRank>,
     /// The source of each byte; empty if `source` wrote all.
     pub written: Vec<Segment>,
     /// Line information of a digest that replaces older messages.
@@ -231,6 +234,15 @@ impl Message {
         self.role == Role::Assistant && (has("audio") || has("encrypted_content"))
     }
 
+    /// Returns the sort key among the injections of a slot.
+    pub fn slot_key(&self) -> (Order, i64, Rank, usize) {
+        let order = self.placement.as_ref().map_or(Order::DEFAULT, |placement| placement.order());
+        match self.slot_rank {
+            Some(SlotRank { lane, rank, position, .. }) => (order, lane, rank, position),
+            None => (order, 0, Rank::Plugin, usize::MAX),
+        }
+    }
+
     /// Returns whether this is a complete reply without calls, which ends a turn.
     pub fn is_finished_answer(&self) -> bool {
         self.role == Role::Assistant && self.tool_calls.is_empty() && !self.is_continuation_prefix
@@ -283,6 +295,7 @@ impl Extras {
             attachments: Vec::new(),
             reasoning: None,
             placement: None,
+            slot_rank: None,
             written: Vec::new(),
             note: None,
             cache_mark: None,

@@ -1,4 +1,5 @@
 use crate::case;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use ctx_anchors::{
@@ -261,11 +262,12 @@ proptest! {
             decision.outcome == Outcome::Moved && decision.reason.to_string().contains("placed before ")
                 && (decision.reason.to_string().contains("depth") || decision.reason.to_string().contains("not loaded"))
         };
-        let told: Vec<&Source> =
-            assembled.decisions.iter().filter(is_at_front).map(|decision| &decision.source).collect();
-        let found: Vec<&Source> = assembled.at_front.iter().map(|front| &front.source).collect();
-        prop_assert_eq!(found, told);
-        prop_assert!(assembled.at_front.iter().all(|front| front.gap == 0 || front.gap < skipped));
+        let told = assembled.decisions.iter().filter(is_at_front).map(|decision| decision.source.to_string());
+        let front = |message: &Message| Some((message.source.to_string(), message.slot_rank?.front?));
+        let found: Vec<(String, usize)> = assembled.messages.iter().filter_map(front).collect();
+        prop_assert!(found.iter().all(|(_, front)| *front == 0 || *front < skipped));
+        let found: BTreeSet<String> = found.into_iter().map(|(source, _)| source).collect();
+        prop_assert_eq!(found, told.collect::<BTreeSet<String>>());
     }
 
     #[test]

@@ -22,7 +22,7 @@ impl ContextProcessor for EverythingLoader {
     }
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        cx.blackboard.insert(WindowSize { tokens: u64::MAX, is_final: false, without_compressed: false });
+        cx.blackboard.insert(WindowSize { tokens: u64::MAX, is_final: false });
         Ok(())
     }
 }

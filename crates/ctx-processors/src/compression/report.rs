@@ -1,46 +1,39 @@
 //! Decisions, diagnostics, and log lines of the compressor.
 
-use std::collections::BTreeMap;
-
 use ctx_compress::request::{PassOutcome, Repaired};
 use ctx_pipeline::PipelineContext;
-use ctx_types::{
-    Decision, Diagnostic, LogLine, Message, Outcome, Phrase, TokenFigure, count_of, phrase, pointer_step,
-};
+use ctx_types::{Decision, Diagnostic, LogLine, Message, Outcome, count_of, phrase, pointer_step};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
-use crate::compression::cache::MessageOutcome;
-use crate::compression::compressed_prefix::CompressedPrefix;
 use crate::compression::result::CompressionResult;
 use crate::compression::settings::Settings;
-use crate::gap_ranks::{GapRanks, name};
 use crate::message_costs::MessageCosts;
+use crate::removal::RemovalReport;
 
 /// Document of diagnostics about stored messages.
 const CONVERSATION: &str = "session";
 
-/// `earlier` is the compressed prefix that was not loaded.
 pub(crate) fn report_outcome(
     cx: &mut PipelineContext<'_>,
     given: &[Message],
     result: &CompressionResult,
     settings: &Settings,
-    earlier: Option<&CompressedPrefix>,
 ) {
     let costing = MessageCosts::new(cx);
-    let ranks = cx.blackboard.get::<GapRanks>().cloned().unwrap_or_default();
-    let decisions = earlier.map_or_else(Vec::new, |earlier| earlier.decisions.clone());
-    cx.draft.decide_all(runs(decisions, given, result, &costing));
-    cx.draft.decide_all(moves(given, result, &ranks));
-    cx.draft.decide_all(points(given, result));
+    let report = RemovalReport {
+        decisions: Vec::new(),
+        moved: phrase!("its position is in compressed messages; placed before the kept ones"),
+        dropped: phrase!("its depths are in compressed messages"),
+    };
+    cx.draft.decide_all(result.removal.decisions(given, &result.moved, &costing, report));
     for finding in &result.diagnostics {
         cx.report(in_conversation(finding, given));
     }
     if let Some(finding) = overflow(result, settings) {
         cx.report(finding);
     }
-    cx.log(line(result, settings, earlier.map_or(0, |earlier| earlier.positions().len())));
+    cx.log(line(given, result, settings));
 }
 
 pub(crate) fn report_repairs(cx: &mut PipelineContext<'_>, given: &[Message], repaired: &Repaired) {
@@ -53,79 +46,6 @@ pub(crate) fn report_repairs(cx: &mut PipelineContext<'_>, given: &[Message], re
         let decision = Decision::new(Outcome::Dropped, message.source.clone(), reason.clone());
         Decision { bytes: Some(message.content.len()), ..decision }
     }));
-}
-
-/// Appends one decision per run of messages with the same result, and one per truncated message.
-pub(super) fn runs(
-    mut decisions: Vec<Decision>,
-    given: &[Message],
-    result: &CompressionResult,
-    costing: &MessageCosts<'_>,
-) -> Vec<Decision> {
-    let noted = given.iter().zip(&result.message_outcomes);
-    for (message, outcome) in noted.filter_map(|(message, outcome)| Some((message, outcome.as_ref()?))) {
-        let (kind, reason) = match outcome {
-            MessageOutcome::Itself => continue,
-            MessageOutcome::Cut(short, reason) => {
-                decisions.push(cut(message, short, Phrase::clone(reason)));
-                continue;
-            }
-            MessageOutcome::Merged(reason) => (Outcome::Merged, reason),
-            MessageOutcome::Dropped(reason) => (Outcome::Dropped, reason),
-        };
-        let (tokens, is_exact) = costing.text(message);
-        let tokens = if is_exact { TokenFigure::Exact(tokens) } else { TokenFigure::AtMost(tokens) };
-        match decisions.last_mut().filter(|last| last.outcome == kind && last.reason == **reason) {
-            Some(run) => {
-                run.count += 1;
-                run.bytes = run.bytes.map(|bytes| bytes + message.content.len());
-                run.tokens = run.tokens.map(|sum| add(sum, tokens));
-            }
-            None => decisions.push(Decision {
-                bytes: Some(message.content.len()),
-                tokens: Some(tokens),
-                ..Decision::new(kind, message.source.clone(), Phrase::clone(reason))
-            }),
-        }
-    }
-    decisions
-}
-
-fn add(sum: TokenFigure, more: TokenFigure) -> TokenFigure {
-    use TokenFigure::{AtMost, Exact};
-    match (sum, more) {
-        (Exact(sum), Exact(more)) => Exact(sum + more),
-        (Exact(sum) | AtMost(sum), Exact(more) | AtMost(more)) => AtMost(sum + more),
-    }
-}
-
-fn cut(message: &Message, short: &Message, reason: Phrase) -> Decision {
-    let bytes = message.content.len().saturating_sub(short.content.len());
-    Decision { bytes: Some(bytes), ..Decision::new(Outcome::Cut, message.source.clone(), reason) }
-}
-
-/// The assembler has already reported messages that it moved to the front.
-fn moves(given: &[Message], result: &CompressionResult, ranks: &GapRanks) -> Vec<Decision> {
-    let moved = result.moved.iter().filter_map(|place| given.get(*place));
-    let moved = moved.filter(|message| !ranks.is_reported(message));
-    let reason = phrase!("its position is in compressed messages; placed before the kept ones");
-    moved.map(|message| Decision::new(Outcome::Moved, message.source.clone(), reason.clone())).collect()
-}
-
-/// One decision for all depths of a placement.
-fn points(given: &[Message], result: &CompressionResult) -> Vec<Decision> {
-    let mut placements = BTreeMap::new();
-    let mut decisions: Vec<Decision> = Vec::new();
-    for message in result.points.iter().filter_map(|place| given.get(*place)) {
-        let known = *placements.entry(name(&message.source)).or_insert(decisions.len());
-        if let Some(decision) = decisions.get_mut(known) {
-            decision.count += 1;
-            continue;
-        }
-        let reason = phrase!("its depths are in compressed messages");
-        decisions.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
-    }
-    decisions
 }
 
 fn in_conversation(finding: &Diagnostic, messages: &[Message]) -> Diagnostic {
@@ -158,12 +78,11 @@ fn overflow(result: &CompressionResult, settings: &Settings) -> Option<Diagnosti
     Some(Diagnostic::warning(codes::NOT_COMPRESSIBLE, message).with_help(help))
 }
 
-fn line(result: &CompressionResult, settings: &Settings, earlier: usize) -> LogLine {
+fn line(given: &[Message], result: &CompressionResult, settings: &Settings) -> LogLine {
     let budget = settings.config.token_budget;
     let still_does = || {
-        let gone = result.message_outcomes.iter().flatten().filter(|outcome| outcome.is_gone());
-        let count = earlier + gone.count();
-        let (messages, tokens) = (count_of!(count, "message"), result.tokens);
+        let messages = count_of!(result.removal.gone_count(given), "message");
+        let tokens = result.tokens;
         phrase!(
             "the earlier compression of {messages} still fits: {tokens} of {budget} tokens",
             messages,

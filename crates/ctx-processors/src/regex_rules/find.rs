@@ -17,10 +17,6 @@ pub(super) enum Find {
 }
 
 impl Find {
-    pub(super) const fn is_fixed(&self) -> bool {
-        matches!(self, Self::Fixed(_))
-    }
-
     pub(super) fn is_volatile(&self) -> bool {
         match self {
             Self::Fixed(_) => false,

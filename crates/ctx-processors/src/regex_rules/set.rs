@@ -75,11 +75,6 @@ impl RuleSet {
         self.rules.iter().map(Rule::settled_depth).max().unwrap_or(0)
     }
 
-    /// Without macros in patterns, a rule that does not change a text at a depth never will.
-    pub(crate) fn is_fixed(&self) -> bool {
-        self.rules.iter().all(|rule| rule.find().is_fixed())
-    }
-
     /// Returns whether a rule may write another text in each turn.
     pub fn is_volatile(&self, rule: &Source) -> bool {
         self.rules.iter().any(|other| other.source() == rule && other.is_volatile())

@@ -29,8 +29,8 @@ impl Transcript {
         let drafted = cx.draft.messages();
         let spoken = drafted.iter().rev();
         let spoken = spoken.filter(|message| message.place != Place::Pinned && !is_instruction(message));
-        let window = cx.blackboard.get::<LoadedWindow>();
-        let skipped = window.map_or(0, |window| window.skipped);
+        let window = cx.blackboard.get::<LoadedWindow>().copied().unwrap_or_default();
+        let skipped = window.skipped;
         let pinned = drafted.iter().filter(|message| message.place == Place::Pinned).count();
         transcript.length = (drafted.len() - pinned - usize::from(has_instruction) + skipped) as u64;
         for message in spoken {
@@ -40,8 +40,7 @@ impl Transcript {
             transcript.push(message, names);
         }
         if skipped > 0 && transcript.messages.len() < depth {
-            let front = window.map_or(0, |window| window.pinned);
-            transcript.push_stored(cx.inputs.session, front..front + skipped, depth, names);
+            transcript.push_stored(cx.inputs.session, window.unloaded(), depth, names);
         }
         transcript.messages.reverse();
         transcript.sources.reverse();

@@ -85,7 +85,7 @@ impl Case {
         let model = ModelFacts { overheads, ..ModelFacts::unknown("x") };
         let mut run = Run::default();
         if let Some(tokens) = self.window {
-            run.blackboard.insert(WindowSize { tokens, is_final: false, without_compressed: false });
+            run.blackboard.insert(WindowSize { tokens, is_final: false });
         }
         let inputs = Inputs {
             agent: &agent,
