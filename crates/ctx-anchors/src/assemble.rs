@@ -70,9 +70,7 @@ pub fn assemble(
 struct Assembly {
     slots: Slots,
     gaps: Gaps,
-    has_history: bool,
-    /// Whether the history is omitted because of the generation type.
-    omits_history: bool,
+    history: HistoryState,
     sends_white_space: bool,
     places_world_info: bool,
     /// Entries that set the role and depth of world info, by anchor.
@@ -80,6 +78,20 @@ struct Assembly {
     /// Anchors of inactive entries, whose injections are dropped.
     silent: BTreeSet<Arc<str>>,
     decisions: Vec<Decision>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HistoryState {
+    Sent,
+    /// Not for this generation type.
+    Omitted,
+    Absent,
+}
+
+impl HistoryState {
+    const fn is_sent(self) -> bool {
+        matches!(self, Self::Sent)
+    }
 }
 
 struct AnchoredMessage {
@@ -92,13 +104,18 @@ impl Assembly {
     fn new(preset: &Preset, window: Window, target: Target<'_>) -> Self {
         let is_untriggered = |entry: &Entry| entry.part == EntryPart::History && !entry.is_triggered(target);
         let omits_history = preset.omits_at_switched_off && preset.entries.iter().any(is_untriggered);
-        let has_history = preset.sends_history() && !omits_history;
+        let history = if omits_history {
+            HistoryState::Omitted
+        } else if preset.sends_history() {
+            HistoryState::Sent
+        } else {
+            HistoryState::Absent
+        };
         let gaps = Gaps::new(window);
         Self {
             slots: Slots::default(),
             gaps,
-            has_history,
-            omits_history,
+            history,
             sends_white_space: preset.sends_white_space,
             places_world_info: preset.places_world_info,
             world_info: BTreeMap::new(),
@@ -114,7 +131,7 @@ impl Assembly {
         let entries = || preset.entries.iter().zip(active.iter().copied());
         let on = entries().filter(|(_, is_active)| *is_active);
         let mut anchors: BTreeSet<&str> = on.filter_map(|(entry, _)| entry.anchor()).collect();
-        if self.has_history {
+        if self.history.is_sent() {
             anchors.insert(CHAT_HISTORY);
         }
         if preset.omits_at_switched_off {
@@ -126,11 +143,11 @@ impl Assembly {
             if !is_active {
                 self.report_inactive(entry, target);
             }
-            if is_active || self.has_history && entry.part == EntryPart::History {
+            if is_active || self.history.is_sent() && entry.part == EntryPart::History {
                 anchored.extend(self.scan_entry(entry, &anchors, render));
             }
         }
-        if !preset.places_history() && self.has_history {
+        if !preset.places_history() && self.history.is_sent() {
             self.slots.push(Some(CHAT_HISTORY), SlotContent::History);
         }
         anchored
@@ -252,7 +269,7 @@ impl Assembly {
     }
 
     fn place_in_history(&mut self, placement: &Placement, message: Message) {
-        if !self.has_history {
+        if !self.history.is_sent() {
             let reason = phrase!(
                 "{placement} is a position in the history, and no history is sent",
                 placement = placement.phrase()
@@ -332,7 +349,7 @@ impl Assembly {
                 phrase!("{missing}; {place}", missing, place),
             ));
         };
-        if target == "author_note" && self.has_history {
+        if target == "author_note" && self.history.is_sent() {
             note(phrase!("placed at depth 4 as a system message"));
             message.role = Role::System;
             self.gaps.place_at_depths(&DepthPoints::single(4), message, &mut self.decisions);
@@ -344,9 +361,9 @@ impl Assembly {
     }
 
     fn finish(mut self) -> AssembledPreset {
-        if !self.has_history {
+        if !self.history.is_sent() {
             let window = self.gaps.into_window();
-            let reason = if self.omits_history {
+            let reason = if self.history == HistoryState::Omitted {
                 phrase!("not for this generation type")
             } else {
                 phrase!("the preset has no `chat_history`, and `historyWhenUnplaced` is `omit`")
