@@ -58,7 +58,7 @@ pub fn assemble(
     target: Target<'_>,
     render: &mut dyn FnMut(RenderRequest<'_>) -> RenderedText,
 ) -> AssembledPreset {
-    let mut assembly = Assembly::new(preset, window);
+    let mut assembly = Assembly::new(preset, window, target);
     let anchored = assembly.scan(preset, target, render);
     for anchored in anchored {
         assembly.place_at_anchor(anchored);
@@ -73,6 +73,8 @@ struct Assembly {
     slots: Slots,
     gaps: Gaps,
     has_history: bool,
+    /// Whether the history is omitted because of the generation type.
+    omits_history: bool,
     sends_white_space: bool,
     places_world_info: bool,
     /// Entries that set the role and depth of world info, by anchor.
@@ -89,13 +91,16 @@ struct AnchoredMessage {
 }
 
 impl Assembly {
-    fn new(preset: &Preset, window: Window) -> Self {
-        let has_history = preset.sends_history();
+    fn new(preset: &Preset, window: Window, target: Target<'_>) -> Self {
+        let is_untriggered = |entry: &Entry| entry.part == EntryPart::History && !entry.is_triggered(target);
+        let omits_history = preset.omits_at_switched_off && preset.entries.iter().any(is_untriggered);
+        let has_history = preset.sends_history() && !omits_history;
         let gaps = Gaps::new(window);
         Self {
             slots: Slots::default(),
             gaps,
             has_history,
+            omits_history,
             sends_white_space: preset.sends_white_space,
             places_world_info: preset.places_world_info,
             world_info: BTreeMap::new(),
@@ -123,7 +128,7 @@ impl Assembly {
             if !is_active {
                 self.report_inactive(entry, target);
             }
-            if is_active || entry.part == EntryPart::History {
+            if is_active || self.has_history && entry.part == EntryPart::History {
                 anchored.extend(self.scan_entry(entry, &anchors, render));
             }
         }
@@ -343,7 +348,12 @@ impl Assembly {
     fn finish(mut self) -> AssembledPreset {
         if !self.has_history {
             let window = self.gaps.into_window();
-            self.decisions.extend(omitted_history_decision(&window));
+            let reason = if self.omits_history {
+                phrase!("not for this generation type")
+            } else {
+                phrase!("the preset has no `chat_history`, and `historyWhenUnplaced` is `omit`")
+            };
+            self.decisions.extend(omitted_history_decision(&window, reason));
             let messages = self.slots.fill(Vec::new());
             return AssembledPreset { messages, decisions: self.decisions, at_front: Vec::new() };
         }
@@ -407,10 +417,9 @@ fn rank_injection(position: usize, injection: Injection) -> RankedMessage {
     RankedMessage { order, lane: injection.lane, rank: injection.rank, position, message }
 }
 
-fn omitted_history_decision(window: &Window) -> Option<Decision> {
+fn omitted_history_decision(window: &Window, reason: Phrase) -> Option<Decision> {
     let all = || window.pinned.iter().chain(&window.messages).chain(&window.prefix);
     let source = all().next()?.source.clone();
-    let reason = phrase!("the preset has no `chat_history`, and `historyWhenUnplaced` is `omit`");
     let mut decision = Decision::new(Outcome::Dropped, source, reason);
     decision.count = all().count();
     decision.bytes = Some(all().map(|message| message.content.len()).sum());

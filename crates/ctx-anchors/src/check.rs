@@ -143,10 +143,11 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Ignores anchors with a model match, which may exclude each other.
+    /// Ignores anchors with a model match or triggers, which may exclude each other.
     fn anchors(&mut self) {
         let mut anchors = BTreeMap::new();
-        let always = self.entries.iter().filter(|entry| matches!(entry.switch, Switch::On));
+        let is_always = |entry: &&Entry| matches!(entry.switch, Switch::On) && entry.triggers.is_empty();
+        let always = self.entries.iter().filter(is_always);
         for entry in always.filter(|entry| entry.part != EntryPart::History) {
             let (Some(anchor), Some(file)) = (entry.anchor(), self.file(entry)) else { continue };
             let first = *anchors.entry(anchor).or_insert(entry.index);

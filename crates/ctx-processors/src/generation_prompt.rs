@@ -88,8 +88,9 @@ impl ContextProcessor for GenerationPrompt {
             GenerationKind::Quiet => {
                 move_to_end(cx, is_input, |message| message.role = Role::System);
             }
-            _ => answer_silence(cx, compiled),
+            _ => {}
         }
+        answer_assistant(cx, compiled);
         let prefill = match cx.inputs.turn.kind {
             GenerationKind::Impersonate => "impersonatePrefill",
             _ => "prefill",
@@ -163,13 +164,15 @@ fn own_text(message: &Message) -> String {
 }
 
 fn ask_to_continue(cx: &mut PipelineContext<'_>, compiled: &CompiledGenerationPrompt) {
-    let said = move_to_end(cx, is_said, |_| {}).map(|text| Text::from(text.trim()));
-    let message = compiled.message(cx, "continue", Role::System, said);
+    let Some(said) = move_to_end(cx, is_said, |_| {}) else { return };
+    let message = compiled.message(cx, "continue", Role::System, Some(Text::from(said.trim())));
     append(cx, message);
 }
 
-fn answer_silence(cx: &mut PipelineContext<'_>, compiled: &CompiledGenerationPrompt) {
-    let Some(last) = cx.draft.messages().iter().rposition(is_said) else { return };
+/// Adds the text of `sendIfEmpty` if the assistant is last. Injections count as messages, as in `SillyTavern`.
+fn answer_assistant(cx: &mut PipelineContext<'_>, compiled: &CompiledGenerationPrompt) {
+    let is_in_history = |message: &Message| is_said(message) || matches!(message.place, Place::Gap { .. });
+    let Some(last) = cx.draft.messages().iter().rposition(is_in_history) else { return };
     let is_agent = cx.draft.messages().get(last).is_some_and(|message| message.role == Role::Assistant);
     let Some(message) = compiled.message(cx, "sendIfEmpty", Role::User, None).filter(|_| is_agent) else {
         return;

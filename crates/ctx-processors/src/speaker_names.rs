@@ -8,14 +8,18 @@ use ctx_pipeline::{
 };
 use ctx_types::{Agent, Message, Place, Role, Source, SourceKind, Span, Text, Trust};
 
+use serde_json::Value;
+
 use crate::macro_values::MacroValues;
 use crate::rewrite::{Edit, rewrite};
 use crate::window::is_after_conversation;
 
 /// Removes speaker names, or sends them in the field `name` or as a text prefix.
 ///
-/// Messages without a name get the name of the user or the agent. Instructions and tool results never have a
-/// name. In the field, a name has up to 64 ASCII letters, digits, and `_`, as providers require.
+/// Messages without a name get the name of the user or the agent. Tool results never have a name, system
+/// messages only their own, in the field. In the field, a name has up to 64 ASCII letters, digits, and `_`, as
+/// providers require. With `whiteSpace: send`, texts of the conversation lose carriage returns, and only empty
+/// messages are not sent, as in `SillyTavern`.
 #[derive(Clone, Debug)]
 pub struct SpeakerNames {
     ports: MacroPorts,
@@ -28,8 +32,17 @@ impl SpeakerNames {
     }
 }
 
-const MODES: [(&str, &str); 3] =
-    [("none", "Do not send"), ("field", "In the `name` field"), ("prefix", "As a prefix with a colon")];
+const MODES: [(&str, &str); 4] = [
+    ("none", "Do not send"),
+    ("field", "In the `name` field"),
+    ("prefix", "As a prefix with a colon"),
+    ("forced", "As a prefix, for other speakers (`force_avatar`)"),
+];
+
+const WHITE_SPACE: &str = "whiteSpace";
+const SEND: &str = "send";
+const WHITE_SPACE_CHOICES: [(&str, &str); 2] =
+    [("leave_out", "Skip"), (SEND, "Send without carriage returns; skip only empty messages")];
 
 const LONGEST_NAME: usize = 64;
 
@@ -40,7 +53,10 @@ impl ContextProcessor for SpeakerNames {
             |descriptor| {
                 descriptor.priority = 305;
                 descriptor.default_enabled = false;
-                descriptor.config_fields = vec![ConfigField::select("mode", "Speaker names", &MODES)];
+                descriptor.config_fields = vec![
+                    ConfigField::select("mode", "Speaker names", &MODES),
+                    ConfigField::select(WHITE_SPACE, "Blank messages", &WHITE_SPACE_CHOICES),
+                ];
             },
         )
     }
@@ -55,9 +71,18 @@ impl ContextProcessor for SpeakerNames {
         };
         let env = values.turn_env(cx.inputs.profile, cx.inputs.session, cx.inputs.turn);
         let mode = cx.config.text("mode").to_owned();
+        let sends_white_space = cx.config.text(WHITE_SPACE) == SEND;
+        let session = cx.inputs.session;
         let is_said = |message: &Message| {
             let is_there = message.place == Place::History || is_after_conversation(message);
-            is_there && matches!(message.role, Role::User | Role::Assistant)
+            is_there && message.role != Role::Tool
+        };
+        let is_forced = |message: &Message, name: &str| {
+            let node = message.source.id.as_deref().and_then(|id| session.node(id));
+            let avatar = node.and_then(|node| node.kept.get(FORCE_AVATAR));
+            let is_set = avatar.is_some_and(|avatar| !matches!(avatar, Value::Null | Value::Bool(false)));
+            let is_other = env.user.as_deref().map_or(message.role != Role::User, |user| user != name);
+            is_set && avatar != Some(&Value::from("")) && is_other
         };
         let messages = cx.draft.messages_mut();
         for message in messages.iter_mut().filter(|message| message.source.kind.is_history()) {
@@ -68,15 +93,41 @@ impl ContextProcessor for SpeakerNames {
                 _ => None,
             };
             let name = own.clone().or(of_role).filter(|_| is_said(message));
+            let is_instruction = message.role.is_instruction();
             match (&*mode, name) {
                 ("field", name) => message.name = name.map(|name| plain(&name)),
-                ("prefix", Some(name)) => prefix(message, &name),
+                ("prefix", Some(name)) if !is_instruction => prefix(message, &name),
+                ("forced", Some(name)) if !is_instruction && is_forced(message, &name) => {
+                    prefix(message, &name);
+                }
                 _ if own.is_some() => message.name = None,
                 _ => {}
+            }
+            if sends_white_space && is_said(message) {
+                remove_carriage_returns(message);
+                let is_sent_last = is_after_conversation(message);
+                message.is_silent = message.is_blank() && message.content.is_empty() && !is_sent_last;
             }
         }
         Ok(())
     }
+}
+
+/// `SillyTavern` sets it in messages of `/sendas`.
+const FORCE_AVATAR: &str = "force_avatar";
+
+fn remove_carriage_returns(message: &mut Message) {
+    if !message.text().contains('\r') {
+        return;
+    }
+    let source = Source::new(SourceKind::Formatter, Trust::Preset).with_id("speaker-names");
+    let edits = |text: &str| {
+        let places = text.match_indices('\r');
+        places
+            .map(|(at, _)| Edit { span: Span::new(at, at + 1), text: String::new(), source: source.clone() })
+            .collect()
+    };
+    rewrite(message, edits, |text: Text| text);
 }
 
 fn plain(name: &str) -> Arc<str> {

@@ -113,13 +113,14 @@ impl ContextProcessor for TokenLimiter {
     }
 }
 
-/// The next message is not joined with the one above.
+/// The message after a silent entry is not joined with the one above. Silent messages of the conversation do not
+/// divide, as in `SillyTavern`.
 fn drop_silent(cx: &mut PipelineContext<'_>) {
     if !cx.draft.messages().iter().any(|message| message.is_silent) {
         return;
     }
     let mut messages = cx.draft.take_messages();
-    let (mut dropped, mut follows_silent) = (Vec::new(), false);
+    let (mut dropped, mut follows_entry) = (Vec::new(), false);
     messages.retain_mut(|message| {
         if message.is_silent {
             // The assembler has reported entries of the preset.
@@ -130,11 +131,12 @@ fn drop_silent(cx: &mut PipelineContext<'_>) {
                 let reason =
                     if is_stored_blank { phrase!("blank") } else { phrase!("empty after the regex rules") };
                 dropped.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
+            } else {
+                follows_entry = true;
             }
-        } else if follows_silent {
+        } else if std::mem::take(&mut follows_entry) {
             message.is_apart = true;
         }
-        follows_silent = message.is_silent;
         !message.is_silent
     });
     cx.draft.set_messages(messages);

@@ -101,6 +101,7 @@ fn built_in_processors_stand_in_running_order() {
                                                      whiteSpace = "leave_out"
                                                      worldInfoPlace = "entry"
      305        speaker-names                off     mode = "none"
+                                                     whiteSpace = "leave_out"
      310        merge-injections             off     separator = "\n"
                                                      deeperFirst = false
                                                      trim = false
@@ -212,6 +213,7 @@ fn an_agent_sets_what_it_names() {
                                                                       whiteSpace = "leave_out"
                                                                       worldInfoPlace = "entry"
      305            speaker-names                off                  mode = "none"
+                                                                      whiteSpace = "leave_out"
      310            merge-injections             off                  separator = "\n"
                                                                       deeperFirst = false
                                                                       trim = false

@@ -1,5 +1,7 @@
 //! Contexts from imported SillyTavern files.
 
+mod request_rules;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -287,7 +289,7 @@ fn omits_world_info_of_disabled_placeholder() {
     );
     let continued =
         json!({ "identifier": "worldInfoAfter", "marker": true, "injection_trigger": ["continue"] });
-    check(all, continued, &["Main.", "Before.", "Ada counts."]);
+    check(all, continued, &["Main.", "Before.", "Ada counts.", "After."]);
     let without = order("main -worldInfoBefore charDescription worldInfoAfter chatHistory");
     let context =
         assemble(&[preset(&json!({ "prompt_order": without })), book.clone()], &TurnInput::default());

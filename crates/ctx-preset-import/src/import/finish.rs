@@ -359,7 +359,8 @@ const SHOWN_PROMPTS: usize = 20;
 
 /// Reports prompts that stand twice in the order of a preset; of those for which there is no room, how many they are.
 fn repeated(given: &SourceObject) -> Vec<Diagnostic> {
-    let Some(order) = ChatPreset(Source::unrecorded(&given.value)).ordered_by() else { return Vec::new() };
+    let preset = ChatPreset(Source::unrecorded(&given.value));
+    let Some(order) = preset.ordered_by() else { return Vec::new() };
     let tell = |(step, identifier): (usize, &str)| {
         let name = excerpt(identifier);
         let message =
@@ -368,7 +369,7 @@ fn repeated(given: &SourceObject) -> Vec<Diagnostic> {
         let found = Diagnostic::warning(codes::PROMPT_TWICE, message).at_pointer(pointer);
         found.with_help(phrase!("remove the wrong one from the order"))
     };
-    let mut prompts = order.repeated();
+    let mut prompts = preset.repeated(&order);
     let mut found: Vec<Diagnostic> = prompts.by_ref().take(SHOWN_PROMPTS).map(tell).collect();
     match prompts.count() {
         0 => {}

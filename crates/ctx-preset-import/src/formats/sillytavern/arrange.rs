@@ -1,8 +1,11 @@
 //! The prompts of a preset, and what a card puts in their places, as the entries of an agent's preset.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+mod extra_entries;
+mod original;
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use ctx_types::space;
 use serde_json::{Value, json};
 
 use super::card::Card;
@@ -11,6 +14,9 @@ use super::person::PersonaPlace;
 use super::preset::{ChatPreset, Form, InChat, Ordered, Prompt};
 use super::settings::Preferences;
 use crate::loose::{Object, said};
+use original::{has_original, may_be_empty, overriding};
+
+pub(crate) use extra_entries::repeated;
 
 /// What is arranged.
 #[derive(Clone, Debug)]
@@ -87,7 +93,11 @@ const SYSTEM_PROMPT: [(&str, &str); 2] = [("content", MAIN), ("post_history", "j
 
 const MAIN: &str = "main";
 
-const PERSONA: &str = "personaDescription";
+pub(crate) const PERSONA: &str = "personaDescription";
+
+/// What stands around the own text of the marker of the persona: `SillyTavern` sends it without a persona.
+pub(crate) const OWN_PERSONA: [&str; 2] = ["{{#if persona}}{{persona}}{{else}}", "{{/if}}"];
+
 const EXAMPLES: &str = "dialogueExamples";
 const HISTORY: &str = "chatHistory";
 
@@ -167,16 +177,23 @@ impl<'v> Arrangement<'v> {
         let order = self.preset.order();
         let overridden = self.overridden();
         let mut entries = Vec::new();
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for ordered in &order {
+            let count = counts.entry(ordered.identifier).or_default();
+            *count += 1;
             match marker(ordered.identifier) {
                 Some(marker) => self.marker(marker, Some(ordered.is_enabled), &mut entries),
+                None if *count > 1 => entries.extend(self.repeated_prompt(ordered.identifier, *count)),
                 None => self.prompt(*ordered, &overridden, &mut entries),
             }
         }
-        let identifiers: BTreeSet<&str> = order.iter().map(|ordered| ordered.identifier).collect();
-        let is_ordered = |identifier: &str| identifiers.contains(identifier);
-        for marker in MARKERS.iter().take(ALWAYS_SENT).filter(|marker| !is_ordered(marker.identifier)) {
-            self.marker(marker, None, &mut entries);
+        let is_ordered = |identifier: &str| counts.contains_key(identifier);
+        for marker in MARKERS.iter().take(ALWAYS_SENT) {
+            if !is_ordered(marker.identifier) {
+                self.marker(marker, None, &mut entries);
+            } else if self.is_sent(marker.identifier) {
+                entries.extend(self.untriggered_marker(marker));
+            }
         }
         entries.extend(self.notes());
         let unordered = self.preset.prompts();
@@ -235,6 +252,7 @@ impl<'v> Arrangement<'v> {
         let content = self.content(identifier, prompt);
         entries.push(entry(prompt, identifier, &content, is_enabled, self.lane(identifier)));
         if is_main {
+            entries.extend(prompt.and_then(|prompt| self.untriggered_main(prompt, is_enabled)));
             entries.push(json!({ "id": "author_note", "type": "author_note" }));
         }
     }
@@ -244,12 +262,7 @@ impl<'v> Arrangement<'v> {
         let own = self.own(identifier, prompt);
         let is_open = !prompt.is_some_and(Prompt::forbids_overrides);
         match self.over(identifier).filter(|_| is_open) {
-            Some(over) if may_be_empty(over) => {
-                // The card's macros are expanded before the prompts: if nothing is left, the preset's text is sent.
-                let field = if identifier == MAIN { "charPrompt" } else { "charInstruction" };
-                format!("{{{{#if {field}}}}}{}{{{{else}}}}{own}{{{{/if}}}}", with_original(over, own))
-            }
-            Some(over) => with_original(over, own),
+            Some(over) => overriding(identifier, over, own),
             None => own.to_owned(),
         }
     }
@@ -271,6 +284,7 @@ impl<'v> Arrangement<'v> {
             "jailbreak" if self.prefers.post_history => card.post_history(),
             _ => None,
         }
+        .map(space::trim)
     }
 
     /// Adds a marker. One that is not in the order has the application's role and position; its prompt has no effect.
@@ -280,7 +294,15 @@ impl<'v> Arrangement<'v> {
         let is_enabled = is_enabled.unwrap_or(true);
         let is_world_info = marker.anchor.starts_with("world_info");
         let content = marker.content.map(|name| self.formatted(marker, name)).unwrap_or_default();
-        let is_elsewhere = marker.identifier == PERSONA && self.persona != PersonaPlace::Marker;
+        let is_persona = marker.identifier == PERSONA;
+        let own = prompt.filter(|_| is_persona).and_then(Prompt::content).filter(|own| !own.is_empty());
+        let is_elsewhere = is_persona && self.persona != PersonaPlace::Marker;
+        let content = match own {
+            Some(own) if is_elsewhere => own.to_owned(),
+            Some(own) => [OWN_PERSONA[0], own, OWN_PERSONA[1]].concat(),
+            None => content,
+        };
+        let is_elsewhere = is_elsewhere && own.is_none();
         let has_place = prompt.is_none_or(Prompt::has_place) || marker.content.is_none() && !is_world_info;
         let is_wanted = is_enabled && !is_elsewhere && has_place;
         let take = |form: Form, number: usize| {
@@ -304,6 +326,9 @@ impl<'v> Arrangement<'v> {
                 return;
             }
             entries.push(self.new_chat());
+            if let Some(new_chat) = entries.last_mut().and_then(Value::as_object_mut) {
+                put_triggers(prompt, new_chat);
+            }
         }
         let in_chat = prompt.and_then(Prompt::in_chat).filter(|_| is_world_info);
         let form = match in_chat {
@@ -435,60 +460,4 @@ fn put_triggers(prompt: Option<Prompt<'_>>, entry: &mut Object) {
 
 fn depth(in_chat: InChat, lane: i64) -> Value {
     json!({ "type": "depth", "depth": in_chat.depth, "order": in_chat.order, "lane": lane })
-}
-
-/// The macro that stands for the text over which another one stands.
-const ORIGINAL: &str = "original";
-
-fn has_original(text: &str) -> bool {
-    find_original(text).is_some()
-}
-
-/// Returns whether a text consists of macros alone, of which nothing may be left. O(length).
-fn may_be_empty(text: &str) -> bool {
-    let (mut rest, mut depth) = (text, 0_usize);
-    while let Some(letter) = rest.chars().next() {
-        let length = match letter {
-            '{' if rest.starts_with("{{") => {
-                depth += 1;
-                2
-            }
-            '}' if depth > 0 && rest.starts_with("}}") => {
-                depth -= 1;
-                2
-            }
-            _ if depth == 0 => return false,
-            letter => letter.len_utf8(),
-        };
-        rest = rest.get(length..).unwrap_or_default();
-    }
-    depth == 0
-}
-
-/// Finds the first call of the macro, in any letters and with any white space in it. O(length).
-fn find_original(text: &str) -> Option<Range<usize>> {
-    let mut from = 0;
-    while let Some(found) = text.get(from..).and_then(|rest| rest.find("{{")) {
-        let at = from + found;
-        let inner = text.get(at + 2..).unwrap_or_default().trim_start();
-        let is_named = inner.get(..ORIGINAL.len()).is_some_and(|name| name.eq_ignore_ascii_case(ORIGINAL));
-        let rest = inner.get(ORIGINAL.len()..).filter(|_| is_named).map(str::trim_start);
-        if let Some(rest) = rest.and_then(|rest| rest.strip_prefix("}}")) {
-            return Some(at..text.len() - rest.len());
-        }
-        from = at + 1;
-    }
-    None
-}
-
-/// Puts a text in the place of the first `{{original}}` of another, and nothing in that of the others.
-pub(crate) fn with_original(text: &str, original: &str) -> String {
-    let mut result = String::with_capacity(text.len() + original.len());
-    let (mut rest, mut original) = (text, Some(original));
-    while let Some(call) = find_original(rest) {
-        result.push_str(rest.get(..call.start).unwrap_or_default());
-        result.push_str(original.take().unwrap_or_default());
-        rest = rest.get(call.end..).unwrap_or_default();
-    }
-    result + rest
 }

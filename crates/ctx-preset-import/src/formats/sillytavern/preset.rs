@@ -36,14 +36,6 @@ pub(crate) struct Order<'v> {
 }
 
 impl<'v> Order<'v> {
-    /// Returns the steps that name a prompt again, with their places.
-    pub(crate) fn repeated(&self) -> impl Iterator<Item = (usize, &'v str)> {
-        let mut seen = BTreeSet::new();
-        let named =
-            self.steps.iter().filter_map(|(index, step)| Some((*index, step.at("identifier").as_str()?)));
-        named.filter(move |(_, identifier)| !seen.insert(*identifier))
-    }
-
     /// Returns the pointer of a step in the preset.
     pub(crate) fn pointer(&self, step: usize) -> String {
         match self.owner {
@@ -158,19 +150,46 @@ impl<'v> ChatPreset<'v> {
         named.filter(is_unsent).map(|prompt| prompt.name().unwrap_or(prompt.id)).collect()
     }
 
-    /// Returns the order in which prompts are sent; of several places of one prompt the first counts.
+    /// Returns the order in which prompts are sent; of several places of one prompt the first counts, unless the prompt
+    /// is sent at each.
     pub(crate) fn order(self) -> Vec<Ordered<'v>> {
         let Some(order) = self.ordered_by() else {
             let ordered =
                 |&(identifier, is_enabled): &(&'static str, bool)| Ordered { identifier, is_enabled };
             return DEFAULT_ORDER.iter().map(ordered).collect();
         };
-        let mut seen = BTreeSet::new();
-        let ordered = order.steps.into_iter().filter_map(|(_, step)| {
-            let identifier = step.at("identifier").as_str().filter(|id| seen.insert(*id))?;
+        let ignored: BTreeSet<usize> = self.repeated(&order).map(|(index, _)| index).collect();
+        let ordered = order.steps.into_iter().filter(|(index, _)| !ignored.contains(index));
+        let ordered = ordered.filter_map(|(_, step)| {
+            let identifier = step.at("identifier").as_str()?;
             Some(Ordered { identifier, is_enabled: step.at("enabled").as_bool() == Some(true) })
         });
         ordered.collect()
+    }
+
+    /// Returns the steps that name a prompt again and have no effect, with their places. At a depth, `SillyTavern` sends
+    /// a prompt as often as the order has it.
+    pub(crate) fn repeated(self, order: &Order<'v>) -> impl Iterator<Item = (usize, &'v str)> {
+        let prompts = self.by_identifier();
+        let mut seen = BTreeSet::new();
+        let named = order
+            .steps
+            .iter()
+            .filter_map(|(index, step)| Some((*index, *step, step.at("identifier").as_str()?)));
+        let ignored: Vec<(usize, &'v str)> = named
+            .filter(|(_, step, identifier)| {
+                let is_sent_again = || {
+                    let prompt = prompts
+                        .get(identifier)
+                        .filter(|prompt| prompt.in_chat().is_some() && prompt.is_sent());
+                    prompt.is_some_and(|prompt| prompt.is_custom())
+                        && step.at("enabled").as_bool() == Some(true)
+                };
+                !seen.insert(*identifier) && !is_sent_again()
+            })
+            .map(|(index, _, identifier)| (index, identifier))
+            .collect();
+        ignored.into_iter()
     }
 
     /// Returns the prompts in the order of the file.
@@ -241,6 +260,11 @@ pub(crate) struct InChat {
 impl<'v> Prompt<'v> {
     pub(crate) fn content(self) -> Option<&'v str> {
         self.source.at("content").as_str()
+    }
+
+    /// Returns whether the prompt is neither a built-in one nor a marker.
+    fn is_custom(self) -> bool {
+        !is_built_in(self.id) && super::arrange::marker(self.id).is_none()
     }
 
     pub(crate) fn name(self) -> Option<&'v str> {

@@ -39,7 +39,10 @@ pub(crate) fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Valu
             "id": "injection-assembler",
             "config": { "switchedOffAnchors": "omit", "whiteSpace": "send", "worldInfoPlace": "anchor" },
         }),
-        on("speaker-names", &json!({ "mode": names(names_behavior.as_whole(), processing) })),
+        on(
+            "speaker-names",
+            &json!({ "mode": names(names_behavior.as_whole(), processing), "whiteSpace": "send" }),
+        ),
         on("merge-injections", &json!({ "separator": "\n", "deeperFirst": true, "trim": true })),
         on("generation-prompt", &generation(preset)),
         on("token-limiter", &json!({ "extraTokensPerMessage": 1 })),
@@ -62,7 +65,7 @@ fn on(id: &str, config: &Value) -> Value {
 /// The field that says where names stand.
 pub(crate) const NAMES: &str = "names_behavior";
 
-/// The names of [`NAMES`]: −1 none, 0 in groups only, 1 as a field, 2 before the words.
+/// The names of [`NAMES`]: −1 none, 0 those of other speakers before the words, 1 as a field, 2 before the words.
 ///
 /// Messages that are joined have no field for names, and one message of everybody says whose words it holds.
 pub(crate) fn names(behavior: Option<i64>, processing: &str) -> &'static str {
@@ -71,6 +74,7 @@ pub(crate) fn names(behavior: Option<i64>, processing: &str) -> &'static str {
         Some(1) if is_joined(processing) => "prefix",
         Some(1) => "field",
         Some(2) => "prefix",
+        Some(0) | None => "forced",
         _ => "none",
     }
 }

@@ -329,3 +329,40 @@ fn exports_unsent_prompts_unchanged() {
     });
     assert_eq!(round_preset(&preset), preset);
 }
+
+#[test]
+fn entries_that_stand_for_a_prompt_again_are_not_prompts() {
+    let depth = json!({ "role": "system", "injection_position": 1, "injection_depth": 1 });
+    let prompt = |identifier: &str, content: &str, fields: &Value| {
+        let mut prompt = json!({ "identifier": identifier, "name": identifier, "content": content });
+        prompt.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        prompt
+    };
+    let continued = json!({ "role": "user", "injection_trigger": ["continue"] });
+    let marker = json!({ "marker": true, "role": "system" });
+    let mut description = prompt("charDescription", "", &marker);
+    description["injection_trigger"] = json!(["continue"]);
+    let prompts = [
+        prompt("main", "Main.", &continued),
+        prompt("x", "x", &depth),
+        prompt("personaDescription", "Own.", &marker),
+        description,
+        prompt("chatHistory", "", &marker),
+    ];
+    let step = |identifier: &&str| json!({ "identifier": identifier, "enabled": true });
+    let order = ["main", "x", "personaDescription", "charDescription", "chatHistory", "x"];
+    let order: Vec<Value> = order.iter().map(step).collect();
+    let preset = json!({ "prompts": prompts, "prompt_order": [{ "character_id": 100_001, "order": order }] });
+    let mut agent = import_one(&preset).agent.unwrap().write();
+    assert_eq!(export_preset(&Agent::read(agent.clone(), &mut Reader::new())), (preset, Vec::new()));
+    let entries = agent["presetMessages"].as_array_mut().unwrap();
+    let persona = entries.iter_mut().find(|entry| entry["id"] == "personaDescription").unwrap();
+    persona["content"] = json!("{{#if persona}}{{persona}}{{else}}New.{{/if}}");
+    entries.push(json!({ "id": "new", "role": "system", "content": "New." }));
+    let unordered = ["worldInfoBefore", "worldInfoAfter", "charPersonality", "scenario", "new"];
+    let order =
+        [&["main", "x", "personaDescription", "charDescription", "chatHistory"], &unordered[..]].concat();
+    let exported = check_preset(&agent, &order, &[]);
+    assert_eq!(self::prompt(&exported, "personaDescription")["content"], "New.");
+    assert_eq!(exported["prompts"].as_array().unwrap().len(), 6);
+}

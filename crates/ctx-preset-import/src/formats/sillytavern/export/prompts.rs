@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 use super::order::{self, is_sent};
 use super::put;
 use crate::codes;
-use crate::formats::sillytavern::arrange::{ALWAYS_SENT, AT_DEPTH, MARKERS, Marker, NEW_CHAT, marker};
+use crate::formats::sillytavern::arrange::{
+    ALWAYS_SENT, AT_DEPTH, MARKERS, Marker, NEW_CHAT, OWN_PERSONA, PERSONA, marker, repeated,
+};
 use crate::formats::sillytavern::person::PersonaPlace;
 use crate::formats::sillytavern::preset::is_built_in;
 use crate::loose::{Object, object, text};
@@ -103,6 +105,9 @@ impl Prompts {
 
     fn add(&mut self, entry: &Compiled, file: &PresetMessage, persona: PersonaPlace) {
         let id = file.id.as_deref().unwrap_or_default();
+        if repeated(id).is_some_and(|identifier| self.names.ids.contains(identifier)) {
+            return;
+        }
         let (own, is_anchor) = match (entry.anchor(), marker_at(entry)) {
             (Some(_), Some(marker)) => (Some(marker), true),
             (Some(anchor), None) if OWN.contains(&anchor) => return,
@@ -344,12 +349,13 @@ fn new_chat<'p>(preset: &'p Preset, order: &[usize]) -> Option<&'p Compiled> {
     let entry = |place: usize| preset.entries().get(*order.get(place)?);
     let is_history = |place: &usize| entry(*place).is_none_or(|entry| entry.part == EntryPart::History);
     let history = (0..order.len()).find(is_history).filter(|_| preset.sends_history())?;
+    let history_triggers = entry(history).map(|entry| entry.triggers.clone()).unwrap_or_default();
     entry(history.checked_sub(1)?).filter(|entry| {
         entry.source.id.as_deref() == Some(NEW_CHAT)
             && entry.part == EntryPart::Message
             && entry.placement == Placement::InOrder
             && entry.role == Role::System
-            && entry.triggers.is_empty()
+            && entry.triggers == history_triggers
     })
 }
 
@@ -396,7 +402,12 @@ impl Entry {
             put(prompt, "name", name.into());
         }
         match &self.kind {
-            Kind::Marker(..) => put(prompt, "marker", true.into()),
+            Kind::Marker(marker, own) => {
+                put(prompt, "marker", true.into());
+                if marker.identifier == PERSONA && marker.plain().as_ref() != Some(own) && !own.is_empty() {
+                    put(prompt, "content", own.as_str().into());
+                }
+            }
             Kind::Text(text) => {
                 put(prompt, "content", text.as_str().into());
                 put(prompt, "system_prompt", is_built_in(&self.identifier).into());
@@ -469,6 +480,10 @@ impl Marker {
         let (Some(name), Some(plain)) = (self.content, self.plain()) else { return Some(String::new()) };
         if content.trim() == plain {
             return Some(plain);
+        }
+        if self.identifier == PERSONA {
+            let [start, end] = OWN_PERSONA;
+            return Some(content.strip_prefix(start)?.strip_suffix(end)?.to_owned());
         }
         self.format?;
         let inner = content.strip_prefix(&format!("{{{{#if {name}}}}}"))?.strip_suffix("{{/if}}")?;

@@ -98,6 +98,7 @@ fn names(now: &Value, before: &Value, preset: &mut Object) {
     let number = match name {
         Some("field") => 1,
         Some("prefix") => 2,
+        Some("forced") => 0,
         _ => -1,
     };
     let processing = text(preset, PROCESSING).unwrap_or_default();

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::super::arrange::PERSONA;
 use super::{ChatPreset, LEGACY_TEXTS, Prompt};
 use crate::source::Source;
 
@@ -27,6 +28,7 @@ pub(crate) enum Form {
 
 const SILENT: &str = "not sent: SillyTavern needs `system_prompt: false` in the list, and a role at a depth";
 const OWN_TEXT: &str = "replaced by the content of the marker";
+const NO_PERSONA: &str = "sent if there is no persona";
 const IN_LIST: &str = "a marker in the list has no depth";
 const NOWHERE: &str = "the marker stays at its position in the order";
 const UNORDERED: &str = "not in the order; the marker has the application's role and position";
@@ -62,6 +64,9 @@ impl Prompt<'_> {
             Form::Plain => drop(prompt.at("content").text().into("/content")),
             Form::Overridden => prompt.at("content").keep(OVER),
             Form::Silent => near("content", SILENT, "/content"),
+            Form::TextInList | Form::TextInChat if self.id == PERSONA && self.content() != Some("") => {
+                near("content", NO_PERSONA, "/content");
+            }
             Form::TextInList | Form::TextInChat | Form::Anchor | Form::Unordered => {
                 prompt.at("content").keep(OWN_TEXT);
             }
@@ -171,7 +176,7 @@ impl ChatPreset<'_> {
             chosen.at("character_id").any().alike("order 100001 applies").into("");
             chosen.at("order").any().alike("the order is empty").into("");
         }
-        let repeated: BTreeSet<usize> = order.repeated().map(|(index, _)| index).collect();
+        let repeated: BTreeSet<usize> = self.repeated(&order).map(|(index, _)| index).collect();
         for (index, step) in order.steps {
             let place = match step.at("identifier").as_str().map(|id| (id, ids.get(id))) {
                 _ if repeated.contains(&index) => Err(TWICE),
