@@ -35,7 +35,7 @@ pub(crate) struct Order<'v> {
     pub(crate) steps: Vec<(usize, Source<'v>)>,
 }
 
-impl<'v> Order<'v> {
+impl Order<'_> {
     /// Returns the pointer of a step in the preset.
     pub(crate) fn pointer(&self, step: usize) -> String {
         match self.owner {
