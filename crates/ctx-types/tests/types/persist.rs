@@ -176,7 +176,7 @@ fn limits_diagnostics_by_count_and_size() {
     assert_eq!(found[1_000], "error[CTX0101]: 4000 more diagnostics in this document are not shown");
     let mut reader = Reader::new();
     reader.at_key(&"k".repeat(1 << 19), |reader| {
-        (0..10).for_each(|_| reader.wrong_type("a string", &json!(1)))
+        (0..10).for_each(|_| reader.wrong_type("a string", &json!(1)));
     });
     assert_eq!(reader.finish().len(), 3);
 }
