@@ -248,7 +248,7 @@ mod tests {
     fn translates_phrases_and_no_texts() {
         let found =
             |found| phrase!("expected {expected}, found {found}", expected = Phrase::from("mine"), found);
-        check(&found(phrase!("the text `{text}`", text = "mine")), "应为我的，实为文本 `mine`");
+        check(&found(phrase!("the string `{text}`", text = "mine")), "应为我的，实为字符串 `mine`");
         check(&found(Phrase::verbatim("mine")), "应为我的，实为 mine");
         check(&phrase!("one of {names}", names = Argument::list(["mine"], Divider::Or)), "mine 之一");
     }

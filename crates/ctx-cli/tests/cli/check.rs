@@ -658,7 +658,7 @@ fn a_request_body_is_looked_at_as_its_provider_does() {
     assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @r#"
     exit code 1
     === output
-    checked `request.json` as a request body
+    checked `request.json` as an OpenAI Chat Completions request body
     1 file checked: 1 error, 0 warnings
     === errors
     error[CTX0521]: no earlier call has id `a`
@@ -674,7 +674,7 @@ fn a_request_body_is_looked_at_as_its_provider_does() {
     assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @r#"
     exit code 1
     === output
-    checked `request.json` as a request body
+    checked `request.json` as an OpenAI Chat Completions request body
     1 file checked: 1 error, 0 warnings
     === errors
     error[CTX0532]: the message is empty
@@ -689,7 +689,7 @@ fn a_request_body_is_looked_at_as_its_provider_does() {
     assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @"
     exit code 0
     === output
-    checked `request.json` as a request body
+    checked `request.json` as an OpenAI Chat Completions request body
     1 file checked: 0 errors, 0 warnings
     ");
 }

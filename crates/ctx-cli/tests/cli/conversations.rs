@@ -43,7 +43,7 @@ fn messages_in_an_object() {
     assert_snapshot!(ctx("check c.yaml", &[("c.yaml", chat)]), @"
     exit code 1
     === output
-    checked `c.yaml` as a request body
+    checked `c.yaml` as an OpenAI Chat Completions request body
     1 file checked: 1 error, 0 warnings
     === errors
     error[CTX0530]: `content` must be a string or a list of parts

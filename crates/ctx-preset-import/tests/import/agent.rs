@@ -186,7 +186,7 @@ fn what_is_no_agent_is_refused_by_name() {
     refuse("[1, 2]", "a list without messages", None);
     refuse("[{\"a\": 1}]", "a list of unknown objects", None);
     refuse("just a text", "a plain text", None);
-    refuse("# a comment", "nothing", None);
+    refuse("# a comment", "null", None);
     refuse("5", "a single value", None);
 }
 

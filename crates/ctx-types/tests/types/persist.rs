@@ -32,13 +32,13 @@ fn keeps_and_reports_values_of_wrong_type() {
     let role = "error[CTX0100]: unknown role `narrator`; the message is sent as `user` (at /role)";
     check(r#"{"role":"narrator"}"#, &[role]);
     for (file, what, pointer) in [
-        (r#"{"content":5}"#, "a text or a list of content parts, found the number `5`", "/content"),
-        (r#"{"id":{"x":1}}"#, "a text, found an object", "/id"),
+        (r#"{"content":5}"#, "a string or a list of content parts, found the number `5`", "/content"),
+        (r#"{"id":{"x":1}}"#, "a string, found an object", "/id"),
         (r#"{"isEnabled":"yes"}"#, "true or false, found the string `yes`", "/isEnabled"),
         (r#"{"attachments":{}}"#, "a list, found an object", "/attachments"),
         (r#"{"attachments":[{},7]}"#, "an object, found the number `7`", "/attachments/1"),
-        (r#"{"childrenIds":["a",5,"b"]}"#, "a text, found the number `5`", "/childrenIds/1"),
-        (r#"{"childrenIds":"a"}"#, "a list of texts, found the string `a`", "/childrenIds"),
+        (r#"{"childrenIds":["a",5,"b"]}"#, "a string, found the number `5`", "/childrenIds/1"),
+        (r#"{"childrenIds":"a"}"#, "a list of strings, found the string `a`", "/childrenIds"),
         (r#"{"metadata":[]}"#, "an object, found a list of 0", "/metadata"),
         (r#"{"metadata":{"isGreeting":0}}"#, "true or false, found the number `0`", "/metadata/isGreeting"),
         (
@@ -63,7 +63,7 @@ fn keeps_number_spelling() {
 #[test]
 fn keeps_unknown_fields_of_content_parts() {
     let parts = r#"{"content":[{"text":"a","cache":{"x":1},"type":"text"},{"type":"image_url"},null,{"type":"text","text":5}]}"#;
-    let no_part = "expected a content part: an object, and a text part with a text, found";
+    let no_part = "expected a content part: an object, and a text part with a string, found";
     check(
         parts,
         &[

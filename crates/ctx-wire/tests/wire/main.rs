@@ -4,6 +4,7 @@
 
 mod anthropic;
 mod lint;
+mod lint_parameters;
 mod openai_chat;
 mod pairing;
 mod properties;

@@ -113,7 +113,7 @@ fn reports_redirection_without_retry() {
     check_single_attempt(
         "http",
         "HTTP/1.1 302 Found\r\nlocation: https://other.example/v1/chat/completions\r\ncontent-length: 0\r\n\r\n",
-        "the server redirects the request; set the base URL to `https://other.example/v1`",
+        "the server redirects the request; set the base URL to `https://other.example`",
     );
 }
 
