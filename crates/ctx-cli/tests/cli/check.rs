@@ -674,7 +674,7 @@ fn a_request_body_is_looked_at_as_its_provider_does() {
     assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @r#"
     exit code 1
     === output
-    checked `request.json` as an OpenAI Chat Completions request body
+    checked `request.json` as an Anthropic Messages request body
     1 file checked: 1 error, 0 warnings
     === errors
     error[CTX0532]: the message is empty
