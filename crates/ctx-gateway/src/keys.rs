@@ -326,6 +326,14 @@ impl Keys {
         let path = &keys.place.path;
         // Without this check, a deleted key file would open the gateway.
         let is_expected = keys.place.is_named || Trusted::read()?.knows_file(path);
+        if is_expected && !keys.place.is_named && is_missing(path) {
+            let (path, folder) = (files::name(path), files::shell_word(folder));
+            return Err(ProjectError::Unusable(phrase!(
+                "the trusted key file `{path}` is missing; restore it, or forget it with `ctx trust {folder} --remove`",
+                path,
+                folder
+            )));
+        }
         if is_expected || !is_missing(path) {
             let bytes = files::read(&keys.place.path)?;
             let file = keys.place.parse(&bytes)?;

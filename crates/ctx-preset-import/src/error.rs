@@ -174,7 +174,7 @@ impl ImportError {
                 phrase!("the document is not text: invalid byte at {offset}", offset)
             }
             Self::Binary(format) => {
-                phrase!("the file is {format}, not a text", format = Phrase::from(format.as_str()))
+                phrase!("the file is {format}, not a text file", format = Phrase::from(format.as_str()))
             }
             Self::Json { line, column, message, .. } => {
                 phrase!(

@@ -311,7 +311,10 @@ fn read_pattern<'a>(map: &'a Map<String, Value>, reader: &mut Reader) -> Option<
             let misspelled = map.keys().filter(is_unknown).find(|key| nearest(key, ["pattern"]).is_some());
             let help = match misspelled {
                 Some(key) => phrase!("rename `{key}` to `pattern`", key = excerpt(key)),
-                None => phrase!("fix the pattern; the row is ignored until then"),
+                None if map.contains_key("pattern") => {
+                    phrase!("fix the pattern; the row is ignored until then")
+                }
+                None => phrase!("add `pattern`, for example `^my-model$`; the row is ignored until then"),
             };
             reader.report(found.with_help(help));
             None

@@ -13,7 +13,7 @@ mod thinking;
 mod tools;
 
 use ctx_types::{
-    Argument, Diagnostic, Divider, Fix, PartOwner, Phrase, RequestRules, excerpt, nearest, phrase,
+    Argument, Diagnostic, Divider, Fix, PartOwner, Phrase, RequestRules, Severity, excerpt, nearest, phrase,
     pointer_step,
 };
 use serde_json::{Map, Value};
@@ -92,6 +92,20 @@ const MAX_METADATA: usize = 16;
 const MAX_METADATA_KEY: usize = 64;
 const MAX_METADATA_VALUE: usize = 512;
 
+/// Returns whether the model's name is one of a router (`openai/gpt-5`) or of open weights on a server of one's own
+/// (`deepseek-r1:14b`, `DeepSeek-R1`), which may accept more than the provider.
+fn is_served_by_others(body: &Json<'_>) -> bool {
+    let model = body.get("model").and_then(Json::as_str).unwrap_or_default();
+    let model = model.strip_prefix("models/").unwrap_or(model);
+    model.contains(|letter: char| matches!(letter, '/' | ':') || letter.is_ascii_uppercase())
+}
+
+/// Makes an error a warning if the server may accept the request.
+fn for_server(finding: Diagnostic, is_strict: bool) -> Diagnostic {
+    let severity = if is_strict { finding.severity } else { Severity::Warning };
+    Diagnostic { severity, ..finding }
+}
+
 /// Finds metadata beyond OpenAI's limits.
 fn check_metadata(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let Some(metadata) = body.get("metadata").and_then(Json::as_object) else { return };
@@ -164,7 +178,7 @@ fn check_output_limit(
 /// Anthropic's with `anthropic_version`, `system`, Anthropic's blocks, tools or thinking, or with a Claude model,
 /// `max_tokens` and no parameter of chat completions; otherwise it is a chat completion.
 pub fn detect(body: &Value) -> Option<Dialect> {
-    if body.get("contents").is_some_and(Value::is_array) {
+    if body.get("contents").is_some_and(|contents| contents.is_array() || contents.get("parts").is_some()) {
         return Some(Dialect::Gemini);
     }
     let is_named = body.get("model").is_some_and(Value::is_string);
@@ -183,7 +197,7 @@ pub fn detect(body: &Value) -> Option<Dialect> {
     if body.get("system").is_some() {
         return Some(Dialect::Anthropic);
     }
-    if has_chat_roles(messages) {
+    if has_chat_roles(messages) || has_chat_fields(body, messages) {
         return Some(Dialect::OpenaiChat);
     }
     let mut blocks = messages.iter().filter_map(|message| message.get("content")?.as_array()).flatten();
@@ -193,32 +207,59 @@ pub fn detect(body: &Value) -> Option<Dialect> {
         Some("thinking") => block.get("thinking").is_none_or(Value::is_string),
         _ => PartOwner::of(block) == PartOwner::Anthropic,
     });
-    let tools = body.get("tools").and_then(Value::as_array);
-    let has_tools = tools.is_some_and(|tools| tools.iter().any(is_anthropic_tool));
-    let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
-    let has_any = |keys: &[&str]| keys.iter().any(|key| body.get(key).is_some());
-    let is_claude = if has_any(&["thinking", "stop_sequences", "mcp_servers"]) {
-        model.contains("claude-")
-    } else {
-        // Anthropic requires `max_tokens`.
-        model.starts_with("claude-") && has_any(&["max_tokens"]) && !has_any(&CHAT_PARAMETERS)
-    };
+    let has = |key: &str| body.get(key).is_some();
+    let tools = body.get("tools").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let has_tools = tools.iter().any(|tool| tool.get("input_schema").is_some())
+        || has("max_tokens") && tools.iter().any(is_anthropic_tool);
+    // Routers read chat completions for Claude too.
+    let model = body.get("model").and_then(Value::as_str).filter(|model| !model.contains('/'));
+    let is_claude = model.is_some_and(|model| {
+        if has("thinking") || has("stop_sequences") || has("mcp_servers") {
+            model.contains("claude-")
+        } else {
+            // Anthropic requires `max_tokens`.
+            model.starts_with("claude-") && has("max_tokens")
+        }
+    });
     Some(if has_blocks || has_tools || is_claude { Dialect::Anthropic } else { Dialect::OpenaiChat })
 }
 
 /// Parameters of chat completions that Anthropic does not have.
-const CHAT_PARAMETERS: [&str; 10] = [
+const CHAT_PARAMETERS: [&str; 13] = [
     "frequency_penalty",
     "logit_bias",
     "logprobs",
     "max_completion_tokens",
     "n",
+    "parallel_tool_calls",
     "presence_penalty",
+    "reasoning_effort",
     "response_format",
     "seed",
     "stop",
     "stream_options",
+    "user",
 ];
+
+/// Returns whether a body has parameters, tools or parts of chat completions.
+fn has_chat_fields(body: &Value, messages: &[Value]) -> bool {
+    let mut tools = body.get("tools").and_then(Value::as_array).into_iter().flatten();
+    let is_function = |tool: &Value| {
+        tool.get("function").is_some() || tool.get("type").is_some_and(|kind| kind == "function")
+    };
+    let mut parts = messages.iter().filter_map(|message| message.get("content")?.as_array()).flatten();
+    let is_chat_part = |part: &Value| {
+        let kind = part.get("type").and_then(Value::as_str);
+        matches!(kind, Some("image_url" | "input_audio" | "file"))
+    };
+    let is_claude =
+        body.get("model").and_then(Value::as_str).is_some_and(|model| model.starts_with("claude-"));
+    let has_parameter = is_claude && CHAT_PARAMETERS.iter().any(|key| body.get(*key).is_some());
+    has_parameter
+        || body.get("tool_choice").is_some_and(Value::is_string)
+        || tools.any(is_function)
+        || parts.any(is_chat_part)
+}
 
 /// Returns whether messages have a role or calls of chat completions. Anthropic has system messages only after the
 /// first message.
@@ -236,7 +277,7 @@ fn is_anthropic_tool(tool: &Value) -> bool {
     let kind = tool.get("type").and_then(Value::as_str).unwrap_or_default();
     let date = kind.rsplit_once('_').map_or("", |(_, date)| date);
     let is_dated = date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit());
-    tool.get("input_schema").is_some() || is_dated || kind == tools::MCP
+    tool.get("input_schema").is_some() || is_dated || tools::is_toolset(kind)
 }
 
 /// The messages of a body; what stands there instead is reported.

@@ -74,12 +74,12 @@ fn read(
 /// Reads the file of a conversation.
 fn open(arguments: &SessionFileArguments, config: &Config, sources: &mut Sources) -> Result<SessionFile> {
     let given = arguments.file.clone().or_else(|| arguments.session.clone());
-    let path = config.conversation(given, "`ctx session show FILE`", sources)?;
+    let path = config.conversation(given, "`ctx session COMMAND FILE`", sources)?;
     if is_id(&path) {
         let (name, id) = (files::name(&path), files::shell_word(&path));
         let told = phrase!(
-            "no file `{name}`; for a stored conversation, use `ctx session export {id}`, or `/undo` in \
-            `ctx chat --conversation {id}`",
+            "no file `{name}`; to export a stored conversation, use `ctx session export {id} --out FILE`; to change \
+            it, use `ctx chat --conversation {id}`",
             name,
             id
         );
@@ -108,7 +108,12 @@ fn step(language: Language, arguments: &StepArguments, direction: Direction) -> 
     let mut file = open(&arguments.file, &config, &mut sources)?;
     if let Some(format) = file.list_form() {
         let (name, format) = (&file.name, Phrase::from(format.as_str()));
-        let told = phrase!("`{name}` has no undo history: it is {format}", name, format);
+        let told = phrase!(
+            "`{name}` has no undo history: it is {format}; to convert it, use `ctx session import {name}`, then \
+            `ctx session export ID --out FILE`",
+            name,
+            format
+        );
         show::failure(language, &Told(told).into());
         return Ok(Exit::Findings);
     }

@@ -412,7 +412,7 @@ fn a_picture_is_told_from_a_damaged_text() {
     === output
     1 file checked: 1 error, 0 warnings
     === errors
-    error[CTX0601]: the file is a PNG image, not a text
+    error[CTX0601]: the file is a PNG image, not a text file
     --> card.png
      = help: import the PNG file of a character card with `ctx import`
     ");

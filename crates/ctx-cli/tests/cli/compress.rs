@@ -96,7 +96,7 @@ fn what_cannot_fit_names_its_parts() {
     assert_snapshot!(compress("run --session t.json --budget 30"), @"
     exit code 5
     === errors
-    error: protected messages need 33 of 30 tokens: leading system messages 18, current turn 15; raise `--budget` to at least 33
+    error: protected messages need 33 tokens; the budget is 30: leading system messages 18, current turn 15; raise `--budget` to at least 33
     ");
 }
 
@@ -191,7 +191,7 @@ fn without_a_user_the_newest_message_stays() {
 fn what_must_stay_is_the_sum_of_its_parts() {
     let long = serde_json::json!([{ "id": "a", "role": "user", "content": "word ".repeat(200) }]);
     let answer = ctx("compress run --session t.json --budget 0", &[("t.json", &long.to_string())]);
-    let (needed, part) = answer.split_once(" of 0 tokens: current turn ").unwrap();
+    let (needed, part) = answer.split_once(" tokens; the budget is 0: current turn ").unwrap();
     let part = part.split(';').next().unwrap();
     assert_eq!(needed.rsplit(' ').next(), Some(part), "{answer}");
 }

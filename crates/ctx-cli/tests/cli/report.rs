@@ -80,7 +80,7 @@ fn a_pass_can_be_reported_on_too() {
     assert_snapshot!(ctx("compress report --session n.json --budget 5", &files), @"
     exit code 5
     === errors
-    error: protected messages need 16 of 5 tokens: current turn 16; raise `--budget` to at least 16
+    error: protected messages need 16 tokens; the budget is 5: current turn 16; raise `--budget` to at least 16
     ");
     assert_snapshot!(ctx("compress report --session n.json", &files), @"
     exit code 0

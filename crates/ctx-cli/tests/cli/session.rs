@@ -263,7 +263,7 @@ fn a_conversation_may_come_from_the_settings() {
     assert_snapshot!(folder.ctx("session show --no-config"), @"
     exit code 2
     === errors
-    error: no conversation given: `ctx session show FILE`
+    error: no conversation given: `ctx session COMMAND FILE`
     ");
     assert_snapshot!(folder.ctx("session undo"), @"
     exit code 1
@@ -289,12 +289,12 @@ fn other_forms_are_shown_and_not_written() {
     assert_snapshot!(folder.ctx("session undo list.json"), @"
     exit code 1
     === errors
-    error: `list.json` has no undo history: it is a list of chat messages
+    error: `list.json` has no undo history: it is a list of chat messages; to convert it, use `ctx session import list.json`, then `ctx session export ID --out FILE`
     ");
     assert_snapshot!(folder.ctx("session undo list"), @"
     exit code 3
     === errors
-    error: no file `list`; for a stored conversation, use `ctx session export list`, or `/undo` in `ctx chat --conversation list`
+    error: no file `list`; to export a stored conversation, use `ctx session export list --out FILE`; to change it, use `ctx chat --conversation list`
     ");
     let halves = json!({ "index": { "id": "s" }, "detail": hotel() });
     folder.write("halves.json", halves.to_string().as_bytes());

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use ctx_types::{ConfigField, Diagnostic, Fix, Role, Text, excerpt, nearest, phrase, pointer_step};
+use ctx_types::{
+    Argument, ConfigField, Diagnostic, Divider, Fix, Phrase, Role, Text, excerpt, nearest, phrase,
+    pointer_step,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -341,10 +344,11 @@ fn set(
 fn unknown(key: &str, fields: &[ConfigField]) -> Diagnostic {
     let message = phrase!("unknown compression setting `{key}`", key = excerpt(key));
     let found = Diagnostic::warning(codes::UNKNOWN_MASK_SETTING, message).about_key();
-    match nearest(key, fields.iter().map(|field| &*field.key)) {
-        Some(near) => found.with_guess(near, Fix::key),
-        None => found,
+    if let Some(near) = nearest(key, fields.iter().map(|field| &*field.key)) {
+        return found.with_guess(near, Fix::key);
     }
+    let known = fields.iter().map(|field| Phrase::verbatim(&*field.key));
+    found.with_help(phrase!("available settings: {known}", known = Argument::list(known, Divider::Comma)))
 }
 
 /// Joins the two parts of a model's name as applications store them.

@@ -97,7 +97,12 @@ impl Overflow {
         let part =
             |cost: &PartCost| phrase!("{part} {tokens}", part = cost.part.phrase(), tokens = cost.tokens);
         let parts = Argument::list(parts.iter().map(part), Divider::Comma);
-        phrase!("protected messages need {needed} of {budget} tokens: {parts}", needed, budget, parts)
+        phrase!(
+            "protected messages need {needed} tokens; the budget is {budget}: {parts}",
+            needed,
+            budget,
+            parts
+        )
     }
 
     /// Adds up what must stay; `saved` says how many tokens shortening has saved in a group.
@@ -148,7 +153,7 @@ mod tests {
             (
                 PassOutcome::Infeasible(Box::new(overflow)),
                 "infeasible",
-                "impossible: protected messages need 17 of 9 tokens: current turn 12, leading system messages 5",
+                "impossible: protected messages need 17 tokens; the budget is 9: current turn 12, leading system messages 5",
             ),
         ];
         for (outcome, name, words) in outcomes {

@@ -93,7 +93,7 @@ fn names_binary_files() {
         ("%PDF-1.4", "a PDF", "copy its text into a text file"),
     ] {
         let bytes: Vec<u8> = start.chars().map(|unit| u8::try_from(u32::from(unit)).unwrap()).collect();
-        refuse(bytes, &format!("the file is {format}, not a text"), Some(help));
+        refuse(bytes, &format!("the file is {format}, not a text file"), Some(help));
     }
     check("GIF: 1", json!({ "GIF": 1 }), &[]);
 }

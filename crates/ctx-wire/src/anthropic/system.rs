@@ -29,11 +29,11 @@ pub(super) fn field<'a>(
     }
 }
 
-/// Writes the words of a system message: one text, or several if they have fields of their own.
+/// Writes the texts of a system message.
 pub(super) fn texts(message: &Message) -> Vec<Json<'_>> {
     let text = message.text();
     match &message.content {
-        Content::Parts(parts) if !message.block_fields.is_empty() => {
+        Content::Parts(parts) => {
             let texts = parts.iter().enumerate();
             let texts = texts.filter_map(|(position, part)| Some((position, part.as_text()?)));
             let texts = texts.filter(|(_, text)| !text.trim().is_empty()).map(|(position, text)| {
@@ -42,8 +42,8 @@ pub(super) fn texts(message: &Message) -> Vec<Json<'_>> {
             });
             texts.collect()
         }
-        _ if !text.trim().is_empty() => vec![text.into()],
-        _ => Vec::new(),
+        Content::Text(_) if !text.trim().is_empty() => vec![text.into()],
+        Content::Text(_) => Vec::new(),
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use ctx_types::{Diagnostic, Phrase, RequestRules, excerpt, phrase};
 
 use super::{
-    check_model, check_output_limit, check_parameters, images, is_empty, messages, parameters, refused,
-    thinking, tools,
+    check_model, check_output_limit, check_parameters, for_server, images, is_empty, messages, model_words,
+    parameters, refused, thinking, tools,
 };
 use crate::call_ids::MAX_ID;
 use crate::codes;
@@ -44,7 +44,10 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
         check_content(index, message, index + 1 == messages.len(), &mut found);
     }
     let turns = turns(messages);
-    check_pairs(&turns, &mut found);
+    // In a thread, the provider has the earlier messages.
+    if body.get("thread").is_none_or(Json::is_null) {
+        check_pairs(&turns, &mut found);
+    }
     check_kinds(&turns, &mut found);
     check_tools(body, &mut found);
     thinking::check(body, messages, &turns, rules, &mut found);
@@ -67,7 +70,19 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
         );
         found.push(refused(codes::DIALECT_LIMIT, text));
     }
+    let is_other = rules != RequestRules::default() && !model_words::model(body).contains("claude");
     found
+        .into_iter()
+        .map(|finding| {
+            let is_strict = !(is_other && is_of_claude(&finding));
+            for_server(finding, is_strict)
+        })
+        .collect()
+}
+
+/// Returns whether a rule may be one of Anthropic's own servers, not of others with its API dialect.
+fn is_of_claude(finding: &Diagnostic) -> bool {
+    matches!(finding.code, codes::THINKING | codes::DIALECT_LIMIT)
 }
 
 pub(super) fn role<'a>(message: &'a Json<'_>) -> &'a str {
@@ -80,6 +95,8 @@ fn check_order(messages: &[Json<'_>], rules: RequestRules, found: &mut Vec<Diagn
         match role(message) {
             "user" => {}
             "assistant" if index > 0 => {}
+            // A request may begin with a compacted conversation.
+            "assistant" if blocks(message).first().is_some_and(|block| is_of(block, "compaction")) => {}
             "assistant" => {
                 let text = phrase!("the first message must be a user message, not an assistant message");
                 found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
@@ -310,10 +327,11 @@ fn check_tools(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let Some(kind) = body.at(["tool_choice", "type"]).and_then(Json::as_str) else { return };
     let wanted = body.at(["tool_choice", "name"]).and_then(Json::as_str).unwrap_or_default();
     let has_name = |tool: &Json<'_>| tool.get("name").and_then(Json::as_str) == Some(wanted);
-    let is_mcp = |tool: &Json<'_>| is_of(tool, tools::MCP);
-    let text = if matches!(kind, "any" | "tool") && tools.is_empty() {
+    let is_set = |tool: &Json<'_>| tool.get("type").and_then(Json::as_str).is_some_and(tools::is_toolset);
+    let has_servers = body.get("mcp_servers").is_some();
+    let text = if matches!(kind, "any" | "tool") && tools.is_empty() && !has_servers {
         phrase!("`tool_choice` needs `tools`")
-    } else if kind == "tool" && !tools.iter().any(|tool| has_name(tool) || is_mcp(tool)) {
+    } else if kind == "tool" && !has_servers && !tools.iter().any(|tool| has_name(tool) || is_set(tool)) {
         phrase!("`tool_choice` names `{name}`, which is not among the tools", name = excerpt(wanted))
     } else {
         return;
@@ -357,8 +375,10 @@ fn cache_marks<'a>(body: &'a Json<'a>) -> Vec<(String, &'a Json<'a>)> {
 /// A long-lived mark stands before all others, and no mark on an empty text.
 fn check_marks(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let mut is_short = false;
-    for (place, block) in cache_marks(body) {
-        let ttl = block.at(["cache_control", "ttl"]);
+    // The mark of the body goes to its last block.
+    let of_body = body.get("cache_control").is_some_and(Json::is_object).then(|| (String::new(), body));
+    for (place, block) in cache_marks(body).into_iter().chain(of_body) {
+        let ttl = block.at(["cache_control", "ttl"]).filter(|ttl| !ttl.is_null());
         let is_long = ttl.and_then(Json::as_str) == Some("1h");
         if ttl.is_some_and(|ttl| !is_long && ttl.as_str() != Some("5m")) {
             let text = phrase!("the lifetime of a cache mark must be `5m` or `1h`");
@@ -388,7 +408,9 @@ fn check_version(body: &Json<'_>, messages: &[Json<'_>], found: &mut Vec<Diagnos
     let has_betas = body.get("anthropic_beta").and_then(Json::as_list).is_some_and(|betas| !betas.is_empty());
     for name in BETA_FIELDS.into_iter().filter(|name| !has_betas && body.get(name).is_some()) {
         let text = phrase!("parameter `{name}` needs a beta in `anthropic_beta`", name);
-        found.push(refused(codes::REJECTED_PARAMETER, text).at_pointer(format!("/{name}")));
+        let finding = refused(codes::REJECTED_PARAMETER, text).at_pointer(format!("/{name}"));
+        // Vertex has the betas in a header.
+        found.push(for_server(finding, !version.starts_with("vertex")));
     }
     if version != NEW_VERSION {
         return;
@@ -419,6 +441,10 @@ fn check_system(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 fn check_stops(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
+    if body.get("stop_sequences").is_some_and(Json::is_text) {
+        let text = phrase!("`{name}` must be a list", name = "stop_sequences");
+        found.push(refused(codes::SHAPE, text).at_pointer("/stop_sequences"));
+    }
     let stops = body.get("stop_sequences").and_then(Json::as_list).into_iter().flatten();
     for (index, stop) in stops.enumerate() {
         if stop.as_str().is_some_and(|stop| stop.trim().is_empty()) {

@@ -8,10 +8,13 @@ use super::{check_output_limit, model_words, parameters, refused, schema, tools}
 use crate::codes;
 use crate::json::{Json, Object};
 
+/// The most stop sequences.
+const MAX_STOPS: usize = 5;
+
 /// Checks a body.
 pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let contents = body.get("contents").and_then(Json::as_list).unwrap_or_default();
+    let contents = body.get("contents").map_or(&[][..], items);
     if contents.is_empty() {
         let finding = refused(codes::NO_MESSAGES, phrase!("the request has no `contents`"));
         found.push(finding.at_pointer("/contents"));
@@ -36,18 +39,31 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     check_thinking(body, &mut found);
     parameters::check_names(body, "", parameters::GEMINI, &mut found);
     if let Some(config) = field(body, "generationConfig") {
-        parameters::check_names(config, "/generationConfig", parameters::GEMINI_CONFIG, &mut found);
-        parameters::check_ranges(config, "/generationConfig", parameters::GEMINI_RANGES, &mut found);
+        let place = place_of(body, "", &["generationConfig"]);
+        parameters::check_names(config, &place, parameters::GEMINI_CONFIG, &mut found);
+        parameters::check_ranges(config, &place, parameters::GEMINI_RANGES, &mut found);
+        let stops = field(config, "stopSequences").and_then(Json::as_list).map_or(0, <[_]>::len);
+        if stops > MAX_STOPS {
+            let text =
+                phrase!("{count} stop sequences; the limit is {limit}", count = stops, limit = MAX_STOPS);
+            found.push(refused(codes::DIALECT_LIMIT, text).at_pointer(place_of(
+                config,
+                &place,
+                &["stopSequences"],
+            )));
+        }
     }
     let limit = field_at(body, ["generationConfig", "maxOutputTokens"]);
-    check_output_limit(limit, "/generationConfig/maxOutputTokens", rules, &mut found);
+    let place = |names: &[&str]| place_of(body, "", names);
+    check_output_limit(limit, &place(&["generationConfig", "maxOutputTokens"]), rules, &mut found);
     if let Some(schema) = field_at(body, ["generationConfig", "responseSchema"]) {
         if field_at(body, ["generationConfig", "responseMimeType"]).is_none() {
             let text =
                 phrase!("`{name}` needs `{needed}`", name = "responseSchema", needed = "responseMimeType");
-            found.push(refused(codes::SHAPE, text).at_pointer("/generationConfig/responseSchema"));
+            found
+                .push(refused(codes::SHAPE, text).at_pointer(place(&["generationConfig", "responseSchema"])));
         }
-        schema::check_gemini(schema, "/generationConfig/responseSchema", &mut found);
+        schema::check_gemini(schema, &place(&["generationConfig", "responseSchema"]), &mut found);
     }
     if rules.reasoning_state == ReasoningState::SignatureRequired {
         check_signatures(contents, &mut found);
@@ -56,15 +72,33 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     found
 }
 
-/// Returns a field under its name, or under the same name in snake case: Gemini accepts both.
+/// Returns a field under its name, or under the same name in snake case: Gemini accepts both. `null` is no field.
 fn field<'a>(value: &'a Json<'a>, name: &str) -> Option<&'a Json<'a>> {
-    let is_name = |key: &str| key.replace('_', "").eq_ignore_ascii_case(name);
-    let object = value.as_object()?;
-    object.get(name).or_else(|| Some(&object.iter().find(|(key, _)| is_name(key))?.1))
+    entry(value, name).map(|(_, value)| value)
+}
+
+fn entry<'a>(value: &'a Json<'a>, name: &str) -> Option<(&'a str, &'a Json<'a>)> {
+    let is_name = |key: &str| key == name || key.replace('_', "").eq_ignore_ascii_case(name);
+    let mut entries = value.as_object()?.iter();
+    let (key, value) = entries.find(|(key, value)| is_name(key) && !value.is_null())?;
+    Some((key, value))
 }
 
 fn field_at<'a, const N: usize>(value: &'a Json<'a>, names: [&str; N]) -> Option<&'a Json<'a>> {
     names.into_iter().try_fold(value, field)
+}
+
+/// Returns a pointer to a field, with the spelling of its keys in the body.
+fn place_of(value: &Json<'_>, place: &str, names: &[&str]) -> String {
+    let mut place = place.to_owned();
+    let mut value = Some(value);
+    for name in names {
+        let found = value.and_then(|value| entry(value, name));
+        place.push('/');
+        place.push_str(found.map_or(name, |(key, _)| key));
+        value = found.map(|(_, value)| value);
+    }
+    place
 }
 
 fn role<'a>(content: &'a Json<'_>) -> &'a str {
@@ -72,11 +106,20 @@ fn role<'a>(content: &'a Json<'_>) -> &'a str {
 }
 
 fn parts<'a>(content: &'a Json<'a>) -> &'a [Json<'a>] {
-    content.get("parts").and_then(Json::as_list).unwrap_or_default()
+    content.get("parts").map_or(&[], items)
+}
+
+/// Returns the items of a list. One object stands for a list of it.
+fn items<'a>(value: &'a Json<'a>) -> &'a [Json<'a>] {
+    match value {
+        Json::List(items) => items,
+        Json::Object(_) => std::slice::from_ref(value),
+        _ => &[],
+    }
 }
 
 fn check_content(index: usize, content: &Json<'_>, found: &mut Vec<Diagnostic>) {
-    if !matches!(role(content), "user" | "model") {
+    if !matches!(role(content), "user" | "model" | "function") {
         let text = phrase!("this API dialect has no role `{content}`", content = excerpt(role(content)));
         let finding = super::unknown_role(text, role(content), &["user", "model"]);
         found.push(finding.at_pointer(format!("/contents/{index}/role")));
@@ -102,11 +145,11 @@ fn check_part(role: &str, part: &Json<'_>, place: &str, found: &mut Vec<Diagnost
         let Some(function) = field(part, name) else { continue };
         if role != side && matches!(role, "user" | "model") {
             let text = phrase!("role `{role}` cannot have part `{part}`", role = excerpt(role), part = name);
-            found.push(refused(codes::PART_NOT_ACCEPTED, text).at_pointer(format!("{place}/{name}")));
+            found.push(refused(codes::PART_NOT_ACCEPTED, text).at_pointer(place_of(part, place, &[name])));
         }
         if field(function, values).is_some_and(|value| !value.is_object() && !value.is_null()) {
             let text = phrase!("`{name}` must be an object", name = values);
-            found.push(refused(codes::SHAPE, text).at_pointer(format!("{place}/{name}/{values}")));
+            found.push(refused(codes::SHAPE, text).at_pointer(place_of(part, place, &[name, values])));
         }
     }
 }
@@ -118,7 +161,8 @@ fn check_pairs(contents: &[Json<'_>], found: &mut Vec<Diagnostic>) {
         for (position, part) in parts(content).iter().enumerate() {
             let Some(result) = field(part, "functionResponse") else { continue };
             if let Err((code, text)) = open.answer(result) {
-                let place = format!("/contents/{index}/parts/{position}/functionResponse");
+                let place = format!("/contents/{index}/parts/{position}");
+                let place = place_of(part, &place, &["functionResponse"]);
                 found.push(refused(code, text).at_pointer(place));
             }
         }
@@ -217,9 +261,11 @@ fn text<'a>(value: &'a Json<'_>, key: &str) -> &'a str {
 fn check_thinking(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let config = field_at(body, ["generationConfig", "thinkingConfig"]);
     let has = |key: &str| config.is_some_and(|config| field(config, key).is_some());
+    let place =
+        |names: &[&str]| place_of(body, "", &[&["generationConfig", "thinkingConfig"][..], names].concat());
     if has("thinkingLevel") && has("thinkingBudget") {
         let text = phrase!("`thinkingLevel` cannot be used with `thinkingBudget`");
-        found.push(refused(codes::THINKING, text).at_pointer("/generationConfig/thinkingConfig"));
+        found.push(refused(codes::THINKING, text).at_pointer(place(&[])));
     }
     let model = model_words::model(body);
     let budget = match config.and_then(|config| field(config, "thinkingBudget")) {
@@ -236,18 +282,14 @@ fn check_thinking(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
             least,
             most
         );
-        found.push(
-            refused(codes::THINKING, text).at_pointer("/generationConfig/thinkingConfig/thinkingBudget"),
-        );
+        found.push(refused(codes::THINKING, text).at_pointer(place(&["thinkingBudget"])));
     }
     let level = config.and_then(|config| field(config, "thinkingLevel")?.as_str());
     if let Some((level, known)) = level.zip(model_words::thinking_levels(model))
         && !known.contains(&level.to_ascii_lowercase().as_str())
     {
         let text = phrase!("the model has no thinking level `{level}`", level = excerpt(level));
-        found.push(
-            refused(codes::THINKING, text).at_pointer("/generationConfig/thinkingConfig/thinkingLevel"),
-        );
+        found.push(refused(codes::THINKING, text).at_pointer(place(&["thinkingLevel"])));
     }
 }
 
@@ -276,7 +318,8 @@ fn check_tools(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     for (index, tool) in tools::list(body, found).iter().enumerate() {
         let functions = field(tool, "functionDeclarations").and_then(Json::as_list);
         for (position, function) in functions.into_iter().flatten().enumerate() {
-            let place = format!("/tools/{index}/functionDeclarations/{position}");
+            let place = place_of(tool, &format!("/tools/{index}"), &["functionDeclarations"]);
+            let place = format!("{place}/{position}");
             for key in ["parameters", "response"] {
                 if let Some(schema) = function.get(key) {
                     schema::check_gemini(schema, &format!("{place}/{key}"), found);

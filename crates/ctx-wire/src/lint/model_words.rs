@@ -11,6 +11,14 @@ pub(super) fn model<'a>(body: &'a Json<'_>) -> &'a str {
     name.rsplit('/').next().unwrap_or_default()
 }
 
+/// Returns whether the model is one of `OpenAI`'s own.
+pub(super) fn is_openai(body: &Json<'_>) -> bool {
+    let model = model(body);
+    let is_series = |rest: &str| rest.starts_with(|digit: char| digit.is_ascii_digit());
+    let is_own = ["gpt-", "chatgpt-", "computer-use"].iter().any(|prefix| model.starts_with(prefix));
+    is_own && !model.starts_with("gpt-oss") || model.strip_prefix('o').is_some_and(is_series)
+}
+
 /// Returns the reasoning efforts that a model of OpenAI accepts; `None` if they are not known.
 pub(super) fn efforts(model: &str) -> Option<Vec<&'static str>> {
     let has = |part: &str| model.contains(part);

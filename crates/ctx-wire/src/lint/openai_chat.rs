@@ -1,13 +1,13 @@
 //! Bodies of chat completions.
 
 use ctx_types::{
-    CallIdRule, Diagnostic, Message, MessageExtras, OutputLimit, ReasoningState, RequestRules, Role,
-    Severity, Source, Text, ToolCall, excerpt, phrase,
+    CallIdRule, Diagnostic, Message, MessageExtras, OutputLimit, ReasoningState, RequestRules, Role, Source,
+    Text, ToolCall, excerpt, phrase,
 };
 
 use super::{
-    check_effort, check_metadata, check_model, check_output_limit, check_parameters, is_empty, messages,
-    model_words, parameters, refused, schema, tools,
+    check_effort, check_metadata, check_model, check_output_limit, check_parameters, for_server, is_empty,
+    is_served_by_others, messages, model_words, parameters, refused, schema, tools,
 };
 use crate::call_ids::MAX_ID;
 use crate::codes;
@@ -29,49 +29,45 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     check_model(body, &mut found);
     let messages = messages(body, &mut found);
     let is_router = is_served_by_others(body);
-    let is_provider = rules != RequestRules::default() && !is_router;
+    let is_known = rules != RequestRules::default();
+    let is_openai = !is_router && model_words::is_openai(body);
+    // Rules of the model's row in the table.
     let mut of_model = Vec::new();
-    check_limits(body, rules, &mut of_model);
     check_parameters(body, rules, &mut of_model);
-    parameters::check_names(body, "", parameters::CHAT, &mut of_model);
-    parameters::check_ranges(body, "", parameters::OPENAI_RANGES, &mut of_model);
+    check_reasoning(body, messages, rules, &mut of_model);
+    // Rules of OpenAI's server.
+    let mut of_openai = Vec::new();
+    check_limits(body, rules, &mut of_openai);
+    parameters::check_names(body, "", parameters::CHAT, &mut of_openai);
+    parameters::check_ranges(body, "", parameters::OPENAI_RANGES, &mut of_openai);
     for name in ["max_tokens", "max_completion_tokens"] {
-        check_output_limit(body.get(name), &format!("/{name}"), rules, &mut of_model);
+        check_output_limit(body.get(name), &format!("/{name}"), rules, &mut of_openai);
     }
+    // Rules that many servers have.
+    let mut of_servers = Vec::new();
     for (index, message) in messages.iter().enumerate() {
-        check_message(index, message, &mut found);
-        check_media(index, message, &mut of_model);
+        check_message(index, message, &mut found, &mut of_servers);
+        check_media(index, message, &mut of_openai);
         check_call_ids(index, message, rules, &mut of_model);
     }
-    check_reasoning(body, messages, rules, &mut of_model);
-    found.extend(of_model.into_iter().map(|finding| for_server(finding, is_provider)));
-    if is_provider {
+    check_effort(body, body.get("reasoning_effort"), "/reasoning_effort", &mut of_servers);
+    check_effort_with_tools(body, &mut of_servers);
+    tools::check(body, |tool| function(tool)?.get("name")?.as_str(), tools::MAX_NAME, &mut of_servers);
+    found.extend(of_model.into_iter().map(|finding| for_server(finding, is_known && !is_router)));
+    found.extend(of_openai.into_iter().map(|finding| for_server(finding, is_openai)));
+    let is_strict = is_openai || !is_known && !is_router;
+    found.extend(of_servers.into_iter().map(|finding| for_server(finding, is_strict)));
+    if is_openai {
+        parameters::check_names(body, "", parameters::OTHER_CHAT, &mut found);
         check_combinations(body, &mut found);
         for (index, message) in messages.iter().enumerate() {
             check_fields(index, message, &mut found);
         }
     }
-    let mut of_tools = Vec::new();
-    check_effort(body, body.get("reasoning_effort"), "/reasoning_effort", &mut of_tools);
-    check_effort_with_tools(body, &mut of_tools);
-    tools::check(body, |tool| function(tool)?.get("name")?.as_str(), tools::MAX_NAME, &mut of_tools);
-    found.extend(of_tools.into_iter().map(|finding| for_server(finding, !is_router)));
     check_metadata(body, &mut found);
     check_schemas(body, &mut found);
     found.extend(pairing::check(&messages.iter().map(outline).collect::<Vec<_>>()));
     found
-}
-
-/// Returns whether the model's name is that of a router (`openai/gpt-5`) or a local server (`deepseek-r1:14b`), which
-/// accept more than the provider.
-fn is_served_by_others(body: &Json<'_>) -> bool {
-    body.get("model").and_then(Json::as_str).is_some_and(|model| model.contains(['/', ':']))
-}
-
-/// Makes an error a warning if other servers than the model's provider may accept the request.
-fn for_server(finding: Diagnostic, is_provider: bool) -> Diagnostic {
-    let severity = if is_provider { finding.severity } else { Severity::Warning };
-    Diagnostic { severity, ..finding }
 }
 
 fn check_limits(body: &Json<'_>, rules: RequestRules, found: &mut Vec<Diagnostic>) {
@@ -264,7 +260,12 @@ fn check_reasoning(body: &Json<'_>, messages: &[Json<'_>], rules: RequestRules, 
     }
 }
 
-fn check_message(index: usize, message: &Json<'_>, found: &mut Vec<Diagnostic>) {
+fn check_message(
+    index: usize,
+    message: &Json<'_>,
+    found: &mut Vec<Diagnostic>,
+    of_servers: &mut Vec<Diagnostic>,
+) {
     let place = format!("/messages/{index}");
     let Some(role) = message.get("role").and_then(Json::as_str) else {
         found.push(refused(codes::SHAPE, phrase!("the message has no role")).at_pointer(place));
@@ -279,7 +280,7 @@ fn check_message(index: usize, message: &Json<'_>, found: &mut Vec<Diagnostic>) 
         return;
     };
     check_content(known, message, &place, found);
-    check_calls(known, message, &place, found);
+    check_calls(known, message, &place, found, of_servers);
 }
 
 fn check_content(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
@@ -297,7 +298,9 @@ fn check_content(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Di
         // The reply is a recording.
         Role::Assistant if message.get("audio").is_some_and(Json::is_object) => return,
         // A tool may have nothing to say.
-        Role::Tool if content.is_some_and(Json::is_text) => return,
+        Role::Tool if content.is_some_and(|content| content.is_text() || content.as_list().is_some()) => {
+            return;
+        }
         // OpenAI accepts an empty string.
         Role::Tool | Role::User if !content.is_some_and(Json::is_text) => refused(
             codes::EMPTY_CONTENT,
@@ -312,7 +315,13 @@ fn check_content(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Di
     found.push(finding.at_pointer(format!("{place}/content")));
 }
 
-fn check_calls(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Diagnostic>) {
+fn check_calls(
+    role: Role,
+    message: &Json<'_>,
+    place: &str,
+    found: &mut Vec<Diagnostic>,
+    of_servers: &mut Vec<Diagnostic>,
+) {
     let Some(calls) = message.get("tool_calls").filter(|calls| !calls.is_null()) else { return };
     let place = format!("{place}/tool_calls");
     let Some(calls) = calls.as_list() else {
@@ -337,15 +346,15 @@ fn check_calls(role: Role, message: &Json<'_>, place: &str, found: &mut Vec<Diag
         found.push(refused(codes::DIALECT_LIMIT, text).at_pointer(place.clone()));
     }
     for (index, call) in calls.iter().enumerate() {
-        check_id(call, &format!("{place}/{index}/id"), found);
+        check_id(call, &format!("{place}/{index}/id"), of_servers);
         let kind = if call.get("custom").is_some() { "custom" } else { "function" };
         let place = format!("{place}/{index}/{kind}");
-        check_name(call, &place, found);
+        check_name(call, &place, of_servers);
         if kind == "function" {
-            check_arguments(call, place, found);
+            check_arguments(call, place, of_servers);
         } else if !call.at(["custom", "input"]).is_some_and(Json::is_text) {
             let text = phrase!("the call's arguments must be a string");
-            found.push(refused(codes::SHAPE, text).at_pointer(place));
+            of_servers.push(refused(codes::SHAPE, text).at_pointer(place));
         }
     }
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use ctx_types::{Diagnostic, Phrase, RequestRules, excerpt, phrase};
 
 use super::{
-    check_effort, check_metadata, check_model, check_output_limit, check_parameters, is_empty, parameters,
-    refused, schema, tools,
+    check_effort, check_metadata, check_model, check_output_limit, check_parameters, for_server, is_empty,
+    is_served_by_others, parameters, refused, schema, tools,
 };
 use crate::call_ids::MAX_ID;
 use crate::codes;
@@ -19,10 +19,12 @@ const MIN_OUTPUT: u64 = 16;
 pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     check_model(body, &mut found);
-    check_parameters(body, rules, &mut found);
-    parameters::check_names(body, "", parameters::RESPONSES, &mut found);
-    parameters::check_ranges(body, "", parameters::OPENAI_RANGES, &mut found);
-    check_output_limit(body.get("max_output_tokens"), "/max_output_tokens", rules, &mut found);
+    let mut of_model = Vec::new();
+    check_parameters(body, rules, &mut of_model);
+    parameters::check_names(body, "", parameters::RESPONSES, &mut of_model);
+    parameters::check_ranges(body, "", parameters::OPENAI_RANGES, &mut of_model);
+    check_output_limit(body.get("max_output_tokens"), "/max_output_tokens", rules, &mut of_model);
+    check_effort(body, body.at(["reasoning", "effort"]), "/reasoning/effort", &mut of_model);
     check_metadata(body, &mut found);
     let limit = match body.get("max_output_tokens") {
         Some(Json::Number(limit)) => limit.as_u64(),
@@ -36,7 +38,6 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
         let text = phrase!("`{name}` needs `{needed}`", name = "background", needed = "store");
         found.push(refused(codes::REJECTED_PARAMETER, text).at_pointer("/background"));
     }
-    check_effort(body, body.at(["reasoning", "effort"]), "/reasoning/effort", &mut found);
     check_schemas(body, &mut found);
     let items = body.get("input").and_then(Json::as_list).unwrap_or_default();
     let is_text = body.get("input").and_then(Json::as_str).is_some_and(|text| !text.trim().is_empty());
@@ -45,7 +46,7 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     if items.is_empty() && !is_text && !is_continued && !has("prompt") {
         found.push(refused(codes::NO_MESSAGES, phrase!("the request has no input")).at_pointer("/input"));
     }
-    check_reasoning(body, items, &mut found);
+    check_reasoning(body, items, &mut of_model);
     if has("previous_response_id") && has("conversation") {
         let text = phrase!("`previous_response_id` cannot be used with `conversation`");
         found.push(refused(codes::SHAPE, text).at_pointer("/previous_response_id"));
@@ -58,7 +59,7 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
             let text = phrase!("duplicate item id `{id}`", id = excerpt(id));
             found.push(refused(codes::SHAPE, text).at_pointer(format!("/input/{index}/id")));
         }
-        check_function_item(index, item, &mut found);
+        check_function_item(index, item, &mut found, &mut of_model);
         match kind(item) {
             "message" => check_message(index, item, &mut found),
             "function_call" | "custom_tool_call" => pairs.add_call(index, item, &mut found),
@@ -70,6 +71,8 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     if !is_continued && !items.iter().any(|item| kind(item) == "item_reference") {
         pairs.finish(&mut found);
     }
+    let is_provider = !is_served_by_others(body);
+    found.extend(of_model.into_iter().map(|finding| for_server(finding, is_provider)));
     let functions = functions(tools::list(body, &mut found));
     tools::check_names(functions.into_iter(), tools::MAX_NAME, &[], &mut found);
     found
@@ -92,12 +95,28 @@ fn check_schemas(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
 /// A reasoning item is followed by what the model made of it; without storage it has its content.
 fn check_reasoning(body: &Json<'_>, items: &[Json<'_>], found: &mut Vec<Diagnostic>) {
     let is_unstored = body.get("store") == Some(&Json::Bool(false));
-    for (index, item) in items.iter().enumerate().filter(|(_, item)| kind(item) == "reasoning") {
-        let mut after = items.iter().skip(index + 1);
-        let next = after.find(|next| kind(next) != "reasoning");
-        if !next.is_some_and(is_output) {
+    let mut is_followed = false;
+    let mut followed: Vec<bool> = Vec::with_capacity(items.len());
+    for item in items.iter().rev() {
+        followed.push(is_followed);
+        if kind(item) != "reasoning" {
+            is_followed = is_output(item);
+        }
+    }
+    let followed = followed.into_iter().rev();
+    for (index, (item, is_followed)) in items.iter().zip(followed).enumerate() {
+        if kind(item) != "reasoning" {
+            continue;
+        }
+        if !is_followed {
             let text = phrase!("a reasoning item has no reply or tool call after it");
-            found.push(refused(codes::THINKING, text).at_pointer(format!("/input/{index}")));
+            // The provider finds the reply by the id.
+            let finding = if item.get("id").is_some() {
+                refused(codes::THINKING, text)
+            } else {
+                Diagnostic::warning(codes::THINKING, text)
+            };
+            found.push(finding.at_pointer(format!("/input/{index}")));
         }
         let content = item.get("encrypted_content").and_then(Json::as_str);
         if is_unstored && content.is_none_or(str::is_empty) {
@@ -129,14 +148,20 @@ fn kind<'a>(value: &'a Json<'_>) -> &'a str {
 }
 
 /// Checks the fields of a function call and of its result.
-fn check_function_item(index: usize, item: &Json<'_>, found: &mut Vec<Diagnostic>) {
+fn check_function_item(
+    index: usize,
+    item: &Json<'_>,
+    found: &mut Vec<Diagnostic>,
+    of_model: &mut Vec<Diagnostic>,
+) {
     let mut report = |name: &'static str, text: Phrase| {
         found.push(refused(codes::SHAPE, text).at_pointer(format!("/input/{index}/{name}")));
     };
     match kind(item) {
         "function_call" => {
             if item.get("id").and_then(Json::as_str).is_some_and(|id| !id.starts_with("fc")) {
-                report("id", phrase!("the id of a function call must begin with `fc`"));
+                let text = phrase!("the id of a function call must begin with `fc`");
+                of_model.push(refused(codes::SHAPE, text).at_pointer(format!("/input/{index}/id")));
             }
             if item.get("name").and_then(Json::as_str).is_none_or(str::is_empty) {
                 report("name", phrase!("the function call has no name"));
@@ -190,6 +215,8 @@ fn refused_part(role: &str, kind: &str) -> Option<Phrase> {
 struct Pairs<'a> {
     /// Where each call stands, and whether it has a result, by its id.
     calls: BTreeMap<&'a str, (usize, bool)>,
+    /// Asynchronous calls, whose results may come in a later request.
+    deferred: BTreeSet<&'a str>,
     /// Results whose calls are not in the body.
     orphans: Vec<(usize, &'a str)>,
 }
@@ -203,6 +230,9 @@ impl<'a> Pairs<'a> {
             return;
         }
         self.calls.insert(id, (index, false));
+        if item.get("async") == Some(&Json::Bool(true)) {
+            self.deferred.insert(id);
+        }
     }
 
     fn add_result(&mut self, index: usize, item: &'a Json<'a>, found: &mut Vec<Diagnostic>) {
@@ -223,8 +253,9 @@ impl<'a> Pairs<'a> {
             let text = phrase!("no earlier call has id `{id}`", id = excerpt(id));
             found.push(refused(codes::ORPHAN_RESULT, text).at_pointer(place_of_id(index)));
         }
-        let open = self.calls.into_iter().filter(|(_, (_, is_answered))| !is_answered);
-        let mut open: Vec<(usize, &str)> = open.map(|(id, (index, _))| (index, id)).collect();
+        let is_open = |id: &str, is_answered: bool| !is_answered && !self.deferred.contains(id);
+        let open = self.calls.iter().filter(|(id, (_, is_answered))| is_open(id, *is_answered));
+        let mut open: Vec<(usize, &str)> = open.map(|(id, (index, _))| (*index, *id)).collect();
         open.sort_unstable();
         for (index, id) in open {
             let text = phrase!("call `{id}` has no result", id = excerpt(id));

@@ -9,7 +9,7 @@ use crate::json::{Json, Object};
 /// A parameter of other API dialects.
 pub(super) struct ForeignParameter {
     name: &'static str,
-    /// The parameter to use instead.
+    /// The parameter to use instead; empty if there is none.
     replacement: &'static str,
 }
 
@@ -26,12 +26,20 @@ pub(super) const CHAT: &[ForeignParameter] = foreign_parameters! {
     "stop_sequences" => "stop",
 };
 
+/// Parameters of other servers' chat completions.
+pub(super) const OTHER_CHAT: &[ForeignParameter] = foreign_parameters! {
+    "min_p" => "",
+    "repetition_penalty" => "",
+};
+
 pub(super) const RESPONSES: &[ForeignParameter] = foreign_parameters! {
     "max_completion_tokens" => "max_output_tokens",
     "max_tokens" => "max_output_tokens",
     "messages" => "input",
     "reasoning_effort" => "reasoning.effort",
     "response_format" => "text.format",
+    "seed" => "",
+    "stop" => "",
     "system" => "instructions",
 };
 
@@ -72,8 +80,12 @@ pub(super) fn check_names(
     let is_set = |name: &str| object.get(name).is_some_and(|value| !value.is_null());
     for ForeignParameter { name, replacement } in foreign.iter().filter(|parameter| is_set(parameter.name)) {
         let text = phrase!("this API dialect has no parameter `{name}`", name = *name);
-        let finding = Diagnostic::error(codes::REJECTED_PARAMETER, text)
-            .with_help(phrase!("use `{name}`", name = *replacement));
+        let help = if replacement.is_empty() {
+            phrase!("delete the parameter")
+        } else {
+            phrase!("use `{name}`", name = *replacement)
+        };
+        let finding = Diagnostic::error(codes::REJECTED_PARAMETER, text).with_help(help);
         found.push(finding.at_pointer(format!("{place}/{name}")));
     }
 }
@@ -145,8 +157,11 @@ pub(super) const OPENAI_RANGES: &[Range] = &[
 pub(super) const ANTHROPIC_RANGES: &[Range] =
     &[Range { name: "temperature", lowest: 0, highest: 1 }, Range { name: "top_p", lowest: 0, highest: 1 }];
 
-pub(super) const GEMINI_RANGES: &[Range] =
-    &[Range { name: "temperature", lowest: 0, highest: 2 }, Range { name: "topP", lowest: 0, highest: 1 }];
+pub(super) const GEMINI_RANGES: &[Range] = &[
+    Range { name: "temperature", lowest: 0, highest: 2 },
+    Range { name: "topP", lowest: 0, highest: 1 },
+    Range { name: "top_p", lowest: 0, highest: 1 },
+];
 
 /// Finds values outside their range. `place` is a pointer to the object.
 pub(super) fn check_ranges(object: &Json<'_>, place: &str, ranges: &[Range], found: &mut Vec<Diagnostic>) {

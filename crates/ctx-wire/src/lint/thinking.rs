@@ -47,10 +47,10 @@ pub(super) fn check(
     if matches!(setting, "enabled" | "adaptive") {
         check_samplers(body, rules, &mut report);
     }
-    // A paused turn ends with a call of a server tool, or with its result.
+    // A compacted conversation is no prefill. A paused turn ends with a call of a server tool, or with its result.
     let is_calling = |block: &Json<'_>| {
         let kind = block.get("type").and_then(Json::as_str).unwrap_or_default();
-        kind.ends_with("tool_use") || kind.ends_with("_tool_result")
+        kind.ends_with("tool_use") || kind.ends_with("_tool_result") || kind == "compaction"
     };
     let is_prefill = messages
         .last()

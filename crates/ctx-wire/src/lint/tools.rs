@@ -11,8 +11,11 @@ use crate::json::Json;
 /// The longest name of a tool, in characters.
 pub(super) const MAX_NAME: usize = 64;
 
-/// The tools of an MCP server at Anthropic, which have no name.
-pub(super) const MCP: &str = "mcp_toolset";
+/// Returns whether a type is one of Anthropic's sets of tools, which have no name: `mcp_toolset`,
+/// `computer_toolset_20260801`.
+pub(super) fn is_toolset(kind: &str) -> bool {
+    kind == "mcp_toolset" || kind.contains("_toolset_")
+}
 
 /// The most tools that the large providers take.
 const MAX_TOOLS: usize = 128;
@@ -24,7 +27,7 @@ pub(super) fn check<'a>(
     max_name: usize,
     found: &mut Vec<Diagnostic>,
 ) {
-    let is_named = |tool: &&Json<'_>| tool.get("type").and_then(Json::as_str) != Some(MCP);
+    let is_named = |tool: &&Json<'_>| !tool.get("type").and_then(Json::as_str).is_some_and(is_toolset);
     let tools = list(body, found).iter().enumerate().filter(|(_, tool)| is_named(tool));
     check_names(tools.map(|(index, tool)| (format!("/tools/{index}"), name(tool))), max_name, &[], found);
 }
@@ -34,6 +37,10 @@ pub(super) fn list<'a>(body: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> &'a [
     match body.get("tools") {
         None | Some(Json::Null) => &[],
         Some(Json::List(tools)) => tools,
+        // Gemini accepts one object in place of a list.
+        Some(tool @ Json::Object(_)) if tool.get("functionDeclarations").is_some() => {
+            std::slice::from_ref(tool)
+        }
         Some(_) => {
             found.push(refused(codes::SHAPE, phrase!("`tools` must be a list")).at_pointer("/tools"));
             &[]

@@ -39,7 +39,7 @@ impl UnknownMessage {
                 phrase!("there are {count}, numbered 0 to {last}", count, last = count - 1)
             }
             (None, count) => phrase!(
-                "name one of {messages} by number or by source, for example `history:n1`",
+                "the request has {messages}; name one by number or by source, for example `history:n1`",
                 messages = count_of!(count, "message")
             ),
         }
