@@ -231,7 +231,10 @@ fn a_message_that_does_not_exist_is_a_usage_error() {
         ("presett:off", "no message `presett:off`; did you mean `preset:off`?"),
         ("identity", "no message `identity`; did you mean `preset:identity`?"),
         ("history:n33", "no message `history:n33`; did you mean `history:n3`?"),
-        ("zzz", "no message `zzz`; name one of 5 messages by number or by source, for example `history:n1`"),
+        (
+            "zzz",
+            "no message `zzz`; the request has 5 messages; name one by number or by source, for example `history:n1`",
+        ),
     ] {
         assert_eq!(life(message), format!("exit code 2\n=== errors\nerror: {error}\n"));
     }

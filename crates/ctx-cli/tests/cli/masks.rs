@@ -364,7 +364,7 @@ fn what_makes_no_sense_is_refused() {
     error: `b1` is not on the active branch
     exit code 2
     === errors
-    error: `--set`: unknown compression setting `protectRecent`
+    error: `--set`: unknown compression setting `protectRecent`; available settings: `enabled`, `autoTrigger`, `triggerMode`, `tokenThreshold`, `countThreshold`, `protectRecentCount`, `compressCount`, `minHistoryCount`, `summaryRole`, `summaryModel`, `summaryTemperature`, `summaryMaxTokens`, `summaryPrompt`, `continueSummaryPrompt`, `summaryProfile`, `summaryLanguage`, `summaryTimeout`, `summaryRetries`, `rollUpPercent`, `appendixTokens`
     exit code 2
     === errors
     error: `--set compressCount` has no `=`; use the form `--set protectRecentCount=4`

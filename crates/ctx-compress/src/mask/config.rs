@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use ctx_types::{
-    Argument, ConfigField, Diagnostic, Divider, Fix, Phrase, Role, Text, excerpt, nearest, phrase,
-    pointer_step,
+    Argument, ConfigField, Diagnostic, Divider, Fix, Role, Text, excerpt, nearest, phrase, pointer_step,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -347,8 +346,8 @@ fn unknown(key: &str, fields: &[ConfigField]) -> Diagnostic {
     if let Some(near) = nearest(key, fields.iter().map(|field| &*field.key)) {
         return found.with_guess(near, Fix::key);
     }
-    let known = fields.iter().map(|field| Phrase::verbatim(&*field.key));
-    found.with_help(phrase!("available settings: {known}", known = Argument::list(known, Divider::Comma)))
+    let known = Argument::names(fields.iter().map(|field| &*field.key), Divider::Comma);
+    found.with_help(phrase!("available settings: {known}", known))
 }
 
 /// Joins the two parts of a model's name as applications store them.

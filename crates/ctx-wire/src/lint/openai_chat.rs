@@ -92,7 +92,7 @@ fn check_limits(body: &Json<'_>, rules: RequestRules, found: &mut Vec<Diagnostic
         let text = phrase!("`top_logprobs` must not exceed {limit}", limit = MAX_TOP_LOGPROBS);
         found.push(refused(codes::DIALECT_LIMIT, text).at_pointer("/top_logprobs"));
     }
-    if top.is_some() && body.get("logprobs") != Some(&Json::Bool(true)) {
+    if top.is_some_and(|top| top > 0) && body.get("logprobs") != Some(&Json::Bool(true)) {
         let text = phrase!("`top_logprobs` requires `logprobs`");
         found.push(refused(codes::REJECTED_PARAMETER, text).at_pointer("/top_logprobs"));
     }

@@ -27,7 +27,12 @@ pub(super) fn check<'a>(
     max_name: usize,
     found: &mut Vec<Diagnostic>,
 ) {
-    let is_named = |tool: &&Json<'_>| !tool.get("type").and_then(Json::as_str).is_some_and(is_toolset);
+    // Tools of the provider may have a type alone.
+    let is_named = |tool: &&Json<'_>| {
+        let kind = tool.get("type").and_then(Json::as_str).unwrap_or("function");
+        let is_own = matches!(kind, "function" | "custom");
+        !is_toolset(kind) && (is_own || tool.get("name").is_some() || tool.get("function").is_some())
+    };
     let tools = list(body, found).iter().enumerate().filter(|(_, tool)| is_named(tool));
     check_names(tools.map(|(index, tool)| (format!("/tools/{index}"), name(tool))), max_name, &[], found);
 }
@@ -38,7 +43,9 @@ pub(super) fn list<'a>(body: &'a Json<'a>, found: &mut Vec<Diagnostic>) -> &'a [
         None | Some(Json::Null) => &[],
         Some(Json::List(tools)) => tools,
         // Gemini accepts one object in place of a list.
-        Some(tool @ Json::Object(_)) if tool.get("functionDeclarations").is_some() => {
+        Some(tool @ Json::Object(_))
+            if tool.get("functionDeclarations").or_else(|| tool.get("function_declarations")).is_some() =>
+        {
             std::slice::from_ref(tool)
         }
         Some(_) => {
