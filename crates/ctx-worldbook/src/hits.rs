@@ -2,17 +2,20 @@ use crate::automaton::{Automaton, LiteralId};
 use crate::source::SourceSet;
 use crate::status::KeyPlace;
 
+const NONE: u32 = u32::MAX;
+
 /// First match of each plain key in each kind of text.
 #[derive(Debug)]
 pub(crate) struct Hits {
     all: Vec<Hit>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+/// Small: a large book has many keys.
+#[derive(Clone, Copy, Debug)]
 struct Hit {
-    message: Option<usize>,
-    injected: Option<usize>,
-    entry: Option<usize>,
+    message: u32,
+    injected: u32,
+    entry: u32,
     sources: SourceSet,
 }
 
@@ -27,7 +30,8 @@ pub(crate) struct View {
 
 impl Hits {
     pub(crate) fn new(automaton: &Automaton) -> Self {
-        Self { all: vec![Hit::default(); automaton.len()] }
+        let none = Hit { message: NONE, injected: NONE, entry: NONE, sources: SourceSet::default() };
+        Self { all: vec![none; automaton.len()] }
     }
 
     /// Returns whether the key had already matched in this kind of text. Texts of one kind must come in order.
@@ -43,17 +47,23 @@ impl Hits {
                 return is_known;
             }
         };
-        let is_known = first.is_some();
-        first.get_or_insert(number);
+        let is_known = *first != NONE;
+        if !is_known {
+            *first = u32::try_from(number).unwrap_or(NONE - 1);
+        }
         is_known
     }
 
     pub(crate) fn place(&self, literal: LiteralId, view: View) -> Option<KeyPlace> {
         let hit = self.all.get(literal.index()).filter(|_| view.depth > 0)?;
-        let message = hit.message.filter(|message| *message < view.depth);
-        let entry = hit.entry.filter(|_| view.has_recursion);
-        let source = hit.sources.first_common(view.sources);
-        let outside = source.map(KeyPlace::Source).or(hit.injected.map(KeyPlace::Injected));
-        message.map(KeyPlace::Message).or(outside).or(entry.map(KeyPlace::Entry))
+        let message = known(hit.message).filter(|message| *message < view.depth);
+        (message.map(KeyPlace::Message))
+            .or_else(|| hit.sources.first_common(view.sources).map(KeyPlace::Source))
+            .or_else(|| known(hit.injected).map(KeyPlace::Injected))
+            .or_else(|| known(hit.entry).filter(|_| view.has_recursion).map(KeyPlace::Entry))
     }
+}
+
+fn known(number: u32) -> Option<usize> {
+    (number != NONE).then_some(number as usize)
 }
