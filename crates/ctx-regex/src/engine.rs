@@ -4,15 +4,13 @@ use std::sync::Arc;
 use crate::ast::Groups;
 use crate::backtrack::{Backtrack, MatchBuffers};
 use crate::linear::{Linear, Slots};
-use crate::reach::Reach;
-use crate::{Error, Flags, Limits, Steps, parser, reach, required_literals, unsatisfiable};
+use crate::{Error, Flags, Limits, Steps, parser, required_literals, unsatisfiable};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
     linear: Option<Linear>,
     backtrack: Arc<Backtrack>,
     required_literals: Arc<[Box<str>]>,
-    reach: Reach,
     is_unsatisfiable: bool,
 }
 
@@ -25,18 +23,13 @@ impl Engine {
         let linear = Linear::new(&parsed, flags, limits);
         let backtrack = Arc::new(Backtrack::new(&parsed, flags, limits));
         let required_literals = required_literals::find(&parsed.root).into();
-        let reach = reach::measure(&parsed.root);
         let is_unsatisfiable =
             unsatisfiable::is_unsatisfiable(&parsed.root, flags.contains(Flags::MULTILINE));
-        Ok((Self { linear, backtrack, required_literals, reach, is_unsatisfiable }, parsed.groups))
+        Ok((Self { linear, backtrack, required_literals, is_unsatisfiable }, parsed.groups))
     }
 
     pub(crate) fn required_literals(&self) -> &[Box<str>] {
         &self.required_literals
-    }
-
-    pub(crate) fn reach(&self) -> Reach {
-        self.reach
     }
 
     pub(crate) fn is_unsatisfiable(&self) -> bool {

@@ -5,7 +5,7 @@ use crate::ast::Groups;
 use crate::engine::{Engine, Search};
 use crate::matches::{Match, Matches};
 use crate::steps::StepBudget;
-use crate::{Error, Flags, Limits, Reach, Replacement, Steps};
+use crate::{Error, Flags, Limits, Replacement, Steps};
 
 /// Bytes of text per additional step, enough to scan each text once.
 const BYTES_PER_FREE_STEP: u64 = 8;
@@ -94,20 +94,6 @@ impl Regex {
         self.engine.required_literals()
     }
 
-    /// Returns the extent of text that can affect one match. With the flag `y`, `Reach::Text`.
-    ///
-    /// ```
-    /// use ctx_regex::{Flags, Limits, Reach, Regex};
-    ///
-    /// let reach = |pattern: &str| Ok(Regex::new(pattern, Flags::NONE, &Limits::default())?.reach());
-    /// assert_eq!(reach(r"\bdragons?\b")?, Reach::Line);
-    /// assert_eq!(reach(r"dragon[^]*wyrm")?, Reach::Text);
-    /// # Ok::<(), ctx_regex::Error>(())
-    /// ```
-    pub fn reach(&self) -> Reach {
-        if self.flags.contains(Flags::STICKY) { Reach::Text } else { self.engine.reach() }
-    }
-
     /// Returns whether the pattern is known to match no text.
     ///
     /// ```
@@ -122,20 +108,14 @@ impl Regex {
         self.engine.is_unsatisfiable()
     }
 
-    /// Returns the range of the first match at or after the byte `start`, a character boundary. With the flag
-    /// `y`, the match must start there. Assertions such as `^` and `\b` see the text before `start`.
+    /// Returns the range of the first match, with the steps of the caller.
     ///
     /// # Errors
     ///
     /// As for [`Regex::is_match`].
-    pub fn find_from_within(
-        &self,
-        text: &str,
-        start: usize,
-        steps: &mut Steps,
-    ) -> Result<Option<Range<usize>>, Error> {
+    pub fn find_within(&self, text: &str, steps: &mut Steps) -> Result<Option<Range<usize>>, Error> {
         let sticky = self.flags.contains(Flags::STICKY);
-        Search::new(&self.engine, text, sticky, false).find_at(start, steps)
+        Search::new(&self.engine, text, sticky, false).find_at(0, steps)
     }
 
     /// Returns whether the pattern matches anywhere in `text`, or with the flag `y` at its start.

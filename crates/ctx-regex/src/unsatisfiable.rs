@@ -2,74 +2,54 @@ use crate::ast::Node;
 
 /// Detects `(?!)`, `[]`, `a^`, and patterns that require them. O(n · nesting).
 pub(crate) fn is_unsatisfiable(root: &Node, is_multiline: bool) -> bool {
-    SatisfiabilityCheck { is_multiline }.is_unsatisfiable(root)
+    frequency(root, is_multiline) == Frequency::Never
 }
 
-#[derive(Clone, Copy)]
-struct SatisfiabilityCheck {
-    is_multiline: bool,
+/// How often a pattern matches, possibly with the empty text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Frequency {
+    Never,
+    Sometimes,
+    Always,
 }
 
-impl SatisfiabilityCheck {
-    /// The parser limits the recursion depth.
-    fn is_unsatisfiable(self, node: &Node) -> bool {
-        match node {
-            Node::Set(set) => set.is_empty(),
-            Node::Char(_) | Node::Start | Node::End | Node::WordBoundary { .. } | Node::Backreference(_) => {
-                false
-            }
-            Node::Group(body) | Node::Capture { body, .. } => self.is_unsatisfiable(body),
-            Node::Look { body, negated, .. } => {
-                if *negated {
-                    self.always(body)
-                } else {
-                    self.is_unsatisfiable(body)
-                }
-            }
-            Node::Repeat(repeat) => repeat.min > 0 && self.is_unsatisfiable(&repeat.body),
-            Node::Sequence(nodes) => {
-                nodes.iter().any(|node| self.is_unsatisfiable(node)) || self.leaves_text(nodes)
-            }
-            Node::Alternatives(nodes) => nodes.iter().all(|node| self.is_unsatisfiable(node)),
-        }
+/// The parser limits the recursion depth.
+fn frequency(node: &Node, is_multiline: bool) -> Frequency {
+    let each = |node| frequency(node, is_multiline);
+    match node {
+        Node::Set(set) if set.is_empty() => Frequency::Never,
+        Node::Char(_)
+        | Node::Set(_)
+        | Node::Start
+        | Node::End
+        | Node::WordBoundary { .. }
+        | Node::Backreference(_) => Frequency::Sometimes,
+        Node::Group(body) | Node::Capture { body, .. } => frequency(body, is_multiline),
+        Node::Look { body, negated, .. } => match frequency(body, is_multiline) {
+            Frequency::Never if *negated => Frequency::Always,
+            Frequency::Always if *negated => Frequency::Never,
+            body => body,
+        },
+        Node::Repeat(repeat) if repeat.min == 0 => Frequency::Always,
+        Node::Repeat(repeat) => frequency(&repeat.body, is_multiline),
+        Node::Sequence(nodes) if !is_multiline && leaves_text(nodes) => Frequency::Never,
+        Node::Sequence(nodes) => nodes.iter().map(each).min().unwrap_or(Frequency::Always),
+        Node::Alternatives(nodes) => nodes.iter().map(each).max().unwrap_or(Frequency::Never),
     }
+}
 
-    /// Possibly with the empty text.
-    fn always(self, node: &Node) -> bool {
-        match node {
-            Node::Char(_)
-            | Node::Set(_)
-            | Node::Start
-            | Node::End
-            | Node::WordBoundary { .. }
-            | Node::Backreference(_) => false,
-            Node::Group(body) | Node::Capture { body, .. } => self.always(body),
-            Node::Look { body, negated, .. } => {
-                if *negated {
-                    self.is_unsatisfiable(body)
-                } else {
-                    self.always(body)
-                }
-            }
-            Node::Repeat(repeat) => repeat.min == 0 || self.always(&repeat.body),
-            Node::Sequence(nodes) => nodes.iter().all(|node| self.always(node)),
-            Node::Alternatives(nodes) => nodes.iter().any(|node| self.always(node)),
+/// Whether a character must precede the start or follow the end.
+fn leaves_text(nodes: &[Node]) -> bool {
+    let (mut is_behind_character, mut is_at_end) = (false, false);
+    for node in nodes {
+        let is_character = !node.width().empty;
+        if (is_behind_character && is_edge(node, &Node::Start)) || (is_at_end && is_character) {
+            return true;
         }
+        is_behind_character |= is_character;
+        is_at_end |= is_edge(node, &Node::End);
     }
-
-    /// Whether a character must precede the start or follow the end.
-    fn leaves_text(self, nodes: &[Node]) -> bool {
-        let (mut is_behind_character, mut is_at_end) = (false, false);
-        for node in nodes.iter().filter(|_| !self.is_multiline) {
-            let is_character = !node.width().empty;
-            if (is_behind_character && is_edge(node, &Node::Start)) || (is_at_end && is_character) {
-                return true;
-            }
-            is_behind_character |= is_character;
-            is_at_end |= is_edge(node, &Node::End);
-        }
-        false
-    }
+    false
 }
 
 fn is_edge(node: &Node, edge: &Node) -> bool {

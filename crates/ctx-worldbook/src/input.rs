@@ -114,7 +114,7 @@ pub trait Expand {
 }
 
 /// Part of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryPart {
     /// Text; expanded at most once per scan, in the order of activation.
     Content,

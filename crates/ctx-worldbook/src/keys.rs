@@ -34,7 +34,6 @@ pub(crate) enum Key {
 
 #[derive(Debug)]
 pub(crate) struct Pattern {
-    pub(crate) number: usize,
     pub(crate) regex: Regex,
     /// One of these texts must match; empty for no requirement.
     pub(crate) needs: Vec<LiteralId>,
@@ -42,8 +41,7 @@ pub(crate) struct Pattern {
 
 #[derive(Debug)]
 pub(crate) struct ExpandedKey {
-    /// Distinct from the numbers of the set's patterns.
-    pub(crate) number: usize,
+    pub(crate) text: Arc<str>,
     pub(crate) parsed: ParsedKey,
 }
 
@@ -182,7 +180,7 @@ impl KeyTable {
         // The automaton searches messages separately and cannot match the line break between them.
         let spans_texts = needs.iter().any(|need| need.text.contains(['\n', '\u{1}']));
         let needs = needs.into_iter().filter(|_| !spans_texts).map(|plain| self.literal(plain)).collect();
-        let pattern = Arc::new(Pattern { number: self.patterns.len(), regex, needs });
+        let pattern = Arc::new(Pattern { regex, needs });
         self.patterns.insert(key.into(), pattern.clone());
         pattern
     }
@@ -190,12 +188,6 @@ impl KeyTable {
     fn literal(&mut self, plain: PlainKey) -> LiteralId {
         let next = LiteralId::new(self.literals.len());
         *self.literals.entry(plain).or_insert(next)
-    }
-
-    pub(crate) fn patterns(&self) -> Vec<Arc<Pattern>> {
-        let mut patterns: Vec<Arc<Pattern>> = self.patterns.values().cloned().collect();
-        patterns.sort_unstable_by_key(|pattern| pattern.number);
-        patterns
     }
 
     pub(crate) fn build(self) -> Option<Automaton> {

@@ -16,8 +16,8 @@ pub struct Limits {
     pub passes: usize,
     /// Entries times passes. The first pass is always made. Default: 10 million.
     pub considered: usize,
-    /// Steps of all regular expressions in a scan. Three quarters are shared evenly; the rest is for
-    /// expressions that need more. Default: 50 million, about half a second.
+    /// Steps of all regular expressions in a scan. One search may use 1/32 of the remaining steps, plus 1 per
+    /// 8 bytes. Default: 50 million, about half a second.
     pub regex_steps: u64,
     /// Steps of one regular expression in one text, plus 1 per 8 bytes. Default: 1 million.
     pub key_steps: u64,

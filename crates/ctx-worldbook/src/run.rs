@@ -2,7 +2,6 @@ mod admit;
 mod consider;
 mod find;
 mod groups;
-mod step_budget;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -12,8 +11,8 @@ use ctx_types::{Diagnostic, Text, count_of, phrase};
 
 use crate::budget::Budget;
 use crate::codes;
-use crate::input::{Ports, ScanInput};
-use crate::keys::{ExpandedKey, MatchOptions};
+use crate::input::{EntryPart, Ports, ScanInput};
+use crate::keys::ExpandedKey;
 use crate::scan::{Activation, PassKind, Scan};
 use crate::set::{BookSet, Member};
 use crate::status::{Cause, GaveUp, Reason, Status};
@@ -21,8 +20,6 @@ use crate::texts::Texts;
 use crate::timed::TimedEffects;
 
 use consider::Verdict;
-use find::CachedSearch;
-use step_budget::StepBudget;
 
 pub(crate) struct Run<'r, 'p> {
     set: &'r BookSet,
@@ -42,13 +39,12 @@ pub(crate) struct Run<'r, 'p> {
     skew: u64,
     /// Highest recursion level that can activate.
     level: u32,
-    step_budget: StepBudget,
-    dynamic: BTreeMap<(usize, u8, usize, usize), Rc<ExpandedKey>>,
-    parsed: BTreeMap<(Arc<str>, MatchOptions), Rc<ExpandedKey>>,
-    /// By pattern number, depth, and sources.
-    searched: BTreeMap<(usize, usize, u8), CachedSearch>,
-    /// Stopped searches: the smallest depth, and why.
-    given_up: BTreeMap<usize, (usize, GaveUp)>,
+    /// For all regular expressions.
+    steps_left: u64,
+    /// By member number.
+    dynamic: BTreeMap<(usize, EntryPart), Rc<ExpandedKey>>,
+    /// Stopped searches by regular expression: the smallest depth, and why.
+    given_up: BTreeMap<Arc<str>, (usize, GaveUp)>,
     findings: Vec<Diagnostic>,
     /// Number of unlisted diagnostics.
     hidden: usize,
@@ -78,10 +74,8 @@ impl<'r, 'p> Run<'r, 'p> {
             length,
             skew: 0,
             level: 0,
-            step_budget: StepBudget::new(set.limits().regex_steps),
+            steps_left: set.limits().regex_steps,
             dynamic: BTreeMap::new(),
-            parsed: BTreeMap::new(),
-            searched: BTreeMap::new(),
             given_up: BTreeMap::new(),
             findings: Vec::new(),
             hidden: 0,
@@ -232,7 +226,6 @@ impl<'r, 'p> Run<'r, 'p> {
     fn pass(&mut self, kind: PassKind, number: usize) {
         let depth = self.set.settings().depth.saturating_add(self.skew);
         self.texts.read_to_depth(usize::try_from(depth).unwrap_or(usize::MAX).max(self.set.own_depth()));
-        self.share_steps();
         let mut candidates = self.candidates(kind);
         // Sticky entries come first. The sort is stable.
         candidates.sort_by_key(|candidate| self.timed.sticky(candidate.member).is_none());

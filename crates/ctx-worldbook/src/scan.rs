@@ -1,10 +1,11 @@
 use ctx_types::{Diagnostic, Phrase, Segment, Text, count_of, excerpt, phrase};
 
-use crate::hits::{FoundIn, View};
+use crate::hits::View;
 use crate::input::{Ports, ScanInput, ScanMessage};
 use crate::keys::Key;
 use crate::run::Run;
 use crate::set::{BookSet, Member};
+use crate::source::SourceSet;
 use crate::status::{Cause, KeyHit, KeyPlace, Reason, Status, secondary, until};
 use crate::texts::Texts;
 use crate::timed::TimedState;
@@ -80,13 +81,13 @@ impl BookSet {
         let input = ScanInput { messages, ..ScanInput::default() };
         let mut texts = Texts::new(self, &input);
         texts.read_to_depth(messages.len());
-        let view = View { depth: messages.len(), sources: 0, has_recursion: false };
+        let view = View { depth: messages.len(), sources: SourceSet::default(), has_recursion: false };
         let newest = |member: &Member| {
             let keys = member.entry.keys.iter().zip(&member.keys);
             let hits = keys.filter_map(|(key, parsed)| match parsed {
                 Key::Literal(literal) => match texts.hits.place(*literal, view)? {
-                    FoundIn::Place(KeyPlace::Message(newest)) => Some((newest, key)),
-                    FoundIn::Place(_) | FoundIn::Piece(_) => None,
+                    KeyPlace::Message(newest) => Some((newest, key)),
+                    _ => None,
                 },
                 _ => None,
             });

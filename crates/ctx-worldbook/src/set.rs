@@ -9,7 +9,7 @@ use crate::codes;
 use crate::decorators::Condition;
 use crate::entry::Entry;
 use crate::input::EntryPart;
-use crate::keys::{self, Key, KeyTable, MatchOptions, Pattern};
+use crate::keys::{self, Key, KeyTable, MatchOptions};
 use crate::limits::Limits;
 use crate::sequence::{SequencedEntry, sequence};
 use crate::settings::Settings;
@@ -22,8 +22,6 @@ pub struct BookSet {
     settings: Settings,
     limits: Limits,
     automaton: Automaton,
-    patterns: Vec<Arc<Pattern>>,
-    dynamic_keys: usize,
     facts: Facts,
 }
 
@@ -131,21 +129,19 @@ impl BookSet {
             table: KeyTable::default(),
             findings: &mut findings,
             bad_keys: 0,
-            dynamic_keys: 0,
             is_full: false,
         };
         let mut members: Vec<Member> =
             entries.into_iter().enumerate().map(|at| compiler.member(at.0, at.1)).collect();
         find_same_uids(&mut members);
         compiler.report_hidden();
-        let (patterns, dynamic_keys) = (compiler.table.patterns(), compiler.dynamic_keys);
         let automaton = compiler.table.build().unwrap_or_else(|| {
             let message = phrase!("too many keys for one search; none of them can match");
             findings.push(Diagnostic::error(codes::TOO_MANY_ENTRIES, message));
             Automaton::default()
         });
         let facts = Facts::from_members(&members);
-        (Self { members, books, settings, limits, automaton, patterns, dynamic_keys, facts }, findings)
+        (Self { members, books, settings, limits, automaton, facts }, findings)
     }
 
     /// Returns the entries in the order of consideration. Scan results contain indexes into this list.
@@ -193,14 +189,6 @@ impl BookSet {
         &self.automaton
     }
 
-    pub(crate) fn patterns(&self) -> &[Arc<Pattern>] {
-        &self.patterns
-    }
-
-    pub(crate) fn dynamic_keys(&self) -> usize {
-        self.dynamic_keys
-    }
-
     pub(crate) fn own_depth(&self) -> usize {
         self.facts.own_depth
     }
@@ -218,7 +206,6 @@ struct Compiler<'c> {
     table: KeyTable,
     findings: &'c mut Vec<Diagnostic>,
     bad_keys: usize,
-    dynamic_keys: usize,
     is_full: bool,
 }
 
@@ -277,7 +264,6 @@ impl Compiler<'_> {
             };
             if keys::may_hold_macros(key) && (self.has_macros)(key) {
                 keys::parse(&keys::without_macros(key), matching, self.limits, &mut report);
-                self.dynamic_keys += 1;
                 compiled.push(Key::Dynamic { is_bad: self.bad_keys > known_before });
                 continue;
             }

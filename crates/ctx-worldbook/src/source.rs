@@ -46,7 +46,7 @@ impl Source {
 }
 
 /// Set of [`Source`]s.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceSet(u8);
 
 impl SourceSet {
@@ -64,10 +64,6 @@ impl SourceSet {
     /// Returns the first common source.
     pub fn first_common(self, other: Self) -> Option<Source> {
         Source::ALL.into_iter().find(|source| self.contains(*source) && other.contains(*source))
-    }
-
-    pub(crate) const fn bits(self) -> u8 {
-        self.0
     }
 }
 

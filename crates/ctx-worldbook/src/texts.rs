@@ -1,14 +1,15 @@
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use ctx_types::{Text, space};
 
-use crate::hits::{FoundIn, Hits, SearchedText, View};
+use crate::hits::{Hits, View};
 use crate::input::{ScanInput, ScanMessage};
 use crate::keys::{self, PlainKey};
 use crate::letters;
 use crate::set::BookSet;
-use crate::source::{Source, SourceSet};
+use crate::source::Source;
 use crate::status::KeyPlace;
 
 /// Precedes each text, as in SillyTavern. Prevents matches across two messages.
@@ -19,39 +20,27 @@ pub(crate) struct Texts<'r> {
     set: &'r BookSet,
     input: &'r ScanInput<'r>,
     pub(crate) hits: Hits,
-    /// Newest first, each after a mark.
-    messages: String,
-    ends: Vec<usize>,
-    /// One chunk per pass.
-    chunks: Vec<Chunk>,
-    /// Member of each text.
-    pieces: Vec<usize>,
-    /// By view and number of chunks.
-    haystacks: BTreeMap<(View, usize), Rc<Haystack>>,
+    /// Newest first.
+    messages: Vec<String>,
+    /// Texts of active entries, by pass.
+    passes: Vec<Haystack>,
+    haystacks: BTreeMap<View, Rc<Haystack>>,
     bytes_left: usize,
     pub(crate) is_cut: bool,
 }
 
-/// Texts of one pass.
-#[derive(Debug, Default)]
-struct Chunk {
-    text: String,
-    ends: Vec<(usize, usize)>,
-}
-
-/// The text that regular expressions search.
+/// Joined texts.
 #[derive(Debug, Default)]
 pub(crate) struct Haystack {
     pub(crate) text: String,
-    lower: std::cell::OnceCell<Lower>,
-    parts: Vec<(usize, FoundIn)>,
+    parts: Vec<Part>,
+    lower: OnceCell<Box<Haystack>>,
 }
 
-/// Parts can have other lengths than in the original.
-#[derive(Debug, Default)]
-struct Lower {
-    text: String,
-    ends: Vec<usize>,
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    end: usize,
+    place: KeyPlace,
 }
 
 impl<'r> Texts<'r> {
@@ -60,21 +49,19 @@ impl<'r> Texts<'r> {
             set,
             input,
             hits: Hits::new(set.automaton()),
-            messages: String::new(),
-            ends: Vec::new(),
-            chunks: Vec::new(),
-            pieces: Vec::new(),
+            messages: Vec::new(),
+            passes: Vec::new(),
             haystacks: BTreeMap::new(),
             bytes_left: set.limits().text_bytes,
             is_cut: false,
         };
         for source in Source::ALL {
             if let Some(text) = input.sources.get(source) {
-                texts.search(text, SearchedText::Source(source));
+                texts.search_outside(text, KeyPlace::Source(source));
             }
         }
         for (index, text) in input.injected.iter().enumerate() {
-            texts.search(text, SearchedText::Injected(index));
+            texts.search_outside(text, KeyPlace::Injected(index));
         }
         texts
     }
@@ -82,16 +69,14 @@ impl<'r> Texts<'r> {
     pub(crate) fn read_to_depth(&mut self, depth: usize) {
         let depth = depth.min(self.input.messages.len()).min(self.set.limits().messages);
         let newest_first = self.input.messages.iter().rev().enumerate();
-        for (index, message) in newest_first.take(depth).skip(self.ends.len()) {
+        for (index, message) in newest_first.take(depth).skip(self.messages.len()) {
             let line = self.line(message);
-            if line.len() > self.bytes_left {
-                self.is_cut = true;
+            if !self.fits(&line) {
                 return;
             }
-            self.search(&line, SearchedText::Message(index));
-            self.messages.push_str(if index == 0 { MARK } else { JOINER });
-            self.messages.push_str(&line);
-            self.ends.push(self.messages.len());
+            let line = Haystack::new(line, KeyPlace::Message(index));
+            self.search(&line);
+            self.messages.push(line.text);
             self.haystacks.clear();
         }
     }
@@ -104,139 +89,129 @@ impl<'r> Texts<'r> {
         }
     }
 
-    fn search(&mut self, text: &str, searched: SearchedText<'_>) {
+    fn fits(&mut self, text: &str) -> bool {
+        let left = self.bytes_left.checked_sub(text.len());
+        self.bytes_left = left.unwrap_or(self.bytes_left);
+        self.is_cut |= left.is_none();
+        left.is_some()
+    }
+
+    fn search_outside(&mut self, text: &Text, place: KeyPlace) {
         self.bytes_left = self.bytes_left.saturating_sub(text.len());
-        let automaton = self.set.automaton();
-        self.hits.search(automaton, &letters::lower(text), searched);
+        self.search(&Haystack::new(text.to_string(), place));
+    }
+
+    /// Searches for all plain keys.
+    fn search(&mut self, haystack: &Haystack) {
+        let (automaton, hits) = (self.set.automaton(), &mut self.hits);
+        let lower = haystack.lower();
+        automaton
+            .search_folded(&lower.text, &mut |literal, end| hits.record(literal, lower.place_before(end)));
         if automaton.has_exact() {
-            self.hits.search_exact(automaton, text, searched);
+            let text = &haystack.text;
+            automaton
+                .search_exact(text, &mut |literal, end| hits.record(literal, haystack.place_before(end)));
         }
     }
 
     pub(crate) fn add_entries<'t>(&mut self, entries: impl Iterator<Item = (usize, &'t Text)>) {
-        let (mut chunk, mut lower) = (Chunk::default(), Chunk::default());
+        let mut pass = Haystack::default();
         for (member, text) in entries {
-            if text.len() > self.bytes_left {
-                self.is_cut = true;
-                continue;
+            if self.fits(text) {
+                let separator = if pass.parts.is_empty() { "" } else { "\n" };
+                pass.push(separator, text, KeyPlace::Entry(member));
             }
-            self.bytes_left -= text.len();
-            let number = self.pieces.len();
-            self.pieces.push(member);
-            chunk.push(text, number);
-            lower.push(&letters::lower(text), number);
         }
-        let automaton = self.set.automaton();
-        self.hits.search(automaton, &lower.text, SearchedText::Pieces(&lower.ends));
-        if automaton.has_exact() {
-            self.hits.search_exact(automaton, &chunk.text, SearchedText::Pieces(&chunk.ends));
-        }
-        self.chunks.push(chunk);
+        self.search(&pass);
+        self.passes.push(pass);
         self.haystacks.clear();
     }
 
     pub(crate) fn has_recursion(&self) -> bool {
-        !self.chunks.is_empty()
+        !self.passes.is_empty()
     }
 
-    pub(crate) fn place(&self, found: FoundIn) -> KeyPlace {
-        match found {
-            FoundIn::Place(place) => place,
-            FoundIn::Piece(number) => KeyPlace::Entry(self.pieces.get(number).copied().unwrap_or_default()),
-        }
-    }
-
+    /// Returns the text for regular expressions and keys with macros.
     pub(crate) fn haystack(&mut self, view: View) -> Option<Rc<Haystack>> {
         if view.depth == 0 {
             return None;
         }
-        self.read_to_depth(view.depth);
-        let view = View { depth: view.depth.min(self.ends.len()), ..view };
-        let key = (view, self.chunks.len());
-        if let Some(known) = self.haystacks.get(&key) {
+        let view = View { depth: view.depth.min(self.messages.len()), ..view };
+        if let Some(known) = self.haystacks.get(&view) {
             return Some(known.clone());
         }
         let haystack = Rc::new(self.compose(view));
-        self.haystacks.insert(key, haystack.clone());
+        self.haystacks.insert(view, haystack.clone());
         Some(haystack)
     }
 
     fn compose(&self, view: View) -> Haystack {
-        let end = view.depth.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or_default();
-        let messages = self.messages.get(..end).unwrap_or_default();
-        let mut haystack = Haystack { text: messages.to_owned(), ..Haystack::default() };
-        if messages.is_empty() {
-            haystack.text.push_str(MARK);
+        let mut haystack = Haystack { text: MARK.to_owned(), ..Haystack::default() };
+        for (index, line) in self.messages.iter().take(view.depth).enumerate() {
+            let separator = if index == 0 { "" } else { JOINER };
+            haystack.push(separator, line, KeyPlace::Message(index));
         }
-        let ends = self.ends.iter().take(view.depth).enumerate();
-        haystack.parts = ends.map(|(index, end)| (*end, FoundIn::Place(KeyPlace::Message(index)))).collect();
-        for source in Source::ALL {
-            let is_wanted = view.sources & SourceSet::default().with(source).bits() != 0;
-            if let Some(text) = self.input.sources.get(source).filter(|_| is_wanted) {
-                haystack.push(text, FoundIn::Place(KeyPlace::Source(source)));
+        for source in Source::ALL.into_iter().filter(|source| view.sources.contains(*source)) {
+            if let Some(text) = self.input.sources.get(source) {
+                haystack.push(JOINER, text, KeyPlace::Source(source));
             }
         }
         for (index, text) in self.input.injected.iter().enumerate() {
-            haystack.push(text, FoundIn::Place(KeyPlace::Injected(index)));
+            haystack.push(JOINER, text, KeyPlace::Injected(index));
         }
-        for chunk in self.chunks.iter().filter(|_| view.has_recursion) {
+        for pass in self.passes.iter().filter(|_| view.has_recursion) {
             haystack.text.push_str(JOINER);
             let start = haystack.text.len();
-            haystack.text.push_str(&chunk.text);
-            haystack
-                .parts
-                .extend(chunk.ends.iter().map(|(end, number)| (start + end, FoundIn::Piece(*number))));
+            haystack.text.push_str(&pass.text);
+            haystack.parts.extend(pass.parts.iter().map(|part| Part { end: start + part.end, ..*part }));
         }
         haystack
     }
 }
 
-impl Chunk {
-    fn push(&mut self, text: &str, number: usize) {
-        if !self.ends.is_empty() {
-            self.text.push('\n');
-        }
-        self.text.push_str(text);
-        self.ends.push((self.text.len(), number));
-    }
-}
-
 impl Haystack {
-    fn push(&mut self, text: &str, found: FoundIn) {
-        self.text.push_str(JOINER);
+    fn new(text: String, place: KeyPlace) -> Self {
+        let parts = vec![Part { end: text.len(), place }];
+        Self { text, parts, ..Self::default() }
+    }
+
+    fn push(&mut self, separator: &str, text: &str, place: KeyPlace) {
+        self.text.push_str(separator);
         self.text.push_str(text);
-        self.parts.push((self.text.len(), found));
+        self.parts.push(Part { end: self.text.len(), place });
     }
 
     /// Returns the part where the match starts.
-    pub(crate) fn find(&self, key: &PlainKey) -> Option<FoundIn> {
-        if key.matching.case_sensitive {
-            return keys::find(&self.text, key).map(|start| self.part_at(start));
-        }
-        let lower = self.lower.get_or_init(|| self.in_lower_case());
-        let start = keys::find(&lower.text, key)?;
-        Some(self.part(lower.ends.partition_point(|end| *end <= start)))
+    pub(crate) fn find(&self, key: &PlainKey) -> Option<KeyPlace> {
+        let searched = if key.matching.case_sensitive { self } else { self.lower() };
+        Some(searched.place_at(keys::find(&searched.text, key)?))
     }
 
-    /// Converts each part separately.
-    fn in_lower_case(&self) -> Lower {
-        let mut lower = Lower::default();
-        let mut start = 0;
-        for (end, _) in &self.parts {
-            lower.text.push_str(&letters::lower(self.text.get(start..*end).unwrap_or_default()));
-            lower.ends.push(lower.text.len());
-            start = *end;
-        }
-        lower.text.push_str(&letters::lower(self.text.get(start..).unwrap_or_default()));
-        lower
+    /// Converts each part separately: lengths can change.
+    fn lower(&self) -> &Self {
+        self.lower.get_or_init(|| {
+            let mut lower = Self::default();
+            let mut start = 0;
+            for Part { end, place } in &self.parts {
+                lower.push("", &letters::lower(self.text.get(start..*end).unwrap_or_default()), *place);
+                start = *end;
+            }
+            Box::new(lower)
+        })
     }
 
-    pub(crate) fn part_at(&self, offset: usize) -> FoundIn {
-        self.part(self.parts.partition_point(|(end, _)| *end <= offset))
+    /// Returns the place of a match that starts here.
+    pub(crate) fn place_at(&self, start: usize) -> KeyPlace {
+        self.place(self.parts.partition_point(|part| part.end <= start))
     }
 
-    fn part(&self, at: usize) -> FoundIn {
+    /// Returns the place of a match that ends here.
+    fn place_before(&self, end: usize) -> KeyPlace {
+        self.place(self.parts.partition_point(|part| part.end < end))
+    }
+
+    fn place(&self, at: usize) -> KeyPlace {
         let part = self.parts.get(at).or(self.parts.last());
-        part.map_or(FoundIn::Place(KeyPlace::Message(0)), |(_, found)| *found)
+        part.map_or(KeyPlace::Message(0), |part| part.place)
     }
 }

@@ -53,7 +53,7 @@ impl<'r> Run<'r, '_> {
         }
         let view = self.view(member, kind);
         if sticky.is_none() {
-            self.check_conditions(number, member, view).map_err(Verdict::NotNow)?;
+            self.check_conditions(member, view).map_err(Verdict::NotNow)?;
         }
         if entry.is_constant {
             return Ok(Cause::Constant);
@@ -64,7 +64,7 @@ impl<'r> Run<'r, '_> {
         if entry.keys.is_empty() {
             return Err(Verdict::Never(Reason::NoKeys));
         }
-        self.find_keys(number, member, view).map_err(Verdict::NotNow)
+        self.find_keys(member, view).map_err(Verdict::NotNow)
     }
 
     fn check_filters(&self, number: usize, member: &Member, is_sticky: bool) -> Result<(), Reason> {
@@ -125,17 +125,22 @@ impl<'r> Run<'r, '_> {
         found.next().map(|(key, _)| key.clone())
     }
 
-    fn check_conditions(&mut self, number: usize, member: &'r Member, view: View) -> Result<(), Reason> {
+    fn check_conditions(&mut self, member: &'r Member, view: View) -> Result<(), Reason> {
         for (index, condition) in member.entry.conditions.iter().enumerate() {
-            if let Some(fault) = self.fault(number, index, condition, view) {
+            if let Some(fault) = self.fault(member, index, condition, view) {
                 return Err(Reason::Condition(fault));
             }
         }
         Ok(())
     }
 
-    fn fault(&mut self, number: usize, index: usize, condition: &Condition, view: View) -> Option<Phrase> {
-        let member = self.member(number);
+    fn fault(
+        &mut self,
+        member: &'r Member,
+        index: usize,
+        condition: &Condition,
+        view: View,
+    ) -> Option<Phrase> {
         let ScanInput { answers, greeting, user_icon, .. } = *self.input;
         let length = self.input.length.unwrap_or_default().max(self.input.messages.len() as u64);
         match condition {
@@ -161,7 +166,7 @@ impl<'r> Run<'r, '_> {
                 .then(|| phrase!("only for user avatar `{picture}`", picture = excerpt(wanted))),
             Condition::AnyKey(keys) => {
                 let keys = (0..keys.len()).map(|key| EntryPart::ConditionKey(index, key));
-                match self.first(number, member, view, keys) {
+                match self.first(member, view, keys) {
                     SearchOutcome::Hit(_) => None,
                     SearchOutcome::Absent => Some(phrase!("no secondary key matches")),
                     SearchOutcome::Unknown(key, why) => Some(Reason::KeyGaveUp { key, why }.phrase()),
@@ -169,14 +174,14 @@ impl<'r> Run<'r, '_> {
             }
             Condition::NoKey(keys) => {
                 let keys = (0..keys.len()).map(|key| EntryPart::ConditionKey(index, key));
-                let hit = self.first(number, member, view, keys).hit()?;
+                let hit = self.first(member, view, keys).hit()?;
                 Some(phrase!("excluding key `{key}` matches", key = excerpt(&hit.key)))
             }
         }
     }
 
-    fn find_keys(&mut self, number: usize, member: &'r Member, view: View) -> Result<Cause, Reason> {
-        let primary = match self.first(number, member, view, (0..member.keys.len()).map(EntryPart::Key)) {
+    fn find_keys(&mut self, member: &'r Member, view: View) -> Result<Cause, Reason> {
+        let primary = match self.first(member, view, (0..member.keys.len()).map(EntryPart::Key)) {
             SearchOutcome::Hit(primary) => primary,
             SearchOutcome::Absent => return Err(Reason::NoKeyFound),
             SearchOutcome::Unknown(key, why) => return Err(Reason::KeyGaveUp { key, why }),
@@ -185,7 +190,7 @@ impl<'r> Run<'r, '_> {
         if !member.entry.is_selective || member.secondary.is_empty() {
             return Ok(Cause::Keys { primary, secondary: None });
         }
-        let secondary = self.find_secondary(number, member, view);
+        let secondary = self.find_secondary(member, view);
         let (holds, decides) = match logic {
             SelectiveLogic::AndAny => (secondary.first.is_some(), true),
             SelectiveLogic::NotAll => (secondary.is_missing(), false),
@@ -204,10 +209,10 @@ impl<'r> Run<'r, '_> {
         }
     }
 
-    fn find_secondary(&mut self, number: usize, member: &'r Member, view: View) -> Secondary {
+    fn find_secondary(&mut self, member: &'r Member, view: View) -> Secondary {
         let mut secondary = Secondary::default();
         for key in 0..member.secondary.len() {
-            match self.find(number, member, EntryPart::SecondaryKey(key), view) {
+            match self.find(member, EntryPart::SecondaryKey(key), view) {
                 SearchOutcome::Hit(hit) => secondary.first = secondary.first.or(Some(hit)),
                 SearchOutcome::Absent => secondary.is_absent = true,
                 SearchOutcome::Unknown(key, why) => {
@@ -228,14 +233,13 @@ impl<'r> Run<'r, '_> {
 
     fn first(
         &mut self,
-        number: usize,
         member: &'r Member,
         view: View,
         parts: impl Iterator<Item = EntryPart>,
     ) -> SearchOutcome {
         let mut first_unknown = SearchOutcome::Absent;
         for part in parts {
-            match self.find(number, member, part, view) {
+            match self.find(member, part, view) {
                 SearchOutcome::Hit(hit) => return SearchOutcome::Hit(hit),
                 unknown @ SearchOutcome::Unknown(..) if first_unknown == SearchOutcome::Absent => {
                     first_unknown = unknown;
@@ -246,8 +250,8 @@ impl<'r> Run<'r, '_> {
         first_unknown
     }
 
-    fn has(&mut self, number: usize, member: &'r Member, part: EntryPart, view: View) -> bool {
-        self.find(number, member, part, view).hit().is_some()
+    fn has(&mut self, member: &'r Member, part: EntryPart, view: View) -> bool {
+        self.find(member, part, view).hit().is_some()
     }
 
     /// Counts matching keys for group scoring.
@@ -255,10 +259,9 @@ impl<'r> Run<'r, '_> {
         let member = self.member(number);
         let view = self.view(member, kind);
         let keys = 0..member.keys.len();
-        let primary = keys.filter(|key| self.has(number, member, EntryPart::Key(*key), view)).count();
+        let primary = keys.filter(|key| self.has(member, EntryPart::Key(*key), view)).count();
         let keys = 0..member.secondary.len();
-        let secondary =
-            keys.filter(|key| self.has(number, member, EntryPart::SecondaryKey(*key), view)).count();
+        let secondary = keys.filter(|key| self.has(member, EntryPart::SecondaryKey(*key), view)).count();
         match member.entry.logic {
             _ if member.keys.is_empty() => 0,
             SelectiveLogic::AndAny => primary + secondary,

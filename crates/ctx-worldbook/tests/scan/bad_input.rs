@@ -174,20 +174,15 @@ fn evil(count: usize) -> Vec<Value> {
 #[test]
 fn reserves_steps_for_other_keys() {
     let harmless = |order: i64| {
-        [
-            json!({ "key": ["/(a)\\1/"], "order": order }),
-            json!({ "key": ["/aa+z/"], "order": order }),
-            json!({ "key": ["/(?<=a)b|(a)\\1c/"], "order": order }),
-        ]
+        [json!({ "key": ["/(a)\\1/"], "order": order }), json!({ "key": ["/aa+z/"], "order": order })]
     };
     for order in [0, 200] {
         let entries: Vec<Value> = evil(200).into_iter().chain(harmless(order)).collect();
         let (found, mut statuses) = scan_diagnostics(json!(entries), &"a".repeat(10_000));
         if order == 200 {
-            statuses.rotate_left(3);
+            statuses.rotate_left(2);
         }
-        let none = "no key matches";
-        assert_eq!(statuses[200..], ["it is active", none, none]);
+        assert_eq!(statuses[200..], ["it is active", "no key matches"]);
         let is_given_up = |status: &String| {
             status.starts_with("it is unknown whether key")
                 || status.ends_with("was not searched: the step limit of all keys is reached")
@@ -200,8 +195,8 @@ fn reserves_steps_for_other_keys() {
 }
 
 #[test]
-fn searches_shared_key_once() {
-    let entries: Vec<Value> = (0..5_000).map(|_| json!({ "key": ["/(a)+\\1b/"] })).collect();
+fn searches_key_of_many_entries() {
+    let entries: Vec<Value> = (0..2_000).map(|_| json!({ "key": ["/(a)+\\1b/"] })).collect();
     let text = format!("{}b", "a".repeat(2_000));
     let (found, statuses) = scan_diagnostics(json!(entries), &text);
     assert_eq!(found, [""; 0]);

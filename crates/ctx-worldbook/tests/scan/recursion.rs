@@ -2,7 +2,6 @@ use serde_json::json;
 
 use crate::case::check;
 
-/// Only new text is searched, but a match may cross its start.
 #[test]
 fn finds_patterns_in_and_across_entry_texts() {
     let entry = |key: &str| json!({ "key": [key], "content": "x", "excludeRecursion": false });
