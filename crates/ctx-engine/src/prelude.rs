@@ -28,7 +28,8 @@ pub use ctx_types::{
 // Processors.
 pub use ctx_pipeline::{
     Cancel, Config, ConfigField, ContextProcessor, Descriptor, FieldKind, FieldOption, PipelineContext,
-    PrepareContext, PreparedData, ProcessorError, async_trait,
+    PrepareContext, PrepareInput, PreparedData, ProcessorError, ProcessorResult, SettingsReader,
+    TypedProcessor, async_trait,
 };
 
 // Host ports.

@@ -40,7 +40,7 @@ impl<'a> Stability<'a> {
             moving: agent.moving(),
             further,
             rules,
-            settled: rules.and_then(ActiveRules::rules).map_or(0, RuleSet::settled_depth),
+            settled: rules.map(ActiveRules::rules).map_or(0, RuleSet::settled_depth),
             constant: run.blackboard.get().map(constant).unwrap_or_default(),
             is_shortened: skipped > 0 || dropped > 0,
         }
@@ -152,7 +152,7 @@ impl<'a> Stability<'a> {
     }
 
     fn rule_is_volatile(&self, rule: &Source) -> bool {
-        self.rules.and_then(ActiveRules::rules).is_some_and(|rules| rules.is_volatile(rule))
+        self.rules.map(ActiveRules::rules).is_some_and(|rules| rules.is_volatile(rule))
     }
 }
 

@@ -2,6 +2,9 @@ use std::sync::Arc;
 
 use ctx_types::{Phrase, phrase};
 
+/// Result of a processor.
+pub type ProcessorResult = Result<(), ProcessorError>;
+
 /// Failure of a processor.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", self.phrase())]

@@ -41,6 +41,7 @@ mod run;
 mod settings;
 mod spelling;
 mod trace;
+mod typed;
 
 pub use async_trait::async_trait;
 pub use blackboard::Blackboard;
@@ -48,13 +49,14 @@ pub use context::{Inputs, PipelineContext};
 pub use control::Cancel;
 pub use ctx_types::{ConfigField, FieldKind, FieldOption};
 pub use draft::Draft;
-pub use error::{ProcessorError, RunError};
+pub use error::{ProcessorError, ProcessorResult, RunError};
 pub use pipeline::Pipeline;
 pub use processor::{CompileContext, ContextProcessor, Descriptor, PrepareContext, PreparedData};
 pub use registry::{ProcessorRegistry, RegistryError};
 pub use run::Run;
 pub use settings::{
     Config, ConfigValue, EffectiveSetting, MAX_PRIORITY, ProcessorSetting, SettingOrigin, SettingPlace,
-    SettingsLayer, SourcedValue,
+    SettingValue, SettingsLayer, SettingsReader, SourcedValue,
 };
 pub use spelling::{canonical_id, group_members};
+pub use typed::{PrepareInput, TypedProcessor};

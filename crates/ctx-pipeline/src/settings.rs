@@ -3,6 +3,7 @@ mod findings;
 mod merge;
 mod old;
 mod read;
+mod reader;
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use serde_json::{Map, Value};
 pub use config::{Config, ConfigValue};
 pub(crate) use merge::resolve;
 pub use read::MAX_PRIORITY;
+pub use reader::{SettingValue, SettingsReader};
 
 /// The origin of a value. Later origins override entire entries of earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

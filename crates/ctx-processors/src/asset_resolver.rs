@@ -1,8 +1,8 @@
-use async_trait::async_trait;
-use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_pipeline::{Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Attachment, LogLine, Message, count_of, phrase};
 
-use crate::attachments::{AttachmentPolicy, FileCounts, FileResolver, policy_fields};
+use crate::attachments::{AttachmentPolicy, FileCounts, FileResolver};
+use crate::settings::built_in;
 
 /// Loads attachments, and replaces files that the target does not accept with text or a placeholder.
 ///
@@ -17,25 +17,28 @@ impl AssetResolver {
     pub const ID: &'static str = "asset-resolver";
 }
 
-#[async_trait]
-impl ContextProcessor for AssetResolver {
+impl TypedProcessor for AssetResolver {
+    type Prepared = AttachmentPolicy;
+
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
+        built_in(
+            10_000,
             Self::ID,
             "Asset resolver",
             "Loads attachments; replaces unsupported ones with text or a placeholder",
         )
         .with(|descriptor| {
-            descriptor.priority = 10_000;
             descriptor.is_core = true;
             descriptor.per_message = true;
-            descriptor.config_fields = policy_fields();
         })
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let policy = AttachmentPolicy::from_config(cx.config);
-        let settler = FileResolver::new(&cx.inputs, Some(policy), None);
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> AttachmentPolicy {
+        AttachmentPolicy::read(&mut input.settings)
+    }
+
+    async fn run(&self, policy: &AttachmentPolicy, cx: &mut PipelineContext<'_>) -> ProcessorResult {
+        let settler = FileResolver::new(&cx.inputs, Some(*policy), None);
         let done = settler.run(cx, is_unsettled).await?;
         if done != FileCounts::default() {
             cx.log(counts_line(&done));

@@ -20,5 +20,4 @@ pub use policy::AttachmentPolicy;
 
 pub(crate) use file_resolver::{FileCounts, FileResolver, TranscriptionSettings};
 pub(crate) use loader::not_cached_error;
-pub(crate) use policy::policy_fields;
 pub(crate) use timeout::within;

@@ -1,20 +1,15 @@
-use async_trait::async_trait;
-use ctx_macros::{Dialect, MacroPorts, Registry as MacroRegistry, Template};
-use ctx_pipeline::{
-    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData,
-    ProcessorError,
-};
+use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{
-    Agent, Decision, DepthPoints, Injection, Order, Outcome, Persist as _, Placement, PresetMessage, Rank,
-    Reader, Role, Session, Side, Source, SourceKind, Text, Trust, phrase,
+    Decision, DepthPoints, Injection, Order, Outcome, Persist as _, Placement, PresetMessage, Rank, Reader,
+    Role, Session, Side, Source, SourceKind, Text, Trust, phrase,
 };
 use serde_json::Value;
 
-use crate::gap_lanes::{lane, lane_fields};
+use crate::gap_lanes::{Lanes, lane};
 use crate::injection_text::InjectionText;
-use crate::macro_values::{MacroContext, MacroValues, macro_dialect};
+use crate::macro_values::{AgentMacros, MacroContext, MacroParts};
+use crate::settings::{ROLES, optional};
 use crate::window::InstructingInput;
-use crate::worldbooks::Outlets;
 
 /// Inserts the conversation's author's note every n user messages, in one message with the worldbook entries
 /// around it.
@@ -23,68 +18,68 @@ use crate::worldbooks::Outlets;
 /// from the settings, which can also add the user profile. If the note is not due, the worldbook entries
 /// around it are dropped too, as in `SillyTavern`. If it is empty, they are still sent.
 #[derive(Clone, Debug)]
-pub struct AuthorNote {
-    macros: MacroRegistry,
-    ports: MacroPorts,
-}
-
-impl AuthorNote {
-    /// Creates the processor with macros and macro ports.
-    pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
-        Self { macros, ports }
-    }
-}
+pub struct AuthorNote(pub(crate) MacroParts);
 
 const KEY: &str = "authorNote";
 const ANCHOR: &str = "author_note";
 
-const PERSONA: [(&str, &str); 3] =
-    [("none", "Not with the note"), ("top", "Above the note"), ("bottom", "Below the note")];
-const ROLES: [(&str, &str); 3] = [("system", "System"), ("user", "User"), ("assistant", "Assistant")];
-
-struct CompiledAuthorNote {
-    values: MacroValues,
-    dialect: Dialect,
-    macros: MacroRegistry,
+/// Settings and macros of [`AuthorNote`].
+#[derive(Debug)]
+pub struct CompiledAuthorNote {
+    macros: AgentMacros,
+    settings: NoteSettings,
+    lanes: Lanes,
 }
 
-#[async_trait]
-impl ContextProcessor for AuthorNote {
+settings! {
+    /// The settings `anchor…` and `…_anchor` are for a note next to a prompt that has a depth itself.
+    pub(crate) NoteSettings {
+        interval: u64 = ConfigField::integer("interval", "Insertion frequency (user messages)", 1)
+            .between(0.0, 1_000_000.0)
+            .with_description("1: every turn; 0: never"),
+        depth: u64 = ConfigField::integer("depth", "Depth", 4).between(0.0, 1_000_000.0),
+        role: Role = ConfigField::select("role", "Message role", ROLES),
+        profile: ProfilePosition =
+            ConfigField::select("persona", "User profile position", ProfilePosition::OPTIONS),
+        anchor_depth: i64 = ConfigField::integer("anchorDepth", "Depth of the prompt next to the note", -1)
+            .between(-1.0, 1_000_000.0)
+            .with_description("-1: the note stays at its anchor"),
+        anchor_order: f64 = ConfigField::number("anchorOrder", "Order of that prompt", 100),
+        below_anchor: i64 = lane("belowAnchorLane", "Tie-breaker offset below that prompt"),
+        above_anchor: i64 = lane("aboveAnchorLane", "Tie-breaker offset above that prompt"),
+    }
+}
+
+choices! {
+    ProfilePosition {
+        None = ("none", "Not with the note"),
+        Top = ("top", "Above the note"),
+        Bottom = ("bottom", "Below the note"),
+    }
+}
+
+impl TypedProcessor for AuthorNote {
+    type Prepared = CompiledAuthorNote;
+
     fn descriptor(&self) -> Descriptor {
-        let mut config_fields = vec![
-            ConfigField::integer("interval", "Insertion frequency (user messages)", 1)
-                .between(0.0, 1_000_000.0)
-                .with_description("1: every turn; 0: never"),
-            ConfigField::integer("depth", "Depth", 4).between(0.0, 1_000_000.0),
-            ConfigField::select("role", "Message role", &ROLES),
-            ConfigField::select("persona", "User profile position", &PERSONA),
-        ];
-        config_fields.extend(anchor_fields());
-        config_fields.extend(lane_fields());
-        Descriptor::new(
+        optional(
+            290,
             "author-note",
             "Author's note",
             "Inserts the conversation's author's note at its interval, with the entries around it",
         )
-        .with(|descriptor| {
-            descriptor.priority = 290;
-            descriptor.default_enabled = false;
-            descriptor.config_fields = config_fields;
-        })
     }
 
-    fn prepare(&self, agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> PreparedData {
-        let (dialect, _) = macro_dialect(agent);
-        let values = MacroValues::from_agent(agent, self.ports.clone(), &mut |_| {});
-        let values = values.with_card_templates(dialect, &self.macros);
-        PreparedData::new(CompiledAuthorNote { values, dialect, macros: self.macros.clone() })
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledAuthorNote {
+        CompiledAuthorNote {
+            macros: self.0.for_agent(input.agent),
+            settings: NoteSettings::read(&mut input.settings),
+            lanes: Lanes::read(&mut input.settings),
+        }
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let Some(compiled) = cx.prepared.get::<CompiledAuthorNote>() else {
-            return Err(ProcessorError::failed("the note was not prepared"));
-        };
-        let note = NoteSettings::read(cx.inputs.session, cx.config);
+    async fn run(&self, compiled: &CompiledAuthorNote, cx: &mut PipelineContext<'_>) -> ProcessorResult {
+        let note = Note::new(cx.inputs.session, &compiled.settings);
         let (around, others): (Vec<_>, Vec<_>) = cx.draft.take_injections().into_iter().partition(is_around);
         for injection in others {
             cx.draft.inject(injection);
@@ -97,21 +92,18 @@ impl ContextProcessor for AuthorNote {
             cx.draft.decide_all(decisions);
             return Ok(());
         }
-        let mut state = cx.draft.macros_mut().clone();
-        let mut env = compiled.values.run_env(cx, &mut state.clone());
-        env.outlets = Outlets::texts(cx.blackboard);
-        let macros = MacroContext { env: &env, state: &mut state };
-        let text = compiled.compose(&note, around, macros, cx.config.text("persona"));
+        let (env, mut state) = compiled.macros.start(cx);
+        let text = compiled.compose(&note, around, MacroContext { env: &env, state: &mut state });
         cx.draft.set_macros(state);
         if !text.is_blank() {
-            let lane = lane(cx.config, note.role) + note.lane_shift;
+            let lane = compiled.lanes.of(note.role) + note.lane_shift;
             cx.draft.inject(note.injection(text, lane));
         }
         Ok(())
     }
 }
 
-struct NoteSettings {
+struct Note {
     text: Text,
     interval: u64,
     role: Role,
@@ -119,45 +111,25 @@ struct NoteSettings {
     lane_shift: i64,
 }
 
-/// Settings for a note next to a prompt that has a depth itself.
-fn anchor_fields() -> [ConfigField; 4] {
-    let shift = |key, label| ConfigField::integer(key, label, 0).between(-1_000_000.0, 1_000_000.0);
-    [
-        ConfigField::integer(ANCHOR_DEPTH, "Depth of the prompt next to the note", -1)
-            .between(-1.0, 1_000_000.0)
-            .with_description("-1: the note stays at its anchor"),
-        ConfigField::number(ANCHOR_ORDER, "Order of that prompt", 100),
-        shift(BELOW, "Tie-breaker offset below that prompt"),
-        shift(ABOVE, "Tie-breaker offset above that prompt"),
-    ]
-}
-
-const ANCHOR_DEPTH: &str = "anchorDepth";
-const ANCHOR_ORDER: &str = "anchorOrder";
-const BELOW: &str = "belowAnchorLane";
-const ABOVE: &str = "aboveAnchorLane";
-
-impl NoteSettings {
-    fn read(session: &Session, config: &Config) -> Self {
+impl Note {
+    fn new(session: &Session, settings: &NoteSettings) -> Self {
         let stored = session.header.kept.get(KEY);
         let entry = PresetMessage::read(stored.cloned().unwrap_or_default(), &mut Reader::new());
         let interval = stored.and_then(|stored| stored.get("interval")).and_then(Value::as_u64);
-        let at = |depth, order| Placement::Depth {
-            points: DepthPoints::single(config.count(depth) as u64),
-            order,
-        };
+        let at = |depth, order| Placement::Depth { points: DepthPoints::single(depth), order };
         let (placement, lane_shift) = match Placement::read(&entry).0 {
-            Placement::InOrder => (at("depth", Order::DEFAULT), 0),
-            Placement::Anchor { target, .. } if config.integer(ANCHOR_DEPTH) >= 0 => {
-                let shift = if &*target == ANCHOR { BELOW } else { ABOVE };
-                (at(ANCHOR_DEPTH, Order(config.number(ANCHOR_ORDER))), config.integer(shift))
+            Placement::InOrder => (at(settings.depth, Order::DEFAULT), 0),
+            Placement::Anchor { target, .. } if settings.anchor_depth >= 0 => {
+                let is_below = &*target == ANCHOR;
+                let shift = if is_below { settings.below_anchor } else { settings.above_anchor };
+                (at(settings.anchor_depth.unsigned_abs(), Order(settings.anchor_order)), shift)
             }
             placement => (placement, 0),
         };
         Self {
             text: entry.content.map(|content| Text::from(&*content.text())).unwrap_or_default(),
-            interval: interval.unwrap_or(config.count("interval") as u64),
-            role: entry.role.or_else(|| Role::parse(config.text("role"))).unwrap_or(Role::System),
+            interval: interval.unwrap_or(settings.interval),
+            role: entry.role.unwrap_or(settings.role),
             placement,
             lane_shift,
         }
@@ -208,15 +180,9 @@ fn count_user_messages(cx: &PipelineContext<'_>) -> u64 {
 }
 
 impl CompiledAuthorNote {
-    fn compose(
-        &self,
-        note: &NoteSettings,
-        around: Vec<Injection>,
-        macros: MacroContext<'_>,
-        persona: &str,
-    ) -> InjectionText {
+    fn compose(&self, note: &Note, around: Vec<Injection>, macros: MacroContext<'_>) -> InjectionText {
         let MacroContext { env, state } = macros;
-        let expansion = Template::parse(&note.text, self.dialect, &self.macros).expand(env, state, &source());
+        let expansion = self.macros.parse(&note.text).expand(env, state, &source());
         let mut middle = InjectionText::default();
         middle.push_expansion(&expansion, &source());
         let profile = || {
@@ -234,9 +200,9 @@ impl CompiledAuthorNote {
             text
         };
         let mut parts = vec![lines(above)];
-        parts.extend((persona == "top").then(profile));
+        parts.extend((self.settings.profile == ProfilePosition::Top).then(profile));
         parts.push(middle);
-        parts.extend((persona == "bottom").then(profile));
+        parts.extend((self.settings.profile == ProfilePosition::Bottom).then(profile));
         parts.push(lines(below));
         join(parts)
     }

@@ -14,4 +14,4 @@ pub(crate) struct CompressionBudget {
 
 pub(crate) use report::{report_outcome, report_repairs};
 pub(crate) use result::CompressionInput;
-pub(crate) use settings::{Settings, fields};
+pub(crate) use settings::{CompressionSettings, Settings};

@@ -1,10 +1,10 @@
-use async_trait::async_trait;
-use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Decision, Message, Role, count_of, phrase};
 
 use crate::join::{MessageJoiner, is_joinable};
 use crate::merge_consecutive_roles::may_join;
-use crate::separator_field;
+use crate::separator;
+use crate::settings::optional;
 
 /// Changes messages to role `user`, and joins neighbors that had different roles before.
 ///
@@ -14,34 +14,34 @@ use crate::separator_field;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConvertSystemToUser;
 
-#[async_trait]
-impl ContextProcessor for ConvertSystemToUser {
+impl TypedProcessor for ConvertSystemToUser {
+    type Prepared = ConvertSettings;
+
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
+        optional(
+            700,
             "convert-system-to-user",
             "Convert system to user",
             "Changes system messages (optionally also replies) to user messages, for models that reject them",
         )
-        .with(|descriptor| {
-            descriptor.priority = 700;
-            descriptor.default_enabled = false;
-            descriptor.config_fields =
-                vec![separator_field(), ConfigField::select("scope", "Messages to convert", &SCOPES)];
-        })
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let scope = Scope::parse(cx.config.text("scope"));
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> ConvertSettings {
+        ConvertSettings::read(&mut input.settings)
+    }
+
+    async fn run(&self, settings: &ConvertSettings, cx: &mut PipelineContext<'_>) -> ProcessorResult {
+        let ConvertSettings { separator, scope } = settings;
         let messages = cx.draft.messages().iter().enumerate();
         let count = messages.filter(|(at, message)| scope.has(*at, message)).count();
         if count == 0 {
             return Ok(());
         }
         let reason = || phrase!("changed to role `user` and joined with its neighbors");
-        let joining = MessageJoiner { separator: cx.config.text("separator"), reason };
+        let joining = MessageJoiner { separator, reason };
         let mut decisions: Vec<Decision> = Vec::new();
         let mut result: Vec<Message> = Vec::new();
-        for stretch in split_runs(cx.draft.take_messages(), scope) {
+        for stretch in split_runs(cx.draft.take_messages(), *scope) {
             result.extend(joining.runs(stretch, may_join, &mut decisions));
         }
         cx.draft.set_messages(result);
@@ -51,28 +51,23 @@ impl ContextProcessor for ConvertSystemToUser {
     }
 }
 
-const SCOPES: [(&str, &str); 3] = [
-    ("all", "All system messages"),
-    ("after_first", "All system messages except a leading one"),
-    ("everyone", "Also replies, except tool calls and the continued reply"),
-];
+settings! {
+    /// Settings of [`ConvertSystemToUser`].
+    pub ConvertSettings {
+        separator: String = separator(),
+        scope: Scope = ConfigField::select("scope", "Messages to convert", Scope::OPTIONS),
+    }
+}
 
-#[derive(Clone, Copy)]
-enum Scope {
-    All,
-    AfterFirst,
-    Everyone,
+choices! {
+    Scope {
+        All = ("all", "All system messages"),
+        AfterFirst = ("after_first", "All system messages except a leading one"),
+        Everyone = ("everyone", "Also replies, except tool calls and the continued reply"),
+    }
 }
 
 impl Scope {
-    fn parse(name: &str) -> Self {
-        match name {
-            "after_first" => Self::AfterFirst,
-            "everyone" => Self::Everyone,
-            _ => Self::All,
-        }
-    }
-
     fn has(self, at: usize, message: &Message) -> bool {
         let is_instruction = message.role.is_instruction();
         match self {

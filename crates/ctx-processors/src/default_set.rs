@@ -4,6 +4,7 @@ use ctx_anchors::AnchorRegistry;
 use ctx_macros::{MacroPorts, Registry as MacroRegistry};
 use ctx_pipeline::{ContextProcessor, ProcessorRegistry};
 
+use crate::macro_values::MacroParts;
 use crate::{
     AssetResolver, AuthorNote, ConvertSystemToUser, DialogueExamples, EnsureAlternatingRoles,
     GenerationPrompt, InjectionAssembler, MergeConsecutiveRoles, MergeInjections, MergeSystemToHead,
@@ -22,17 +23,18 @@ use crate::{
 /// assert!(registry.get("token-limiter").is_some());
 /// ```
 pub fn default_set(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroPorts) -> ProcessorRegistry {
+    let parts = MacroParts { registry: macros.clone(), ports: ports.clone() };
     let processors: [Arc<dyn ContextProcessor>; 20] = [
         Arc::new(SessionLoader),
         Arc::new(RegexProcessor::new(macros.clone(), ports.clone())),
         Arc::new(TranscriptionProcessor),
-        Arc::new(WorldbookProcessor::new(macros.clone(), ports.clone())),
-        Arc::new(AuthorNote::new(macros.clone(), ports.clone())),
-        Arc::new(DialogueExamples::new(macros.clone(), ports.clone())),
-        Arc::new(InjectionAssembler::new(anchors, macros.clone(), ports.clone())),
-        Arc::new(SpeakerNames::new(ports.clone())),
+        Arc::new(WorldbookProcessor(parts.clone())),
+        Arc::new(AuthorNote(parts.clone())),
+        Arc::new(DialogueExamples(parts.clone())),
+        Arc::new(InjectionAssembler::new(anchors, macros, ports.clone())),
+        Arc::new(SpeakerNames(ports)),
         Arc::new(MergeInjections),
-        Arc::new(GenerationPrompt::new(macros, ports)),
+        Arc::new(GenerationPrompt(parts)),
         Arc::new(VariableProcessor),
         Arc::new(RequestCompressor),
         Arc::new(RecallProcessor),

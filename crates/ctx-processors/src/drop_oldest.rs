@@ -9,19 +9,25 @@ use ctx_types::{
 
 use crate::message_costs::MessageCosts;
 use crate::removal::{Fate, Removal, RemovalReport};
-use crate::token_limiter::{Units, is_droppable};
+use crate::token_limiter::{Fit, LimiterSettings, Units, is_droppable};
 use crate::window::{LoadedWindow, WindowSize, is_one_of_several};
 
-/// Drops the oldest `count` groups and the tool rounds of a dropped question, or shortens the newest of these
-/// groups if the settings allow it and the rest fits into `left` tokens.
+/// Drops the oldest groups, as many as `fit` says, and the tool rounds of a dropped question, or shortens the newest of these
+/// groups if the settings allow it and the rest fits into its remaining tokens.
 ///
 /// A single injection between dropped messages moves to the front of the kept ones. Returns the number of
 /// dropped and shortened messages. O(messages).
-pub(crate) fn drop_oldest(cx: &mut PipelineContext<'_>, units: &Units, count: usize, left: u64) -> usize {
+pub(crate) fn drop_oldest(
+    cx: &mut PipelineContext<'_>,
+    settings: &LimiterSettings,
+    units: &Units,
+    fit: &Fit,
+) -> usize {
+    let Fit { dropped: count, left } = *fit;
     let newest: Vec<usize> = count.checked_sub(1).map_or_else(Vec::new, |unit| units.members(unit).collect());
     let session = cx.inputs.session;
     let window = cx.blackboard.get::<LoadedWindow>().copied().unwrap_or_default();
-    let mut shortened = shorten(cx, &newest, left);
+    let mut shortened = shorten(cx, settings, &newest, left);
     let mut all = count;
     if shortened.as_ref().is_none_or(|cut| cut.message.role != Role::User) {
         let role = |position| session.sent_node(position).and_then(|(_, node)| node.role);
@@ -86,8 +92,13 @@ struct ShortenedMessage {
     decision: Decision,
 }
 
-fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<ShortenedMessage> {
-    let retained = cx.config.count("retainedCharacters");
+fn shorten(
+    cx: &PipelineContext<'_>,
+    settings: &LimiterSettings,
+    unit: &[usize],
+    left: u64,
+) -> Option<ShortenedMessage> {
+    let retained = settings.retained_characters;
     let at = |index: &usize| Some((*index, cx.draft.messages().get(*index)?));
     let (points, own): (Vec<_>, Vec<_>) =
         unit.iter().filter_map(at).partition(|(_, message)| is_one_of_several(message));
@@ -95,12 +106,12 @@ fn shorten(cx: &PipelineContext<'_>, unit: &[usize], left: u64) -> Option<Shorte
     let Content::Text(text) = &message.content else { return None };
     let is_plain = message.tool_calls.is_empty() && message.reasoning.is_none();
     let (end, _) = text.char_indices().nth(retained).filter(|_| is_plain && retained > 0)?;
-    let marker = cx.config.text("truncationMarker");
+    let marker = &settings.truncation_marker;
     let mut shortened = (*message).clone();
     shortened.content = Content::Text(Text::from(format!("{}{marker}", text.get(..end)?)));
     shortened.written = cut_segments(message, end, marker.len());
     let kept = points.iter().map(|(_, point)| *point).chain([&shortened]);
-    let costing = MessageCosts::new(cx).as_limiter(Some(cx.config));
+    let costing = MessageCosts::as_limiter(cx);
     let tokens: u64 = kept.map(|message| costing.cost(message)).sum();
     let reason = phrase!("truncated to the first {retained} characters", retained);
     let decision = Decision {

@@ -1,11 +1,10 @@
-use async_trait::async_trait;
 use ctx_compress::mask::Language;
 use ctx_pipeline::{
-    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData,
-    ProcessorError,
+    ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, SettingsReader, TypedProcessor,
 };
-use ctx_types::{Agent, Message, Place, Role, Source, SourceKind, Trust, count_of};
+use ctx_types::{Message, Place, Role, Source, SourceKind, Trust, count_of};
 
+use crate::settings::optional;
 use crate::transcription_processor::language;
 
 /// Inserts a placeholder between two consecutive messages of the user, or of the assistant.
@@ -15,37 +14,24 @@ use crate::transcription_processor::language;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EnsureAlternatingRoles;
 
-#[async_trait]
-impl ContextProcessor for EnsureAlternatingRoles {
+impl TypedProcessor for EnsureAlternatingRoles {
+    type Prepared = Placeholders;
+
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
+        optional(
+            800,
             "ensure-alternating-roles",
             "Ensure alternating roles",
             "Inserts a placeholder between two messages of the same role",
         )
-        .with(|descriptor| {
-            descriptor.priority = 800;
-            descriptor.default_enabled = false;
-            descriptor.config_fields = vec![
-                ConfigField::text("userPlaceholder", "User placeholder", "").with_description(BY_LANGUAGE),
-                ConfigField::text("assistantPlaceholder", "Assistant placeholder", "")
-                    .with_description(BY_LANGUAGE),
-                ConfigField::boolean("startWithUser", "Start with user", false).with_description(
-                    "Inserts a placeholder before a leading assistant message, such as a greeting",
-                ),
-            ];
-        })
     }
 
-    fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> PreparedData {
-        PreparedData::new(Placeholders::from_config(config, language(agent)))
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> Placeholders {
+        Placeholders::read(&mut input.settings, language(input.agent))
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let mut turns = Turns { previous: None, has_begun: !cx.config.is_on("startWithUser") };
-        let placeholders = cx.prepared.get::<Placeholders>().cloned();
-        let placeholders =
-            placeholders.ok_or_else(|| ProcessorError::failed("its settings were not prepared"))?;
+    async fn run(&self, placeholders: &Placeholders, cx: &mut PipelineContext<'_>) -> ProcessorResult {
+        let mut turns = Turns { previous: None, has_begun: !placeholders.start_with_user };
         let messages = cx.draft.messages();
         let mut result: Vec<Message> = Vec::with_capacity(messages.len());
         for message in messages {
@@ -67,27 +53,36 @@ impl ContextProcessor for EnsureAlternatingRoles {
     }
 }
 
-const BY_LANGUAGE: &str = "Empty: text in the agent's language";
-
-#[derive(Clone, Debug)]
-struct Placeholders {
+/// Settings of [`EnsureAlternatingRoles`].
+#[derive(Debug)]
+pub struct Placeholders {
     user: String,
     assistant: String,
+    start_with_user: bool,
 }
 
 impl Placeholders {
     /// Blank settings use the default in the agent's language: providers reject blank messages.
-    fn from_config(config: &Config, language: Language) -> Self {
+    fn read(settings: &mut SettingsReader<'_>, language: Language) -> Self {
         let (user, assistant) = match language {
             Language::English => ("Continue.", "OK."),
             // AIO Hub's texts.
             Language::Chinese => ("继续", "好的"),
         };
-        let text = |key: &str, built_in: &str| match config.text(key) {
-            text if text.trim().is_empty() => built_in.to_owned(),
-            text => text.to_owned(),
+        let mut text = |key: &str, label: &str, built_in: &str| {
+            let field = ConfigField::text(key, label, "");
+            let text: String = settings.read(field.with_description("Empty: text in the agent's language"));
+            if text.trim().is_empty() { built_in.to_owned() } else { text }
         };
-        Self { user: text("userPlaceholder", user), assistant: text("assistantPlaceholder", assistant) }
+        Self {
+            user: text("userPlaceholder", "User placeholder", user),
+            assistant: text("assistantPlaceholder", "Assistant placeholder", assistant),
+            start_with_user: settings.read(
+                ConfigField::boolean("startWithUser", "Start with user", false).with_description(
+                    "Inserts a placeholder before a leading assistant message, such as a greeting",
+                ),
+            ),
+        }
     }
 }
 

@@ -1,17 +1,13 @@
-use async_trait::async_trait;
-use ctx_macros::{MacroPorts, Registry as MacroRegistry, Template};
-use ctx_pipeline::{
-    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData,
-    ProcessorError,
-};
+use ctx_macros::Template;
+use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{
-    Agent, Decision, GenerationKind, Message, MessageExtras, Outcome, Place, Role, Source, SourceKind, Text,
-    Trust, phrase,
+    Decision, GenerationKind, Message, MessageExtras, Outcome, Place, Role, Source, SourceKind, Text, Trust,
+    phrase,
 };
 
-use crate::macro_values::{MacroValues, macro_dialect};
+use crate::macro_values::{AgentMacros, MacroParts};
+use crate::settings::optional;
 use crate::window::is_after_conversation;
-use crate::worldbooks::Outlets;
 
 /// Adds the prompts that an application sends last: to impersonate the user, to continue a reply, or to
 /// prefill it.
@@ -20,17 +16,7 @@ use crate::worldbooks::Outlets;
 /// ([`SessionLoader`](crate::SessionLoader) decides). In a quiet turn, the input becomes a system message at
 /// the end.
 #[derive(Clone, Debug)]
-pub struct GenerationPrompt {
-    macros: MacroRegistry,
-    ports: MacroPorts,
-}
-
-impl GenerationPrompt {
-    /// Creates the processor with macros and macro ports.
-    pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
-        Self { macros, ports }
-    }
-}
+pub struct GenerationPrompt(pub(crate) MacroParts);
 
 const TEXTS: [(&str, &str); 5] = [
     ("impersonate", "Impersonation prompt"),
@@ -40,42 +26,32 @@ const TEXTS: [(&str, &str); 5] = [
     ("sendIfEmpty", "User message after an assistant message"),
 ];
 
-struct CompiledGenerationPrompt {
-    values: MacroValues,
-    templates: Vec<Template>,
+/// Settings and macros of [`GenerationPrompt`].
+#[derive(Debug)]
+pub struct CompiledGenerationPrompt {
+    macros: AgentMacros,
+    templates: [Template; TEXTS.len()],
 }
 
-#[async_trait]
-impl ContextProcessor for GenerationPrompt {
+impl TypedProcessor for GenerationPrompt {
+    type Prepared = CompiledGenerationPrompt;
+
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
-            "generation-prompt",
-            "Generation prompt",
-            "Adds the generation instruction at the end",
-        )
-        .with(|descriptor| {
-            descriptor.priority = 320;
-            descriptor.default_enabled = false;
-            descriptor.config_fields = TEXTS.map(|(key, label)| ConfigField::text(key, label, "")).to_vec();
-        })
+        optional(320, "generation-prompt", "Generation prompt", "Adds the generation instruction at the end")
     }
 
-    fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> PreparedData {
-        let (dialect, _) = macro_dialect(agent);
-        let values = MacroValues::from_agent(agent, self.ports.clone(), &mut |_| {});
-        let values = values.with_card_templates(dialect, &self.macros);
-        let template =
-            |(key, _): &(&str, &str)| Template::parse(&Text::from(config.text(key)), dialect, &self.macros);
-        PreparedData::new(CompiledGenerationPrompt {
-            values,
-            templates: TEXTS.iter().map(template).collect(),
-        })
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledGenerationPrompt {
+        let macros = self.0.for_agent(input.agent);
+        let mut text = |key, label| -> String { input.settings.read(ConfigField::text(key, label, "")) };
+        let templates = TEXTS.map(|(key, label)| macros.parse(&text(key, label)));
+        CompiledGenerationPrompt { macros, templates }
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let Some(compiled) = cx.prepared.get::<CompiledGenerationPrompt>() else {
-            return Err(ProcessorError::failed("the prompts were not prepared"));
-        };
+    async fn run(
+        &self,
+        compiled: &CompiledGenerationPrompt,
+        cx: &mut PipelineContext<'_>,
+    ) -> ProcessorResult {
         let goes_on = cx.draft.messages().iter().any(is_after_conversation);
         match cx.inputs.turn.kind {
             // The reply to continue is already last.
@@ -113,9 +89,7 @@ impl CompiledGenerationPrompt {
     ) -> Option<Message> {
         let at = TEXTS.iter().position(|(known, _)| *known == key)?;
         let template = self.templates.get(at).filter(|template| !template.text().is_empty())?;
-        let mut state = cx.draft.macros_mut().clone();
-        let mut env = self.values.run_env(cx, &mut state.clone());
-        env.outlets = Outlets::texts(cx.blackboard);
+        let (mut env, mut state) = self.macros.start(cx);
         env.texts.extend(said.map(|said| ("lastChatMessage".into(), said)));
         let source = Source::new(SourceKind::Preset, Trust::Preset).with_id(format!("{key}_prompt"));
         let expansion = template.expand(&env, &mut state, &source);

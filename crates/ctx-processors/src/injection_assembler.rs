@@ -1,13 +1,13 @@
-use async_trait::async_trait;
 use ctx_anchors::{AnchorRegistry, Entry, Preset, RenderRequest, RenderedText, Target, assemble};
 use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, State, Template};
 use ctx_pipeline::{
-    Config, ConfigField, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, PreparedData,
-    ProcessorError,
+    ConfigField, Descriptor, Inputs, PipelineContext, PrepareContext, PrepareInput, ProcessorResult,
+    TypedProcessor,
 };
-use ctx_types::{Agent, Content, ContentPart, Diagnostic, Text, TextCache};
+use ctx_types::{Content, ContentPart, Diagnostic, Text, TextCache};
 
 use crate::macro_values::{MacroValues, macro_dialect};
+use crate::settings::built_in;
 use crate::transcription_processor::resolve_placed_files;
 use crate::window::{LoadedWindow, window};
 use crate::worldbooks::Outlets;
@@ -30,22 +30,9 @@ impl InjectionAssembler {
     }
 }
 
-const SWITCHED_OFF: &str = "switchedOffAnchors";
-const OMIT: &str = "omit";
-const SWITCHED_OFF_CHOICES: [(&str, &str); 2] =
-    [("stand_in", "Insert worldbook and plug-in texts nearby"), (OMIT, "Drop")];
-
-const WHITE_SPACE: &str = "whiteSpace";
-const SEND: &str = "send";
-const WHITE_SPACE_CHOICES: [(&str, &str); 2] =
-    [("leave_out", "Skip"), (SEND, "Send; skip only empty entries")];
-
-const WORLD_INFO: &str = "worldInfoPlace";
-const ANCHOR: &str = "anchor";
-const WORLD_INFO_CHOICES: [(&str, &str); 2] =
-    [("entry", "From each worldbook entry"), (ANCHOR, "From the anchor's entry in the preset")];
-
-struct CompiledAssembler {
+/// Compiled preset of [`InjectionAssembler`].
+#[derive(Debug)]
+pub struct CompiledAssembler {
     preset: Preset,
     /// Templates of each content part; `None` for a part without text.
     templates: Vec<Vec<Option<Template>>>,
@@ -54,30 +41,42 @@ struct CompiledAssembler {
     memory: TextCache,
 }
 
-#[async_trait]
-impl ContextProcessor for InjectionAssembler {
+settings! {
+    pub(crate) AssemblerSettings {
+        omits: bool = ConfigField::select("switchedOffAnchors", "Injections at disabled anchors", &[
+            ("stand_in", "Insert worldbook and plug-in texts nearby"),
+            ("omit", "Drop"),
+        ]),
+        sends_white_space: bool = ConfigField::select("whiteSpace", "Blank entries", &[
+            ("leave_out", "Skip"),
+            ("send", "Send; skip only empty entries"),
+        ]),
+        places_world_info: bool = ConfigField::select("worldInfoPlace", "Role and depth of world info", &[
+            ("entry", "From each worldbook entry"),
+            ("anchor", "From the anchor's entry in the preset"),
+        ]),
+    }
+}
+
+impl TypedProcessor for InjectionAssembler {
+    type Prepared = CompiledAssembler;
+
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
+        built_in(
+            300,
             Self::ID,
             "Injection assembler",
             "Expands macros and assembles preset, conversation, and injections",
         )
-        .with(|descriptor| {
-            descriptor.priority = 300;
-            descriptor.is_core = true;
-            descriptor.config_fields = vec![
-                ConfigField::select(SWITCHED_OFF, "Injections at disabled anchors", &SWITCHED_OFF_CHOICES),
-                ConfigField::select(WHITE_SPACE, "Blank entries", &WHITE_SPACE_CHOICES),
-                ConfigField::select(WORLD_INFO, "Role and depth of world info", &WORLD_INFO_CHOICES),
-            ];
-        })
+        .with(|descriptor| descriptor.is_core = true)
     }
 
-    fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> PreparedData {
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledAssembler {
+        let PrepareInput { settings, agent, cx } = input;
+        let AssemblerSettings { omits, sends_white_space, places_world_info } =
+            AssemblerSettings::read(settings);
         let (preset, found) = Preset::compile(agent, &self.anchors);
-        let preset = preset.omit_at_disabled_anchors(config.text(SWITCHED_OFF) == OMIT);
-        let preset = preset.send_white_space(config.text(WHITE_SPACE) == SEND);
-        let places_world_info = config.text(WORLD_INFO) == ANCHOR;
+        let preset = preset.omit_at_disabled_anchors(omits).send_white_space(sends_white_space);
         let preset = preset.place_world_info(places_world_info);
         let used = |diagnostic: &Diagnostic| {
             let is_entry = |entry: &&Entry| {
@@ -97,13 +96,10 @@ impl ContextProcessor for InjectionAssembler {
         let templates = preset.entries().iter().map(|entry| self.compile_entry(entry, dialect, cx)).collect();
         let values = MacroValues::from_agent(agent, self.ports.clone(), &mut |finding| cx.report(finding));
         let values = values.with_card_templates(dialect, &self.macros);
-        PreparedData::new(CompiledAssembler { preset, templates, values, memory: TextCache::default() })
+        CompiledAssembler { preset, templates, values, memory: TextCache::default() }
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let Some(compiled) = cx.prepared.get::<CompiledAssembler>() else {
-            return Err(ProcessorError::failed("the preset was not prepared"));
-        };
+    async fn run(&self, compiled: &CompiledAssembler, cx: &mut PipelineContext<'_>) -> ProcessorResult {
         let turn = cx.inputs.turn;
         let mut state = cx.draft.macros_mut().clone();
         let mut env = compiled.values.run_env(cx, &mut state);

@@ -14,6 +14,9 @@
 //! ```
 #![warn(clippy::disallowed_methods)]
 
+#[macro_use]
+mod settings;
+
 mod asset_resolver;
 mod attachments;
 mod author_note;
@@ -93,6 +96,6 @@ pub use worldbook_processor::{NewestHit, WorldbookProcessor, WorldbookScan};
 pub use worldbooks::{keep_worldbook_state, worldbook_state};
 
 /// AIO Hub's default.
-fn separator_field() -> ConfigField {
+fn separator() -> ConfigField {
     ConfigField::text("separator", "Separator", "\n\n---\n\n")
 }

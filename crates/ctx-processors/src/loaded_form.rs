@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_pipeline::{Config, ConfigField};
+use ctx_pipeline::ConfigField;
 use ctx_types::{
     Argument, Content, Divider, Message, Phrase, Reasoning, Role, Source, SourceKind, Span, Text, Trust,
     count_of, phrase,
@@ -11,57 +11,33 @@ use serde_json::{Map, Value};
 
 use crate::rewrite::{Edit, rewrite};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LoadedForm {
-    html_to_markdown: bool,
-    html_kept: usize,
-    reasoning: KeptReasoning,
-    tools_as_user: bool,
+settings! {
+    pub(crate) LoadedForm {
+        html_to_markdown: bool =
+            ConfigField::boolean("htmlToMarkdown", "Convert HTML to Markdown in older messages", false),
+        html_kept: usize = ConfigField::integer("htmlKeptMessages", "Newest messages that keep HTML", 6)
+            .between(0.0, 1_000_000.0),
+        reasoning: KeptReasoning =
+            ConfigField::select("reasoning", "Reasoning to send", KeptReasoning::OPTIONS),
+        tools_as_user: bool = ConfigField::boolean("toolsAsUser", "Send tool calls as text", false)
+            .with_description("for models and servers without tool support"),
+    }
 }
 
-/// Visible reasoning to keep. Provider state is always kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum KeptReasoning {
-    All,
-    /// Some providers require the reasoning of messages with tool calls.
-    OfCalls,
-    None,
+choices! {
+    // Provider state is always kept. Some providers require the reasoning of messages with tool calls.
+    KeptReasoning {
+        All = ("all", "all reasoning"),
+        OfCalls = ("calls", "only in messages with tool calls"),
+        None = ("none", "no reasoning"),
+    }
 }
 
 /// Elements with reasoning, which stay unchanged.
 const THOUGHTS: [&str; 3] = ["think", "thinking", "guguthink"];
 
 impl LoadedForm {
-    pub(crate) fn fields() -> Vec<ConfigField> {
-        let kept = [
-            ("all", "all reasoning"),
-            ("calls", "only in messages with tool calls"),
-            ("none", "no reasoning"),
-        ];
-        vec![
-            ConfigField::boolean("htmlToMarkdown", "Convert HTML to Markdown in older messages", false),
-            ConfigField::integer("htmlKeptMessages", "Newest messages that keep HTML", 6)
-                .between(0.0, 1_000_000.0),
-            ConfigField::select("reasoning", "Reasoning to send", &kept),
-            ConfigField::boolean("toolsAsUser", "Send tool calls as text", false)
-                .with_description("for models and servers without tool support"),
-        ]
-    }
-
-    pub(crate) fn from_config(config: &Config) -> Self {
-        Self {
-            html_to_markdown: config.is_on("htmlToMarkdown"),
-            html_kept: config.count("htmlKeptMessages"),
-            reasoning: match config.text("reasoning") {
-                "calls" => KeptReasoning::OfCalls,
-                "none" => KeptReasoning::None,
-                _ => KeptReasoning::All,
-            },
-            tools_as_user: config.is_on("toolsAsUser"),
-        }
-    }
-
-    pub(crate) fn apply(self, messages: &mut [Message], pinned: usize) -> FormChanges {
+    pub(crate) fn apply(&self, messages: &mut [Message], pinned: usize) -> FormChanges {
         let count = messages.len();
         let mut done = FormChanges::default();
         for (index, message) in messages.iter_mut().enumerate().skip(pinned) {
@@ -78,7 +54,7 @@ impl LoadedForm {
         done
     }
 
-    fn drop_reasoning(self, message: &mut Message) -> bool {
+    fn drop_reasoning(&self, message: &mut Message) -> bool {
         if self.reasoning == KeptReasoning::OfCalls && !message.tool_calls.is_empty() {
             return false;
         }
@@ -246,7 +222,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn apply(form: LoadedForm, message: Message) -> Message {
+    fn apply(form: &LoadedForm, message: Message) -> Message {
         let mut messages = [message];
         form.apply(&mut messages, 0);
         let [message] = messages;
@@ -259,14 +235,14 @@ mod tests {
     fn converts_html_but_keeps_thoughts() {
         let form = LoadedForm { html_to_markdown: true, ..PLAIN };
         let check = |text: &str, expected: &str| {
-            assert_eq!(apply(form, message(Role::Assistant, text)).text(), expected);
+            assert_eq!(apply(&form, message(Role::Assistant, text)).text(), expected);
         };
         check("<p>a <b>b</b></p>", "a **b**");
         check("1 < 2 and no HTML", "1 < 2 and no HTML");
         check("<think><b>$&</b></think><h1>x</h1>", "<think><b>$&</b></think># x");
         check("<i>a</i><think>no end <b>", "*a*<think>no end <b>");
         let newest = LoadedForm { html_kept: 1, ..form };
-        assert_eq!(apply(newest, message(Role::User, "<b>x</b>")).text(), "<b>x</b>");
+        assert_eq!(apply(&newest, message(Role::User, "<b>x</b>")).text(), "<b>x</b>");
     }
 
     #[test]
@@ -288,7 +264,7 @@ mod tests {
             })
         };
         let check = |reasoning: KeptReasoning, message: Message, text: bool, artifacts: bool| {
-            let kept = apply(LoadedForm { reasoning, ..PLAIN }, message).reasoning.clone();
+            let kept = apply(&LoadedForm { reasoning, ..PLAIN }, message).reasoning.clone();
             let found =
                 kept.map(|kept| (kept.text.is_some(), !kept.artifacts.is_empty())).unwrap_or_default();
             assert_eq!(found, (text, artifacts), "{reasoning:?}");

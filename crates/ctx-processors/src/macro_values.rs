@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use ctx_macros::{
     AgentAssets, CardTexts, Conversation, Dialect, Env, MacroPorts, ModelValues, Registry, SpokenText, State,
-    VirtualTime, VolatileVariables, codes, read_instant,
+    Template, VirtualTime, VolatileVariables, codes, read_instant,
 };
 use ctx_pipeline::PipelineContext;
 use ctx_types::ports::{ToolCatalog, ToolDefinition};
@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::card_expansion::CardExpansion;
 use crate::window::InstructingInput;
+use crate::worldbooks::Outlets;
 
 /// Limit for searches in the conversation.
 const LOOK_BACK: usize = 1_024;
@@ -269,6 +270,45 @@ fn whole_text(content: &Content) -> Text {
     match content {
         Content::Text(text) => text.clone(),
         Content::Parts(_) => Text::from(&*content.text()),
+    }
+}
+
+/// The application's macros.
+#[derive(Clone, Debug)]
+pub(crate) struct MacroParts {
+    pub(crate) registry: Registry,
+    pub(crate) ports: MacroPorts,
+}
+
+impl MacroParts {
+    /// Compiles the macros of an agent. The assembler reports invalid values.
+    pub(crate) fn for_agent(&self, agent: &Agent) -> AgentMacros {
+        let (dialect, _) = macro_dialect(agent);
+        let values = MacroValues::from_agent(agent, self.ports.clone(), &mut |_| {});
+        let values = values.with_card_templates(dialect, &self.registry);
+        AgentMacros { values, dialect, registry: self.registry.clone() }
+    }
+}
+
+/// The macros of an agent, with the values of its card.
+#[derive(Debug)]
+pub(crate) struct AgentMacros {
+    values: MacroValues,
+    pub(crate) dialect: Dialect,
+    registry: Registry,
+}
+
+impl AgentMacros {
+    pub(crate) fn parse(&self, text: &str) -> Template {
+        Template::parse(&Text::from(text), self.dialect, &self.registry)
+    }
+
+    /// Returns the values of a run, with the outlets, and a copy of its variables.
+    pub(crate) fn start(&self, cx: &mut PipelineContext<'_>) -> (Env, State) {
+        let state = cx.draft.macros_mut().clone();
+        let mut env = self.values.run_env(cx, &mut state.clone());
+        env.outlets = Outlets::texts(cx.blackboard);
+        (env, state)
     }
 }
 

@@ -1,9 +1,9 @@
-use async_trait::async_trait;
-use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_pipeline::{Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Decision, Message, phrase};
 
 use crate::join::{MessageJoiner, is_joinable};
-use crate::separator_field;
+use crate::separator;
+use crate::settings::built_in;
 
 /// Joins neighboring messages of the same role and name.
 ///
@@ -17,21 +17,20 @@ impl MergeConsecutiveRoles {
     pub const ID: &'static str = "merge-consecutive-roles";
 }
 
-#[async_trait]
-impl ContextProcessor for MergeConsecutiveRoles {
+impl TypedProcessor for MergeConsecutiveRoles {
+    type Prepared = String;
+
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(Self::ID, "Merge consecutive roles", "Joins consecutive messages of the same role")
-            .with(|descriptor| {
-                descriptor.priority = 600;
-                descriptor.config_fields = vec![separator_field()];
-            })
+        built_in(600, Self::ID, "Merge consecutive roles", "Joins consecutive messages of the same role")
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let joining = MessageJoiner {
-            separator: cx.config.text("separator"),
-            reason: || phrase!("joined with neighbors of the same role"),
-        };
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> String {
+        input.settings.read(separator())
+    }
+
+    async fn run(&self, separator: &String, cx: &mut PipelineContext<'_>) -> ProcessorResult {
+        let joining =
+            MessageJoiner { separator, reason: || phrase!("joined with neighbors of the same role") };
         join_neighbours(cx, joining, may_join);
         Ok(())
     }

@@ -1,7 +1,6 @@
 use std::ops::Range;
 
-use async_trait::async_trait;
-use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{
     Decision, Message, Order, Outcome, Place, Placement, Role, Session, Source, SourceKind, Span, Trust,
     groups, phrase, space,
@@ -11,6 +10,7 @@ use crate::join::MessageJoiner;
 use crate::merge_consecutive_roles::{join_neighbours, may_join};
 use crate::rewrite::{Edit, rewrite};
 use crate::session_loader::message_at;
+use crate::settings::optional;
 use crate::window::{LoadedWindow, unloaded_slot};
 
 /// Joins neighboring injections with the same slot, order, and role.
@@ -22,34 +22,28 @@ use crate::window::{LoadedWindow, unloaded_slot};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MergeInjections;
 
-#[async_trait]
-impl ContextProcessor for MergeInjections {
+impl TypedProcessor for MergeInjections {
+    type Prepared = MergeSettings;
+
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
+        optional(
+            310,
             "merge-injections",
             "Merge injections",
             "Joins adjacent injections with the same slot, order, and role",
         )
-        .with(|descriptor| {
-            descriptor.priority = 310;
-            descriptor.default_enabled = false;
-            descriptor.config_fields = vec![
-                ConfigField::text("separator", "Separator", "\n"),
-                ConfigField::boolean(DEEPER_FIRST, "Keep depths separate", false)
-                    .with_description("above the conversation, greater depths then come first"),
-                ConfigField::boolean(TRIM, "Trim whitespace", false)
-                    .with_description("drops injections that contain only whitespace"),
-            ];
-        })
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let reason = || phrase!("joined with neighboring injections");
-        let joining = MessageJoiner { separator: cx.config.text("separator"), reason };
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> MergeSettings {
+        MergeSettings::read(&mut input.settings)
+    }
+
+    async fn run(&self, settings: &MergeSettings, cx: &mut PipelineContext<'_>) -> ProcessorResult {
+        let MergeSettings { separator, is_by_depth, trims } = settings;
+        let joining = MessageJoiner { separator, reason: || phrase!("joined with neighboring injections") };
         let places = UnloadedPlaces::new(cx);
         places.bring_together(cx);
-        let is_by_depth = cx.config.is_on(DEEPER_FIRST);
-        if is_by_depth {
+        if *is_by_depth {
             sort_by_depth(cx);
         }
         let may_join = |left: &Message, right: &Message| {
@@ -58,9 +52,9 @@ impl ContextProcessor for MergeInjections {
                 && order(left) == order(right)
                 && may_join(left, right)
                 && places.gap(left) == places.gap(right)
-                && (!is_by_depth || depth(left) == depth(right))
+                && (!*is_by_depth || depth(left) == depth(right))
         };
-        if cx.config.is_on(TRIM) {
+        if *trims {
             trim(cx, may_join);
         }
         join_neighbours(cx, joining, may_join);
@@ -130,9 +124,16 @@ fn out_of_group(session: &Session, position: usize) -> usize {
     around.map_or(position, |group| start + group.start)
 }
 
-const DEEPER_FIRST: &str = "deeperFirst";
-
-const TRIM: &str = "trim";
+settings! {
+    /// Settings of [`MergeInjections`].
+    pub MergeSettings {
+        separator: String = ConfigField::text("separator", "Separator", "\n"),
+        is_by_depth: bool = ConfigField::boolean("deeperFirst", "Keep depths separate", false)
+            .with_description("above the conversation, greater depths then come first"),
+        trims: bool = ConfigField::boolean("trim", "Trim whitespace", false)
+            .with_description("drops injections that contain only whitespace"),
+    }
+}
 
 /// Trims joined texts. Blank texts between others keep their lines.
 ///

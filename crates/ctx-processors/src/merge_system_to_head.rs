@@ -1,9 +1,9 @@
-use async_trait::async_trait;
-use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Decision, Message, Outcome, Place, SourceKind, count_of, phrase};
 
 use crate::join::{MessageJoiner, is_joinable};
-use crate::separator_field;
+use crate::separator;
+use crate::settings::built_in;
 
 /// Joins the preset's system messages and moves them to the front, even a single one.
 ///
@@ -18,32 +18,31 @@ impl MergeSystemToHead {
     pub const ID: &'static str = "merge-system-to-head";
 }
 
-#[async_trait]
-impl ContextProcessor for MergeSystemToHead {
+impl TypedProcessor for MergeSystemToHead {
+    type Prepared = HeadSettings;
+
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
+        built_in(
+            500,
             Self::ID,
             "Merge system messages to head",
             "Joins system messages into one and moves it to the front",
         )
-        .with(|descriptor| {
-            descriptor.priority = 500;
-            descriptor.config_fields = vec![
-                separator_field(),
-                ConfigField::select("scope", "System messages to merge", &SCOPES)
-                    .with_description("Messages not from the preset are moved only with `all`"),
-            ];
-        })
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> HeadSettings {
+        HeadSettings::read(&mut input.settings)
+    }
+
+    async fn run(&self, settings: &HeadSettings, cx: &mut PipelineContext<'_>) -> ProcessorResult {
+        let HeadSettings { separator, scope } = settings;
         let messages = cx.draft.messages();
-        let chosen = Scope::parse(cx.config.text("scope")).choose(messages);
+        let chosen = scope.choose(messages);
         if is_at_head(messages, &chosen) {
             return Ok(());
         }
         let reason = || phrase!("joined with the other system messages at the front");
-        let joining = MessageJoiner { separator: cx.config.text("separator"), reason };
+        let joining = MessageJoiner { separator, reason };
         let pinned = pinned_len(messages);
         let (mut head, mut lifted) = (Vec::new(), Vec::new());
         let mut rest = Vec::with_capacity(messages.len());
@@ -66,28 +65,24 @@ impl ContextProcessor for MergeSystemToHead {
     }
 }
 
-const SCOPES: [(&str, &str); 3] = [
-    ("preset", "Preset entries and messages anchored to them"),
-    ("leading", "Only before the conversation"),
-    ("all", "All system messages"),
-];
+settings! {
+    /// Settings of [`MergeSystemToHead`].
+    pub HeadSettings {
+        separator: String = separator(),
+        scope: Scope = ConfigField::select("scope", "System messages to merge", Scope::OPTIONS)
+            .with_description("Messages not from the preset are moved only with `all`"),
+    }
+}
 
-#[derive(Clone, Copy)]
-enum Scope {
-    Preset,
-    Leading,
-    All,
+choices! {
+    Scope {
+        Preset = ("preset", "Preset entries and messages anchored to them"),
+        Leading = ("leading", "Only before the conversation"),
+        All = ("all", "All system messages"),
+    }
 }
 
 impl Scope {
-    fn parse(name: &str) -> Self {
-        match name {
-            "leading" => Self::Leading,
-            "all" => Self::All,
-            _ => Self::Preset,
-        }
-    }
-
     fn choose(self, messages: &[Message]) -> Vec<bool> {
         let history = messages.iter().position(is_of_history).unwrap_or(messages.len());
         let is_chosen = |(index, message): (usize, &Message)| {

@@ -1,9 +1,9 @@
 use ctx_compress::request::Meter;
-use ctx_pipeline::{Config, PipelineContext};
+use ctx_pipeline::{PipelineContext, SettingsReader};
 use ctx_tokens::{ModelFacts, message_cost};
 use ctx_types::{Content, ContentPart, Message, Text, TokenCounter};
 
-use crate::token_limiter::TokenLimiter;
+use crate::token_limiter::{LimiterSettings, TokenLimiter};
 
 #[derive(Clone, Copy)]
 pub(crate) struct MessageCosts<'a> {
@@ -17,9 +17,12 @@ impl<'a> MessageCosts<'a> {
         Self { model: cx.inputs.model, counter: cx.inputs.counter, extra: 0 }
     }
 
-    pub(crate) fn as_limiter(self, settings: Option<&Config>) -> Self {
-        let extra = settings.map_or(0, |settings| settings.count(TokenLimiter::EXTRA) as u64);
-        Self { extra, ..self }
+    /// Adds the limiter's extra tokens per message.
+    pub(crate) fn as_limiter(cx: &PipelineContext<'a>) -> Self {
+        let settings = cx.config_of(TokenLimiter::ID);
+        let extra =
+            settings.map_or(0, |config| LimiterSettings::read(&mut SettingsReader::new(config)).extra);
+        Self { extra, ..Self::new(cx) }
     }
 
     pub(crate) fn meter(&self) -> Meter<'a> {

@@ -3,10 +3,9 @@ mod meaning;
 mod question;
 mod sent_messages;
 
-use async_trait::async_trait;
 use ctx_compress::recall::{Noted, RecallAnswer, RecallRequest, RecalledPiece, SearchResult, joined};
 use ctx_compress::request::Meter;
-use ctx_pipeline::{Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_tokens::MAX_TOKENS;
 use ctx_types::{
     Argument, Decision, Divider, LogLine, Message, Outcome, Phrase, Place, Role, TokenFigure, count_of,
@@ -18,6 +17,7 @@ pub use crate::recall::cache::RecallCache;
 use crate::recall::cache::{BranchIndex, TurnPath};
 use crate::recall::question::{Question, is_said};
 use crate::recall::sent_messages::SentMessages;
+use crate::settings::{ROLES, optional};
 
 /// Searches the active branch for the current question, and inserts the best matches in one message.
 ///
@@ -33,45 +33,44 @@ impl RecallProcessor {
     pub const ID: &'static str = "recall";
 }
 
-const SHARE: &str = "share";
-const MOST: &str = "maxTokens";
-const ROLE: &str = "role";
-const POSITION: &str = "position";
-const BRANCHES: &str = "branches";
-const BEFORE_INPUT: &str = "before_input";
-const POSITIONS: [(&str, &str); 2] =
-    [(BEFORE_INPUT, "Before the last user message"), ("before_history", "Before the conversation")];
-const ROLES: [(&str, &str); 3] = [("system", "System"), ("user", "User"), ("assistant", "Assistant")];
+settings! {
+    /// Settings of [`RecallProcessor`].
+    pub RecallSettings {
+        share: f64 = ConfigField::share("share", "Share of the budget", 0.1)
+            .with_description("May also use tokens that compression freed below its trigger"),
+        max_tokens: u64 = ConfigField::integer("maxTokens", "Token limit", 0)
+            .between(0.0, f64::from(MAX_TOKENS))
+            .with_description("0: only the share applies"),
+        is_before_history: bool = ConfigField::select("position", "Position", &[
+            ("before_input", "Before the last user message"),
+            ("before_history", "Before the conversation"),
+        ]),
+        role: Role = ConfigField::select("role", "Message role", ROLES),
+        searches_branches: bool = ConfigField::boolean("branches", "Search other branches", false)
+            .with_description("reads all messages of the conversation each turn"),
+    }
+}
 
 /// Token limit if neither the request nor the settings have one.
 const WITHOUT_BUDGET: u64 = 2_000;
 
-#[async_trait]
-impl ContextProcessor for RecallProcessor {
+impl TypedProcessor for RecallProcessor {
+    type Prepared = RecallSettings;
+
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
+        optional(
+            395,
             Self::ID,
             "Recall",
             "Recalls passages related to the question that the request no longer contains",
         )
-        .with(|descriptor| {
-            descriptor.priority = 395;
-            descriptor.default_enabled = false;
-            descriptor.config_fields = vec![
-                ConfigField::share(SHARE, "Share of the budget", 0.1)
-                    .with_description("May also use tokens that compression freed below its trigger"),
-                ConfigField::integer(MOST, "Token limit", 0)
-                    .between(0.0, f64::from(MAX_TOKENS))
-                    .with_description("0: only the share applies"),
-                ConfigField::select(POSITION, "Position", &POSITIONS),
-                ConfigField::select(ROLE, "Message role", &ROLES),
-                ConfigField::boolean(BRANCHES, "Search other branches", false)
-                    .with_description("reads all messages of the conversation each turn"),
-            ];
-        })
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> RecallSettings {
+        RecallSettings::read(&mut input.settings)
+    }
+
+    async fn run(&self, settings: &RecallSettings, cx: &mut PipelineContext<'_>) -> ProcessorResult {
         let question = Question::from_messages(cx.draft.messages());
         let parts = question.parts();
         if parts.is_empty() {
@@ -79,8 +78,7 @@ impl ContextProcessor for RecallProcessor {
             return Ok(());
         }
         let kept = cx.blackboard.get::<RecallCache>().cloned().unwrap_or_default();
-        let (session, with_branches) = (cx.inputs.session, cx.config.is_on(BRANCHES));
-        let path = TurnPath::new(&kept, session, with_branches);
+        let path = TurnPath::new(&kept, cx.inputs.session, settings.searches_branches);
         let found = {
             let followed = path.index();
             followed.index().findings().into_iter().for_each(|finding| cx.report(finding));
@@ -92,7 +90,7 @@ impl ContextProcessor for RecallProcessor {
         let answer = match found.why_nothing() {
             // Skips token counting.
             Some(why) => RecallAnswer::Nothing(why),
-            None => build_answer(cx, &path.index(), &found),
+            None => build_answer(cx, settings, &path.index(), &found),
         };
         cx.checkpoint()?;
         let recalled = match answer {
@@ -109,7 +107,7 @@ impl ContextProcessor for RecallProcessor {
             lines,
             tokens = TokenFigure::Exact(recalled.tokens)
         )));
-        let at = place(cx.draft.messages(), cx.config);
+        let at = place(cx.draft.messages(), settings);
         let message = recalled.message.with(|message| message.place = Place::Gap { multiple: false });
         cx.draft.messages_mut().insert(at, message);
         Ok(())
@@ -117,7 +115,12 @@ impl ContextProcessor for RecallProcessor {
 }
 
 /// A longer recall message makes the limiter drop more messages. Recalled passages must not be sent twice.
-fn build_answer(cx: &PipelineContext<'_>, path: &BranchIndex<'_>, found: &SearchResult) -> RecallAnswer {
+fn build_answer(
+    cx: &PipelineContext<'_>,
+    settings: &RecallSettings,
+    path: &BranchIndex<'_>,
+    found: &SearchResult,
+) -> RecallAnswer {
     let (sent, noted) = (SentMessages::new(cx), Noted::of(cx.draft.messages()));
     let is_noted = |at: usize, line: &str, taken: u64| {
         let notes = path.id(at).into_iter().flat_map(|id| noted.having(id, line));
@@ -130,20 +133,20 @@ fn build_answer(cx: &PipelineContext<'_>, path: &BranchIndex<'_>, found: &Search
         is_held: &|at, taken| path.id(at).is_none_or(|id| sent.has(id, taken)),
         is_noted: &is_noted,
         others: path.others(),
-        room: most(cx, &sent),
-        role: Role::parse(cx.config.text(ROLE)).unwrap_or(Role::System),
+        room: most(cx, settings, &sent),
+        role: settings.role,
         meter: &Meter::lent(cx.inputs.model, cx.inputs.counter),
     };
     RecallAnswer::of(&request)
 }
 
-fn most(cx: &PipelineContext<'_>, sent: &SentMessages<'_>) -> u64 {
-    let set = Some(cx.config.count(MOST) as u64).filter(|most| *most > 0);
+fn most(cx: &PipelineContext<'_>, settings: &RecallSettings, sent: &SentMessages<'_>) -> u64 {
+    let set = Some(settings.max_tokens).filter(|most| *most > 0);
     let (Some(room), Some(available)) = (sent.remaining(), cx.inputs.budget.available) else {
         return set.unwrap_or(WITHOUT_BUDGET);
     };
     let left = cx.blackboard.get::<CompressionBudget>().map_or(0, |room| room.tokens);
-    let share = share(u64::from(available), cx.config).max(left);
+    let share = share(u64::from(available), settings.share).max(left);
     set.map_or(share, |set| set.min(share)).min(room)
 }
 
@@ -153,14 +156,14 @@ fn most(cx: &PipelineContext<'_>, sent: &SentMessages<'_>) -> u64 {
     clippy::cast_sign_loss,
     reason = "token counts are below 2^53; a share is in 0..=1"
 )]
-fn share(available: u64, config: &Config) -> u64 {
-    (available as f64 * config.number(SHARE).clamp(0.0, 1.0)).floor() as u64
+fn share(available: u64, share: f64) -> u64 {
+    (available as f64 * share.clamp(0.0, 1.0)).floor() as u64
 }
 
-fn place(messages: &[Message], config: &Config) -> usize {
+fn place(messages: &[Message], settings: &RecallSettings) -> usize {
     let input = messages.iter().rposition(|message| is_said(message) && message.role == Role::User);
     let first = messages.iter().position(is_said);
-    let place = if config.text(POSITION) == BEFORE_INPUT { input } else { first };
+    let place = if settings.is_before_history { first } else { input };
     place.unwrap_or(messages.len())
 }
 

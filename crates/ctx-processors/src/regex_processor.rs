@@ -1,19 +1,20 @@
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use async_trait::async_trait;
 use ctx_macros::{MacroPorts, Registry as MacroRegistry, Template};
 use ctx_pipeline::{
-    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData,
-    ProcessorError,
+    ConfigField, Descriptor, PipelineContext, PrepareContext, PrepareInput, ProcessorError, ProcessorResult,
+    TypedProcessor,
 };
 use ctx_types::{
-    Agent, Content, ContentPart, Decision, LogLine, Message, Outcome, Persist as _, Reader, RegexConfig,
-    Role, Segment, Source, SourceKind, Span, Text, Trust, count_of, phrase,
+    Content, ContentPart, Decision, LogLine, Message, Outcome, Persist as _, Reader, RegexConfig, Role,
+    Segment, Source, SourceKind, Span, Text, Trust, count_of, phrase,
 };
 use serde_json::{Value, json};
 
 use crate::macro_values::{MacroValues, macro_dialect};
 use crate::regex_rules::{RewrittenText, RuleLimits, RuleRun, RuleSet, RuleSource, Stage, Subject, Target};
+use crate::settings::built_in;
 
 /// Edits messages with the regex rules of the settings, the agent, and the user profile.
 ///
@@ -36,19 +37,19 @@ impl RegexProcessor {
 /// Rules of a run for texts that are not messages, on the blackboard.
 #[derive(Clone)]
 pub struct ActiveRules {
-    rules: PreparedData,
+    compiled: Arc<CompiledRules>,
     /// Steps left; all texts of a context share them.
     pub(crate) steps_left: u64,
 }
 
 impl ActiveRules {
     /// Returns the rules.
-    pub fn rules(&self) -> Option<&RuleSet> {
-        self.get().map(|(rules, _)| rules)
+    pub fn rules(&self) -> &RuleSet {
+        &self.compiled.rules
     }
 
-    pub(crate) fn get(&self) -> Option<(&RuleSet, RuleLimits)> {
-        self.rules.get::<CompiledRules>().map(|compiled| (&compiled.rules, compiled.limits))
+    pub(crate) fn limits(&self) -> RuleLimits {
+        self.compiled.limits
     }
 }
 
@@ -58,49 +59,53 @@ impl std::fmt::Debug for ActiveRules {
     }
 }
 
-struct CompiledRules {
+/// Settings and rules of [`RegexProcessor`].
+#[derive(Debug)]
+pub struct CompiledRules {
     rules: RuleSet,
     values: MacroValues,
     limits: RuleLimits,
+    sends_white_space: bool,
 }
 
 const PRESETS: &str = "presets";
-const WHITE_SPACE: &str = "whiteSpace";
-const SEND: &str = "send";
-const WHITE_SPACE_CHOICES: [(&str, &str); 2] =
-    [("leave_out", "Skip"), (SEND, "Send; skip only empty messages, whose depth counts")];
-const STEPS: &str = "steps";
+settings! {
+    pub(crate) RegexSettings {
+        presets: Value = ConfigField::list(PRESETS, "Rules")
+            .with_description("presets in the format of an agent's `regexConfig`"),
+        steps: u64 = ConfigField::integer("steps", "Step limit", RuleLimits::default().steps)
+            .between(0.0, 1e12)
+            .with_description("for all rules in one context; 1,000,000 steps take about 10 ms"),
+        sends_white_space: bool = ConfigField::select("whiteSpace", "Blank messages", &[
+            ("leave_out", "Skip"),
+            ("send", "Send; skip only empty messages, whose depth counts"),
+        ]),
+    }
+}
+
 /// Messages between time limit checks.
 const CHECK_EVERY: usize = 16;
 
-#[async_trait]
-impl ContextProcessor for RegexProcessor {
+impl TypedProcessor for RegexProcessor {
+    type Prepared = Arc<CompiledRules>;
+
     fn descriptor(&self) -> Descriptor {
-        let steps = ConfigField::integer(STEPS, "Step limit", RuleLimits::default().steps);
-        Descriptor::new(
+        built_in(
+            200,
             "regex-processor",
             "Regex processor",
             "Edits messages with regex rules, by role and depth",
         )
-        .with(|descriptor| {
-            descriptor.priority = 200;
-            descriptor.config_fields = vec![
-                ConfigField::list(PRESETS, "Rules")
-                    .with_description("presets in the format of an agent's `regexConfig`"),
-                steps
-                    .between(0.0, 1e12)
-                    .with_description("for all rules in one context; 1,000,000 steps take about 10 ms"),
-                ConfigField::select(WHITE_SPACE, "Blank messages", &WHITE_SPACE_CHOICES),
-            ];
-            descriptor.per_message = true;
-        })
+        .with(|descriptor| descriptor.per_message = true)
     }
 
-    fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> PreparedData {
-        let settings = read_config(config, cx);
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> Arc<CompiledRules> {
+        let PrepareInput { settings, agent, cx } = input;
+        let settings = RegexSettings::read(settings);
+        let own = read_rules(&settings.presets, cx);
         let profile = cx.profile().and_then(|profile| profile.regex_config.clone());
         let sources = [
-            (Some(&settings), "", Some("settings of `regex-processor`"), Trust::Preset),
+            (Some(&own), "", Some("settings of `regex-processor`"), Trust::Preset),
             (agent.regex_config.as_ref(), "/regexConfig", None, Trust::Preset),
             (profile.as_ref(), "/regexConfig", Some("profile"), Trust::User),
         ];
@@ -115,14 +120,11 @@ impl ContextProcessor for RegexProcessor {
         for finding in findings {
             cx.report(finding);
         }
-        let limits = RuleLimits { steps: config.count(STEPS) as u64, ..RuleLimits::default() };
-        PreparedData::new(CompiledRules { rules, values, limits })
+        let limits = RuleLimits { steps: settings.steps, ..RuleLimits::default() };
+        Arc::new(CompiledRules { rules, values, limits, sends_white_space: settings.sends_white_space })
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let Some(compiled) = cx.prepared.get::<CompiledRules>() else {
-            return Err(ProcessorError::failed("the rules were not prepared"));
-        };
+    async fn run(&self, compiled: &Arc<CompiledRules>, cx: &mut PipelineContext<'_>) -> ProcessorResult {
         if compiled.rules.rules().is_empty() {
             return Ok(());
         }
@@ -138,17 +140,16 @@ impl ContextProcessor for RegexProcessor {
         let Changes { run, changed, counts, .. } = Changes::new(cx, &compiled.rules, run)?;
         let steps_left = run.steps_left();
         let findings = run.finish();
-        cx.blackboard.insert(ActiveRules { rules: cx.prepared.clone(), steps_left });
+        cx.blackboard.insert(ActiveRules { compiled: compiled.clone(), steps_left });
         cx.draft.set_macros(state);
         found.into_iter().chain(findings).for_each(|finding| cx.report(finding));
         log(cx, &compiled.rules, &counts, changed.len());
-        commit(cx, changed);
+        commit(cx, changed, compiled.sends_white_space);
         Ok(())
     }
 }
 
-fn read_config(config: &Config, cx: &mut PrepareContext) -> RegexConfig {
-    let presets = config.get(PRESETS).cloned().unwrap_or_default();
+fn read_rules(presets: &Value, cx: &mut PrepareContext) -> RegexConfig {
     let mut reader = Reader::new();
     let settings = RegexConfig::read(json!({ PRESETS: presets }), &mut reader);
     for finding in reader.finish() {
@@ -281,13 +282,12 @@ impl<'a> Texts<'a> {
 ///
 /// With `whiteSpace: send`, white space is sent, and an empty message becomes silent: it keeps its depth and
 /// is scanned, as in `SillyTavern`.
-fn commit(cx: &mut PipelineContext<'_>, changed: Vec<(usize, Message)>) {
+fn commit(cx: &mut PipelineContext<'_>, changed: Vec<(usize, Message)>, sends_white_space: bool) {
     if changed.is_empty() {
         return;
     }
     let mut messages = cx.draft.take_messages();
     let newest = messages.len().saturating_sub(1);
-    let sends_white_space = cx.config.text(WHITE_SPACE) == SEND;
     let mut emptied = Vec::new();
     for (index, mut message) in changed {
         let is_blank = message.is_blank() && message.role != Role::Tool;

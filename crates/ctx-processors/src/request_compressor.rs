@@ -1,17 +1,17 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use async_trait::async_trait;
 use ctx_compress::codes;
 use ctx_compress::request::{CompressionPipeline, RequestConfig, STRATEGIES, repair, strategy};
-use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_pipeline::{Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Code, Message, Place, Session, phrase};
 
 use crate::compression::{
-    CompressionBudget, CompressionCache, CompressionInput, Settings, fields, report_outcome, report_repairs,
+    CompressionBudget, CompressionCache, CompressionInput, CompressionSettings, Settings, report_outcome,
+    report_repairs,
 };
 use crate::message_costs::MessageCosts;
-use crate::token_limiter::TokenLimiter;
+use crate::settings::optional;
 use crate::window::LoadedWindow;
 
 /// Compresses older history when a request approaches its budget.
@@ -30,29 +30,30 @@ impl RequestCompressor {
     pub const ID: &'static str = "request-compressor";
 }
 
-#[async_trait]
-impl ContextProcessor for RequestCompressor {
+impl TypedProcessor for RequestCompressor {
+    type Prepared = CompressionSettings;
+
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
+        optional(
+            390,
             Self::ID,
             "Compression",
             "Compresses older messages when the request approaches its budget",
         )
-        .with(|descriptor| {
-            descriptor.priority = 390;
-            descriptor.default_enabled = false;
-            descriptor.config_fields = fields();
-        })
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let Some(settings) = Settings::read(cx.config, cx.inputs.budget.available) else {
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> CompressionSettings {
+        CompressionSettings::read(&mut input.settings)
+    }
+
+    async fn run(&self, settings: &CompressionSettings, cx: &mut PipelineContext<'_>) -> ProcessorResult {
+        let Some(settings) = settings.for_budget(cx.inputs.budget.available) else {
             cx.log(phrase!("no budget, nothing to compress"));
             return Ok(());
         };
         repair_pairs(cx);
         cx.checkpoint()?;
-        let meter = MessageCosts::new(cx).as_limiter(cx.config_of(TokenLimiter::ID)).meter();
+        let meter = MessageCosts::as_limiter(cx).meter();
         let pipeline = CompressionPipeline::new(settings.config.clone()).with_meter(meter);
         let pipeline = match strategy(&settings.strategy) {
             Some(strategy) => pipeline.with_strategy(strategy),
@@ -92,7 +93,7 @@ impl ContextProcessor for RequestCompressor {
 pub(crate) fn compact_running_turn(cx: &mut PipelineContext<'_>, available: u32) {
     let config = RequestConfig::to_fit(u64::from(available));
     let settings = Settings { config: config.clone(), strategy: STRATEGIES[0].to_owned() };
-    let meter = MessageCosts::new(cx).as_limiter(Some(cx.config)).meter();
+    let meter = MessageCosts::as_limiter(cx).meter();
     let draft: Vec<Message> = cx.draft.messages().to_vec();
     let messages = mark_pinned(&draft, cx.inputs.session);
     let mut result = CompressionInput {

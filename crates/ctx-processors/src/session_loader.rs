@@ -1,6 +1,7 @@
-use async_trait::async_trait;
 use ctx_macros::Scope;
-use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_pipeline::{
+    ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
+};
 use ctx_types::{
     Decision, GenerationKind, LogLine, Message, Node, Note, OmissionReason, OmittedMessages, Outcome, Place,
     Role, Session, Source, SourceKind, Text, Trust, TurnInput, count_of, phrase,
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::loaded_form::LoadedForm;
 use crate::message_costs::MessageCosts;
+use crate::settings::built_in;
 use crate::window::{InstructingInput, LoadedWindow, WindowSize};
 
 /// Loads the active branch: leading system messages, then the newest messages up to a token limit.
@@ -25,43 +27,42 @@ impl SessionLoader {
     pub const ID: &'static str = "session-loader";
 }
 
-#[async_trait]
-impl ContextProcessor for SessionLoader {
+impl TypedProcessor for SessionLoader {
+    type Prepared = LoaderSettings;
+
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(Self::ID, "Session loader", "Loads the active branch, as much as the budget needs")
-            .with(|descriptor| {
-                descriptor.priority = 100;
-                descriptor.is_core = true;
-                descriptor.config_fields = [
-                    LoadedForm::fields(),
-                    vec![
-                        ConfigField::boolean(PIN_LEADING, "Pin leading system messages", true)
-                            .with_description("keeps them at the front, outside depth counting"),
-                        ConfigField::select(CONTINUATION, "Continued reply", &CONTINUATIONS),
-                        ConfigField::select(QUIET, "Input of a quiet turn", &QUIETS),
-                    ],
-                ]
-                .concat();
-            })
+        built_in(100, Self::ID, "Session loader", "Loads the active branch, as much as the budget needs")
+            .with(|descriptor| descriptor.is_core = true)
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> LoaderSettings {
+        let settings = &mut input.settings;
+        LoaderSettings { form: LoadedForm::read(settings), places: PlaceSettings::read(settings) }
+    }
+
+    async fn run(&self, settings: &LoaderSettings, cx: &mut PipelineContext<'_>) -> ProcessorResult {
+        let LoaderSettings { form, places } = settings;
         let session = cx.inputs.session;
         set_variables(cx);
-        let pinned = if cx.config.is_on(PIN_LEADING) { pinned_len(session) } else { 0 };
+        let continued = match cx.inputs.turn.kind {
+            GenerationKind::Continue => places.continuation,
+            _ => Continuation::Unfinished,
+        };
+        let pinned = if places.pins_leading { pinned_len(session) } else { 0 };
         let size = cx.blackboard.get::<WindowSize>().copied();
         let limit = size.map(|size| size.tokens);
         let input = pending_input(cx.inputs.turn);
-        let form = LoadedForm::from_config(cx.config);
-        let LoadedMessages { front, messages: window } = load_window(cx, pinned, limit, &input)?;
+        let LoadedMessages { front, messages: window } = load_window(cx, pinned, limit, &input, continued)?;
         let mut messages: Vec<Message> = Vec::with_capacity(pinned + window.len() + input.len());
         let pin = |message: Message| message.with(|message| message.place = Place::Pinned);
         messages.extend((0..pinned).filter_map(|at| message_at(session, at)).map(pin));
         messages.extend(window.into_iter().rev());
         let reformed = form.apply(&mut messages, pinned);
         messages.extend(input);
-        place_last(continuation(cx), &mut messages);
-        place_quiet_input(cx, &mut messages);
+        place_last(continued, &mut messages);
+        if places.instructs_quietly && cx.inputs.turn.kind == GenerationKind::Quiet {
+            instruct(cx, &mut messages);
+        }
         cx.draft.decide_all(session.omitted_messages().iter().map(|run| left_out_decision(session, run)));
         let window = LoadedWindow { pinned, skipped: front - pinned };
         let line = LogLine::info(phrase!(
@@ -117,6 +118,7 @@ fn load_window(
     first: usize,
     limit: Option<u64>,
     input: &[Message],
+    continued: Continuation,
 ) -> Result<LoadedMessages, ProcessorError> {
     let session = cx.inputs.session;
     let len = session.sent_len();
@@ -136,7 +138,7 @@ fn load_window(
         }
         let Some(message) = message_at(session, position) else { continue };
         // A reply to continue does not end the turn: its question is still pending.
-        if !std::mem::take(&mut may_be_last) || !is_continued(continuation(cx), &message) {
+        if !std::mem::take(&mut may_be_last) || !is_continued(continued, &message) {
             turn.look_at(&message);
         }
         left = left.and_then(|left| costing.take(&message, left));
@@ -176,25 +178,35 @@ impl TurnSearch {
     }
 }
 
-const PIN_LEADING: &str = "pinLeading";
+/// Settings of [`SessionLoader`].
+#[derive(Debug)]
+pub struct LoaderSettings {
+    form: LoadedForm,
+    places: PlaceSettings,
+}
 
-const CONTINUATION: &str = "continuation";
-const IN_PLACE: &str = "in_place";
-const LAST: &str = "last";
-const CONTINUATIONS: [(&str, &str); 3] = [
-    ("prefix", "Sent last, as a prefill of the next reply"),
-    (LAST, "The same, also for other last messages"),
-    (IN_PLACE, "Stays in the conversation"),
-];
-
-const QUIET: &str = "quietInput";
-const QUIETS: [(&str, &str); 2] =
-    [("message", "A user message"), ("instruction", "An instruction at the end, where a prefill goes")];
-
-fn place_quiet_input(cx: &mut PipelineContext<'_>, messages: &mut [Message]) {
-    if cx.inputs.turn.kind != GenerationKind::Quiet || cx.config.text(QUIET) != "instruction" {
-        return;
+settings! {
+    pub(crate) PlaceSettings {
+        pins_leading: bool = ConfigField::boolean("pinLeading", "Pin leading system messages", true)
+            .with_description("keeps them at the front, outside depth counting"),
+        continuation: Continuation =
+            ConfigField::select("continuation", "Continued reply", Continuation::OPTIONS),
+        instructs_quietly: bool = ConfigField::select("quietInput", "Input of a quiet turn", &[
+            ("message", "A user message"),
+            ("instruction", "An instruction at the end, where a prefill goes"),
+        ]),
     }
+}
+
+choices! {
+    Continuation {
+        Answer = ("prefix", "Sent last, as a prefill of the next reply"),
+        Message = ("last", "The same, also for other last messages"),
+        Unfinished = ("in_place", "Stays in the conversation"),
+    }
+}
+
+fn instruct(cx: &mut PipelineContext<'_>, messages: &mut [Message]) {
     if let Some(input) = messages.last_mut().filter(|message| message.source.kind == SourceKind::Input) {
         input.role = Role::System;
         input.place = Place::Skeleton;
@@ -216,22 +228,6 @@ fn set_variables(cx: &mut PipelineContext<'_>) {
             cx.log(LogLine::info(phrase!("too many chat variables; the last ones are ignored")));
             return;
         }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Continuation {
-    Unfinished,
-    Answer,
-    Message,
-}
-
-fn continuation(cx: &PipelineContext<'_>) -> Continuation {
-    match cx.config.text(CONTINUATION) {
-        _ if cx.inputs.turn.kind != GenerationKind::Continue => Continuation::Unfinished,
-        IN_PLACE => Continuation::Unfinished,
-        LAST => Continuation::Message,
-        _ => Continuation::Answer,
     }
 }
 

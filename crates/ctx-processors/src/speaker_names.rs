@@ -1,17 +1,14 @@
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use ctx_macros::MacroPorts;
-use ctx_pipeline::{
-    Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData,
-    ProcessorError,
-};
-use ctx_types::{Agent, Message, Place, Role, Source, SourceKind, Span, Text, Trust};
+use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_types::{Message, Place, Role, Source, SourceKind, Span, Text, Trust};
 
 use serde_json::Value;
 
 use crate::macro_values::MacroValues;
 use crate::rewrite::{Edit, rewrite};
+use crate::settings::optional;
 use crate::window::is_after_conversation;
 
 /// Removes speaker names, or sends them in the field `name` or as a text prefix.
@@ -21,57 +18,53 @@ use crate::window::is_after_conversation;
 /// providers require. With `whiteSpace: send`, texts of the conversation lose carriage returns, and only empty
 /// messages are not sent, as in `SillyTavern`.
 #[derive(Clone, Debug)]
-pub struct SpeakerNames {
-    ports: MacroPorts,
+pub struct SpeakerNames(pub(crate) MacroPorts);
+
+/// Settings and names of [`SpeakerNames`].
+#[derive(Debug)]
+pub struct CompiledNames {
+    values: MacroValues,
+    settings: NameSettings,
 }
 
-impl SpeakerNames {
-    /// Creates the processor with the application's macro ports.
-    pub fn new(ports: MacroPorts) -> Self {
-        Self { ports }
+settings! {
+    pub(crate) NameSettings {
+        mode: Mode = ConfigField::select("mode", "Speaker names", Mode::OPTIONS),
+        sends_white_space: bool = ConfigField::select("whiteSpace", "Blank messages", &[
+            ("leave_out", "Skip"),
+            ("send", "Send without carriage returns; skip only empty messages"),
+        ]),
     }
 }
 
-const MODES: [(&str, &str); 4] = [
-    ("none", "Do not send"),
-    ("field", "In the `name` field"),
-    ("prefix", "As a prefix with a colon"),
-    ("forced", "As a prefix, for other speakers (`force_avatar`)"),
-];
-
-const WHITE_SPACE: &str = "whiteSpace";
-const SEND: &str = "send";
-const WHITE_SPACE_CHOICES: [(&str, &str); 2] =
-    [("leave_out", "Skip"), (SEND, "Send without carriage returns; skip only empty messages")];
+choices! {
+    Mode {
+        None = ("none", "Do not send"),
+        Field = ("field", "In the `name` field"),
+        Prefix = ("prefix", "As a prefix with a colon"),
+        Forced = ("forced", "As a prefix, for other speakers (`force_avatar`)"),
+    }
+}
 
 const LONGEST_NAME: usize = 64;
 
-#[async_trait]
-impl ContextProcessor for SpeakerNames {
+impl TypedProcessor for SpeakerNames {
+    type Prepared = CompiledNames;
+
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new("speaker-names", "Speaker names", "Sends or removes speaker names").with(
-            |descriptor| {
-                descriptor.priority = 305;
-                descriptor.default_enabled = false;
-                descriptor.config_fields = vec![
-                    ConfigField::select("mode", "Speaker names", &MODES),
-                    ConfigField::select(WHITE_SPACE, "Blank messages", &WHITE_SPACE_CHOICES),
-                ];
-            },
-        )
+        optional(305, "speaker-names", "Speaker names", "Sends or removes speaker names")
     }
 
-    fn prepare(&self, agent: &Agent, _config: &Config, _cx: &mut PrepareContext) -> PreparedData {
-        PreparedData::new(MacroValues::from_agent(agent, self.ports.clone(), &mut |_| {}))
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledNames {
+        CompiledNames {
+            values: MacroValues::from_agent(input.agent, self.0.clone(), &mut |_| {}),
+            settings: NameSettings::read(&mut input.settings),
+        }
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let Some(values) = cx.prepared.get::<MacroValues>() else {
-            return Err(ProcessorError::failed("the names were not prepared"));
-        };
+    async fn run(&self, compiled: &CompiledNames, cx: &mut PipelineContext<'_>) -> ProcessorResult {
+        let CompiledNames { values, settings: NameSettings { mode, sends_white_space } } = compiled;
         let env = values.turn_env(cx.inputs.profile, cx.inputs.session, cx.inputs.turn);
-        let mode = cx.config.text("mode").to_owned();
-        let sends_white_space = cx.config.text(WHITE_SPACE) == SEND;
         let session = cx.inputs.session;
         let is_said = |message: &Message| {
             let is_there = message.place == Place::History || is_after_conversation(message);
@@ -94,16 +87,16 @@ impl ContextProcessor for SpeakerNames {
             };
             let name = own.clone().or(of_role).filter(|_| is_said(message));
             let is_instruction = message.role.is_instruction();
-            match (&*mode, name) {
-                ("field", name) => message.name = name.map(|name| plain(&name)),
-                ("prefix", Some(name)) if !is_instruction => prefix(message, &name),
-                ("forced", Some(name)) if !is_instruction && is_forced(message, &name) => {
+            match (mode, name) {
+                (Mode::Field, name) => message.name = name.map(|name| plain(&name)),
+                (Mode::Prefix, Some(name)) if !is_instruction => prefix(message, &name),
+                (Mode::Forced, Some(name)) if !is_instruction && is_forced(message, &name) => {
                     prefix(message, &name);
                 }
                 _ if own.is_some() => message.name = None,
                 _ => {}
             }
-            if sends_white_space && is_said(message) {
+            if *sends_white_space && is_said(message) {
                 remove_carriage_returns(message);
                 let is_sent_last = is_after_conversation(message);
                 message.is_silent = message.is_blank() && message.content.is_empty() && !is_sent_last;

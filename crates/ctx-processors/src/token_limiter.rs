@@ -1,6 +1,7 @@
-use async_trait::async_trait;
 use ctx_compress::request::older_rounds;
-use ctx_pipeline::{ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError};
+use ctx_pipeline::{
+    ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
+};
 use ctx_types::{
     Decision, LogLine, Message, Outcome, Place, Role, SourceKind, TokenFigure, count_of, each_group,
     pending_start, phrase,
@@ -11,6 +12,7 @@ use crate::drop_oldest::{drop_oldest, reserved_tokens};
 use crate::infeasible::Infeasible;
 use crate::message_costs::{MessageCosts, cost_upper_bound};
 use crate::request_compressor::compact_running_turn;
+use crate::settings::built_in;
 use crate::window::is_one_of_several;
 
 /// Drops the oldest message groups until the request fits the budget, and all silent messages.
@@ -38,45 +40,47 @@ pub struct LimiterResult {
 impl TokenLimiter {
     /// Processor id.
     pub const ID: &'static str = "token-limiter";
-    /// Setting for extra tokens per message.
-    pub(crate) const EXTRA: &'static str = "extraTokensPerMessage";
 }
 
-#[async_trait]
-impl ContextProcessor for TokenLimiter {
+settings! {
+    /// Settings of [`TokenLimiter`].
+    pub LimiterSettings {
+        retained_characters: usize = ConfigField::integer("retainedCharacters", "Kept characters", 0)
+            .between(0.0, 10_000_000.0)
+            .with_description("of the first message that does not fit; 0 drops it; only plain text is truncated"),
+        extra: u64 = ConfigField::integer("extraTokensPerMessage", "Extra tokens per message", 0)
+            .between(0.0, 1_000.0)
+            .with_description("to match applications that count more than the model"),
+        truncation_marker: String = ConfigField::text("truncationMarker", "Truncation marker", "\n…"),
+    }
+}
+
+impl TypedProcessor for TokenLimiter {
+    type Prepared = LimiterSettings;
+
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
+        built_in(
+            400,
             Self::ID,
             "Token limiter",
             "Drops the oldest messages until the request fits the budget",
         )
-        .with(|descriptor| {
-            descriptor.priority = 400;
-            descriptor.is_core = true;
-            descriptor.config_fields = vec![
-                ConfigField::integer("retainedCharacters", "Kept characters", 0)
-                    .between(0.0, 10_000_000.0)
-                    .with_description(
-                        "of the first message that does not fit; 0 drops it; only plain text is truncated",
-                    ),
-                ConfigField::integer(Self::EXTRA, "Extra tokens per message", 0)
-                    .between(0.0, 1_000.0)
-                    .with_description("to match applications that count more than the model"),
-                ConfigField::text("truncationMarker", "Truncation marker", "\n…"),
-            ];
-        })
+        .with(|descriptor| descriptor.is_core = true)
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> LimiterSettings {
+        LimiterSettings::read(&mut input.settings)
+    }
+
+    async fn run(&self, settings: &LimiterSettings, cx: &mut PipelineContext<'_>) -> ProcessorResult {
         cx.blackboard.insert(LimiterResult::default());
         drop_silent(cx);
         let Some(available) = cx.inputs.budget.available else {
             cx.log(phrase!("no budget, nothing to drop"));
             return Ok(());
         };
-        let extra = MessageCosts::new(cx).as_limiter(Some(cx.config)).extra;
-        let bound =
-            cx.draft.messages().iter().map(|message| cost_upper_bound(message, cx.inputs.model) + extra);
+        let bound = |message| cost_upper_bound(message, cx.inputs.model) + settings.extra;
+        let bound = cx.draft.messages().iter().map(bound);
         let bound = bound.fold(0, u64::saturating_add);
         if bound <= u64::from(available) {
             cx.log(phrase!("everything fits without counting"));
@@ -89,11 +93,8 @@ impl ContextProcessor for TokenLimiter {
         let units = Units::from_messages(cx.draft.messages());
         let left = left_for_history(cx, &units, available)?;
         let fit = units.fit(cx, left)?;
-        let dropped = match fit.dropped {
-            0 => 0,
-            count => drop_oldest(cx, &units, count, fit.left),
-        };
-        let costing = MessageCosts::new(cx).as_limiter(Some(cx.config));
+        let dropped = if fit.dropped == 0 { 0 } else { drop_oldest(cx, settings, &units, &fit) };
+        let costing = MessageCosts::as_limiter(cx);
         let kept = TokenFigure::Exact(cx.draft.messages().iter().map(|message| costing.cost(message)).sum());
         cx.blackboard.insert(LimiterResult { dropped, kept: Some(kept) });
         let line = match dropped {
@@ -150,9 +151,10 @@ pub(crate) struct Units {
     is_member: Vec<bool>,
 }
 
-struct Fit {
-    dropped: usize,
-    left: u64,
+/// Number of groups to drop, and tokens left.
+pub(crate) struct Fit {
+    pub(crate) dropped: usize,
+    pub(crate) left: u64,
 }
 
 impl Units {
@@ -209,7 +211,7 @@ impl Units {
     }
 
     fn fit(&self, cx: &PipelineContext<'_>, left: u64) -> Result<Fit, ProcessorError> {
-        let costing = MessageCosts::new(cx).as_limiter(Some(cx.config));
+        let costing = MessageCosts::as_limiter(cx);
         let mut fit = Fit { dropped: self.ends.len(), left };
         for unit in (0..self.ends.len()).rev() {
             cx.checkpoint()?;
@@ -241,7 +243,7 @@ fn can_compact_running_turn(cx: &PipelineContext<'_>, available: u32) -> bool {
         return false;
     }
     let units = Units::from_messages(messages);
-    let costing = MessageCosts::new(cx).as_limiter(Some(cx.config));
+    let costing = MessageCosts::as_limiter(cx);
     let (mut rounds, mut others) = (0, 0);
     for (index, message) in messages.iter().enumerate().filter(|(index, _)| !units.has(*index)) {
         let sum = if older.contains(&index) && is_droppable(message) { &mut rounds } else { &mut others };
@@ -254,7 +256,7 @@ fn can_compact_running_turn(cx: &PipelineContext<'_>, available: u32) -> bool {
 fn left_for_history(cx: &PipelineContext<'_>, units: &Units, available: u32) -> Result<u64, ProcessorError> {
     let messages = cx.draft.messages().iter().enumerate();
     let safe = messages.filter(|(index, _)| !units.has(*index)).map(|(_, message)| message);
-    let costing = MessageCosts::new(cx).as_limiter(Some(cx.config));
+    let costing = MessageCosts::as_limiter(cx);
     let costs: Vec<(&Message, u64)> = safe.map(|message| (message, costing.cost(message))).collect();
     let used: u64 = costs.iter().map(|(_, tokens)| tokens).sum();
     match u64::from(available).checked_sub(used) {

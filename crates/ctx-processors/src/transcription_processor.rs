@@ -1,9 +1,8 @@
 use std::borrow::Cow;
 
-use async_trait::async_trait;
 use ctx_compress::mask::Language;
 use ctx_pipeline::{
-    Config, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData, ProcessorError,
+    Descriptor, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
 };
 use ctx_types::{Agent, Content, Message, Source, SourceKind, Span, Trust};
 use serde_json::Value;
@@ -11,6 +10,7 @@ use serde_json::Value;
 use crate::asset_resolver::counts_line;
 use crate::attachments::{AttachmentPolicy, FileCounts, FileResolver, TranscriptionSettings};
 use crate::rewrite::{Edit, rewrite};
+use crate::settings::built_in;
 
 /// Inserts document texts and transcripts of media into their messages.
 ///
@@ -21,29 +21,25 @@ use crate::rewrite::{Edit, rewrite};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TranscriptionProcessor;
 
-#[async_trait]
-impl ContextProcessor for TranscriptionProcessor {
+impl TypedProcessor for TranscriptionProcessor {
+    type Prepared = TranscriptionSettings;
+
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
+        built_in(
+            250,
             "transcription-processor",
             "Transcription and text extraction",
             "Replaces attachments with document text and transcripts",
         )
-        .with(|descriptor| {
-            descriptor.priority = 250;
-            descriptor.per_message = true;
-            descriptor.config_fields = TranscriptionSettings::fields();
-        })
+        .with(|descriptor| descriptor.per_message = true)
     }
 
-    fn prepare(&self, agent: &Agent, config: &Config, _cx: &mut PrepareContext) -> PreparedData {
-        PreparedData::new(TranscriptionSettings::from_config(config, language(agent)))
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> TranscriptionSettings {
+        TranscriptionSettings::read(&mut input.settings, language(input.agent))
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let settings = cx.prepared.get::<TranscriptionSettings>().cloned();
-        cx.blackboard
-            .insert(settings.ok_or_else(|| ProcessorError::failed("its settings were not prepared"))?);
+    async fn run(&self, settings: &TranscriptionSettings, cx: &mut PipelineContext<'_>) -> ProcessorResult {
+        cx.blackboard.insert(settings.clone());
         write_chat_files(cx);
         resolve_files(cx, |_| true).await
     }

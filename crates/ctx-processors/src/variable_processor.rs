@@ -1,18 +1,18 @@
 use std::collections::BTreeSet;
 
-use async_trait::async_trait;
 use ctx_compress::mask::Language;
 use ctx_pipeline::{
-    Config, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData, ProcessorError,
+    Descriptor, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
 };
 use ctx_types::{
-    Agent, Change, ConfigField, Content, Diagnostic, Message, NodeEdit, Role, Session, SessionOp, SourceKind,
-    Text, TextCache, Trust, count_of, phrase,
+    Change, ConfigField, Content, Diagnostic, Message, NodeEdit, Role, Session, SessionOp, SourceKind, Text,
+    TextCache, Trust, count_of, phrase,
 };
 use serde_json::{Map, Value};
 
 use crate::codes;
 use crate::rewrite::{Edit, rewrite};
+use crate::settings::built_in;
 use crate::transcription_processor::language;
 use crate::variables::{References, UnknownReference, VariableDefinitions, Variables};
 
@@ -40,8 +40,12 @@ const SNAPSHOT: &str = "sessionVariableSnapshot";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VariableProcessor;
 
-struct CompiledVariables {
-    definitions: VariableDefinitions,
+/// Variables of an agent.
+#[derive(Debug)]
+pub struct CompiledVariables {
+    snapshots: bool,
+    /// `None` without variables.
+    definitions: Option<VariableDefinitions>,
     language: Language,
     memory: TextCache,
 }
@@ -51,44 +55,35 @@ impl VariableProcessor {
     pub const ID: &'static str = "variable-processor";
 }
 
-#[async_trait]
-impl ContextProcessor for VariableProcessor {
+impl TypedProcessor for VariableProcessor {
+    type Prepared = CompiledVariables;
+
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
-            Self::ID,
-            "Session variables",
-            "Runs `<svar>` tags and replaces `$[name]` with values",
-        )
-        .with(|descriptor| {
-            descriptor.priority = 350;
-            descriptor.config_fields = vec![snapshots_field()];
-        })
+        built_in(350, Self::ID, "Session variables", "Runs `<svar>` tags and replaces `$[name]` with values")
     }
 
-    fn prepare(&self, agent: &Agent, _config: &Config, cx: &mut PrepareContext) -> PreparedData {
-        let config = agent.variable_config.as_ref();
-        let definitions =
-            config.and_then(|config| VariableDefinitions::read(config, &mut |finding| cx.report(finding)));
-        match definitions {
-            Some(definitions) => PreparedData::new(CompiledVariables {
-                definitions,
-                language: language(agent),
-                memory: TextCache::default(),
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledVariables {
+        // Off by default: an edit of an old message makes the next turn read the whole branch.
+        let snapshots = ConfigField::boolean("snapshots", "Save values in the conversation", false)
+            .with_description("Saves the values next to the message that changed them, as AIO Hub does");
+        let config = input.agent.variable_config.as_ref();
+        CompiledVariables {
+            snapshots: input.settings.read(snapshots),
+            definitions: config.and_then(|config| {
+                VariableDefinitions::read(config, &mut |finding| input.cx.report(finding))
             }),
-            None => PreparedData::default(),
+            language: language(input.agent),
+            memory: TextCache::default(),
         }
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let Some(CompiledVariables { definitions, language, memory }) =
-            cx.prepared.get::<CompiledVariables>()
+    async fn run(&self, compiled: &CompiledVariables, cx: &mut PipelineContext<'_>) -> ProcessorResult {
+        let CompiledVariables { definitions: Some(definitions), language, memory, snapshots } = compiled
         else {
             return Ok(());
         };
         let mut variables = Variables::from_session(cx.inputs.session, definitions);
-        if cx.config.is_on("snapshots")
-            && let Some(effect) = snapshot(cx.inputs.session, &variables, cx.draft.effects())
-        {
+        if *snapshots && let Some(effect) = snapshot(cx.inputs.session, &variables, cx.draft.effects()) {
             cx.draft.effect(effect);
         }
         for finding in variables.findings() {
@@ -107,12 +102,6 @@ impl ContextProcessor for VariableProcessor {
         ));
         Ok(())
     }
-}
-
-/// Off by default: an edit of an old message makes the next turn read the whole branch.
-fn snapshots_field() -> ConfigField {
-    ConfigField::boolean("snapshots", "Save values in the conversation", false)
-        .with_description("Saves the values next to the message that changed them, as AIO Hub does")
 }
 
 fn read_input(

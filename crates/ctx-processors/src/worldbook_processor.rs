@@ -1,11 +1,7 @@
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, Template};
-use ctx_pipeline::{
-    Config, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, PreparedData,
-    ProcessorError,
-};
+use ctx_macros::{Env, Template};
+use ctx_pipeline::{Descriptor, Inputs, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{
     Agent, Decision, Injection, LogLine, Outcome, Phrase, Role, Segment, Session, Source, Text, TextCache,
     phrase,
@@ -17,13 +13,13 @@ use ctx_worldbook::{
 use serde_json::json;
 
 use crate::codes;
-use crate::macro_values::{MacroContext, MacroValues, macro_dialect};
+use crate::macro_values::{AgentMacros, MacroContext, MacroParts};
 use crate::regex_processor::ActiveRules;
 use crate::regex_rules::{RuleRun, Stage, Subject, Target};
+use crate::settings::built_in;
 use crate::worldbooks::{
-    AnchorFormat, BookCache, CompiledBooks, MacroExpander, Outlets, Selection, Transcript, at_gap,
-    describe_inactive, effect, entry_decisions, entry_source, fields, injection, message_name, settings,
-    stored_state,
+    AnchorFormat, BookCache, CompiledBooks, MacroExpander, Outlets, Selection, Transcript, WorldbookOptions,
+    describe_inactive, effect, entry_decisions, entry_source, injection, message_name, stored_state,
 };
 
 /// Activates worldbook entries and adds them as injections, which the assembler places.
@@ -32,10 +28,7 @@ use crate::worldbooks::{
 /// stored with the newest message, as an effect that the host commits. Leaves [`WorldbookScan`] on the
 /// blackboard, and the texts of outlets for `{{outlet::name}}`.
 #[derive(Clone, Debug)]
-pub struct WorldbookProcessor {
-    macros: MacroRegistry,
-    ports: MacroPorts,
-}
+pub struct WorldbookProcessor(pub(crate) MacroParts);
 
 /// Scan of a run, on the blackboard.
 #[derive(Clone, Debug)]
@@ -81,18 +74,14 @@ impl WorldbookScan {
 impl WorldbookProcessor {
     /// Processor id.
     pub const ID: &'static str = "worldbook-processor";
-
-    /// Creates the processor with macros and macro ports.
-    pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
-        Self { macros, ports }
-    }
 }
 
-struct CompiledWorldbooks {
+/// Worldbooks and settings of an agent.
+#[derive(Debug)]
+pub struct CompiledWorldbooks {
     book_cache: BookCache,
-    values: MacroValues,
-    dialect: Dialect,
-    macros: MacroRegistry,
+    macros: AgentMacros,
+    options: WorldbookOptions,
     /// For character filters.
     names: Vec<Arc<str>>,
     tags: Option<Vec<Arc<str>>>,
@@ -102,49 +91,40 @@ struct CompiledWorldbooks {
 
 const CONVERSATION: &str = "session";
 
-#[async_trait]
-impl ContextProcessor for WorldbookProcessor {
+impl TypedProcessor for WorldbookProcessor {
+    type Prepared = CompiledWorldbooks;
+
     fn descriptor(&self) -> Descriptor {
-        Descriptor::new(
+        built_in(
+            280,
             Self::ID,
             "Worldbook processor",
             "Activates worldbook entries that the conversation mentions",
         )
-        .with(|descriptor| {
-            descriptor.priority = 280;
-            descriptor.config_fields = fields();
-        })
     }
 
-    fn prepare(&self, agent: &Agent, config: &Config, cx: &mut PrepareContext) -> PreparedData {
-        let (settings, found) = settings(config, agent);
-        for finding in found {
-            cx.report(finding);
-        }
-        let selection = Selection::new(agent, config, cx);
-        // The assembler reports these errors.
-        let (dialect, _) = macro_dialect(agent);
-        let book_cache = BookCache::new(selection, settings, dialect, self.macros.clone());
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledWorldbooks {
+        let options = WorldbookOptions::read(input);
+        let PrepareInput { agent, cx, .. } = input;
+        let selection = Selection::new(agent, &options.own.books, cx);
+        let macros = self.0.for_agent(agent);
+        let book_cache =
+            BookCache::new(selection, options.scan.clone(), macros.dialect, self.0.registry.clone());
         for finding in &book_cache.agent_books().findings {
             cx.report(finding.clone());
         }
-        PreparedData::new(CompiledWorldbooks {
+        CompiledWorldbooks {
             book_cache,
-            values: MacroValues::from_agent(agent, self.ports.clone(), &mut |_| {})
-                .with_card_templates(dialect, &self.macros),
-            anchor_format: AnchorFormat::from_config(config, dialect, &self.macros),
-            dialect,
-            macros: self.macros.clone(),
+            anchor_format: AnchorFormat::compile(&options.own.anchor_format, &macros),
+            macros,
+            options,
             names: names(agent),
             tags: tags(agent),
             memory: TextCache::default(),
-        })
+        }
     }
 
-    async fn execute(&self, cx: &mut PipelineContext<'_>) -> Result<(), ProcessorError> {
-        let Some(compiled) = cx.prepared.get::<CompiledWorldbooks>() else {
-            return Err(ProcessorError::failed("the worldbooks were not prepared"));
-        };
+    async fn run(&self, compiled: &CompiledWorldbooks, cx: &mut PipelineContext<'_>) -> ProcessorResult {
         let (books, is_own) = compiled.book_cache.for_session(cx.inputs.session);
         if is_own {
             report_new(cx, compiled.book_cache.agent_books(), &books);
@@ -152,8 +132,7 @@ impl ContextProcessor for WorldbookProcessor {
         if books.set.members().is_empty() {
             return Ok(());
         }
-        let mut state = cx.draft.macros_mut().clone();
-        let env = compiled.values.run_env(cx, &mut state.clone());
+        let (env, mut state) = compiled.macros.start(cx);
         let names = books.set.settings().include_names.then_some(&env);
         let transcript = Transcript::new(cx, books.set.depth(), names);
         let mut scan = compiled.scan(cx, &books, &transcript, MacroContext { env: &env, state: &mut state });
@@ -164,7 +143,7 @@ impl ContextProcessor for WorldbookProcessor {
         cx.draft.decide_all(decisions);
         apply_rules(cx, &books, &mut scan, MacroContext { env: &env, state: &mut state });
         let macros = MacroContext { env: &env, state: &mut state };
-        inject_entries(cx, &books.set, &scan, compiled.anchor_format.as_ref(), macros);
+        inject_entries(cx, &books.set, &scan, compiled, macros);
         cx.draft.set_macros(state);
         log(cx, &books.set, &scan);
         cx.blackboard.insert(WorldbookScan {
@@ -192,7 +171,7 @@ impl CompiledWorldbooks {
         for finding in found {
             cx.report(finding.in_document(CONVERSATION));
         }
-        let parse = |text: &Text| Template::parse(text, self.dialect, &self.macros);
+        let parse = |text: &Text| self.macros.parse(text);
         let mut expand =
             MacroExpander { books, env, state, parse: &parse, memory: &self.memory, findings: Vec::new() };
         let mut draws = SeededDraws::new(cx.inputs.turn.seed);
@@ -271,9 +250,9 @@ fn apply_rules(
 ) {
     let MacroContext { env, state } = macros;
     let Some(active) = cx.blackboard.get::<ActiveRules>().cloned() else { return };
-    let Some((rules, limits)) = active.get() else { return };
+    let rules = active.rules();
     let mut expand = |template: &Template, source: &Source| template.expand(env, state, source);
-    let mut run = RuleRun::new(rules, limits, &mut expand).with_steps(active.steps_left);
+    let mut run = RuleRun::new(rules, active.limits(), &mut expand).with_steps(active.steps_left);
     for activation in &mut scan.activations {
         let Some(member) = books.set.members().get(activation.member) else { continue };
         let depth = match member.entry.destination {
@@ -298,7 +277,7 @@ fn inject_entries(
     cx: &mut PipelineContext<'_>,
     set: &BookSet,
     scan: &Scan,
-    anchor_format: Option<&AnchorFormat>,
+    compiled: &CompiledWorldbooks,
     macros: MacroContext<'_>,
 ) {
     let MacroContext { env, state } = macros;
@@ -312,10 +291,10 @@ fn inject_entries(
         let activation = scan.activations.get(*at)?;
         let member = set.members().get(activation.member)?;
         let injection = injection(member, activation.content.clone(), activation.written.clone())?;
-        Some(at_gap(injection, cx.config))
+        Some(compiled.options.at_gap(injection))
     };
     let mut injections: Vec<Injection> = output.in_order.iter().filter_map(injected).collect();
-    if let Some(format) = anchor_format {
+    if let Some(format) = &compiled.anchor_format {
         injections = format.gather(injections, env, state);
     }
     for injection in injections {

@@ -14,7 +14,7 @@ pub(crate) use compiled_books::{BookCache, CompiledBooks};
 pub(crate) use entry_decisions::{describe_inactive, entry_decisions};
 pub(crate) use injection::injection;
 pub(crate) use macro_expander::{MacroExpander, entry_source};
-pub(crate) use options::{at_gap, fields, settings};
+pub(crate) use options::WorldbookOptions;
 pub(crate) use outlets::Outlets;
 pub(crate) use selection::Selection;
 pub(crate) use state::{effect, stored_state};

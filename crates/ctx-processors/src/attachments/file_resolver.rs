@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ctx_compress::mask::Language;
-use ctx_pipeline::{Config, ConfigField, Inputs, PipelineContext, ProcessorError};
+use ctx_pipeline::{ConfigField, Inputs, PipelineContext, ProcessorError, SettingsReader};
 use ctx_types::{
     Agent, Attachment, AttachmentPorts, Code, Decision, Diagnostic, ExtractedText, MediaKind, Message,
     Outcome, Phrase, PortError, PortErrorKind, Source, excerpt, phrase, thousands,
@@ -27,7 +27,7 @@ pub(crate) const LOAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Settings of `transcription-processor`: files to send as text even if the target accepts them.
 #[derive(Clone, Debug)]
-pub(crate) struct TranscriptionSettings {
+pub struct TranscriptionSettings {
     is_always: bool,
     /// Files with at least this many later messages become text; 0: never.
     force_after: usize,
@@ -37,29 +37,23 @@ pub(crate) struct TranscriptionSettings {
 }
 
 impl TranscriptionSettings {
-    pub(crate) fn fields() -> Vec<ConfigField> {
+    pub(crate) fn read(settings: &mut SettingsReader<'_>, language: Language) -> Self {
         let strategies =
             [("smart", "if the target does not support the file"), ("always", "whenever text is available")];
-        let mut fields = vec![
-            ConfigField::select("strategy", "Convert files to text", &strategies)
-                .with_description("text files are always converted"),
-            ConfigField::integer("forceAfter", "Convert files older than (messages)", 10)
-                .between(0.0, 1_000_000.0)
-                .with_description("counted from the end of the conversation; 0: off"),
-            ConfigField::boolean("preferTranscripts", "Prefer existing transcripts", true),
-            ConfigField::number("maxSeconds", "Time limit per file (seconds)", 60).between(1.0, 3_600.0),
-        ];
-        fields.extend(Forms::fields());
-        fields
-    }
-
-    pub(crate) fn from_config(config: &Config, language: Language) -> Self {
+        let strategy = ConfigField::select("strategy", "Convert files to text", &strategies)
+            .with_description("text files are always converted");
+        let force_after = ConfigField::integer("forceAfter", "Convert files older than (messages)", 10)
+            .between(0.0, 1_000_000.0)
+            .with_description("counted from the end of the conversation; 0: off");
+        let transcripts = ConfigField::boolean("preferTranscripts", "Prefer existing transcripts", true);
+        let limit =
+            ConfigField::number("maxSeconds", "Time limit per file (seconds)", 60).between(1.0, 3_600.0);
         Self {
-            is_always: config.text("strategy") == "always",
-            force_after: config.count("forceAfter"),
-            prefers_transcripts: config.is_on("preferTranscripts"),
-            limit: Duration::from_secs(config.count("maxSeconds") as u64),
-            forms: Forms::from_config(config, language),
+            is_always: settings.read(strategy),
+            force_after: settings.read(force_after),
+            prefers_transcripts: settings.read(transcripts),
+            limit: Duration::from_secs(settings.read(limit)),
+            forms: Forms::read(settings, language),
         }
     }
 }
@@ -108,8 +102,10 @@ impl<'a> FileResolver<'a> {
         policy: Option<AttachmentPolicy>,
         transcription: Option<TranscriptionSettings>,
     ) -> Self {
-        let forms =
-            transcription.as_ref().map(|transcription| transcription.forms.clone()).unwrap_or_default();
+        let forms = match &transcription {
+            Some(transcription) => transcription.forms.clone(),
+            None => Forms::read(&mut SettingsReader::default(), Language::default()),
+        };
         let loader = Loader {
             store: inputs.attachments.assets,
             documents: inputs.attachments.documents,

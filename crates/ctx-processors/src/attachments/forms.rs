@@ -1,5 +1,5 @@
 use ctx_compress::mask::Language;
-use ctx_pipeline::{Config, ConfigField};
+use ctx_pipeline::{ConfigField, SettingsReader};
 
 /// `{name}` and `{number}` are replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,42 +17,21 @@ const fn built_in(language: Language) -> [&'static str; 3] {
     }
 }
 
-const FIELDS: [(&str, &str); 3] = [
-    ("documentHeading", "Document header"),
-    ("transcriptHeading", "Transcript header"),
-    ("placeholder", "Placeholder for files"),
-];
-
-impl Default for Forms {
-    fn default() -> Self {
-        Self::from(built_in(Language::default()).map(str::to_owned))
-    }
-}
-
-impl From<[String; 3]> for Forms {
-    fn from([document, transcript, placeholder]: [String; 3]) -> Self {
-        Self { document, transcript, placeholder }
-    }
-}
-
 impl Forms {
-    pub(crate) fn fields() -> [ConfigField; 3] {
-        FIELDS.map(|(key, label)| {
-            ConfigField::text(key, label, "").with_description(
-                "`{name}` is the file name, `{number}` its position in the message; empty: text in the agent's language",
-            )
-        })
-    }
-
     /// Empty settings use the default in the agent's language.
-    pub(crate) fn from_config(config: &Config, language: Language) -> Self {
+    pub(crate) fn read(settings: &mut SettingsReader<'_>, language: Language) -> Self {
         let [document, transcript, placeholder] = built_in(language);
-        let text = |(key, _): (&str, &str), built_in: &str| match config.text(key) {
-            "" => built_in.to_owned(),
-            own => own.to_owned(),
+        let mut text = |key: &str, label: &str, built_in: &str| {
+            let own: String = settings.read(ConfigField::text(key, label, "").with_description(
+                "`{name}` is the file name, `{number}` its position in the message; empty: text in the agent's language",
+            ));
+            if own.is_empty() { built_in.to_owned() } else { own }
         };
-        let [first, second, third] = FIELDS;
-        Self::from([text(first, document), text(second, transcript), text(third, placeholder)])
+        Self {
+            document: text("documentHeading", "Document header", document),
+            transcript: text("transcriptHeading", "Transcript header", transcript),
+            placeholder: text("placeholder", "Placeholder for files", placeholder),
+        }
     }
 
     /// Fences plain text. The model cannot mistake it for the message's own text.
@@ -115,7 +94,8 @@ mod tests {
 
     #[test]
     fn writes_name_on_one_line_unexpanded() {
+        let forms = Forms::read(&mut SettingsReader::default(), Language::English);
         let shown = FileLabel { name: "a\n[file: b]{number}", number: 2 };
-        assert_eq!(Forms::default().placeholder(shown), "[attachment: 2 - a [file: b]{number}]");
+        assert_eq!(forms.placeholder(shown), "[attachment: 2 - a [file: b]{number}]");
     }
 }

@@ -1,4 +1,4 @@
-use ctx_pipeline::{Config, ConfigField};
+use ctx_pipeline::{Config, ConfigField, SettingsReader};
 use ctx_types::MediaKind;
 
 /// Handling of files that the target does not accept, and limits for all files.
@@ -16,13 +16,13 @@ pub struct AttachmentPolicy {
     pub max_pixels: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Fallback {
-    /// The text or transcript; a placeholder if neither exists.
-    #[default]
-    Text,
-    Placeholder,
-    Error,
+choices! {
+    // The text or transcript; a placeholder if neither exists.
+    Fallback {
+        Text = ("text", "transcript, or a placeholder"),
+        Placeholder = ("placeholder", "a placeholder"),
+        Error = ("error", "fail without a context"),
+    }
 }
 
 const FIELDS: [(MediaKind, &str); 4] = [
@@ -32,45 +32,42 @@ const FIELDS: [(MediaKind, &str); 4] = [
     (MediaKind::Document, "Unsupported documents"),
 ];
 
-pub(crate) fn policy_fields() -> Vec<ConfigField> {
-    let choices = |kind| {
-        let text = match kind {
-            MediaKind::Document => "text, or a placeholder",
-            _ => "transcript, or a placeholder",
-        };
-        [("text", text), ("placeholder", "a placeholder"), ("error", "fail without a context")]
-    };
-    let fields = FIELDS.map(|(kind, label)| ConfigField::select(kind.as_str(), label, &choices(kind)));
-    let limits = [
-        ConfigField::number("maxMegabytes", "Maximum file size (MiB)", 32).between(1.0, 48.0),
-        ConfigField::integer("maxImageSide", "Maximum image side (pixels)", 4_096)
-            .between(0.0, 65_535.0)
-            .with_description("larger images are resized; 0: keep size"),
-        ConfigField::number("maxMegapixels", "Maximum image size (megapixels)", 64)
-            .between(1.0, 1_000.0)
-            .with_description("larger images are replaced with a placeholder"),
-    ];
-    fields.into_iter().chain(limits).collect()
-}
-
 impl AttachmentPolicy {
     /// Reads the settings of `asset-resolver`.
     pub fn from_config(config: &Config) -> Self {
-        let fallbacks = FIELDS.map(|(kind, _)| match config.text(kind.as_str()) {
-            "placeholder" => Fallback::Placeholder,
-            "error" => Fallback::Error,
-            _ => Fallback::Text,
+        Self::read(&mut SettingsReader::new(config))
+    }
+
+    pub(crate) fn read(settings: &mut SettingsReader<'_>) -> Self {
+        let fallbacks = FIELDS.map(|(kind, label)| {
+            let mut field = ConfigField::select(kind.as_str(), label, Fallback::OPTIONS);
+            if kind == MediaKind::Document {
+                field.options[0].label = "text, or a placeholder".into();
+            }
+            settings.read(field)
         });
+        let max_megabytes: u64 = settings
+            .read(ConfigField::number("maxMegabytes", "Maximum file size (MiB)", 32).between(1.0, 48.0));
+        let max_side: u64 = settings.read(
+            ConfigField::integer("maxImageSide", "Maximum image side (pixels)", 4_096)
+                .between(0.0, 65_535.0)
+                .with_description("larger images are resized; 0: keep size"),
+        );
+        let max_megapixels: u64 = settings.read(
+            ConfigField::number("maxMegapixels", "Maximum image size (megapixels)", 64)
+                .between(1.0, 1_000.0)
+                .with_description("larger images are replaced with a placeholder"),
+        );
         Self {
             fallbacks,
-            max_bytes: (config.count("maxMegabytes") as u64) << 20,
-            max_side: u32::try_from(config.count("maxImageSide")).unwrap_or(u32::MAX),
-            max_pixels: config.count("maxMegapixels") as u64 * 1_000_000,
+            max_bytes: max_megabytes << 20,
+            max_side: u32::try_from(max_side).unwrap_or(u32::MAX),
+            max_pixels: max_megapixels * 1_000_000,
         }
     }
 
     pub(crate) fn fallback(&self, kind: MediaKind) -> Fallback {
         let position = FIELDS.iter().position(|(of, _)| *of == kind);
-        position.and_then(|position| self.fallbacks.get(position)).copied().unwrap_or_default()
+        position.map_or(Fallback::Text, |position| self.fallbacks[position])
     }
 }

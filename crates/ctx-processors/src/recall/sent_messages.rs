@@ -4,7 +4,7 @@ use ctx_pipeline::PipelineContext;
 use ctx_types::Message;
 
 use crate::message_costs::MessageCosts;
-use crate::token_limiter::{TokenLimiter, Units};
+use crate::token_limiter::Units;
 
 /// The messages that the limiter keeps, depending on the size of the recall message. Older ones are not read.
 pub(crate) struct SentMessages<'a> {
@@ -24,7 +24,7 @@ impl<'a> SentMessages<'a> {
         let units = Units::from_messages(messages);
         let available = cx.inputs.budget.available.map(u64::from);
         let is_limited = available.is_some();
-        let costing = MessageCosts::new(cx).as_limiter(cx.config_of(TokenLimiter::ID));
+        let costing = MessageCosts::as_limiter(cx);
         let take = |left: Option<u64>, message: &Message| {
             if is_limited { left.and_then(|left| costing.take(message, left)) } else { left }
         };

@@ -1,9 +1,9 @@
-use ctx_macros::{Dialect, Env, Registry, State, Template};
-use ctx_pipeline::Config;
-use ctx_types::{Injection, Order, Placement, Role, Source, SourceKind, Text, Trust};
+use ctx_macros::{Env, State, Template};
+use ctx_types::{Injection, Order, Placement, Role, Source, SourceKind, Trust};
 
 use super::options::ANCHOR_FORMAT;
 use crate::injection_text::InjectionText;
+use crate::macro_values::AgentMacros;
 
 /// Compiled setting `anchorFormat`.
 #[derive(Clone, Debug)]
@@ -22,15 +22,14 @@ const ANCHORS: [&str; 2] = ["world_info_before", "world_info_after"];
 
 impl AnchorFormat {
     /// Returns `None` if each entry is a separate message.
-    pub(crate) fn from_config(config: &Config, dialect: Dialect, macros: &Registry) -> Option<Self> {
-        let format = config.text(ANCHOR_FORMAT);
+    pub(crate) fn compile(format: &str, macros: &AgentMacros) -> Option<Self> {
         if format.is_empty() {
             return None;
         }
-        let compile = |text: &str| Template::parse(&Text::from(text), dialect, macros);
-        let mut parts: Vec<Template> = format.splitn(MOST + 1, TEXTS).map(compile).collect();
+        let mut parts: Vec<Template> =
+            format.splitn(MOST + 1, TEXTS).map(|part| macros.parse(part)).collect();
         if parts.len() == 1 {
-            parts.push(compile(""));
+            parts.push(macros.parse(""));
         }
         Some(Self { parts })
     }

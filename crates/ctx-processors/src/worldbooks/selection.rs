@@ -1,12 +1,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_pipeline::{Config, PrepareContext};
+use ctx_pipeline::PrepareContext;
 use ctx_types::{Agent, Diagnostic, Fix, LoadedWorldbook, Session, excerpt, nearest, phrase};
 use ctx_worldbook::Level;
 use serde_json::Value;
 
-use super::options;
 use crate::codes;
 
 /// Names compared with a missing one.
@@ -23,15 +22,15 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    pub(crate) fn new(agent: &Agent, config: &Config, cx: &mut PrepareContext) -> Self {
+    pub(crate) fn new(agent: &Agent, books: &[String], cx: &mut PrepareContext) -> Self {
         let library = with_own_names(cx.worldbooks());
         let profile = cx.profile().map(|profile| profile.worldbook_ids.clone()).unwrap_or_default();
         let mut selection = Self { library, fixed: Vec::new() };
         let global = selection.library.iter().enumerate().filter(|(_, book)| book.is_global);
         selection.fixed = global.map(|(index, _)| (Level::Global, index)).collect();
         let mut missing = Vec::new();
-        for id in options::books(config) {
-            let found = selection.add(Level::Global, &id, missing.len());
+        for id in books {
+            let found = selection.add(Level::Global, id, missing.len());
             missing.extend(found.map(|missing| missing.in_document("settings of `worldbook-processor`")));
         }
         for (index, id) in agent.worldbook_ids.iter().enumerate() {

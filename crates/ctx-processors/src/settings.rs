@@ -1,0 +1,49 @@
+//! Typed settings: each is declared and read in one place.
+
+use ctx_pipeline::Descriptor;
+
+/// Defines the settings of a processor, in the order of its settings page.
+macro_rules! settings {
+    ($(#[$meta:meta])* $vis:vis $name:ident { $($(#[$doc:meta])* $field:ident: $type:ty = $declared:expr,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug)]
+        $vis struct $name { $($(#[$doc])* pub(crate) $field: $type,)* }
+
+        impl $name {
+            pub(crate) fn read(settings: &mut ctx_pipeline::SettingsReader<'_>) -> Self {
+                Self { $($field: settings.read($declared),)* }
+            }
+        }
+    };
+}
+
+/// Defines the values of a choice: its stored name, and its label. The first is the default.
+macro_rules! choices {
+    ($name:ident { $($choice:ident = ($value:literal, $label:literal),)* }) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum $name { $($choice,)* }
+
+        impl $name {
+            pub(crate) const OPTIONS: &[(&str, &str)] = &[$(($value, $label),)*];
+        }
+
+        impl ctx_pipeline::SettingValue for $name {
+            fn from_setting(value: &serde_json::Value, _: &ctx_pipeline::ConfigField) -> Self {
+                let chosen = Self::OPTIONS.iter().position(|(known, _)| value == known);
+                [$(Self::$choice),*][chosen.unwrap_or_default()]
+            }
+        }
+    };
+}
+
+pub(crate) const ROLES: &[(&str, &str)] =
+    &[("system", "System"), ("user", "User"), ("assistant", "Assistant")];
+
+pub(crate) fn built_in(priority: i64, id: &str, name: &str, description: &str) -> Descriptor {
+    Descriptor::new(id, name, description).with(|descriptor| descriptor.priority = priority)
+}
+
+/// Describes a processor that is disabled by default.
+pub(crate) fn optional(priority: i64, id: &str, name: &str, description: &str) -> Descriptor {
+    built_in(priority, id, name, description).with(|descriptor| descriptor.default_enabled = false)
+}
