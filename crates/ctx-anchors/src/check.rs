@@ -70,10 +70,7 @@ impl<'a> Check<'a> {
             let unknown = Diagnostic::warning(codes::UNREGISTERED_TYPE, message);
             let unknown = unknown.at_pointer(pointer(entry.index, "/type"));
             let help = phrase!("use type `placeholder` with an id, or a type from `ctx anchors list`");
-            self.diagnostics.push(match near {
-                Some(near) => unknown.with_guess(near, Fix::text),
-                None => unknown.with_help(help),
-            });
+            self.diagnostics.push(unknown.with_guess_or(near, Fix::text, || help));
         } else if Placement::read(file).0 != Placement::InOrder {
             let message = phrase!("an anchor has no placement of its own; the placement is ignored");
             let help = phrase!("move the entry in the list, or change it to a normal message");
@@ -228,10 +225,9 @@ impl<'a> Check<'a> {
             );
             let unknown = Diagnostic::warning(codes::UNPLACED_HISTORY, message);
             let unknown = unknown.at_pointer("/historyWhenUnplaced");
-            self.diagnostics.push(match nearest(other, ["append", "omit"]) {
-                Some(near) => unknown.with_guess(near, Fix::text),
-                None => unknown.with_help(phrase!("use `append` or `omit`")),
-            });
+            let near = nearest(other, ["append", "omit"]);
+            let help = || phrase!("use `append` or `omit`");
+            self.diagnostics.push(unknown.with_guess_or(near, Fix::text, help));
         }
     }
 

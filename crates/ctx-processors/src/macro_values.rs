@@ -158,12 +158,10 @@ pub fn macro_dialect(agent: &Agent) -> (Dialect, Option<Diagnostic>) {
     );
     let unknown = Diagnostic::warning(crate::codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
     let known: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::as_str).collect();
-    let unknown = match nearest(name, known.iter().copied()) {
-        Some(near) => unknown.with_guess(near, Fix::text),
-        None => {
-            unknown.with_help(phrase!("use one of {known}", known = Argument::names(known, Divider::Comma)))
-        }
-    };
+    let near = nearest(name, known.iter().copied());
+    let unknown = unknown.with_guess_or(near, Fix::text, || {
+        phrase!("use one of {known}", known = Argument::names(&known, Divider::Comma))
+    });
     (used, Some(unknown))
 }
 

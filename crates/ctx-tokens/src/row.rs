@@ -86,8 +86,32 @@ pub(crate) struct PartialFacts {
     request: PartialRules,
 }
 
-const CAPABILITIES: [&str; 7] = ["vision", "audio", "video", "documents", "tools", "prefill", "midSystem"];
-const OVERHEADS: [&str; 5] = ["perMessage", "perName", "perReply", "perTool", "withTools"];
+type Slot<S, T> = fn(&mut S) -> &mut T;
+
+const CAPABILITIES: [(&str, Slot<Capabilities, bool>); 7] = [
+    ("vision", |may| &mut may.vision),
+    ("audio", |may| &mut may.audio),
+    ("video", |may| &mut may.video),
+    ("documents", |may| &mut may.documents),
+    ("tools", |may| &mut may.tools),
+    ("prefill", |may| &mut may.prefill),
+    ("midSystem", |may| &mut may.mid_system),
+];
+
+const OVERHEADS: [(&str, Slot<Overheads, u32>); 5] = [
+    ("perMessage", |adds| &mut adds.per_message),
+    ("perName", |adds| &mut adds.per_name),
+    ("perReply", |adds| &mut adds.per_reply),
+    ("perTool", |adds| &mut adds.per_tool),
+    ("withTools", |adds| &mut adds.with_tools),
+];
+
+fn set<S, T: Copy, const N: usize>(all: &mut S, slots: [(&str, Slot<S, T>); N], values: [Option<T>; N]) {
+    for ((_, slot), value) in slots.iter().zip(values) {
+        *slot(all) = value.unwrap_or(*slot(all));
+    }
+}
+
 const KEYS: [&str; 11] = [
     "pattern",
     "name",
@@ -142,13 +166,19 @@ impl PartialFacts {
             ),
             ..Self::default()
         };
-        said.capabilities =
-            group(map, "capabilities", || phrase!("true or false"), &CAPABILITIES, reader, Value::as_bool);
+        said.capabilities = group(
+            map,
+            "capabilities",
+            || phrase!("true or false"),
+            CAPABILITIES.map(|(name, _)| name),
+            reader,
+            Value::as_bool,
+        );
         said.overheads = group(
             map,
             "overheads",
             || phrase!("a whole number from 0 to 100000"),
-            &OVERHEADS,
+            OVERHEADS.map(|(name, _)| name),
             reader,
             |value| {
                 value
@@ -192,10 +222,9 @@ impl PartialFacts {
     }
 
     pub(crate) fn complete(self, model: &str) -> ModelFacts {
-        let unknown = ModelFacts::unknown(model);
-        let [vision, audio, video, documents, tools, prefill, mid_system] = self.capabilities;
-        let [per_message, per_name, per_reply, per_tool, with_tools] = self.overheads;
-        let (may, adds) = (unknown.capabilities, unknown.overheads);
+        let mut unknown = ModelFacts::unknown(model);
+        set(&mut unknown.capabilities, CAPABILITIES, self.capabilities);
+        set(&mut unknown.overheads, OVERHEADS, self.overheads);
         let encoding = self.encoding.unwrap_or(unknown.encoding);
         let is_known = self.name.is_some();
         ModelFacts {
@@ -204,26 +233,10 @@ impl PartialFacts {
             is_exact: self.is_exact.unwrap_or(unknown.is_exact) && encoding != Encoding::Estimate,
             context_window: self.context_window,
             max_output: self.max_output,
-            capabilities: Capabilities {
-                vision: vision.unwrap_or(may.vision),
-                audio: audio.unwrap_or(may.audio),
-                video: video.unwrap_or(may.video),
-                documents: documents.unwrap_or(may.documents),
-                tools: tools.unwrap_or(may.tools),
-                prefill: prefill.unwrap_or(may.prefill),
-                mid_system: mid_system.unwrap_or(may.mid_system),
-            },
-            overheads: Overheads {
-                per_message: per_message.unwrap_or(adds.per_message),
-                per_name: per_name.unwrap_or(adds.per_name),
-                per_reply: per_reply.unwrap_or(adds.per_reply),
-                per_tool: per_tool.unwrap_or(adds.per_tool),
-                with_tools: with_tools.unwrap_or(adds.with_tools),
-            },
             media: self.media.unwrap_or(unknown.media),
             request: RequestRules {
                 max_output: self.max_output,
-                late_system: is_known.then(|| mid_system.unwrap_or(may.mid_system)),
+                late_system: is_known.then_some(unknown.capabilities.mid_system),
                 ..self.request.complete()
             },
             ..unknown
@@ -231,64 +244,36 @@ impl PartialFacts {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct PartialRules {
-    output_limit: Option<OutputLimit>,
-    samplers: Option<SamplerRule>,
-    top_k: Option<TopKRule>,
-    stop: Option<StopRule>,
-    thinking: Option<ThinkingRule>,
-    reasoning_state: Option<ReasoningState>,
-    call_ids: Option<CallIdRule>,
+macro_rules! request_rules {
+    ($($field:ident: $rule:ty = $key:literal,)*) => {
+        #[derive(Clone, Copy, Debug, Default)]
+        struct PartialRules { $($field: Option<$rule>,)* }
+
+        impl PartialRules {
+            fn read(map: &Map<String, Value>, reader: &mut Reader) -> Self {
+                report_unknown_keys(map, &[$($key),*], reader);
+                Self { $($field: word(map, $key, <$rule>::WORDS, <$rule>::parse, reader),)* }
+            }
+
+            fn or(self, other: Self) -> Self {
+                Self { $($field: self.$field.or(other.$field),)* }
+            }
+
+            fn complete(self) -> RequestRules {
+                RequestRules { $($field: self.$field.unwrap_or_default(),)* max_output: None, late_system: None }
+            }
+        }
+    };
 }
 
-const RULES: [&str; 7] = ["outputLimit", "samplers", "topK", "stop", "thinking", "reasoningState", "callIds"];
-
-impl PartialRules {
-    fn read(map: &Map<String, Value>, reader: &mut Reader) -> Self {
-        report_unknown_keys(map, &RULES, reader);
-        Self {
-            output_limit: word(map, "outputLimit", OutputLimit::WORDS, OutputLimit::parse, reader),
-            samplers: word(map, "samplers", SamplerRule::WORDS, SamplerRule::parse, reader),
-            top_k: word(map, "topK", TopKRule::WORDS, TopKRule::parse, reader),
-            stop: word(map, "stop", StopRule::WORDS, StopRule::parse, reader),
-            thinking: word(map, "thinking", ThinkingRule::WORDS, ThinkingRule::parse, reader),
-            reasoning_state: word(
-                map,
-                "reasoningState",
-                ReasoningState::WORDS,
-                ReasoningState::parse,
-                reader,
-            ),
-            call_ids: word(map, "callIds", CallIdRule::WORDS, CallIdRule::parse, reader),
-        }
-    }
-
-    fn or(self, other: Self) -> Self {
-        Self {
-            output_limit: self.output_limit.or(other.output_limit),
-            samplers: self.samplers.or(other.samplers),
-            top_k: self.top_k.or(other.top_k),
-            stop: self.stop.or(other.stop),
-            thinking: self.thinking.or(other.thinking),
-            reasoning_state: self.reasoning_state.or(other.reasoning_state),
-            call_ids: self.call_ids.or(other.call_ids),
-        }
-    }
-
-    fn complete(self) -> RequestRules {
-        RequestRules {
-            output_limit: self.output_limit.unwrap_or_default(),
-            samplers: self.samplers.unwrap_or_default(),
-            top_k: self.top_k.unwrap_or_default(),
-            stop: self.stop.unwrap_or_default(),
-            thinking: self.thinking.unwrap_or_default(),
-            reasoning_state: self.reasoning_state.unwrap_or_default(),
-            call_ids: self.call_ids.unwrap_or_default(),
-            max_output: None,
-            late_system: None,
-        }
-    }
+request_rules! {
+    output_limit: OutputLimit = "outputLimit",
+    samplers: SamplerRule = "samplers",
+    top_k: TopKRule = "topK",
+    stop: StopRule = "stop",
+    thinking: ThinkingRule = "thinking",
+    reasoning_state: ReasoningState = "reasoningState",
+    call_ids: CallIdRule = "callIds",
 }
 
 fn word<T>(
@@ -338,7 +323,6 @@ fn matches(regex: &Regex, name: &str) -> bool {
     regex.is_match(name).unwrap_or(false)
 }
 
-/// `null` counts as missing.
 fn field<'a, T>(
     map: &'a Map<String, Value>,
     key: &str,
@@ -346,20 +330,12 @@ fn field<'a, T>(
     reader: &mut Reader,
     read: impl FnOnce(&'a Value) -> Option<T>,
 ) -> Option<T> {
-    let value = map.get(key).filter(|value| !value.is_null())?;
-    let result = read(value);
-    if result.is_none() {
-        let message = phrase!(
-            "`{key}` must be {expected}, not `{value}`",
-            key,
-            expected = expected(),
-            value = excerpt(&value.to_string())
-        );
-        let diagnostic = Diagnostic::warning(codes::ROW_VALUE, message)
-            .with_help(phrase!("correct the value; the field is ignored until then"));
-        reader.at_key(key, |reader| reader.report(diagnostic));
-    }
-    result
+    reader.field(map, key, read, |value| {
+        let value = excerpt(&value.to_string()).into_owned();
+        let message = phrase!("`{key}` must be {expected}, not `{value}`", key, expected = expected(), value);
+        Diagnostic::warning(codes::ROW_VALUE, message)
+            .with_help(phrase!("correct the value; the field is ignored until then"))
+    })
 }
 
 fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> Phrase {
@@ -371,7 +347,7 @@ fn group<T: Copy, const N: usize>(
     map: &Map<String, Value>,
     key: &str,
     expected: impl Fn() -> Phrase,
-    names: &[&'static str; N],
+    names: [&'static str; N],
     reader: &mut Reader,
     read: impl Fn(&Value) -> Option<T>,
 ) -> [Option<T>; N] {
@@ -379,22 +355,18 @@ fn group<T: Copy, const N: usize>(
         return [None; N];
     };
     reader.at_key(key, |reader| {
-        report_unknown_keys(object, names, reader);
+        report_unknown_keys(object, &names, reader);
         names.map(|name| field(object, name, &expected, reader, &read))
     })
 }
 
 fn report_unknown_keys(map: &Map<String, Value>, known: &[&'static str], reader: &mut Reader) {
-    for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
+    reader.unknown_fields(map, known, |key, near| {
         let message = phrase!("unknown key `{key}`", key = excerpt(key));
-        let diagnostic = Diagnostic::warning(codes::ROW_KEY, message).about_key();
-        let diagnostic = match nearest(key, known.iter().copied()) {
-            Some(near) => diagnostic.with_guess(near, Fix::key),
-            None => diagnostic
-                .with_help(phrase!("use one of {known}", known = Argument::list(known, Divider::Comma))),
-        };
-        reader.at_key(key, |reader| reader.report(diagnostic));
-    }
+        Diagnostic::warning(codes::ROW_KEY, message).with_guess_or(near, Fix::key, || {
+            phrase!("use one of {known}", known = Argument::list(known, Divider::Comma))
+        })
+    });
 }
 
 fn tokens(value: &Value) -> Option<u32> {

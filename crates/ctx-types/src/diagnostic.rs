@@ -138,6 +138,20 @@ impl Diagnostic {
         let asked = self.with_suggestion(near.name);
         if near.is_certain { asked.with_fix(fix(near.name)) } else { asked }
     }
+
+    /// Suggests a similar name, or gives help if there is none.
+    #[must_use]
+    pub fn with_guess_or(
+        self,
+        near: Option<NearestName<'_>>,
+        fix: impl FnOnce(&str) -> Fix,
+        help: impl FnOnce() -> Phrase,
+    ) -> Self {
+        match near {
+            Some(near) => self.with_guess(near, fix),
+            None => self.with_help(help()),
+        }
+    }
 }
 
 const DID_YOU_MEAN: &str = "did you mean `{name}`?";

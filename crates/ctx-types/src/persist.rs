@@ -20,6 +20,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::fix::Fix;
 use crate::message::Role;
 use crate::pointer::pointer_step;
+use crate::suggest::{NearestName, nearest};
 use crate::wording::excerpt;
 
 /// A type with a lossless JSON format.
@@ -171,6 +172,35 @@ impl Reader {
             found = describe(found)
         );
         self.report(Diagnostic::warning(codes::LOOSE_TYPE, message).with_fix(Fix::value(meant)));
+    }
+
+    /// Reads a known key of an object; null counts as missing. Reports `wrong` if `read` rejects the value.
+    pub fn field<'v, T>(
+        &mut self,
+        object: &'v Map<String, Value>,
+        key: &str,
+        read: impl FnOnce(&'v Value) -> Option<T>,
+        wrong: impl FnOnce(&Value) -> Diagnostic,
+    ) -> Option<T> {
+        let value = object.get(key).filter(|value| !value.is_null())?;
+        let result = read(value);
+        if result.is_none() {
+            self.at_key(key, |reader| reader.report(wrong(value)));
+        }
+        result
+    }
+
+    /// Reports keys of an object that are not known, with the most similar known key.
+    pub fn unknown_fields(
+        &mut self,
+        object: &Map<String, Value>,
+        known: &[&str],
+        unknown: impl Fn(&str, Option<NearestName<'_>>) -> Diagnostic,
+    ) {
+        for key in object.keys().filter(|key| !known.contains(&key.as_str())) {
+            let near = nearest(key, known.iter().copied());
+            self.at_key(key, |reader| reader.report(unknown(key, near).about_key()));
+        }
     }
 
     /// Runs `read` with the pointer at a key.

@@ -202,10 +202,9 @@ fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
     }
     let message = phrase!("unknown dialect `{name}`; SillyTavern's rules apply", name = excerpt(name));
     let unknown = Diagnostic::warning(codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
-    findings.add(match nearest(name, DIALECTS.iter().map(|(known, _)| *known)) {
-        Some(near) => unknown.with_guess(near, Fix::text),
-        None => unknown.with_help(phrase!("write `sillytavern`, `ccv3` or `risuai`")),
-    });
+    let near = nearest(name, DIALECTS.iter().map(|(known, _)| *known));
+    let help = || phrase!("write `sillytavern`, `ccv3` or `risuai`");
+    findings.add(unknown.with_guess_or(near, Fix::text, help));
     Dialect::Plain
 }
 

@@ -84,9 +84,6 @@ fn triggers<'n>(id: &'n str, noun: &'n WorldbookEntry) -> impl Iterator<Item = D
         let message =
             phrase!("unknown generation type `{kind}` in `{id}`", kind = excerpt(kind), id = excerpt(id));
         let finding = Diagnostic::warning(codes::BAD_VALUE, message).at_pointer(format!("/triggers/{at}"));
-        match nearest(kind, TRIGGERS) {
-            Some(near) => finding.with_guess(near, Fix::text),
-            None => finding.with_help(phrase!("remove it")),
-        }
+        finding.with_guess_or(nearest(kind, TRIGGERS), Fix::text, || phrase!("remove it"))
     })
 }

@@ -87,13 +87,10 @@ impl Findings {
         // The suggestion keeps a prefix of the id.
         let prefix = spelled.strip_suffix(id).unwrap_or_default();
         let near = self.near(id, known).map(|near| (format!("{prefix}{}", near.name), near.is_certain));
-        let unknown = match near {
-            Some((name, is_certain)) => {
-                let near = NearestName { name: &name, is_certain };
-                unknown.with_guess(near, |known| Fix::value(known).below("/id"))
-            }
-            None => unknown.with_help(phrase!("list all processors with `ctx processors list`")),
-        };
+        let near = near.as_ref().map(|(name, is_certain)| NearestName { name, is_certain: *is_certain });
+        let fix = |known: &str| Fix::value(known).below("/id");
+        let help = || phrase!("list all processors with `ctx processors list`");
+        let unknown = unknown.with_guess_or(near, fix, help);
         self.push(unknown, winner.setting, None);
     }
 
@@ -105,16 +102,13 @@ impl Findings {
         fields: &BTreeSet<&str>,
     ) {
         let unknown = Diagnostic::warning(codes::UNKNOWN_SETTING, message).about_key();
-        let unknown = match self.near(key, fields.iter().copied()) {
-            Some(near) => unknown.with_guess(near, Fix::key),
-            None if fields.is_empty() => {
-                unknown.with_help(phrase!("remove the key; this processor has no settings"))
+        let help = || {
+            if fields.is_empty() {
+                return phrase!("remove the key; this processor has no settings");
             }
-            None => unknown.with_help(phrase!(
-                "use one of these settings: {fields}",
-                fields = Argument::names(fields, Divider::Comma)
-            )),
+            phrase!("use one of these settings: {fields}", fields = Argument::names(fields, Divider::Comma))
         };
+        let unknown = unknown.with_guess_or(self.near(key, fields.iter().copied()), Fix::key, help);
         self.push(unknown, setting, Some(key));
     }
 

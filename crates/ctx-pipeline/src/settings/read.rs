@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use ctx_types::{Argument, Diagnostic, Divider, Fix, Phrase, Reader, excerpt, nearest, phrase};
+use ctx_types::{Argument, Diagnostic, Divider, Fix, NearestName, Phrase, Reader, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use super::{ProcessorSetting, SettingOrigin, SettingPlace, SettingsLayer, old};
@@ -116,9 +116,7 @@ fn entry(item: &Value, reader: &mut Reader) -> Option<ProcessorSetting> {
         reader.report(wrong_type("an object with the `id` of a processor", item));
         return None;
     };
-    for key in object.keys().filter(|key| !KEYS.contains(&key.as_str())) {
-        reader.at_key(key, |reader| reader.report(unknown_key(key)));
-    }
+    reader.unknown_fields(object, &KEYS, unknown_key);
     let config = field(object, "config", "an object", reader, |value| value.as_object().cloned());
     let pointer = reader.pointer();
     Some(ProcessorSetting {
@@ -138,20 +136,16 @@ pub(super) fn field<T>(
     reader: &mut Reader,
     read: impl Fn(&Value) -> Option<T>,
 ) -> Option<T> {
-    let value = object.get(key).filter(|value| !value.is_null())?;
-    let known = read(value);
-    if known.is_none() {
+    reader.field(object, key, &read, |value| {
         let unquoted = value.as_str().and_then(|text| serde_json::from_str::<Value>(text.trim()).ok());
-        let wrong = match unquoted.filter(|meant| read(meant).is_some()) {
+        match unquoted.filter(|meant| read(meant).is_some()) {
             Some(meant) => {
                 let help = phrase!("write `{meant}` without quotes", meant = meant.to_string());
                 wrong_type(expected, value).with_help(help).with_fix(Fix::value(meant))
             }
             None => wrong_type(expected, value),
-        };
-        reader.at_key(key, |reader| reader.report(wrong));
-    }
-    known
+        }
+    })
 }
 
 /// Treats null as missing; reports anything but an object.
@@ -183,17 +177,12 @@ fn priority(value: &Value) -> Option<i64> {
     whole.filter(|priority| (-MAX_PRIORITY..=MAX_PRIORITY).contains(priority))
 }
 
-fn unknown_key(key: &str) -> Diagnostic {
-    let unknown = Diagnostic::warning(
-        codes::UNKNOWN_SETTING,
-        phrase!("unknown key `{key}` in an entry of `processors`", key = excerpt(key)),
-    )
-    .about_key();
-    match nearest(key, KEYS) {
-        Some(near) => unknown.with_guess(near, Fix::key),
-        None => unknown.with_help(phrase!(
+fn unknown_key(key: &str, near: Option<NearestName<'_>>) -> Diagnostic {
+    let message = phrase!("unknown key `{key}` in an entry of `processors`", key = excerpt(key));
+    Diagnostic::warning(codes::UNKNOWN_SETTING, message).with_guess_or(near, Fix::key, || {
+        phrase!(
             "use one of {keys}; put processor settings in `config`",
             keys = Argument::names(KEYS, Divider::Comma)
-        )),
-    }
+        )
+    })
 }

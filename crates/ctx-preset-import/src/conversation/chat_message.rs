@@ -163,10 +163,9 @@ fn role(message: &mut Message, reader: &mut Reader) -> Role {
         };
         let unknown =
             Diagnostic::warning(codes::UNKNOWN_ROLE, phrase!("{problem}; role `user` is used", problem));
-        let unknown = match given.and_then(|given| nearest(given, ROLES)) {
-            Some(near) => unknown.with_guess(near, Fix::text),
-            None => unknown.with_help(phrase!("use `system`, `developer`, `user`, `assistant` or `tool`")),
-        };
+        let near = given.and_then(|given| nearest(given, ROLES));
+        let help = || phrase!("use `system`, `developer`, `user`, `assistant` or `tool`");
+        let unknown = unknown.with_guess_or(near, Fix::text, help);
         if message.map.contains_key("role") {
             reader.at_key("role", |reader| reader.report(unknown));
         } else {

@@ -217,11 +217,10 @@ const TARGETS: [&str; 7] = ["system", "developer", "user", "assistant", "tool", 
 pub(super) fn unknown_value(what: &'static str, value: &str, known: &[&str]) -> Diagnostic {
     let message = phrase!("unknown {what} `{value}`", what = Phrase::from(what), value = excerpt(value));
     let unknown = Diagnostic::warning(codes::RULE_VALUE, message);
-    match nearest(value, known.iter().copied()) {
-        Some(near) => unknown.with_guess(near, Fix::text),
-        None => unknown.with_help(phrase!(
+    unknown.with_guess_or(nearest(value, known.iter().copied()), Fix::text, || {
+        phrase!(
             "use one of {known}; the value is ignored until then",
             known = Argument::names(known, Divider::Comma)
-        )),
-    }
+        )
+    })
 }

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Phrase, excerpt, phrase};
+use ctx_types::{Diagnostic, Phrase, Reader, excerpt, phrase};
 use serde_json::Value;
 
 use crate::codes;
@@ -49,35 +49,32 @@ impl VariableDefinitions {
     ///
     /// Invalid items are ignored, and reported with a JSON pointer into the agent's file.
     pub fn read(config: &Value, report: &mut dyn FnMut(Diagnostic)) -> Option<Self> {
-        let mut warn = |message: Phrase, pointer: &str| report(warning(message).at_pointer(pointer));
-        match config {
-            Value::Null => return None,
-            Value::Object(fields) => match fields.get("enabled") {
-                Some(Value::Bool(true)) => {}
-                None | Some(Value::Null | Value::Bool(false)) => return None,
-                Some(_) => {
-                    warn(
-                        phrase!("`enabled` must be `true` or `false`; the variables are ignored"),
-                        "/variableConfig/enabled",
-                    );
-                    return None;
-                }
-            },
-            _ => {
-                warn(
-                    phrase!("`variableConfig` must be an object; the variables are ignored"),
-                    "/variableConfig",
-                );
-                return None;
+        let mut reader = Reader::new();
+        let definitions = reader.at_key("variableConfig", |reader| Self::read_config(config, reader));
+        reader.finish().into_iter().for_each(report);
+        definitions
+    }
+
+    fn read_config(config: &Value, reader: &mut Reader) -> Option<Self> {
+        let Value::Object(fields) = config else {
+            if !config.is_null() {
+                let message = phrase!("`variableConfig` must be an object; the variables are ignored");
+                reader.report(warning(message));
             }
+            return None;
+        };
+        let is_enabled = reader.field(fields, "enabled", Value::as_bool, |_| {
+            warning(phrase!("`enabled` must be `true` or `false`; the variables are ignored"))
+        });
+        if is_enabled != Some(true) {
+            return None;
         }
         let mut definitions = Self::default();
         if let Some(items) = config.get("definitions").filter(|items| !items.is_null()) {
             let mut hasher = DefaultHasher::new();
             hasher.write(items.to_string().as_bytes());
             definitions.fingerprint = hasher.finish();
-            let top = Group { pointer: "/variableConfig/definitions".to_owned(), ..Group::default() };
-            definitions.read_group(items, &top, report);
+            reader.at_key("definitions", |reader| definitions.read_group(items, &Group::default(), reader));
         }
         Some(definitions)
     }
@@ -92,36 +89,27 @@ impl VariableDefinitions {
         self.list.get(*self.by_path.get(path)?)
     }
 
-    fn read_group(&mut self, items: &Value, group: &Group, report: &mut dyn FnMut(Diagnostic)) {
-        let mut warn = |message: Phrase| report(warning(message).at_pointer(&*group.pointer));
+    fn read_group(&mut self, items: &Value, group: &Group, reader: &mut Reader) {
+        let mut warn = |message: Phrase| reader.report(warning(message));
         let Value::Array(items) = items else { return warn(phrase!("the variables must be a list")) };
         if group.depth == MAX_DEPTH {
             return warn(phrase!("variable groups are nested deeper than {limit} levels", limit = MAX_DEPTH));
         }
         for (index, item) in items.iter().enumerate() {
             if self.list.len() == MAX_DEFINITIONS {
-                return report(
-                    warning(phrase!(
-                        "more than {limit} variables; the rest is ignored",
-                        limit = MAX_DEFINITIONS
-                    ))
-                    .at_pointer(&*group.pointer),
-                );
+                let limit = MAX_DEFINITIONS;
+                return reader
+                    .report(warning(phrase!("more than {limit} variables; the rest is ignored", limit)));
             }
-            let pointer = format!("{}/{index}", group.pointer);
-            if let Err(problem) = self.read_item(item, group, &pointer, report) {
-                report(warning(problem).at_pointer(pointer));
-            }
+            reader.at_index(index, |reader| {
+                if let Err(problem) = self.read_item(item, group, reader) {
+                    reader.report(warning(problem));
+                }
+            });
         }
     }
 
-    fn read_item(
-        &mut self,
-        item: &Value,
-        group: &Group,
-        pointer: &str,
-        report: &mut dyn FnMut(Diagnostic),
-    ) -> Result<(), Phrase> {
+    fn read_item(&mut self, item: &Value, group: &Group, reader: &mut Reader) -> Result<(), Phrase> {
         let text = |key: &str| item.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let key = text("key").map(str::trim).ok_or_else(|| phrase!("a variable has no `key`"))?;
         let path = if group.path.is_empty() { key.to_owned() } else { format!("{}.{key}", group.path) };
@@ -130,10 +118,9 @@ impl VariableDefinitions {
         }
         let is_hidden = group.is_hidden || item.get("hidden").and_then(Value::as_bool) == Some(true);
         if text("type") == Some("group") || item.get("children").is_some_and(Value::is_array) {
-            let pointer = format!("{pointer}/children");
-            let inner = Group { path, pointer, depth: group.depth + 1, is_hidden };
+            let inner = Group { path, depth: group.depth + 1, is_hidden };
             if let Some(children) = item.get("children").filter(|children| !children.is_null()) {
-                self.read_group(children, &inner, report);
+                reader.at_key("children", |reader| self.read_group(children, &inner, reader));
             }
             return Ok(());
         }
@@ -143,7 +130,7 @@ impl VariableDefinitions {
         if self.by_path.contains_key(path.as_str()) {
             return Err(phrase!("duplicate variable `{path}`; the first one is used", path));
         }
-        let mut warn = |message: Phrase| report(warning(message).at_pointer(pointer));
+        let mut warn = |message: Phrase| reader.report(warning(message));
         let (min, max) = bounds(item, &path, &mut warn);
         let initial = VariableValue::from_json(item.get("initialValue").unwrap_or(&Value::Null));
         if initial.size() > MAX_VALUE {
@@ -193,7 +180,6 @@ impl VariableDefinition {
 #[derive(Default)]
 struct Group {
     path: String,
-    pointer: String,
     depth: usize,
     is_hidden: bool,
 }

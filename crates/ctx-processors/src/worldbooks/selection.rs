@@ -62,11 +62,10 @@ impl Selection {
         let finding = Diagnostic::info(codes::MISSING_WORLDBOOK, message);
         let known = self.library.iter().flat_map(|book| [&*book.name, &*book.id]);
         let compared = if before < MAX_GUESSED { MAX_COMPARED } else { 0 };
-        match nearest(id, known.filter(|name| !name.is_empty()).take(compared)) {
-            Some(near) => finding.with_guess(near, Fix::text),
-            None => finding
-                .with_help(phrase!("pass a worldbook with this id or name, for example with `--worldbook`")),
-        }
+        let near = nearest(id, known.filter(|name| !name.is_empty()).take(compared));
+        finding.with_guess_or(near, Fix::text, || {
+            phrase!("pass a worldbook with this id or name, for example with `--worldbook`")
+        })
     }
 
     fn find(&self, id: &str) -> Option<usize> {

@@ -217,10 +217,7 @@ impl<'a> PlacementReader<'a> {
         help: Phrase,
     ) {
         let unknown = Diagnostic::warning(codes::PLACEMENT_SPELLING, message).at_pointer(pointer);
-        self.diagnostics.push(match near {
-            Some(near) => unknown.with_guess(near, Fix::text),
-            None => unknown.with_help(help),
-        });
+        self.diagnostics.push(unknown.with_guess_or(near, Fix::text, || help));
     }
 
     fn report_unclear(&mut self, pointer: &str, message: Phrase, help: Phrase) {

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use ctx_types::{Argument, Diagnostic, Divider, Fix, Reader, excerpt, nearest, phrase};
+use ctx_types::{Argument, Diagnostic, Divider, Fix, Reader, excerpt, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;
@@ -105,16 +105,12 @@ impl Template {
     }
 
     fn of_map(map: &Map<String, Value>, reader: &mut Reader) -> Self {
-        for key in map.keys().filter(|key| !KEYS.contains(&key.as_str())) {
+        reader.unknown_fields(map, &KEYS, |key, near| {
             let message = phrase!("unknown key `{key}` in a template", key = excerpt(key));
-            let finding = Diagnostic::warning(codes::TEMPLATE, message).about_key();
-            let finding = match nearest(key, KEYS) {
-                Some(near) => finding.with_guess(near, Fix::key),
-                None => finding
-                    .with_help(phrase!("use one of {keys}", keys = Argument::list(KEYS, Divider::Comma))),
-            };
-            reader.at_key(key, |reader| reader.report(finding));
-        }
+            Diagnostic::warning(codes::TEMPLATE, message).with_guess_or(near, Fix::key, || {
+                phrase!("use one of {keys}", keys = Argument::list(KEYS, Divider::Comma))
+            })
+        });
         let mut fields = Fields { map, reader };
         Self {
             name: fields.text("name"),
