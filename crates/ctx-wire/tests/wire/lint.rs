@@ -405,8 +405,8 @@ fn checks_reasoning_models_of_openai() {
     assert_eq!(
         found,
         [
-            "error[CTX0536]: the model does not accept parameter `max_tokens` (at /max_tokens)",
             "error[CTX0536]: the model does not accept parameter `top_k` (at /top_k)",
+            "error[CTX0536]: the model does not accept parameter `max_tokens` (at /max_tokens)",
         ]
     );
 }
@@ -423,8 +423,8 @@ fn finds_media_and_long_ids_in_tool_messages() {
             { "role": "tool", "tool_call_id": id, "content": [image] },
         ]),
         &[
-            "error[CTX0533]: call id `cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc…` has 65 bytes; the limit is 64 (at /messages/1/tool_calls/0/id)",
             "warning[CTX0514]: role `tool` cannot have part `image_url` (at /messages/2/content/0)",
+            "error[CTX0533]: call id `cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc…` has 65 bytes; the limit is 64 (at /messages/1/tool_calls/0/id)",
         ],
     );
 }
@@ -530,14 +530,14 @@ fn checks_output_limits_by_the_model() {
     let rules = RequestRules { max_output: Some(8_192), ..RequestRules::default() };
     let user = json!([{ "role": "user", "content": "u" }]);
     let anthropic = |limit: u64| {
-        let body = json!({ "model": "m", "max_tokens": limit, "messages": user });
+        let body = json!({ "model": "claude-3-5-haiku-latest", "max_tokens": limit, "messages": user });
         findings(&body, Dialect::Anthropic, rules)
     };
     assert_snapshot!(anthropic(8_193), @"error[CTX0533]: an output limit of 8193 tokens is above the maximum of the model, 8192 (at /max_tokens)");
     assert_eq!(anthropic(8_192), "");
-    let chat = json!({ "model": "m", "max_completion_tokens": 9_000, "messages": user });
+    let chat = json!({ "model": "gpt-4o", "max_completion_tokens": 9_000, "messages": user });
     assert_snapshot!(findings(&chat, Dialect::OpenaiChat, rules), @"error[CTX0533]: an output limit of 9000 tokens is above the maximum of the model, 8192 (at /max_completion_tokens)");
-    let responses = json!({ "model": "m", "max_output_tokens": 9_000, "input": user });
+    let responses = json!({ "model": "gpt-4o", "max_output_tokens": 9_000, "input": user });
     assert_snapshot!(findings(&responses, Dialect::OpenaiResponses, rules), @"error[CTX0533]: an output limit of 9000 tokens is above the maximum of the model, 8192 (at /max_output_tokens)");
     let contents = json!([{ "role": "user", "parts": [{ "text": "u" }] }]);
     let gemini = json!({ "contents": contents, "generationConfig": { "maxOutputTokens": 9_000 } });
@@ -565,7 +565,7 @@ fn checks_reasoning_effort() {
     assert_snapshot!(chat("gpt-5", &json!({ "reasoning_effort": "xhigh" })), @"error[CTX0536]: the model has no reasoning effort `xhigh`; it has minimal, low, medium, high (at /reasoning_effort)");
     assert_eq!(chat("gpt-5", &json!({ "reasoning_effort": "minimal" })), "");
     assert_eq!(chat("other", &json!({ "reasoning_effort": "xhigh" })), "");
-    let body = json!({ "model": "openai/o3", "input": "u", "reasoning": { "effort": "none" } });
+    let body = json!({ "model": "o3", "input": "u", "reasoning": { "effort": "none" } });
     assert_snapshot!(findings(&body, Dialect::OpenaiResponses, RequestRules::default()), @"error[CTX0536]: the model has no reasoning effort `none`; it has low, medium, high (at /reasoning/effort)");
 }
 

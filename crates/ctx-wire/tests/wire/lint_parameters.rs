@@ -11,12 +11,12 @@ use crate::lint::findings;
 fn finds_parameters_of_other_dialects() {
     let messages = json!([{ "role": "user", "content": "hi" }]);
     let rules = RequestRules { top_k: TopKRule::Rejected, ..RequestRules::default() };
-    let chat = json!({ "model": "m", "messages": messages, "max_output_tokens": 5, "temperature": 2.5 });
-    assert_snapshot!(findings(&chat, Dialect::OpenaiChat, rules), @r"
+    let chat = |model: &str| json!({ "model": model, "messages": messages, "max_output_tokens": 5, "temperature": 2.5 });
+    assert_snapshot!(findings(&chat("gpt-4o"), Dialect::OpenaiChat, rules), @r"
     error[CTX0536]: this API dialect has no parameter `max_output_tokens` (at /max_output_tokens)
     error[CTX0533]: `temperature` must be between 0 and 2 (at /temperature)
     ");
-    assert_snapshot!(findings(&chat, Dialect::OpenaiChat, RequestRules::default()), @r"
+    assert_snapshot!(findings(&chat("m"), Dialect::OpenaiChat, RequestRules::default()), @r"
     warning[CTX0536]: this API dialect has no parameter `max_output_tokens` (at /max_output_tokens)
     warning[CTX0533]: `temperature` must be between 0 and 2 (at /temperature)
     ");
@@ -29,7 +29,7 @@ fn finds_parameters_of_other_dialects() {
         json!({ "model": "m", "messages": messages, "max_tokens": 5, "stop": ["x"], "temperature": 1.5 });
     assert_snapshot!(findings(&anthropic, Dialect::Anthropic, rules), @r"
     error[CTX0536]: this API dialect has no parameter `stop` (at /stop)
-    error[CTX0533]: `temperature` must be between 0 and 1 (at /temperature)
+    warning[CTX0533]: `temperature` must be between 0 and 1 (at /temperature)
     ");
     let contents = json!([{ "role": "user", "parts": [{ "text": "hi" }] }]);
     let gemini = json!({ "contents": contents, "max_tokens": 5, "generationConfig": { "temperature": 3 } });
@@ -47,7 +47,7 @@ fn finds_parameters_of_other_dialects() {
 #[test]
 fn finds_parts_of_other_dialects() {
     let parts = json!([{ "type": "input_text", "text": "hi" }, { "type": "image", "source": {} }]);
-    let body = json!({ "model": "m", "messages": [{ "role": "user", "content": parts }] });
+    let body = json!({ "model": "gpt-4o", "messages": [{ "role": "user", "content": parts }] });
     let rules = RequestRules { top_k: TopKRule::Rejected, ..RequestRules::default() };
     assert_snapshot!(findings(&body, Dialect::OpenaiChat, rules), @r"
     error[CTX0514]: role `user` cannot have part `input_text` (at /messages/0/content/0)
