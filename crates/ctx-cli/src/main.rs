@@ -46,8 +46,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns whether an error beside the result of a command fails it. Other commands count errors themselves, or run until
-/// they are stopped.
+/// Returns whether a reported error sets the exit code of a command that gave a result. Other commands count errors
+/// themselves, or run until they are stopped.
 const fn counts_errors(command: &Command) -> bool {
     !matches!(
         command,

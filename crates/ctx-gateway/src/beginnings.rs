@@ -153,13 +153,8 @@ mod tests {
     #[test]
     fn separates_failed_results() {
         let hash = |failed: bool| {
-            let node = Node::new(Role::Tool, "x");
-            let node = serde_json::to_value(&node).unwrap();
-            let mut node: serde_json::Map<_, _> = node.as_object().unwrap().clone();
-            if failed {
-                node.insert("metadata".into(), json!({ "isError": true }));
-            }
-            let node: Node = serde_json::from_value(Value::Object(node)).unwrap();
+            let file = json!({ "role": "tool", "content": "x", "metadata": { "isError": failed } });
+            let node: Node = serde_json::from_value(file).unwrap();
             assert_eq!(node.is_tool_error(), failed);
             let mut running = Running::new("owner", "agent");
             running.extend(&[Node::new(Role::Assistant, "a"), node])

@@ -1,4 +1,4 @@
-//! client keys of clients. The key file contains their hashes and permissions.
+//! Client keys. The key file contains their hashes and permissions.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -31,7 +31,7 @@ pub struct KeyFile {
     pub keys: Vec<KeyEntry>,
 }
 
-/// A client key of a client.
+/// A client key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyEntry {
     /// Name of the key, which owns its conversations.

@@ -116,7 +116,7 @@ impl Catalogue {
                     let is_quoted = value.len() > 1 && value.starts_with('`') && value.ends_with('`');
                     let is_free = match name {
                         "message" | "thing" | "reason" | "found" => is_quoted,
-                        // A sentence is no path.
+                        // A path has no spaces.
                         "path" => !value.contains(' '),
                         _ => true,
                     };

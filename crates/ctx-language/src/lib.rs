@@ -92,7 +92,7 @@ impl Language {
         format!("{outcome} {}：{}", self.source(decision), self.say(&decision.reason))
     }
 
-    /// Names the source of a decision and how many share the decision.
+    /// Names the source of a decision and the number of further sources.
     ///
     /// ```
     /// use ctx_language::Language;

@@ -16,7 +16,7 @@ use crate::texts::Position;
 /// The kind of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentKind {
-    /// A file that is read.
+    /// A file of `ctx` or of another application.
     Format(Format),
     /// A request body in an API dialect.
     RequestBody(Dialect),

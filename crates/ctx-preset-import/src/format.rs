@@ -262,7 +262,7 @@ pub(crate) fn detected_in(document: &Document, name: &str) -> Detected {
     }
 }
 
-/// Returns the formats by which formats can be read, each once.
+/// Returns the readers of formats, each once.
 fn readers_of(formats: &[Format]) -> Vec<Format> {
     let mut readers = Vec::new();
     for format in formats {

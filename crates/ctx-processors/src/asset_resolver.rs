@@ -18,7 +18,7 @@ impl AssetResolver {
 }
 
 impl TypedProcessor for AssetResolver {
-    type Prepared = AttachmentPolicy;
+    type Setup = AttachmentPolicy;
 
     fn descriptor(&self) -> Descriptor {
         built_in(

@@ -59,7 +59,7 @@ choices! {
 }
 
 impl TypedProcessor for AuthorNote {
-    type Prepared = CompiledAuthorNote;
+    type Setup = CompiledAuthorNote;
 
     fn descriptor(&self) -> Descriptor {
         optional(

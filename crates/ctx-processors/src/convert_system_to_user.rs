@@ -15,7 +15,7 @@ use crate::settings::optional;
 pub struct ConvertSystemToUser;
 
 impl TypedProcessor for ConvertSystemToUser {
-    type Prepared = ConvertSettings;
+    type Setup = ConvertSettings;
 
     fn descriptor(&self) -> Descriptor {
         optional(

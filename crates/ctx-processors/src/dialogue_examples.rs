@@ -45,7 +45,7 @@ settings! {
 }
 
 impl TypedProcessor for DialogueExamples {
-    type Prepared = CompiledDialogueExamples;
+    type Setup = CompiledDialogueExamples;
 
     fn descriptor(&self) -> Descriptor {
         optional(

@@ -8,7 +8,7 @@ use ctx_types::{
 };
 
 use crate::message_costs::MessageCosts;
-use crate::removal::{Fate, Removal, RemovalReport};
+use crate::removal::{Reduction, Removal, RemovalReport};
 use crate::token_limiter::{Fit, LimiterSettings, Units, is_droppable};
 use crate::window::{LoadedWindow, WindowSize, is_one_of_several};
 
@@ -39,9 +39,9 @@ pub(crate) fn drop_oldest(
     let mut messages = cx.draft.take_messages();
     let reason = phrase!("does not fit the budget of {budget}", budget = budget_phrase(cx.inputs.budget));
     let gone = 0..all - usize::from(shortened.is_some());
-    let fate = Fate::Dropped(Arc::new(reason.clone()));
-    let fates = gone.flat_map(|unit| units.members(unit)).map(|number| (number, fate.clone()));
-    let removal = Removal { fates: fates.collect(), digests: Vec::new() };
+    let reduction = Reduction::Dropped(Arc::new(reason.clone()));
+    let reductions = gone.flat_map(|unit| units.members(unit)).map(|number| (number, reduction.clone()));
+    let removal = Removal { reductions: reductions.collect(), digests: Vec::new() };
     let mut dropped = removal.gone_count(&messages);
     let mut decisions = Vec::new();
     if let Some(ShortenedMessage { index, message, decision }) = shortened {

@@ -15,7 +15,7 @@ use crate::transcription_processor::language;
 pub struct EnsureAlternatingRoles;
 
 impl TypedProcessor for EnsureAlternatingRoles {
-    type Prepared = Placeholders;
+    type Setup = Placeholders;
 
     fn descriptor(&self) -> Descriptor {
         optional(

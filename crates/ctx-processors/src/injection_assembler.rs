@@ -59,7 +59,7 @@ settings! {
 }
 
 impl TypedProcessor for InjectionAssembler {
-    type Prepared = CompiledAssembler;
+    type Setup = CompiledAssembler;
 
     fn descriptor(&self) -> Descriptor {
         built_in(

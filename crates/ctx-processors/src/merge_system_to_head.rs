@@ -19,7 +19,7 @@ impl MergeSystemToHead {
 }
 
 impl TypedProcessor for MergeSystemToHead {
-    type Prepared = HeadSettings;
+    type Setup = HeadSettings;
 
     fn descriptor(&self) -> Descriptor {
         built_in(

@@ -55,7 +55,7 @@ settings! {
 const WITHOUT_BUDGET: u64 = 2_000;
 
 impl TypedProcessor for RecallProcessor {
-    type Prepared = RecallSettings;
+    type Setup = RecallSettings;
 
     fn descriptor(&self) -> Descriptor {
         optional(

@@ -87,7 +87,7 @@ settings! {
 const CHECK_EVERY: usize = 16;
 
 impl TypedProcessor for RegexProcessor {
-    type Prepared = Arc<CompiledRules>;
+    type Setup = Arc<CompiledRules>;
 
     fn descriptor(&self) -> Descriptor {
         built_in(

@@ -10,14 +10,14 @@ use crate::window::is_one_of_several;
 
 /// What happens to a message.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Fate {
+pub(crate) enum Reduction {
     /// Part of a digest.
     Merged(Arc<Phrase>),
     Dropped(Arc<Phrase>),
     Cut(Message, Arc<Phrase>),
 }
 
-impl Fate {
+impl Reduction {
     pub(crate) const fn is_gone(&self) -> bool {
         matches!(self, Self::Merged(_) | Self::Dropped(_))
     }
@@ -36,7 +36,7 @@ pub(crate) struct Digest {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Removal {
     /// By number; other messages stay.
-    pub(crate) fates: BTreeMap<usize, Fate>,
+    pub(crate) reductions: BTreeMap<usize, Reduction>,
     /// In order.
     pub(crate) digests: Vec<Digest>,
 }
@@ -74,12 +74,12 @@ pub(crate) struct RemovalReport {
 
 impl Removal {
     pub(crate) fn is_gone(&self, number: usize) -> bool {
-        self.fates.get(&number).is_some_and(Fate::is_gone)
+        self.reductions.get(&number).is_some_and(Reduction::is_gone)
     }
 
     /// Counts removed messages without injections.
     pub(crate) fn gone_count(&self, messages: &[Message]) -> usize {
-        let gone = self.fates.iter().filter(|(_, fate)| fate.is_gone());
+        let gone = self.reductions.iter().filter(|(_, reduction)| reduction.is_gone());
         gone.filter(|(number, _)| !is_one_of_several(&messages[**number])).count()
     }
 
@@ -95,9 +95,9 @@ impl Removal {
             while let Some(digest) = digests.next_if(|digest| digest.before <= number) {
                 remaining.insert_digest(digest, &is_unloaded);
             }
-            match self.fates.get(&number) {
-                Some(Fate::Merged(_) | Fate::Dropped(_)) => continue,
-                Some(Fate::Cut(short, _)) => remaining.messages.push(short.clone()),
+            match self.reductions.get(&number) {
+                Some(Reduction::Merged(_) | Reduction::Dropped(_)) => continue,
+                Some(Reduction::Cut(short, _)) => remaining.messages.push(short.clone()),
                 None => remaining.messages.push(message.clone()),
             }
             remaining.origins.push(Origin::Message(number));
@@ -127,7 +127,7 @@ impl Removal {
         moved
     }
 
-    /// Appends one decision for each run of messages with the same fate, then for each moved injection that
+    /// Appends one decision for each run of messages with the same reduction, then for each moved injection that
     /// the assembler has not reported, then for each removed placement with several depths.
     pub(crate) fn decisions(
         &self,
@@ -139,9 +139,11 @@ impl Removal {
         let RemovalReport { mut decisions, moved: moved_reason, dropped: dropped_reason } = report;
         let mut placements = BTreeMap::new();
         let mut dropped: Vec<Decision> = Vec::new();
-        for (message, fate) in self.fates.iter().map(|(number, fate)| (&messages[*number], fate)) {
+        for (message, reduction) in
+            self.reductions.iter().map(|(number, reduction)| (&messages[*number], reduction))
+        {
             if !is_one_of_several(message) {
-                push_decision(&mut decisions, message, fate, costing);
+                push_decision(&mut decisions, message, reduction, costing);
                 continue;
             }
             let known = *placements.entry(placement_id(&message.source)).or_insert(dropped.len());
@@ -165,16 +167,21 @@ fn placement_id(source: &Source) -> (SourceKind, Option<&str>, Option<usize>) {
     (source.kind, source.id.as_deref(), source.index())
 }
 
-fn push_decision(decisions: &mut Vec<Decision>, message: &Message, fate: &Fate, costing: &MessageCosts<'_>) {
-    let (outcome, reason) = match fate {
-        Fate::Cut(short, reason) => {
+fn push_decision(
+    decisions: &mut Vec<Decision>,
+    message: &Message,
+    reduction: &Reduction,
+    costing: &MessageCosts<'_>,
+) {
+    let (outcome, reason) = match reduction {
+        Reduction::Cut(short, reason) => {
             let bytes = message.content.len().saturating_sub(short.content.len());
             let cut = Decision::new(Outcome::Cut, message.source.clone(), Phrase::clone(reason));
             decisions.push(Decision { bytes: Some(bytes), ..cut });
             return;
         }
-        Fate::Merged(reason) => (Outcome::Merged, reason),
-        Fate::Dropped(reason) => (Outcome::Dropped, reason),
+        Reduction::Merged(reason) => (Outcome::Merged, reason),
+        Reduction::Dropped(reason) => (Outcome::Dropped, reason),
     };
     let (tokens, is_exact) = costing.text(message);
     let tokens = if is_exact { TokenFigure::Exact(tokens) } else { TokenFigure::AtMost(tokens) };

@@ -31,7 +31,7 @@ impl RequestCompressor {
 }
 
 impl TypedProcessor for RequestCompressor {
-    type Prepared = CompressionSettings;
+    type Setup = CompressionSettings;
 
     fn descriptor(&self) -> Descriptor {
         optional(

@@ -49,7 +49,7 @@ choices! {
 const LONGEST_NAME: usize = 64;
 
 impl TypedProcessor for SpeakerNames {
-    type Prepared = CompiledNames;
+    type Setup = CompiledNames;
 
     fn descriptor(&self) -> Descriptor {
         optional(305, "speaker-names", "Speaker names", "Sends or removes speaker names")

@@ -14,7 +14,7 @@ use crate::settings::optional;
 pub struct SquashSystem;
 
 impl TypedProcessor for SquashSystem {
-    type Prepared = SquashSettings;
+    type Setup = SquashSettings;
 
     fn descriptor(&self) -> Descriptor {
         optional(510, "squash-system", "Squash system messages", "Joins adjacent unnamed system messages")

@@ -56,7 +56,7 @@ settings! {
 }
 
 impl TypedProcessor for TokenLimiter {
-    type Prepared = LimiterSettings;
+    type Setup = LimiterSettings;
 
     fn descriptor(&self) -> Descriptor {
         built_in(

@@ -22,7 +22,7 @@ use crate::settings::built_in;
 pub struct TranscriptionProcessor;
 
 impl TypedProcessor for TranscriptionProcessor {
-    type Prepared = TranscriptionSettings;
+    type Setup = TranscriptionSettings;
 
     fn descriptor(&self) -> Descriptor {
         built_in(

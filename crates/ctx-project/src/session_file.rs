@@ -123,7 +123,7 @@ impl SessionFile {
         Some(phrase!("{reason}; {out}", reason, out = help))
     }
 
-    /// Returns what the file is, if it is a list of messages, which has no undo history.
+    /// Returns the format of a list of messages, which has no undo history.
     pub fn list_form(&self) -> Option<Format> {
         match &self.origin {
             Origin::File(origin) if origin.format != Format::Session => Some(origin.format),

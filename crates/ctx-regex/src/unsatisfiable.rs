@@ -5,7 +5,7 @@ pub(crate) fn is_unsatisfiable(root: &Node, is_multiline: bool) -> bool {
     frequency(root, is_multiline) == Frequency::Never
 }
 
-/// How often a pattern matches, possibly with the empty text.
+/// Frequency of matches, including the empty text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Frequency {
     Never,

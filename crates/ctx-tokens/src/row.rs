@@ -86,9 +86,10 @@ pub(crate) struct PartialFacts {
     request: PartialRules,
 }
 
-type Slot<S, T> = fn(&mut S) -> &mut T;
+/// Returns the field of a struct that a key sets.
+type Field<S, T> = fn(&mut S) -> &mut T;
 
-const CAPABILITIES: [(&str, Slot<Capabilities, bool>); 7] = [
+const CAPABILITIES: [(&str, Field<Capabilities, bool>); 7] = [
     ("vision", |may| &mut may.vision),
     ("audio", |may| &mut may.audio),
     ("video", |may| &mut may.video),
@@ -98,7 +99,7 @@ const CAPABILITIES: [(&str, Slot<Capabilities, bool>); 7] = [
     ("midSystem", |may| &mut may.mid_system),
 ];
 
-const OVERHEADS: [(&str, Slot<Overheads, u32>); 5] = [
+const OVERHEADS: [(&str, Field<Overheads, u32>); 5] = [
     ("perMessage", |adds| &mut adds.per_message),
     ("perName", |adds| &mut adds.per_name),
     ("perReply", |adds| &mut adds.per_reply),
@@ -106,9 +107,13 @@ const OVERHEADS: [(&str, Slot<Overheads, u32>); 5] = [
     ("withTools", |adds| &mut adds.with_tools),
 ];
 
-fn set<S, T: Copy, const N: usize>(all: &mut S, slots: [(&str, Slot<S, T>); N], values: [Option<T>; N]) {
-    for ((_, slot), value) in slots.iter().zip(values) {
-        *slot(all) = value.unwrap_or(*slot(all));
+fn set_fields<S, T: Copy, const N: usize>(
+    target: &mut S,
+    fields: [(&str, Field<S, T>); N],
+    values: [Option<T>; N],
+) {
+    for ((_, field), value) in fields.iter().zip(values) {
+        *field(target) = value.unwrap_or(*field(target));
     }
 }
 
@@ -223,8 +228,8 @@ impl PartialFacts {
 
     pub(crate) fn complete(self, model: &str) -> ModelFacts {
         let mut unknown = ModelFacts::unknown(model);
-        set(&mut unknown.capabilities, CAPABILITIES, self.capabilities);
-        set(&mut unknown.overheads, OVERHEADS, self.overheads);
+        set_fields(&mut unknown.capabilities, CAPABILITIES, self.capabilities);
+        set_fields(&mut unknown.overheads, OVERHEADS, self.overheads);
         let encoding = self.encoding.unwrap_or(unknown.encoding);
         let is_known = self.name.is_some();
         ModelFacts {

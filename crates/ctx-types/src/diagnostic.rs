@@ -139,7 +139,7 @@ impl Diagnostic {
         if near.is_certain { asked.with_fix(fix(near.name)) } else { asked }
     }
 
-    /// Suggests a similar name, or gives help if there is none.
+    /// Suggests a similar name; without one, adds `help`.
     #[must_use]
     pub fn with_guess_or(
         self,

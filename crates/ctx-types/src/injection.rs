@@ -49,7 +49,7 @@ impl Injection {
 
 /// Position of an injected message among the injections of its slot.
 ///
-/// It is not sent: all ranks are equal, so that messages differ only by what is sent.
+/// Not sent. All ranks compare as equal, because the comparison of messages covers only sent data.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotRank {
     /// Tie-breaker before [`Rank`].

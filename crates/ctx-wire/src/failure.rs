@@ -138,7 +138,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// The title of a web page, else its words without tags.
+/// Returns the title of a web page, or its text without tags.
 fn page_words(page: &str) -> String {
     let title = page.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
     let text = title.map_or(page, |(title, _)| title);

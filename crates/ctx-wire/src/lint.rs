@@ -92,8 +92,8 @@ const MAX_METADATA: usize = 16;
 const MAX_METADATA_KEY: usize = 64;
 const MAX_METADATA_VALUE: usize = 512;
 
-/// Returns whether the model's name is one of a router (`openai/gpt-5`) or of open weights on a server of one's own
-/// (`deepseek-r1:14b`, `DeepSeek-R1`), which may accept more than the provider.
+/// Checks for the model name of a router (`openai/gpt-5`) or of open weights on a local server (`deepseek-r1:14b`,
+/// `DeepSeek-R1`), which may accept more than the provider.
 fn is_served_by_others(body: &Json<'_>) -> bool {
     let model = body.get("model").and_then(Json::as_str).unwrap_or_default();
     let model = model.strip_prefix("models/").unwrap_or(model);
@@ -174,9 +174,9 @@ fn check_output_limit(
 
 /// Returns the API dialect of a request body; `None` for any other document.
 ///
-/// `contents` are Gemini's, `input` is that of responses, a `prompt` that of a text completion. A list of messages is
-/// Anthropic's with `anthropic_version`, `system`, Anthropic's blocks, tools or thinking, or with a Claude model,
-/// `max_tokens` and no parameter of chat completions; otherwise it is a chat completion.
+/// Gemini has `contents`, responses have `input`, and text completions a `prompt`. Messages are Anthropic's with
+/// `anthropic_version`, `system`, Anthropic's blocks, tools or thinking, or with a Claude model, `max_tokens` and without
+/// parameters of chat completions. Otherwise they are a chat completion.
 pub fn detect(body: &Value) -> Option<Dialect> {
     if body.get("contents").is_some_and(|contents| contents.is_array() || contents.get("parts").is_some()) {
         return Some(Dialect::Gemini);
@@ -264,12 +264,14 @@ fn has_chat_fields(body: &Value, messages: &[Value]) -> bool {
 /// Returns whether messages have a role or calls of chat completions. Anthropic has system messages only after the
 /// first message.
 fn has_chat_roles(messages: &[Value]) -> bool {
-    let role = |message: &Value| message.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let has_role = |message: &Value, roles: &[&str]| {
+        message.get("role").and_then(Value::as_str).is_some_and(|role| roles.contains(&role))
+    };
     let is_chat = |message: &Value| {
-        matches!(&*role(message), "tool" | "function" | "developer")
+        has_role(message, &["tool", "function", "developer"])
             || message.get("tool_calls").is_some_and(Value::is_array)
     };
-    messages.first().is_some_and(|first| role(first) == "system") || messages.iter().any(is_chat)
+    messages.first().is_some_and(|first| has_role(first, &["system"])) || messages.iter().any(is_chat)
 }
 
 /// Returns whether a tool is one of Anthropic's: with a schema of its own, or by a type such as `bash_20250124`.

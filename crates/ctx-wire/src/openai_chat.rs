@@ -8,9 +8,9 @@ mod reply;
 pub(crate) mod stream;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::{Diagnostic, Message, Reasoning};
+use ctx_types::{Code, Diagnostic, Message, Reasoning};
 use serde_json::{Value, json};
 
 use crate::blocks::BREAKPOINT;
@@ -61,9 +61,10 @@ pub fn encode_with<'a>(messages: &'a [Message], request: &Request<'a>, options: 
     let parameters = Object::merged(accepted);
     put_parameters(&mut body, parameters, &["model", "messages", "tools"], &mut found);
     let body = body.into();
+    let earlier = EarlierFindings::new(&found);
     let news: Vec<Diagnostic> = lint::openai_chat(&body, options.rules)
         .into_iter()
-        .filter(|finding| !is_told(finding, &found))
+        .filter(|finding| !earlier.cover(finding))
         .collect();
     found.extend(news);
     Encoded::new(body, found)
@@ -108,20 +109,31 @@ impl ReplyState {
     }
 }
 
-/// Returns whether a finding of the linter is reported already: an unaccepted part, or a message that is empty
-/// because its reasoning is not sent.
-fn is_told(finding: &Diagnostic, found: &[Diagnostic]) -> bool {
-    let message = finding.location.pointer.as_deref().and_then(|pointer| pointer.strip_suffix("/content"));
-    let is_cause = |earlier: &Diagnostic| {
-        earlier.code == codes::REASONING_NOT_SENT && earlier.location.pointer.as_deref() == message
-    };
-    let is_same = |earlier: &Diagnostic| {
-        earlier.code == codes::PART_NOT_ACCEPTED && earlier.location.pointer == finding.location.pointer
-    };
-    match finding.code {
-        codes::EMPTY_CONTENT => message.is_some() && found.iter().any(is_cause),
-        codes::PART_NOT_ACCEPTED => found.iter().any(is_same),
-        _ => false,
+/// Places of what the encoder reported, which the linter finds again.
+struct EarlierFindings {
+    parts: BTreeSet<String>,
+    /// Messages that are empty because their reasoning is not sent.
+    without_reasoning: BTreeSet<String>,
+}
+
+impl EarlierFindings {
+    fn new(found: &[Diagnostic]) -> Self {
+        let places = |code: Code| {
+            let with_code = found.iter().filter(|finding| finding.code == code);
+            with_code.filter_map(|finding| finding.location.pointer.clone()).collect()
+        };
+        Self { parts: places(codes::PART_NOT_ACCEPTED), without_reasoning: places(codes::REASONING_NOT_SENT) }
+    }
+
+    fn cover(&self, finding: &Diagnostic) -> bool {
+        let Some(place) = finding.location.pointer.as_deref() else { return false };
+        match finding.code {
+            codes::PART_NOT_ACCEPTED => self.parts.contains(place),
+            codes::EMPTY_CONTENT => {
+                place.strip_suffix("/content").is_some_and(|message| self.without_reasoning.contains(message))
+            }
+            _ => false,
+        }
     }
 }
 

@@ -62,7 +62,7 @@ pub enum TurnFailure {
     TooLarge(Box<Overflow>),
     /// The answer has neither words nor calls.
     Blank,
-    /// The provider filtered the answer, or the model refused to give one.
+    /// The provider filtered the reply, or the model refused.
     Filtered,
     /// The model still called tools when it had been asked as often as allowed.
     TooManyRounds {

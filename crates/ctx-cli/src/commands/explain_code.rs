@@ -48,7 +48,7 @@ fn nothing(language: Language, code: &str) -> Phrase {
     phrase!("unknown code `{code}`; did you mean {near}?", code, near = Argument::list(&near, Divider::Or))
 }
 
-/// How many similar codes are named.
+/// Maximum number of similar codes.
 const MAX_NEAR: usize = 3;
 
 /// Writes all of it as JSON.

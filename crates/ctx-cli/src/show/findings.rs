@@ -27,10 +27,10 @@ use crate::show::{is_coloured, stderr_width, to_stderr};
 /// How many findings of one file or run are shown before the rest is counted.
 const MAX_SHOWN: usize = 100;
 
-/// Whether an error was reported beside a result.
+/// Whether an error was reported.
 static HAS_ERRORS: AtomicBool = AtomicBool::new(false);
 
-/// Returns whether an error was reported beside a result.
+/// Returns whether an error was reported.
 pub(crate) fn has_errors() -> bool {
     HAS_ERRORS.load(Ordering::Relaxed)
 }

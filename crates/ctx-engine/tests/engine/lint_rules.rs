@@ -61,7 +61,7 @@ fn thinking() -> Value {
 }
 
 #[test]
-fn finds_what_anthropic_rejects() {
+fn finds_errors_in_anthropic_bodies() {
     let hi = json!([user(&json!("hi"))]);
     let of = |changes: Value| errors(Dialect::Anthropic, &claude("claude-sonnet-4-5", &changes));
     let said = |content: Value| of(json!({ "messages": [hi[0], content, hi[0]] }));
@@ -113,12 +113,12 @@ fn finds_what_anthropic_rejects() {
 }
 
 #[test]
-fn accepts_what_anthropic_accepts() {
+fn accepts_anthropic_bodies() {
     let hi = user(&json!("hi"));
     let budget = json!({ "type": "enabled", "budget_tokens": 2_000 });
     let search = json!({ "type": "server_tool_use", "id": "s", "name": "web_search", "input": {} });
     for (model, changes) in [
-        // A paused turn goes on.
+        // A paused turn continues.
         ("claude-opus-4-6", json!({ "messages": [hi, assistant(&json!([search]))] })),
         ("claude-sonnet-4-5", json!({ "messages": [hi, assistant(&json!(""))] })),
         ("claude-fable-5", json!({ "tool_choice": { "type": "any" } })),
@@ -154,7 +154,7 @@ fn accepts_what_anthropic_accepts() {
 }
 
 #[test]
-fn finds_what_openai_rejects() {
+fn finds_errors_in_chat_completions() {
     let of = |model: &str, changes: Value| errors(Dialect::OpenaiChat, &chat(model, &changes));
     let tool = json!({ "type": "function", "function": { "name": "f", "parameters": { "type": "object" } } });
     let strict = |schema: Value| json!({ "type": "function", "function": { "name": "f", "strict": true, "parameters": schema } });
@@ -200,7 +200,7 @@ fn finds_what_openai_rejects() {
 }
 
 #[test]
-fn accepts_what_openai_and_routers_accept() {
+fn accepts_chat_completions_of_openai_and_routers() {
     for (model, changes) in [
         ("openai/gpt-5", json!({ "max_tokens": 100, "temperature": 0.5 })),
         ("deepseek/deepseek-v3.2", json!({ "max_tokens": 16_000 })),

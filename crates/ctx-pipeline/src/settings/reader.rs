@@ -36,7 +36,7 @@ impl<'a> SettingsReader<'a> {
     }
 }
 
-/// A type of settings.
+/// A type of settings: `bool` also for a choice of two options, where the last one is `true`.
 pub trait SettingValue {
     /// Converts a value that the field accepts.
     fn from_setting(value: &Value, field: &ConfigField) -> Self;
@@ -54,7 +54,6 @@ macro_rules! setting_values {
 setting_values! {
     Value: |value, _| value.clone(),
     String: |value, _| value.as_str().unwrap_or_default().to_owned(),
-    // For a choice, whether it is the last one.
     bool: |value, field| value.as_bool().unwrap_or_else(|| is_last(value, field)),
     f64: |value, _| value.as_f64().unwrap_or_default(),
     i64: |value, _| value.as_f64().unwrap_or_default() as Self,

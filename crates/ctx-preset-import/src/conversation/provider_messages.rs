@@ -39,8 +39,8 @@ pub(super) fn convert(items: Vec<(usize, Value)>) -> Vec<(usize, Value)> {
 
 /// Returns the system prompt of a request body as a message; `None` if it has none.
 ///
-/// `place` is that of its messages. A `system` counts only in a request body of Anthropic, which has a model, or a
-/// version for Bedrock and Vertex.
+/// `place` is the pointer to its messages. A `system` is read only in a request body of Anthropic: with a model, or with
+/// a version for Bedrock and Vertex.
 pub(super) fn system(file: &mut Map<String, Value>, place: &str) -> Option<Value> {
     let is_body =
         ["model", "anthropic_version"].iter().any(|key| file.get(*key).is_some_and(Value::is_string));

@@ -93,7 +93,7 @@ impl UnsentFields {
         STORED.into_iter().any(|key| item.get(key).is_some())
     }
 
-    /// Adds the fields of a message that is read, except for the one that is reported as misspelled.
+    /// Adds the fields of a message, except for a field reported as misspelled.
     pub(super) fn add(&mut self, index: usize, message: &Map<String, Value>, misspelled: Option<&str>) {
         let is_result = get(message, "role").and_then(Value::as_str) == Some(Role::Tool.as_str());
         let is_progress =

@@ -68,7 +68,7 @@ fn explain(error: &serde_json::Error, text: &str) -> ImportError {
     ImportError::Json { line, column, help: help(&message), message }
 }
 
-/// What is wrong with a comment.
+/// The fault of a comment.
 const COMMENT: &str = "JSON has no comments";
 
 /// Returns the error of a document that begins with a comment.

@@ -54,16 +54,16 @@ impl CompressedHistory {
     /// Caches the removal of the messages before `end`.
     pub(super) fn new(settings: Settings, draft: &[Message], end: usize, removal: &Removal) -> Self {
         let numbers: Vec<usize> = (0..end).filter(|number| is_free(&draft[*number])).collect();
-        let fates = numbers.iter().enumerate();
-        let fates =
-            fates.filter_map(|(position, number)| Some((position, removal.fates.get(number)?.clone())));
+        let reductions = numbers.iter().enumerate();
+        let reductions = reductions
+            .filter_map(|(position, number)| Some((position, removal.reductions.get(number)?.clone())));
         let digests = removal.digests.iter().map(|Digest { before, message }| Digest {
             before: numbers.partition_point(|number| number < before),
             message: message.clone(),
         });
         Self {
             settings,
-            removal: Removal { fates: fates.collect(), digests: digests.collect() },
+            removal: Removal { reductions: reductions.collect(), digests: digests.collect() },
             messages: numbers.into_iter().map(|number| draft[number].clone()).collect(),
         }
     }
@@ -92,10 +92,10 @@ impl CompressedHistory {
             number - draft[..number].iter().rev().take_while(|message| is_one_of_several(message)).count()
         };
         let mut removal = Removal::default();
-        for (position, fate) in self.removal.fates.range(missing..) {
+        for (position, reduction) in self.removal.reductions.range(missing..) {
             let number = numbers[position - missing];
-            let first = if fate.is_gone() { start(number) } else { number };
-            removal.fates.extend((first..=number).map(|number| (number, fate.clone())));
+            let first = if reduction.is_gone() { start(number) } else { number };
+            removal.reductions.extend((first..=number).map(|number| (number, reduction.clone())));
         }
         let digests = self.removal.digests.iter().map(|Digest { before, message }| {
             let next = numbers.get(before.saturating_sub(missing));

@@ -9,7 +9,7 @@ use ctx_types::{Diagnostic, Message, Phrase, Place, phrase};
 
 use crate::compression::cache::{CompressedHistory, CompressionCache, EarlierRemoval, is_free};
 use crate::compression::settings::Settings;
-use crate::removal::{Digest, Fate, Origin, RemainingMessages, Removal};
+use crate::removal::{Digest, Origin, Reduction, RemainingMessages, Removal};
 use crate::window::unloaded_slot;
 
 pub(crate) struct CompressionInput<'a> {
@@ -133,7 +133,7 @@ struct NextRemoval<'a> {
 
 impl<'a> NextRemoval<'a> {
     fn new(earlier: &Removal, given: &'a RemainingMessages) -> Self {
-        let removal = Removal { fates: earlier.fates.clone(), digests: Vec::new() };
+        let removal = Removal { reductions: earlier.reductions.clone(), digests: Vec::new() };
         Self { given, removal, newest_digest: None }
     }
 
@@ -154,16 +154,16 @@ impl<'a> NextRemoval<'a> {
                 }
             }
             Action::Summarise | Action::Drop => {
-                let fate = match &self.newest_digest {
+                let reduction = match &self.newest_digest {
                     Some(digest) if step.action == Action::Summarise => {
                         let id = digest.source.id.as_deref().unwrap_or("a note");
                         let reason =
                             phrase!("older than the newest messages; replaced by `{note}`", note = id);
-                        Fate::Merged(Arc::new(reason))
+                        Reduction::Merged(Arc::new(reason))
                     }
-                    _ => Fate::Dropped(Arc::new(step.reason.clone())),
+                    _ => Reduction::Dropped(Arc::new(step.reason.clone())),
                 };
-                step.range.clone().for_each(|index| self.remove(index, &fate));
+                step.range.clone().for_each(|index| self.remove(index, &reduction));
             }
         }
     }
@@ -183,22 +183,22 @@ impl<'a> NextRemoval<'a> {
                 self.keep(index);
             }
             Some(Origin::Message(number)) => {
-                self.removal.fates.insert(*number, Fate::Cut(short.clone(), reason.clone()));
+                self.removal.reductions.insert(*number, Reduction::Cut(short.clone(), reason.clone()));
             }
             Some(Origin::Digest { before }) => self.write(*before, short),
             None => {}
         }
     }
 
-    fn remove(&mut self, index: usize, fate: &Fate) {
+    fn remove(&mut self, index: usize, reduction: &Reduction) {
         match self.given.origins.get(index) {
             Some(Origin::Message(number)) => {
-                self.removal.fates.insert(*number, fate.clone());
+                self.removal.reductions.insert(*number, reduction.clone());
             }
             // An earlier digest, with all messages that it replaced.
             Some(Origin::Digest { .. }) => {
-                let earlier = self.removal.fates.values_mut().filter(|earlier| earlier.is_gone());
-                earlier.for_each(|earlier| earlier.clone_from(fate));
+                let earlier = self.removal.reductions.values_mut().filter(|earlier| earlier.is_gone());
+                earlier.for_each(|earlier| earlier.clone_from(reduction));
             }
             None => {}
         }

@@ -136,7 +136,7 @@ impl<'a, 'f> Turns<'a, 'f> {
         }
     }
 
-    /// Adds a system message. It joins the one before it only if both have the same fields, such as `clear_at`.
+    /// Adds a system message, or joins it with the previous turn if both have the same fields, such as `clear_at`.
     fn push_system(&mut self, blocks: Vec<Json<'a>>, fields: Vec<Field<'a>>) {
         match self.written.last_mut() {
             Some(turn) if turn.role == "system" && turn.fields == fields => turn.blocks.extend(blocks),

@@ -72,7 +72,7 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     found
 }
 
-/// Returns a field under its name, or under the same name in snake case: Gemini accepts both. `null` is no field.
+/// Returns a field under its name, or under the same name in snake case: Gemini accepts both. Ignores `null`.
 fn field<'a>(value: &'a Json<'a>, name: &str) -> Option<&'a Json<'a>> {
     entry(value, name).map(|(_, value)| value)
 }

@@ -32,11 +32,11 @@ pub(crate) fn check(body: &Json<'_>, rules: RequestRules) -> Vec<Diagnostic> {
     };
     if limit.is_some_and(|limit| limit < MIN_OUTPUT) {
         let text = phrase!("`max_output_tokens` must be {limit} or more", limit = MIN_OUTPUT);
-        found.push(refused(codes::DIALECT_LIMIT, text).at_pointer("/max_output_tokens"));
+        of_model.push(refused(codes::DIALECT_LIMIT, text).at_pointer("/max_output_tokens"));
     }
     if body.get("background") == Some(&Json::Bool(true)) && body.get("store") == Some(&Json::Bool(false)) {
         let text = phrase!("`{name}` needs `{needed}`", name = "background", needed = "store");
-        found.push(refused(codes::REJECTED_PARAMETER, text).at_pointer("/background"));
+        of_model.push(refused(codes::REJECTED_PARAMETER, text).at_pointer("/background"));
     }
     check_schemas(body, &mut found);
     let items = body.get("input").and_then(Json::as_list).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Names and values of parameters.
 
-use ctx_types::{Diagnostic, Fix, excerpt, nearest_key, phrase, pointer_step};
+use ctx_types::{Diagnostic, excerpt, nearest_key, phrase, pointer_step};
 
 use super::refused;
 use crate::codes;
@@ -9,7 +9,7 @@ use crate::json::{Json, Object};
 /// A parameter of other API dialects.
 pub(super) struct ForeignParameter {
     name: &'static str,
-    /// The parameter to use instead; empty if there is none.
+    /// The parameter to use instead, or an empty text.
     replacement: &'static str,
 }
 
@@ -91,7 +91,7 @@ pub(super) fn check_names(
 }
 
 /// Parameters of all API dialects that are often written by hand.
-const KNOWN: [&str; 30] = [
+const KNOWN: [&str; 32] = [
     "contents",
     "frequency_penalty",
     "generationConfig",
@@ -103,7 +103,9 @@ const KNOWN: [&str; 30] = [
     "max_tokens",
     "messages",
     "metadata",
+    "min_tokens",
     "model",
+    "models",
     "presence_penalty",
     "reasoning",
     "reasoning_effort",
@@ -124,17 +126,17 @@ const KNOWN: [&str; 30] = [
     "top_p",
 ];
 
-/// Suggests a name for each misspelled parameter. Other unknown parameters may be those of a server.
+/// Suggests a name for each misspelled parameter whose right name is not set. Other unknown parameters may belong to a
+/// server, so the suggestion is not applied as a fix.
 pub(super) fn check_spelling(body: &Json<'_>, found: &mut Vec<Diagnostic>) {
     let keys = body.as_object().into_iter().flat_map(Object::iter).map(|(key, _)| &**key);
     for key in keys.filter(|key| !KNOWN.contains(key)) {
         // Gemini accepts both spellings.
         let is_gemini = |known: &&str| key.replace('_', "").eq_ignore_ascii_case(known);
-        let Some(near) = nearest_key(key, KNOWN).filter(|near| !is_gemini(near)) else { continue };
+        let is_meant = |near: &&str| !is_gemini(near) && body.get(near).is_none();
+        let Some(near) = nearest_key(key, KNOWN).filter(is_meant) else { continue };
         let text = phrase!("unknown parameter `{name}`", name = excerpt(key));
-        let finding = Diagnostic::warning(codes::REJECTED_PARAMETER, text)
-            .with_suggestion(near)
-            .with_fix(Fix::key(near));
+        let finding = Diagnostic::warning(codes::REJECTED_PARAMETER, text).with_suggestion(near);
         found.push(finding.at_pointer(format!("/{}", pointer_step(key))));
     }
 }

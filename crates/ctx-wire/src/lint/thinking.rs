@@ -47,7 +47,7 @@ pub(super) fn check(
     if matches!(setting, "enabled" | "adaptive") {
         check_samplers(body, rules, &mut report);
     }
-    // A compacted conversation is no prefill. A paused turn ends with a call of a server tool, or with its result.
+    // A compacted conversation is not a prefill. A paused turn ends with a call of a server tool, or with its result.
     let is_calling = |block: &Json<'_>| {
         let kind = block.get("type").and_then(Json::as_str).unwrap_or_default();
         kind.ends_with("tool_use") || kind.ends_with("_tool_result") || kind == "compaction"
@@ -111,7 +111,7 @@ fn check_budget(body: &Json<'_>, report: &mut impl FnMut(&str, Phrase)) {
     if budget < MIN_BUDGET {
         report(PLACE, phrase!("the thinking budget must be at least {limit} tokens", limit = MIN_BUDGET));
     }
-    // With interleaved thinking, the budget is that of the whole turn.
+    // With interleaved thinking, the budget covers the whole turn.
     let is_interleaved = has_beta(body, "interleaved-thinking");
     if let Some(limit) = number(body.get("max_tokens")).filter(|limit| budget >= *limit && !is_interleaved) {
         report(

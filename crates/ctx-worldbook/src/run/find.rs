@@ -15,7 +15,7 @@ use crate::status::{GaveUp, KeyHit, KeyPlace};
 
 const MAX_FINDINGS: usize = 100;
 
-/// One search may use 1/32 of the remaining steps: slow keys leave some for others.
+/// One search may use 1/32 of the remaining steps: slow keys leave some to the rest.
 const PART_OF_STEPS: u64 = 32;
 
 impl<'r> Run<'r, '_> {

@@ -95,7 +95,7 @@ const MAIN: &str = "main";
 
 pub(crate) const PERSONA: &str = "personaDescription";
 
-/// What stands around the own text of the marker of the persona: `SillyTavern` sends it without a persona.
+/// Conditions around the own text of the persona marker: `SillyTavern` sends it without a persona.
 pub(crate) const OWN_PERSONA: [&str; 2] = ["{{#if persona}}{{persona}}{{else}}", "{{/if}}"];
 
 const EXAMPLES: &str = "dialogueExamples";

@@ -150,8 +150,8 @@ impl<'v> ChatPreset<'v> {
         named.filter(is_unsent).map(|prompt| prompt.name().unwrap_or(prompt.id)).collect()
     }
 
-    /// Returns the order in which prompts are sent; of several places of one prompt the first counts, unless the prompt
-    /// is sent at each.
+    /// Returns the order of the sent prompts. A repeated prompt is sent only at its first place, unless `SillyTavern`
+    /// sends it at each.
     pub(crate) fn order(self) -> Vec<Ordered<'v>> {
         let Some(order) = self.ordered_by() else {
             let ordered =

@@ -1,4 +1,4 @@
-//! Entries that stand for a prompt once more: where the order repeats it, and where it is not for a kind of generation.
+//! Further entries of a prompt: for each repetition in the order, and for generation types that its triggers exclude.
 
 use ctx_types::GenerationKind;
 use serde_json::{Value, json};
@@ -8,17 +8,17 @@ use super::{Arrangement, MAIN, Marker, PERSONA, entry};
 use crate::formats::sillytavern::person::PersonaPlace;
 use crate::formats::sillytavern::preset::Prompt;
 
-/// The end of the id of an entry that stands for a prompt in the kinds of generation that the prompt is not for.
+/// Suffix of the id of an entry for the generation types that the triggers of its prompt exclude.
 const OTHERWISE: &str = ":otherwise";
 
-/// Returns the prompt of an entry that stands for it once more, by its id.
+/// Returns the prompt of a further entry, given the id of the entry.
 pub(crate) fn repeated(id: &str) -> Option<&str> {
     let (identifier, number) = id.rsplit_once(':')?;
     (number == &OTHERWISE[1..] || number.parse::<usize>().is_ok()).then_some(identifier)
 }
 
 impl<'v> Arrangement<'v> {
-    /// Returns a prompt that the order has once more.
+    /// Returns the entry for a repetition of a prompt in the order.
     pub(super) fn repeated_prompt(&self, identifier: &str, count: usize) -> Option<Value> {
         let prompt = self.named(identifier)?;
         let content = self.content(identifier, Some(prompt));
@@ -26,8 +26,8 @@ impl<'v> Arrangement<'v> {
         Some(entry(Some(prompt), &id, &content, true, self.lane(identifier)))
     }
 
-    /// Returns what stands for the main prompt where it is off or not for a kind of generation: `SillyTavern` empties
-    /// it then. A card's text stands over it only in the latter case.
+    /// Returns the entry for a main prompt that is disabled or that its triggers exclude: `SillyTavern` empties it. Only
+    /// for excluded generation types, a card's text replaces it.
     pub(super) fn untriggered_main(&self, main: Prompt<'v>, is_enabled: bool) -> Option<Value> {
         let triggers = if is_enabled { other_triggers(main)? } else { Vec::new() };
         let over = self.over(MAIN).filter(|_| is_enabled && !main.forbids_overrides());
@@ -42,7 +42,7 @@ impl<'v> Arrangement<'v> {
         Some(entry)
     }
 
-    /// Returns a marker where its prompt is not for a kind of generation: as if the order did not have it.
+    /// Returns the entry of a marker for the generation types that its triggers exclude, as if the order lacked it.
     pub(super) fn untriggered_marker(&self, marker: &Marker) -> Option<Value> {
         let triggers = other_triggers(self.named(marker.identifier)?)?;
         if marker.identifier == PERSONA && self.persona != PersonaPlace::Marker {
@@ -67,7 +67,7 @@ fn set_triggers(entry: &mut Value, triggers: &[&str]) {
     }
 }
 
-/// Returns the kinds of generation that a prompt is not for; none if it is for all.
+/// Returns the generation types that the triggers of a prompt exclude. `None` means that it has no triggers or all.
 fn other_triggers(prompt: Prompt<'_>) -> Option<Vec<&'static str>> {
     let triggers = prompt.triggers();
     let others = GenerationKind::WORDS.into_iter().filter(|kind| !triggers.contains(kind));

@@ -1,17 +1,17 @@
-//! Texts of a card that stand over texts of a preset.
+//! Texts of a card that override texts of a preset.
 
 use std::ops::Range;
 
 use super::MAIN;
 
-/// The macro that stands for the text over which another one stands.
+/// Macro for the overridden text.
 const ORIGINAL: &str = "original";
 
 pub(super) fn has_original(text: &str) -> bool {
     find_original(text).is_some()
 }
 
-/// Returns the text of a card over that of a prompt.
+/// Returns the text of a card that overrides a prompt.
 pub(super) fn overriding(identifier: &str, over: &str, own: &str) -> String {
     let text = with_original(&over.replace('\r', ""), own);
     if !may_be_empty(over) {
@@ -22,7 +22,7 @@ pub(super) fn overriding(identifier: &str, over: &str, own: &str) -> String {
     format!("{{{{#if {field}}}}}{text}{{{{else}}}}{own}{{{{/if}}}}")
 }
 
-/// Returns whether a text consists of macros alone, of which nothing may be left. O(length).
+/// Checks for a text of macros alone, which may expand to nothing. O(length).
 pub(super) fn may_be_empty(text: &str) -> bool {
     let (mut rest, mut depth) = (text, 0_usize);
     while let Some(letter) = rest.chars().next() {
@@ -59,7 +59,7 @@ fn find_original(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// Puts a text in the place of the first `{{original}}` of another, and nothing in that of the others.
+/// Replaces the first `{{original}}` with a text and removes the others.
 fn with_original(text: &str, original: &str) -> String {
     let mut result = String::with_capacity(text.len() + original.len());
     let (mut rest, mut original) = (text, Some(original));
