@@ -4,7 +4,7 @@ mod gateway;
 mod model;
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -21,6 +21,8 @@ pub(crate) struct Place {
     root: PathBuf,
     /// The language of the output; English if absent.
     language: Option<String>,
+    /// Variables that the page exports.
+    variables: Vec<(String, String)>,
     model: Option<Model>,
     gateway: Option<Gateway>,
 }
@@ -38,7 +40,8 @@ impl Place {
     pub(crate) fn new(root: &Path) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let here = folder.path().to_owned();
-        Self { folder, here, root: root.to_owned(), language: None, model: None, gateway: None }
+        let root = root.to_owned();
+        Self { folder, here, root, language: None, variables: vec![], model: None, gateway: None }
     }
 
     /// Goes on in a new folder, with a copy of this one.
@@ -81,7 +84,7 @@ impl Place {
     pub(crate) fn run(&mut self, line: &str) -> String {
         let mut shown = String::new();
         let mut input = String::new();
-        for call in calls(&self.addressed(line)) {
+        for call in self.calls(&self.addressed(line)) {
             if let Some(name) = &call.input {
                 input = fs::read_to_string(self.here.join(name)).unwrap();
             }
@@ -89,7 +92,9 @@ impl Place {
             shown.push_str(&told);
             input = printed;
             if let Some(name) = &call.output {
-                fs::write(self.here.join(name), &input).unwrap();
+                let path = self.here.join(name.replace("~/", ""));
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, &input).unwrap();
                 input.clear();
             }
         }
@@ -97,22 +102,76 @@ impl Place {
         self.model.as_ref().map_or_else(|| shown.clone(), |model| model.hide_address(&shown))
     }
 
-    /// Returns what is wrong with the options of a command, if anything.
-    pub(crate) fn check_usage(&self, line: &str) -> Option<String> {
+    /// Runs the numbered lines of a block `sh` in a copy of the folder. Returns what those print that fail.
+    pub(crate) fn run_usages<'l>(
+        &mut self,
+        lines: impl Iterator<Item = (usize, &'l String)>,
+    ) -> Vec<(usize, &'l str, String)> {
+        let folder = tempfile::tempdir().unwrap();
+        copy(&self.here, folder.path());
+        let here = std::mem::replace(&mut self.here, folder.path().to_owned());
+        let run = |(at, line): (usize, &'l String)| Some((at, &**line, self.run_usage(line)?));
+        let faults = lines.filter_map(run).collect();
+        self.here = here;
+        faults
+    }
+
+    /// Returns what a line prints if it fails. Skips commands of other programs.
+    fn run_usage(&mut self, line: &str) -> Option<String> {
         let line = line.split_once(" #").map_or(line, |(line, _)| line);
-        calls(line).into_iter().find_map(|call| {
-            let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
-            let (folder, arguments) = match *words {
-                ["ctx", ref arguments @ ..] => (self.folder.path(), [arguments, &["--help"]].concat()),
-                ["cargo", "run", "-p", "ctx-cli", "--", ref arguments @ ..] => {
-                    (&*self.root, arguments.to_vec())
-                }
-                _ => return None,
-            };
-            let output = ctx(folder, &arguments).stdin(Stdio::null()).output().unwrap();
-            let told = String::from_utf8_lossy(&output.stderr).into_owned();
-            (!output.status.success()).then_some(told)
-        })
+        let words: Vec<String> = shlex::split(line).unwrap_or_default();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match *words {
+            ["ctx", "studio", ..] => self.watch(line, &["--no-open", "--port", "0"]),
+            ["ctx", "test", .., "--watch"] => self.watch(line, &[]),
+            ["ctx", "serve", ref arguments @ ..] if arguments.first() != Some(&"key") => {
+                self.serve_briefly(&words[1..])
+            }
+            ["ctx", "chat", ..] if !line.contains("--base-url") => {
+                self.failure(&format!("{line} --base-url {}", model::SHOWN))
+            }
+            ["ctx", ..] | ["export", _] => self.failure(line),
+            ["cargo", "run", "-p", "ctx-cli", "--", ref arguments @ ..] => {
+                let output = ctx(&self.root, arguments).stdin(Stdio::null()).output().unwrap();
+                let told = String::from_utf8_lossy(&output.stderr).into_owned();
+                (!output.status.success()).then_some(told)
+            }
+            _ => None,
+        }
+    }
+
+    fn failure(&mut self, line: &str) -> Option<String> {
+        let shown = self.run(line);
+        shown.contains("[exit code ").then_some(shown)
+    }
+
+    fn serve_briefly(&self, arguments: &[&str]) -> Option<String> {
+        let mut arguments = [arguments, &["--base-url", model::SHOWN]].concat();
+        if let Some(at) = arguments.iter().position(|word| *word == "--port") {
+            arguments.drain(at..at + 2);
+        }
+        let (gateway, shown) = Gateway::start(self.command(&arguments));
+        gateway.is_none().then_some(shown)
+    }
+
+    /// Starts a command that runs until it is stopped, and stops it after its first line.
+    fn watch(&self, line: &str, further: &[&str]) -> Option<String> {
+        let call = self.calls(line).pop()?;
+        let words: Vec<&str> = call.words.iter().skip(1).map(String::as_str).collect();
+        let mut child = ctx(&self.here, &[&words, further].concat())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut first).unwrap();
+        // It may have ended already.
+        drop(child.kill());
+        let mut told = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        child.wait().unwrap();
+        first.trim().is_empty().then_some(told)
     }
 
     /// Returns what goes to the next command of the pipe, and what is told beside it.
@@ -123,7 +182,7 @@ impl Place {
             ["ctx", "serve", ref arguments @ ..] if arguments.first() != Some(&"key") => {
                 // One gateway runs at a time.
                 self.gateway = None;
-                let (gateway, shown) = Gateway::start(ctx(&self.here, &words[1..]));
+                let (gateway, shown) = Gateway::start(self.command(&words[1..]));
                 self.gateway = gateway;
                 (
                     shown.replace(&format!("{}/", self.here.canonicalize().unwrap().display()), ""),
@@ -142,13 +201,18 @@ impl Place {
             ["echo", ref texts @ ..] => (texts.join(" ") + "\n", String::new()),
             ["ls"] => (listing(&self.here), String::new()),
             ["ls", folder] => (listing(&self.here.join(folder)), String::new()),
+            ["export", variable] => {
+                let (name, value) = variable.split_once('=').unwrap();
+                self.variables.push((name.to_owned(), value.to_owned()));
+                (String::new(), String::new())
+            }
             ["cd", folder] => {
                 self.here.push(folder);
                 assert!(self.here.is_dir(), "`cd {folder}`: there is no such folder");
                 (String::new(), String::new())
             }
             _ => panic!(
-                "pages may use `ctx`, `curl`, `cat`, `cd`, `echo` and `ls`, and not `{}`",
+                "pages may use `ctx`, `curl`, `cat`, `cd`, `echo`, `export` and `ls`, and not `{}`",
                 words.join(" ")
             ),
         }
@@ -157,8 +221,7 @@ impl Place {
     /// Runs the command; on a terminal, what goes to both of its outputs stands in the order of writing.
     fn ctx(&self, arguments: &[&str], input: &str, is_shown: bool) -> (String, String) {
         let (mut told, errors) = std::io::pipe().unwrap();
-        let mut command = ctx(&self.here, arguments);
-        command.envs(self.language.iter().map(|name| ("CTX_LANG", name)));
+        let mut command = self.command(arguments);
         if is_shown {
             command.stdout(errors.try_clone().unwrap())
         } else {
@@ -180,6 +243,39 @@ impl Place {
         (printed, shown + &ended)
     }
 
+    /// Takes a line apart into the commands of a pipe.
+    fn calls(&self, line: &str) -> Vec<Call> {
+        let words = shlex::split(line).unwrap_or_else(|| panic!("`{line}` has an open quotation mark"));
+        let parts = words.split(|word| word == "|").map(|words| {
+            let mut call = Call { words: vec![], input: None, output: None };
+            let mut words = words.iter().cloned();
+            while let Some(word) = words.next() {
+                match &*word {
+                    ">" => call.output = words.next(),
+                    "<" => call.input = words.next(),
+                    _ => call.words.extend(self.files(word)),
+                }
+            }
+            call
+        });
+        parts.collect()
+    }
+
+    /// Returns the files of a pattern such as `agents/*.json`, and any other word as it is.
+    fn files(&self, word: String) -> Vec<String> {
+        let Some((folder, extension)) = word.split_once("/*.") else { return vec![word] };
+        let names = listing(&self.here.join(folder));
+        let names = names.split_whitespace().filter(|name| name.ends_with(extension));
+        names.map(|name| format!("{folder}/{name}")).collect()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = ctx(&self.here, arguments);
+        command.envs(self.language.iter().map(|name| ("CTX_LANG", name)));
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
     fn addressed(&self, text: &str) -> String {
         self.model.as_ref().map_or_else(|| text.to_owned(), |model| model.put_address(text))
     }
@@ -195,24 +291,6 @@ fn ctx(folder: &Path, arguments: &[&str]) -> Command {
         .env("CTX_HOME", folder.join(".home"))
         .args(arguments);
     command
-}
-
-/// Takes a line apart into the commands of a pipe.
-fn calls(line: &str) -> Vec<Call> {
-    let words = shlex::split(line).unwrap_or_else(|| panic!("`{line}` has an open quotation mark"));
-    let parts = words.split(|word| word == "|").map(|words| {
-        let mut call = Call { words: vec![], input: None, output: None };
-        let mut words = words.iter().cloned();
-        while let Some(word) = words.next() {
-            match &*word {
-                ">" => call.output = words.next(),
-                "<" => call.input = words.next(),
-                _ => call.words.push(word),
-            }
-        }
-        call
-    });
-    parts.collect()
 }
 
 /// Lists a folder as a terminal shows a short one.

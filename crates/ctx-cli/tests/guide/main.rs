@@ -13,8 +13,10 @@
 //!   `http://localhost:8080`, which a server on loopback stands in for.
 //! - `ctx serve` runs until the page starts another one or ends; `curl` sends a request to it. The id and the time in a
 //!   reply are fixed.
-//! - In a block ```` ```sh ````, the options of each `ctx` command must exist; `cargo run … -- …` is run in the root
-//!   of the repository.
+//! - A block ```` ```sh ```` is run in a copy of the folder, and each of its `ctx` commands must succeed;
+//!   `cargo run … -- …` is run in the root of the repository. `ctx serve`, `ctx studio` and `ctx test --watch` are
+//!   stopped after their first line; `ctx chat` and `ctx serve` get an endpoint on loopback. Commands of other
+//!   programs are not run.
 //!
 //! `GUIDE_UPDATE=1 cargo test -p ctx-cli --test guide` writes what commands print into the pages; read `git diff`.
 

@@ -26,8 +26,8 @@ pub(crate) enum Step {
     Change { name: String, old: String, new: String },
     /// A command is run and should print these lines of the page.
     Command { line: String, output: Range<usize> },
-    /// A command whose options must exist; `at` is its line.
-    Usage { line: String, at: usize },
+    /// Commands that must succeed, whatever they print, each with its line.
+    Usage(Vec<(usize, String)>),
 }
 
 /// A block of code.
@@ -85,7 +85,7 @@ impl Page {
         };
         match &*block.language {
             "console" => commands(&self.lines, lines),
-            "sh" => usages(&self.lines, lines),
+            "sh" => vec![Step::Usage(usages(&self.lines, lines))],
             // The tests of the packages run these programs.
             "python" | "js" => vec![],
             _ if name.is_empty() => vec![],
@@ -126,15 +126,15 @@ fn commands(lines: &[String], inside: Range<usize>) -> Vec<Step> {
     steps
 }
 
-fn usages(lines: &[String], inside: Range<usize>) -> Vec<Step> {
-    let mut steps = Vec::new();
+fn usages(lines: &[String], inside: Range<usize>) -> Vec<(usize, String)> {
+    let mut usages = Vec::new();
     let mut at = inside.start;
     while at < inside.end {
         let (line, below) = joined(&lines[at], lines, at + 1..inside.end);
-        steps.push(Step::Usage { line, at });
+        usages.push((at, line));
         at = below;
     }
-    steps
+    usages
 }
 
 /// Joins a command that goes on where a line ends with a backslash, and returns the line below it.

@@ -40,9 +40,11 @@ pub(crate) fn play(page: &Page, root: &Path) -> Played {
                     renewed.push((output.clone(), output::renewed(shown, &printed)));
                 }
             }
-            Step::Usage { line, at } => {
-                let faults = place.check_usage(line).into_iter();
-                played.faults.extend(faults.map(|fault| format!("{}: `{line}`: {fault}", at + 1)));
+            Step::Usage(lines) => {
+                played.commands += lines.len();
+                let lines = lines.iter().map(|(at, line)| (at + 1, line));
+                let faults = place.run_usages(lines).into_iter();
+                played.faults.extend(faults.map(|(at, line, fault)| format!("{at}: `{line}`: {fault}")));
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::server::{Answer, Server};
 
 /// The address that pages show.
-const SHOWN: &str = "http://localhost:8080";
+pub(crate) const SHOWN: &str = "http://localhost:8080";
 
 /// A server on loopback with the answers that are still to be given.
 pub(crate) struct Model {
