@@ -88,10 +88,10 @@ pub(super) fn missing(id: &str) -> anyhow::Error {
     told(StoreError::NotFound { id: id.to_owned() })
 }
 
-/// An id that is not there, or there already, is a fault of the command line.
+/// A new id that is in use is an error of the command line.
 pub(super) fn told(error: StoreError) -> anyhow::Error {
     match error {
-        StoreError::NotFound { .. } | StoreError::Exists { .. } => ProjectError::Usage(error.phrase()).into(),
+        StoreError::Exists { .. } => ProjectError::Usage(error.phrase()).into(),
         error => error.into(),
     }
 }
