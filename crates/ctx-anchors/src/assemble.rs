@@ -19,6 +19,8 @@ use crate::slots::{SlotContent, SlotPosition, Slots};
 pub struct AssembledPreset {
     /// Messages in request order.
     pub messages: Vec<Message>,
+    /// Number of messages before the conversation.
+    pub front: usize,
     /// Decisions about entries and injections that are not at their intended position.
     pub decisions: Vec<Decision>,
 }
@@ -369,13 +371,13 @@ impl Assembly {
                 phrase!("the preset has no `chat_history`, and `historyWhenUnplaced` is `omit`")
             };
             self.decisions.extend(omitted_history_decision(&window, reason));
-            let messages = self.slots.fill(Vec::new());
-            return AssembledPreset { messages, decisions: self.decisions };
+            let (messages, front) = self.slots.fill(Vec::new());
+            return AssembledPreset { messages, front, decisions: self.decisions };
         }
         let prefix = self.gaps.take_prefix();
-        let mut messages = self.slots.fill(self.gaps.fill());
+        let (mut messages, front) = self.slots.fill(self.gaps.fill());
         messages.extend(prefix);
-        AssembledPreset { messages, decisions: self.decisions }
+        AssembledPreset { messages, front, decisions: self.decisions }
     }
 }
 

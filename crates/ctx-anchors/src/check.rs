@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ctx_types::{
-    Agent, CHAT_HISTORY, Code, Diagnostic, Fix, NearestName, Phrase, Placement, PresetMessage,
+    Agent, CHAT_HISTORY, Code, Diagnostic, Fix, NearestName, Phrase, Placement, PrefixMode, PresetMessage,
     UnplacedHistory, closest, excerpt, nearest, phrase,
 };
 
@@ -30,6 +30,7 @@ pub(crate) fn preset(
     check.anchors();
     check.targets();
     check.check_unplaced();
+    check.check_prefix();
 }
 
 pub(crate) fn second_history(index: usize, chosen: usize) -> Diagnostic {
@@ -228,6 +229,17 @@ impl<'a> Check<'a> {
             let near = nearest(other, ["append", "omit"]);
             let help = || phrase!("use `append` or `omit`");
             self.diagnostics.push(unknown.with_guess_or(near, Fix::text, help));
+        }
+    }
+
+    fn check_prefix(&mut self) {
+        let Some(other) = self.agent.prefix.as_deref() else { return };
+        if PrefixMode::parse(other).is_none() {
+            let message =
+                phrase!("invalid `prefix` value `{other}`; `moving` is used", other = excerpt(other));
+            let unknown = Diagnostic::warning(codes::PREFIX_MODE, message).at_pointer("/prefix");
+            let help = || phrase!("use `moving`, `append-only`, or `auto`");
+            self.diagnostics.push(unknown.with_guess_or(nearest(other, PrefixMode::WORDS), Fix::text, help));
         }
     }
 

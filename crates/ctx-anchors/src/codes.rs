@@ -26,3 +26,5 @@ pub const UNKNOWN_GROUP: Code = Code::new(209, "unknown group");
 pub const MODEL_PATTERN: Code = Code::new(210, "invalid pattern in modelMatch");
 /// `historyWhenUnplaced` is neither `append` nor `omit`.
 pub const UNPLACED_HISTORY: Code = Code::new(211, "invalid historyWhenUnplaced");
+/// `prefix` is not a prefix mode.
+pub const PREFIX_MODE: Code = Code::new(212, "invalid prefix");

@@ -86,24 +86,30 @@ impl Slots {
         list.push(message);
     }
 
-    pub(crate) fn fill(self, history: Vec<Message>) -> Vec<Message> {
+    /// Returns the messages, and how many of them are before the history.
+    pub(crate) fn fill(self, history: Vec<Message>) -> (Vec<Message>, usize) {
         let slot_len = |slot: &Slot| slot.before.len() + 1 + slot.after.len();
         let slots: usize = self.list.iter().map(slot_len).sum();
         let mut messages: Vec<Message> =
             Vec::with_capacity(self.top.len() + slots + history.len() + self.bottom.len());
         let mut history = Some(history);
+        let mut front = None;
         messages.extend(sort_by_rank(self.top));
         for slot in self.list {
             messages.extend(sort_by_rank(slot.before));
             match slot.own {
                 SlotContent::Nothing => {}
                 SlotContent::Message(message) => messages.push(message),
-                SlotContent::History => messages.append(&mut history.take().unwrap_or_default()),
+                SlotContent::History => {
+                    front = front.or(Some(messages.len()));
+                    messages.append(&mut history.take().unwrap_or_default());
+                }
             }
             messages.extend(sort_by_rank(slot.after));
         }
         messages.extend(sort_by_rank(self.bottom));
-        messages
+        let front = front.unwrap_or(messages.len());
+        (messages, front)
     }
 }
 

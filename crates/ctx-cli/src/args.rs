@@ -42,7 +42,7 @@ pub(crate) use session::{
 };
 pub(crate) use studio::StudioArguments;
 pub(crate) use trust::TrustArguments;
-pub(crate) use turn::{ConfigArguments, Kind, SwitchArguments, TurnArguments};
+pub(crate) use turn::{ConfigArguments, Kind, Prefix, SwitchArguments, TurnArguments};
 pub(crate) use worldbook::{
     WorldbookArguments, WorldbookCheckArguments, WorldbookCommand, WorldbookScanArguments,
 };

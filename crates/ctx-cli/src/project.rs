@@ -12,13 +12,13 @@ use ctx_project::options::{
 use ctx_project::session_file::Target;
 use ctx_project::sources::Sources;
 use ctx_project::turn::{Turn, TurnFiles};
-use ctx_types::{Argument, Divider, GenerationKind, Phrase, phrase};
+use ctx_types::{Argument, Divider, GenerationKind, Phrase, PrefixMode, phrase};
 use ctx_wire::Dialect;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::args::{
     ConfigArguments, Counting, CountingArguments, DialectName, EndpointArguments, Kind, MaskSettingArguments,
-    OutputArguments, SummarizerArguments, SwitchArguments, TurnArguments,
+    OutputArguments, Prefix, SummarizerArguments, SwitchArguments, TurnArguments,
 };
 use crate::{lang, show};
 
@@ -163,6 +163,7 @@ pub(crate) fn turn_options(language: Language, arguments: &TurnArguments) -> Tur
         context_tokens: given.context_tokens,
         reserve: given.reserve,
         kind: given.kind.into(),
+        prefix: given.prefix.map(Into::into),
         at: given.at,
         tz: given.tz,
         seed: given.seed,
@@ -228,6 +229,16 @@ impl From<DialectName> for Dialect {
             DialectName::Anthropic => Self::Anthropic,
             DialectName::Gemini => Self::Gemini,
             DialectName::Completion => Self::Completion,
+        }
+    }
+}
+
+impl From<Prefix> for PrefixMode {
+    fn from(prefix: Prefix) -> Self {
+        match prefix {
+            Prefix::Moving => Self::Moving,
+            Prefix::AppendOnly => Self::AppendOnly,
+            Prefix::Auto => Self::Auto,
         }
     }
 }

@@ -1,14 +1,16 @@
 use ctx_pipeline::{Cancel, Inputs, ProcessorError, Run, RunError};
 use ctx_processors::{
-    Cause, CompressionCache, Infeasible, LimiterResult, LoadedWindow, RequestPart, TokenLimiter, WindowSize,
+    AppendOnly, Cause, CompressionCache, Infeasible, LimiterResult, LoadedWindow, RequestPart, TokenLimiter,
+    WindowSize,
 };
 use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, has_media, message_cost, tools_cost};
 use ctx_types::{
-    AttachmentPorts, Deadline, Diagnostic, Embedder, Message, Phrase, Report, Session, Stopwatch,
+    AttachmentPorts, Deadline, Diagnostic, Embedder, Message, Phrase, Report, Session, StablePart, Stopwatch,
     TokenCounter as _, TokenFigure, TurnInput, Usage, UsageLine, phrase,
 };
 use ctx_wire::Dialect;
 
+use crate::append_only::UnloadedDraft;
 use crate::attachments;
 use crate::attempt::{AddedParts, Attempt};
 use crate::codes;
@@ -104,14 +106,16 @@ impl From<RunError> for AssembleError {
 }
 
 pub(crate) struct Assembly<'a> {
-    agent: &'a CompiledAgent,
-    session: &'a Session,
-    turn: &'a TurnInput,
+    pub(crate) agent: &'a CompiledAgent,
+    pub(crate) session: &'a Session,
+    pub(crate) turn: &'a TurnInput,
     ports: Ports<'a>,
     cancel: Cancel,
-    model: ModelFacts,
+    pub(crate) model: ModelFacts,
     counter: Recall<'a>,
-    budget: Budget,
+    pub(crate) budget: Budget,
+    /// Set for an append-only context.
+    pub(crate) append_only: Option<AppendOnly>,
     found: Vec<Diagnostic>,
 }
 
@@ -136,11 +140,19 @@ impl<'a> Assembly<'a> {
         let is_wanted = |finding: &Diagnostic| wants_window || finding.code != ctx_tokens::codes::NO_WINDOW;
         found.extend(unlimited.into_iter().filter(is_wanted));
         let cancel = ports.cancel.cloned().unwrap_or_default();
-        Ok(Self { agent, session, turn, ports, cancel, model, counter, budget, found })
+        Ok(Self { agent, session, turn, ports, cancel, model, counter, budget, append_only: None, found })
+    }
+
+    pub(crate) async fn run(self) -> Result<Context, AssembleError> {
+        if self.is_append_only() {
+            return Box::pin(self.run_append_only()).await;
+        }
+        let (run, tokens) = self.run_windows().await?;
+        Ok(self.finish(run, tokens, None))
     }
 
     /// Runs the pipeline. Doubles the loaded tokens until messages are dropped, unless the size is final.
-    pub(crate) async fn run(self) -> Result<Context, AssembleError> {
+    pub(crate) async fn run_windows(&self) -> Result<(Run, TokenFigure), AssembleError> {
         let mut size = limiter::first_window(self.agent.pipeline(), self.budget.available);
         loop {
             let (run, tokens) = self.run_window(size).await?;
@@ -148,7 +160,7 @@ impl<'a> Assembly<'a> {
             let dropped = run.blackboard.get::<LimiterResult>().map_or(0, |result| result.dropped);
             if skipped == 0 || dropped > 0 || size.is_some_and(|size| size.is_final) {
                 self.keep(&run);
-                return Ok(self.finish(run, tokens));
+                return Ok((run, tokens));
             }
             size = size.map(|size| WindowSize { tokens: size.tokens.saturating_mul(2), ..size });
         }
@@ -170,12 +182,18 @@ impl<'a> Assembly<'a> {
     /// limiter's kept tokens.
     ///
     /// If too little can be dropped, everything droppable is dropped: later processors may then need less.
-    async fn run_window(&self, size: Option<WindowSize>) -> Result<(Run, TokenFigure), AssembleError> {
+    pub(crate) async fn run_window(
+        &self,
+        size: Option<WindowSize>,
+    ) -> Result<(Run, TokenFigure), AssembleError> {
         let pipeline = self.agent.pipeline();
         let from = limiter::recount_from(pipeline);
         let mut run = Run { drafts: self.ports.is_traced.then(Vec::new), ..Run::default() };
         if let Some(size) = size {
             run.blackboard.insert(size);
+        }
+        if let Some(append_only) = &self.append_only {
+            run.blackboard.insert(append_only.clone());
         }
         if let Some(memory) = self.ports.memory {
             run.blackboard.insert(memory.compression());
@@ -192,7 +210,7 @@ impl<'a> Assembly<'a> {
             if !self.ports.is_traced {
                 run.drafts = (attempt.is_repetition() || unlimited.is_some()).then(Vec::new);
             }
-            let done = pipeline.run(&mut run, self.inputs(&attempt.budget), from..).await;
+            let done = self.run_rest(&mut run, &attempt.budget, from).await;
             let tokens = match done.map_err(AssembleError::from) {
                 Ok(()) => {
                     self.agent.share_texts(run.draft.messages_mut(), self.counter.encoding());
@@ -213,6 +231,18 @@ impl<'a> Assembly<'a> {
             attempt.lower_budget(over, self.kept_tokens(&run, &saved), grown)?;
             run = Run { timings: run.timings, ..saved.clone() };
         }
+    }
+
+    /// Runs the limiter and later processors.
+    async fn run_rest(&self, run: &mut Run, budget: &Budget, from: i64) -> Result<(), RunError> {
+        let (pipeline, inputs) = (self.agent.pipeline(), self.inputs(budget));
+        if self.append_only.is_none() {
+            return pipeline.run(run, inputs, from..).await;
+        }
+        let attachments = limiter::attachments_from(pipeline).max(from);
+        pipeline.run(run, inputs, from..attachments).await?;
+        run.blackboard.insert(UnloadedDraft(run.draft.messages().to_vec()));
+        pipeline.run(run, inputs, attachments..).await
     }
 
     fn unlimited(&self) -> Option<Cause> {
@@ -245,7 +275,7 @@ impl<'a> Assembly<'a> {
         AddedParts { kept: RequestPart::from_messages(kept.messages(), &self.model, &self.counter), written }
     }
 
-    fn inputs<'b>(&'b self, budget: &'b Budget) -> Inputs<'b> {
+    pub(crate) fn inputs<'b>(&'b self, budget: &'b Budget) -> Inputs<'b> {
         Inputs {
             agent: self.agent.agent(),
             profile: self.agent.profile(),
@@ -280,16 +310,18 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    fn count(&self, messages: &[Message]) -> u64 {
+    pub(crate) fn count(&self, messages: &[Message]) -> u64 {
         let cost = |message| u64::from(message_cost(message, &self.model, &self.counter).total());
         messages.iter().map(cost).sum()
     }
 
-    fn finish(self, mut run: Run, tokens: TokenFigure) -> Context {
+    /// `stable` is predicted if it is not known.
+    pub(crate) fn finish(self, mut run: Run, tokens: TokenFigure, stable: Option<StablePart>) -> Context {
         let mut messages = run.draft.take_messages();
         let unsent = ctx_processors::unsent(&run.draft, &run.blackboard);
         run.draft.decide_all(unsent);
-        let stable = Stability::new(&run, self.agent, &self.turn.further).part(&messages);
+        let predict = || Stability::new(&run, self.agent, &self.turn.further).part(&messages);
+        let stable = stable.unwrap_or_else(predict);
         stable::mark(self.turn.cache_marks, &mut messages, &stable);
         let mut diagnostics: Vec<Diagnostic> = self.agent.diagnostics().to_vec();
         diagnostics.extend(self.found);
@@ -316,6 +348,7 @@ impl<'a> Assembly<'a> {
             stages: run.stages,
             usage: Some(usage),
             stable: Some(stable),
+            prefix: None,
         };
         let effects = if self.turn.preview { Vec::new() } else { run.draft.effects().to_vec() };
         let drafts = run.drafts.filter(|_| self.ports.is_traced);

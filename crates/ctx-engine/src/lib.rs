@@ -34,6 +34,7 @@
 //! | `schema` | JSON Schemas of files and reports |
 #![warn(clippy::disallowed_methods)]
 
+mod append_only;
 mod appended_messages;
 mod assembly;
 mod attachments;

@@ -1,5 +1,7 @@
 use ctx_pipeline::{EffectiveSetting, Pipeline};
-use ctx_processors::{Cause, RequestCompressor, SessionLoader, TokenLimiter, WindowSize, compress_window};
+use ctx_processors::{
+    AssetResolver, Cause, RequestCompressor, SessionLoader, TokenLimiter, WindowSize, compress_window,
+};
 use ctx_types::{Diagnostic, phrase};
 
 use crate::codes;
@@ -52,6 +54,11 @@ pub(crate) fn too_early(pipeline: &Pipeline) -> Option<Diagnostic> {
     );
     let help = phrase!("set its priority above that of `injection-assembler`");
     Some(Diagnostic::warning(codes::LIMITER_TOO_EARLY, message).with_help(help))
+}
+
+/// Returns the priority from which on attachments are loaded.
+pub(crate) fn attachments_from(pipeline: &Pipeline) -> i64 {
+    setting(pipeline, AssetResolver::ID).map_or(i64::MAX, |resolver| resolver.priority.value)
 }
 
 fn setting<'p>(pipeline: &'p Pipeline, id: &str) -> Option<&'p EffectiveSetting> {

@@ -6,7 +6,7 @@ use ctx_engine::inspect::MessageTrace;
 use ctx_engine::{Context, Dialect, Options, Ports, Request, Template};
 use ctx_types::{
     Asset, AssetStore, Attachment, AttachmentPorts, CachePolicy, Deadline, GenerationKind, PortError,
-    PortErrorKind, PortFuture, TurnInput,
+    PortErrorKind, PortFuture, PrefixMode, TurnInput,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -31,6 +31,7 @@ struct TurnOptions {
     context_tokens: Option<i64>,
     reserve: Option<u32>,
     kind: Option<String>,
+    prefix: Option<String>,
     at: Option<String>,
     tz: Option<String>,
     seed: u64,
@@ -57,7 +58,7 @@ impl Agent {
     /// Assembles the context of a turn.
     ///
     /// Options, each optional: `input` (what the user is about to send), `expandInput` (its macros too), `model`,
-    /// `contextTokens`, `reserve`, `kind` (`normal`, `continue`, `impersonate`, `quiet`), `at` (RFC 3339; macros of time
+    /// `contextTokens`, `reserve`, `kind` (`normal`, `continue`, `impersonate`, `quiet`), `prefix` (`moving`, `append-only`, `auto`), `at` (RFC 3339; macros of time
     /// are off without it), `tz`, `seed`, `profileName`, `tools`, `cacheMarks` (`off`, `stable`), `preview` (effects are
     /// dropped), `files` (attached files by path, in base64), `format`: `json`, `snapshot`, or the dialect of a
     /// request body, with `parameters` and `template`.
@@ -155,6 +156,10 @@ impl TurnOptions {
             None => GenerationKind::Normal,
             Some(name) => *named(name, &GenerationKind::ALL, |kind| kind.as_str(), "kind")?,
         };
+        let prefix = match self.prefix.as_deref() {
+            None => None,
+            Some(name) => Some(*named(name, &PrefixMode::ALL, |mode| mode.as_str(), "prefix")?),
+        };
         let marks = match self.cache_marks.as_deref() {
             None => CachePolicy::Off,
             Some(name) => *named(name, &CachePolicy::ALL, |marks| marks.as_str(), "cacheMarks")?,
@@ -169,6 +174,7 @@ impl TurnOptions {
             turn.seed = self.seed;
             turn.input = self.input.as_deref().map(Into::into);
             turn.kind = kind;
+            turn.prefix = prefix;
             turn.model = self.model.as_deref().map(Into::into);
             turn.dialect = dialect;
             turn.profile = self.profile_name.as_deref().map(Into::into);

@@ -6,6 +6,7 @@ use ctx_pipeline::{
 };
 use ctx_types::{Content, ContentPart, Diagnostic, Text, TextCache};
 
+use crate::append_only::AppendOnly;
 use crate::macro_values::{MacroValues, macro_dialect};
 use crate::settings::built_in;
 use crate::transcription_processor::resolve_placed_files;
@@ -105,7 +106,9 @@ impl TypedProcessor for InjectionAssembler {
         let mut env = compiled.values.run_env(cx, &mut state);
         env.outlets = Outlets::texts(cx.blackboard);
         let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
-        let window = window(cx.draft.take_messages(), skipped);
+        let mut window = window(cx.draft.take_messages(), skipped);
+        let append_only = cx.blackboard.get::<AppendOnly>().cloned();
+        let fixed = append_only.as_ref().map(|sent| sent.take_fixed_parts(&mut window, turn));
         let injections = cx.draft.take_injections();
         let target = Target {
             model: model_name(&cx.inputs),
@@ -114,13 +117,18 @@ impl TypedProcessor for InjectionAssembler {
         };
         let mut found = Vec::new();
         let mut render = |request: RenderRequest<'_>| compiled.render(request, &env, &mut state, &mut found);
-        let assembled = assemble(&compiled.preset, window, injections, target, &mut render);
+        let mut assembled = assemble(&compiled.preset, window, injections, target, &mut render);
+        let mut decisions = std::mem::take(&mut assembled.decisions);
+        let messages = match append_only.zip(fixed) {
+            Some((sent, fixed)) => sent.join(fixed, assembled, &mut decisions),
+            None => assembled.messages,
+        };
         for diagnostic in found {
             cx.report(diagnostic);
         }
         cx.draft.set_macros(state);
-        cx.draft.set_messages(assembled.messages);
-        cx.draft.decide_all(assembled.decisions);
+        cx.draft.set_messages(messages);
+        cx.draft.decide_all(decisions);
         resolve_placed_files(cx).await
     }
 }

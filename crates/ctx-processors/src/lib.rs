@@ -17,6 +17,7 @@
 #[macro_use]
 mod settings;
 
+mod append_only;
 mod asset_resolver;
 mod attachments;
 mod author_note;
@@ -62,6 +63,7 @@ mod worldbooks;
 
 use ctx_pipeline::ConfigField;
 
+pub use append_only::AppendOnly;
 pub use asset_resolver::AssetResolver;
 pub use attachments::AttachmentPolicy;
 pub use author_note::AuthorNote;

@@ -1,6 +1,7 @@
 use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Decision, Message, Outcome, Place, SourceKind, count_of, phrase};
 
+use crate::append_only::AppendOnly;
 use crate::join::{MessageJoiner, is_joinable};
 use crate::separator;
 use crate::settings::built_in;
@@ -36,6 +37,12 @@ impl TypedProcessor for MergeSystemToHead {
 
     async fn run(&self, settings: &HeadSettings, cx: &mut PipelineContext<'_>) -> ProcessorResult {
         let HeadSettings { separator, scope } = settings;
+        let scope = match cx.blackboard.get::<AppendOnly>() {
+            Some(sent) if sent.has_prefix() => return Ok(()),
+            // A text in the conversation stays where it is inserted.
+            Some(_) => Scope::Leading,
+            None => *scope,
+        };
         let messages = cx.draft.messages();
         let chosen = scope.choose(messages);
         if is_at_head(messages, &chosen) {

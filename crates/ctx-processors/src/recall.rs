@@ -12,6 +12,7 @@ use ctx_types::{
     phrase,
 };
 
+use crate::append_only::AppendOnly;
 use crate::compression::CompressionBudget;
 pub use crate::recall::cache::RecallCache;
 use crate::recall::cache::{BranchIndex, TurnPath};
@@ -122,7 +123,12 @@ fn build_answer(
     found: &SearchResult,
 ) -> RecallAnswer {
     let (sent, noted) = (SentMessages::new(cx), Noted::of(cx.draft.messages()));
+    let append_only = cx.blackboard.get::<AppendOnly>();
+    let earlier = Noted::of(append_only.map(AppendOnly::notes).unwrap_or_default());
     let is_noted = |at: usize, line: &str, taken: u64| {
+        if path.id(at).is_some_and(|id| earlier.having(id, line).next().is_some()) {
+            return true;
+        }
         let notes = path.id(at).into_iter().flat_map(|id| noted.having(id, line));
         notes.filter_map(|note| note.source.id.as_deref()).any(|note| sent.has(note, taken))
     };
@@ -130,7 +136,10 @@ fn build_answer(
         found,
         index: path.index(),
         message: &|at| path.message(cx.inputs.session, at),
-        is_held: &|at, taken| path.id(at).is_none_or(|id| sent.has(id, taken)),
+        is_held: &|at, taken| {
+            let is_sent = |id: &str| append_only.is_some_and(|earlier| earlier.has_sent(id));
+            path.id(at).is_none_or(|id| is_sent(id) || sent.has(id, taken))
+        },
         is_noted: &is_noted,
         others: path.others(),
         room: most(cx, settings, &sent),

@@ -6,6 +6,7 @@ use ctx_compress::request::{CompressionPipeline, RequestConfig, STRATEGIES, repa
 use ctx_pipeline::{Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Code, Message, Place, Session, phrase};
 
+use crate::append_only::AppendOnly;
 use crate::compression::{
     CompressionBudget, CompressionCache, CompressionInput, CompressionSettings, Settings, report_outcome,
     report_repairs,
@@ -47,6 +48,10 @@ impl TypedProcessor for RequestCompressor {
     }
 
     async fn run(&self, settings: &CompressionSettings, cx: &mut PipelineContext<'_>) -> ProcessorResult {
+        if cx.blackboard.get::<AppendOnly>().is_some_and(AppendOnly::has_prefix) {
+            cx.log(phrase!("nothing to compress: the request continues the previous one"));
+            return Ok(());
+        }
         let Some(settings) = settings.for_budget(cx.inputs.budget.available) else {
             cx.log(phrase!("no budget, nothing to compress"));
             return Ok(());

@@ -8,6 +8,7 @@ use ctx_types::{
 };
 use serde_json::json;
 
+use crate::append_only::AppendOnly;
 use crate::drop_oldest::{drop_oldest, reserved_tokens};
 use crate::infeasible::Infeasible;
 use crate::message_costs::{MessageCosts, cost_upper_bound};
@@ -51,6 +52,8 @@ settings! {
         extra: u64 = ConfigField::integer("extraTokensPerMessage", "Extra tokens per message", 0)
             .between(0.0, 1_000.0)
             .with_description("to match applications that count more than the model"),
+        cut_to: f64 = ConfigField::share("cutTo", "Cut to", 0.65)
+            .with_description("share of the budget that stays when an append-only conversation exceeds it"),
         truncation_marker: String = ConfigField::text("truncationMarker", "Truncation marker", "\n…"),
     }
 }
@@ -92,7 +95,15 @@ impl TypedProcessor for TokenLimiter {
         }
         let units = Units::from_messages(cx.draft.messages());
         let left = left_for_history(cx, &units, available)?;
-        let fit = units.fit(cx, left)?;
+        let mut fit = units.fit(cx, left)?;
+        if fit.dropped > 0 && cx.blackboard.get::<AppendOnly>().is_some_and(|sent| !sent.has_prefix()) {
+            // A large step, so that many requests can repeat this one.
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a u32")]
+            let target = (f64::from(available) * settings.cut_to) as u32;
+            if let Ok(left) = left_for_history(cx, &units, target) {
+                fit = units.fit(cx, left)?;
+            }
+        }
         let dropped = if fit.dropped == 0 { 0 } else { drop_oldest(cx, settings, &units, &fit) };
         let costing = MessageCosts::as_limiter(cx);
         let kept = TokenFigure::Exact(cx.draft.messages().iter().map(|message| costing.cost(message)).sum());
@@ -237,6 +248,9 @@ pub(crate) fn is_droppable(message: &Message) -> bool {
 
 /// Checks whether protected messages fit only without the older tool rounds of a running turn.
 fn can_compact_running_turn(cx: &PipelineContext<'_>, available: u32) -> bool {
+    if cx.blackboard.get::<AppendOnly>().is_some_and(AppendOnly::has_prefix) {
+        return false;
+    }
     let messages = cx.draft.messages();
     let older = older_rounds(messages);
     if older.is_empty() {

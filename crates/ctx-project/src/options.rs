@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ctx_chat::redact_url;
 use ctx_engine::Switches;
-use ctx_types::{Argument, Divider, GenerationKind, phrase};
+use ctx_types::{Argument, Divider, GenerationKind, PrefixMode, phrase};
 use ctx_wire::Dialect;
 
 use crate::config::Ask;
@@ -49,6 +49,8 @@ pub struct TurnOptions {
     pub reserve: Option<u32>,
     /// Type of generation.
     pub kind: GenerationKind,
+    /// Whether the request may change what earlier ones sent.
+    pub prefix: Option<PrefixMode>,
     /// Time of the turn in RFC 3339. The default is the current time.
     pub at: Option<String>,
     /// Time zone. The default is UTC.

@@ -459,6 +459,7 @@ pub fn input(arguments: &TurnOptions) -> Result<TurnInput> {
         turn.seed = arguments.seed;
         turn.input = arguments.input.as_deref().map(Into::into);
         turn.kind = arguments.kind;
+        turn.prefix = arguments.prefix;
         turn.model = arguments.model.as_deref().map(Into::into);
         turn.context_tokens = arguments.context_tokens.map(Into::into);
         turn.reserve = arguments.reserve;

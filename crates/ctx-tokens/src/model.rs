@@ -50,6 +50,8 @@ impl ModelFacts {
                 tools: true,
                 prefill: true,
                 mid_system: true,
+                prefix_cache: false,
+                prefix_bound_reasoning: false,
             },
             overheads: Overheads { per_message: 3, per_name: 1, per_reply: 3, per_tool: 8, with_tools: 0 },
             media: MediaFamily::Unknown,
@@ -76,6 +78,10 @@ pub struct Capabilities {
     pub prefill: bool,
     /// System messages after the first user message.
     pub mid_system: bool,
+    /// Whether the provider charges less than a third for a repeated prefix, or binds reasoning to it.
+    pub prefix_cache: bool,
+    /// Whether the provider refuses or drops the reasoning of a reply if anything before the reply changed.
+    pub prefix_bound_reasoning: bool,
 }
 
 /// Tokens that a provider adds: estimates, except OpenAI's published 3 (message), 1 (name), and 3 (reply).

@@ -89,7 +89,7 @@ pub(crate) struct PartialFacts {
 /// Returns the field of a struct that a key sets.
 type Field<S, T> = fn(&mut S) -> &mut T;
 
-const CAPABILITIES: [(&str, Field<Capabilities, bool>); 7] = [
+const CAPABILITIES: [(&str, Field<Capabilities, bool>); 9] = [
     ("vision", |may| &mut may.vision),
     ("audio", |may| &mut may.audio),
     ("video", |may| &mut may.video),
@@ -97,6 +97,8 @@ const CAPABILITIES: [(&str, Field<Capabilities, bool>); 7] = [
     ("tools", |may| &mut may.tools),
     ("prefill", |may| &mut may.prefill),
     ("midSystem", |may| &mut may.mid_system),
+    ("prefixCache", |may| &mut may.prefix_cache),
+    ("prefixBoundReasoning", |may| &mut may.prefix_bound_reasoning),
 ];
 
 const OVERHEADS: [(&str, Field<Overheads, u32>); 5] = [

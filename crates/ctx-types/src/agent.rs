@@ -66,6 +66,9 @@ data_type! {
         /// Treatment of the history if the preset has no `chat_history` entry: `append` (default) puts it
         /// after all entries, `omit` does not send it.
         history_when_unplaced: Option<Arc<str>> => "historyWhenUnplaced" [one_of UnplacedHistory::WORDS],
+        /// Whether a request may change what earlier requests of the conversation sent: `moving` (default),
+        /// `append-only`, or `auto` (`append-only` for models that reward it).
+        prefix: Option<Arc<str>> => "prefix" [one_of PrefixMode::WORDS],
     }
 }
 
@@ -78,9 +81,52 @@ impl Agent {
         }
     }
 
+    /// Returns whether a request may change what earlier ones sent. Default: `moving`.
+    pub fn prefix_mode(&self) -> PrefixMode {
+        self.prefix.as_deref().and_then(PrefixMode::parse).unwrap_or_default()
+    }
+
     /// Returns a preset group by id.
     pub fn preset_group(&self, id: &str) -> Option<&PresetGroup> {
         self.preset_groups.iter().find(|group| group.id.as_deref() == Some(id))
+    }
+}
+
+/// Whether a request may change what earlier requests of the conversation sent.
+///
+/// Providers cache requests by prefix, and some bind the reasoning of replies to everything before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PrefixMode {
+    /// Each request places all texts anew, relative to its newest message.
+    #[default]
+    Moving,
+    /// Each request repeats the previous one and appends to it. Texts stay where they were inserted.
+    AppendOnly,
+    /// `AppendOnly` for models whose provider charges little for a repeated prefix, or binds reasoning to it;
+    /// `Moving` for others.
+    Auto,
+}
+
+impl PrefixMode {
+    /// All modes.
+    pub const ALL: [Self; 3] = [Self::Moving, Self::AppendOnly, Self::Auto];
+
+    /// The names in files and on the command line.
+    pub const WORDS: [&'static str; 3] =
+        [Self::Moving.as_str(), Self::AppendOnly.as_str(), Self::Auto.as_str()];
+
+    /// Returns the name in files and on the command line.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Moving => "moving",
+            Self::AppendOnly => "append-only",
+            Self::Auto => "auto",
+        }
+    }
+
+    /// Parses a name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == text)
     }
 }
 

@@ -24,6 +24,39 @@ pub struct Report {
     /// Leading messages that the next turn will repeat unchanged. Missing if not computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stable: Option<StablePart>,
+    /// The repeated part of an append-only request. Missing for other requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<PrefixReport>,
+}
+
+/// The part of an append-only request that the previous request of the conversation sent, byte for byte.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PrefixReport {
+    /// Number of repeated messages.
+    pub messages: usize,
+    /// Tokens of the repeated messages.
+    pub tokens: u64,
+    /// Why the request does not repeat the whole previous request, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned_break: Option<PlannedBreak>,
+    /// Sources of the texts that this request inserted into the conversation; later requests repeat them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub insertions: Vec<Source>,
+}
+
+/// A planned break of an append-only conversation: this request does not repeat the whole previous one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedBreak {
+    /// Reason for the break.
+    #[serde(flatten, serialize_with = "phrasing::as_reason")]
+    #[cfg_attr(feature = "schema", schemars(with = "phrasing::fields::Reason"))]
+    pub reason: Phrase,
+    /// Tokens that the provider reads without its cache.
+    pub tokens: u64,
 }
 
 /// The leading messages that the next turn of the conversation will repeat byte for byte, estimated from one

@@ -13,6 +13,7 @@ mod nodes;
 mod op;
 mod repair;
 mod sent_messages;
+mod sent_record;
 mod totals;
 mod tree;
 
@@ -27,6 +28,7 @@ pub use history::{History, HistoryEntry, HistoryError};
 pub use node::{Node, NodeMetadata, StoredToolCall};
 pub use op::{ActiveLeaf, FileNode, NodePatch, Patch, SessionError, SessionOp};
 pub use sent_messages::{OmissionReason, OmittedMessages};
+pub use sent_record::{SentFields, SentMessage, SentPrefix, SentRecord};
 
 use nodes::Slot;
 use tree::Tree;

@@ -2,7 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::diagnostic::Span;
 use crate::message::Role;
@@ -100,21 +100,31 @@ impl schemars::JsonSchema for Source {
     }
 }
 
+impl<'de> Deserialize<'de> for Source {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let SourceFields { kind, id, index, name, trust } = SourceFields::deserialize(deserializer)?;
+        let listed = index.map(|index| Arc::new(ListPosition { index, name }));
+        Ok(Self { kind, trust, id, listed })
+    }
+}
+
 /// The origin of a message or of a range of its bytes.
-#[cfg(feature = "schema")]
-#[derive(schemars::JsonSchema)]
-#[expect(dead_code, reason = "used only for the schema")]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct SourceFields {
     /// Kind of the source.
     kind: SourceKind,
     /// Id of the source: preset entry, message, worldbook entry, rule, or macro name.
-    #[schemars(skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     id: Option<Arc<str>>,
     /// Index in its list, from 0.
-    #[schemars(skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     index: Option<usize>,
     /// Title in its list.
-    #[schemars(skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     name: Option<Arc<str>>,
     /// Trust level of its text as instructions.
     trust: Trust,
@@ -132,7 +142,7 @@ impl fmt::Display for Source {
 }
 
 /// The kind of source of a message or a byte range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -195,7 +205,7 @@ impl SourceKind {
 }
 
 /// The author of a text, which decides its trust level as instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
@@ -216,7 +226,7 @@ pub enum Trust {
 /// A byte range of a message with its own source.
 ///
 /// The output of a macro or a rule is one segment. Its `via` lists the sources of the replaced text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Segment {
     /// Byte range in the message's text.
@@ -224,7 +234,7 @@ pub struct Segment {
     /// Source of the text.
     pub source: Source,
     /// Sources of the replaced text, most recent first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<Source>,
 }
 

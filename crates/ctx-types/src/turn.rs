@@ -1,6 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::agent::PrefixMode;
 use crate::cache_mark::CachePolicy;
 use crate::message::Message;
 use crate::ports::ToolDefinition;
@@ -51,6 +52,8 @@ pub struct TurnInput {
     pub reserve: Option<u32>,
     /// The model's tools, whose definitions use the budget.
     pub tools: Vec<ToolDefinition>,
+    /// Whether the request may change what earlier ones sent. Default: the agent's.
+    pub prefix: Option<PrefixMode>,
     /// The placement of cache marks.
     pub cache_marks: CachePolicy,
     /// Whether this is a preview: no effects, and only cached port results.

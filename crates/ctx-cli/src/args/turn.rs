@@ -51,6 +51,9 @@ pub(crate) struct TurnArguments {
     /// Generation type
     #[arg(long, value_enum, default_value_t = Kind::Normal, value_name = "KIND", display_order = RARE)]
     pub(crate) kind: Kind,
+    /// Whether the request may change what earlier requests sent [default: from the agent]
+    #[arg(long, value_enum, value_name = "MODE", display_order = RARE)]
+    pub(crate) prefix: Option<Prefix>,
     /// Time of the turn, such as 2026-01-31T12:00:00Z [default: now]
     #[arg(long, value_name = "RFC 3339", display_order = RARE)]
     pub(crate) at: Option<String>,
@@ -87,6 +90,7 @@ impl TurnArguments {
             context_tokens: None,
             reserve: None,
             kind: Kind::Normal,
+            prefix: None,
             at: None,
             tz: None,
             seed: 0,
@@ -137,6 +141,17 @@ pub(crate) struct ConfigArguments {
     /// Ignore all `ctx.toml` files
     #[arg(long, display_order = RARE)]
     pub(crate) no_config: bool,
+}
+
+/// Prefix modes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Prefix {
+    /// Place all texts anew in each request
+    Moving,
+    /// Repeat the previous request and append to it
+    AppendOnly,
+    /// Append only if the model rewards it
+    Auto,
 }
 
 /// Generation types.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_engine::Context;
-use ctx_types::{Decision, LogLine, Phrase, StablePart, StageReport, Usage, count_of, phrase};
+use ctx_types::{Decision, LogLine, Phrase, PrefixReport, StablePart, StageReport, Usage, count_of, phrase};
 
 use crate::lang;
 use crate::show::clean::clean_line;
@@ -27,6 +27,7 @@ pub(crate) fn explanation(language: Language, context: &Context, with_timings: b
         stages(language, &report.stages)
     }];
     parts.extend(report.usage.as_ref().map(|usage| budget(language, usage, context.tokens())));
+    parts.extend(report.prefix.as_ref().map(|prefix| repeated(language, prefix)));
     parts.extend(report.stable.as_ref().map(|stable| cache(language, stable, context)));
     parts.push(decisions(language, &report.decisions));
     parts.retain(|part| !part.is_empty());
@@ -122,6 +123,25 @@ fn budget(language: Language, usage: &Usage, tokens: Vec<u32>) -> String {
     let width = lines.iter().map(|(figure, _)| figure.len()).max().unwrap_or(0);
     let lines = lines.iter().map(|(figure, name)| format!("  {figure:>width$}  {name}\n"));
     format!("{title}\n{}", lines.collect::<String>())
+}
+
+/// What an append-only request repeats of the previous one.
+fn repeated(language: Language, prefix: &PrefixReport) -> String {
+    let tokens = prefix.tokens;
+    let kept = match prefix.messages {
+        0 => phrase!("repeats no message of an earlier request"),
+        1 => phrase!("repeats the first message of the previous request: {tokens} tokens", tokens),
+        count => phrase!("repeats {count} messages of the previous request: {tokens} tokens", count, tokens),
+    };
+    let planned = prefix.planned_break.as_ref().map(|planned| {
+        let (reason, tokens) = (&planned.reason, planned.tokens);
+        phrase!("planned break: {reason}; {tokens} tokens are read again", reason, tokens)
+    });
+    let inserted =
+        prefix.insertions.iter().map(|source| phrase!("inserts {source}", source = source.to_string()));
+    let lines = [kept].into_iter().chain(planned).chain(inserted);
+    let lines = lines.map(|line| format!("  {}\n", clean_line(&lang::say(language, &line))));
+    format!("{}\n{}", lang::word(language, "append-only"), lines.collect::<String>())
 }
 
 /// What the provider's prompt cache can find again next turn, and what ends it.

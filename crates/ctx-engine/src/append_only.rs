@@ -1,0 +1,264 @@
+//! Append-only contexts: a request repeats the previous one and adds to it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use ctx_pipeline::Run;
+use ctx_processors::{AppendOnly, LimiterResult, LoadedWindow};
+use ctx_types::{
+    Agent, Change, Fingerprint, GenerationKind, Message, NodeId, Phrase, PlannedBreak, PrefixMode,
+    PrefixReport, Role, SentMessage, SentPrefix, SentRecord, Session, SessionOp, Source, SourceKind,
+    StablePart, TokenFigure, Trust, TurnInput, Unstable, UserProfile, phrase,
+};
+
+use crate::assembly::{AssembleError, Assembly};
+use crate::context::Context;
+use crate::limiter;
+
+/// Messages of the draft before attachments are loaded, on the blackboard.
+#[derive(Clone, Debug)]
+pub(crate) struct UnloadedDraft(pub(crate) Vec<Message>);
+
+/// The part of a request that earlier requests sent.
+struct EarlierRequest {
+    preset: Arc<str>,
+    /// The part that this request repeats.
+    prefix: Option<SentPrefix>,
+    /// Why it does not repeat everything.
+    reason: Option<Phrase>,
+}
+
+impl Assembly<'_> {
+    pub(crate) fn is_append_only(&self) -> bool {
+        match self.turn.prefix.unwrap_or_else(|| self.agent.agent().prefix_mode()) {
+            PrefixMode::Moving => false,
+            PrefixMode::AppendOnly => true,
+            PrefixMode::Auto => self.model.capabilities.prefix_cache,
+        }
+    }
+
+    /// Continues the previous request if it fits the budget; otherwise begins a new one.
+    pub(crate) async fn run_append_only(mut self) -> Result<Context, AssembleError> {
+        let preset = preset_fingerprint(self.agent.agent(), self.agent.profile());
+        let mut earlier = EarlierRequest { preset, prefix: None, reason: None };
+        if let Some(prefix) = self.session.sent_prefix(input_message(self.turn).as_ref()) {
+            if prefix.preset != earlier.preset {
+                earlier.reason = Some(phrase!("the preset changed"));
+            } else if let Some((run, tokens)) = self.continue_request(&prefix).await? {
+                earlier.reason.clone_from(&prefix.ended_by);
+                earlier.prefix = Some(prefix);
+                return Ok(self.finish_request(run, tokens, earlier));
+            } else if prefix.messages.is_empty() {
+                earlier.reason = prefix.ended_by;
+            } else {
+                earlier.reason = Some(phrase!("the conversation exceeds the budget"));
+            }
+        }
+        let binds = self.model.capabilities.prefix_bound_reasoning;
+        self.append_only = Some(AppendOnly::default().without_reasoning(binds));
+        let (run, tokens) = self.run_windows().await?;
+        Ok(self.finish_request(run, tokens, earlier))
+    }
+
+    /// Assembles what follows the prefix. `None` if it does not fit.
+    async fn continue_request(
+        &mut self,
+        prefix: &SentPrefix,
+    ) -> Result<Option<(Run, TokenFigure)>, AssembleError> {
+        if prefix.messages.is_empty() {
+            return Ok(None);
+        }
+        let (available, sent) = (self.budget.available, self.count(&prefix.messages));
+        let left = match available {
+            None => None,
+            Some(available) => match u64::from(available).checked_sub(sent) {
+                Some(left) => u32::try_from(left).ok(),
+                None => return Ok(None),
+            },
+        };
+        let is_changed = prefix.ended_by.is_some() && self.model.capabilities.prefix_bound_reasoning;
+        self.append_only = Some(AppendOnly::after(prefix).without_reasoning(is_changed));
+        let size = limiter::first_window(self.agent.pipeline(), available);
+        self.budget.available = left;
+        let result = self.run_window(size).await;
+        self.budget.available = available;
+        let (mut run, tokens) = match result {
+            Ok(done) => done,
+            Err(AssembleError::Infeasible(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let dropped = run.blackboard.get::<LimiterResult>().map_or(0, |result| result.dropped);
+        let unloaded =
+            run.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped + window.pinned);
+        if dropped > 0 || prefix.tail.len() > self.session.sent_len().saturating_sub(unloaded) {
+            return Ok(None);
+        }
+        let mut messages = self.load_attachments(prefix, &mut run).await?;
+        messages.append(&mut run.draft.take_messages());
+        run.draft.set_messages(messages);
+        let tokens = match tokens {
+            TokenFigure::Exact(tokens) => TokenFigure::Exact(tokens + sent),
+            TokenFigure::AtMost(tokens) => TokenFigure::AtMost(tokens + sent),
+        };
+        Ok(Some((run, tokens)))
+    }
+
+    async fn load_attachments(
+        &self,
+        prefix: &SentPrefix,
+        run: &mut Run,
+    ) -> Result<Vec<Message>, AssembleError> {
+        if prefix.messages.iter().all(|message| message.attachments.is_empty()) {
+            return Ok(prefix.messages.clone());
+        }
+        let mut sent = Run { blackboard: run.blackboard.clone(), ..Run::default() };
+        sent.draft.set_messages(prefix.messages.clone());
+        let from = limiter::attachments_from(self.agent.pipeline());
+        self.agent.pipeline().run(&mut sent, self.inputs(&self.budget), from..).await?;
+        run.diagnostics.append(&mut sent.diagnostics);
+        run.draft.decide_all(sent.draft.decisions().iter().cloned());
+        Ok(sent.draft.take_messages())
+    }
+
+    fn finish_request(self, run: Run, tokens: TokenFigure, earlier: EarlierRequest) -> Context {
+        let (session, turn) = (self.session, self.turn);
+        let added = run.blackboard.get().map_or(Vec::new(), |UnloadedDraft(messages)| messages.clone());
+        let is_kept = |message: &&Message| !is_single_turn(message, turn);
+        let lasting: Vec<Message> = added.iter().take_while(is_kept).cloned().collect();
+        let repeated = earlier.prefix.as_ref().map_or(0, |prefix| prefix.messages.len());
+        let ended_by = added.get(lasting.len()).map(|message| Unstable {
+            message: repeated + lasting.len(),
+            source: message.source.clone(),
+            reason: phrase!("this turn only"),
+        });
+        let stable = StablePart { messages: repeated + lasting.len(), ended_by };
+        let shared = earlier.prefix.as_ref().map_or(0, |prefix| self.count(&prefix.messages));
+        let total = self.count(run.draft.messages());
+        let mut context = self.finish(run, tokens, Some(stable));
+        let is_insertion = |message: &&Message| !message.source.kind.is_history();
+        let insertions = lasting.iter().filter(is_insertion).map(|message| message.source.clone());
+        context.report.prefix = Some(PrefixReport {
+            messages: repeated,
+            tokens: shared,
+            planned_break: earlier
+                .reason
+                .clone()
+                .map(|reason| PlannedBreak { reason, tokens: total.saturating_sub(shared) }),
+            insertions: if repeated == 0 { Vec::new() } else { insertions.collect() },
+        });
+        if !turn.preview && turn.kind == GenerationKind::Normal {
+            let record = record(session, turn, earlier, &lasting);
+            context.effects.push(store(session, &context.effects, &record));
+        }
+        context
+    }
+}
+
+/// Records the messages that follow those of earlier records.
+fn record(session: &Session, turn: &TurnInput, earlier: EarlierRequest, added: &[Message]) -> SentRecord {
+    let input = input_message(turn);
+    let mut messages: Vec<SentMessage> = Vec::new();
+    let mut contained: HashSet<NodeId> = HashSet::new();
+    for message in added {
+        let parts = parts(message);
+        let nodes = parts.nodes.into_iter().filter(|id| contained.insert(id.clone()));
+        let nodes = nodes.filter_map(|id| Some((id.clone(), session.node(&id)?.to_message(&id))));
+        let nodes: Vec<(NodeId, Message)> = nodes.collect();
+        messages.push(SentMessage::new(message, &nodes, input.as_ref().filter(|_| parts.has_input)));
+    }
+    let is_omitted = |id: &&NodeId| !contained.contains(*id);
+    let EarlierRequest { preset, prefix, .. } = earlier;
+    let Some(mut prefix) = prefix else {
+        let first = first_contained(session, &contained);
+        return SentRecord { begins: Some(preset), first, messages, omitted: Vec::new() };
+    };
+    let omitted: Vec<NodeId> = prefix.tail.iter().filter(is_omitted).cloned().collect();
+    if prefix.inherited > 0 && prefix.inherited <= prefix.records.len() {
+        let mut own = prefix.records.split_off(prefix.inherited);
+        own.append(&mut messages);
+        return SentRecord { messages: own, omitted, ..SentRecord::default() };
+    }
+    prefix.records.append(&mut messages);
+    prefix.omitted.extend(omitted);
+    SentRecord {
+        begins: Some(preset),
+        first: prefix.first,
+        messages: prefix.records,
+        omitted: prefix.omitted,
+    }
+}
+
+/// Returns the oldest message from which on all messages are contained.
+fn first_contained(session: &Session, contained: &HashSet<NodeId>) -> Option<NodeId> {
+    let positions = (0..session.sent_len()).rev();
+    let newest = positions.map_while(|at| session.sent_node(at).map(|(id, _)| id));
+    newest.take_while(|id| contained.contains(*id)).last().cloned()
+}
+
+/// The messages of the conversation that a message contains.
+#[derive(Default)]
+struct Parts {
+    nodes: Vec<NodeId>,
+    has_input: bool,
+}
+
+fn parts(message: &Message) -> Parts {
+    let mut parts = Parts::default();
+    let mut add = |source: &Source| match (source.kind, &source.id) {
+        (SourceKind::Input, _) => parts.has_input = true,
+        (SourceKind::History | SourceKind::Summary, Some(id)) if !parts.nodes.contains(id) => {
+            parts.nodes.push(id.clone());
+        }
+        _ => {}
+    };
+    match message.source.kind {
+        SourceKind::Merged => {
+            let sources =
+                message.written.iter().flat_map(|segment| segment.via.iter().chain([&segment.source]));
+            sources.for_each(&mut add);
+        }
+        kind if kind.is_history() => add(&message.source),
+        _ => {}
+    }
+    parts
+}
+
+/// Returns the operation that stores a record with the newest message, after other effects on that message.
+fn store(session: &Session, effects: &[SessionOp], record: &SentRecord) -> SessionOp {
+    let leaf = session.active_leaf_id();
+    let earlier = effects.iter().rev().find_map(|effect| match effect {
+        SessionOp::Edit { id, edit } if id == leaf => match &edit.metadata {
+            Change::Set(metadata) => Some(&**metadata),
+            _ => None,
+        },
+        _ => None,
+    });
+    let stored = || session.node(leaf).and_then(|node| node.metadata.as_deref());
+    record.to_op(leaf, earlier.or_else(stored))
+}
+
+/// Returns whether a message is only for this turn.
+fn is_single_turn(message: &Message, turn: &TurnInput) -> bool {
+    message.is_continuation_prefix
+        || message.source.kind == SourceKind::Formatter
+        || turn.further.iter().any(|further| further.source == message.source)
+}
+
+fn input_message(turn: &TurnInput) -> Option<Message> {
+    let source = Source::new(SourceKind::Input, Trust::User);
+    turn.input.as_ref().map(|text| Message::new(Role::User, text.clone(), source))
+}
+
+/// Fingerprint of the files that write the text before the conversation.
+fn preset_fingerprint(agent: &Agent, profile: Option<&UserProfile>) -> Arc<str> {
+    let parts = BTreeMap::from([
+        ("messages", serde_json::to_value(&agent.preset_messages)),
+        ("groups", serde_json::to_value(&agent.preset_groups)),
+        ("name", serde_json::to_value(&agent.name)),
+        ("character", serde_json::to_value(&agent.character)),
+        ("profile", serde_json::to_value(profile)),
+    ]);
+    let parts = parts.into_iter().filter_map(|(name, part)| Some((name, part.ok()?.to_string())));
+    let sum = parts.fold(Fingerprint::default(), |sum, (name, part)| sum.text(name).text(&part));
+    sum.to_string().into()
+}

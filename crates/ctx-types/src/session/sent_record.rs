@@ -1,0 +1,372 @@
+//! Requests of an append-only conversation, recorded with their newest messages.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::attachment::Attachment;
+use crate::content::{Content, ContentPart};
+use crate::fingerprint::Fingerprint;
+use crate::message::{Message, MessageExtras, Place, Role};
+use crate::note::Note;
+use crate::session::{Change, Node, NodeEdit, NodeId, NodeMetadata, Session, SessionOp};
+use crate::source::{Segment, Source};
+use crate::{Phrase, phrase};
+
+/// Metadata key of a record.
+const KEY: &str = "sentRequest";
+
+/// What the newest request of a message sent, in the metadata of that message.
+///
+/// The request consists of the messages of this record, below those of the records of earlier messages up to
+/// a record that begins anew.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SentRecord {
+    /// Fingerprint of the preset, if the request does not continue an earlier one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begins: Option<Arc<str>>,
+    /// Messages of the request, in order.
+    pub messages: Vec<SentMessage>,
+    /// The message of the conversation from which on the request contains all messages that are not `omitted`,
+    /// if the request does not continue an earlier one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<NodeId>,
+    /// Messages of the conversation that the request omitted, after `first`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub omitted: Vec<NodeId>,
+}
+
+/// A message of a request.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SentMessage {
+    /// Messages of the conversation that it contains. Empty for an insertion.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeId>,
+    /// Whether it contains the input of the turn, which was not stored yet, after `nodes`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_input: bool,
+    /// Fingerprint of the messages and the input that it contains.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<Arc<str>>,
+    /// The message as sent, if it differs from the only message that it contains.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<Box<SentFields>>,
+}
+
+/// The fields of a message that differs from the stored one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SentFields {
+    role: Role,
+    content: Content,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    attachments: Vec<Arc<Value>>,
+    source: Source,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    segments: Vec<Segment>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<Arc<Note>>,
+    /// Fields of the stored message that were not sent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    without: Vec<Arc<str>>,
+}
+
+/// The messages of the newest request of a conversation, which the next request repeats.
+#[derive(Clone, Debug, Default)]
+pub struct SentPrefix {
+    /// Fingerprint of the preset.
+    pub preset: Arc<str>,
+    /// Messages, exactly as sent.
+    pub messages: Vec<Message>,
+    /// The same messages, as recorded.
+    pub records: Vec<SentMessage>,
+    /// The message of the conversation from which on the request contains all messages that are not `omitted`.
+    pub first: Option<NodeId>,
+    /// Messages of the conversation that the request omitted, after `first`.
+    pub omitted: Vec<NodeId>,
+    /// Messages of the conversation that follow, oldest first.
+    pub tail: Vec<NodeId>,
+    /// Number of messages that the records of messages above the active leaf have.
+    pub inherited: usize,
+    /// Why later messages of the request cannot be repeated, if so.
+    pub ended_by: Option<Phrase>,
+}
+
+impl SentRecord {
+    /// Reads the record of a message.
+    pub fn from_node(node: &Node) -> Option<Self> {
+        let value = node.metadata.as_ref()?.kept.get(KEY)?;
+        Self::deserialize(value).ok()
+    }
+
+    /// Returns the operation that stores the record with a message. `metadata` is that of the message when the
+    /// operation is applied.
+    pub fn to_op(&self, id: &NodeId, metadata: Option<&NodeMetadata>) -> SessionOp {
+        let mut metadata = metadata.cloned().unwrap_or_default();
+        let value = serde_json::to_value(self).expect("a record has only texts as keys");
+        metadata.kept.set(KEY, value);
+        let edit = NodeEdit { metadata: Change::Set(Box::new(metadata)), ..NodeEdit::default() };
+        SessionOp::Edit { id: id.clone(), edit: Box::new(edit) }
+    }
+}
+
+impl SentMessage {
+    /// Records a message that contains `nodes` of the conversation, and then maybe the input of the turn.
+    pub fn new(message: &Message, nodes: &[(NodeId, Message)], input: Option<&Message>) -> Self {
+        let parts = || nodes.iter().map(|(_, stored)| stored).chain(input);
+        let hash = parts().next().is_some().then(|| fingerprint(parts()));
+        let mut only = parts();
+        let is_same = match (only.next(), only.next()) {
+            (Some(stored), None) => is_same_request(stored, message),
+            _ => false,
+        };
+        Self {
+            nodes: nodes.iter().map(|(id, _)| id.clone()).collect(),
+            has_input: input.is_some(),
+            hash,
+            sent: (!is_same).then(|| Box::new(SentFields::new(message, parts().next()))),
+        }
+    }
+
+    /// Returns whether the message was inserted, so is not from the conversation.
+    pub fn is_insertion(&self) -> bool {
+        self.nodes.is_empty() && !self.has_input
+    }
+
+    /// Returns the message as sent; `None` if the messages that it contains changed.
+    fn restore(&self, stored: &[Message]) -> Option<Message> {
+        if let Some(hash) = &self.hash
+            && fingerprint(stored.iter()) != *hash
+        {
+            return None;
+        }
+        match &self.sent {
+            None => stored.first().cloned(),
+            Some(fields) => Some(fields.restore(stored.first())),
+        }
+    }
+}
+
+impl SentFields {
+    fn new(message: &Message, stored: Option<&Message>) -> Self {
+        let without = stored.into_iter().flat_map(|stored| {
+            EXTRAS.iter().filter(|extra| (extra.is_set)(stored) && !(extra.is_set)(message))
+        });
+        Self {
+            role: message.role,
+            content: message.content.clone(),
+            name: message.name.clone(),
+            attachments: message.attachments.iter().map(|file| file.kept.clone()).collect(),
+            source: message.source.clone(),
+            segments: message.written.clone(),
+            note: message.note.clone(),
+            without: without.map(|extra| Arc::from(extra.name)).collect(),
+        }
+    }
+
+    fn restore(&self, stored: Option<&Message>) -> Message {
+        let mut message = stored.cloned().unwrap_or_else(|| {
+            let place = Place::Gap { multiple: false };
+            Message::new(self.role, "", self.source.clone()).with(|message| message.place = place)
+        });
+        message.role = self.role;
+        message.content = self.content.clone();
+        message.source = self.source.clone();
+        message.name.clone_from(&self.name);
+        message.written.clone_from(&self.segments);
+        message.note.clone_from(&self.note);
+        message.attachments = self.attachments.iter().map(|file| Attachment::from_value(file)).collect();
+        for extra in EXTRAS.iter().filter(|extra| self.without.iter().any(|name| **name == *extra.name)) {
+            (extra.clear)(&mut message);
+        }
+        message
+    }
+}
+
+/// A field that only stored messages have.
+struct Extra {
+    name: &'static str,
+    is_set: fn(&MessageExtras) -> bool,
+    clear: fn(&mut MessageExtras),
+}
+
+const EXTRAS: [Extra; 7] = [
+    Extra {
+        name: "toolCalls",
+        is_set: |extras| !extras.tool_calls.is_empty(),
+        clear: |extras| extras.tool_calls.clear(),
+    },
+    Extra {
+        name: "toolCallId",
+        is_set: |extras| extras.tool_call_id.is_some(),
+        clear: |extras| extras.tool_call_id = None,
+    },
+    Extra {
+        name: "reasoning",
+        is_set: |extras| extras.reasoning.is_some(),
+        clear: |extras| extras.reasoning = None,
+    },
+    Extra {
+        name: "providerFields",
+        is_set: |extras| extras.provider_fields.is_some(),
+        clear: |extras| extras.provider_fields = None,
+    },
+    Extra { name: "isError", is_set: |extras| extras.is_error, clear: |extras| extras.is_error = false },
+    Extra {
+        name: "blockOrder",
+        is_set: |extras| extras.block_order.is_some(),
+        clear: |extras| extras.block_order = None,
+    },
+    Extra {
+        name: "blockFields",
+        is_set: |extras| !extras.block_fields.is_empty(),
+        clear: |extras| extras.block_fields.clear(),
+    },
+];
+
+/// Compares what a request contains.
+fn is_same_request(stored: &Message, sent: &Message) -> bool {
+    let files =
+        |message: &Message| message.attachments.iter().map(|file| file.kept.clone()).collect::<Vec<_>>();
+    stored.role == sent.role
+        && stored.content == sent.content
+        && stored.name == sent.name
+        && stored.tool_calls == sent.tool_calls
+        && stored.tool_call_id == sent.tool_call_id
+        && stored.reasoning == sent.reasoning
+        && stored.provider_fields == sent.provider_fields
+        && stored.is_error == sent.is_error
+        && stored.block_order == sent.block_order
+        && stored.block_fields == sent.block_fields
+        && files(stored) == files(sent)
+}
+
+/// Fingerprint of what requests contain of messages. O(bytes).
+fn fingerprint<'m>(messages: impl Iterator<Item = &'m Message>) -> Arc<str> {
+    let sum = messages.fold(Fingerprint::default(), |mut sum, message| {
+        sum = sum.text(message.role.as_str()).text(message.name.as_deref().unwrap_or_default());
+        match &message.content {
+            Content::Text(text) => sum = sum.text(text),
+            Content::Parts(parts) => {
+                for part in parts {
+                    sum = match part {
+                        ContentPart::Text(text) => sum.text(text),
+                        ContentPart::Other(value) => sum.text(&value.to_string()),
+                    };
+                }
+            }
+        }
+        for call in &message.tool_calls {
+            sum = sum.text(&call.id).text(&call.name).text(&call.arguments);
+        }
+        sum = sum.text(message.tool_call_id.as_deref().unwrap_or_default());
+        for file in &message.attachments {
+            sum = sum.text(&file.kept.to_string());
+        }
+        if let Some(reasoning) = &message.reasoning {
+            sum = sum.text(reasoning.text.as_deref().unwrap_or_default());
+            sum = reasoning.artifacts.iter().fold(sum, |sum, state| sum.text(&state.to_string()));
+        }
+        sum
+    });
+    sum.to_string().into()
+}
+
+impl Session {
+    /// Returns the messages of the newest recorded request that the next request can repeat. `None` without a
+    /// record. `input` is the user message that the next request adds, if it is not stored yet.
+    ///
+    /// It ends at the first message that was edited, hidden, disabled or enabled since. O(messages of the
+    /// request, and later ones).
+    pub fn sent_prefix(&self, input: Option<&Message>) -> Option<SentPrefix> {
+        let mut records = Vec::new();
+        let mut newer: Option<NodeId> = None;
+        let root = self.node(self.root_id()).map(|root| (self.root_id(), root));
+        for (id, node) in self.ancestors(self.active_leaf_id()).chain(root) {
+            if let Some(record) = SentRecord::from_node(node) {
+                let is_first = record.begins.is_some();
+                records.push((record, newer.clone()));
+                if is_first {
+                    break;
+                }
+            }
+            newer = Some(id.clone());
+        }
+        records.reverse();
+        let oldest = &records.first()?.0;
+        let (preset, first) = (oldest.begins.clone()?, oldest.first.clone());
+        let mut prefix = SentPrefix { preset, first, ..SentPrefix::default() };
+        for (record, next) in records {
+            prefix.omitted.extend(record.omitted);
+            for mut sent in record.messages {
+                if let Some(next) = next.as_ref().filter(|_| sent.has_input) {
+                    sent.nodes.push(next.clone());
+                    sent.has_input = false;
+                }
+                prefix.records.push(sent);
+            }
+            if next.is_some() {
+                prefix.inherited = prefix.records.len();
+            }
+        }
+        self.verify(&mut prefix, input);
+        Some(prefix)
+    }
+
+    /// Restores the messages of a request up to the first one that changed, and finds the messages below.
+    fn verify(&self, prefix: &mut SentPrefix, input: Option<&Message>) {
+        let mut range = self.sent_len()..self.sent_len();
+        let mut positions: HashMap<&NodeId, usize> = HashMap::new();
+        while let Some((id, _)) = range.start.checked_sub(1).and_then(|at| self.sent_node(at)) {
+            range.start -= 1;
+            positions.insert(id, range.start);
+            if prefix.first.as_ref() == Some(id) {
+                break;
+            }
+        }
+        let omitted: HashSet<&NodeId> = prefix.omitted.iter().collect();
+        let (mut kept, mut last) = (0, range.start);
+        for sent in &prefix.records {
+            let input = input.filter(|_| sent.has_input).map(|input| Some(input.clone()));
+            let stored = sent.nodes.iter().map(|id| self.stored(id, &positions));
+            let stored: Option<Vec<Message>> = stored.chain(input).collect();
+            let Some(message) = stored.and_then(|stored| sent.restore(&stored)) else { break };
+            // A message that another one came before is no longer at its place.
+            let places = || sent.nodes.iter().filter_map(|id| positions.get(id));
+            let new = (last..places().copied().max().unwrap_or(last)).find(|at| {
+                let is_known = |id: &NodeId| places().any(|place| place == at) || omitted.contains(id);
+                self.sent_node(*at).is_some_and(|(id, _)| !is_known(id))
+            });
+            if new.is_some() {
+                break;
+            }
+            last = places().map(|place| place + 1).fold(last, usize::max);
+            prefix.messages.push(message);
+            kept += 1;
+        }
+        if let Some(changed) = prefix.records.get(kept) {
+            let id = changed.nodes.first().map(ToString::to_string);
+            prefix.ended_by = Some(match id {
+                Some(id) => phrase!("the conversation changed at `{id}`", id),
+                None => phrase!("the record is damaged"),
+            });
+        }
+        prefix.records.truncate(kept);
+        let tail = (last..range.end).filter_map(|at| Some(self.sent_node(at)?.0));
+        prefix.tail = tail.filter(|id| !omitted.contains(id)).cloned().collect();
+    }
+
+    /// Returns a message that is still sent. Leading and pinned messages may be before all `positions`.
+    fn stored(&self, id: &NodeId, positions: &HashMap<&NodeId, usize>) -> Option<Message> {
+        match positions.get(id) {
+            Some(position) => self.sent_message(*position).cloned(),
+            None => self.node(id).filter(|node| node.is_enabled()).map(|node| node.to_message(id)),
+        }
+    }
+}
