@@ -107,7 +107,9 @@ impl AppendOnly {
             }
         }
         if self.drops_reasoning {
-            joined.iter_mut().for_each(|message| drop_reasoning(message, decisions));
+            for message in &mut joined {
+                drop_reasoning(message, decisions);
+            }
         }
         joined.extend(single_turn);
         joined.extend(prefix);

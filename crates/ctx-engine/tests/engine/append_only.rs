@@ -31,7 +31,7 @@ enum Step {
     Edit { back: usize },
     /// The user goes back to an earlier reply.
     Branch { back: usize },
-    /// The author edits the note.
+    /// The author edits an entry of the preset.
     EditNote { word: usize },
 }
 
@@ -49,20 +49,19 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 4..24)
 }
 
-fn agent(settings: &Value) -> Value {
+fn agent(note: usize) -> Value {
     json!({
         "prefix": "append-only",
         "presetMessages": [
             { "id": "sys", "role": "system", "content": "You are a gardener. It is {{time}}, {{random::a::b::c}}." },
             { "type": "chat_history" },
             { "id": "late", "role": "system", "content": "Be brief." },
-            { "id": "four", "role": "system", "content": "Depth four at {{time}}.",
+            { "id": "four", "role": "system", "content": format!("Depth four at {{{{time}}}}. {}", WORDS[note]),
               "injectionStrategy": { "type": "depth", "depth": 4 } },
             { "id": "two", "role": "user", "content": "Depth two.",
               "injectionStrategy": { "type": "depth", "depth": 2 } },
             { "id": "last", "role": "system", "content": "Before the answer.", "insertionPoint": -1 },
         ],
-        "parameters": { "contextPipeline": settings },
     })
 }
 
@@ -103,7 +102,7 @@ impl Host {
 
     fn compiled(&self) -> CompiledAgent {
         let agent = read_agent(
-            agent(&json!({})).to_string().as_bytes(),
+            agent(self.note).to_string().as_bytes(),
             "a.json",
             &Limits::default(),
             &ENGINE.anchors,
@@ -292,26 +291,70 @@ fn describe(context: &Context) -> String {
 }
 
 #[test]
-fn debug_turns() {
+fn keeps_texts_where_they_were_inserted() {
     let mut host = Host::new(Options { context_tokens: 0, merges: true, recalls: false });
-    for step in [
+    let steps = [
         Step::Write { words: vec![0], is_stored: true },
         Step::Write { words: vec![1], is_stored: false },
         Step::CallTool { word: 2 },
-        Step::Regenerate,
         Step::Write { words: vec![5], is_stored: true },
+        Step::Edit { back: 1 },
         Step::Write { words: vec![4], is_stored: true },
-        Step::Edit { back: 3 },
-        Step::Write { words: vec![4], is_stored: true },
-        Step::Write { words: vec![4], is_stored: true },
-    ] {
+    ];
+    let mut described = Vec::new();
+    for step in &steps {
         let before: Vec<NodeId> = host.sent.keys().cloned().collect();
-        host.run(&step).unwrap();
-        println!("== {step:?}");
-        for (id, (context, _)) in &host.sent {
-            if !before.contains(id) || matches!(step, Step::Regenerate) {
-                println!("[{id}] {}", describe(context));
-            }
-        }
+        host.run(step).unwrap();
+        let new = host.sent.iter().filter(|(id, _)| !before.contains(id));
+        described.extend(new.map(|(_, (context, _))| describe(context)));
     }
+    insta::assert_snapshot!(described.join("\n"), @r"
+    repeats 0
+      system merged:preset:sys+worldbook:b.2+preset:four: You are a gardener. It is 12:01 AM, a.
+
+    ---
+
+    basil grows by the door
+
+    ---
+
+    Depth four at 12:01 AM.
+      user preset:two: Depth two.
+      system preset:last: Before the answer.
+      user history:n1: Question 0: basil?
+      system merged:worldbook:b.1+preset:late: always
+
+    ---
+
+    Be brief.
+    repeats 5
+      assistant history:n2: Reply 1 about basil.
+      system merged:preset:four+worldbook:b.3: Depth four at 12:02 AM.
+
+    ---
+
+    the lake is cold
+      user input: Question 1: lake?
+    repeats 8
+      assistant history:n4: Reply 2 about lake.
+      system merged:preset:four+worldbook:b.4: Depth four at 12:03 AM.
+
+    ---
+
+    the train leaves at 7:15
+      user history:n5: Look up the train.
+    repeats 11
+      assistant history:n6: 
+      tool history:n7: found train
+      system preset:four: Depth four at 12:04 AM.
+    repeats 14
+      assistant history:n8: Found.
+      system preset:four: Depth four at 12:05 AM.
+      user history:n9: Question 4: rain?
+    repeats 16, the conversation changed at `n9`
+      user history:n9: edited 5
+      assistant history:n10: Reply 5 about rain.
+      system preset:four: Depth four at 12:06 AM.
+      user history:n11: Question 5: dog?
+    ");
 }

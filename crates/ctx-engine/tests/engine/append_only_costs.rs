@@ -1,4 +1,4 @@
-//! What 200 turns cost with a moving and with an append-only prefix.
+//! What 200 turns cost with a moving and with an append-only prefix. The guide has the table.
 //!
 //! Prices relative to uncached input. Anthropic (2026-11): reads 0.1, writes 1.25, at cache marks. OpenAI
 //! (GPT-5 and later, 2026-11): reads 0.1 in steps of 128 from 1,024 tokens on, writes at the input price.
@@ -145,7 +145,7 @@ fn simulate(mode: PrefixMode) -> Bill {
         session.apply(&SessionOp::Append { parent, node }).unwrap();
     };
     for at in 0..TURNS {
-        append(&mut session, Node::new(Role::User, text(&mut random, 60)));
+        append(&mut session, Node::new(Role::User, text(&mut random, 30)));
         let rounds = if at % 4 == 3 { 2 } else { 1 };
         for round in 0..rounds {
             if round > 0 {
@@ -158,7 +158,7 @@ fn simulate(mode: PrefixMode) -> Bill {
                     ..StoredToolCall::default()
                 }];
                 append(&mut session, call);
-                let mut result = Node::new(Role::Tool, text(&mut random, 200));
+                let mut result = Node::new(Role::Tool, text(&mut random, 150));
                 result.tool_call_id = Some(id.as_str().into());
                 append(&mut session, result);
             }
@@ -180,7 +180,7 @@ fn simulate(mode: PrefixMode) -> Bill {
             bill.breaks += usize::from(planned.is_some());
             earlier = Some(sent);
         }
-        append(&mut session, Node::new(Role::Assistant, text(&mut random, 150)));
+        append(&mut session, Node::new(Role::Assistant, text(&mut random, 100)));
     }
     bill
 }
@@ -203,7 +203,8 @@ fn costs_a_third_of_a_moving_prefix() {
         )
         .unwrap();
     }
-    println!("{table}");
+    let page = include_str!("../../../../docs/guide/prompt-cache.md");
+    assert!(page.contains(&table), "docs/guide/prompt-cache.md does not contain:\n{table}");
     let [moving, append_only] = bills.map(|(_, bill)| bill);
     assert!(append_only.median() >= 0.97, "{table}");
     assert!(append_only.anthropic <= moving.anthropic / 3.0, "{table}");
