@@ -318,3 +318,31 @@ fn what_was_sent_when_the_server_answers_was_stored_before() {
     room.turn("Go", |chat| with_bench(chat, &Bench));
     assert_eq!(*seen.lock().unwrap(), [1, 3]);
 }
+
+#[test]
+fn repeats_requests_of_an_append_only_conversation() {
+    let agent = json!({ "prefix": "append-only", "presetMessages": [
+        { "role": "system", "content": "Be kind." },
+        { "type": "chat_history" },
+        { "role": "system", "content": "Note of {{time}}.", "injectionStrategy": { "type": "depth", "depth": 2 } },
+    ] });
+    let answers = [
+        Answer::text("Hi."),
+        Answer::calls(&[("c1", "echo", "{}")]),
+        Answer::text("Read."),
+        Answer::text("Bye."),
+    ];
+    let mut room = Room::with(Server::script(answers), &agent);
+    for (minute, text) in (0..).zip(["Hello", "Read a file", "Good night"]) {
+        let mut request = Room::says(text);
+        request.turn.at_millis = Some(minute * 60_000);
+        room.request(request, |chat| with_bench(chat, &Bench)).unwrap();
+    }
+    let requests = room.server.requests();
+    assert_eq!(requests.len(), 4);
+    for pair in requests.windows(2) {
+        let [before, after] = [&pair[0], &pair[1]].map(|request| request.json()["messages"].clone());
+        let (before, after) = (before.as_array().unwrap(), after.as_array().unwrap());
+        assert_eq!(before[..], after[..before.len()]);
+    }
+}
