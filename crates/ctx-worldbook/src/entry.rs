@@ -208,14 +208,10 @@ impl Default for Entry {
     }
 }
 
-pub(crate) fn pointer_under(key: &str) -> String {
-    format!("/entries/{}", pointer_step(key))
-}
-
 impl Entry {
     /// Returns the JSON pointer in the file.
     pub fn pointer(&self) -> String {
-        pointer_under(&self.key)
+        format!("/entries/{}", pointer_step(&self.key))
     }
 
     /// Returns the JSON pointer of a part in the file.

@@ -55,7 +55,8 @@ impl WorldbookEntries {
     }
 }
 
-fn array_index(key: &str) -> Option<u32> {
+/// Parses a JavaScript array index; objects list such keys first.
+pub fn array_index(key: &str) -> Option<u32> {
     let index = key.parse::<u32>().ok().filter(|index| *index < u32::MAX)?;
     (index.to_string() == key).then_some(index)
 }
