@@ -108,7 +108,7 @@ const FACTS: &[Field] = fields! {
     "count", is_exact, phrase!("`exact` or `estimate`"), is_exact;
     "contextWindow", context_window, phrase!("a whole number from 1 to 1000000000"), tokens;
     "maxOutput", max_output, phrase!("a whole number from 1 to 1000000000"), tokens;
-    "media", media, one_of(MediaFamily::names()), |value| MediaFamily::parse(value.as_str()?);
+    "media", media, one_of(MediaFamily::WORDS), |value| MediaFamily::parse(value.as_str()?);
 };
 
 const CAPABILITIES: &[Field] = fields! {
@@ -130,14 +130,14 @@ const OVERHEADS: &[Field] = fields! {
 };
 
 const REQUEST: &[Field] = fields! {
-    "outputLimit", request.output_limit, words(OutputLimit::WORDS), |value| OutputLimit::parse(value.as_str()?);
-    "samplers", request.samplers, words(SamplerRule::WORDS), |value| SamplerRule::parse(value.as_str()?);
-    "topK", request.top_k, words(TopKRule::WORDS), |value| TopKRule::parse(value.as_str()?);
-    "stop", request.stop, words(StopRule::WORDS), |value| StopRule::parse(value.as_str()?);
-    "thinking", request.thinking, words(ThinkingRule::WORDS), |value| ThinkingRule::parse(value.as_str()?);
-    "reasoningState", request.reasoning_state, words(ReasoningState::WORDS),
+    "outputLimit", request.output_limit, one_of(OutputLimit::WORDS), |value| OutputLimit::parse(value.as_str()?);
+    "samplers", request.samplers, one_of(SamplerRule::WORDS), |value| SamplerRule::parse(value.as_str()?);
+    "topK", request.top_k, one_of(TopKRule::WORDS), |value| TopKRule::parse(value.as_str()?);
+    "stop", request.stop, one_of(StopRule::WORDS), |value| StopRule::parse(value.as_str()?);
+    "thinking", request.thinking, one_of(ThinkingRule::WORDS), |value| ThinkingRule::parse(value.as_str()?);
+    "reasoningState", request.reasoning_state, one_of(ReasoningState::WORDS),
         |value| ReasoningState::parse(value.as_str()?);
-    "callIds", request.call_ids, words(CallIdRule::WORDS), |value| CallIdRule::parse(value.as_str()?);
+    "callIds", request.call_ids, one_of(CallIdRule::WORDS), |value| CallIdRule::parse(value.as_str()?);
 };
 
 const GROUPS: [(&str, &[Field]); 3] =
@@ -222,10 +222,6 @@ fn overhead(value: &Value) -> Option<u32> {
 
 const MAX_OVERHEAD: u32 = 100_000;
 
-fn words(words: &'static [&'static str]) -> Phrase {
-    one_of(words.iter().copied())
-}
-
 fn read_pattern<'a>(map: &'a Map<String, Value>, reader: &mut Reader) -> Option<&'a str> {
     match map.get("pattern").and_then(Value::as_str) {
         Some(pattern) if !pattern.is_empty() => Some(pattern),
@@ -278,7 +274,7 @@ fn field<'a, T>(
     })
 }
 
-fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> Phrase {
+fn one_of<'a>(names: impl IntoIterator<Item = &'a str>) -> Phrase {
     phrase!("one of {names}", names = Argument::names(names, Divider::Comma))
 }
 

@@ -13,6 +13,7 @@ use crate::regex_config::RegexConfig;
 use crate::text::Text;
 #[cfg(feature = "schema")]
 use crate::turn::GenerationKind;
+use crate::words;
 
 data_type! {
     /// An agent: a character, a preset of messages to send, and settings.
@@ -77,33 +78,17 @@ impl Agent {
             _ => UnplacedHistory::Append,
         }
     }
-
-    /// Returns a preset group by id.
-    pub fn preset_group(&self, id: &str) -> Option<&PresetGroup> {
-        self.preset_groups.iter().find(|group| group.id.as_deref() == Some(id))
-    }
 }
 
-/// Treatment of a history without a `chat_history` entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UnplacedHistory {
-    /// Placed after all preset entries.
-    #[default]
-    Append,
-    /// Not sent.
-    Omit,
-}
-
-impl UnplacedHistory {
-    /// The values in files.
-    pub const WORDS: [&'static str; 2] = [Self::Append.as_str(), Self::Omit.as_str()];
-
-    /// Returns the value in files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Append => "append",
-            Self::Omit => "omit",
-        }
+words! {
+    /// Treatment of a history without a `chat_history` entry.
+    #[derive(Default)]
+    pub enum UnplacedHistory: [as_str, WORDS] {
+        /// Placed after all preset entries.
+        #[default]
+        Append = "append",
+        /// Not sent.
+        Omit = "omit",
     }
 }
 

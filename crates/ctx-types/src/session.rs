@@ -13,7 +13,6 @@ mod nodes;
 mod op;
 mod repair;
 mod sent_messages;
-mod totals;
 mod tree;
 
 use std::sync::{Arc, OnceLock};

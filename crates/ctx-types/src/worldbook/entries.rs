@@ -106,13 +106,4 @@ impl Field for WorldbookEntries {
             "type": ["object", "array", "null"], "items": entry, "additionalProperties": entry,
         })
     }
-
-    fn refresh_placeholders(&mut self, map: &mut Map<String, Value>, key: &str) {
-        self.iter_mut().for_each(WorldbookEntry::refresh_placeholders);
-        let is_there = map.get(key).is_some_and(|slot| slot.is_object() || slot.is_array());
-        if !self.is_empty() || is_there {
-            let empty = if self.is_list { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
-            put_value(map, key, Some(empty));
-        }
-    }
 }
