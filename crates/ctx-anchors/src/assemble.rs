@@ -289,8 +289,8 @@ impl Assembly {
     }
 
     fn place_at_anchor(&mut self, anchored: AnchoredMessage) {
-        // Never the fallback: `scan` found the anchor.
-        let position = self.slots.at_anchor(&anchored.target, anchored.side).unwrap_or(SlotPosition::Bottom);
+        let position =
+            self.slots.at_anchor(&anchored.target, anchored.side).expect("`scan` found the anchor");
         self.slots.place(position, anchored.message);
     }
 

@@ -53,12 +53,12 @@ struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    fn file(&self, entry: &Entry) -> Option<&'a PresetMessage> {
-        self.agent.preset_messages.get(entry.index)
+    fn file(&self, entry: &Entry) -> &'a PresetMessage {
+        &self.agent.preset_messages[entry.index]
     }
 
     fn kind(&mut self, entry: &Entry) {
-        let Some(file) = self.file(entry) else { return };
+        let file = self.file(entry);
         let kind = file.kind.as_deref().unwrap_or_default();
         if matches!(kind, "" | "message") {
             return;
@@ -80,7 +80,7 @@ impl<'a> Check<'a> {
     }
 
     fn content(&mut self, entry: &Entry) {
-        let Some(file) = self.file(entry) else { return };
+        let file = self.file(entry);
         let is_nameless = file.id.as_deref().is_none_or(|id| id.trim().is_empty());
         match &entry.part {
             EntryPart::Nothing if is_nameless && file.kind.as_deref() == Some("placeholder") => {
@@ -100,7 +100,7 @@ impl<'a> Check<'a> {
     }
 
     fn history(&mut self, entry: &Entry) {
-        let Some(file) = self.file(entry) else { return };
+        let file = self.file(entry);
         if entry.part == EntryPart::History && entry.off_reason().is_some() {
             let key = if file.is_enabled == Some(false) { "/isEnabled" } else { "/groupId" };
             let message = phrase!("`chat_history` is disabled; the history is still inserted here");
@@ -147,7 +147,7 @@ impl<'a> Check<'a> {
         let is_always = |entry: &&Entry| matches!(entry.switch, Switch::On) && entry.triggers.is_empty();
         let always = self.entries.iter().filter(is_always);
         for entry in always.filter(|entry| entry.part != EntryPart::History) {
-            let (Some(anchor), Some(file)) = (entry.anchor(), self.file(entry)) else { continue };
+            let Some(anchor) = entry.anchor() else { continue };
             let first = *anchors.entry(anchor).or_insert(entry.index);
             if first != entry.index {
                 let anchor = excerpt(anchor);
@@ -156,7 +156,8 @@ impl<'a> Check<'a> {
                     anchor,
                     first
                 );
-                let key = if file.kind.as_deref() == Some("placeholder") { "/id" } else { "/type" };
+                let kind = self.file(entry).kind.as_deref();
+                let key = if kind == Some("placeholder") { "/id" } else { "/type" };
                 let help = phrase!("remove one of the two, or change its id");
                 self.warn(codes::DUPLICATE_ANCHOR, message, pointer(entry.index, key), help);
             }
@@ -179,8 +180,8 @@ impl<'a> Check<'a> {
             } else {
                 self.unknown_target(target, &on)
             };
-            let pointer = self.file(entry).map_or("", target_key);
-            self.diagnostics.push(finding.at_pointer(self::pointer(entry.index, pointer)));
+            let key = target_key(self.file(entry));
+            self.diagnostics.push(finding.at_pointer(pointer(entry.index, key)));
         }
     }
 
@@ -266,9 +267,11 @@ fn find_nearest<'n>(
 
 fn target_key(file: &PresetMessage) -> &'static str {
     let strategy = file.injection_strategy.as_ref();
-    match strategy.is_some_and(|strategy| strategy.anchor_target.is_some()) {
-        true => "/injectionStrategy/anchorTarget",
-        false if file.anchor_target.is_some() => "/anchorTarget",
-        false => "",
+    if strategy.is_some_and(|strategy| strategy.anchor_target.is_some()) {
+        "/injectionStrategy/anchorTarget"
+    } else if file.anchor_target.is_some() {
+        "/anchorTarget"
+    } else {
+        ""
     }
 }

@@ -77,8 +77,16 @@ impl AnchorRegistry {
     ///
     /// All except `chat_history` and `user_profile` are positions in SillyTavern presets.
     pub fn system() -> Self {
-        let definitions = SYSTEM_ANCHORS.iter().map(SystemAnchor::definition).collect();
-        Self { definitions }
+        let definition =
+            |(id, name, description, template): (&str, &str, &str, Option<&str>)| AnchorDefinition {
+                id: id.into(),
+                name: name.into(),
+                description: description.into(),
+                is_system: true,
+                has_template: template.is_some(),
+                default_template: template.map(Text::from),
+            };
+        Self { definitions: SYSTEM_ANCHORS.into_iter().map(definition).collect() }
     }
 
     /// Returns the definition of an anchor.
@@ -110,87 +118,43 @@ impl AnchorRegistry {
     pub fn unregister(&mut self, id: &str) -> Result<AnchorDefinition, RegistryError> {
         let found = self.definitions.iter().position(|definition| &*definition.id == id);
         let index = found.ok_or_else(|| RegistryError::Unknown { id: Arc::from(id) })?;
-        if self.definitions.get(index).is_some_and(|definition| definition.is_system) {
+        if self.definitions[index].is_system {
             return Err(RegistryError::System { id: Arc::from(id) });
         }
         Ok(self.definitions.remove(index))
     }
 }
 
-struct SystemAnchor {
-    id: &'static str,
-    name: &'static str,
-    description: &'static str,
-    template: Option<&'static str>,
-}
-
-impl SystemAnchor {
-    fn definition(&self) -> AnchorDefinition {
-        AnchorDefinition {
-            id: self.id.into(),
-            name: self.name.into(),
-            description: self.description.into(),
-            is_system: true,
-            has_template: self.template.is_some(),
-            default_template: self.template.map(Text::from),
-        }
-    }
-}
-
-const SYSTEM_ANCHORS: &[SystemAnchor] = &[
-    SystemAnchor {
-        id: CHAT_HISTORY,
-        name: "Chat history",
-        description: "Position of the conversation's messages",
-        template: None,
-    },
-    SystemAnchor {
-        id: "user_profile",
-        name: "User profile",
-        description: "User profile; its content is a template",
-        // Heading with the user's name, blank line, persona.
-        template: Some("### {{user}}的档案\n\n{{persona}}"),
-    },
-    SystemAnchor {
-        id: "world_info_before",
-        name: "World Info (before)",
-        description: "Position of worldbook entries before the character",
-        template: None,
-    },
-    SystemAnchor {
-        id: "world_info_after",
-        name: "World Info (after)",
-        description: "Position of worldbook entries after the character",
-        template: None,
-    },
-    SystemAnchor {
-        id: "char_description",
-        name: "Character description",
-        description: "Character's description; its content is a template",
-        template: Some("{{description}}"),
-    },
-    SystemAnchor {
-        id: "char_personality",
-        name: "Character personality",
-        description: "Character's personality; its content is a template",
-        template: Some("{{personality}}"),
-    },
-    SystemAnchor {
-        id: "scenario",
-        name: "Scenario",
-        description: "Scenario; its content is a template",
-        template: Some("{{scenario}}"),
-    },
-    SystemAnchor {
-        id: "dialogue_examples",
-        name: "Dialogue examples",
-        description: "Position of the dialogue examples",
-        template: None,
-    },
-    SystemAnchor {
-        id: "author_note",
-        name: "Author's note",
-        description: "Position of the author's note and the worldbook entries around it",
-        template: None,
-    },
+/// Id, name, description, and template.
+const SYSTEM_ANCHORS: [(&str, &str, &str, Option<&str>); 9] = [
+    (CHAT_HISTORY, "Chat history", "Position of the conversation's messages", None),
+    // Heading with the user's name, blank line, persona.
+    (
+        "user_profile",
+        "User profile",
+        "User profile; its content is a template",
+        Some("### {{user}}的档案\n\n{{persona}}"),
+    ),
+    ("world_info_before", "World Info (before)", "Position of worldbook entries before the character", None),
+    ("world_info_after", "World Info (after)", "Position of worldbook entries after the character", None),
+    (
+        "char_description",
+        "Character description",
+        "Character's description; its content is a template",
+        Some("{{description}}"),
+    ),
+    (
+        "char_personality",
+        "Character personality",
+        "Character's personality; its content is a template",
+        Some("{{personality}}"),
+    ),
+    ("scenario", "Scenario", "Scenario; its content is a template", Some("{{scenario}}")),
+    ("dialogue_examples", "Dialogue examples", "Position of the dialogue examples", None),
+    (
+        "author_note",
+        "Author's note",
+        "Position of the author's note and the worldbook entries around it",
+        None,
+    ),
 ];

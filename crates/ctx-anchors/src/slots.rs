@@ -76,25 +76,17 @@ impl Slots {
         let list = match position {
             SlotPosition::Top => &mut self.top,
             SlotPosition::Bottom => &mut self.bottom,
-            SlotPosition::Next(slot, side) => match (self.list.get_mut(slot), side) {
-                (Some(slot), Side::Before) => &mut slot.before,
-                (Some(slot), Side::After) => &mut slot.after,
-                // Unreachable: spots come from this list.
-                (None, _) => &mut self.bottom,
-            },
+            SlotPosition::Next(slot, Side::Before) => &mut self.list[slot].before,
+            SlotPosition::Next(slot, Side::After) => &mut self.list[slot].after,
         };
         list.push(message);
     }
 
     /// Returns the messages, and how many of them are before the history.
     pub(crate) fn fill(self, history: Vec<Message>) -> (Vec<Message>, usize) {
-        let slot_len = |slot: &Slot| slot.before.len() + 1 + slot.after.len();
-        let slots: usize = self.list.iter().map(slot_len).sum();
-        let mut messages: Vec<Message> =
-            Vec::with_capacity(self.top.len() + slots + history.len() + self.bottom.len());
         let mut history = Some(history);
         let mut front = None;
-        messages.extend(sort_by_rank(self.top));
+        let mut messages = sort_by_rank(self.top);
         for slot in self.list {
             messages.extend(sort_by_rank(slot.before));
             match slot.own {

@@ -30,7 +30,7 @@ const BUDGET: u64 = 64_000;
 
 /// A counter that is exact, with its tables loaded.
 fn counter() -> Counter {
-    let counter = Counter::bpe(Encoding::O200kBase).unwrap_or_else(Counter::estimate);
+    let counter = Counter::new(Encoding::O200kBase).unwrap_or_else(Counter::estimate);
     let mut texts = conversation(300);
     texts.drain(..).for_each(|message| {
         black_box(counter.count(&message.text()));

@@ -80,7 +80,7 @@ fn adding(criterion: &mut Criterion) {
 
 /// The first answer needs an index of everything that was said.
 fn making(criterion: &mut Criterion) {
-    let counter = Counter::bpe(Encoding::O200kBase).unwrap_or_else(Counter::estimate);
+    let counter = Counter::new(Encoding::O200kBase).unwrap_or_else(Counter::estimate);
     counter.warm();
     for size in SIZES {
         let messages = conversation(size);

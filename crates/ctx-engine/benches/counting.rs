@@ -60,7 +60,7 @@ fn first_counts() -> Option<Counter> {
         println!("first count/{name}: {:.1} ms", start.elapsed().as_secs_f64() * 1_000.0);
     };
     let text = "What was the name of the harbour?";
-    let (ours, older) = (Counter::bpe(Encoding::O200kBase)?, Counter::bpe(Encoding::Cl100kBase)?);
+    let (ours, older) = (Counter::new(Encoding::O200kBase)?, Counter::new(Encoding::Cl100kBase)?);
     timed("o200k_base, ctx", &|| ours.count(text) as usize);
     timed("o200k_base, bpe-openai", &|| o200k_base().count(text));
     timed("cl100k_base, ctx", &|| older.count(text) as usize);

@@ -25,8 +25,7 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `tiktoken` (default) | exact token counts for OpenAI models; without it, all counts are estimates |
-//! | `bpe` | the same counts from built-in tables: faster, without load time |
+//! | `bpe` (default) | exact token counts for OpenAI models; without it, all counts are estimates |
 //! | `bpe-loaded` | as `bpe`, with tables that the program supplies |
 //! | `html` | conversion of HTML in messages to Markdown |
 //! | `images` | smaller copies of large images |

@@ -41,17 +41,6 @@ impl Blackboard {
         self.0.typed.get(&TypeId::of::<T>())?.downcast_ref()
     }
 
-    /// Returns the mutable value of a type; copies it if a clone shares it.
-    pub fn get_mut<T: Any + Send + Sync + Clone>(&mut self) -> Option<&mut T> {
-        self.get::<T>()?;
-        let value = Arc::make_mut(&mut self.0).typed.get_mut(&TypeId::of::<T>())?;
-        if Arc::get_mut(value).is_none() {
-            let copy = value.downcast_ref::<T>()?.clone();
-            *value = Arc::new(copy);
-        }
-        Arc::get_mut(value)?.downcast_mut()
-    }
-
     /// Stores JSON under the name of a plug-in.
     pub fn set_json(&mut self, plugin: &str, key: &str, value: Value) {
         let values = Arc::make_mut(&mut self.0).json.entry(plugin.to_owned()).or_default();

@@ -2,12 +2,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 
-use ctx_types::{Deadline, PortFuture};
+use ctx_types::Deadline;
 
 use crate::error::ProcessorError;
 
@@ -133,47 +133,33 @@ impl Control<'_> {
     }
 }
 
-pub(crate) struct GuardedWork<'a, F> {
-    work: Pin<Box<F>>,
-    control: Control<'a>,
-    wait: Wait<'a>,
-    expiry: Option<PortFuture<'a, ()>>,
-}
-
-impl<'a, F> GuardedWork<'a, F> {
-    pub(crate) fn new(control: Control<'a>, work: F) -> Self {
-        let expiry = control.deadline.map(Deadline::over);
-        Self { work: Box::pin(work), control, wait: Wait::new(control.cancel), expiry }
-    }
-}
-
-impl<F> Future for GuardedWork<'_, F>
-where
-    F: Future<Output = Result<(), ProcessorError>>,
-{
-    type Output = Result<(), ProcessorError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.wait.listen(cx.waker());
-        self.control.check()?;
-        if let Some(expiry) = &mut self.expiry
-            && expiry.as_mut().poll(cx).is_ready()
-        {
+/// Fails when the run is cancelled, the time is up, or the work panics.
+pub(crate) async fn guard(
+    control: Control<'_>,
+    work: impl Future<Output = Result<(), ProcessorError>>,
+) -> Result<(), ProcessorError> {
+    let mut work = pin!(work);
+    let wait = Wait::new(control.cancel);
+    let mut expiry = control.deadline.map(Deadline::over);
+    poll_fn(|cx| {
+        wait.listen(cx.waker());
+        control.check()?;
+        if expiry.as_mut().is_some_and(|expiry| expiry.as_mut().poll(cx).is_ready()) {
             return Poll::Ready(Err(ProcessorError::TimedOut));
         }
-        let work = self.work.as_mut();
         // The draft of a panicked processor is discarded.
-        catch_unwind(AssertUnwindSafe(|| work.poll(cx)))
-            .unwrap_or_else(|panic| Poll::Ready(Err(panic_error(panic.as_ref()))))
-    }
+        match catch(|| work.as_mut().poll(cx)) {
+            Ok(poll) => poll,
+            Err(panicked) => Poll::Ready(Err(panicked)),
+        }
+    })
+    .await
 }
 
 pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, ProcessorError> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_error(panic.as_ref()))
-}
-
-fn panic_error(panic: &(dyn std::any::Any + Send)) -> ProcessorError {
-    let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
-    let message = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    ProcessorError::Panicked { message: message.unwrap_or_else(|| "without a message".to_owned()) }
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
+        let message = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        ProcessorError::Panicked { message: message.unwrap_or_else(|| "without a message".to_owned()) }
+    })
 }

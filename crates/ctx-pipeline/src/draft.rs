@@ -116,16 +116,10 @@ impl Draft {
 
     /// Records several decisions.
     pub fn decide_all(&mut self, decisions: impl IntoIterator<Item = Decision>) {
-        let decisions: Vec<Decision> = decisions.into_iter().collect();
-        if decisions.is_empty() {
-            return;
+        let mut decisions = decisions.into_iter().peekable();
+        if decisions.peek().is_some() {
+            Arc::make_mut(&mut self.decisions).extend(decisions);
         }
-        if Arc::get_mut(&mut self.decisions).is_none() {
-            let mut copy = Vec::with_capacity(self.decisions.len() + decisions.len());
-            copy.extend_from_slice(&self.decisions);
-            self.decisions = Arc::new(copy);
-        }
-        Arc::make_mut(&mut self.decisions).extend(decisions);
     }
 
     pub(crate) fn shares_messages_with(&self, other: &Self) -> bool {

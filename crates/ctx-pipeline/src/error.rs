@@ -14,9 +14,6 @@ pub enum ProcessorError {
     Failed {
         /// Error message.
         message: String,
-        /// Cause.
-        #[source]
-        source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
     /// The run was cancelled.
     Cancelled,
@@ -41,7 +38,7 @@ impl ProcessorError {
     /// Formats the error as a translatable phrase.
     pub fn phrase(&self) -> Phrase {
         match self {
-            Self::Failed { message, .. } => Phrase::verbatim(message.as_str()),
+            Self::Failed { message } => Phrase::verbatim(message.as_str()),
             Self::Cancelled => phrase!("the run was cancelled"),
             Self::TimedOut => phrase!("timed out"),
             Self::Panicked { message } => phrase!("the processor panicked: {message}", message),
@@ -51,20 +48,10 @@ impl ProcessorError {
             Self::Infeasible(error) => Phrase::verbatim(error.to_string()),
         }
     }
-}
 
-impl ProcessorError {
     /// Creates a failure; write the message in lower case without a full stop.
     pub fn failed(message: impl Into<String>) -> Self {
-        Self::Failed { message: message.into(), source: None }
-    }
-
-    /// Creates a failure with a cause, which the message should not repeat.
-    pub fn caused_by(
-        message: impl Into<String>,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> Self {
-        Self::Failed { message: message.into(), source: Some(source.into()) }
+        Self::Failed { message: message.into() }
     }
 }
 
@@ -95,15 +82,4 @@ impl RunError {
             Self::Cancelled => phrase!("the run was cancelled"),
         }
     }
-}
-
-pub(crate) fn with_causes(error: &ProcessorError) -> Phrase {
-    /// A chain of causes may be cyclic.
-    const MAX_CAUSES: usize = 8;
-    let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
-    let causes: Vec<String> = causes.take(MAX_CAUSES).map(ToString::to_string).collect();
-    if causes.is_empty() {
-        return error.phrase();
-    }
-    phrase!("{error}: {causes}", error = error.phrase(), causes = causes.join(": "))
 }

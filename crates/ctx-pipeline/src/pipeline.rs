@@ -5,7 +5,7 @@ use ctx_types::{Agent, Diagnostic, phrase};
 
 use crate::codes;
 use crate::control::catch;
-use crate::error::{ProcessorError, with_causes};
+use crate::error::ProcessorError;
 use crate::processor::{CompileContext, ContextProcessor, Descriptor, PrepareContext, PreparedData};
 use crate::registry::{ProcessorRegistry, RegisteredProcessor};
 use crate::settings::{EffectiveSetting, SettingsLayer};
@@ -126,7 +126,7 @@ impl Stage {
             _ => codes::PROCESSOR_FAILED,
         };
         let help = phrase!("the context is built without it; to disable it, use `--disable {id}`", id);
-        Diagnostic::error(code, phrase!("processor `{id}` failed: {error}", id, error = with_causes(error)))
+        Diagnostic::error(code, phrase!("processor `{id}` failed: {error}", id, error = error.phrase()))
             .with_help(help)
     }
 }

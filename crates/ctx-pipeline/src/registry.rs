@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,7 +12,6 @@ use crate::spelling::{canonical_id, group_members};
 #[derive(Clone, Default)]
 pub struct ProcessorRegistry {
     processors: Vec<RegisteredProcessor>,
-    places: BTreeMap<Arc<str>, usize>,
 }
 
 #[derive(Clone)]
@@ -62,7 +61,7 @@ pub enum RegistryError {
 }
 
 impl ProcessorRegistry {
-    /// Adds a processor. Removes AIO Hub's prefixes from its id. O(log processors).
+    /// Adds a processor. Removes AIO Hub's prefixes from its id. O(processors).
     ///
     /// # Errors
     ///
@@ -73,12 +72,11 @@ impl ProcessorRegistry {
         if id.is_empty() || group_members(&id).is_some() {
             return Err(RegistryError::Reserved { id });
         }
-        if self.places.contains_key(&id) {
+        if self.place(&id).is_some() {
             return Err(RegistryError::Duplicate { id });
         }
         check_fields(&id, &descriptor)?;
-        descriptor.id = id.clone();
-        self.places.insert(id, self.processors.len());
+        descriptor.id = id;
         self.processors.push(RegisteredProcessor { descriptor, processor });
         Ok(())
     }
@@ -91,20 +89,16 @@ impl ProcessorRegistry {
     pub fn unregister(&mut self, id: &str) -> Result<(), RegistryError> {
         let id = canonical_id(id);
         let place = self.place(id).ok_or_else(|| RegistryError::Unknown { id: Arc::from(id) })?;
-        if self.processors.get(place).is_some_and(|known| known.descriptor.is_core) {
+        if self.processors[place].descriptor.is_core {
             return Err(RegistryError::Core { id: Arc::from(id) });
         }
         self.processors.remove(place);
-        self.places.remove(id);
-        for later in self.places.values_mut().filter(|later| **later > place) {
-            *later -= 1;
-        }
         Ok(())
     }
 
     /// Returns the descriptor of a processor; accepts AIO Hub's spellings of ids.
     pub fn get(&self, id: &str) -> Option<&Descriptor> {
-        self.processors.get(self.place(id)?).map(|known| &known.descriptor)
+        Some(&self.processors[self.place(id)?].descriptor)
     }
 
     /// Returns all descriptors, in order of registration.
@@ -123,7 +117,8 @@ impl ProcessorRegistry {
     }
 
     pub(crate) fn place(&self, id: &str) -> Option<usize> {
-        self.places.get(canonical_id(id)).copied()
+        let id = canonical_id(id);
+        self.processors.iter().position(|known| *known.descriptor.id == *id)
     }
 }
 

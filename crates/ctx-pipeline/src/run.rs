@@ -7,9 +7,9 @@ use ctx_types::{Diagnostic, LogLine, StageReport, count_of, phrase};
 use crate::blackboard::Blackboard;
 use crate::codes;
 use crate::context::{Inputs, PipelineContext};
-use crate::control::{Control, GuardedWork};
+use crate::control::{self, Control};
 use crate::draft::Draft;
-use crate::error::{ProcessorError, RunError, with_causes};
+use crate::error::{ProcessorError, RunError};
 use crate::guard::{self, Groups};
 use crate::log::StageLog;
 use crate::pipeline::{Pipeline, Stage};
@@ -88,7 +88,7 @@ impl Stage {
         }
         let result = result.and_then(|()| self.repair_groups(&draft, &mut run.draft, &mut log));
         if let Err(error) = &result {
-            log.push_unlimited(LogLine::error(with_causes(error)));
+            log.push_unlimited(LogLine::error(error.phrase()));
             run.draft = draft.clone();
             run.blackboard = blackboard;
         }
@@ -129,7 +129,7 @@ impl Stage {
         };
         let control = Control { cancel: inputs.cancel, deadline: inputs.deadline };
         // Called inside the future, to catch a panic before the first await.
-        GuardedWork::new(control, async { self.processor.execute(&mut cx).await }).await
+        control::guard(control, async { self.processor.execute(&mut cx).await }).await
     }
 
     /// Fails if a group is broken.

@@ -6,8 +6,8 @@ mod export;
 mod origin;
 mod world_info;
 
-use ctx_types::{Diagnostic, Persist, Reader, Worldbook, check_worldbook_keys};
-use ctx_worldbook::{idle_decorators, repeated_uids};
+use ctx_types::{Diagnostic, Persist, Reader, Worldbook, check_worldbook_keys, excerpt};
+use ctx_worldbook::{Book, Level, codes};
 use serde_json::{Map, Value};
 
 use crate::document::Document;
@@ -71,9 +71,11 @@ pub(crate) fn finish(form: Form) -> Imported<Worldbook> {
 
 /// Reports duplicate uids and decorators without effect, which other commands report when they use the book.
 fn with_checks((mut imported, origin): (Imported<Worldbook>, WorldbookOrigin)) -> Imported<Worldbook> {
-    let mut found = repeated_uids(&imported.value);
-    found.extend(idle_decorators(&imported.value));
+    let name = excerpt(imported.value.name.as_deref().unwrap_or("worldbook"));
+    let (_, mut found) = Book::read(&*name, Level::Global, &imported.value);
+    found.retain(|finding| [codes::DUPLICATE_UID, codes::BAD_DECORATOR].contains(&finding.code));
     for location in found.iter_mut().map(|finding| &mut finding.location) {
+        location.document = None;
         location.pointer = location.pointer.take().map(|pointer| origin.pointer(&pointer));
     }
     imported.diagnostics.extend(found);

@@ -4,14 +4,12 @@ use std::sync::Arc;
 use crate::ast::Groups;
 use crate::backtrack::{Backtrack, MatchBuffers};
 use crate::linear::{Linear, Slots};
-use crate::{Error, Flags, Limits, Steps, parser, required_literals, unsatisfiable};
+use crate::{Error, Flags, Limits, Steps, parser};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
     linear: Option<Linear>,
     backtrack: Arc<Backtrack>,
-    required_literals: Arc<[Box<str>]>,
-    is_unsatisfiable: bool,
 }
 
 impl Engine {
@@ -22,18 +20,7 @@ impl Engine {
         let parsed = parser::parse(pattern, flags.check()?, limits)?;
         let linear = Linear::new(&parsed, flags, limits);
         let backtrack = Arc::new(Backtrack::new(&parsed, flags, limits));
-        let required_literals = required_literals::find(&parsed.root).into();
-        let is_unsatisfiable =
-            unsatisfiable::is_unsatisfiable(&parsed.root, flags.contains(Flags::MULTILINE));
-        Ok((Self { linear, backtrack, required_literals, is_unsatisfiable }, parsed.groups))
-    }
-
-    pub(crate) fn required_literals(&self) -> &[Box<str>] {
-        &self.required_literals
-    }
-
-    pub(crate) fn is_unsatisfiable(&self) -> bool {
-        self.is_unsatisfiable
+        Ok((Self { linear, backtrack }, parsed.groups))
     }
 
     pub(crate) fn is_linear(&self) -> bool {

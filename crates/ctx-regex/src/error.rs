@@ -84,15 +84,4 @@ impl Error {
     pub(crate) fn syntax(offset: usize, reason: &'static str) -> Self {
         Self::Syntax { offset, reason }
     }
-
-    /// Whether the pattern or its flags are invalid, rather than a search or replacement having failed.
-    pub fn is_of_pattern(&self) -> bool {
-        !matches!(
-            self,
-            Self::TooManySteps
-                | Self::TooManyBranches { .. }
-                | Self::TextTooLong { .. }
-                | Self::OutputTooLong { .. }
-        )
-    }
 }

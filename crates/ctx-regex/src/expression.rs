@@ -37,8 +37,7 @@ impl Regex {
     ///
     /// # Errors
     ///
-    /// Every [`Error`] for which [`Error::is_of_pattern`] is true, except [`Error::UnknownFlag`] and
-    /// [`Error::DuplicateFlag`].
+    /// Any [`Error`] about a pattern or its flags, except [`Error::UnknownFlag`] and [`Error::DuplicateFlag`].
     pub fn new(pattern: &str, flags: Flags, limits: &Limits) -> Result<Self, Error> {
         let (engine, groups) = Engine::compile(pattern, flags, limits)?;
         Ok(Self { pattern: pattern.into(), flags, engine, groups, limits: *limits })
@@ -52,11 +51,6 @@ impl Regex {
     /// Returns the flags.
     pub fn flags(&self) -> Flags {
         self.flags
-    }
-
-    /// Returns the number of capture groups, without group 0.
-    pub fn group_count(&self) -> usize {
-        self.groups.count()
     }
 
     /// Whether searches are linear in the text.
@@ -77,37 +71,6 @@ impl Regex {
         self.engine.build_cost()
     }
 
-    /// Returns lower-case texts. The lower-case form of every match contains at least one of them. Empty if
-    /// there are no such texts.
-    ///
-    /// A text whose lower-case form ([`str::to_lowercase`]) contains none of them cannot match. One search
-    /// for the texts of many patterns finds the patterns that may match.
-    ///
-    /// ```
-    /// use ctx_regex::{Flags, Limits, Regex};
-    ///
-    /// let regex = Regex::new(r"\b(?:Dragon|wyrm)s?\b", Flags::NONE, &Limits::default())?;
-    /// assert!(regex.required_literals().iter().map(|literal| &**literal).eq(["dragon", "wyrm"]));
-    /// # Ok::<(), ctx_regex::Error>(())
-    /// ```
-    pub fn required_literals(&self) -> &[Box<str>] {
-        self.engine.required_literals()
-    }
-
-    /// Returns whether the pattern is known to match no text.
-    ///
-    /// ```
-    /// use ctx_regex::{Flags, Limits, Regex};
-    ///
-    /// let never = |pattern: &str| Ok(Regex::new(pattern, Flags::NONE, &Limits::default())?.never_matches());
-    /// assert!(never(r"moon(?!)")?);
-    /// assert!(!never(r"moon|(?!)")?);
-    /// # Ok::<(), ctx_regex::Error>(())
-    /// ```
-    pub fn never_matches(&self) -> bool {
-        self.engine.is_unsatisfiable()
-    }
-
     /// Returns the range of the first match, with the steps of the caller.
     ///
     /// # Errors
@@ -124,16 +87,7 @@ impl Regex {
     ///
     /// [`Error::TooManySteps`], [`Error::TooManyBranches`], or [`Error::TextTooLong`].
     pub fn is_match(&self, text: &str) -> Result<bool, Error> {
-        self.is_match_within(text, &mut self.steps(text))
-    }
-
-    /// Like [`Regex::is_match`], with the steps of the caller.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Regex::is_match`].
-    pub fn is_match_within(&self, text: &str, steps: &mut Steps) -> Result<bool, Error> {
-        Ok(self.matches(text, false, StepBudget::Lent(steps)).next().transpose()?.is_some())
+        Ok(self.find_within(text, &mut self.steps(text))?.is_some())
     }
 
     /// Returns the first match.
@@ -175,33 +129,22 @@ impl Regex {
     /// [`Error::OutputTooLong`] if the result exceeds [`Limits::output_bytes`], and the errors of
     /// [`Regex::is_match`].
     pub fn replace<'t>(&self, text: &'t str, replacement: &Replacement) -> Result<Cow<'t, str>, Error> {
+        let count = if self.flags.contains(Flags::GLOBAL) { usize::MAX } else { 1 };
         let matches = self.matches(text, replacement.reads_groups(), StepBudget::Own(self.steps(text)));
-        self.rewrite(text, matches, |found, out| replacement.append(found, out, self.limits.output_bytes))
-    }
-
-    /// Like [`Regex::replace`], with a function that appends the replacement.
-    ///
-    /// ```
-    /// use ctx_regex::{Flags, Limits, Regex};
-    ///
-    /// let regex = Regex::new(r"\d+", Flags::GLOBAL, &Limits::default())?;
-    /// let text = regex.replace_with("7 and 12", |found, out| out.push_str(&"#".repeat(found.as_str().len())))?;
-    /// assert_eq!(text, "# and ##");
-    /// # Ok::<(), ctx_regex::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As for [`Regex::replace`].
-    pub fn replace_with<'t>(
-        &self,
-        text: &'t str,
-        mut write: impl FnMut(&Match<'_>, &mut String),
-    ) -> Result<Cow<'t, str>, Error> {
-        self.rewrite(text, self.find_iter(text), |found, out| {
-            write(found, out);
-            Ok(())
-        })
+        let mut out = String::new();
+        let mut copied = None;
+        for found in matches.take(count) {
+            let found = found?;
+            out.push_str(&text[copied.unwrap_or(0)..found.range().start]);
+            replacement.append(&found, &mut out, self.limits.output_bytes)?;
+            copied = Some(found.range().end);
+        }
+        let Some(copied) = copied else { return Ok(Cow::Borrowed(text)) };
+        out.push_str(&text[copied..]);
+        if out.len() > self.limits.output_bytes {
+            return Err(Error::OutputTooLong { limit: self.limits.output_bytes });
+        }
+        Ok(Cow::Owned(out))
     }
 
     fn steps(&self, text: &str) -> Steps {
@@ -212,36 +155,5 @@ impl Regex {
         let sticky = self.flags.contains(Flags::STICKY);
         let search = Search::new(&self.engine, text, sticky, wants_groups && self.groups.count() > 0);
         Matches::new(search, &self.groups, budget)
-    }
-
-    fn rewrite<'t>(
-        &self,
-        text: &'t str,
-        matches: Matches<'_>,
-        mut write: impl FnMut(&Match<'_>, &mut String) -> Result<(), Error>,
-    ) -> Result<Cow<'t, str>, Error> {
-        let count = if self.flags.contains(Flags::GLOBAL) { usize::MAX } else { 1 };
-        let mut out = String::new();
-        let mut copied = None;
-        for found in matches.take(count) {
-            let found = found?;
-            out.push_str(text.get(copied.unwrap_or(0)..found.range().start).unwrap_or_default());
-            write(&found, &mut out)?;
-            self.check_length(out.len())?;
-            copied = Some(found.range().end);
-        }
-        let Some(copied) = copied else { return Ok(Cow::Borrowed(text)) };
-        let rest = text.get(copied..).unwrap_or_default();
-        self.check_length(out.len() + rest.len())?;
-        out.push_str(rest);
-        Ok(Cow::Owned(out))
-    }
-
-    fn check_length(&self, bytes: usize) -> Result<(), Error> {
-        if bytes > self.limits.output_bytes {
-            Err(Error::OutputTooLong { limit: self.limits.output_bytes })
-        } else {
-            Ok(())
-        }
     }
 }

@@ -4,7 +4,7 @@
 //! several code units and ASCII forms of non-ASCII letters: the Kelvin sign does not equal `k`, and `ß` does
 //! not equal `ẞ`.
 
-use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
@@ -14,53 +14,29 @@ use crate::property;
 /// Without `u`, folding works on UTF-16 units.
 const ONE_UNIT: (u32, u32) = (0, 0xFFFF);
 
-#[derive(Debug)]
-pub(crate) struct Folder {
-    /// Uses simple case folding.
-    unicode: bool,
-    cased: Option<CodeSet>,
-    /// Single characters repeat in patterns.
-    closed: BTreeMap<u32, CodeSet>,
+static CASED: LazyLock<CodeSet> = LazyLock::new(property::changes_when_casemapped);
+
+/// Returns the members to fold. Their number determines the cost of [`close`].
+pub(crate) fn cased_part(set: &CodeSet, unicode: bool) -> CodeSet {
+    if *set == CodeSet::all() {
+        return CodeSet::default();
+    }
+    if set.single().is_some() {
+        return set.clone();
+    }
+    let cased = set.intersect(&CASED);
+    if unicode { cased } else { cased.intersect(&CodeSet::new(vec![ONE_UNIT])) }
 }
 
-impl Folder {
-    pub(crate) fn new(unicode: bool) -> Self {
-        Self { unicode, cased: None, closed: BTreeMap::new() }
+/// Adds the characters that equal a member. `cased` is the result of [`cased_part`].
+pub(crate) fn close(set: &CodeSet, cased: &CodeSet, unicode: bool) -> CodeSet {
+    let added = simple_folding(cased).difference(set);
+    if unicode {
+        return set.union(&added);
     }
-
-    /// Their number determines the cost of `close`.
-    pub(crate) fn cased_part(&mut self, set: &CodeSet) -> CodeSet {
-        if *set == CodeSet::all() {
-            return CodeSet::default();
-        }
-        if set.single().is_some() {
-            return set.clone();
-        }
-        let bounds = if self.unicode { CodeSet::all() } else { CodeSet::new(vec![ONE_UNIT]) };
-        let cased = self.cased.get_or_insert_with(|| property::changes_when_casemapped().intersect(&bounds));
-        set.intersect(cased)
-    }
-
-    /// `cased` is the result of [`Folder::cased_part`].
-    pub(crate) fn close(&mut self, set: &CodeSet, cased: &CodeSet) -> CodeSet {
-        let Some(code) = set.single() else { return self.closure(set, cased) };
-        if let Some(known) = self.closed.get(&code) {
-            return known.clone();
-        }
-        let closed = self.closure(set, cased);
-        self.closed.insert(code, closed.clone());
-        closed
-    }
-
-    fn closure(&self, set: &CodeSet, cased: &CodeSet) -> CodeSet {
-        let added = simple_folding(cased).difference(set);
-        if self.unicode {
-            return set.union(&added);
-        }
-        let codes = added.char_ranges().flat_map(|(first, last)| first..=last);
-        let equal = codes.filter(|c| has_equal_member(*c, set)).map(|c| (u32::from(c), u32::from(c)));
-        set.union(&CodeSet::new(equal.collect()))
-    }
+    let codes = added.char_ranges().flat_map(|(first, last)| first..=last);
+    let equal = codes.filter(|c| has_equal_member(*c, set)).map(|c| (u32::from(c), u32::from(c)));
+    set.union(&CodeSet::new(equal.collect()))
 }
 
 fn has_equal_member(c: char, set: &CodeSet) -> bool {
@@ -91,13 +67,13 @@ pub(crate) fn upper(c: char) -> char {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn closed(unicode: bool, members: &str) -> String {
         let set = CodeSet::new(members.chars().map(|c| (u32::from(c), u32::from(c))).collect());
-        let mut folder = Folder::new(unicode);
-        let cased = folder.cased_part(&set);
-        let closure = folder.close(&set, &cased);
+        let closure = close(&set, &cased_part(&set, unicode), unicode);
         closure.char_ranges().flat_map(|(first, last)| first..=last).collect()
     }
 

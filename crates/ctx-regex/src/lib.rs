@@ -46,10 +46,8 @@ mod matches;
 mod parser;
 mod property;
 mod replacement;
-mod required_literals;
 mod steps;
 mod surrogates;
-mod unsatisfiable;
 
 pub use crate::error::Error;
 pub use crate::expression::Regex;

@@ -11,9 +11,7 @@ use self::survey::Survey;
 use crate::ast::{Groups, Node, Pattern};
 use crate::code_set::CodeSet;
 use crate::cursor::Cursor;
-use crate::fold::Folder;
-use crate::surrogates;
-use crate::{Error, Flags, Limits};
+use crate::{Error, Flags, Limits, fold, surrogates};
 
 /// Opening after `(?`, `behind`, and `negated`.
 const LOOKS: [(&str, bool, bool); 4] =
@@ -31,7 +29,6 @@ pub(crate) fn parse(pattern: &str, flags: Flags, limits: &Limits) -> Result<Patt
         survey: Survey::read(pattern, flags),
         groups: Groups::default(),
         references: Vec::new(),
-        folder: Folder::new(flags.strict()),
         steps: limits.compiled_bytes / COMPILED_BYTES_PER_STEP,
     };
     let root = parser.alternatives()?;
@@ -50,7 +47,6 @@ struct Parser<'p> {
     survey: Survey,
     groups: Groups,
     references: Vec<Reference>,
-    folder: Folder,
     steps: usize,
 }
 
@@ -186,9 +182,9 @@ impl Parser<'_> {
         if !self.flags.contains(Flags::IGNORE_CASE) {
             return Ok(set);
         }
-        let cased = self.folder.cased_part(&set);
+        let cased = fold::cased_part(&set, self.flags.strict());
         self.spend(cased.len())?;
-        Ok(self.folder.close(&set, &cased))
+        Ok(fold::close(&set, &cased, self.flags.strict()))
     }
 
     fn enter(&mut self, offset: usize) -> Result<(), Error> {

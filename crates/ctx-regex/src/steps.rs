@@ -13,9 +13,9 @@ pub(crate) const BYTES_PER_STEP: usize = 16;
 ///
 /// let regex = Regex::new(r"(a+)+\1b", Flags::NONE, &Limits::default())?;
 /// let mut steps = Steps::new(10_000);
-/// assert!(regex.is_match_within("aaaab", &mut steps)?);
+/// assert!(regex.find_within("aaaab", &mut steps)?.is_some());
 /// assert!(steps.left() < 10_000);
-/// let refused = regex.is_match_within(&"a".repeat(1_000), &mut steps);
+/// let refused = regex.find_within(&"a".repeat(1_000), &mut steps);
 /// assert_eq!(refused, Err(Error::TooManySteps));
 /// # Ok::<(), Error>(())
 /// ```
@@ -100,7 +100,7 @@ mod tests {
         const STEPS: u64 = 200_000;
         let Ok(regex) = Regex::new(pattern, flags, &Limits::default()) else { return };
         let mut steps = Steps::new(STEPS);
-        let found = regex.is_match_within(text, &mut steps);
+        let found = regex.find_within(text, &mut steps);
         let spent = STEPS - steps.left;
         let most = WORK_PER_STEP * spent + FREE;
         assert!(steps.touched <= most, "{} in {spent} steps ({found:?}): {pattern:.80}", steps.touched);

@@ -6,7 +6,7 @@ mod table_loader;
 mod vocabulary;
 
 use crate::encoding::Encoding;
-use crate::estimate::{clamp, estimate, estimate_till_limit};
+use crate::estimate::clamp;
 
 use split::{pieces, splitter};
 use vocabulary::{Path, Vocabulary};
@@ -49,27 +49,21 @@ pub(crate) fn has(encoding: Encoding) -> bool {
     vocabulary(encoding).is_some()
 }
 
-pub(crate) fn count(encoding: Encoding, text: &str) -> u32 {
-    match tokenize(encoding, text, usize::MAX) {
-        Tokens::Count(count) => clamp(count),
-        Tokens::TooMany => u32::MAX,
-        Tokens::Unknown => estimate(text),
-    }
-}
-
+/// Requires an encoding with tables.
 pub(crate) fn count_till_limit(encoding: Encoding, text: &str, limit: u32) -> Option<u32> {
-    match tokenize(encoding, text, usize::try_from(limit).unwrap_or(usize::MAX)) {
-        Tokens::Count(count) => Some(clamp(count)),
-        Tokens::TooMany => None,
-        Tokens::Unknown => estimate_till_limit(text, limit),
-    }
+    let vocabulary = vocabulary(encoding).expect("counters are created only for encodings with tables");
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut path = Path::default();
+    let mut pieces = pieces(splitter(encoding), text);
+    let count =
+        pieces.try_fold(0, |count, piece| Some(count + vocabulary.count(piece, limit - count, &mut path)?));
+    count.map(clamp)
 }
 
 /// Loads the tables, and fills the caches of the regular expressions.
 pub(crate) fn load(encoding: Encoding) {
-    if let Some(vocabulary) = vocabulary(encoding) {
-        vocabulary.touch();
-    }
+    let Some(vocabulary) = vocabulary(encoding) else { return };
+    vocabulary.touch();
     let letters = [
         "aZ", "éÑ", "жЯ", "λΩ", "שא", "عب", "कि", "กา", "中文", "かカ", "한글", "😀🎉", "09", "²½", "-_",
         "…”",
@@ -83,23 +77,7 @@ pub(crate) fn load(encoding: Encoding) {
             }
         }
     }
-    count(encoding, &text);
-}
-
-enum Tokens {
-    Count(usize),
-    TooMany,
-    Unknown,
-}
-
-fn tokenize(encoding: Encoding, text: &str, limit: usize) -> Tokens {
-    let (Some(splitter), Some(vocabulary)) = (splitter(encoding), vocabulary(encoding)) else {
-        return Tokens::Unknown;
-    };
-    let mut path = Path::default();
-    let count = pieces(splitter, text)
-        .try_fold(0_usize, |count, piece| Some(count + vocabulary.count(piece, limit - count, &mut path)?));
-    count.map_or(Tokens::TooMany, Tokens::Count)
+    count_till_limit(encoding, &text, u32::MAX);
 }
 
 #[cfg(not(feature = "bpe"))]

@@ -4,14 +4,13 @@ use ctx_types::{Diagnostic, EncodingId, TokenCounter, phrase};
 
 use crate::codes;
 use crate::encoding::Encoding;
-use crate::estimate::{estimate, estimate_till_limit};
+use crate::estimate::estimate_till_limit;
 use crate::model::ModelFacts;
 use crate::parts::parts;
 
 /// Counts tokens of plain text by tokenizer or estimate.
 ///
-/// The first count or [`Counter::warm`] prepares a tokenizer once per process: a regular expression with
-/// `bpe` (5 ms, 2 MB), all tables with `tiktoken` (0.2 s, up to 70 MB).
+/// The first count or [`Counter::warm`] prepares a tokenizer once per process (5 ms, 2 MB).
 ///
 /// ```
 /// use ctx_tokens::{Counter, Encoding};
@@ -28,54 +27,25 @@ use crate::parts::parts;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
     encoding: Encoding,
-    engine: Engine,
     is_exact: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Engine {
-    Estimate,
-    #[cfg(feature = "tiktoken")]
-    Tiktoken,
-    #[cfg(feature = "bpe-loaded")]
-    Bpe,
 }
 
 impl Counter {
     /// Creates a counter without a tokenizer.
     pub const fn estimate() -> Self {
-        Self { encoding: Encoding::Estimate, engine: Engine::Estimate, is_exact: false }
+        Self { encoding: Encoding::Estimate, is_exact: false }
     }
 
-    /// Creates the fastest available counter of an encoding.
+    /// Creates a counter with built-in or loaded tables; `None` if the encoding has none.
     pub fn new(encoding: Encoding) -> Option<Self> {
         if encoding == Encoding::Estimate {
             return Some(Self::estimate());
         }
         #[cfg(feature = "bpe-loaded")]
-        if let Some(counter) = Self::bpe(encoding) {
-            return Some(counter);
+        if crate::bpe::has(encoding) {
+            return Some(Self { encoding, is_exact: true });
         }
-        #[cfg(feature = "tiktoken")]
-        return Self::tiktoken(encoding);
-        #[cfg(not(feature = "tiktoken"))]
         None
-    }
-
-    /// Creates a `tiktoken-rs` counter; `None` for [`Encoding::Estimate`].
-    ///
-    /// Exact, unless half a megabyte has no safe split point: each split there can add or save a token.
-    #[cfg(feature = "tiktoken")]
-    pub fn tiktoken(encoding: Encoding) -> Option<Self> {
-        let counter = Self { encoding, engine: Engine::Tiktoken, is_exact: true };
-        (encoding != Encoding::Estimate).then_some(counter)
-    }
-
-    /// Creates a counter with built-in or loaded tables; `None` if the encoding has none.
-    #[cfg(feature = "bpe-loaded")]
-    pub fn bpe(encoding: Encoding) -> Option<Self> {
-        let counter = Self { encoding, engine: Engine::Bpe, is_exact: true };
-        crate::bpe::has(encoding).then_some(counter)
     }
 
     /// Creates a counter for a model, or the estimate and a diagnostic.
@@ -85,7 +55,7 @@ impl Counter {
                 "no tokenizer for `{encoding}` is built in; tokens are estimated",
                 encoding = model.encoding.to_string()
             );
-            let help = phrase!("enable the feature `tiktoken` or `bpe` of ctx-tokens");
+            let help = phrase!("enable the feature `bpe` of ctx-tokens");
             return (
                 Self::estimate(),
                 Some(Diagnostic::warning(codes::NO_TOKENIZER, message).with_help(help)),
@@ -104,20 +74,9 @@ impl Counter {
         self.is_exact
     }
 
-    /// Returns `estimate`, `tiktoken-rs`, or `bpe`.
-    pub const fn engine_name(self) -> &'static str {
-        match self.engine {
-            Engine::Estimate => "estimate",
-            #[cfg(feature = "tiktoken")]
-            Engine::Tiktoken => "tiktoken-rs",
-            #[cfg(feature = "bpe-loaded")]
-            Engine::Bpe => "bpe",
-        }
-    }
-
     /// Splits a text at line starts, so that parts can be cached and their tokens add up.
     ///
-    /// Only the `bpe` engine splits.
+    /// The estimate does not split.
     ///
     /// ```
     /// use ctx_tokens::{Counter, Encoding};
@@ -129,24 +88,15 @@ impl Counter {
     /// assert_eq!(parts, counter.count(text));
     /// ```
     pub fn parts(self, text: &str) -> impl Iterator<Item = &str> {
-        let is_divisible = match self.engine {
-            #[cfg(feature = "bpe-loaded")]
-            Engine::Bpe => true,
-            _ => false,
-        };
+        let is_divisible = self.encoding != Encoding::Estimate;
         let (divided, whole) = if is_divisible { (text, "") } else { ("", text) };
         parts(divided).chain(Some(whole).filter(|whole| !whole.is_empty()))
     }
 
-    /// Prepares the tokenizer: 14 MB in about 10 ms with `bpe`; all tables with `tiktoken`.
+    /// Prepares the tokenizer: 14 MB in about 10 ms.
     pub fn warm(self) {
-        match self.engine {
-            #[cfg(feature = "bpe-loaded")]
-            Engine::Bpe => crate::bpe::load(self.encoding),
-            _ => {
-                let _: u32 = self.count("a");
-            }
-        }
+        #[cfg(feature = "bpe-loaded")]
+        crate::bpe::load(self.encoding);
     }
 }
 
@@ -156,23 +106,15 @@ impl TokenCounter for Counter {
     }
 
     fn count(&self, text: &str) -> u32 {
-        match self.engine {
-            Engine::Estimate => estimate(text),
-            #[cfg(feature = "tiktoken")]
-            Engine::Tiktoken => crate::tiktoken::count(self.encoding, text),
-            #[cfg(feature = "bpe-loaded")]
-            Engine::Bpe => crate::bpe::count(self.encoding, text),
-        }
+        self.count_till_limit(text, u32::MAX).unwrap_or(u32::MAX)
     }
 
     fn count_till_limit(&self, text: &str, limit: u32) -> Option<u32> {
-        match self.engine {
-            Engine::Estimate => estimate_till_limit(text, limit),
-            #[cfg(feature = "tiktoken")]
-            Engine::Tiktoken => crate::tiktoken::count_till_limit(self.encoding, text, limit),
-            #[cfg(feature = "bpe-loaded")]
-            Engine::Bpe => crate::bpe::count_till_limit(self.encoding, text, limit),
+        #[cfg(feature = "bpe-loaded")]
+        if self.encoding != Encoding::Estimate {
+            return crate::bpe::count_till_limit(self.encoding, text, limit);
         }
+        estimate_till_limit(text, limit)
     }
 }
 

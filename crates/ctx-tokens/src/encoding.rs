@@ -58,11 +58,6 @@ impl Encoding {
             name => Self::ALL.into_iter().find(|encoding| encoding.name() == name),
         }
     }
-
-    /// Returns whether a tokenizer is compiled in or not needed.
-    pub const fn is_available(self) -> bool {
-        matches!(self, Self::Estimate) || cfg!(any(feature = "tiktoken", feature = "bpe"))
-    }
 }
 
 impl fmt::Display for Encoding {

@@ -18,8 +18,8 @@
 //! # Ok::<(), ctx_tokens::BudgetError>(())
 //! ```
 //!
-//! The features `tiktoken` (default) and `bpe` (faster) count exactly in OpenAI's encodings. `bpe-loaded`
-//! uses tables from the host. Without these features, every count is marked as an estimate.
+//! The feature `bpe` (default) counts exactly in OpenAI's encodings. `bpe-loaded` uses tables from the host.
+//! Without these features, every count is marked as an estimate.
 #![warn(clippy::disallowed_methods)]
 
 #[cfg(feature = "bpe-loaded")]
@@ -37,8 +37,6 @@ mod parts;
 mod row;
 mod shares;
 mod table;
-#[cfg(feature = "tiktoken")]
-mod tiktoken;
 
 #[cfg(feature = "bpe")]
 pub use bpe::tables;

@@ -8,76 +8,45 @@ use std::num::NonZeroU32;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ctx_types::{Attachment, Content, ContentPart, MediaKind, Message};
+use ctx_types::{Attachment, Content, ContentPart, MediaKind, Message, words};
 use serde_json::Value;
 
 use crate::image::ImageRule;
 
-/// Media prices of a model family.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum MediaFamily {
-    /// Unknown; guesses with GPT-4o's formula.
-    #[default]
-    Unknown,
-    /// GPT-4o, GPT-4.1, GPT-4.5, GPT-4 Turbo.
-    Gpt4o,
-    /// GPT-4o mini.
-    Gpt4oMini,
-    /// GPT-5 to GPT-5.3.
-    Gpt5,
-    /// GPT-5 mini and GPT-4.1 mini.
-    Gpt5Mini,
-    /// GPT-5 nano and GPT-4.1 nano.
-    Gpt5Nano,
-    /// GPT-5.4 and later, GPT-6.
-    Gpt6,
-    /// o1 and o3.
-    O3,
-    /// o4-mini.
-    O4Mini,
-    /// Claude up to 4.6.
-    Claude,
-    /// Claude 4.7 and later.
-    ClaudeLarge,
-    /// Gemini 1.5 to 2.5.
-    Gemini2,
-    /// Gemini 3 and later.
-    Gemini3,
-    /// Qwen vision models.
-    QwenVl,
-}
-
-const NAMES: [(&str, MediaFamily); 14] = [
-    ("unknown", MediaFamily::Unknown),
-    ("gpt-4o", MediaFamily::Gpt4o),
-    ("gpt-4o-mini", MediaFamily::Gpt4oMini),
-    ("gpt-5", MediaFamily::Gpt5),
-    ("gpt-5-mini", MediaFamily::Gpt5Mini),
-    ("gpt-5-nano", MediaFamily::Gpt5Nano),
-    ("gpt-6", MediaFamily::Gpt6),
-    ("o3", MediaFamily::O3),
-    ("o4-mini", MediaFamily::O4Mini),
-    ("claude", MediaFamily::Claude),
-    ("claude-4.7", MediaFamily::ClaudeLarge),
-    ("gemini-2", MediaFamily::Gemini2),
-    ("gemini-3", MediaFamily::Gemini3),
-    ("qwen-vl", MediaFamily::QwenVl),
-];
-
-impl MediaFamily {
-    /// Returns the name in model tables.
-    pub fn name(self) -> &'static str {
-        NAMES.iter().find(|(_, family)| *family == self).map_or("unknown", |(name, _)| name)
-    }
-
-    pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
-        NAMES.iter().map(|(name, _)| *name)
-    }
-
-    /// Parses a name from a model table.
-    pub fn parse(name: &str) -> Option<Self> {
-        NAMES.iter().find(|(spelling, _)| *spelling == name).map(|(_, family)| *family)
+words! {
+    /// Media prices of a model family.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum MediaFamily: [as_str, parse, WORDS] {
+        /// Unknown; guesses with GPT-4o's formula.
+        #[default]
+        Unknown = "unknown",
+        /// GPT-4o, GPT-4.1, GPT-4.5, GPT-4 Turbo.
+        Gpt4o = "gpt-4o",
+        /// GPT-4o mini.
+        Gpt4oMini = "gpt-4o-mini",
+        /// GPT-5 to GPT-5.3.
+        Gpt5 = "gpt-5",
+        /// GPT-5 mini and GPT-4.1 mini.
+        Gpt5Mini = "gpt-5-mini",
+        /// GPT-5 nano and GPT-4.1 nano.
+        Gpt5Nano = "gpt-5-nano",
+        /// GPT-5.4 and later, GPT-6.
+        Gpt6 = "gpt-6",
+        /// o1 and o3.
+        O3 = "o3",
+        /// o4-mini.
+        O4Mini = "o4-mini",
+        /// Claude up to 4.6.
+        Claude = "claude",
+        /// Claude 4.7 and later.
+        ClaudeLarge = "claude-4.7",
+        /// Gemini 1.5 to 2.5.
+        Gemini2 = "gemini-2",
+        /// Gemini 3 and later.
+        Gemini3 = "gemini-3",
+        /// Qwen vision models.
+        QwenVl = "qwen-vl",
     }
 }
 

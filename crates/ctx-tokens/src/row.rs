@@ -2,8 +2,8 @@ use std::sync::{Arc, OnceLock};
 
 use ctx_regex::{Flags, Limits, Regex};
 use ctx_types::{
-    Argument, CallIdRule, Diagnostic, Divider, Fix, OutputLimit, Phrase, Reader, ReasoningState,
-    RequestRules, SamplerRule, StopRule, ThinkingRule, TopKRule, excerpt, nearest, phrase,
+    Argument, CallIdRule, Diagnostic, Divider, Fix, OutputLimit, Phrase, Reader, ReasoningState, SamplerRule,
+    StopRule, ThinkingRule, TopKRule, excerpt, nearest, phrase,
 };
 use serde_json::{Map, Value};
 
@@ -11,13 +11,14 @@ use crate::budget::read_tokens;
 use crate::codes;
 use crate::encoding::Encoding;
 use crate::media::MediaFamily;
-use crate::model::{Capabilities, ModelFacts, Overheads};
+use crate::model::ModelFacts;
 
 #[derive(Debug)]
 pub(crate) struct Row {
     pattern: Box<str>,
     regex: OnceLock<Option<Regex>>,
-    pub(crate) facts: PartialFacts,
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) settings: Settings,
 }
 
 impl Row {
@@ -33,11 +34,10 @@ impl Row {
             return None;
         };
         let pattern = read_pattern(map, reader)?;
-        let row = Self {
-            pattern: pattern.into(),
-            regex: OnceLock::new(),
-            facts: PartialFacts::read(map, families, reader),
-        };
+        let settings = Settings::read(map, families, reader);
+        let mut facts = ModelFacts::unknown("");
+        settings.apply(&mut facts);
+        let row = Self { pattern: pattern.into(), regex: OnceLock::new(), name: facts.name, settings };
         match origin {
             RowOrigin::Builtin => Some(row),
             RowOrigin::User => row.compiles(reader).then_some(row),
@@ -71,53 +71,79 @@ pub(crate) enum RowOrigin {
     User,
 }
 
-pub(crate) type Families = Vec<(Box<str>, PartialFacts)>;
+pub(crate) type Families = Vec<(Box<str>, Settings)>;
 
+/// Valid settings of a row, after those of its family.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PartialFacts {
-    pub(crate) name: Option<Arc<str>>,
-    encoding: Option<Encoding>,
-    is_exact: Option<bool>,
-    context_window: Option<u32>,
-    max_output: Option<u32>,
-    capabilities: [Option<bool>; CAPABILITIES.len()],
-    overheads: [Option<u32>; OVERHEADS.len()],
-    media: Option<MediaFamily>,
-    request: PartialRules,
+pub(crate) struct Settings(Vec<(SetFact, Value)>);
+
+/// Sets a fact; returns false if the value is invalid.
+type SetFact = fn(&mut ModelFacts, &Value) -> bool;
+
+struct Field {
+    key: &'static str,
+    expected: fn() -> Phrase,
+    set: SetFact,
 }
 
-/// Returns the field of a struct that a key sets.
-type Field<S, T> = fn(&mut S) -> &mut T;
-
-const CAPABILITIES: [(&str, Field<Capabilities, bool>); 9] = [
-    ("vision", |may| &mut may.vision),
-    ("audio", |may| &mut may.audio),
-    ("video", |may| &mut may.video),
-    ("documents", |may| &mut may.documents),
-    ("tools", |may| &mut may.tools),
-    ("prefill", |may| &mut may.prefill),
-    ("midSystem", |may| &mut may.mid_system),
-    ("prefixCache", |may| &mut may.prefix_cache),
-    ("prefixBoundReasoning", |may| &mut may.prefix_bound_reasoning),
-];
-
-const OVERHEADS: [(&str, Field<Overheads, u32>); 5] = [
-    ("perMessage", |adds| &mut adds.per_message),
-    ("perName", |adds| &mut adds.per_name),
-    ("perReply", |adds| &mut adds.per_reply),
-    ("perTool", |adds| &mut adds.per_tool),
-    ("withTools", |adds| &mut adds.with_tools),
-];
-
-fn set_fields<S, T: Copy, const N: usize>(
-    target: &mut S,
-    fields: [(&str, Field<S, T>); N],
-    values: [Option<T>; N],
-) {
-    for ((_, field), value) in fields.iter().zip(values) {
-        *field(target) = value.unwrap_or(*field(target));
-    }
+/// Lists fields: key, place, valid values, and function that reads a value.
+macro_rules! fields {
+    ($($key:literal, $($place:ident).+, $expected:expr, $read:expr;)*) => {
+        &[$(Field {
+            key: $key,
+            expected: || $expected,
+            set: |facts, value| {
+                let read: fn(&Value) -> Option<_> = $read;
+                let Some(found) = read(value) else { return false };
+                facts.$($place).+ = found.into();
+                true
+            },
+        }),*]
+    };
 }
+
+const FACTS: &[Field] = fields! {
+    "name", name, phrase!("a string"), |value| value.as_str().map(Arc::<str>::from);
+    "encoding", encoding, phrase!("`o200k_base`, `cl100k_base` or `estimate`"), encoding;
+    "count", is_exact, phrase!("`exact` or `estimate`"), is_exact;
+    "contextWindow", context_window, phrase!("a whole number from 1 to 1000000000"), tokens;
+    "maxOutput", max_output, phrase!("a whole number from 1 to 1000000000"), tokens;
+    "media", media, one_of(MediaFamily::WORDS), |value| MediaFamily::parse(value.as_str()?);
+};
+
+const CAPABILITIES: &[Field] = fields! {
+    "vision", capabilities.vision, phrase!("true or false"), Value::as_bool;
+    "audio", capabilities.audio, phrase!("true or false"), Value::as_bool;
+    "video", capabilities.video, phrase!("true or false"), Value::as_bool;
+    "documents", capabilities.documents, phrase!("true or false"), Value::as_bool;
+    "tools", capabilities.tools, phrase!("true or false"), Value::as_bool;
+    "prefill", capabilities.prefill, phrase!("true or false"), Value::as_bool;
+    "midSystem", capabilities.mid_system, phrase!("true or false"), Value::as_bool;
+    "prefixCache", capabilities.prefix_cache, phrase!("true or false"), Value::as_bool;
+    "prefixBoundReasoning", capabilities.prefix_bound_reasoning, phrase!("true or false"), Value::as_bool;
+};
+
+const OVERHEADS: &[Field] = fields! {
+    "perMessage", overheads.per_message, phrase!("a whole number from 0 to 100000"), overhead;
+    "perName", overheads.per_name, phrase!("a whole number from 0 to 100000"), overhead;
+    "perReply", overheads.per_reply, phrase!("a whole number from 0 to 100000"), overhead;
+    "perTool", overheads.per_tool, phrase!("a whole number from 0 to 100000"), overhead;
+    "withTools", overheads.with_tools, phrase!("a whole number from 0 to 100000"), overhead;
+};
+
+const REQUEST: &[Field] = fields! {
+    "outputLimit", request.output_limit, one_of(OutputLimit::WORDS), |value| OutputLimit::parse(value.as_str()?);
+    "samplers", request.samplers, one_of(SamplerRule::WORDS), |value| SamplerRule::parse(value.as_str()?);
+    "topK", request.top_k, one_of(TopKRule::WORDS), |value| TopKRule::parse(value.as_str()?);
+    "stop", request.stop, one_of(StopRule::WORDS), |value| StopRule::parse(value.as_str()?);
+    "thinking", request.thinking, one_of(ThinkingRule::WORDS), |value| ThinkingRule::parse(value.as_str()?);
+    "reasoningState", request.reasoning_state, one_of(ReasoningState::WORDS),
+        |value| ReasoningState::parse(value.as_str()?);
+    "callIds", request.call_ids, one_of(CallIdRule::WORDS), |value| CallIdRule::parse(value.as_str()?);
+};
+
+const GROUPS: [(&str, &[Field]); 3] =
+    [("capabilities", CAPABILITIES), ("overheads", OVERHEADS), ("request", REQUEST)];
 
 const KEYS: [&str; 11] = [
     "pattern",
@@ -133,165 +159,70 @@ const KEYS: [&str; 11] = [
     "request",
 ];
 
-fn token_range() -> Phrase {
-    phrase!("a whole number from 1 to 1000000000")
-}
-
-const MAX_OVERHEAD: u32 = 100_000;
-
-impl PartialFacts {
+impl Settings {
     pub(crate) fn read(map: &Map<String, Value>, families: &Families, reader: &mut Reader) -> Self {
         report_unknown_keys(map, &KEYS, reader);
-        let mut said = Self {
-            name: field(map, "name", || phrase!("a string"), reader, |value| value.as_str().map(Arc::from)),
-            encoding: field(
-                map,
-                "encoding",
-                || phrase!("`o200k_base`, `cl100k_base` or `estimate`"),
-                reader,
-                |value| Encoding::parse(value.as_str()?),
-            ),
-            is_exact: field(
-                map,
-                "count",
-                || phrase!("`exact` or `estimate`"),
-                reader,
-                |value| match value.as_str()? {
-                    "exact" => Some(true),
-                    "estimate" => Some(false),
-                    _ => None,
-                },
-            ),
-            context_window: field(map, "contextWindow", token_range, reader, tokens),
-            max_output: field(map, "maxOutput", token_range, reader, tokens),
-            media: field(
-                map,
-                "media",
-                || one_of(MediaFamily::names()),
-                reader,
-                |value| MediaFamily::parse(value.as_str()?),
-            ),
-            ..Self::default()
-        };
-        said.capabilities = group(
-            map,
-            "capabilities",
-            || phrase!("true or false"),
-            CAPABILITIES.map(|(name, _)| name),
-            reader,
-            Value::as_bool,
-        );
-        said.overheads = group(
-            map,
-            "overheads",
-            || phrase!("a whole number from 0 to 100000"),
-            OVERHEADS.map(|(name, _)| name),
-            reader,
-            |value| {
-                value
-                    .as_u64()
-                    .and_then(|count| u32::try_from(count).ok())
-                    .filter(|count| *count <= MAX_OVERHEAD)
-            },
-        );
-        if let Some(request) = field(map, "request", || phrase!("an object"), reader, Value::as_object) {
-            said.request = reader.at_key("request", |reader| PartialRules::read(request, reader));
+        let mut own = read_fields(map, FACTS, reader);
+        for (key, fields) in GROUPS {
+            let Some(object) = field(map, key, || phrase!("an object"), reader, Value::as_object) else {
+                continue;
+            };
+            reader.at_key(key, |reader| {
+                let known: Vec<&str> = fields.iter().map(|field| field.key).collect();
+                report_unknown_keys(object, &known, reader);
+                own.extend(read_fields(object, fields, reader));
+            });
         }
         let names = || one_of(families.iter().map(|(name, _)| &**name));
         let family = field(map, "family", names, reader, |value| {
             let wanted = value.as_str()?;
-            families.iter().find(|(name, _)| **name == *wanted).map(|(_, facts)| facts)
+            families.iter().find(|(name, _)| **name == *wanted).map(|(_, family)| family)
         });
-        match family {
-            Some(family) => said.or(family),
-            None => said,
-        }
+        let mut settings = family.cloned().unwrap_or_default();
+        settings.0.extend(own);
+        settings
     }
 
-    /// Fills missing facts. Inherits `count` only for the same encoding.
-    pub(crate) fn or(mut self, other: &Self) -> Self {
-        if self.encoding.is_none_or(|mine| Some(mine) == other.encoding) {
-            self.is_exact = self.is_exact.or(other.is_exact);
-        }
-        self.name = self.name.or_else(|| other.name.clone());
-        self.encoding = self.encoding.or(other.encoding);
-        self.context_window = self.context_window.or(other.context_window);
-        self.max_output = self.max_output.or(other.max_output);
-        self.media = self.media.or(other.media);
-        self.request = self.request.or(other.request);
-        for (mine, theirs) in self.capabilities.iter_mut().zip(other.capabilities) {
-            *mine = mine.or(theirs);
-        }
-        for (mine, theirs) in self.overheads.iter_mut().zip(other.overheads) {
-            *mine = mine.or(theirs);
-        }
-        self
-    }
-
-    pub(crate) fn complete(self, model: &str) -> ModelFacts {
-        let mut unknown = ModelFacts::unknown(model);
-        set_fields(&mut unknown.capabilities, CAPABILITIES, self.capabilities);
-        set_fields(&mut unknown.overheads, OVERHEADS, self.overheads);
-        let encoding = self.encoding.unwrap_or(unknown.encoding);
-        let is_known = self.name.is_some();
-        ModelFacts {
-            name: self.name,
-            encoding,
-            is_exact: self.is_exact.unwrap_or(unknown.is_exact) && encoding != Encoding::Estimate,
-            context_window: self.context_window,
-            max_output: self.max_output,
-            media: self.media.unwrap_or(unknown.media),
-            request: RequestRules {
-                max_output: self.max_output,
-                late_system: is_known.then_some(unknown.capabilities.mid_system),
-                ..self.request.complete()
-            },
-            ..unknown
+    /// Replaces the facts that the row states. `count` applies only to the encoding of its row.
+    pub(crate) fn apply(&self, facts: &mut ModelFacts) {
+        for (set, value) in &self.0 {
+            let before = facts.encoding;
+            set(facts, value);
+            facts.is_exact &= facts.encoding == before && before != Encoding::Estimate;
         }
     }
 }
 
-macro_rules! request_rules {
-    ($($field:ident: $rule:ty = $key:literal,)*) => {
-        #[derive(Clone, Copy, Debug, Default)]
-        struct PartialRules { $($field: Option<$rule>,)* }
-
-        impl PartialRules {
-            fn read(map: &Map<String, Value>, reader: &mut Reader) -> Self {
-                report_unknown_keys(map, &[$($key),*], reader);
-                Self { $($field: word(map, $key, <$rule>::WORDS, <$rule>::parse, reader),)* }
-            }
-
-            fn or(self, other: Self) -> Self {
-                Self { $($field: self.$field.or(other.$field),)* }
-            }
-
-            fn complete(self) -> RequestRules {
-                RequestRules { $($field: self.$field.unwrap_or_default(),)* max_output: None, late_system: None }
-            }
-        }
+fn read_fields(map: &Map<String, Value>, fields: &[Field], reader: &mut Reader) -> Vec<(SetFact, Value)> {
+    let mut ignored = ModelFacts::unknown("");
+    let read = |Field { key, expected, set }: &Field| {
+        let value = field(map, key, expected, reader, |value| set(&mut ignored, value).then_some(value));
+        Some((*set, value?.clone()))
     };
+    fields.iter().filter_map(read).collect()
 }
 
-request_rules! {
-    output_limit: OutputLimit = "outputLimit",
-    samplers: SamplerRule = "samplers",
-    top_k: TopKRule = "topK",
-    stop: StopRule = "stop",
-    thinking: ThinkingRule = "thinking",
-    reasoning_state: ReasoningState = "reasoningState",
-    call_ids: CallIdRule = "callIds",
+fn encoding(value: &Value) -> Option<Encoding> {
+    Encoding::parse(value.as_str()?)
 }
 
-fn word<T>(
-    map: &Map<String, Value>,
-    key: &str,
-    words: &'static [&'static str],
-    parse: fn(&str) -> Option<T>,
-    reader: &mut Reader,
-) -> Option<T> {
-    field(map, key, || one_of(words.iter().copied()), reader, |value| parse(value.as_str()?))
+fn is_exact(value: &Value) -> Option<bool> {
+    match value.as_str()? {
+        "exact" => Some(true),
+        "estimate" => Some(false),
+        _ => None,
+    }
 }
+
+fn tokens(value: &Value) -> Option<u32> {
+    read_tokens(value).filter(|tokens| *tokens > 0)
+}
+
+fn overhead(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|count| u32::try_from(count).ok()).filter(|count| *count <= MAX_OVERHEAD)
+}
+
+const MAX_OVERHEAD: u32 = 100_000;
 
 fn read_pattern<'a>(map: &'a Map<String, Value>, reader: &mut Reader) -> Option<&'a str> {
     match map.get("pattern").and_then(Value::as_str) {
@@ -345,37 +276,15 @@ fn field<'a, T>(
     })
 }
 
-fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> Phrase {
+fn one_of<'a>(names: impl IntoIterator<Item = &'a str>) -> Phrase {
     phrase!("one of {names}", names = Argument::names(names, Divider::Comma))
 }
 
-#[expect(clippy::too_many_arguments, reason = "private function with two callers")]
-fn group<T: Copy, const N: usize>(
-    map: &Map<String, Value>,
-    key: &str,
-    expected: impl Fn() -> Phrase,
-    names: [&'static str; N],
-    reader: &mut Reader,
-    read: impl Fn(&Value) -> Option<T>,
-) -> [Option<T>; N] {
-    let Some(object) = field(map, key, || phrase!("an object"), reader, Value::as_object) else {
-        return [None; N];
-    };
-    reader.at_key(key, |reader| {
-        report_unknown_keys(object, &names, reader);
-        names.map(|name| field(object, name, &expected, reader, &read))
-    })
-}
-
-fn report_unknown_keys(map: &Map<String, Value>, known: &[&'static str], reader: &mut Reader) {
+fn report_unknown_keys(map: &Map<String, Value>, known: &[&str], reader: &mut Reader) {
     reader.unknown_fields(map, known, |key, near| {
         let message = phrase!("unknown key `{key}`", key = excerpt(key));
         Diagnostic::warning(codes::ROW_KEY, message).with_guess_or(near, Fix::key, || {
             phrase!("use one of {known}", known = Argument::list(known, Divider::Comma))
         })
     });
-}
-
-fn tokens(value: &Value) -> Option<u32> {
-    read_tokens(value).filter(|tokens| *tokens > 0)
 }

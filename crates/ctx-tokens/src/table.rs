@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::codes;
 use crate::model::ModelFacts;
-use crate::row::{Families, PartialFacts, Row, RowOrigin};
+use crate::row::{Families, Row, RowOrigin, Settings};
 
 /// Facts about models by ordered patterns.
 ///
@@ -80,23 +80,26 @@ impl ModelTable {
     pub fn lookup(&self, model: &str) -> (ModelFacts, Option<Diagnostic>) {
         let model = model.trim();
         let names = spellings(model);
-        let find = |rows: &[Row]| rows.iter().find(|row| row.matches(&names)).map(|row| row.facts.clone());
-        let found = match model.len() {
-            1..=MAX_NAME => (find(&self.user), find(&self.builtin.rows)),
-            _ => (None, None),
-        };
-        match found {
-            (Some(user), Some(builtin)) => (user.or(&builtin).complete(model), None),
-            (Some(facts), None) | (None, Some(facts)) => (facts.complete(model), None),
-            (None, None) => (ModelFacts::unknown(model), Some(self.unknown(model))),
+        let mut facts = ModelFacts::unknown(model);
+        let mut is_unknown = true;
+        if (1..=MAX_NAME).contains(&model.len()) {
+            for rows in [&self.builtin.rows, &*self.user] {
+                if let Some(row) = rows.iter().find(|row| row.matches(&names)) {
+                    row.settings.apply(&mut facts);
+                    is_unknown = false;
+                }
+            }
         }
+        facts.request.max_output = facts.max_output;
+        facts.request.late_system = facts.name.as_ref().map(|_| facts.capabilities.mid_system);
+        (facts, is_unknown.then(|| self.unknown(model)))
     }
 
     /// Returns distinct row names, the user's first.
     pub fn names(&self) -> Vec<&str> {
         let rows = self.user.iter().chain(&self.builtin.rows);
         let mut names: Vec<&str> = Vec::new();
-        for name in rows.filter_map(|row| row.facts.name.as_deref()) {
+        for name in rows.filter_map(|row| row.name.as_deref()) {
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -213,7 +216,7 @@ fn read_builtin() -> (Builtin, Vec<Diagnostic>) {
     let mut families = Families::new();
     for (name, family) in map.get("families").and_then(Value::as_object).unwrap_or(&empty) {
         let facts = family.as_object().unwrap_or(&empty);
-        let facts = reader.at_key(name, |reader| PartialFacts::read(facts, &Vec::new(), reader));
+        let facts = reader.at_key(name, |reader| Settings::read(facts, &Vec::new(), reader));
         families.push((name.as_str().into(), facts));
     }
     let rows = read_models(map, &families, RowOrigin::Builtin, &mut reader);
@@ -241,7 +244,7 @@ mod tests {
     fn finds_every_builtin_row_by_name() {
         let (builtin, _) = read_builtin();
         for (index, row) in builtin.rows.iter().enumerate() {
-            let name = row.facts.name.as_deref().unwrap();
+            let name = row.name.as_deref().unwrap();
             let first = builtin.rows.iter().position(|row| row.matches(&spellings(name)));
             assert_eq!(first, Some(index), "`{name}`");
         }

@@ -13,6 +13,7 @@ use crate::regex_config::RegexConfig;
 use crate::text::Text;
 #[cfg(feature = "schema")]
 use crate::turn::GenerationKind;
+use crate::words;
 
 data_type! {
     /// An agent: a character, a preset of messages to send, and settings.
@@ -73,6 +74,11 @@ data_type! {
 }
 
 impl Agent {
+    /// Returns whether a request may change what earlier ones sent. Default: `moving`.
+    pub fn prefix_mode(&self) -> PrefixMode {
+        self.prefix.as_deref().and_then(PrefixMode::parse).unwrap_or_default()
+    }
+
     /// Returns where an unplaced history goes. Default: `append`.
     pub fn unplaced_history(&self) -> UnplacedHistory {
         match self.history_when_unplaced.as_deref() {
@@ -80,76 +86,34 @@ impl Agent {
             _ => UnplacedHistory::Append,
         }
     }
-
-    /// Returns whether a request may change what earlier ones sent. Default: `moving`.
-    pub fn prefix_mode(&self) -> PrefixMode {
-        self.prefix.as_deref().and_then(PrefixMode::parse).unwrap_or_default()
-    }
-
-    /// Returns a preset group by id.
-    pub fn preset_group(&self, id: &str) -> Option<&PresetGroup> {
-        self.preset_groups.iter().find(|group| group.id.as_deref() == Some(id))
-    }
 }
 
-/// Whether a request may change what earlier requests of the conversation sent.
-///
-/// Providers cache requests by prefix, and some bind the reasoning of replies to everything before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum PrefixMode {
-    /// Each request places all texts anew, relative to its newest message.
-    #[default]
-    Moving,
-    /// Each request repeats the previous one and appends to it. Texts stay where they were inserted.
-    AppendOnly,
-    /// `AppendOnly` for models whose provider charges little for a repeated prefix, or binds reasoning to it;
-    /// `Moving` for others.
-    Auto,
-}
-
-impl PrefixMode {
-    /// All modes.
-    pub const ALL: [Self; 3] = [Self::Moving, Self::AppendOnly, Self::Auto];
-
-    /// The names in files and on the command line.
-    pub const WORDS: [&'static str; 3] =
-        [Self::Moving.as_str(), Self::AppendOnly.as_str(), Self::Auto.as_str()];
-
-    /// Returns the name in files and on the command line.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Moving => "moving",
-            Self::AppendOnly => "append-only",
-            Self::Auto => "auto",
-        }
-    }
-
-    /// Parses a name.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.as_str() == text)
+words! {
+    /// Whether a request may change what earlier requests of the conversation sent.
+    ///
+    /// Providers cache requests by prefix, and some bind the reasoning of replies to everything before it.
+    #[derive(Default)]
+    pub enum PrefixMode: [as_str, parse, ALL, WORDS] {
+        /// Each request places all texts anew, relative to its newest message.
+        #[default]
+        Moving = "moving",
+        /// Each request repeats the previous one and appends to it. Texts stay where they were inserted.
+        AppendOnly = "append-only",
+        /// `AppendOnly` for models whose provider charges little for a repeated prefix, or binds reasoning to it;
+        /// `Moving` for others.
+        Auto = "auto",
     }
 }
 
-/// Treatment of a history without a `chat_history` entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UnplacedHistory {
-    /// Placed after all preset entries.
-    #[default]
-    Append,
-    /// Not sent.
-    Omit,
-}
-
-impl UnplacedHistory {
-    /// The values in files.
-    pub const WORDS: [&'static str; 2] = [Self::Append.as_str(), Self::Omit.as_str()];
-
-    /// Returns the value in files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Append => "append",
-            Self::Omit => "omit",
-        }
+words! {
+    /// Treatment of a history without a `chat_history` entry.
+    #[derive(Default)]
+    pub enum UnplacedHistory: [as_str, WORDS] {
+        /// Placed after all preset entries.
+        #[default]
+        Append = "append",
+        /// Not sent.
+        Omit = "omit",
     }
 }
 

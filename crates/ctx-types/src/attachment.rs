@@ -1,9 +1,9 @@
-use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::ports::Asset;
+use crate::words;
 
 /// A reference to a file that belongs to a message.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,23 +56,21 @@ impl Attachment {
     }
 }
 
-/// Media kind of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum MediaKind {
-    /// An image.
-    Image,
-    /// An audio recording.
-    Audio,
-    /// A video.
-    Video,
-    /// Any other file: PDF, office file, text, or unknown bytes.
-    Document,
+words! {
+    /// Media kind of a file.
+    pub enum MediaKind: [as_str, ALL] {
+        /// An image.
+        Image = "image",
+        /// An audio recording.
+        Audio = "audio",
+        /// A video.
+        Video = "video",
+        /// Any other file: PDF, office file, text, or unknown bytes.
+        Document = "document",
+    }
 }
 
 impl MediaKind {
-    /// All kinds, in the order of settings.
-    pub const ALL: [Self; 4] = [Self::Image, Self::Audio, Self::Video, Self::Document];
-
     /// Returns the kind of a media type.
     ///
     /// ```
@@ -88,21 +86,5 @@ impl MediaKind {
             Some("video") => Self::Video,
             _ => Self::Document,
         }
-    }
-
-    /// Returns the name in settings and reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Image => "image",
-            Self::Audio => "audio",
-            Self::Video => "video",
-            Self::Document => "document",
-        }
-    }
-}
-
-impl fmt::Display for MediaKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }

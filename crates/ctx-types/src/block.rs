@@ -4,32 +4,18 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-/// Kind of a block in a reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum BlockKind {
-    /// A separate reasoning artifact.
-    Reasoning,
-    /// A content part.
-    Content,
-    /// A tool call.
-    Call,
-}
+use crate::words;
 
-impl BlockKind {
-    const ALL: [Self; 3] = [Self::Reasoning, Self::Content, Self::Call];
-
-    /// Returns the value in files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Reasoning => "reasoning",
-            Self::Content => "content",
-            Self::Call => "call",
-        }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+words! {
+    /// Kind of a block in a reply.
+    #[non_exhaustive]
+    pub enum BlockKind: [as_str, parse] {
+        /// A separate reasoning artifact.
+        Reasoning = "reasoning",
+        /// A content part.
+        Content = "content",
+        /// A tool call.
+        Call = "call",
     }
 }
 

@@ -203,11 +203,9 @@ impl ConfigField {
     /// Suggests a correction of an invalid value.
     pub fn suggest(&self, value: &Value) -> Option<Phrase> {
         match (self.kind, value) {
-            (FieldKind::Boolean | FieldKind::Number, Value::String(text)) => {
-                let meant: Value = serde_json::from_str(text.trim()).ok()?;
-                self.check(&meant)
-                    .ok()
-                    .map(|()| phrase!("write `{value}` without quotes", value = meant.to_string()))
+            (FieldKind::Boolean | FieldKind::Number, Value::String(_)) => {
+                let meant = self.find_correction(value)?.to_string();
+                Some(phrase!("write `{value}` without quotes", value = meant))
             }
             (FieldKind::Number, Value::Number(number)) => Some(phrase!(
                 "use `{value}`, the nearest valid value",

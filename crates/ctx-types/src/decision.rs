@@ -1,11 +1,12 @@
 use crate::phrase;
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::count_of;
 use crate::phrasing::{self, Argument, Phrase, ToArgument};
 use crate::source::Source;
+use crate::words;
 
 /// A recorded outcome of a message, entry, or injection, with the reason.
 ///
@@ -53,57 +54,37 @@ impl fmt::Display for Decision {
     }
 }
 
-/// The outcome of a message, entry, or injection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Outcome {
-    /// Sent at the intended place.
-    Kept,
-    /// Not sent.
-    Dropped,
-    /// Sent in part.
-    Cut,
-    /// Sent at another place than intended.
-    Moved,
-    /// Sent as a part of another message.
-    Merged,
-    /// Not sent because it is disabled or a summary replaces it.
-    Hidden,
-    /// Sent in a form with less information; also applies to attachments.
-    Degraded,
-    /// Not sent because its condition is not met.
-    NotActivated,
-    /// Not sent because it is older than the loaded messages.
-    NotLoaded,
-}
-
-impl Outcome {
-    /// Returns the name in reports and snapshots.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Kept => "kept",
-            Self::Dropped => "dropped",
-            Self::Cut => "cut",
-            Self::Moved => "moved",
-            Self::Merged => "merged",
-            Self::Hidden => "hidden",
-            Self::Degraded => "degraded",
-            Self::NotActivated => "not_activated",
-            Self::NotLoaded => "not_loaded",
-        }
-    }
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// The outcome of a message, entry, or injection.
+    #[derive(Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "snake_case")]
+    #[non_exhaustive]
+    pub enum Outcome: [as_str] {
+        /// Sent at the intended place.
+        Kept = "kept",
+        /// Not sent.
+        Dropped = "dropped",
+        /// Sent in part.
+        Cut = "cut",
+        /// Sent at another place than intended.
+        Moved = "moved",
+        /// Sent as a part of another message.
+        Merged = "merged",
+        /// Not sent because it is disabled or a summary replaces it.
+        Hidden = "hidden",
+        /// Sent in a form with less information; also applies to attachments.
+        Degraded = "degraded",
+        /// Not sent because its condition is not met.
+        NotActivated = "not_activated",
+        /// Not sent because it is older than the loaded messages.
+        NotLoaded = "not_loaded",
     }
 }
 
 /// A token count or an upper bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum TokenFigure {
     /// An exact count.
     Exact(u64),
@@ -130,18 +111,6 @@ impl fmt::Display for TokenFigure {
 impl ToArgument for TokenFigure {
     fn to_argument(&self) -> Argument {
         self.phrase().to_argument()
-    }
-}
-
-impl Serialize for TokenFigure {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap as _;
-        let mut map = serializer.serialize_map(Some(1))?;
-        match self {
-            Self::Exact(count) => map.serialize_entry("exact", count)?,
-            Self::AtMost(count) => map.serialize_entry("atMost", count)?,
-        }
-        map.end()
     }
 }
 

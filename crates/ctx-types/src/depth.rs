@@ -61,24 +61,20 @@ impl DepthPoints {
                 diagnostics.push(Diagnostic::warning(codes::DEPTH_SYNTAX, message).at_span(span));
                 break;
             }
-            match DepthTerm::parse(part.trim()) {
-                ParsedTerm::Clean(term) => push_once(&mut terms, term),
-                ParsedTerm::Leading(term) => {
-                    push_once(&mut terms, term);
-                    let message = phrase!(
-                        "`{depth}` is read as `{term}`",
-                        depth = excerpt(part.trim()),
-                        term = term.to_string()
-                    );
-                    diagnostics.push(Diagnostic::warning(codes::DEPTH_SYNTAX, message).at_span(span));
-                }
-                ParsedTerm::Nothing => {
-                    let message =
-                        phrase!("invalid depth `{depth}`; it is ignored", depth = excerpt(part.trim()));
-                    let help = phrase!("write a depth such as `3`, or `10~5` for 10, 15, 20, and so on");
-                    let bad = Diagnostic::warning(codes::DEPTH_SYNTAX, message).at_span(span);
-                    diagnostics.push(bad.with_help(help));
-                }
+            let depth = excerpt(part.trim());
+            let Some(ParsedTerm { term, is_clean }) = DepthTerm::parse(part.trim()) else {
+                let message = phrase!("invalid depth `{depth}`; it is ignored", depth);
+                let help = phrase!("write a depth such as `3`, or `10~5` for 10, 15, 20, and so on");
+                let bad = Diagnostic::warning(codes::DEPTH_SYNTAX, message).at_span(span);
+                diagnostics.push(bad.with_help(help));
+                continue;
+            };
+            if !terms.contains(&term) {
+                terms.push(term);
+            }
+            if !is_clean {
+                let message = phrase!("`{depth}` is read as `{term}`", depth, term = term.to_string());
+                diagnostics.push(Diagnostic::warning(codes::DEPTH_SYNTAX, message).at_span(span));
             }
         }
         (Self { terms, is_list: true }, diagnostics)
@@ -139,21 +135,18 @@ impl fmt::Display for DepthPoints {
 }
 
 impl DepthTerm {
-    fn parse(text: &str) -> ParsedTerm {
+    fn parse(text: &str) -> Option<ParsedTerm> {
         let (start, step) = match text.split_once(['~', ':']) {
             Some((start, step)) => (start.trim(), Some(step.trim())),
             None => (text, None),
         };
-        let Some((first, first_clean)) = leading_number(start) else {
-            return ParsedTerm::Nothing;
-        };
+        let (first, first_clean) = leading_number(start)?;
         let (step, step_clean) = match step.map(leading_number) {
             None => (None, true),
             Some(None) => (None, false),
             Some(Some((step, clean))) => ((step > 0).then_some(step), clean),
         };
-        let term = Self { start: first, step };
-        if first_clean && step_clean { ParsedTerm::Clean(term) } else { ParsedTerm::Leading(term) }
+        Some(ParsedTerm { term: Self { start: first, step }, is_clean: first_clean && step_clean })
     }
 
     fn points(self, len: u64) -> impl Iterator<Item = u64> {
@@ -175,16 +168,10 @@ impl fmt::Display for DepthTerm {
     }
 }
 
-fn push_once(terms: &mut Vec<DepthTerm>, term: DepthTerm) {
-    if !terms.contains(&term) {
-        terms.push(term);
-    }
-}
-
-enum ParsedTerm {
-    Clean(DepthTerm),
-    Leading(DepthTerm),
-    Nothing,
+struct ParsedTerm {
+    term: DepthTerm,
+    /// Whether no text follows the numbers.
+    is_clean: bool,
 }
 
 fn leading_number(text: &str) -> Option<(u64, bool)> {

@@ -9,6 +9,7 @@ use crate::phrase;
 use crate::phrasing::{self, Phrase};
 use crate::suggest::NearestName;
 use crate::wording::excerpt;
+use crate::words;
 
 /// An error, a warning, or an info about a file, a conversation, or a request.
 ///
@@ -217,26 +218,18 @@ impl schemars::JsonSchema for Code {
     }
 }
 
-/// The severity of a diagnostic, in ascending order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// A notable action.
-    Info,
-    /// The content probably does not work as intended.
-    Warning,
-    /// The content does not work as intended. Processing continued.
-    Error,
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        })
+words! {
+    /// The severity of a diagnostic, in ascending order.
+    #[derive(Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "lowercase")]
+    pub enum Severity: [as_str] {
+        /// A notable action.
+        Info = "info",
+        /// The content probably does not work as intended.
+        Warning = "warning",
+        /// The content does not work as intended. Processing continued.
+        Error = "error",
     }
 }
 

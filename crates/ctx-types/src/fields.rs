@@ -256,14 +256,6 @@ impl<T: Persist + MaybeJsonSchema> Field for Vec<T> {
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         schema::list(&generator.subschema_for::<T>())
     }
-
-    fn refresh_placeholders(&mut self, map: &mut Map<String, Value>, key: &str) {
-        self.iter_mut().for_each(T::refresh_placeholders);
-        put_list(self, |_| Value::Null, map, key);
-        if let Some(Value::Array(items)) = map.get_mut(key) {
-            items.clear();
-        }
-    }
 }
 
 impl<T: Persist + MaybeJsonSchema> Field for Option<T> {
@@ -291,16 +283,6 @@ impl<T: Persist + MaybeJsonSchema> Field for Option<T> {
     #[cfg(feature = "schema")]
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         schema::optional::<T>(generator)
-    }
-
-    fn refresh_placeholders(&mut self, map: &mut Map<String, Value>, key: &str) {
-        match self {
-            Some(noun) => {
-                noun.refresh_placeholders();
-                put_value(map, key, Some(Value::Object(Map::new())));
-            }
-            None => self.put(map, key),
-        }
     }
 }
 

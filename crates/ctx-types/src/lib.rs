@@ -55,6 +55,7 @@ mod text_cache;
 mod turn;
 mod window;
 mod wording;
+mod words;
 mod worldbook;
 
 pub use agent::*;

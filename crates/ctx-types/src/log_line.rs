@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::phrasing::{self, Phrase};
+use crate::words;
 
 /// A log line of a processor.
 ///
@@ -82,33 +83,18 @@ impl fmt::Display for LogLine {
     }
 }
 
-/// The level of a log line, in ascending order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum LogLevel {
-    /// Normal processing.
-    #[default]
-    Info,
-    /// An unexpected, non-fatal event.
-    Warn,
-    /// A failure.
-    Error,
-}
-
-impl LogLevel {
-    /// Returns the name in reports and snapshots.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warn => "warn",
-            Self::Error => "error",
-        }
-    }
-}
-
-impl fmt::Display for LogLevel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// The level of a log line, in ascending order.
+    #[derive(Default, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "lowercase")]
+    pub enum LogLevel: [as_str] {
+        /// Normal processing.
+        #[default]
+        Info = "info",
+        /// An unexpected, non-fatal event.
+        Warn = "warn",
+        /// A failure.
+        Error = "error",
     }
 }

@@ -15,63 +15,33 @@ use crate::note::Note;
 use crate::placement::{Order, Placement};
 use crate::source::{Segment, Source};
 use crate::text::Text;
+use crate::words;
 
-/// The role of a message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Role {
-    /// Instructions of the application or the preset.
-    System,
-    /// Instructions with OpenAI's newer name; equal to `system`.
-    Developer,
-    /// The user.
-    #[default]
-    User,
-    /// The model.
-    Assistant,
-    /// The result of a tool call.
-    Tool,
+words! {
+    /// The role of a message.
+    #[derive(Default, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "lowercase")]
+    #[non_exhaustive]
+    pub enum Role: [as_str, parse, WORDS] {
+        /// Instructions of the application or the preset.
+        System = "system",
+        /// Instructions with OpenAI's newer name; equal to `system`.
+        Developer = "developer",
+        /// The user.
+        #[default]
+        User = "user",
+        /// The model.
+        Assistant = "assistant",
+        /// The result of a tool call.
+        Tool = "tool",
+    }
 }
 
 impl Role {
-    /// The names in files and requests.
-    pub const WORDS: [&'static str; 5] = [
-        Self::System.as_str(),
-        Self::Developer.as_str(),
-        Self::User.as_str(),
-        Self::Assistant.as_str(),
-        Self::Tool.as_str(),
-    ];
-
-    /// Returns the name in files and requests.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::Developer => "developer",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-        }
-    }
-
-    /// Parses a name of files and requests.
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::System, Self::Developer, Self::User, Self::Assistant, Self::Tool]
-            .into_iter()
-            .find(|role| role.as_str() == text)
-    }
-
     /// Returns whether the role is `system` or `developer`.
     pub const fn is_instruction(self) -> bool {
         matches!(self, Self::System | Self::Developer)
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

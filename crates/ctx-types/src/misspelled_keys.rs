@@ -6,16 +6,15 @@
 use crate::phrase;
 use serde_json::{Map, Value};
 
-use crate::agent::{Agent, Character, Greeting, ModelMatch, PresetGroup, PresetMessage, UserProfile};
+use crate::agent::{Agent, PresetMessage, UserProfile};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::fix::Fix;
-use crate::persist::{Reader, UnknownKeys};
-use crate::placement::InjectionStrategy;
-use crate::regex_config::{RegexConfig, RegexDepths, RegexPreset, RegexRule, RegexStages};
+use crate::persist::{KnownKeys, Reader};
+use crate::regex_config::{RegexConfig, RegexRule};
 use crate::suggest::nearest_key;
 use crate::wording::excerpt;
-use crate::worldbook::{EntryFilter, Worldbook, WorldbookEntry};
+use crate::worldbook::{Worldbook, WorldbookEntry};
 
 /// Each comparison takes microseconds.
 pub(crate) const MAX_COMPARISONS: usize = 20_000;
@@ -108,11 +107,7 @@ impl Reader {
                 }
                 None => continue,
             };
-            let pointer = self.enter_key(key);
-            if !self.suppress(found.severity) {
-                self.report(found);
-            }
-            self.leave(pointer);
+            self.at_key(key, |reader| reader.report(found));
         }
     }
 
@@ -131,24 +126,23 @@ impl Reader {
         missing: &str,
     ) -> Option<&'o str> {
         let key = object.keys().find(|key| self.find_intended_key(key, &[missing]).is_some())?;
-        let pointer = self.enter_key(key);
-        self.report(misspelled_key(key, missing));
-        self.leave(pointer);
+        self.at_key(key, |reader| reader.report(misspelled_key(key, missing)));
         Some(key)
     }
 
-    fn check_unknown_keys(&mut self, kept: &UnknownKeys, known: &[&str]) {
+    fn check_unknown_keys(&mut self, value: &impl KnownKeys) {
+        let (kept, known) = value.known_keys();
         if let Some(object) = kept.map() {
             self.check_keys(object, known);
         }
     }
 
     fn check_items<T>(&mut self, key: &str, items: &[T], look: impl Fn(&T, &mut Self)) {
-        let before = self.enter_key(key);
-        for (index, item) in items.iter().enumerate() {
-            self.at_index(index, |reader| look(item, reader));
-        }
-        self.leave(before);
+        self.at_key(key, |reader| {
+            for (index, item) in items.iter().enumerate() {
+                reader.at_index(index, |reader| look(item, reader));
+            }
+        });
     }
 
     fn check_value<T>(&mut self, key: &str, value: Option<&T>, look: impl FnOnce(&T, &mut Self)) {
@@ -202,18 +196,11 @@ fn may_coexist(key: &str, known: &str) -> bool {
 /// ```
 pub fn check_agent_keys(agent: &Agent) -> Vec<Diagnostic> {
     let mut reader = Reader::new();
-    reader.check_unknown_keys(&agent.kept, Agent::KEYS);
-    let check_character = |character: &Character, reader: &mut Reader| {
-        reader.check_unknown_keys(&character.kept, Character::KEYS);
-    };
-    reader.check_value("character", agent.character.as_ref(), check_character);
+    reader.check_unknown_keys(agent);
+    reader.check_value("character", agent.character.as_ref(), check_plain);
     reader.check_items("presetMessages", &agent.preset_messages, check_entry);
-    reader.check_items("presetGroups", &agent.preset_groups, |group, reader| {
-        reader.check_unknown_keys(&group.kept, PresetGroup::KEYS);
-    });
-    reader.check_items("greetings", &agent.greetings, |greeting, reader| {
-        reader.check_unknown_keys(&greeting.kept, Greeting::KEYS);
-    });
+    reader.check_items("presetGroups", &agent.preset_groups, check_plain);
+    reader.check_items("greetings", &agent.greetings, check_plain);
     reader.check_value("regexConfig", agent.regex_config.as_ref(), check_regex_config);
     reader.finish()
 }
@@ -221,7 +208,7 @@ pub fn check_agent_keys(agent: &Agent) -> Vec<Diagnostic> {
 /// Reports misspelled keys in a user profile, like [`check_agent_keys`].
 pub fn check_profile_keys(profile: &UserProfile) -> Vec<Diagnostic> {
     let mut reader = Reader::new();
-    reader.check_unknown_keys(&profile.kept, UserProfile::KEYS);
+    reader.check_unknown_keys(profile);
     reader.check_value("regexConfig", profile.regex_config.as_ref(), check_regex_config);
     reader.finish()
 }
@@ -231,12 +218,16 @@ pub fn check_profile_keys(profile: &UserProfile) -> Vec<Diagnostic> {
 /// Skips entries with `_` in a key: tools also write the similar keys of character cards.
 pub fn check_worldbook_keys(book: &Worldbook) -> Vec<Diagnostic> {
     let mut reader = Reader::new();
-    let before = reader.enter_key("entries");
-    for (key, entry) in book.entries.iter() {
-        reader.at_key(key, |reader| check_worldbook_entry(entry, reader));
-    }
-    reader.leave(before);
+    reader.at_key("entries", |reader| {
+        for (key, entry) in book.entries.iter() {
+            reader.at_key(key, |reader| check_worldbook_entry(entry, reader));
+        }
+    });
     reader.finish()
+}
+
+fn check_plain<T: KnownKeys>(value: &T, reader: &mut Reader) {
+    reader.check_unknown_keys(value);
 }
 
 fn check_entry(entry: &PresetMessage, reader: &mut Reader) {
@@ -245,30 +236,22 @@ fn check_entry(entry: &PresetMessage, reader: &mut Reader) {
         let is_unused = |key: &str| !OTHER_ENTRY_KEYS.contains(&key);
         reader.report_unknown_keys(object, PresetMessage::KEYS, is_unused);
     }
-    reader.check_value("injectionStrategy", entry.injection_strategy.as_ref(), |strategy, reader| {
-        reader.check_unknown_keys(&strategy.kept, InjectionStrategy::KEYS);
-    });
-    reader.check_value("modelMatch", entry.model_match.as_ref(), |rule, reader| {
-        reader.check_unknown_keys(&rule.kept, ModelMatch::KEYS);
-    });
+    reader.check_value("injectionStrategy", entry.injection_strategy.as_ref(), check_plain);
+    reader.check_value("modelMatch", entry.model_match.as_ref(), check_plain);
 }
 
 fn check_regex_config(config: &RegexConfig, reader: &mut Reader) {
-    reader.check_unknown_keys(&config.kept, RegexConfig::KEYS);
+    reader.check_unknown_keys(config);
     reader.check_items("presets", &config.presets, |preset, reader| {
-        reader.check_unknown_keys(&preset.kept, RegexPreset::KEYS);
+        reader.check_unknown_keys(preset);
         reader.check_items("rules", &preset.rules, check_regex_rule);
     });
 }
 
 fn check_regex_rule(rule: &RegexRule, reader: &mut Reader) {
-    reader.check_unknown_keys(&rule.kept, RegexRule::KEYS);
-    reader.check_value("applyTo", rule.apply_to.as_ref(), |stages, reader| {
-        reader.check_unknown_keys(&stages.kept, RegexStages::KEYS);
-    });
-    reader.check_value("depthRange", rule.depth_range.as_ref(), |depths, reader| {
-        reader.check_unknown_keys(&depths.kept, RegexDepths::KEYS);
-    });
+    reader.check_unknown_keys(rule);
+    reader.check_value("applyTo", rule.apply_to.as_ref(), check_plain);
+    reader.check_value("depthRange", rule.depth_range.as_ref(), check_plain);
 }
 
 fn check_worldbook_entry(entry: &WorldbookEntry, reader: &mut Reader) {
@@ -278,7 +261,5 @@ fn check_worldbook_entry(entry: &WorldbookEntry, reader: &mut Reader) {
             reader.check_keys(object, WorldbookEntry::KEYS);
         }
     }
-    reader.check_value("characterFilter", entry.character_filter.as_ref(), |filter, reader| {
-        reader.check_unknown_keys(&filter.kept, EntryFilter::KEYS);
-    });
+    reader.check_value("characterFilter", entry.character_filter.as_ref(), check_plain);
 }

@@ -30,10 +30,6 @@ pub trait Persist: Sized {
 
     /// Writes the value, including unknown keys.
     fn write(&self) -> Value;
-
-    /// Updates the placeholders as writing and reading again would. Later changes are then written at the
-    /// same position. By default does nothing.
-    fn refresh_placeholders(&mut self) {}
 }
 
 impl<T: Persist> Persist for Box<T> {
@@ -43,10 +39,6 @@ impl<T: Persist> Persist for Box<T> {
 
     fn write(&self) -> Value {
         (**self).write()
-    }
-
-    fn refresh_placeholders(&mut self) {
-        (**self).refresh_placeholders();
     }
 }
 
@@ -117,9 +109,6 @@ impl Reader {
 
     /// Like [`Reader::wrong_type`], with the corrected value as a fix.
     pub fn wrong_type_for(&mut self, expected: impl Into<Phrase>, found: &Value, meant: Option<Value>) {
-        if self.suppress(Severity::Error) {
-            return;
-        }
         let message = phrase!(
             "expected {expected}, found {found}",
             expected = expected.into(),
@@ -144,9 +133,6 @@ impl Reader {
 
     /// Like [`Reader::wrong_type_for`], for roles.
     pub fn unknown_role(&mut self, found: &Value, meant: Option<&str>) {
-        if self.suppress(Severity::Error) {
-            return;
-        }
         let is_greeting = self.pointer().starts_with("/greetings/");
         let role = if is_greeting { Role::Assistant } else { Role::default() };
         let found = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
@@ -163,9 +149,6 @@ impl Reader {
 
     /// Reports an invalid type that was converted to `meant`.
     pub fn loose_type(&mut self, expected: impl Into<Phrase>, found: &Value, meant: Value) {
-        if self.suppress(Severity::Warning) {
-            return;
-        }
         let message = phrase!(
             "expected {expected}, found {found}, which is converted",
             expected = expected.into(),
@@ -265,14 +248,11 @@ pub(crate) trait Field: Sized {
 
     #[cfg(feature = "schema")]
     fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema;
+}
 
-    fn refresh_placeholders(&mut self, map: &mut Map<String, Value>, key: &str) {
-        let slot = map.get_mut(key).map(Value::take);
-        let mut written: Map<String, Value> = slot.into_iter().map(|slot| (key.to_owned(), slot)).collect();
-        self.put(&mut written, key);
-        drop(Self::take(written.get_mut(key), &mut Reader::new()));
-        put_value(map, key, written.remove(key));
-    }
+/// The other keys of an object, and those with a typed field.
+pub(crate) trait KnownKeys {
+    fn known_keys(&self) -> (&UnknownKeys, &'static [&'static str]);
 }
 
 pub(crate) fn take_at<T: Field>(key: &str, slot: Option<&mut Value>, reader: &mut Reader) -> T {
@@ -359,6 +339,12 @@ macro_rules! data_type {
             pub const KEYS: &'static [&'static str] = &[$($key),*];
         }
 
+        impl $crate::persist::KnownKeys for $Name {
+            fn known_keys(&self) -> (&$crate::persist::UnknownKeys, &'static [&'static str]) {
+                (&self.kept, Self::KEYS)
+            }
+        }
+
         impl $crate::persist::Persist for $Name {
             fn read(mut value: serde_json::Value, reader: &mut $crate::persist::Reader) -> Self {
                 let serde_json::Value::Object(map) = &mut value else {
@@ -384,11 +370,6 @@ macro_rules! data_type {
                     Some(value) if map.is_empty() => value.clone(),
                     _ => serde_json::Value::Object(map),
                 }
-            }
-
-            fn refresh_placeholders(&mut self) {
-                let Some(map) = self.kept.map_mut() else { return };
-                $( $crate::persist::Field::refresh_placeholders(&mut self.$field, map, $key); )*
             }
         }
 

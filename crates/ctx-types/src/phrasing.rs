@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
+use serde_json::{Map, json};
 
 /// A translatable text: an English template with named arguments.
 ///
@@ -74,11 +75,26 @@ impl Phrase {
 
     /// Splits the template or a translation.
     pub fn parts<'a>(&'a self, template: &'a str) -> impl Iterator<Item = PhrasePart<'a>> {
-        template_parts(template).map(|piece| match piece {
-            TemplatePart::Literal(literal) => PhrasePart::Literal(literal),
-            TemplatePart::Hole(name) => {
-                self.argument(name).map_or(PhrasePart::Literal(name), PhrasePart::Argument)
+        let mut rest = template;
+        std::iter::from_fn(move || {
+            if rest.is_empty() {
+                return None;
             }
+            let at = rest.find(['{', '}']).unwrap_or(rest.len());
+            if at > 0 {
+                let (literal, after) = rest.split_at(at);
+                rest = after;
+                return Some(PhrasePart::Literal(literal));
+            }
+            let (brace, after) = rest.split_at(1);
+            if let Some(after) = after.strip_prefix(brace) {
+                rest = after;
+                return Some(PhrasePart::Literal(brace));
+            }
+            let hole = after.split_once('}').filter(|_| brace == "{");
+            rest = hole.map_or(after, |(_, after)| after);
+            let Some((name, _)) = hole else { return Some(PhrasePart::Literal(brace)) };
+            Some(self.argument(name).map_or(PhrasePart::Literal(name), PhrasePart::Argument))
         })
     }
 }
@@ -267,35 +283,6 @@ to_argument!(|number: &_| Argument::Number(i64::try_from(*number).unwrap_or(i64:
 to_argument!(|phrase: &Phrase| Argument::Phrase(Box::new(phrase.clone())), Phrase);
 to_argument!(|argument: &Argument| argument.clone(), Argument);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TemplatePart<'t> {
-    Literal(&'t str),
-    Hole(&'t str),
-}
-
-fn template_parts(template: &str) -> impl Iterator<Item = TemplatePart<'_>> {
-    let mut rest = template;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let at = rest.find(['{', '}']).unwrap_or(rest.len());
-        if at > 0 {
-            let (literal, after) = rest.split_at(at);
-            rest = after;
-            return Some(TemplatePart::Literal(literal));
-        }
-        let (brace, after) = rest.split_at(1);
-        if let Some(after) = after.strip_prefix(brace) {
-            rest = after;
-            return Some(TemplatePart::Literal(brace));
-        }
-        let hole = after.split_once('}').filter(|_| brace == "{");
-        rest = hole.map_or(after, |(_, after)| after);
-        Some(hole.map_or(TemplatePart::Literal(brace), |(name, _)| TemplatePart::Hole(name)))
-    })
-}
-
 /// Creates a [`Phrase`](crate::Phrase) from a template and arguments: `name`, or `name = value`.
 ///
 /// A value is a text, a number, a phrase, or an [`Argument`](crate::Argument). A missing or unused argument
@@ -407,17 +394,10 @@ fn serialize_as<S: Serializer>(
     let mut map = serializer.serialize_map(Some(1 + usize::from(has_arguments)))?;
     map.serialize_entry(text, phrase)?;
     if has_arguments {
-        map.serialize_entry(arguments, &Arguments(&phrase.arguments))?;
+        let by_name = phrase.arguments.iter().map(|(name, value)| ((*name).to_owned(), json!(value)));
+        map.serialize_entry(arguments, &by_name.collect::<Map<_, _>>())?;
     }
     map.end()
-}
-
-struct Arguments<'a>(&'a [(&'static str, Argument)]);
-
-impl Serialize for Arguments<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, argument)| (name, argument)))
-    }
 }
 
 pub(crate) fn as_message<S: Serializer>(phrase: &Phrase, serializer: S) -> Result<S::Ok, S::Error> {

@@ -8,6 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::persist::data_type;
 use crate::phrase;
 use crate::phrasing::Phrase;
+use crate::words;
 
 mod spelling;
 
@@ -158,32 +159,15 @@ impl Ord for Order {
     }
 }
 
-/// A side of an anchor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Side {
-    /// Before the anchor.
-    Before,
-    /// After the anchor.
-    #[default]
-    After,
-}
-
-impl Side {
-    /// The values in files.
-    pub const WORDS: [&'static str; 2] = [Self::Before.as_str(), Self::After.as_str()];
-
-    /// Returns the value in files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Before => "before",
-            Self::After => "after",
-        }
-    }
-}
-
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// A side of an anchor.
+    #[derive(Default)]
+    pub enum Side: [as_str, WORDS] {
+        /// Before the anchor.
+        Before = "before",
+        /// After the anchor.
+        #[default]
+        After = "after",
     }
 }
 

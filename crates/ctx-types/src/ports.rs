@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::attachment::Attachment;
 use crate::text::{EncodingId, Text};
+use crate::words;
 
 /// The future of a slow method.
 pub type PortFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -342,52 +343,33 @@ impl PortError {
     }
 }
 
-/// Kind of port error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum PortErrorKind {
-    /// The object does not exist.
-    NotFound,
-    /// The object exceeds a limit.
-    TooLarge,
-    /// The kind or format is not supported.
-    Unsupported,
-    /// The data is damaged.
-    Invalid,
-    /// Access is denied.
-    Denied,
-    /// The service is unreachable or overloaded.
-    Unavailable,
-    /// The time limit was reached.
-    TimedOut,
-    /// The caller or the user cancelled.
-    Cancelled,
+words! {
+    /// Kind of port error.
+    #[non_exhaustive]
+    pub enum PortErrorKind: [as_str] {
+        /// The object does not exist.
+        NotFound = "not found",
+        /// The object exceeds a limit.
+        TooLarge = "too large",
+        /// The kind or format is not supported.
+        Unsupported = "not supported",
+        /// The data is damaged.
+        Invalid = "not readable",
+        /// Access is denied.
+        Denied = "not allowed",
+        /// The service is unreachable or overloaded.
+        Unavailable = "not available",
+        /// The time limit was reached.
+        TimedOut = "timed out",
+        /// The caller or the user cancelled.
+        Cancelled = "cancelled",
+    }
 }
 
 impl PortErrorKind {
-    /// Returns the name in messages.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::NotFound => "not found",
-            Self::TooLarge => "too large",
-            Self::Unsupported => "not supported",
-            Self::Invalid => "not readable",
-            Self::Denied => "not allowed",
-            Self::Unavailable => "not available",
-            Self::TimedOut => "timed out",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
     /// Returns whether a retry may succeed.
     pub const fn is_transient(self) -> bool {
         matches!(self, Self::Unavailable | Self::TimedOut)
-    }
-}
-
-impl fmt::Display for PortErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

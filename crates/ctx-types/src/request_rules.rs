@@ -1,37 +1,4 @@
-/// Defines an enum with the names in model tables.
-macro_rules! words {
-    (
-        $(#[$outer:meta])*
-        pub enum $name:ident {
-            $(#[$first_meta:meta])* $first:ident = $first_word:literal,
-            $($(#[$inner:meta])* $variant:ident = $word:literal,)*
-        }
-    ) => {
-        $(#[$outer])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum $name {
-            $(#[$first_meta])*
-            #[default]
-            $first,
-            $($(#[$inner])* $variant,)*
-        }
-
-        impl $name {
-            /// The names in model tables.
-            pub const WORDS: &'static [&'static str] = &[$first_word, $($word,)*];
-
-            /// Parses a name of model tables.
-            pub fn parse(word: &str) -> Option<Self> {
-                match word {
-                    $first_word => Some(Self::$first),
-                    $($word => Some(Self::$variant),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
+use crate::words;
 
 /// Model-specific request rules from a model table.
 ///
@@ -60,8 +27,11 @@ pub struct RequestRules {
 
 words! {
     /// Name of the output limit in chat completions.
-    pub enum OutputLimit {
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum OutputLimit: [as_str, parse, WORDS] {
         /// Unchanged.
+        #[default]
         Either = "either",
         /// `max_tokens` only.
         MaxTokens = "max_tokens",
@@ -72,8 +42,11 @@ words! {
 
 words! {
     /// Accepted sampling parameters.
-    pub enum SamplerRule {
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum SamplerRule: [as_str, parse, WORDS] {
         /// Unknown; all are sent.
+        #[default]
         Unknown = "unknown",
         /// All.
         All = "all",
@@ -90,8 +63,11 @@ words! {
 
 words! {
     /// Handling of `top_k`.
-    pub enum TopKRule {
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum TopKRule: [as_str, parse, WORDS] {
         /// Sent unless it is 0. SillyTavern's presets write 0 for no limit; most providers reject it.
+        #[default]
         Positive = "positive",
         /// Sent; 0 means no limit.
         Sent = "sent",
@@ -102,8 +78,11 @@ words! {
 
 words! {
     /// Handling of stop sequences.
-    pub enum StopRule {
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum StopRule: [as_str, parse, WORDS] {
         /// Sent.
+        #[default]
         Sent = "sent",
         /// Not accepted.
         Rejected = "rejected",
@@ -112,8 +91,11 @@ words! {
 
 words! {
     /// Anthropic thinking settings.
-    pub enum ThinkingRule {
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum ThinkingRule: [as_str, parse, WORDS] {
         /// Unknown.
+        #[default]
         Unknown = "unknown",
         /// No thinking.
         Unsupported = "unsupported",
@@ -130,8 +112,11 @@ words! {
 
 words! {
     /// Reasoning of earlier replies to return to the model.
-    pub enum ReasoningState {
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum ReasoningState: [as_str, parse, WORDS] {
         /// Unknown; the API dialect decides.
+        #[default]
         Unknown = "unknown",
         /// None.
         None = "none",
@@ -166,8 +151,11 @@ impl ReasoningState {
 
 words! {
     /// Accepted tool call ids within the API dialect's limits.
-    pub enum CallIdRule {
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum CallIdRule: [as_str, parse, WORDS] {
         /// All.
+        #[default]
         Any = "any",
         /// Exactly 9 ASCII letters and digits.
         NineAlphanumeric = "nine_alphanumeric",

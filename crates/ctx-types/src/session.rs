@@ -14,7 +14,6 @@ mod op;
 mod repair;
 mod sent_messages;
 mod sent_record;
-mod totals;
 mod tree;
 
 use std::sync::{Arc, OnceLock};

@@ -1,31 +1,36 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::ser::SerializeMap as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Span;
 use crate::message::Role;
+use crate::words;
 
-/// The source of a message or byte range.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The origin of a message or of a range of its bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Source {
-    /// Kind of the author.
+    /// Kind of the source.
     pub kind: SourceKind,
-    /// Trust in its text as instructions.
-    pub trust: Trust,
-    /// The id of the entry, node, rule, or macro.
+    /// Id of the source: preset entry, message, worldbook entry, rule, or macro name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<Arc<str>>,
     /// Position in a list, such as preset entries or rules.
+    #[serde(flatten)]
     pub listed: Option<Arc<ListPosition>>,
+    /// Trust level of its text as instructions.
+    pub trust: Trust,
 }
 
 /// An item of a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListPosition {
-    /// Its position, from 0.
+    /// Index in its list, from 0.
     pub index: usize,
-    /// Its display name.
+    /// Title in its list.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<Arc<str>>,
 }
 
@@ -70,66 +75,6 @@ impl Source {
     }
 }
 
-/// Writes a flat object: `kind`, `id`, `index`, `name`, `trust`.
-impl Serialize for Source {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("kind", &self.kind)?;
-        if let Some(id) = &self.id {
-            map.serialize_entry("id", id)?;
-        }
-        if let Some(index) = self.index() {
-            map.serialize_entry("index", &index)?;
-        }
-        if let Some(name) = self.name() {
-            map.serialize_entry("name", name)?;
-        }
-        map.serialize_entry("trust", &self.trust)?;
-        map.end()
-    }
-}
-
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for Source {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Source".into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        SourceFields::json_schema(generator)
-    }
-}
-
-impl<'de> Deserialize<'de> for Source {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let SourceFields { kind, id, index, name, trust } = SourceFields::deserialize(deserializer)?;
-        let listed = index.map(|index| Arc::new(ListPosition { index, name }));
-        Ok(Self { kind, trust, id, listed })
-    }
-}
-
-/// The origin of a message or of a range of its bytes.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct SourceFields {
-    /// Kind of the source.
-    kind: SourceKind,
-    /// Id of the source: preset entry, message, worldbook entry, rule, or macro name.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
-    id: Option<Arc<str>>,
-    /// Index in its list, from 0.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
-    index: Option<usize>,
-    /// Title in its list.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
-    name: Option<Arc<str>>,
-    /// Trust level of its text as instructions.
-    trust: Trust,
-}
-
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind.as_str())?;
@@ -141,63 +86,45 @@ impl fmt::Display for Source {
     }
 }
 
-/// The kind of source of a message or a byte range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum SourceKind {
-    /// An entry of the preset.
-    Preset,
-    /// A message of the conversation.
-    History,
-    /// A summary of hidden messages.
-    Summary,
-    /// The user's new message.
-    Input,
-    /// An entry of a worldbook.
-    Worldbook,
-    /// An injection of a plugin.
-    Plugin,
-    /// The value of a macro.
-    Macro,
-    /// The replacement of a regex rule.
-    Rule,
-    /// A session variable.
-    Variable,
-    /// The text of a document or the transcript of a recording.
-    File,
-    /// Several messages merged by a formatter.
-    Merged,
-    /// Text that a formatter added between messages or in their place.
-    Formatter,
-    /// The separator between joined texts.
-    Separator,
-    /// Provider overhead per message: tokens without text.
-    Overhead,
+words! {
+    /// The kind of source of a message or a byte range.
+    #[derive(Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "snake_case")]
+    #[non_exhaustive]
+    pub enum SourceKind: [as_str] {
+        /// An entry of the preset.
+        Preset = "preset",
+        /// A message of the conversation.
+        History = "history",
+        /// A summary of hidden messages.
+        Summary = "summary",
+        /// The user's new message.
+        Input = "input",
+        /// An entry of a worldbook.
+        Worldbook = "worldbook",
+        /// An injection of a plugin.
+        Plugin = "plugin",
+        /// The value of a macro.
+        Macro = "macro",
+        /// The replacement of a regex rule.
+        Rule = "rule",
+        /// A session variable.
+        Variable = "variable",
+        /// The text of a document or the transcript of a recording.
+        File = "file",
+        /// Several messages merged by a formatter.
+        Merged = "merged",
+        /// Text that a formatter added between messages or in their place.
+        Formatter = "formatter",
+        /// The separator between joined texts.
+        Separator = "separator",
+        /// Provider overhead per message: tokens without text.
+        Overhead = "overhead",
+    }
 }
 
 impl SourceKind {
-    /// Returns the name in reports and snapshots.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Preset => "preset",
-            Self::History => "history",
-            Self::Summary => "summary",
-            Self::Input => "input",
-            Self::Worldbook => "worldbook",
-            Self::Plugin => "plugin",
-            Self::Macro => "macro",
-            Self::Rule => "rule",
-            Self::Variable => "variable",
-            Self::File => "file",
-            Self::Merged => "merged",
-            Self::Formatter => "formatter",
-            Self::Separator => "separator",
-            Self::Overhead => "overhead",
-        }
-    }
-
     /// Returns whether it is part of the conversation, so may be dropped or compressed.
     pub const fn is_history(self) -> bool {
         matches!(self, Self::History | Self::Summary | Self::Input)

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::Arc;
 
 use crate::agent::PrefixMode;
@@ -6,6 +5,7 @@ use crate::cache_mark::CachePolicy;
 use crate::message::Message;
 use crate::ports::ToolDefinition;
 use crate::text::Text;
+use crate::words;
 
 /// The inputs of a turn.
 ///
@@ -74,42 +74,19 @@ impl TurnInput {
     }
 }
 
-/// Kind of generation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum GenerationKind {
-    /// A reply.
-    #[default]
-    Normal,
-    /// The rest of an incomplete reply.
-    Continue,
-    /// A message on behalf of the user.
-    Impersonate,
-    /// Text that the user does not see.
-    Quiet,
-}
-
-impl GenerationKind {
-    /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Normal, Self::Continue, Self::Impersonate, Self::Quiet];
-
-    /// The names in files and on the command line.
-    pub const WORDS: [&'static str; 4] =
-        [Self::Normal.as_str(), Self::Continue.as_str(), Self::Impersonate.as_str(), Self::Quiet.as_str()];
-
-    /// Returns the name in files and on the command line.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::Continue => "continue",
-            Self::Impersonate => "impersonate",
-            Self::Quiet => "quiet",
-        }
-    }
-}
-
-impl fmt::Display for GenerationKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// Kind of generation.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum GenerationKind: [as_str, ALL, WORDS] {
+        /// A reply.
+        #[default]
+        Normal = "normal",
+        /// The rest of an incomplete reply.
+        Continue = "continue",
+        /// A message on behalf of the user.
+        Impersonate = "impersonate",
+        /// Text that the user does not see.
+        Quiet = "quiet",
     }
 }

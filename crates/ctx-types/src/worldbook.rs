@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::persist::data_type;
 use crate::text::Text;
 
-pub use entries::WorldbookEntries;
+pub use entries::{WorldbookEntries, array_index};
 pub use loose::{Flag, KeyList, Numeric};
 pub use values::{EntryId, EntryPosition, EntryRole, RecursionDelay, SelectiveLogic};
 

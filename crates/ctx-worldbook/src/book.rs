@@ -5,8 +5,8 @@ use ctx_types::{
     Code, Diagnostic, Fix, Numeric, Worldbook, WorldbookEntry, count_of, excerpt, nearest, phrase,
 };
 
-use crate::decorators::{DecoratedContent, Idle, IdleDecorator};
-use crate::entry::{Entry, at_least_0, pointer_under};
+use crate::decorators::{Idle, IdleDecorator};
+use crate::entry::{Entry, at_least_0};
 use crate::{codes, invalid_values};
 
 /// A worldbook.
@@ -98,11 +98,11 @@ fn read_entry(
     if noun.is_malformed() {
         return None;
     }
-    let (entry, decorated) = Entry::read(key, noun, dialect);
-    if let Some(repeated) = uids.add(&entry.uid, || entry.pointer(), noun.uid.is_some()) {
+    let (entry, idle) = Entry::read(key, noun, dialect);
+    if let Some(repeated) = uids.add(&entry, noun.uid.is_some()) {
         findings.add(repeated);
     }
-    for idle in &decorated.idle {
+    for idle in &idle {
         findings.add(idle_decorator(idle).at_pointer(format!("{}/content", entry.pointer())));
     }
     let id = format!("{}.{}", findings.name, entry.uid);
@@ -113,55 +113,18 @@ fn read_entry(
     Some(entry)
 }
 
-/// Reports entries that repeat an earlier uid, as [`Book::read`] does, but without building a book.
-///
-/// Returns at most 1,000 diagnostics, plus one with the number of the rest. O(entries).
-pub fn repeated_uids(noun: &Worldbook) -> Vec<Diagnostic> {
-    let mut uids = Uids::default();
-    let entries = noun.entries.in_order().filter(|(_, entry)| !entry.is_malformed());
-    let mut repeated = entries.filter_map(|(key, entry)| {
-        uids.add(&entry.uid_under(key), || pointer_under(key), entry.uid.is_some())
-    });
-    let mut found: Vec<Diagnostic> = repeated.by_ref().take(MAX_FINDINGS).collect();
-    match repeated.count() {
-        0 => {}
-        more => found.push(Diagnostic::more(more, "this document")),
-    }
-    found
-}
-
-/// Reports decorators without effect, as [`Book::read`] does, but without building a book.
-///
-/// Returns at most 1,000 diagnostics, plus one if there are more. O(size of the book).
-pub fn idle_decorators(noun: &Worldbook) -> Vec<Diagnostic> {
-    let dialect = noun.dialect.as_deref().and_then(known_dialect).unwrap_or(Dialect::Plain);
-    let entries = noun.entries.in_order().filter(|(_, entry)| !entry.is_malformed());
-    let mut idle = entries.flat_map(|(key, entry)| {
-        let decorated = DecoratedContent::read(entry.content.as_ref(), dialect);
-        decorated
-            .idle
-            .into_iter()
-            .map(move |idle| idle_decorator(&idle).at_pointer(format!("{}/content", pointer_under(key))))
-    });
-    let mut found: Vec<Diagnostic> = idle.by_ref().take(MAX_FINDINGS).collect();
-    if idle.next().is_some() {
-        let name = excerpt(noun.name.as_deref().unwrap_or("worldbook")).to_string();
-        found.push(more_findings(codes::BAD_DECORATOR, &name));
-    }
-    found
-}
-
 #[derive(Default)]
 struct Uids(BTreeMap<Arc<str>, usize>);
 
 impl Uids {
-    fn add(&mut self, uid: &Arc<str>, pointer: impl FnOnce() -> String, has_uid: bool) -> Option<Diagnostic> {
+    fn add(&mut self, entry: &Entry, has_uid: bool) -> Option<Diagnostic> {
+        let uid = &entry.uid;
         let uses = self.0.entry(uid.clone()).or_default();
         *uses += 1;
         match *uses {
             1 => None,
-            uses if has_uid => Some(duplicate(uid, uses).at_pointer(format!("{}/uid", pointer()))),
-            _ => Some(without_uid(uid).at_pointer(pointer())),
+            uses if has_uid => Some(duplicate(uid, uses).at_pointer(format!("{}/uid", entry.pointer()))),
+            _ => Some(without_uid(uid).at_pointer(entry.pointer())),
         }
     }
 }
@@ -197,8 +160,8 @@ fn idle_decorator(idle: &IdleDecorator) -> Diagnostic {
 
 fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
     let Some(name) = noun.dialect.as_deref() else { return Dialect::Plain };
-    if let Some(dialect) = known_dialect(name) {
-        return dialect;
+    if let Some((_, dialect)) = DIALECTS.iter().find(|(known, _)| *known == name) {
+        return *dialect;
     }
     let message = phrase!("unknown dialect `{name}`; SillyTavern's rules apply", name = excerpt(name));
     let unknown = Diagnostic::warning(codes::UNKNOWN_DIALECT, message).at_pointer("/dialect");
@@ -206,10 +169,6 @@ fn dialect(noun: &Worldbook, findings: &mut Findings) -> Dialect {
     let help = || phrase!("write `sillytavern`, `ccv3` or `risuai`");
     findings.add(unknown.with_guess_or(near, Fix::text, help));
     Dialect::Plain
-}
-
-fn known_dialect(name: &str) -> Option<Dialect> {
-    DIALECTS.iter().find(|(known, _)| *known == name).map(|(_, dialect)| *dialect)
 }
 
 fn duplicate(uid: &str, uses: usize) -> Diagnostic {

@@ -6,75 +6,26 @@ use crate::settings::Settings;
 ///
 /// As in SillyTavern, the texts of all passes, each with a line feed, must stay *below* the limit.
 ///
-/// The sum of the single counts is an upper bound. If it reaches the limit, all texts are counted together,
-/// as often as [`Recounts`] allows.
+/// The sum of the single counts is an upper bound. If it reaches the limit, all texts are counted together.
 pub(crate) struct Budget<'c> {
     counter: &'c dyn TokenCounter,
     limit: Option<u64>,
-    before: Passes,
+    /// Texts of earlier passes.
+    before: Vec<String>,
+    before_bytes: u64,
+    /// Upper bound.
+    before_at_most: u64,
+    before_exact: Option<u64>,
     now: String,
     /// Upper bound of the tokens in `now`.
     now_at_most: u64,
-    recounts: Recounts,
+    /// Bytes that may still be counted together.
+    countable: u64,
     pub(crate) is_full: bool,
 }
 
-#[derive(Default)]
-struct Passes {
-    texts: Vec<Vec<Text>>,
-    bytes: u64,
-    /// Upper bound.
-    at_most: u64,
-    exact: Option<u64>,
-}
-
-impl Passes {
-    /// The newest pass comes first.
-    fn count(&mut self, counter: &dyn TokenCounter) -> u64 {
-        if let Some(exact) = self.exact {
-            return exact;
-        }
-        let mut all = String::with_capacity(usize::try_from(self.bytes).unwrap_or_default());
-        for text in self.texts.iter().rev().flatten() {
-            all.push_str(text);
-            all.push('\n');
-        }
-        let exact = u64::from(counter.count(&all));
-        (self.exact, self.at_most) = (Some(exact), exact);
-        exact
-    }
-}
-
-/// Limits how often all texts are counted together. Keeps many small texts cheap.
-struct Recounts {
-    /// Bytes at the last count.
-    bytes: u64,
-    /// Remaining counts without growth.
-    left: u32,
-}
-
-impl Recounts {
-    /// Bytes that may always be counted.
-    const SMALL: u64 = 16 << 10;
-    /// Texts may be counted again after they grew by 1/16.
-    const GROWTH: u64 = 16;
-
-    const fn new() -> Self {
-        Self { bytes: 0, left: 16 }
-    }
-
-    fn allow(&mut self, bytes: u64) -> bool {
-        let has_grown = bytes.saturating_sub(self.bytes) >= bytes / Self::GROWTH;
-        if bytes > Self::SMALL && !has_grown {
-            if self.left == 0 {
-                return false;
-            }
-            self.left -= 1;
-        }
-        self.bytes = bytes;
-        true
-    }
-}
+/// Keeps hostile books cheap. Only texts within a few tokens of the limit are counted together.
+const MAX_COUNTABLE: u64 = 4 << 20;
 
 struct ZeroCounter;
 
@@ -98,10 +49,13 @@ impl<'c> Budget<'c> {
         Self {
             limit: counter.and_then(|_| limit(settings, max_context)),
             counter: counter.unwrap_or(&ZeroCounter),
-            before: Passes::default(),
+            before: Vec::new(),
+            before_bytes: 0,
+            before_at_most: 0,
+            before_exact: None,
             now: String::new(),
             now_at_most: 0,
-            recounts: Recounts::new(),
+            countable: MAX_COUNTABLE,
             is_full: false,
         }
     }
@@ -134,7 +88,7 @@ impl<'c> Budget<'c> {
     }
 
     fn fits(&mut self, text: &Text, limit: u64) -> bool {
-        let bytes = self.before.bytes + self.now.len() as u64;
+        let bytes = self.before_bytes + self.now.len() as u64;
         if bytes < limit {
             self.now_at_most = self.now_at_most.saturating_add(text.len() as u64 + 1);
             return true;
@@ -148,29 +102,31 @@ impl<'c> Budget<'c> {
         };
         let Some(own) = own else { return false };
         self.now_at_most = self.now_at_most.saturating_add(own + 1);
-        if self.before.at_most.saturating_add(self.now_at_most) < limit {
+        if self.before_at_most.saturating_add(self.now_at_most) < limit {
             return true;
         }
-        if !self.recounts.allow(bytes) {
-            return false;
-        }
-        let before = self.before.count(self.counter);
+        let Some(countable) = self.countable.checked_sub(bytes) else { return false };
+        self.countable = countable;
+        let before = self.count_before();
         let room = u32::try_from(limit.saturating_sub(before)).unwrap_or(u32::MAX);
         let Some(now) = self.counter.count_till_limit(&self.now, room) else { return false };
         self.now_at_most = u64::from(now);
         before + self.now_at_most < limit
     }
 
-    pub(crate) fn next_pass<'t>(&mut self, texts: impl Iterator<Item = &'t Text>) {
-        if self.limit.is_none() {
-            return;
-        }
-        let texts: Vec<Text> = texts.cloned().collect();
-        self.before.bytes += texts.iter().map(|text| text.len() as u64 + 1).sum::<u64>();
-        self.before.at_most = self.before.at_most.saturating_add(self.now_at_most);
-        self.before.exact = None;
-        self.before.texts.push(texts);
-        self.now.clear();
+    /// The newest pass comes first.
+    fn count_before(&mut self) -> u64 {
+        let texts = || self.before.iter().rev().map(String::as_str).collect::<String>();
+        let exact = self.before_exact.unwrap_or_else(|| u64::from(self.counter.count(&texts())));
+        (self.before_exact, self.before_at_most) = (Some(exact), exact);
+        exact
+    }
+
+    pub(crate) fn next_pass(&mut self) {
+        self.before_bytes += self.now.len() as u64;
+        self.before_at_most = self.before_at_most.saturating_add(self.now_at_most);
+        self.before_exact = None;
+        self.before.push(std::mem::take(&mut self.now));
         self.now_at_most = 0;
     }
 }
@@ -230,7 +186,7 @@ mod tests {
             }
             fitting += 1;
             if in_passes {
-                budget.next_pass(std::iter::once(text));
+                budget.next_pass();
             }
         }
         (fitting, tally.0.into_inner())

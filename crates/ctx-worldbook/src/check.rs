@@ -93,9 +93,6 @@ fn dead_keys(set: &BookSet, member: &Member) -> Option<&'static str> {
     if !looks_at_messages(set, entry) {
         return Some("scan depth 0: no key can match");
     }
-    if entry.keys.iter().all(|key| never_matches(parse_key(set, member, key).as_ref())) {
-        return Some("no key can match");
-    }
     let counts = entry.is_selective && !entry.secondary_keys.is_empty();
     if counts { contradiction(set, member) } else { None }
 }
@@ -117,38 +114,30 @@ fn parse_key(set: &BookSet, member: &Member, key: &str) -> Option<ParsedKey> {
     is_known.then(|| keys::parse(key, member.matching, set.limits(), &mut |_, _| {}))
 }
 
-fn never_matches(key: Option<&ParsedKey>) -> bool {
-    match key {
-        Some(ParsedKey::Blank) => true,
-        Some(ParsedKey::Regex(regex)) => regex.never_matches(),
-        Some(ParsedKey::Plain(_)) | None => false,
-    }
-}
-
 fn contradiction(set: &BookSet, member: &Member) -> Option<&'static str> {
     let entry = &member.entry;
     let read = |keys: &[Arc<str>]| -> Vec<Option<ParsedKey>> {
         keys.iter().map(|key| parse_key(set, member, key)).collect()
     };
     let (primary, secondary) = (read(&entry.keys), read(&entry.secondary_keys));
-    let never = |key: &Option<ParsedKey>| never_matches(key.as_ref());
+    let is_blank = |key: &Option<ParsedKey>| matches!(key, Some(ParsedKey::Blank));
     let forbidden = "secondary keys exclude each key";
     match entry.logic {
         SelectiveLogic::NotAny => {
             let is_forbidden =
-                |key| never(key) || secondary.iter().any(|other| is_same(key.as_ref(), other.as_ref()));
+                |key| is_blank(key) || secondary.iter().any(|other| is_same(key.as_ref(), other.as_ref()));
             primary.iter().all(is_forbidden).then_some(forbidden)
         }
         SelectiveLogic::NotAll => {
             let is_forbidden =
-                |key| never(key) || secondary.iter().all(|other| is_same(key.as_ref(), other.as_ref()));
+                |key| is_blank(key) || secondary.iter().all(|other| is_same(key.as_ref(), other.as_ref()));
             primary.iter().all(is_forbidden).then_some(forbidden)
         }
         SelectiveLogic::AndAny => {
-            secondary.iter().all(never).then_some("needs a secondary key, and none can match")
+            secondary.iter().all(is_blank).then_some("needs a secondary key, and none can match")
         }
         SelectiveLogic::AndAll => {
-            secondary.iter().any(never).then_some("needs all secondary keys, and one cannot match")
+            secondary.iter().any(is_blank).then_some("needs all secondary keys, and one cannot match")
         }
     }
 }
@@ -177,7 +166,8 @@ fn unreachable(set: &BookSet, entry: &Entry) -> Option<&'static str> {
     if settings.recursive && entry.is_excluded_from_recursion {
         return Some("it is also excluded from recursion");
     }
-    let place = set.levels().iter().position(|level| *level == entry.recursion_level).unwrap_or_default();
+    let levels = set.levels();
+    let place = levels.range(..entry.recursion_level).count();
     // At best, each pass after the first one reaches the next level.
     let needed = place.max(1) as u64 + 1;
     match settings.max_recursion_steps {
@@ -186,7 +176,7 @@ fn unreachable(set: &BookSet, entry: &Entry) -> Option<&'static str> {
         steps if steps < needed => return Some("there are fewer scan passes than its recursion level needs"),
         _ => {}
     }
-    (!settings.recursive && set.levels().len() == 1).then_some("recursion is off")
+    (!settings.recursive && levels.len() == 1).then_some("recursion is off")
 }
 
 /// Returns a key that matches nearly every text, and its index.

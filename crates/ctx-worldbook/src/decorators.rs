@@ -7,15 +7,14 @@ use std::sync::Arc;
 use ctx_types::{Text, closest, excerpt};
 
 use crate::book::{Dialect, MAX_FINDINGS};
-use crate::entry::{Destination, Entry};
-use crate::timed::FOREVER;
+use crate::entry::Entry;
 
-use rules::{ELSEWHERE, NAMES, ParsedRule, Rule, UNSUPPORTED, rule};
+use rules::{ELSEWHERE, NAMES, Overrides, RuleOutcome, UNSUPPORTED};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct DecoratedContent {
     pub(crate) content: Text,
-    rules: Vec<Rule>,
+    overrides: Overrides,
     pub(crate) idle: Vec<IdleDecorator>,
 }
 
@@ -121,27 +120,24 @@ impl DecoratedContent {
                 return PendingFallback::For(Some(idle));
             }
         };
-        self.rules.push(Rule::Force(force));
+        self.overrides.force(force);
         PendingFallback::No
     }
 
     fn push_card(&mut self, line: &str, dialect: Dialect) -> PendingFallback {
         let (name, value) = split(line);
-        match rule(name, value, dialect) {
-            ParsedRule::Rule(rule) => {
-                self.rules.push(rule);
-                PendingFallback::No
-            }
-            ParsedRule::BadValue => {
+        match self.overrides.apply(name, value, dialect) {
+            RuleOutcome::Applied => PendingFallback::No,
+            RuleOutcome::BadValue => {
                 self.add_idle(IdleDecorator { line: quote_line(line), why: Idle::BadValue });
                 PendingFallback::For(None)
             }
-            ParsedRule::Unsupported => {
+            RuleOutcome::Unsupported => {
                 PendingFallback::For(Some(IdleDecorator { line: quote_line(line), why: Idle::Unsupported }))
             }
             // These are for text completion.
-            ParsedRule::Unknown if ELSEWHERE.contains(&name) => PendingFallback::For(None),
-            ParsedRule::Unknown => {
+            RuleOutcome::Unknown if ELSEWHERE.contains(&name) => PendingFallback::For(None),
+            RuleOutcome::Unknown => {
                 // The search is slow; skip it if no more diagnostics are stored.
                 let meant = if self.is_full() { None } else { closest(name, NAMES) };
                 let why = Idle::UnknownName(meant);
@@ -167,69 +163,9 @@ impl DecoratedContent {
         self.idle.len() > MAX_FINDINGS
     }
 
-    /// The first decorator of a kind applies.
-    pub(crate) fn apply_to(&self, entry: &mut Entry) {
-        let find = |fits: fn(&Rule) -> bool| self.rules.iter().find(|rule| fits(rule));
-        let forces = self.rules.iter().filter_map(|rule| match rule {
-            Rule::Force(force) => Some(*force),
-            _ => None,
-        });
-        // `@@activate` overrides `@@dont_activate`.
-        entry.forced = forces.max();
-        for rule in &self.rules {
-            if let Rule::Condition(condition) = rule {
-                entry.conditions.push(condition.clone());
-            }
-        }
-        if find(|rule| *rule == Rule::KeepActive).is_some() {
-            entry.timing.sticky = FOREVER;
-        }
-        if find(|rule| *rule == Rule::OnlyOnce).is_some() {
-            entry.timing.cooldown = FOREVER;
-        }
-        if let Some(Rule::Role(role)) = find(|rule| matches!(rule, Rule::Role(_))) {
-            entry.role = Some(*role);
-        }
-        if let Some(Rule::ScanDepth(depth)) = find(|rule| matches!(rule, Rule::ScanDepth(_))) {
-            entry.scan_depth = Some(*depth);
-        }
-        if let Some(Rule::Probability(percent)) = find(|rule| matches!(rule, Rule::Probability(_))) {
-            entry.probability = Some(f64::from((*percent).min(100)));
-        }
-        if let Some(Rule::WholeWords(is_on)) = find(|rule| matches!(rule, Rule::WholeWords(_))) {
-            entry.match_whole_words = Some(*is_on);
-        }
-        if let Some(Rule::Recursion(is_on)) = find(|rule| matches!(rule, Rule::Recursion(_))) {
-            entry.prevents_recursion = !is_on;
-        }
-        if find(|rule| *rule == Rule::NoRecursiveSearch).is_some() {
-            entry.is_excluded_from_recursion = true;
-        }
-        self.place(entry);
-    }
-
-    /// `@@position` overrides `@@depth`, which overrides `@@reverse_depth`.
-    fn place(&self, entry: &mut Entry) {
-        let find = |fits: fn(&Rule) -> Option<Destination>| self.rules.iter().find_map(fits);
-        let position = find(|rule| match rule {
-            Rule::Position(destination) => Some(destination.clone()),
-            _ => None,
-        });
-        let depth = || {
-            find(|rule| match rule {
-                Rule::Depth(depth) => Some(Destination::Depth(*depth)),
-                _ => None,
-            })
-        };
-        let from_start = || {
-            find(|rule| match rule {
-                Rule::FromStart(index) => Some(Destination::FromStart(*index)),
-                _ => None,
-            })
-        };
-        if let Some(destination) = position.or_else(depth).or_else(from_start) {
-            entry.destination = destination;
-        }
+    pub(crate) fn apply_to(self, entry: &mut Entry) -> Vec<IdleDecorator> {
+        self.overrides.apply_to(entry);
+        self.idle
     }
 }
 
@@ -266,12 +202,14 @@ mod tests {
     use ctx_types::Role;
 
     use super::*;
+    use crate::entry::Destination;
 
     fn read(text: &str, dialect: Dialect) -> (String, Option<bool>) {
         let decorated = DecoratedContent::read(Some(&Text::from(text)), dialect);
         let mut entry = Entry::default();
+        let content = decorated.content.to_string();
         decorated.apply_to(&mut entry);
-        (decorated.content.to_string(), entry.forced)
+        (content, entry.forced)
     }
 
     #[track_caller]
@@ -346,8 +284,8 @@ mod tests {
     fn reports_invalid_value_and_applies_fallback() {
         let text = "@@depth deep\n@@@depth 3\nx";
         assert_eq!(idle(text, Dialect::CharacterCard3), [("depth deep".to_owned(), Idle::BadValue)]);
-        let decorated = DecoratedContent::read(Some(&Text::from(text)), Dialect::CharacterCard3);
-        assert_eq!(decorated.rules, [Rule::Depth(3)]);
+        let destination = Destination::Depth(3);
+        check_card(text, &Entry { content: "x".into(), destination, ..Entry::default() });
     }
 
     #[test]
@@ -377,7 +315,7 @@ mod tests {
     fn reads_every_listed_name() {
         for name in NAMES.into_iter().chain(["foo"]) {
             assert_eq!(
-                matches!(rule(name, "1", Dialect::CharacterCard3), ParsedRule::Unknown),
+                Overrides::default().apply(name, "1", Dialect::CharacterCard3) == RuleOutcome::Unknown,
                 name == "foo",
                 "{name}"
             );
@@ -396,8 +334,10 @@ mod tests {
                 Some(&Text::from(format!("@@additional_keys {value}\nx"))),
                 Dialect::RisuAi,
             );
+            let mut entry = Entry::default();
+            decorated.apply_to(&mut entry);
             let keys = expected.into_iter().map(Arc::from).collect();
-            assert_eq!(decorated.rules, [Rule::Condition(Condition::AnyKey(keys))], "{value}");
+            assert_eq!(entry.conditions, [Condition::AnyKey(keys)], "{value}");
         }
     }
 
@@ -444,7 +384,7 @@ mod tests {
             Some(&Text::from("@@unrecursive\n@@probability x\nx")),
             Dialect::CharacterCard3,
         );
-        read.apply_to(&mut entry);
-        assert_eq!((entry.prevents_recursion, entry.probability, read.idle.len()), (true, None, 1));
+        let idle = read.apply_to(&mut entry);
+        assert_eq!((entry.prevents_recursion, entry.probability, idle.len()), (true, None, 1));
     }
 }

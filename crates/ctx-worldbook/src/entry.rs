@@ -3,8 +3,9 @@ mod read;
 use std::fmt;
 use std::sync::Arc;
 
-use ctx_types::{Order, Phrase, Role, SelectiveLogic, Text, excerpt, phrase, pointer_step};
+use ctx_types::{Order, Phrase, Role, SelectiveLogic, Text, WorldbookEntry, excerpt, phrase, pointer_step};
 
+use crate::book::Dialect;
 use crate::decorators::Condition;
 use crate::input::EntryPart;
 use crate::source::SourceSet;
@@ -167,55 +168,17 @@ pub struct CharacterFilter {
     pub tags: Vec<Arc<str>>,
 }
 
+/// The entry of an empty object.
 impl Default for Entry {
     fn default() -> Self {
-        Self {
-            uid: Arc::from(""),
-            key: Arc::from(""),
-            title: None,
-            content: Text::default(),
-            content_start: 0,
-            keys: Vec::new(),
-            secondary_keys: Vec::new(),
-            logic: SelectiveLogic::AndAny,
-            is_selective: true,
-            is_enabled: true,
-            is_constant: false,
-            is_vectorized: false,
-            order: Order::DEFAULT,
-            destination: Destination::BeforeCharacter,
-            role: None,
-            ignores_budget: false,
-            is_excluded_from_recursion: false,
-            prevents_recursion: false,
-            recursion_level: 0,
-            probability: None,
-            group: Arc::from(""),
-            wins_group: false,
-            group_weight: 100.0,
-            use_group_scoring: None,
-            scan_depth: None,
-            case_sensitive: None,
-            match_whole_words: None,
-            timing: Timing::default(),
-            sources: SourceSet::default(),
-            filter: None,
-            triggers: Vec::new(),
-            forced: None,
-            conditions: Vec::new(),
-            fingerprint: 0,
-        }
+        Self::read("", &WorldbookEntry::default(), Dialect::Plain).0
     }
-}
-
-pub(crate) fn pointer_under(key: &str) -> String {
-    format!("/entries/{}", pointer_step(key))
 }
 
 impl Entry {
     /// Returns the JSON pointer in the file.
     pub fn pointer(&self) -> String {
-        pointer_under(&self.key)
+        format!("/entries/{}", pointer_step(&self.key))
     }
 
     /// Returns the JSON pointer of a part in the file.

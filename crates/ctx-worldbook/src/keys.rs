@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use ctx_regex::Regex;
 use ctx_types::space;
+use indexmap::IndexSet;
 
 use crate::automaton::{Automaton, LiteralId};
 use crate::letters;
 use crate::limits::Limits;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct MatchOptions {
     pub(crate) case_sensitive: bool,
     /// Applies to single-word keys.
@@ -24,19 +25,12 @@ pub(crate) struct MatchOptions {
 pub(crate) enum Key {
     Blank,
     Literal(LiteralId),
-    Pattern(Arc<Pattern>),
+    Pattern(Arc<Regex>),
     /// Contains macros; compiled in a scan.
     Dynamic {
         /// Whether it is invalid in every expansion.
         is_bad: bool,
     },
-}
-
-#[derive(Debug)]
-pub(crate) struct Pattern {
-    pub(crate) regex: Regex,
-    /// One of these texts must match; empty for no requirement.
-    pub(crate) needs: Vec<LiteralId>,
 }
 
 #[derive(Debug)]
@@ -52,7 +46,7 @@ pub(crate) enum ParsedKey {
     Regex(Box<Regex>),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PlainKey {
     /// In lower case unless case-sensitive.
     pub(crate) text: Arc<str>,
@@ -139,8 +133,8 @@ pub(crate) fn parse(
 
 #[derive(Debug, Default)]
 pub(crate) struct KeyTable {
-    literals: BTreeMap<PlainKey, LiteralId>,
-    patterns: BTreeMap<Arc<str>, Arc<Pattern>>,
+    literals: IndexSet<PlainKey>,
+    patterns: BTreeMap<Arc<str>, Arc<Regex>>,
     bytes: usize,
     building: usize,
 }
@@ -164,37 +158,18 @@ impl KeyTable {
         let left = limits.key_building.saturating_sub(self.building);
         Some(match parse(key, matching, &Limits { key_building: left, ..*limits }, report) {
             ParsedKey::Blank => Key::Blank,
-            ParsedKey::Plain(plain) => Key::Literal(self.literal(plain)),
+            ParsedKey::Plain(plain) => Key::Literal(LiteralId::new(self.literals.insert_full(plain).0)),
             ParsedKey::Regex(regex) => {
                 self.building += regex.build_cost();
-                Key::Pattern(self.pattern(key, *regex))
+                let regex = Arc::new(*regex);
+                self.patterns.insert(key.into(), regex.clone());
+                Key::Pattern(regex)
             }
         })
     }
 
-    fn pattern(&mut self, key: &str, regex: Regex) -> Arc<Pattern> {
-        let required_literals = regex.required_literals().iter();
-        let needs = required_literals
-            .map(|literal| PlainKey { text: Arc::from(&**literal), matching: MatchOptions::default() });
-        let needs: Vec<PlainKey> = needs.collect();
-        // The automaton searches messages separately and cannot match the line break between them.
-        let spans_texts = needs.iter().any(|need| need.text.contains(['\n', '\u{1}']));
-        let needs = needs.into_iter().filter(|_| !spans_texts).map(|plain| self.literal(plain)).collect();
-        let pattern = Arc::new(Pattern { regex, needs });
-        self.patterns.insert(key.into(), pattern.clone());
-        pattern
-    }
-
-    fn literal(&mut self, plain: PlainKey) -> LiteralId {
-        let next = LiteralId::new(self.literals.len());
-        *self.literals.entry(plain).or_insert(next)
-    }
-
     pub(crate) fn build(self) -> Option<Automaton> {
-        let mut literals: Vec<(LiteralId, PlainKey)> =
-            self.literals.into_iter().map(|(plain, id)| (id, plain)).collect();
-        literals.sort_by_key(|(id, _)| *id);
-        Automaton::new(literals.into_iter().map(|(_, plain)| plain).collect())
+        Automaton::new(self.literals.into_iter().collect())
     }
 }
 

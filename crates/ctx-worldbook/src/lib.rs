@@ -52,7 +52,7 @@ mod status;
 mod texts;
 mod timed;
 
-pub use book::{Book, Level, idle_decorators, repeated_uids};
+pub use book::{Book, Level};
 pub use check::{CheckOptions, check};
 pub use decorators::Condition;
 pub use draws::{Draws, ListedDraws, SeededDraws};

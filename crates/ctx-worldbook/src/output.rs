@@ -67,16 +67,13 @@ impl BookSet {
     /// Groups active entries by destination.
     pub fn output(&self, scan: &Scan) -> Output {
         let mut order: Vec<usize> = (0..scan.activations.len()).collect();
-        let entry = |at: usize| {
-            let activation = scan.activations.get(at)?;
-            self.members().get(activation.member).map(|member| (&member.entry, &activation.content))
-        };
-        order.sort_by_key(|at| entry(*at).map(|(entry, _)| std::cmp::Reverse(entry.order)));
+        let entry = |at: usize| &self.members()[scan.activations[at].member].entry;
+        order.sort_by_key(|at| std::cmp::Reverse(entry(*at).order));
         let mut output = Output::default();
         let mut depths = BTreeMap::new();
         for at in order {
-            let Some((entry, content)) = entry(at) else { continue };
-            if content.is_empty() {
+            let entry = entry(at);
+            if scan.activations[at].content.is_empty() {
                 output.unplaced.push((at, UnplacedReason::Blank));
                 continue;
             }

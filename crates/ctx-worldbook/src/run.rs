@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Text, count_of, phrase};
+use ctx_types::{Diagnostic, count_of, phrase};
 
 use crate::budget::Budget;
 use crate::codes;
@@ -84,7 +84,7 @@ impl<'r, 'p> Run<'r, 'p> {
     }
 
     pub(crate) fn run(mut self) -> Scan {
-        let mut levels = self.set.levels().iter().copied();
+        let mut levels = self.set.levels().into_iter();
         self.level = levels.next().unwrap_or_default();
         let mut passes = Vec::new();
         let mut next = Some(PassKind::Initial);
@@ -159,27 +159,18 @@ impl<'r, 'p> Run<'r, 'p> {
     }
 
     fn add_recursion_texts(&mut self, first_new: usize) {
-        let new = self.activations.get(first_new..).unwrap_or_default();
-        self.budget.next_pass(new.iter().map(|activation| &activation.content));
-        let set = self.set;
-        let feeds = |activation: &&Activation| {
-            set.members().get(activation.member).is_some_and(|member| !member.entry.prevents_recursion)
-        };
-        let texts: Vec<(usize, Text)> = new
-            .iter()
-            .filter(feeds)
-            .map(|activation| (activation.member, activation.content.clone()))
-            .collect();
-        if !texts.is_empty() {
-            self.texts.add_entries(texts.iter().map(|(member, text)| (*member, text)));
+        let new = &self.activations[first_new..];
+        self.budget.next_pass();
+        let feeds = |activation: &&Activation| !self.member(activation.member).entry.prevents_recursion;
+        let feeding: Vec<&Activation> = new.iter().filter(feeds).collect();
+        if !feeding.is_empty() {
+            self.texts.add_entries(&feeding);
         }
     }
 
     fn finish(mut self, passes: Vec<PassKind>) -> Scan {
         for activation in &self.activations {
-            if let Some(member) = self.set.members().get(activation.member) {
-                self.timed.activate(member);
-            }
+            self.timed.activate(&self.set.members()[activation.member]);
         }
         if self.texts.is_cut {
             let limit = self.set.limits().text_bytes;
@@ -238,7 +229,7 @@ impl<'r, 'p> Run<'r, 'p> {
     fn candidates(&mut self, kind: PassKind) -> Vec<Candidate> {
         let mut candidates = Vec::new();
         for number in 0..self.set.members().len() {
-            if !self.is_open.get(number).copied().unwrap_or_default() {
+            if !self.is_open[number] {
                 continue;
             }
             if self.active_uids.contains_key(&self.member(number).first_with_uid) {
@@ -248,7 +239,7 @@ impl<'r, 'p> Run<'r, 'p> {
             match self.consider(number, kind) {
                 Ok(cause) => candidates.push(Candidate { member: number, cause }),
                 Err(Verdict::AsBefore) => {}
-                Err(Verdict::NotNow(reason)) => self.set_status(number, Status::NotActivated(reason)),
+                Err(Verdict::NotNow(reason)) => self.statuses[number] = Status::NotActivated(reason),
                 Err(Verdict::Never(reason)) => self.close(number, reason),
             }
         }
@@ -256,24 +247,11 @@ impl<'r, 'p> Run<'r, 'p> {
     }
 
     fn member(&self, number: usize) -> &'r Member {
-        #[expect(clippy::indexing_slicing, reason = "member numbers are indexes of this list")]
         &self.set.members()[number]
     }
 
-    fn set_status(&mut self, number: usize, status: Status) {
-        if let Some(slot) = self.statuses.get_mut(number) {
-            *slot = status;
-        }
-    }
-
     fn close(&mut self, number: usize, reason: Reason) {
-        self.set_status(number, Status::NotActivated(reason));
-        self.mark_closed(number);
-    }
-
-    fn mark_closed(&mut self, number: usize) {
-        if let Some(is_open) = self.is_open.get_mut(number) {
-            *is_open = false;
-        }
+        self.statuses[number] = Status::NotActivated(reason);
+        self.is_open[number] = false;
     }
 }

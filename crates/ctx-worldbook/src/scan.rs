@@ -144,12 +144,12 @@ impl BookSet {
             Cause::Sticky { until: end } => phrase!("sticky {until}", until = until(*end)),
             Cause::Keys { primary, secondary } => {
                 let primary = self.describe_hit(primary, message);
-                if let Some(secondary) =
-                    secondary.as_ref().map(|secondary| self.describe_hit(secondary, message))
-                {
-                    phrase!("key {primary} with {secondary}", primary, secondary)
-                } else {
-                    phrase!("key {primary}", primary)
+                match secondary {
+                    Some(secondary) => {
+                        let secondary = self.describe_hit(secondary, message);
+                        phrase!("key {primary} with {secondary}", primary, secondary)
+                    }
+                    None => phrase!("key {primary}", primary),
                 }
             }
         }
@@ -180,10 +180,6 @@ impl BookSet {
     }
 
     fn name(&self, member: usize) -> Phrase {
-        if let Some(member) = self.members().get(member) {
-            phrase!("`{name}`", name = excerpt(&member.id))
-        } else {
-            phrase!("an entry")
-        }
+        phrase!("`{name}`", name = excerpt(&self.members()[member].id))
     }
 }

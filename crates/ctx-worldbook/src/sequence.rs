@@ -14,9 +14,9 @@ pub(crate) fn sequence(books: Vec<Book>, strategy: CharacterStrategy) -> (Vec<Bo
     let mut entries: Vec<SequencedEntry> = Vec::new();
     // Global books come first among equals.
     let mut numbers: Vec<usize> = (0..books.len()).collect();
-    numbers.sort_by_key(|number| books.get(*number).map(|book| Reverse(book.level)));
+    numbers.sort_by_key(|number| Reverse(books[*number].level));
     for number in numbers {
-        let Some(book) = books.get_mut(number) else { continue };
+        let book = &mut books[number];
         let listed = std::mem::take(&mut book.entries).into_iter().map(|entry| SequencedEntry {
             book: number,
             id: format!("{}.{}", book.name, entry.uid).into(),
@@ -25,8 +25,7 @@ pub(crate) fn sequence(books: Vec<Book>, strategy: CharacterStrategy) -> (Vec<Bo
         entries.extend(listed);
     }
     make_ids_unique(&mut entries);
-    let rank = |number: usize| books.get(number).map_or(0, |book| rank(book.level, strategy));
-    entries.sort_by_key(|listed| (rank(listed.book), Reverse(listed.entry.order)));
+    entries.sort_by_key(|listed| (rank(books[listed.book].level, strategy), Reverse(listed.entry.order)));
     (books, entries)
 }
 
@@ -67,26 +66,18 @@ fn rank(level: Level, strategy: CharacterStrategy) -> u8 {
     }
 }
 
-/// The lowest value keeps a repeated book.
-fn level_priority(level: Level) -> u8 {
-    match level {
-        Level::Global => 0,
-        Level::Conversation => 1,
-        Level::Profile => 2,
-        Level::Character => 3,
-    }
-}
+/// A repeated book is kept at its first level in this order.
+const LEVEL_PRIORITY: [Level; 4] = [Level::Global, Level::Conversation, Level::Profile, Level::Character];
 
 fn used_once(books: Vec<Book>) -> Vec<Book> {
-    let mut order: Vec<usize> = (0..books.len()).collect();
-    order.sort_by_key(|number| books.get(*number).map(|book| level_priority(book.level)));
-    let mut names = BTreeSet::new();
-    let kept: BTreeSet<usize> = order
-        .into_iter()
-        .filter(|number| books.get(*number).is_some_and(|book| names.insert(book.name.clone())))
-        .collect();
+    let mut kept: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+    for level in LEVEL_PRIORITY {
+        for (number, book) in books.iter().enumerate().filter(|(_, book)| book.level == level) {
+            kept.entry(book.name.clone()).or_insert(number);
+        }
+    }
     let numbered = books.into_iter().enumerate();
-    numbered.filter(|(number, _)| kept.contains(number)).map(|(_, book)| book).collect()
+    numbered.filter(|(number, book)| kept[&book.name] == *number).map(|(_, book)| book).collect()
 }
 
 #[cfg(test)]

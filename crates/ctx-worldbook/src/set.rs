@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ctx_types::{Diagnostic, Phrase, count_of, excerpt, phrase};
@@ -22,38 +22,6 @@ pub struct BookSet {
     settings: Settings,
     limits: Limits,
     automaton: Automaton,
-    facts: Facts,
-}
-
-#[derive(Debug)]
-struct Facts {
-    /// Deepest depth of an entry.
-    own_depth: usize,
-    /// Recursion levels, ascending.
-    levels: Vec<u32>,
-    is_timed: bool,
-    counts_answers: bool,
-}
-
-impl Facts {
-    fn from_members(members: &[Member]) -> Self {
-        let entries = || members.iter().map(|member| &member.entry);
-        let depths = entries().filter_map(|entry| entry.scan_depth);
-        let depths = depths.map(|depth| usize::try_from(depth.max(0)).unwrap_or(usize::MAX));
-        let mut levels: Vec<u32> = entries().map(|entry| entry.recursion_level).collect();
-        levels.retain(|level| *level > 0);
-        levels.sort_unstable();
-        levels.dedup();
-        let counts_answers = |condition: &Condition| {
-            matches!(condition, Condition::AnswersReach(_) | Condition::AnswersDivideBy(_))
-        };
-        Self {
-            own_depth: depths.max().unwrap_or_default(),
-            levels,
-            is_timed: entries().any(|entry| entry.timing.lasts()),
-            counts_answers: entries().any(|entry| entry.conditions.iter().any(counts_answers)),
-        }
-    }
 }
 
 /// A compiled entry.
@@ -140,8 +108,7 @@ impl BookSet {
             findings.push(Diagnostic::error(codes::TOO_MANY_ENTRIES, message));
             Automaton::default()
         });
-        let facts = Facts::from_members(&members);
-        (Self { members, books, settings, limits, automaton, facts }, findings)
+        (Self { members, books, settings, limits, automaton }, findings)
     }
 
     /// Returns the entries in the order of consideration. Scan results contain indexes into this list.
@@ -166,12 +133,15 @@ impl BookSet {
 
     /// Returns whether timed effects must be stored.
     pub fn is_timed(&self) -> bool {
-        self.facts.is_timed
+        self.entries().any(|entry| entry.timing.lasts())
     }
 
     /// Returns whether a scan needs [`ScanInput::answers`](crate::ScanInput).
     pub fn counts_answers(&self) -> bool {
-        self.facts.counts_answers
+        let counts_answers = |condition: &Condition| {
+            matches!(condition, Condition::AnswersReach(_) | Condition::AnswersDivideBy(_))
+        };
+        self.entries().any(|entry| entry.conditions.iter().any(counts_answers))
     }
 
     /// Returns the maximum number of searched messages.
@@ -182,19 +152,26 @@ impl BookSet {
             (_, 0) => u64::MAX,
             (_, max) => settings.depth.max(max.saturating_add(1)),
         };
-        usize::try_from(most).unwrap_or(usize::MAX).max(self.facts.own_depth).min(self.limits.messages)
+        usize::try_from(most).unwrap_or(usize::MAX).max(self.own_depth()).min(self.limits.messages)
     }
 
     pub(crate) fn automaton(&self) -> &Automaton {
         &self.automaton
     }
 
-    pub(crate) fn own_depth(&self) -> usize {
-        self.facts.own_depth
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.members.iter().map(|member| &member.entry)
     }
 
-    pub(crate) fn levels(&self) -> &[u32] {
-        &self.facts.levels
+    /// Returns the deepest scan depth of an entry.
+    pub(crate) fn own_depth(&self) -> usize {
+        let depths = self.entries().filter_map(|entry| entry.scan_depth);
+        depths.map(|depth| usize::try_from(depth.max(0)).unwrap_or(usize::MAX)).max().unwrap_or_default()
+    }
+
+    /// Returns the recursion levels, ascending.
+    pub(crate) fn levels(&self) -> BTreeSet<u32> {
+        self.entries().map(|entry| entry.recursion_level).filter(|level| *level > 0).collect()
     }
 }
 
@@ -214,28 +191,25 @@ const MAX_FINDINGS: usize = 1_000;
 impl Compiler<'_> {
     fn member(&mut self, number: usize, listed: SequencedEntry) -> Member {
         let SequencedEntry { book: book_number, id, entry } = listed;
-        let book = self.books.get(book_number);
-        let name = book.map_or_else(|| Arc::from(""), |book| book.name.clone());
+        let Book { name: book, level, .. } = &self.books[book_number];
         let matching = MatchOptions {
             case_sensitive: entry.case_sensitive.unwrap_or(self.settings.case_sensitive),
             whole_words: entry.match_whole_words.unwrap_or(self.settings.match_whole_words),
         };
-        let place = EntryContext { id: &id, book: &name, entry: &entry };
+        let place = EntryContext { id: &id, book, entry: &entry };
         let keys = self.keys(&entry.keys, &EntryPart::Key, &place, matching);
         let secondary = self.keys(&entry.secondary_keys, &EntryPart::SecondaryKey, &place, matching);
         let conditions = entry.conditions.iter().enumerate().map(|(at, condition)| {
             self.keys(condition.keys(), &|key| EntryPart::ConditionKey(at, key), &place, matching)
         });
         let conditions = conditions.collect();
-        let level = book.map_or(Level::Global, |book| book.level);
-        let first_with_uid = number;
         Member {
             number,
-            book: name,
-            level,
+            book: book.clone(),
+            level: *level,
             id,
             book_number,
-            first_with_uid,
+            first_with_uid: number,
             keys,
             secondary,
             conditions,

@@ -78,8 +78,14 @@ impl Default for Settings {
 type Set = fn(&mut Settings, &Value) -> bool;
 
 /// Names without case and `_`, main name first.
-const FIELDS: [(&[&str], Set); 12] = [
-    (&["depth", "scanDepth", "defaultScanDepth"], |settings, value| count(&mut settings.depth, value)),
+const FIELDS: [(&[&str], Set); 14] = [
+    (&["depth"], |settings, value| count(&mut settings.depth, value)),
+    (&["defaultScanDepth", "scanDepth"], |settings, value| count(&mut settings.depth, value)),
+    (&["disableRecursion"], |settings, value| {
+        let is_disabled = value.as_bool();
+        settings.recursive = is_disabled.map_or(settings.recursive, |is_disabled| !is_disabled);
+        is_disabled.is_some()
+    }),
     (&["min_activations"], |settings, value| count(&mut settings.min_activations, value)),
     (&["min_activations_depth_max"], |settings, value| count(&mut settings.min_activations_depth_max, value)),
     (&["budget", "budget_percent"], |settings, value| {
@@ -95,25 +101,6 @@ const FIELDS: [(&[&str], Set); 12] = [
     (&["character_strategy", "strategy"], strategy),
     (&["use_group_scoring"], |settings, value| switch(&mut settings.use_group_scoring, value)),
     (&["max_recursion_steps"], |settings, value| count(&mut settings.max_recursion_steps, value)),
-];
-
-/// The last name is an alias; `defaultScanDepth` is suggested instead.
-const SUGGESTED: [&str; 15] = [
-    "depth",
-    "defaultScanDepth",
-    "disableRecursion",
-    "min_activations",
-    "min_activations_depth_max",
-    "budget",
-    "budget_cap",
-    "include_names",
-    "recursive",
-    "case_sensitive",
-    "match_whole_words",
-    "character_strategy",
-    "use_group_scoring",
-    "max_recursion_steps",
-    "scanDepth",
 ];
 
 /// Settings that do not affect activation.
@@ -150,20 +137,18 @@ impl Settings {
 
     fn set_one(&mut self, key: &str, value: &Value) -> Option<Diagnostic> {
         let name = plain(key);
-        if name == "disablerecursion" {
-            let mut is_disabled = !self.recursive;
-            let is_read = switch(&mut is_disabled, value);
-            self.recursive = !is_disabled;
-            return (!is_read).then(|| bad_value(key));
-        }
         if ELSEWHERE.contains(&name.as_str()) {
             return None;
         }
-        match FIELDS.iter().find(|(names, _)| names.iter().any(|known| plain_of(known) == name)) {
+        match find_field(&name) {
             Some((_, set)) => (!set(self, value)).then(|| bad_value(key)),
             None => Some(unknown(key, &name)),
         }
     }
+}
+
+fn find_field(plain: &str) -> Option<&'static (&'static [&'static str], Set)> {
+    FIELDS.iter().find(|(names, _)| names.iter().any(|name| plain_of(name) == plain))
 }
 
 fn plain(key: &str) -> String {
@@ -184,13 +169,12 @@ fn bad_value(key: &str) -> Diagnostic {
 fn unknown(key: &str, name: &str) -> Diagnostic {
     let finding =
         Diagnostic::warning(codes::BAD_SETTING, phrase!("unknown setting `{key}`", key = excerpt(key)));
-    let names: Vec<String> = SUGGESTED.iter().map(|name| plain_of(name)).collect();
-    let Some(near) = nearest(name, names.iter().map(String::as_str)) else {
-        return finding.with_help(phrase!("remove it")).about_key();
-    };
-    let spelled = SUGGESTED.into_iter().find(|known| plain_of(known) == near.name);
-    let spelled = spelled.filter(|name| *name != "scanDepth").unwrap_or("defaultScanDepth");
-    finding.with_guess(NearestName { name: spelled, ..near }, Fix::key)
+    let names: Vec<String> = FIELDS.iter().flat_map(|(names, _)| *names).map(|name| plain_of(name)).collect();
+    let near = nearest(name, names.iter().map(String::as_str));
+    match near.and_then(|near| Some(NearestName { name: find_field(near.name)?.0[0], ..near })) {
+        Some(near) => finding.with_guess(near, Fix::key),
+        None => finding.with_help(phrase!("remove it")).about_key(),
+    }
 }
 
 fn number(value: &Value) -> Option<f64> {

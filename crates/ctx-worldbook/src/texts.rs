@@ -8,6 +8,7 @@ use crate::hits::{Hits, View};
 use crate::input::{ScanInput, ScanMessage};
 use crate::keys::{self, PlainKey};
 use crate::letters;
+use crate::scan::Activation;
 use crate::set::BookSet;
 use crate::source::Source;
 use crate::status::KeyPlace;
@@ -114,12 +115,12 @@ impl<'r> Texts<'r> {
         }
     }
 
-    pub(crate) fn add_entries<'t>(&mut self, entries: impl Iterator<Item = (usize, &'t Text)>) {
+    pub(crate) fn add_entries(&mut self, activations: &[&Activation]) {
         let mut pass = Haystack::default();
-        for (member, text) in entries {
+        for Activation { member, content: text, .. } in activations.iter().copied() {
             if self.fits(text) {
                 let separator = if pass.parts.is_empty() { "" } else { "\n" };
-                pass.push(separator, text, KeyPlace::Entry(member));
+                pass.push(separator, text, KeyPlace::Entry(*member));
             }
         }
         self.search(&pass);

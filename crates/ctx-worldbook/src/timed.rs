@@ -184,29 +184,14 @@ impl TimedEffects {
         }
         let members: BTreeMap<&str, (usize, &Member)> =
             set.members().iter().enumerate().map(|at| (&*at.1.id, at)).collect();
-        for (id, effect) in std::mem::take(&mut timed.state.sticky) {
-            let member = members.get(&*id).copied();
-            match outcome(&effect, member, length, |member| member.entry.timing.sticky) {
-                EffectOutcome::Kept => drop(timed.state.sticky.insert(id, effect)),
-                EffectOutcome::Gone => {}
-                EffectOutcome::Holds(number) => {
-                    timed.sticky.insert(number, effect.end);
-                    timed.state.sticky.insert(id, effect);
-                }
-                EffectOutcome::Ended(member) => timed.start_cooldown(id, member, true),
-            }
+        let (sticky, ended) =
+            run_effects(&mut timed.state.sticky, &members, length, |member| member.entry.timing.sticky);
+        for member in ended {
+            timed.start_cooldown(member, true);
         }
-        for (id, effect) in std::mem::take(&mut timed.state.cooldown) {
-            let member = members.get(&*id).copied();
-            match outcome(&effect, member, length, |member| member.entry.timing.cooldown) {
-                EffectOutcome::Kept => drop(timed.state.cooldown.insert(id, effect)),
-                EffectOutcome::Gone | EffectOutcome::Ended(_) => {}
-                EffectOutcome::Holds(number) => {
-                    timed.cooldown.insert(number, effect.end);
-                    timed.state.cooldown.insert(id, effect);
-                }
-            }
-        }
+        timed.sticky = sticky;
+        (timed.cooldown, _) =
+            run_effects(&mut timed.state.cooldown, &members, length, |member| member.entry.timing.cooldown);
         timed
     }
 
@@ -230,15 +215,15 @@ impl TimedEffects {
             self.state.sticky.insert(member.id.clone(), effect);
         }
         if timing.cooldown > 0 && !self.state.cooldown.contains_key(&member.id) {
-            self.start_cooldown(member.id.clone(), member, false);
+            self.start_cooldown(member, false);
         }
     }
 
-    fn start_cooldown(&mut self, id: Arc<str>, member: &Member, is_protected: bool) {
+    fn start_cooldown(&mut self, member: &Member, is_protected: bool) {
         let cooldown = member.entry.timing.cooldown;
         if cooldown > 0 {
             let effect = self.effect(member, cooldown, is_protected);
-            self.state.cooldown.insert(id, effect);
+            self.state.cooldown.insert(member.id.clone(), effect);
         }
     }
 
@@ -252,30 +237,32 @@ impl TimedEffects {
     }
 }
 
-enum EffectOutcome<'m> {
-    /// The entry is not in the set.
-    Kept,
-    Gone,
-    Holds(usize),
-    Ended(&'m Member),
-}
-
-fn outcome<'m>(
-    effect: &Effect,
-    member: Option<(usize, &'m Member)>,
+/// Removes effects that ended or no longer apply. Returns the ends of the others by member number, and the members
+/// whose effects ended.
+fn run_effects<'m>(
+    effects: &mut BTreeMap<Arc<str>, Effect>,
+    members: &BTreeMap<&str, (usize, &'m Member)>,
     length: u64,
     lasts: fn(&Member) -> u64,
-) -> EffectOutcome<'m> {
-    // The reply that started the effect was deleted.
-    if length <= effect.start && !effect.is_protected {
-        return EffectOutcome::Gone;
-    }
-    let is_over = length >= effect.end;
-    match member {
-        None if is_over => EffectOutcome::Gone,
-        None => EffectOutcome::Kept,
-        Some((_, member)) if !effect.matches_entry(member) || lasts(member) == 0 => EffectOutcome::Gone,
-        Some((_, member)) if is_over => EffectOutcome::Ended(member),
-        Some((number, _)) => EffectOutcome::Holds(number),
-    }
+) -> (BTreeMap<usize, u64>, Vec<&'m Member>) {
+    let (mut running, mut ended) = (BTreeMap::new(), Vec::new());
+    effects.retain(|id, effect| {
+        // The reply that started the effect was deleted.
+        if length <= effect.start && !effect.is_protected {
+            return false;
+        }
+        let is_over = length >= effect.end;
+        // Effects of entries outside the set stay.
+        let Some((number, member)) = members.get(&**id).copied() else { return !is_over };
+        if !effect.matches_entry(member) || lasts(member) == 0 {
+            return false;
+        }
+        if is_over {
+            ended.push(member);
+        } else {
+            running.insert(number, effect.end);
+        }
+        !is_over
+    });
+    (running, ended)
 }

@@ -17,15 +17,11 @@ pub struct MaskTotals {
 }
 
 impl MaskTotals {
-    /// Measures a conversation.
-    ///
-    /// O(messages that came since the last time), so O(1) for one that did not change; the first time, and
-    /// after changes other than new messages, O(active path).
+    /// Measures a conversation. O(sent messages).
     pub fn of(session: &Session, counter: &dyn TokenCounter) -> Self {
-        let facts = ModelFacts::unknown("");
-        let cost =
-            |id: &_, node: &ctx_types::Node| message_cost(&node.to_message(id), &facts, counter).total();
-        Self { tokens: session.sent_tokens(counter.encoding(), &cost), messages: session.sent_len() }
+        let messages = session.sent_len();
+        let sent = (0..messages).filter_map(|position| session.sent_message(position));
+        Self { tokens: tokens_of(sent, counter), messages }
     }
 }
 

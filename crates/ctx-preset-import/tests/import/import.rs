@@ -479,7 +479,7 @@ fn of_many_findings_it_is_told_how_many_are_not_shown() {
     check(preset(21), 20, twice);
     check(preset(22), 21, "info[CTX0101]: 1 more diagnostic in this document is not shown (at f.json)");
     let entries = vec![json!({ "uid": 1, "key": ["moon"], "content": "Hollow." }); 1_003];
-    let more = "info[CTX0101]: 2 more diagnostics in this document are not shown (at f.json)";
+    let more = "info[CTX0952]: more than 1000 diagnostics in `worldbook`; the rest is not shown (at f.json)";
     check(json!({ "entries": entries }), 1_001, more);
 }
 

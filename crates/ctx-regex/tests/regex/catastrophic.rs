@@ -18,8 +18,8 @@ fn ends_every_search_as_expected() {
     for case in cases {
         let regex = compile(case.pattern, case.flags);
         let mut steps = Steps::new(Limits::default().steps);
-        let end = match regex.is_match_within(&case.text, &mut steps) {
-            Ok(found) => End::Linear(found),
+        let end = match regex.find_within(&case.text, &mut steps) {
+            Ok(found) => End::Linear(found.is_some()),
             Err(error) => {
                 assert_eq!(error, Error::TooManySteps);
                 End::GivenUp

@@ -29,19 +29,18 @@ const BLANKS: &str = r"\s+";
 
 const IS_BLANK: PatternID = PatternID::new_unchecked(1);
 
-pub(super) fn splitter(encoding: Encoding) -> Option<&'static Regex> {
-    static SPLIT_CL100K: LazyLock<Option<Regex>> = LazyLock::new(|| compile(CL100K_BASE));
-    static SPLIT_O200K: LazyLock<Option<Regex>> = LazyLock::new(|| compile(O200K_BASE));
+/// The estimate has no splitter of its own.
+pub(super) fn splitter(encoding: Encoding) -> &'static Regex {
+    static SPLIT_CL100K: LazyLock<Regex> = LazyLock::new(|| compile(CL100K_BASE));
+    static SPLIT_O200K: LazyLock<Regex> = LazyLock::new(|| compile(O200K_BASE));
     match encoding {
-        Encoding::Estimate => None,
-        Encoding::Cl100kBase => SPLIT_CL100K.as_ref(),
-        Encoding::O200kBase => SPLIT_O200K.as_ref(),
+        Encoding::Cl100kBase => &SPLIT_CL100K,
+        Encoding::Estimate | Encoding::O200kBase => &SPLIT_O200K,
     }
 }
 
-/// Tests check that the patterns compile.
-fn compile(pattern: &str) -> Option<Regex> {
-    Regex::new_many(&[pattern, BLANKS]).ok()
+fn compile(pattern: &str) -> Regex {
+    Regex::new_many(&[pattern, BLANKS]).expect("the patterns are valid")
 }
 
 pub(super) fn pieces<'a>(splitter: &'a Regex, text: &'a str) -> impl Iterator<Item = &'a [u8]> {
@@ -90,7 +89,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str) {
         for encoding in [Encoding::Cl100kBase, Encoding::O200kBase] {
-            let splitter = splitter(encoding).unwrap();
+            let splitter = splitter(encoding);
             let mut start = 0;
             let by_expression = std::iter::from_fn(|| {
                 let piece = next(splitter, text, start)?;

@@ -2,7 +2,6 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use crate::persist::Persist;
 use crate::session::nodes::{HEAD, Slot};
 use crate::session::tree::Tree;
 use crate::session::{FileNode, Node, NodeEdit, NodeId, NodePatch, Patch, Session, SessionError, SessionOp};

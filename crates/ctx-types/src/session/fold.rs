@@ -3,13 +3,8 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use imbl::OrdMap;
-
 use crate::session::nodes::Slot;
 use crate::session::{Node, NodeId, Session, SessionOp};
-
-/// Depth interval of permanently cached results.
-const SPACING: usize = 1_024;
 
 /// Newest results at leaves, for fast branch switches.
 const MAX_TIPS: usize = 8;
@@ -27,9 +22,16 @@ pub(super) struct Folds(Mutex<Vec<Fold>>);
 #[derive(Clone)]
 struct Fold {
     key: FoldKey,
-    results: OrdMap<PathPosition, Arc<dyn Any + Send + Sync>>,
-    /// Temporary results, oldest first.
-    tips: VecDeque<PathPosition>,
+    /// Oldest first.
+    tips: VecDeque<Tip>,
+}
+
+/// The result at a node.
+#[derive(Clone)]
+struct Tip {
+    depth: usize,
+    slot: usize,
+    state: Arc<dyn Any + Send + Sync>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,21 +40,11 @@ struct FoldKey {
     key: u64,
 }
 
-/// Ordered by depth.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct PathPosition {
-    depth: usize,
-    slot: usize,
-}
-
 impl Session {
     /// Folds over the active branch, below the root, and caches results.
     ///
     /// Includes disabled and hidden messages. `step` must be a pure function of state, node, and `key`, which
-    /// represents all other inputs. A later call folds only new nodes and those at or below a change: O(new
-    /// messages).
-    ///
-    /// Each cached result clones the state.
+    /// represents all other inputs. A later call after an append folds only new nodes.
     ///
     /// ```
     /// use ctx_types::{Node, Role, Session, SessionOp};
@@ -83,20 +75,16 @@ impl Session {
             Some(known) => T::clone(&known),
             None => start(),
         };
-        let mut results: Vec<(PathPosition, Arc<dyn Any + Send + Sync>)> = Vec::new();
-        for (index, slot) in new.into_iter().rev() {
+        for (_, slot) in new.iter().rev() {
             step(&mut state, &slot.id, &slot.node);
-            if slot.depth.is_multiple_of(SPACING) {
-                let position = PathPosition { depth: slot.depth, slot: index };
-                results.push((position, Arc::new(state.clone())));
-            }
         }
         let result = Arc::new(state);
         let mut folds = self.folds.lock();
         let mut fold = Folds::take(&mut folds, key);
-        fold.results.extend(results);
         if let Some((index, leaf)) = self.tree.slots_above(&self.tree.leaf.id).next() {
-            fold.add_tip(PathPosition { depth: leaf.depth, slot: index }, result.clone());
+            fold.tips.push_back(Tip { depth: leaf.depth, slot: index, state: result.clone() });
+            let excess = fold.tips.len().saturating_sub(MAX_TIPS);
+            fold.tips.drain(..excess);
         }
         folds.push(fold);
         Folds::drop_oldest(&mut folds, key.state);
@@ -108,10 +96,8 @@ impl Session {
         let fold = folds.iter().find(|fold| fold.key == key);
         let mut new = Vec::new();
         for (index, slot) in self.tree.slots_above(&self.tree.leaf.id) {
-            let known = fold
-                .and_then(|fold| fold.results.get(&PathPosition { depth: slot.depth, slot: index }))
-                .cloned();
-            if let Some(known) = known.and_then(|known| known.downcast::<T>().ok()) {
+            let known = fold.and_then(|fold| fold.tips.iter().find(|tip| tip.slot == index));
+            if let Some(known) = known.and_then(|tip| tip.state.clone().downcast::<T>().ok()) {
                 return (Some(known), new);
             }
             new.push((index, slot));
@@ -141,7 +127,7 @@ impl Folds {
     fn take(folds: &mut Vec<Fold>, key: FoldKey) -> Fold {
         match folds.iter().position(|fold| fold.key == key) {
             Some(index) => folds.remove(index),
-            None => Fold { key, results: OrdMap::new(), tips: VecDeque::new() },
+            None => Fold { key, tips: VecDeque::new() },
         }
     }
 
@@ -157,23 +143,7 @@ impl Folds {
     pub(super) fn forget_from(&mut self, depth: usize) {
         let folds = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         for fold in folds {
-            fold.results = fold.results.split(&PathPosition { depth, slot: 0 }).0;
             fold.tips.retain(|tip| tip.depth < depth);
-        }
-    }
-}
-
-impl Fold {
-    fn add_tip(&mut self, position: PathPosition, result: Arc<dyn Any + Send + Sync>) {
-        self.results.insert(position, result);
-        if position.depth.is_multiple_of(SPACING) || self.tips.contains(&position) {
-            return;
-        }
-        self.tips.push_back(position);
-        if self.tips.len() > MAX_TIPS
-            && let Some(oldest) = self.tips.pop_front()
-        {
-            self.results.remove(&oldest);
         }
     }
 }
@@ -224,13 +194,16 @@ mod tests {
 
     #[test]
     fn refolds_messages_below_an_edit() {
-        let mut session = long_session(5_000);
+        let mut session = long_session(100);
+        count_visits(&session, 0);
+        let node = Box::new(Node::new(Role::User, "x").with_id("new"));
+        session.apply(&SessionOp::Append { parent: "n99".into(), node }).unwrap();
         count_visits(&session, 0);
         let edit = Box::new(NodeEdit::content(crate::Content::Text("y".into())));
-        session.apply(&SessionOp::Edit { id: "n4990".into(), edit: edit.clone() }).unwrap();
-        assert_eq!(count_visits(&session, 0), 5_000 - 4 * SPACING);
-        session.apply(&SessionOp::Edit { id: "n1000".into(), edit }).unwrap();
-        assert_eq!(count_visits(&session, 0), 5_000);
+        session.apply(&SessionOp::Edit { id: "new".into(), edit: edit.clone() }).unwrap();
+        assert_eq!(count_visits(&session, 0), 1);
+        session.apply(&SessionOp::Edit { id: "n10".into(), edit }).unwrap();
+        assert_eq!(count_visits(&session, 0), 101);
     }
 
     #[test]

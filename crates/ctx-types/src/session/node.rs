@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::agent::StoredAttachment;
 use crate::content::Content;
 use crate::message::Role;
-use crate::persist::data_type;
+use crate::persist::{Persist as _, Reader, data_type};
 use crate::session::NodeId;
 use crate::text::Text;
 
@@ -106,6 +106,13 @@ impl Node {
     /// Returns whether the file has a value other than an object.
     pub fn is_malformed(&self) -> bool {
         self.kept.is_malformed()
+    }
+
+    /// Writes and reads the fields again, so that later changes are written as after a reload. Keeps shared texts.
+    pub(super) fn refresh_placeholders(&mut self) {
+        let Self { id, parent_id, children_ids, last_selected_child_id, content, .. } = self.clone();
+        let read = Self::read(self.write(), &mut Reader::new());
+        *self = Self { id, parent_id, children_ids, last_selected_child_id, content, ..read };
     }
 
     /// Puts id, parent, and children first, as applications do, and removes old link placeholders.

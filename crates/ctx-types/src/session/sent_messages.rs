@@ -10,11 +10,9 @@ use crate::persist::UnknownKeys;
 use crate::session::hidden::{DisplayState, display_path};
 use crate::session::node_message::{ANSWERED_CALLS, IS_ERROR, MODEL};
 use crate::session::nodes::Slot;
-use crate::session::totals::Totals;
 use crate::session::{
     Change, Node, NodeEdit, NodeId, NodeMetadata, Patch, Session, SessionOp, SummaryAppendix,
 };
-use crate::text::EncodingId;
 
 /// The sent messages, oldest first.
 ///
@@ -29,7 +27,6 @@ pub(super) struct SentMessages {
     pinned: Vec<usize>,
     /// Whether the newest message is not sent.
     ends_omitted: bool,
-    totals: Totals,
 }
 
 #[derive(Clone, Debug)]
@@ -102,17 +99,6 @@ impl Session {
     pub fn sent_bytes(&self, count: usize) -> u64 {
         let last = count.checked_sub(1).map(|last| last.min(self.sent_len().saturating_sub(1)));
         last.and_then(|last| self.sent_messages().entries.get(last)).map_or(0, |entry| entry.bytes_through)
-    }
-
-    /// Returns the total cost of the sent messages.
-    ///
-    /// Cached by `encoding`, which must determine the costs. Calls `cost` only for new messages at the active
-    /// leaf; after other changes, for all.
-    pub fn sent_tokens(&self, encoding: EncodingId, cost: &dyn Fn(&NodeId, &Node) -> u32) -> u64 {
-        let sent = self.sent_messages();
-        sent.totals.sum(encoding, sent.entries.len(), &|position| {
-            self.sent_node(position).map_or(0, |(id, node)| cost(id, node))
-        })
     }
 
     /// Returns the unsent messages of the active branch, oldest first.
@@ -252,26 +238,6 @@ mod tests {
         append(&mut session, "a", "e", "x");
         assert!(session.sent.get().is_none());
         assert_eq!((letters(&session).as_str(), session.sent_bytes(1)), ("ae", 2));
-    }
-
-    #[test]
-    fn counts_tokens_of_new_messages_only() {
-        let nodes = ["a", "b"].map(|id| Node::new(Role::User, "xy").with_id(id));
-        let (mut session, _) = Session::linear("s", nodes);
-        let sum = |session: &Session| {
-            let asked = std::sync::atomic::AtomicU32::new(0);
-            let cost = |_: &NodeId, node: &Node| {
-                asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                u32::try_from(node.content.as_ref().map_or(0, Content::len)).unwrap()
-            };
-            let sum = session.sent_tokens(EncodingId(1), &cost);
-            (sum, asked.into_inner())
-        };
-        assert_eq!([sum(&session), sum(&session)], [(4, 2), (4, 0)]);
-        append(&mut session, "b", "c", "xyz");
-        assert_eq!([sum(&session.clone()), sum(&session), sum(&session)], [(7, 1), (7, 0), (7, 0)]);
-        session.apply(&SessionOp::Toggle { id: "a".into(), enabled: false }).unwrap();
-        assert_eq!(sum(&session), (5, 2));
     }
 
     #[test]

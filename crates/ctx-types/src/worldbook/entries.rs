@@ -55,7 +55,8 @@ impl WorldbookEntries {
     }
 }
 
-fn array_index(key: &str) -> Option<u32> {
+/// Parses a JavaScript array index; objects list such keys first.
+pub fn array_index(key: &str) -> Option<u32> {
     let index = key.parse::<u32>().ok().filter(|index| *index < u32::MAX)?;
     (index.to_string() == key).then_some(index)
 }
@@ -104,14 +105,5 @@ impl Field for WorldbookEntries {
         schemars::json_schema!({
             "type": ["object", "array", "null"], "items": entry, "additionalProperties": entry,
         })
-    }
-
-    fn refresh_placeholders(&mut self, map: &mut Map<String, Value>, key: &str) {
-        self.iter_mut().for_each(WorldbookEntry::refresh_placeholders);
-        let is_there = map.get(key).is_some_and(|slot| slot.is_object() || slot.is_array());
-        if !self.is_empty() || is_there {
-            let empty = if self.is_list { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
-            put_value(map, key, Some(empty));
-        }
     }
 }

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -56,16 +55,17 @@ pub struct EntryRole(pub Role);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecursionDelay(pub u32);
 
-/// In the order of their numbers.
-const LOGICS: [(&str, SelectiveLogic); 4] = [
-    ("andany", SelectiveLogic::AndAny),
-    ("notall", SelectiveLogic::NotAll),
-    ("notany", SelectiveLogic::NotAny),
-    ("andall", SelectiveLogic::AndAll),
+/// Values in the order of their numbers, with their names.
+type Numbered<T, const N: usize> = [(&'static [&'static str], T); N];
+
+const LOGICS: Numbered<SelectiveLogic, 4> = [
+    (&["andany"], SelectiveLogic::AndAny),
+    (&["notall"], SelectiveLogic::NotAll),
+    (&["notany"], SelectiveLogic::NotAny),
+    (&["andall"], SelectiveLogic::AndAll),
 ];
 
-/// In the order of their numbers.
-const POSITIONS: [(&[&str], EntryPosition); 8] = [
+const POSITIONS: Numbered<EntryPosition, 8> = [
     (&["beforechar", "before", "beforedesc"], EntryPosition::BeforeCharacter),
     (&["afterchar", "after", "afterdesc"], EntryPosition::AfterCharacter),
     (&["antop", "beforean"], EntryPosition::NoteTop),
@@ -76,46 +76,32 @@ const POSITIONS: [(&[&str], EntryPosition); 8] = [
     (&["outlet"], EntryPosition::Outlet),
 ];
 
-/// In the order of their numbers.
-const ROLES: [Role; 3] = [Role::System, Role::User, Role::Assistant];
+const ROLES: Numbered<EntryRole, 3> = [
+    (&["system"], EntryRole(Role::System)),
+    (&["user"], EntryRole(Role::User)),
+    (&["assistant"], EntryRole(Role::Assistant)),
+];
 
-loose_field!(
-    SelectiveLogic,
-    "a number from 0 to 3",
-    crate::schema::numbered::<SelectiveLogic>,
-    |value| place(value.as_f64()?, &LOGICS).map(|(_, logic)| *logic),
-    |value| {
-        let name = plain(value)?;
-        let named = LOGICS.iter().find(|(known, _)| *known == name);
-        named.or_else(|| place(number(value)?, &LOGICS)).map(|(_, logic)| *logic)
-    },
-    |logic| Value::from(LOGICS.iter().position(|(_, known)| known == logic).unwrap_or_default())
-);
+macro_rules! numbered_field {
+    ($Type:ty, $values:expr, $expected:literal, $schema:expr) => {
+        loose_field!(
+            $Type,
+            $expected,
+            $schema,
+            |value| at_place(value.as_f64()?, &$values),
+            |value| {
+                let name = plain(value)?;
+                let named = $values.iter().find(|(names, _)| names.contains(&name.as_str()));
+                named.map(|(_, value)| *value).or_else(|| at_place(number(value)?, &$values))
+            },
+            |value| Value::from($values.iter().position(|(_, known)| known == value).unwrap_or_default())
+        );
+    };
+}
 
-loose_field!(
-    EntryPosition,
-    "a number from 0 to 7",
-    crate::schema::numbered::<EntryPosition>,
-    |value| place(value.as_f64()?, &POSITIONS).map(|(_, position)| *position),
-    |value| {
-        let name = plain(value)?;
-        let named = POSITIONS.iter().find(|(known, _)| known.contains(&name.as_str()));
-        named.or_else(|| place(number(value)?, &POSITIONS)).map(|(_, position)| *position)
-    },
-    |position| Value::from(POSITIONS.iter().position(|(_, known)| known == position).unwrap_or_default())
-);
-
-loose_field!(
-    EntryRole,
-    "0, 1 or 2",
-    |_| crate::schema::numbers(ROLES.map(Role::as_str)),
-    |value| place(value.as_f64()?, &ROLES).copied().map(EntryRole),
-    |value| {
-        let named = plain(value).and_then(|name| ROLES.into_iter().find(|role| role.as_str() == name));
-        named.or_else(|| place(number(value)?, &ROLES).copied()).map(EntryRole)
-    },
-    |role| Value::from(ROLES.iter().position(|known| *known == role.0).unwrap_or_default())
-);
+numbered_field!(SelectiveLogic, LOGICS, "a number from 0 to 3", crate::schema::numbered::<SelectiveLogic>);
+numbered_field!(EntryPosition, POSITIONS, "a number from 0 to 7", crate::schema::numbered::<EntryPosition>);
+numbered_field!(EntryRole, ROLES, "0, 1 or 2", |_| crate::schema::numbers(ROLES.map(|(names, _)| names[0])));
 
 loose_field!(
     RecursionDelay,
@@ -143,8 +129,9 @@ loose_field!(
 );
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "range and fraction are checked")]
-fn place<T>(number: f64, items: &[T]) -> Option<&T> {
-    (number >= 0.0 && number.fract() == 0.0).then(|| items.get(number as usize)).flatten()
+fn at_place<T: Copy>(number: f64, values: &[(&[&str], T)]) -> Option<T> {
+    let is_place = number >= 0.0 && number.fract() == 0.0;
+    is_place.then(|| values.get(number as usize)).flatten().map(|(_, value)| *value)
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
@@ -156,25 +143,4 @@ fn level(number: f64) -> Option<RecursionDelay> {
 fn plain(value: &Value) -> Option<String> {
     let letters = value.as_str()?.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
     Some(letters.map(|c| c.to_ascii_lowercase()).collect())
-}
-
-impl fmt::Display for EntryId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Display for EntryPosition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::BeforeCharacter => "before the character",
-            Self::AfterCharacter => "after the character",
-            Self::NoteTop => "above the author's note",
-            Self::NoteBottom => "below the author's note",
-            Self::AtDepth => "at a depth",
-            Self::ExamplesTop => "above the examples",
-            Self::ExamplesBottom => "below the examples",
-            Self::Outlet => "an outlet",
-        })
-    }
 }

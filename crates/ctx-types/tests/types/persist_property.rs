@@ -92,7 +92,7 @@ fn check<T: Persist + serde::Serialize + DeserializeOwned + PartialEq + std::fmt
     for each in changes {
         change(&mut document, each);
     }
-    let mut noun = T::read(document.clone(), &mut Reader::new());
+    let noun = T::read(document.clone(), &mut Reader::new());
     let written = noun.write();
     assert_eq!(written, document);
     assert_eq!(written.to_string(), document.to_string());
@@ -100,8 +100,6 @@ fn check<T: Persist + serde::Serialize + DeserializeOwned + PartialEq + std::fmt
     assert_eq!(serde_json::from_str::<T>(&document.to_string()).unwrap(), noun, "streamed");
     let again = T::read(written, &mut Reader::new());
     assert_eq!(again, noun);
-    noun.refresh_placeholders();
-    assert_eq!(noun.write().to_string(), document.to_string(), "settled");
 }
 
 fn node() -> Value {

@@ -90,7 +90,7 @@ fn sorts_numeric_keys_first() {
 fn keeps_list_of_entries_as_list() {
     let file = json!({ "entries": [{ "uid": 9 }, { "uid": 3 }] });
     let mut book = Worldbook::read(file.clone(), &mut Reader::new());
-    let uids = book.entries.in_order().map(|(key, entry)| format!("{key}={}", entry.uid.as_ref().unwrap()));
+    let uids = book.entries.in_order().map(|(key, entry)| format!("{key}={}", entry.uid.as_ref().unwrap().0));
     assert_eq!(uids.collect::<Vec<_>>(), ["0=9", "1=3"]);
     book.entries.iter_mut().next().unwrap().order = Some(Numeric(7.0));
     assert_eq!(book.write(), json!({ "entries": [{ "uid": 9, "order": 7 }, { "uid": 3 }] }));

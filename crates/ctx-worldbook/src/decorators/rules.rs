@@ -4,27 +4,30 @@ use ctx_types::Role;
 
 use super::Condition;
 use crate::book::Dialect;
-use crate::entry::Destination;
+use crate::entry::{Destination, Entry};
+use crate::timed::FOREVER;
 
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Rule {
-    Force(bool),
-    Condition(Condition),
-    KeepActive,
-    OnlyOnce,
-    Depth(u64),
-    FromStart(u64),
-    Role(Role),
-    ScanDepth(i64),
-    Position(Destination),
-    Probability(u32),
-    WholeWords(bool),
-    Recursion(bool),
-    NoRecursiveSearch,
+/// What the decorators of an entry set. The first decorator of a kind applies.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Overrides {
+    forced: Option<bool>,
+    conditions: Vec<Condition>,
+    sticky: Option<u64>,
+    cooldown: Option<u64>,
+    role: Option<Role>,
+    scan_depth: Option<i64>,
+    probability: Option<u32>,
+    whole_words: Option<bool>,
+    prevents_recursion: Option<bool>,
+    is_excluded_from_recursion: bool,
+    position: Option<Destination>,
+    depth: Option<Destination>,
+    from_start: Option<Destination>,
 }
 
-pub(super) enum ParsedRule {
-    Rule(Rule),
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RuleOutcome {
+    Applied,
     BadValue,
     /// It works in other applications only.
     Unsupported,
@@ -72,58 +75,105 @@ pub(super) const UNSUPPORTED: [&str; 8] = [
 /// Decorators for text completion; their fallbacks are used.
 pub(super) const ELSEWHERE: [&str; 3] = ["instruct_depth", "reverse_instruct_depth", "instruct_scan_depth"];
 
-pub(super) fn rule(name: &str, value: &str, dialect: Dialect) -> ParsedRule {
-    let counts_all = dialect == Dialect::RisuAi;
-    let number = |rule: fn(u64) -> Rule| value.parse().ok().map(rule);
-    let list = |condition: fn(Vec<Arc<str>>) -> Condition| {
-        Some(divided(value)).filter(|keys| !keys.is_empty()).map(|keys| Rule::Condition(condition(keys)))
-    };
-    let rule = match name {
-        "activate" => Some(Rule::Force(true)),
-        "dont_activate" => Some(Rule::Force(false)),
-        "activate_only_after" if counts_all => {
-            number(|count| Rule::Condition(Condition::MessagesReach(count)))
+impl Overrides {
+    /// `@@activate` overrides `@@dont_activate`.
+    pub(super) fn force(&mut self, force: bool) {
+        self.forced = self.forced.max(Some(force));
+    }
+
+    pub(super) fn apply(&mut self, name: &str, value: &str, dialect: Dialect) -> RuleOutcome {
+        let counts_all = dialect == Dialect::RisuAi;
+        let number = || value.parse::<u64>().ok();
+        let is_valid = match name {
+            "activate" | "dont_activate" => {
+                self.force(name == "activate");
+                true
+            }
+            "activate_only_after" => self.add_condition(number().map(if counts_all {
+                Condition::MessagesReach
+            } else {
+                Condition::AnswersReach
+            })),
+            "activate_only_every" => {
+                self.add_condition(number().filter(|every| *every > 0).map(if counts_all {
+                    Condition::MessagesDivideBy
+                } else {
+                    Condition::AnswersDivideBy
+                }))
+            }
+            "is_greeting" => self.add_condition(number().map(Condition::Greeting)),
+            "is_user_icon" => {
+                self.add_condition((!value.is_empty()).then(|| Condition::UserIcon(value.into())))
+            }
+            "additional_keys" => self.add_condition(divided(value).map(Condition::AnyKey)),
+            "exclude_keys" => self.add_condition(divided(value).map(Condition::NoKey)),
+            "keep_activate_after_match" => set(&mut self.sticky, Some(FOREVER)),
+            "dont_activate_after_match" => set(&mut self.cooldown, Some(FOREVER)),
+            "depth" => {
+                let depth = value.parse::<i64>().ok().map(|depth| depth.max(0).unsigned_abs());
+                set(&mut self.depth, depth.map(Destination::Depth))
+            }
+            // RisuAI only.
+            "end" => set(&mut self.depth, Some(Destination::Depth(0))),
+            "reverse_depth" => set(&mut self.from_start, number().map(Destination::FromStart)),
+            "role" => {
+                let is_allowed = |role: &Role| matches!(role, Role::System | Role::User | Role::Assistant);
+                set(&mut self.role, Role::parse(value).filter(is_allowed))
+            }
+            "scan_depth" => set(&mut self.scan_depth, value.parse().ok()),
+            // A place in a preset of RisuAI.
+            "position" if value.starts_with("pt_") => return RuleOutcome::Unsupported,
+            "position" => set(&mut self.position, position(value)),
+            // RisuAI only.
+            "probability" => set(&mut self.probability, value.parse().ok()),
+            "match_full_word" | "match_partial_word" => {
+                set(&mut self.whole_words, Some(name == "match_full_word"))
+            }
+            "recursive" | "unrecursive" => set(&mut self.prevents_recursion, Some(name == "unrecursive")),
+            "no_recursive_search" => {
+                self.is_excluded_from_recursion = true;
+                true
+            }
+            _ if UNSUPPORTED.contains(&name) => return RuleOutcome::Unsupported,
+            _ => return RuleOutcome::Unknown,
+        };
+        if is_valid { RuleOutcome::Applied } else { RuleOutcome::BadValue }
+    }
+
+    fn add_condition(&mut self, condition: Option<Condition>) -> bool {
+        let is_valid = condition.is_some();
+        self.conditions.extend(condition);
+        is_valid
+    }
+
+    /// `@@position` overrides `@@depth`, which overrides `@@reverse_depth`.
+    pub(super) fn apply_to(self, entry: &mut Entry) {
+        entry.forced = self.forced;
+        entry.conditions = self.conditions;
+        entry.timing.sticky = self.sticky.unwrap_or(entry.timing.sticky);
+        entry.timing.cooldown = self.cooldown.unwrap_or(entry.timing.cooldown);
+        entry.role = self.role.or(entry.role);
+        entry.scan_depth = self.scan_depth.or(entry.scan_depth);
+        entry.probability = self.probability.map(|percent| percent.min(100).into()).or(entry.probability);
+        entry.match_whole_words = self.whole_words.or(entry.match_whole_words);
+        entry.prevents_recursion = self.prevents_recursion.unwrap_or(entry.prevents_recursion);
+        entry.is_excluded_from_recursion |= self.is_excluded_from_recursion;
+        if let Some(destination) = self.position.or(self.depth).or(self.from_start) {
+            entry.destination = destination;
         }
-        "activate_only_after" => number(|count| Rule::Condition(Condition::AnswersReach(count))),
-        "activate_only_every" if counts_all => {
-            number(|count| Rule::Condition(Condition::MessagesDivideBy(count))).filter(|_| value != "0")
-        }
-        "activate_only_every" => {
-            number(|count| Rule::Condition(Condition::AnswersDivideBy(count))).filter(|_| value != "0")
-        }
-        "is_greeting" => number(|index| Rule::Condition(Condition::Greeting(index))),
-        "is_user_icon" => (!value.is_empty()).then(|| Rule::Condition(Condition::UserIcon(value.into()))),
-        "additional_keys" => list(Condition::AnyKey),
-        "exclude_keys" => list(Condition::NoKey),
-        "keep_activate_after_match" => Some(Rule::KeepActive),
-        "dont_activate_after_match" => Some(Rule::OnlyOnce),
-        "depth" => value.parse::<i64>().ok().map(|depth| Rule::Depth(depth.max(0).unsigned_abs())),
-        // RisuAI only.
-        "end" => Some(Rule::Depth(0)),
-        "reverse_depth" => number(Rule::FromStart),
-        "role" => Role::parse(value)
-            .filter(|role| matches!(role, Role::System | Role::User | Role::Assistant))
-            .map(Rule::Role),
-        "scan_depth" => value.parse().ok().map(Rule::ScanDepth),
-        // A place in a preset of RisuAI.
-        "position" if value.starts_with("pt_") => return ParsedRule::Unsupported,
-        "position" => position(value).map(Rule::Position),
-        // RisuAI only.
-        "probability" => value.parse().ok().map(Rule::Probability),
-        "match_full_word" => Some(Rule::WholeWords(true)),
-        "match_partial_word" => Some(Rule::WholeWords(false)),
-        "recursive" => Some(Rule::Recursion(true)),
-        "unrecursive" => Some(Rule::Recursion(false)),
-        "no_recursive_search" => Some(Rule::NoRecursiveSearch),
-        _ if UNSUPPORTED.contains(&name) => return ParsedRule::Unsupported,
-        _ => return ParsedRule::Unknown,
-    };
-    rule.map_or(ParsedRule::BadValue, ParsedRule::Rule)
+    }
 }
 
-/// Divides keys at commas, except at those of a regular expression. O(bytes).
-fn divided(value: &str) -> Vec<Arc<str>> {
-    let between = |start: usize, end: usize| value.get(start..end).unwrap_or_default().trim();
+/// Returns whether the value is valid.
+fn set<T>(slot: &mut Option<T>, value: Option<T>) -> bool {
+    let is_valid = value.is_some();
+    *slot = slot.take().or(value);
+    is_valid
+}
+
+/// Divides keys at commas, except at those of a regular expression. `None` without keys. O(bytes).
+fn divided(value: &str) -> Option<Vec<Arc<str>>> {
+    let between = |start: usize, end: usize| value[start..end].trim();
     let mut keys: Vec<&str> = Vec::new();
     let (mut start, mut open) = (0, None);
     for end in value.match_indices(',').map(|(comma, _)| comma).chain([value.len()]) {
@@ -141,7 +191,8 @@ fn divided(value: &str) -> Vec<Arc<str>> {
     }
     let rest = open.and_then(|open| value.get(open..)).into_iter();
     let keys = keys.into_iter().chain(rest.flat_map(|rest| rest.split(',')).map(str::trim));
-    keys.filter(|key| !key.is_empty()).map(Arc::from).collect()
+    let keys: Vec<Arc<str>> = keys.filter(|key| !key.is_empty()).map(Arc::from).collect();
+    Some(keys).filter(|keys| !keys.is_empty())
 }
 
 fn position(value: &str) -> Option<Destination> {

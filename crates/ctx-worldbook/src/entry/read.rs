@@ -4,7 +4,7 @@ use ctx_types::{EntryFilter, EntryPosition, Flag, Numeric, Order, Persist as _, 
 
 use super::{CharacterFilter, Destination, Entry, Timing};
 use crate::book::Dialect;
-use crate::decorators::DecoratedContent;
+use crate::decorators::{DecoratedContent, IdleDecorator};
 use crate::fingerprint;
 use crate::source::{Source, SourceSet};
 
@@ -12,7 +12,7 @@ use crate::source::{Source, SourceSet};
 const DEFAULT_DEPTH: u64 = 4;
 
 impl Entry {
-    pub(crate) fn read(key: &str, noun: &WorldbookEntry, dialect: Dialect) -> (Self, DecoratedContent) {
+    pub(crate) fn read(key: &str, noun: &WorldbookEntry, dialect: Dialect) -> (Self, Vec<IdleDecorator>) {
         let is = |flag: Option<Flag>| flag.is_some_and(|flag| flag.0);
         let maybe = |flag: Option<Flag>| flag.map(|flag| flag.0);
         let decorated = DecoratedContent::read(noun.content.as_ref(), dialect);
@@ -56,11 +56,11 @@ impl Entry {
             conditions: Vec::new(),
             fingerprint: 0,
         };
-        decorated.apply_to(&mut entry);
+        let idle = decorated.apply_to(&mut entry);
         if entry.timing.lasts() {
             entry.fingerprint = fingerprint::hash_value(&noun.write());
         }
-        (entry, decorated)
+        (entry, idle)
     }
 }
 

@@ -14,7 +14,8 @@ impl Run<'_, '_> {
         let budget = self.budget.limit().unwrap_or_default();
         if self.budget.is_full && !is_exempt {
             let reason = Reason::Budget { tokens: None, budget };
-            return self.set_status(number, Status::NotActivated(reason));
+            self.statuses[number] = Status::NotActivated(reason);
+            return;
         }
         if let Err(reason) = self.draw(number, member) {
             return self.close(number, reason);
@@ -42,12 +43,12 @@ impl Run<'_, '_> {
         let number = activation.member;
         let uid = self.member(number).first_with_uid;
         let at = *self.active_uids.entry(uid).or_insert(self.activations.len());
-        self.set_status(number, Status::Activated(at));
-        self.mark_closed(number);
+        self.statuses[number] = Status::Activated(at);
+        self.is_open[number] = false;
         match self.activations.get_mut(at) {
             Some(active) => {
                 let replaced = std::mem::replace(active, activation).member;
-                self.set_status(replaced, Status::NotActivated(Reason::SameUid));
+                self.statuses[replaced] = Status::NotActivated(Reason::SameUid);
             }
             None => self.activations.push(activation),
         }
@@ -64,13 +65,11 @@ impl Run<'_, '_> {
     }
 
     fn admit_to_book(&mut self, member: &Member, text: &Text) -> Result<(), Reason> {
-        let book = self.set.books().get(member.book_number);
-        let Some(budget) = book.and_then(|book| book.token_budget).filter(|_| self.ports.counter.is_some())
-        else {
+        let Some(budget) = self.set.books()[member.book_number].token_budget else { return Ok(()) };
+        if self.ports.counter.is_none() || member.entry.ignores_budget {
             return Ok(());
-        };
-        let used = self.book_tokens.get_mut(member.book_number);
-        let Some(used) = used.filter(|_| !member.entry.ignores_budget) else { return Ok(()) };
+        }
+        let used = &mut self.book_tokens[member.book_number];
         let tokens = self.budget.count(text);
         let sum = used.saturating_add(u64::from(tokens));
         if sum > budget {

@@ -103,11 +103,11 @@ impl<'r> Run<'r, '_> {
             return Err(Verdict::NotNow(Reason::AwaitsRecursion { level }));
         }
         if is_recursion && self.set.settings().recursive && entry.is_excluded_from_recursion {
-            return Err(match (self.statuses.get(number), self.plain_key(member, kind)) {
-                (Some(Status::NotActivated(Reason::NoKeyFound)), Some(key)) => {
+            return Err(match (&self.statuses[number], self.plain_key(member, kind)) {
+                (Status::NotActivated(Reason::NoKeyFound), Some(key)) => {
                     Verdict::NotNow(Reason::ExcludedFromRecursion { key })
                 }
-                (Some(Status::NotActivated(Reason::NotConsidered)), _) => Verdict::NotNow(Reason::NoKeyFound),
+                (Status::NotActivated(Reason::NotConsidered), _) => Verdict::NotNow(Reason::NoKeyFound),
                 _ => Verdict::AsBefore,
             });
         }
@@ -142,7 +142,7 @@ impl<'r> Run<'r, '_> {
         view: View,
     ) -> Option<Phrase> {
         let ScanInput { answers, greeting, user_icon, .. } = *self.input;
-        let length = self.input.length.unwrap_or_default().max(self.input.messages.len() as u64);
+        let length = self.length;
         match condition {
             Condition::AnswersReach(needed) => (answers < *needed).then(|| {
                 phrase!("waits until the agent has sent {messages}", messages = count_of!(*needed, "message"))

@@ -1,7 +1,9 @@
 //! Inclusion groups.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use ctx_types::array_index;
 
 use super::{Candidate, Run};
 use crate::scan::PassKind;
@@ -9,8 +11,14 @@ use crate::status::{GroupLoss, Reason, Status};
 
 struct Group<'m> {
     name: &'m str,
-    candidates: Vec<usize>,
-    has_sticky: bool,
+    /// Numbers of the candidates.
+    members: Vec<usize>,
+}
+
+impl Group<'_> {
+    fn remaining(&self, losers: &BTreeSet<usize>) -> Vec<usize> {
+        self.members.iter().copied().filter(|member| !losers.contains(member)).collect()
+    }
 }
 
 impl<'r> Run<'r, '_> {
@@ -19,35 +27,29 @@ impl<'r> Run<'r, '_> {
     /// An entry must win all its groups. After a loss, it no longer competes in the others.
     pub(super) fn resolve_groups(&mut self, candidates: &mut Vec<Candidate>, kind: PassKind) {
         let mut groups = self.groups(candidates);
-        if groups.is_empty() {
-            return;
-        }
-        let mut losers = GroupLosers { is_out: vec![false; candidates.len()] };
-        for group in &mut groups {
-            self.keep_sticky(group, candidates, &mut losers);
-        }
-        for group in groups.iter().filter(|group| !group.has_sticky) {
-            self.compare_scores(group, candidates, &mut losers, kind);
+        let mut losers = BTreeSet::new();
+        groups.retain(|group| !self.keep_sticky(group, &mut losers));
+        for group in &groups {
+            self.compare_scores(group, &mut losers, kind);
         }
         let active = self.active_groups();
-        for group in groups.iter().filter(|group| !group.has_sticky) {
-            self.keep_one(group, candidates, &mut losers, &active);
+        for group in &groups {
+            self.keep_one(group, &mut losers, &active);
         }
-        let mut is_out = losers.is_out.into_iter();
-        candidates.retain(|_| !is_out.next().unwrap_or_default());
+        candidates.retain(|candidate| !losers.contains(&candidate.member));
     }
 
     /// Uses the key order of JavaScript objects: array indexes ascending, then insertion order.
     fn groups(&self, candidates: &[Candidate]) -> Vec<Group<'r>> {
         let mut places: BTreeMap<&'r str, usize> = BTreeMap::new();
         let mut groups: Vec<Group<'r>> = Vec::new();
-        for (at, candidate) in candidates.iter().enumerate() {
-            for name in self.member(candidate.member).entry.groups() {
+        for Candidate { member, .. } in candidates {
+            for name in self.member(*member).entry.groups() {
                 let place = *places.entry(name).or_insert(groups.len());
                 match groups.get_mut(place) {
-                    Some(group) if group.candidates.last() == Some(&at) => {}
-                    Some(group) => group.candidates.push(at),
-                    None => groups.push(Group { name, candidates: vec![at], has_sticky: false }),
+                    Some(group) if group.members.last() == Some(member) => {}
+                    Some(group) => group.members.push(*member),
+                    None => groups.push(Group { name, members: vec![*member] }),
                 }
             }
         }
@@ -64,61 +66,45 @@ impl<'r> Run<'r, '_> {
         groups
     }
 
-    fn keep_sticky(&mut self, group: &mut Group<'_>, candidates: &[Candidate], losers: &mut GroupLosers) {
-        let sticky: Vec<usize> = losers.members_of(group, candidates);
-        let Some(winner) = sticky.iter().copied().find(|member| self.timed.sticky(*member).is_some()) else {
-            return;
-        };
-        group.has_sticky = true;
-        for at in &group.candidates {
-            let member = candidates.get(*at).map_or(0, |candidate| candidate.member);
-            if self.timed.sticky(member).is_none() {
-                self.record_loss(Loser { at: *at, member }, group.name, GroupLoss::Sticky(winner), losers);
+    /// Returns whether the group has a sticky entry.
+    fn keep_sticky(&mut self, group: &Group<'_>, losers: &mut BTreeSet<usize>) -> bool {
+        let sticky = |run: &Self, member: usize| run.timed.sticky(member).is_some();
+        let winner = group.remaining(losers).into_iter().find(|member| sticky(self, *member));
+        if let Some(winner) = winner {
+            for member in &group.members {
+                if !sticky(self, *member) {
+                    self.record_loss(*member, group.name, GroupLoss::Sticky(winner), losers);
+                }
             }
         }
+        winner.is_some()
     }
 
     /// Only entries that use scoring can lose by it.
-    fn compare_scores(
-        &mut self,
-        group: &Group<'_>,
-        candidates: &[Candidate],
-        losers: &mut GroupLosers,
-        kind: PassKind,
-    ) {
+    fn compare_scores(&mut self, group: &Group<'_>, losers: &mut BTreeSet<usize>, kind: PassKind) {
         let by_default = self.set.settings().use_group_scoring;
-        let members = losers.members_of(group, candidates);
         let counts = |run: &Self, member| run.member(member).entry.use_group_scoring;
+        let members = group.remaining(losers);
         if !by_default && !members.iter().any(|member| counts(self, *member) == Some(true)) {
             return;
         }
         let scores: BTreeMap<usize, usize> =
             members.iter().map(|member| (*member, self.score(*member, kind))).collect();
-        let best = scores.values().copied().max().unwrap_or_default();
         // Among equals, the first one.
-        let winner = scores.iter().find(|(_, score)| **score == best).map_or(0, |(member, _)| *member);
-        for at in &group.candidates {
-            let member = candidates.get(*at).map_or(0, |candidate| candidate.member);
-            let Some(own) = scores.get(&member).copied().filter(|own| *own < best) else { continue };
-            if counts(self, member).unwrap_or(by_default) {
-                self.record_loss(
-                    Loser { at: *at, member },
-                    group.name,
-                    GroupLoss::Score { own, best, winner },
-                    losers,
-                );
+        let Some((&winner, &best)) = scores.iter().max_by_key(|(member, score)| (**score, Reverse(**member)))
+        else {
+            return;
+        };
+        for member in members {
+            let own = scores[&member];
+            if own < best && counts(self, member).unwrap_or(by_default) {
+                self.record_loss(member, group.name, GroupLoss::Score { own, best, winner }, losers);
             }
         }
     }
 
-    fn keep_one(
-        &mut self,
-        group: &Group<'_>,
-        candidates: &[Candidate],
-        losers: &mut GroupLosers,
-        active: &BTreeMap<&str, usize>,
-    ) {
-        let members = losers.members_of(group, candidates);
+    fn keep_one(&mut self, group: &Group<'_>, losers: &mut BTreeSet<usize>, active: &BTreeMap<&str, usize>) {
+        let members = group.remaining(losers);
         let (winner, loss) = if let Some(active) = active.get(group.name) {
             (None, GroupLoss::Active(*active))
         } else if members.len() <= 1 {
@@ -126,14 +112,11 @@ impl<'r> Run<'r, '_> {
         } else if let Some(first) = self.preferred(&members) {
             (Some(first), GroupLoss::Override(first))
         } else {
-            let Some(drawn) = self.draw_winner(&members) else { return };
+            let drawn = self.draw_winner(&members);
             (Some(drawn), GroupLoss::Draw(drawn))
         };
-        for at in &group.candidates {
-            let member = candidates.get(*at).map_or(0, |candidate| candidate.member);
-            if Some(member) != winner {
-                self.record_loss(Loser { at: *at, member }, group.name, loss.clone(), losers);
-            }
+        for member in members.into_iter().filter(|member| Some(*member) != winner) {
+            self.record_loss(member, group.name, loss.clone(), losers);
         }
     }
 
@@ -143,7 +126,7 @@ impl<'r> Run<'r, '_> {
         preferred.min_by_key(|member| Reverse(self.member(*member).entry.order))
     }
 
-    fn draw_winner(&mut self, members: &[usize]) -> Option<usize> {
+    fn draw_winner(&mut self, members: &[usize]) -> usize {
         // A negative weight is 0.
         let weight = |run: &Self, member| run.member(member).entry.group_weight.max(0.0);
         let total: f64 = members.iter().map(|member| weight(self, *member)).sum();
@@ -154,48 +137,20 @@ impl<'r> Run<'r, '_> {
             drawn <= sum
         });
         // The sum of the weights can be NaN.
-        winner.or(members.first().copied())
-    }
-
-    /// An earlier loss is more specific than `GroupLoss::Active`.
-    fn has_lost(&self, member: usize, lost: &str) -> bool {
-        let status = self.statuses.get(member);
-        matches!(status, Some(Status::NotActivated(Reason::Group { group, .. })) if **group == *lost)
+        winner.unwrap_or(members[0])
     }
 
     /// A candidate that already lost keeps its reason.
-    fn record_loss(&mut self, loser: Loser, group: &str, loss: GroupLoss, losers: &mut GroupLosers) {
-        let Loser { at, member } = loser;
-        let Some(is_out) = losers.is_out.get_mut(at).filter(|is_out| !**is_out) else { return };
-        *is_out = true;
-        let is_told = matches!(loss, GroupLoss::Active(_)) && self.has_lost(member, group);
-        if !is_told {
-            let reason = Reason::Group { group: group.into(), loss };
-            self.set_status(member, Status::NotActivated(reason));
+    fn record_loss(&mut self, member: usize, group: &str, loss: GroupLoss, losers: &mut BTreeSet<usize>) {
+        // An earlier loss is more specific than `GroupLoss::Active`.
+        let is_told = match (&loss, &self.statuses[member]) {
+            (GroupLoss::Active(_), Status::NotActivated(Reason::Group { group: lost, .. })) => {
+                **lost == *group
+            }
+            _ => false,
+        };
+        if losers.insert(member) && !is_told {
+            self.statuses[member] = Status::NotActivated(Reason::Group { group: group.into(), loss });
         }
     }
-}
-
-/// Position among the candidates, and number of the entry.
-#[derive(Clone, Copy)]
-struct Loser {
-    at: usize,
-    member: usize,
-}
-
-struct GroupLosers {
-    is_out: Vec<bool>,
-}
-
-impl GroupLosers {
-    fn members_of(&self, group: &Group<'_>, candidates: &[Candidate]) -> Vec<usize> {
-        let still_in = group.candidates.iter().filter(|at| !self.is_out.get(**at).copied().unwrap_or(true));
-        still_in.filter_map(|at| candidates.get(*at)).map(|candidate| candidate.member).collect()
-    }
-}
-
-/// Parses a JavaScript array index.
-fn array_index(name: &str) -> Option<u32> {
-    let index = name.parse::<u32>().ok().filter(|index| *index < u32::MAX)?;
-    (index.to_string() == name).then_some(index)
 }

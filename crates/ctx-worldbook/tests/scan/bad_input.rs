@@ -2,8 +2,7 @@
 
 use ctx_types::{Persist as _, Reader, Worldbook};
 use ctx_worldbook::{
-    Book, BookSet, Level, Limits, ListedDraws, NoMacros, Ports, Scan, ScanInput, ScanMessage, Settings,
-    codes, idle_decorators,
+    Book, BookSet, Level, Limits, ListedDraws, NoMacros, Ports, Scan, ScanInput, ScanMessage, Settings, codes,
 };
 use serde_json::{Value, json};
 
@@ -59,7 +58,7 @@ fn reads_nulls_and_quoted_numbers() {
 fn limits_reported_idle_decorators() {
     let entries = vec![json!({ "content": "@@foo\n@@priority 1\nx" }); 501];
     let book = Worldbook::read(json!({ "dialect": "risuai", "entries": entries }), &mut Reader::new());
-    let found = idle_decorators(&book);
+    let (_, found) = Book::read("worldbook", Level::Global, &book);
     assert_eq!(found.len(), 1_001);
     let last = "info[CTX0954]: more than 1000 diagnostics in `worldbook`; the rest is not shown";
     assert_eq!(found[1_000].to_string(), last);

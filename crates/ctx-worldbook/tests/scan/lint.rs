@@ -53,9 +53,6 @@ fn reports_entries_that_never_activate() {
         json!({ "key": ["moon"], "keysecondary": ["sun", ""], "selectiveLogic": 3 }),
         "needs all secondary keys, and one cannot match",
     );
-    for key in ["/(?!)/", "/moon(?!)/", "/(?:moon|sun)[]/i", "/moon^/", "/(?!|moon)/"] {
-        dead(json!({ "key": [key] }), "no key can match");
-    }
     dead(
         json!({ "key": ["moon"], "delay": 99_999_999_999_u64 }),
         "no conversation reaches the 99999999999 messages of `delay`",
@@ -88,7 +85,6 @@ fn reports_content_over_worldbook_budget() {
 #[test]
 fn accepts_entries_that_may_activate() {
     dead(json!({ "key": [], "constant": true }), "");
-    dead(json!({ "key": ["/(?!)|moon/", "/moon^/m"] }), "");
     dead(json!({ "key": [], "vectorized": true }), "");
     dead(json!({ "key": [], "disable": true }), "");
     dead(json!({ "key": ["moon", "sun"], "keysecondary": ["moon"], "selectiveLogic": 2 }), "");

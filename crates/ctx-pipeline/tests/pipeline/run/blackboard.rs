@@ -15,8 +15,8 @@ fn passes_values_between_processors() {
         Ok(())
     });
     let changes = Step::new("changes", |cx| {
-        let mood = cx.blackboard.get_mut::<Mood>().ok_or_else(|| ProcessorError::failed("no mood"))?;
-        mood.0 += 1;
+        let mood = cx.blackboard.get::<Mood>().ok_or_else(|| ProcessorError::failed("no mood"))?.0;
+        cx.blackboard.insert(Mood(mood + 1));
         Ok(())
     });
     let finds = Step::new("finds", |cx| {
@@ -30,9 +30,8 @@ fn passes_values_between_processors() {
 #[test]
 fn returns_none_for_missing_values() {
     let mut blackboard = Blackboard::default();
-    assert_eq!(blackboard.get_mut::<Mood>(), None);
     assert_eq!(blackboard.get::<Mood>(), None);
     blackboard.insert(Mood(1));
     blackboard.insert(Mood(2));
-    assert_eq!(blackboard.get_mut::<Mood>(), Some(&mut Mood(2)));
+    assert_eq!(blackboard.get::<Mood>(), Some(&Mood(2)));
 }

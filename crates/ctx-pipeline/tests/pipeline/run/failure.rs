@@ -3,8 +3,8 @@ use ctx_pipeline::{ProcessorError, RunError};
 use ctx_types::Phrase;
 use ctx_types::phrase;
 use ctx_types::{
-    Code, Decision, DepthPoints, Diagnostic, Injection, NodeId, Order, Outcome, Placement, PortError,
-    PortErrorKind, SessionOp, Source, SourceKind, Text, Trust,
+    Code, Decision, DepthPoints, Diagnostic, Injection, NodeId, Order, Outcome, Placement, SessionOp, Source,
+    SourceKind, Text, Trust,
 };
 
 use crate::run::case::{Host, Step, check, describe, message, run};
@@ -18,21 +18,6 @@ fn failing(id: &'static str) -> Step {
         cx.draft.messages_mut().clear();
         Err(ProcessorError::failed("no weather today"))
     })
-}
-
-#[test]
-fn reports_failure_with_causes() {
-    let cause = PortError::new(PortErrorKind::Unavailable, phrase!("the station does not answer"));
-    let cause = move || cause.clone().with_source(std::fmt::Error);
-    check(
-        [Step::new("weather", move |_| Err(ProcessorError::caused_by("no weather today", cause())))],
-        "u1",
-        &[
-            "u1",
-            "error[CTX0453]: processor `weather` failed: no weather today: not available: the station does \
-             not answer: an error occurred when formatting an argument",
-        ],
-    );
 }
 
 #[test]
