@@ -11,7 +11,6 @@ use ctx_types::{
 use ctx_wire::Dialect;
 
 use crate::append_only::UnloadedDraft;
-use crate::attachments;
 use crate::attempt::{AddedParts, Attempt};
 use crate::codes;
 use crate::compiled_agent::CompiledAgent;
@@ -174,7 +173,6 @@ impl<'a> Assembly<'a> {
     }
 
     pub(crate) async fn run_appended(&self, run: &mut Run) -> Result<(), AssembleError> {
-        attachments::share_policy(self.agent.pipeline(), run);
         Ok(self.agent.pipeline().run_appended(run, self.inputs(&self.budget)).await?)
     }
 
@@ -199,7 +197,6 @@ impl<'a> Assembly<'a> {
             run.blackboard.insert(memory.compression());
             run.blackboard.insert(memory.recall());
         }
-        attachments::share_policy(pipeline, &mut run);
         pipeline.run(&mut run, self.inputs(&self.budget), ..from).await?;
         // Macro results are mostly equal from turn to turn. Share them before they are counted.
         self.agent.share_texts(run.draft.messages_mut(), self.counter.encoding());

@@ -2,13 +2,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ctx_anchors::Preset;
-use ctx_macros::{Dialect, Registry};
 use ctx_pipeline::{CompileContext, Pipeline, ProcessorSetting, SettingOrigin, SettingsLayer};
-use ctx_processors::InjectionAssembler;
+use ctx_processors::{AgentMacros, InjectionAssembler};
 use ctx_tokens::{ModelFacts, ModelTable};
 use ctx_types::{
-    Agent, Content, Diagnostic, EncodingId, LoadedWorldbook, Message, Placement, PresetMessage, Session,
-    TextCache, TurnInput, UserProfile,
+    Agent, Content, Diagnostic, EncodingId, Message, Placement, PresetMessage, Session, TextCache, TurnInput,
+    UserProfile,
 };
 use serde_json::Value;
 
@@ -17,7 +16,6 @@ use crate::context::Context;
 use crate::context_limit::ContextLimit;
 use crate::engine::{Compile, Engine};
 use crate::limiter;
-use crate::prepared_input::InputMacros;
 use crate::recall::LONG;
 use crate::switches::Switches;
 
@@ -26,14 +24,13 @@ use crate::switches::Switches;
 pub struct CompiledAgent {
     agent: Agent,
     profile: Option<UserProfile>,
-    worldbooks: Vec<LoadedWorldbook>,
     pipeline: Pipeline,
     models: Arc<ModelTable>,
     limit: ContextLimit,
     diagnostics: Vec<Diagnostic>,
     /// Indexes of preset entries whose position is counted from the end of the conversation.
     moving: BTreeSet<usize>,
-    input_macros: InputMacros,
+    macros: AgentMacros,
     /// Texts of formatters, plug-ins, and macros, mostly equal each turn.
     memory: Arc<TextCache>,
 }
@@ -61,13 +58,13 @@ impl CompiledAgent {
         Self {
             agent: agent.clone(),
             profile: with.profile.clone(),
-            worldbooks: with.worldbooks.clone(),
             pipeline,
             models: engine.models.clone(),
             limit,
             diagnostics,
             moving: moving(agent),
-            input_macros: InputMacros::new(engine, agent),
+            // Diagnostics about macros are reported with the preset.
+            macros: AgentMacros::new(agent, &engine.macro_parts(), &mut |_| ()),
             memory: with.texts.clone().unwrap_or_default(),
         }
     }
@@ -87,23 +84,12 @@ impl CompiledAgent {
         self.profile.as_ref()
     }
 
-    pub(crate) fn worldbooks(&self) -> impl Iterator<Item = &LoadedWorldbook> {
-        let profile = self.profile.iter().flat_map(|profile| &profile.worldbook_ids);
-        let asked: BTreeSet<&str> = self.agent.worldbook_ids.iter().chain(profile).map(|id| &**id).collect();
-        let is_asked = move |book: &LoadedWorldbook| asked.contains(&*book.id) || asked.contains(&*book.name);
-        self.worldbooks.iter().filter(move |book| book.is_global || is_asked(book))
-    }
-
     pub(crate) const fn moving(&self) -> &BTreeSet<usize> {
         &self.moving
     }
 
-    pub(crate) const fn macros(&self) -> (&Registry, Dialect) {
-        (&self.input_macros.registry, self.input_macros.dialect)
-    }
-
-    pub(crate) const fn input_macros(&self) -> &InputMacros {
-        &self.input_macros
+    pub(crate) const fn macros(&self) -> &AgentMacros {
+        &self.macros
     }
 
     /// Reuses equal texts of earlier turns, whose tokens are counted.

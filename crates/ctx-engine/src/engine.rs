@@ -2,12 +2,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_anchors::{AnchorRegistry, Preset};
-use ctx_macros::{MacroPorts, Registry as MacroRegistry, VolatileVariables};
-use ctx_pipeline::{ContextProcessor, Pipeline, ProcessorRegistry, RegistryError};
-use ctx_processors::{
-    MacroValues, MergeSystemToHead, VariableProcessor, WorldbookProcessor, default_set, macro_dialect,
-};
+use ctx_anchors::AnchorRegistry;
+use ctx_macros::{MacroPorts, Registry as MacroRegistry};
+use ctx_pipeline::{ContextProcessor, ProcessorRegistry, RegistryError};
+use ctx_processors::{MacroParts, default_set};
 use ctx_tokens::ModelTable;
 use ctx_types::{Agent, Diagnostic, LoadedWorldbook, TextCache, UserProfile};
 use serde_json::Value;
@@ -107,12 +105,16 @@ impl Engine {
 
     /// Returns the processors: built-in ones, then plug-ins in order of registration.
     pub fn processors(&self) -> ProcessorRegistry {
-        let mut registry = default_set(self.anchors.clone(), self.macros.clone(), self.macro_ports.clone());
+        let mut registry = default_set(self.anchors.clone(), self.macro_parts());
         for plugin in &self.plugins {
             let registered = registry.register(plugin.clone());
             debug_assert!(registered.is_ok(), "`register` refuses ids that exist");
         }
         registry
+    }
+
+    pub(crate) fn macro_parts(&self) -> MacroParts {
+        MacroParts { registry: self.macros.clone(), ports: self.macro_ports.clone() }
     }
 
     /// Compiles an agent for any number of turns, and reports all its problems.
@@ -124,44 +126,12 @@ impl Engine {
 
     /// Finds text that prevents use of the provider's prompt cache.
     ///
-    /// Reports macros that change every turn, variables set from them, session variables, card texts that are
-    /// templates, and constant worldbook entries (with the worldbook as document). Diagnostics about the
-    /// preset estimate the tokens below the macro. O(size of the preset).
+    /// Assembles sample turns and reports macros that change every turn, variables set from them, session
+    /// variables, card texts that are templates, and constant worldbook entries (with the worldbook as
+    /// document). Diagnostics about the preset estimate the tokens below the macro.
     pub fn cache_breakers(&self, compiled: &CompiledAgent) -> Vec<Diagnostic> {
-        let (preset, _) = Preset::compile(compiled.agent(), &self.anchors);
-        let (dialect, _) = macro_dialect(compiled.agent());
-        let has_session_variables = compiled.agent().variable_config.as_ref().is_some_and(is_enabled)
-            && is_on(compiled.pipeline(), VariableProcessor::ID);
-        let is_merging = is_merging(compiled.pipeline());
-        let conditions = cache_lint::Conditions { dialect, is_merging, has_session_variables };
-        let mut variables = VolatileVariables::default();
-        let values = MacroValues::from_agent(compiled.agent(), self.macro_ports.clone(), &mut |_| ());
-        let values = values.with_card_templates(dialect, &self.macros);
-        values.note_volatile_texts(compiled.profile(), &mut variables);
-        let mut found = if is_on(compiled.pipeline(), WorldbookProcessor::ID) {
-            cache_lint::book_diagnostics(compiled.worldbooks(), &self.macros, dialect, &mut variables)
-        } else {
-            Vec::new()
-        };
-        found.splice(..0, cache_lint::breakers(&preset, &self.macros, conditions, variables));
-        found
+        cache_lint::find_breakers(compiled)
     }
-}
-
-fn is_enabled(config: &Value) -> bool {
-    config.get("enabled").and_then(Value::as_bool) == Some(true)
-}
-
-fn is_on(pipeline: &Pipeline, id: &str) -> bool {
-    pipeline.settings().iter().any(|setting| &*setting.id == id && setting.enabled.value)
-}
-
-fn is_merging(pipeline: &Pipeline) -> bool {
-    let setting = pipeline.settings().iter().find(|setting| &*setting.id == MergeSystemToHead::ID);
-    setting.is_some_and(|setting| {
-        let scope = setting.config.get("scope").and_then(Value::as_str);
-        setting.enabled.value && scope != Some("leading")
-    })
 }
 
 impl Default for Engine {

@@ -36,7 +36,6 @@
 mod append_only;
 mod appended_messages;
 mod assembly;
-mod attachments;
 mod attempt;
 pub mod codes;
 mod compiled_agent;

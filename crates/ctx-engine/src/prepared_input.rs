@@ -1,13 +1,11 @@
-use ctx_macros::{Dialect, Env, Limits, Registry, State, Template};
-use ctx_processors::{MacroValues, macro_dialect};
+use ctx_macros::{Env, Limits, State};
 use ctx_types::{
-    Agent, Diagnostic, Node, NodeId, NodeMetadata, Role, Segment, Session, Source, SourceKind, Text, Trust,
+    Diagnostic, Node, NodeId, NodeMetadata, Role, Segment, Session, Source, SourceKind, Text, Trust,
     TurnInput,
 };
 use serde_json::Value;
 
 use crate::compiled_agent::CompiledAgent;
-use crate::engine::Engine;
 
 const INPUT: &str = "input";
 
@@ -62,30 +60,14 @@ impl CompiledAgent {
     pub fn prepare_input(&self, session: &Session, turn: &TurnInput) -> PreparedInput {
         let raw = turn.input.clone().unwrap_or_default();
         let before = turn.clone().with(|turn| turn.input = None);
-        let macros = self.input_macros();
-        let env =
-            Env { input: Some(raw.clone()), ..macros.values.turn_env(self.profile(), session, &before) };
-        let template = Template::parse(&raw, macros.dialect, &macros.registry);
+        let macros = self.macros();
+        let env = Env { input: Some(raw.clone()), ..macros.turn_env(self.profile(), session, &before) };
+        let template = macros.parse(&raw);
         let origin = Source::new(SourceKind::Input, Trust::User);
         let expansion = template.expand(&env, &mut State::new(Limits::default()), &origin);
         let written = expansion.segments();
         let found = template.diagnostics().iter().cloned().chain(expansion.diagnostics);
         let diagnostics = found.map(|finding| finding.in_document(INPUT)).collect();
         PreparedInput { text: expansion.text, raw, written, diagnostics }
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct InputMacros {
-    pub(crate) registry: Registry,
-    pub(crate) dialect: Dialect,
-    values: MacroValues,
-}
-
-impl InputMacros {
-    pub(crate) fn new(engine: &Engine, agent: &Agent) -> Self {
-        // Diagnostics about the agent are reported with its preset.
-        let values = MacroValues::from_agent(agent, engine.macro_ports.clone(), &mut |_| ());
-        Self { registry: engine.macros.clone(), dialect: macro_dialect(agent).0, values }
     }
 }

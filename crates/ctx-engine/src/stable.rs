@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ctx_macros::{Dialect, Registry};
 use ctx_pipeline::Run;
 use ctx_processors::regex_rules::RuleSet;
-use ctx_processors::{ActiveRules, LimiterResult, LoadedWindow, WorldbookScan};
+use ctx_processors::{ActiveRules, AgentMacros, LimiterResult, LoadedWindow, WorldbookScan};
 use ctx_types::{
     CacheMark, CachePolicy, Message, Phrase, Place, Placement, Role, Segment, Source, SourceKind, StablePart,
     Unstable, phrase,
@@ -16,8 +15,7 @@ use ctx_worldbook::Cause;
 use crate::compiled_agent::CompiledAgent;
 
 pub(crate) struct Stability<'a> {
-    macros: &'a Registry,
-    dialect: Dialect,
+    macros: &'a AgentMacros,
     moving: &'a BTreeSet<usize>,
     further: &'a [Message],
     rules: Option<&'a ActiveRules>,
@@ -30,13 +28,11 @@ pub(crate) struct Stability<'a> {
 
 impl<'a> Stability<'a> {
     pub(crate) fn new(run: &'a Run, agent: &'a CompiledAgent, further: &'a [Message]) -> Self {
-        let (macros, dialect) = agent.macros();
         let skipped = run.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let dropped = run.blackboard.get::<LimiterResult>().map_or(0, |result| result.dropped);
         let rules: Option<&ActiveRules> = run.blackboard.get();
         Self {
-            macros,
-            dialect,
+            macros: agent.macros(),
             moving: agent.moving(),
             further,
             rules,
@@ -148,7 +144,7 @@ impl<'a> Stability<'a> {
 
     fn is_volatile(&self, name: &str) -> bool {
         // An unknown macro was removed by its host.
-        self.macros.get(name, self.dialect).is_none_or(|definition| definition.volatile)
+        self.macros.registry.get(name, self.macros.dialect).is_none_or(|definition| definition.volatile)
     }
 
     fn rule_is_volatile(&self, rule: &Source) -> bool {

@@ -64,9 +64,8 @@ impl Blocks {
 
     fn pop(&mut self) -> Option<Candidate> {
         let candidate = self.candidates.pop()?;
-        if let Some(indexes) = self.by_definition.get_mut(&candidate.opener.definition) {
-            indexes.pop();
-        }
+        let indexes = self.by_definition.get_mut(&candidate.opener.definition);
+        indexes.expect("`push` adds the definition").pop();
         Some(candidate)
     }
 
@@ -91,7 +90,7 @@ impl Parser<'_> {
         lacking: Option<Vec<OpenArgument>>,
         count: ArgumentCount,
     ) {
-        if self.dialect.syntax().has_blocks && count.takes_more() {
+        if self.dialect.is_sillytavern() && count.takes_more() {
             self.blocks.push(Candidate { opener, lacking, inner: self.nodes.len() });
         }
     }

@@ -3,23 +3,19 @@
 //! To add a macro, add a `Definition` to the list of its topic.
 
 use crate::definition::{Definition, Form, Topic};
-use crate::dialect::DialectSet;
+use crate::dialect::Dialect;
 use crate::{aio, sillytavern};
 
 pub(crate) fn all() -> impl Iterator<Item = Definition> {
-    family(aio::definitions(), DialectSet::AIO)
-        .chain(family(sillytavern::definitions(), DialectSet::SILLYTAVERN))
+    family(aio::definitions(), Dialect::Aio).chain(family(sillytavern::definitions(), Dialect::SillyTavern))
 }
 
-fn family(topics: Vec<(Topic, Vec<Definition>)>, dialects: DialectSet) -> impl Iterator<Item = Definition> {
+fn family(topics: Vec<(Topic, Vec<Definition>)>, dialect: Dialect) -> impl Iterator<Item = Definition> {
     topics.into_iter().flat_map(move |(topic, definitions)| {
         definitions.into_iter().map(move |definition| Definition {
             topic,
             constant: is_constant(&definition, topic),
-            dialects: match definition.dialects {
-                DialectSet::ALL => dialects,
-                some => some,
-            },
+            dialect: Some(dialect),
             ..definition
         })
     })

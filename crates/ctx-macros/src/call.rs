@@ -8,7 +8,7 @@ use crate::definition::Definition;
 use crate::derived_texts::TextForm;
 use crate::diagnostic_list::DiagnosticList;
 use crate::dialect::Dialect;
-use crate::env::Env;
+use crate::env::{Env, SpokenText};
 use crate::markers;
 use crate::space_set::SpaceSet;
 use crate::state::{Scope, State};
@@ -206,6 +206,18 @@ impl<'a> Call<'a> {
         self.state.take_steps(draws / DRAWS_A_STEP).map_err(Failure::limit)
     }
 
+    /// Limits the trust to that of the agent.
+    pub(crate) fn agent_text(&mut self, text: Option<Text>) -> Value {
+        self.limit_trust(self.env.agent_trust);
+        text.into()
+    }
+
+    pub(crate) fn spoken_text(&mut self, spoken: Option<&SpokenText>) -> Value {
+        let Some(SpokenText { text, trust }) = spoken else { return Value::EMPTY };
+        self.limit_trust(*trust);
+        text.clone().into()
+    }
+
     /// Empty inside a card text.
     pub(crate) fn card_text(&mut self, text: Option<&Text>) -> Value {
         self.derived_text(text, TextForm::Trimmed, |text| remove_carriage_returns(space::trim(text)))
@@ -233,7 +245,7 @@ impl<'a> Call<'a> {
         }
         let before = self.text.get(self.place.bytes..self.span.start).unwrap_or_default();
         let units = if before.is_ascii() { before.len() } else { before.encode_utf16().count() };
-        let growth = if self.dialect.syntax().has_markers { markers::growth(before) } else { 0 };
+        let growth = if self.dialect.is_sillytavern() { markers::growth(before) } else { 0 };
         self.place.bytes = self.span.start;
         self.place.units += units + growth;
         self.place.units

@@ -1,6 +1,6 @@
 mod braces;
 
-use ctx_types::{Diagnostic, Fix, Span, excerpt, phrase};
+use ctx_types::{Code, Diagnostic, Fix, Phrase, Span, excerpt, phrase};
 
 use crate::codes;
 use crate::definition::{Arity, Definition, Form};
@@ -41,7 +41,7 @@ impl<'a> Checker<'a> {
     }
 
     fn text(&self, span: Span) -> &'a str {
-        self.source.get(span.start..span.end).unwrap_or_default()
+        &self.source[span.start..span.end]
     }
 
     pub(crate) fn find_name(&self, name: &str) -> Option<usize> {
@@ -51,14 +51,13 @@ impl<'a> Checker<'a> {
     pub(crate) fn find_callable(&self, name: Span) -> Option<usize> {
         let callable = |index: &usize| {
             let known = self.registry.definition(*index);
-            known.is_some_and(|known| known.arity.min == 0 && known.form == Form::Ordinary)
+            known.arity.min == 0 && known.form == Form::Ordinary
         };
         self.find(name).filter(callable)
     }
 
     pub(crate) fn form(&self, definition: Option<usize>) -> Form {
-        let known = definition.and_then(|index| self.registry.definition(index));
-        known.map_or(Form::Ordinary, |known| known.form)
+        definition.map_or(Form::Ordinary, |index| self.registry.definition(index).form)
     }
 
     /// Reports a wrong count, unless a block may supply the missing argument.
@@ -69,8 +68,7 @@ impl<'a> Checker<'a> {
         name: Span,
         arguments: usize,
     ) -> ArgumentCount {
-        let known = definition.and_then(|index| self.registry.definition(index));
-        let Some(known) = known else {
+        let Some(known) = definition.map(|index| self.registry.definition(index)) else {
             self.report_unknown(span, name);
             return ArgumentCount::Wrong;
         };
@@ -80,11 +78,11 @@ impl<'a> Checker<'a> {
         if arguments >= min && !is_extra {
             return ArgumentCount::Fits { takes_more };
         }
-        if arguments + 1 == min && self.dialect.syntax().has_blocks {
+        if arguments + 1 == min && self.dialect.is_sillytavern() {
             return ArgumentCount::OneMore;
         }
         self.findings.add(|| wrong_count(known, arguments).at_span(span));
-        if is_extra && self.dialect.syntax().ignores_extra_arguments {
+        if is_extra && self.dialect.is_aio() {
             ArgumentCount::Fits { takes_more: false }
         } else {
             ArgumentCount::Wrong
@@ -92,22 +90,19 @@ impl<'a> Checker<'a> {
     }
 
     pub(crate) fn report_count(&mut self, definition: usize, span: Span, arguments: usize) {
-        if let Some(known) = self.registry.definition(definition) {
-            self.findings.add(|| wrong_count(known, arguments).at_span(span));
-        }
+        let known = self.registry.definition(definition);
+        self.findings.add(|| wrong_count(known, arguments).at_span(span));
     }
 
     pub(crate) fn report_form(&mut self, span: Span, definition: usize, written_like: &str) {
-        let Some(known) = self.registry.definition(definition) else { return };
-        let name = &known.name;
+        let name = &self.registry.definition(definition).name;
         let message =
             phrase!("`{name}` is written differently in this macro syntax; it is left unchanged", name);
-        let finding = || Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span);
-        self.findings.add(|| finding().with_help(phrase!("write it like `{like}`", like = written_like)));
+        self.warn(codes::UNREAD_CALL, span, message, phrase!("write it like `{like}`", like = written_like));
     }
 
-    pub(crate) fn definition(&self, definition: usize) -> Option<&'a Definition> {
-        self.registry.definition(definition)
+    pub(super) fn warn(&mut self, code: Code, span: Span, message: Phrase, help: Phrase) {
+        self.findings.add(|| Diagnostic::warning(code, message).at_span(span).with_help(help));
     }
 
     pub(crate) fn report_closer(&mut self, span: Span, name: Span) {
@@ -117,23 +112,20 @@ impl<'a> Checker<'a> {
         let text = self.text(name);
         let message = phrase!("`{{{{/{text}}}}}` closes no block; it is left unchanged", text);
         let help = phrase!("open the block with `{{{{{text} …}}}}` in the same text or argument", text);
-        let finding = || Diagnostic::warning(codes::UNMATCHED_CLOSER, message).at_span(span);
-        self.findings.add(|| finding().with_help(help));
+        self.warn(codes::UNMATCHED_CLOSER, span, message, help);
     }
 
     pub(crate) fn report_else(&mut self, span: Span) {
         let text = self.text(span);
         let message = phrase!("`{text}` is outside a condition; it expands to nothing", text);
-        let finding = || Diagnostic::warning(codes::UNMATCHED_CLOSER, message).at_span(span);
         let help = phrase!("write `{{{{if …}}}} … {{{{else}}}} … {{{{/if}}}}`, with at most one `else`");
-        self.findings.add(|| finding().with_help(help));
+        self.warn(codes::UNMATCHED_CLOSER, span, message, help);
     }
 
     pub(crate) fn report_pipe(&mut self, span: Span) {
         let message = phrase!("`|` is reserved in arguments; the macro is left unchanged");
-        let finding = || Diagnostic::warning(codes::RESERVED_PIPE, message).at_span(span);
-        self.findings
-            .add(|| finding().with_help(phrase!("use a block instead: `{{{{name}}}}a|b{{{{/name}}}}`")));
+        let help = phrase!("use a block instead: `{{{{name}}}}a|b{{{{/name}}}}`");
+        self.warn(codes::RESERVED_PIPE, span, message, help);
     }
 
     pub(crate) fn report_unknown(&mut self, span: Span, name: Span) {

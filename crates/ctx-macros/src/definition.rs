@@ -4,8 +4,7 @@ use std::sync::Arc;
 use ctx_types::{Phrase, Trust, phrase};
 
 use crate::call::{Call, Failure, Value};
-use crate::dialect::DialectSet;
-use crate::state::Scope;
+use crate::dialect::Dialect;
 
 /// Body of a macro: returns the value of one call.
 pub type ExpandFn = dyn Fn(&mut Call<'_>) -> Result<Value, Failure> + Send + Sync;
@@ -45,8 +44,8 @@ pub struct Definition {
     pub volatile: bool,
     /// Whether all calls without arguments return the same value within a run. Evaluated once per text.
     pub constant: bool,
-    /// Macro syntaxes that have it; all by default.
-    pub dialects: DialectSet,
+    /// Only macro syntax that has it; by default `None`: all have it.
+    pub dialect: Option<Dialect>,
     /// Heading in lists; [`Topic::Other`] by default.
     pub topic: Topic,
     /// Highest trust of the value. Arguments and variables can only lower it.
@@ -60,10 +59,6 @@ pub struct Definition {
     pub(crate) form: Form,
     /// Keeps escapes from arguments or variables.
     pub(crate) echoes: bool,
-    /// Scope of the variable named by the first argument.
-    pub(crate) variables: Option<Scope>,
-    /// Overwrites the variable without reading it.
-    pub(crate) replaces: bool,
 }
 
 /// Subject of a macro, used as a heading in lists.
@@ -136,7 +131,7 @@ impl Definition {
             changes_state: false,
             volatile: false,
             constant: false,
-            dialects: DialectSet::ALL,
+            dialect: None,
             topic: Topic::default(),
             trust: Trust::Preset,
             description: String::new(),
@@ -144,8 +139,6 @@ impl Definition {
             expand: Arc::new(expand),
             form: Form::Ordinary,
             echoes: false,
-            variables: None,
-            replaces: false,
         }
     }
 
@@ -184,10 +177,10 @@ impl Definition {
         self
     }
 
-    /// Sets the macro syntaxes that have it.
+    /// Sets the only macro syntax that has it.
     #[must_use]
-    pub fn dialects(mut self, dialects: DialectSet) -> Self {
-        self.dialects = dialects;
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = Some(dialect);
         self
     }
 
@@ -218,23 +211,19 @@ impl Definition {
         self
     }
 
-    pub(crate) const fn for_variables(mut self, scope: Scope) -> Self {
-        self.variables = Some(scope);
-        self
-    }
-
-    pub(crate) const fn replaces(mut self) -> Self {
-        self.replaces = true;
-        self
-    }
-
-    pub(crate) const fn is_shown(&self) -> bool {
-        self.variables.is_none() || !self.changes_state || self.echoes
-    }
-
     pub(crate) fn echoes(mut self) -> Self {
         self.echoes = true;
         self
+    }
+
+    /// Returns whether a macro syntax has it.
+    pub fn is_in(&self, dialect: Dialect) -> bool {
+        self.dialect.is_none_or(|only| only == dialect)
+    }
+
+    /// Returns the macro syntaxes that have it.
+    pub fn dialects(&self) -> impl Iterator<Item = Dialect> {
+        Dialect::ALL.into_iter().filter(|dialect| self.is_in(*dialect))
     }
 
     /// Returns the name and the aliases.
@@ -247,14 +236,8 @@ impl fmt::Debug for Definition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Definition")
             .field("name", &self.name)
-            .field("aliases", &self.aliases)
             .field("arity", &self.arity)
-            .field("changes_state", &self.changes_state)
-            .field("volatile", &self.volatile)
-            .field("constant", &self.constant)
-            .field("dialects", &self.dialects)
-            .field("topic", &self.topic)
-            .field("trust", &self.trust)
+            .field("dialect", &self.dialect)
             .finish_non_exhaustive()
     }
 }

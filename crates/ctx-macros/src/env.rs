@@ -175,6 +175,16 @@ pub struct MacroPorts {
     pub tools: Option<Arc<dyn ToolCatalog>>,
 }
 
+impl Env {
+    pub(crate) fn user_name(&self) -> Text {
+        self.user.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| "User".into())
+    }
+
+    pub(crate) fn agent_name(&self) -> Text {
+        self.char.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| "Assistant".into())
+    }
+}
+
 impl Conversation {
     pub(crate) fn number(&self) -> u64 {
         self.id_hash.or_else(|| self.id.as_deref().map(string_hash::hash_text)).unwrap_or(0)

@@ -2,7 +2,7 @@
 
 use memchr::memchr_iter;
 
-use crate::expansion::{Output, Writer, writer_of};
+use crate::expansion::{Output, Writer};
 use crate::registry::Registry;
 
 pub(crate) fn is_in(text: &str) -> bool {
@@ -30,7 +30,7 @@ pub(crate) fn remove(output: &mut Output, registry: &Registry) {
 fn is_escapable(writer: Writer, registry: &Registry) -> bool {
     match writer {
         Writer::Template | Writer::Variable { .. } => true,
-        Writer::Macro { definition, .. } => writer_of(registry, definition).is_some_and(|known| known.echoes),
+        Writer::Macro { definition, .. } => registry.definition(definition as usize).echoes,
     }
 }
 

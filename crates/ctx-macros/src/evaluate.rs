@@ -26,16 +26,8 @@ struct Evaluator<'a> {
     has_escapes: bool,
     depth: usize,
     outermost: OutermostCall,
-    lone: LoneCall,
     /// By definition index.
     constants: Vec<Option<(Text, Writer)>>,
-}
-
-/// Avoids a copy if one call is the whole result.
-#[derive(Default)]
-struct LoneCall {
-    is_possible: bool,
-    value: Option<(Text, Writer)>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -56,27 +48,14 @@ struct ValuedCall<'k> {
 impl<'a> Evaluator<'a> {
     fn new(run: Run<'a>, depth: usize) -> Self {
         let has_escapes = run.template.has_escapes();
-        let (outermost, lone) = (OutermostCall::default(), LoneCall::default());
-        Self { run, has_escapes, depth, outermost, lone, constants: Vec::new() }
+        Self { run, has_escapes, depth, outermost: OutermostCall::default(), constants: Vec::new() }
     }
 
     fn text(&mut self) -> (Text, Vec<OutputSegment>) {
         let template = self.run.template;
         let (source, nodes) = (template.text(), template.nodes());
-        let is_one_call = |call: &CallNode| {
-            matches!(call.target, Target::Macro(_)) && call.span.len() == source.len() && !self.has_escapes
-        };
-        self.lone.is_possible = matches!(nodes, [Node::Call(call)] if is_one_call(call));
-        let mut output = if self.lone.is_possible {
-            Output::default()
-        } else {
-            Output::with_capacity(template.usual_len(), nodes.len())
-        };
+        let mut output = Output::with_capacity(template.usual_len(), nodes.len());
         let evaluated = self.sequence(nodes, &mut output);
-        if let Some((text, writer)) = self.lone.value.take() {
-            let pieces = OutputSegment::from_text(&text, writer);
-            return (text, pieces);
-        }
         if let Err(EvaluationError(finding)) = evaluated {
             self.run.findings.add_always(*finding);
             output.truncate(self.outermost.output);
@@ -143,9 +122,7 @@ impl<'a> Evaluator<'a> {
         if self.constants.is_empty() {
             self.constants.resize(self.run.template.registry().len(), None);
         }
-        if let Some(place) = self.constants.get_mut(definition) {
-            *place = Some((value, writer));
-        }
+        self.constants[definition] = Some((value, writer));
     }
 
     /// A trim at the ends of a branch applies around the condition.
@@ -202,10 +179,7 @@ impl<'a> Evaluator<'a> {
         output: &mut Output,
     ) -> Result<(), EvaluationError> {
         let template = self.run.template;
-        let Some(known) = template.registry().definition(definition) else {
-            self.keep(span, arguments, |trust| Writer::from_macro(definition, trust), output);
-            return Ok(());
-        };
+        let known = template.registry().definition(definition);
         let (value, trust) = self.run.invoke(known, template.text(), span, arguments);
         let made = ValuedCall { known, writer: Writer::from_macro(definition, trust), span };
         match &value {
@@ -213,14 +187,14 @@ impl<'a> Evaluator<'a> {
                 if known.constant && arguments.is_empty() && !known.echoes {
                     self.remember(definition, text.clone(), made.writer);
                 }
-                self.write_shared(made, text, output)
+                self.write(made, text, output)
             }
             Ok(Value::Str(text)) => self.write(made, text, output),
             Ok(Value::Template(text)) => {
                 let depth = self.depth + 1;
                 let expand = |run: Run<'_>| Evaluator::new(run, depth).card_text();
                 let (text, trust) = self.run.card_text(text, trust, span, expand)?;
-                self.write_shared(
+                self.write(
                     ValuedCall { writer: Writer::from_macro(definition, trust), ..made },
                     &text,
                     output,
@@ -237,21 +211,6 @@ impl<'a> Evaluator<'a> {
                 Ok(())
             }
         }
-    }
-
-    #[inline]
-    fn write_shared(
-        &mut self,
-        made: ValuedCall<'_>,
-        text: &Text,
-        output: &mut Output,
-    ) -> Result<(), EvaluationError> {
-        if self.lone.is_possible && self.depth == 0 && !may_escape(made.known, text) {
-            self.take_output(text.len(), made.span)?;
-            self.lone.value = Some((text.clone(), made.writer));
-            return Ok(());
-        }
-        self.write(made, text, output)
     }
 
     #[inline]
@@ -285,7 +244,7 @@ impl<'a> Evaluator<'a> {
         output: &mut Output,
     ) {
         let mut from = span.start;
-        if self.run.template.dialect().syntax().expands_inside_text {
+        if self.run.template.dialect().is_sillytavern() {
             for argument in arguments {
                 let writer = if argument.is_template { Writer::Template } else { writer(argument.trust) };
                 output.push(self.source(Span::new(from, argument.span.start)), Writer::Template);
@@ -301,7 +260,7 @@ impl<'a> Evaluator<'a> {
     }
 
     fn source(&self, span: Span) -> &'a str {
-        self.run.template.text().get(span.start..span.end).unwrap_or_default()
+        &self.run.template.text()[span.start..span.end]
     }
 }
 

@@ -1,9 +1,7 @@
-use std::ops::Range;
 use std::sync::Arc;
 
 use ctx_types::{Diagnostic, Segment, Source, SourceKind, Span, Text, Trust};
 
-use crate::definition::Definition;
 use crate::registry::Registry;
 use crate::space_set::SpaceSet;
 
@@ -81,11 +79,11 @@ impl Expansion {
                     continue;
                 }
                 Writer::Macro { definition, trust } => {
-                    (writer_of(registry, definition).map(|known| Arc::clone(&known.name)), trust)
+                    (&registry.definition(definition as usize).name, trust)
                 }
-                Writer::Variable { trust } => (Some(Arc::clone(&variable)), trust),
+                Writer::Variable { trust } => (&variable, trust),
             };
-            let source = Source { id, ..Source::new(SourceKind::Macro, trust) };
+            let source = Source::new(SourceKind::Macro, trust).with_id(id.clone());
             segments.push(Segment { span, source, via: vec![origin.clone()] });
         }
         segments
@@ -170,14 +168,14 @@ impl Output {
         if let Some(set) = other.dropped_before {
             self.trim(set);
         }
-        other.copier().copy(0..other.len(), self);
+        let mut start = 0;
+        for piece in &other.pieces {
+            self.push(&other.text[start..piece.end], piece.writer);
+            start = piece.end;
+        }
         if let Some(set) = other.dropped {
             self.trim(set);
         }
-    }
-
-    pub(crate) const fn copier(&self) -> Copier<'_> {
-        Copier { from: self, piece: 0 }
     }
 
     pub(crate) const fn len(&self) -> usize {
@@ -203,10 +201,10 @@ impl Output {
         let mut text = String::with_capacity(self.text.len() - places.len());
         let mut from = 0;
         for place in places {
-            text.push_str(self.text.get(from..*place).unwrap_or_default());
+            text.push_str(&self.text[from..*place]);
             from = place + 1;
         }
-        text.push_str(self.text.get(from..).unwrap_or_default());
+        text.push_str(&self.text[from..]);
         let mut pieces: Vec<OutputSegment> = Vec::with_capacity(self.pieces.len());
         let mut removed = 0;
         for piece in &self.pieces {
@@ -232,44 +230,11 @@ impl Output {
     }
 }
 
-pub(crate) struct Copier<'o> {
-    from: &'o Output,
-    /// Contains the end of the last range.
-    piece: usize,
-}
-
-impl Copier<'_> {
-    /// Ranges must be ascending. Amortized linear in the length.
-    pub(crate) fn copy(&mut self, range: Range<usize>, into: &mut Output) {
-        let mut at = range.start;
-        while let Some(piece) = self.from.pieces.get(self.piece) {
-            let end = piece.end.min(range.end);
-            if at < end {
-                into.push(self.from.text.get(at..end).unwrap_or_default(), piece.writer);
-                at = end;
-            }
-            if at >= range.end {
-                return;
-            }
-            self.piece += 1;
-        }
-    }
-}
-
 impl Writer {
     #[inline]
     pub(crate) fn from_macro(definition: usize, trust: Trust) -> Self {
-        Self::Macro { definition: u32::try_from(definition).unwrap_or(u32::MAX), trust }
-    }
-}
-
-pub(crate) fn writer_of(registry: &Registry, definition: u32) -> Option<&Definition> {
-    registry.definition(usize::try_from(definition).ok()?)
-}
-
-impl OutputSegment {
-    pub(crate) fn from_text(text: &str, writer: Writer) -> Vec<Self> {
-        if text.is_empty() { Vec::new() } else { vec![Self { end: text.len(), writer }] }
+        let definition = u32::try_from(definition).expect("a registry has few macros");
+        Self::Macro { definition, trust }
     }
 }
 

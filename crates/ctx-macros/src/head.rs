@@ -3,7 +3,7 @@
 use ctx_types::{Span, space};
 use memchr::memchr3;
 
-use crate::dialect::{Dialect, NameSyntax};
+use crate::dialect::Dialect;
 use crate::registry::name_len;
 use crate::state::Scope;
 use crate::tree::Operator;
@@ -41,9 +41,9 @@ pub(crate) const COMMENT: &str = "//";
 
 /// `from` is the offset after the opening braces. Linear in the consumed source.
 pub(crate) fn read(source: &str, from: usize, dialect: Dialect) -> Head {
-    match dialect.syntax().names {
-        NameSyntax::ToSeparator => read_to_separator(source, from),
-        NameSyntax::Flagged => read_flags(source, from),
+    match dialect {
+        Dialect::Aio => read_to_separator(source, from),
+        Dialect::SillyTavern => read_flags(source, from),
     }
 }
 
@@ -75,6 +75,8 @@ fn read_to_separator(source: &str, from: usize) -> Head {
     Head::new(trim_span(source, from, source.len()), Follow::Text { resume: source.len() })
 }
 
+/// Optional flags and an identifier, then `::`, or `:` or white space and a single argument. `.` and `$`
+/// introduce variables.
 fn read_flags(source: &str, from: usize) -> Head {
     let (mut is_closer, mut keeps_space) = (false, false);
     let mut at = space::skip(source, from);

@@ -4,23 +4,10 @@ use jiff::civil::{Date, DateTime, ISOWeekDate, Time, Weekday};
 use jiff::fmt::temporal::Pieces;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
+use crate::dates::locale;
+
 /// Limits the work.
 const MAX_BYTES: usize = 64;
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 /// Parses a date and returns milliseconds since the Unix epoch.
 ///
@@ -156,9 +143,12 @@ fn date(year: &str, month: i8, day: &str) -> Option<Date> {
 }
 
 fn month(word: &str) -> Option<i8> {
-    let word = word.trim_end_matches('.').to_ascii_lowercase();
-    let is_month = |name: &&str| word.len() >= 3 && name.starts_with(&word);
-    (1..).zip(MONTHS).find(|(_, name)| is_month(name)).map(|(number, _)| number)
+    let word = word.trim_end_matches('.');
+    let is_month = |month: &i8| {
+        let start = locale::english().month(*month).get(..word.len().max(3));
+        start.is_some_and(|start| start.eq_ignore_ascii_case(word))
+    };
+    (1..=12).find(is_month)
 }
 
 /// Parses `22h 30m 05s 123ms`.

@@ -72,7 +72,7 @@ impl Parser<'_> {
                 self.check.report_unclosed(span.start, head.name);
                 // In an unclosed `{{.name<user>`, `<` is not a comparison but part of a marker.
                 let marker = markers::find_angle_marker(self.source, span.end - 1, &self.check);
-                if let Some(marker) = marker.filter(|_| self.dialect.syntax().has_markers) {
+                if let Some(marker) = marker.filter(|_| self.dialect.is_sillytavern()) {
                     self.take_marker(marker);
                 }
             }
@@ -224,7 +224,7 @@ impl Parser<'_> {
                 let opener = Opener { definition, span, keeps_space: head.keeps_space };
                 self.may_begin_block(opener, Some(arguments), count);
             }
-            _ if self.dialect.syntax().expands_inside_text => self.push_text(inner_end, span.end),
+            _ if self.dialect.is_sillytavern() => self.push_text(inner_end, span.end),
             _ => {
                 self.nodes.truncate(first_node);
                 self.nodes.push(Node::Text(span));
@@ -278,7 +278,7 @@ impl Parser<'_> {
             return;
         }
         self.nodes.push(Node::text(start, end));
-        if self.dialect.syntax().reserves_pipes
+        if self.dialect.is_sillytavern()
             && let Some(call) = self.open.last_mut()
             && !call.is_piped
         {

@@ -1,12 +1,11 @@
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use ctx_types::{NearestName, nearest};
 
 use crate::builtins;
 use crate::definition::{Definition, Form};
-use crate::dialect::{Dialect, DialectSet};
+use crate::dialect::Dialect;
 
 /// Macros by name.
 ///
@@ -26,15 +25,7 @@ pub struct Registry {
     definitions: Arc<Vec<Definition>>,
     /// By lower-case name or alias. SillyTavern ignores case, so names must differ in more than case. Never
     /// iterated.
-    by_name: Arc<HashMap<Box<str>, Vec<NamedDefinition>, BuildHasherDefault<NameHasher>>>,
-}
-
-#[derive(Clone, Debug)]
-struct NamedDefinition {
-    name: Arc<str>,
-    is_lower: bool,
-    index: usize,
-    dialects: DialectSet,
+    by_name: Arc<HashMap<String, Vec<usize>>>,
 }
 
 /// Reason why a macro cannot be registered.
@@ -88,23 +79,21 @@ impl Registry {
         }
         let mut folded = Vec::new();
         for name in definition.names() {
-            let lower: Box<str> = name.to_lowercase().into();
-            let is_taken = |known: &NamedDefinition| known.dialects.overlaps(definition.dialects);
-            let is_twice = folded.iter().any(|(other, _)| *other == lower);
-            if is_twice || self.find_named(&lower).iter().any(is_taken) {
+            let lower = name.to_lowercase();
+            let is_taken =
+                |known: &usize| self.definitions[*known].dialects().any(|dialect| definition.is_in(dialect));
+            if folded.contains(&lower) || self.find_named(&lower).iter().any(is_taken) {
                 return Err(RegisterError::Duplicate { name: name.to_string() });
             }
             if !is_name(name) && definition.form != Form::Comment {
                 return Err(RegisterError::BadName { name: name.to_string() });
             }
-            folded.push((lower, Arc::clone(name)));
+            folded.push(lower);
         }
         let index = self.definitions.len();
         let by_name = Arc::make_mut(&mut self.by_name);
-        for (lower, name) in folded {
-            let is_lower = *lower == *name;
-            let named = NamedDefinition { name, is_lower, index, dialects: definition.dialects };
-            by_name.entry(lower).or_default().push(named);
+        for lower in folded {
+            by_name.entry(lower).or_default().push(index);
         }
         Arc::make_mut(&mut self.definitions).push(definition);
         Ok(())
@@ -112,7 +101,7 @@ impl Registry {
 
     /// Finds a macro by name or alias.
     pub fn get(&self, name: &str, dialect: Dialect) -> Option<&Definition> {
-        self.find(name, dialect).and_then(|index| self.definition(index))
+        self.find(name, dialect).map(|index| self.definition(index))
     }
 
     /// Returns all macros in registration order.
@@ -129,17 +118,17 @@ impl Registry {
     }
 
     #[inline]
-    pub(crate) fn definition(&self, index: usize) -> Option<&Definition> {
-        self.definitions.get(index)
+    pub(crate) fn definition(&self, index: usize) -> &Definition {
+        &self.definitions[index]
     }
 
     pub(crate) fn find(&self, name: &str, dialect: Dialect) -> Option<usize> {
         let is_lower = name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
         let known = if is_lower { self.find_named(name) } else { self.find_named(&name.to_lowercase()) };
-        let known = known.iter().find(|known| known.dialects.contains(dialect))?;
-        let is_same = is_lower && known.is_lower;
-        let is_meant = is_same || !dialect.syntax().is_case_sensitive || *known.name == *name;
-        is_meant.then_some(known.index)
+        let is_known = |index: &&usize| self.definitions[**index].is_in(dialect);
+        let index = *known.iter().find(is_known)?;
+        let is_same = || self.definitions[index].names().any(|known| **known == *name);
+        (!dialect.is_aio() || is_same()).then_some(index)
     }
 
     pub(crate) fn dialect_of(&self, name: &str) -> Option<Dialect> {
@@ -147,43 +136,12 @@ impl Registry {
     }
 
     pub(crate) fn nearest(&self, name: &str, dialect: Dialect) -> Option<NearestName<'_>> {
-        let known = self.definitions.iter().filter(|known| known.dialects.contains(dialect));
+        let known = self.definitions.iter().filter(|known| known.is_in(dialect));
         nearest(name, known.flat_map(Definition::names).map(|known| &**known))
     }
 
-    fn find_named(&self, lower: &str) -> &[NamedDefinition] {
+    fn find_named(&self, lower: &str) -> &[usize] {
         self.by_name.get(lower).map(Vec::as_slice).unwrap_or_default()
-    }
-}
-
-/// Fast hash for short, trusted names.
-#[derive(Clone, Copy, Debug, Default)]
-struct NameHasher(u64);
-
-impl NameHasher {
-    const fn add(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    const fn value(self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
-}
-
-impl Hasher for NameHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        let mut words = bytes.chunks_exact(8);
-        for word in words.by_ref() {
-            self.add(word.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)));
-        }
-        self.add(words.remainder().iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
-    }
-
-    /// Ignores the terminator byte of `str`.
-    fn write_u8(&mut self, _: u8) {}
-
-    fn finish(&self) -> u64 {
-        self.value()
     }
 }
 

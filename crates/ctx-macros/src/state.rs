@@ -87,17 +87,9 @@ pub enum Scope {
 #[derive(Clone, Debug)]
 struct Variable {
     value: Text,
-    kind: VariableKind,
-    trust: Trust,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum VariableKind {
-    Text,
     /// Result of arithmetic.
-    Number,
-    /// In the format written by this crate.
-    List,
+    is_number: bool,
+    trust: Trust,
 }
 
 impl State {
@@ -135,9 +127,9 @@ impl State {
     /// Returns the variables as JSON, sorted by name. Results of arithmetic are numbers; other values are
     /// strings.
     pub fn variables_json(&self, scope: Scope) -> Map<String, Value> {
-        let json = |variable: &Variable| match variable.kind {
-            VariableKind::Number => number::json(&variable.value),
-            VariableKind::Text | VariableKind::List => Value::from(variable.value.as_str()),
+        let json = |variable: &Variable| {
+            let Variable { value, is_number, .. } = variable;
+            if *is_number { number::json(value) } else { Value::from(value.as_str()) }
         };
         self.set(scope).iter().map(|(name, variable)| (name.to_string(), json(variable))).collect()
     }
@@ -153,7 +145,7 @@ impl State {
         value: Text,
         trust: Trust,
     ) -> Result<(), Failure> {
-        self.put(scope, name, Variable { value, kind: VariableKind::Text, trust })
+        self.put(scope, name, Variable { value, is_number: false, trust })
     }
 
     /// Sets a variable to a number, formatted as in JavaScript.
@@ -162,22 +154,7 @@ impl State {
     /// As for [`State::set_variable`].
     pub fn set_number(&mut self, scope: Scope, name: &str, value: f64, trust: Trust) -> Result<(), Failure> {
         let value = Text::from(number::write(value));
-        self.put(scope, name, Variable { value, kind: VariableKind::Number, trust })
-    }
-
-    /// `value` has no white space between elements.
-    pub(crate) fn set_list(
-        &mut self,
-        scope: Scope,
-        name: &str,
-        value: Text,
-        trust: Trust,
-    ) -> Result<(), Failure> {
-        self.put(scope, name, Variable { value, kind: VariableKind::List, trust })
-    }
-
-    pub(crate) fn is_list(&self, scope: Scope, name: &str) -> bool {
-        self.set(scope).get(name).is_some_and(|variable| variable.kind == VariableKind::List)
+        self.put(scope, name, Variable { value, is_number: true, trust })
     }
 
     /// Removes a variable and returns whether it was set.

@@ -49,15 +49,13 @@ pub struct MacroUse<'t> {
     pub span: Span,
     /// Whether the value can change between turns.
     pub volatile: bool,
-    /// Whether the call affects later calls.
-    pub changes_state: bool,
 }
 
 impl Template {
     /// Compiles a text with the macros of a registry.
     pub fn parse(text: &Text, dialect: Dialect, registry: &Registry) -> Self {
         let (nodes, diagnostics) = parse::parse(text, dialect, registry);
-        let has_escapes = dialect.syntax().unescapes_at_the_end && escape::is_in(text);
+        let has_escapes = dialect.is_sillytavern() && escape::is_in(text);
         let compiled = CompiledTemplate { nodes, diagnostics, has_escapes, hash: OnceLock::new() };
         Self { text: text.clone(), dialect, compiled: Arc::new(compiled), registry: registry.clone() }
     }
@@ -98,14 +96,12 @@ impl Template {
         let span = call.span;
         match call.target {
             Target::Macro(definition) | Target::If { definition, .. } => {
-                let Definition { name, volatile, changes_state, .. } =
-                    self.registry.definition(definition)?;
-                Some(MacroUse { name, span, volatile: *volatile, changes_state: *changes_state })
+                let Definition { name, volatile, .. } = self.registry.definition(definition);
+                Some(MacroUse { name, span, volatile: *volatile })
             }
             Target::Variable(access) => {
-                let name = self.text.get(access.name.start..access.name.end)?;
-                let changes_state = access.operator.changes_state();
-                Some(MacroUse { name, span, volatile: false, changes_state })
+                let name = &self.text[access.name.start..access.name.end];
+                Some(MacroUse { name, span, volatile: false })
             }
             Target::TooDeep => None,
         }

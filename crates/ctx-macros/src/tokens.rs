@@ -33,8 +33,7 @@ pub(crate) enum TokenKind {
 
 /// Each `Open` has its `Close`.
 pub(crate) fn read(source: &str, dialect: Dialect, check: &Checker<'_>) -> Vec<Token> {
-    let markers =
-        if dialect.syntax().has_markers { markers::find(source, check) } else { Markers::default() };
+    let markers = if dialect.is_sillytavern() { markers::find(source, check) } else { Markers::default() };
     let mut lexer = Lexer { source, dialect, check, markers, open: Vec::new(), tokens: Vec::new() };
     let mut at = 0;
     while let Some(next) = lexer.take(at) {
@@ -113,14 +112,14 @@ impl Lexer<'_, '_> {
     fn take_braces(&mut self, place: usize) -> usize {
         let bytes = self.source.as_bytes();
         let is_escaped = place > 0 && bytes.get(place - 1) == Some(&b'\\');
-        if is_escaped && self.dialect.syntax().escapes_calls {
+        if is_escaped && self.dialect.is_aio() {
             self.push(Span::new(place - 1, place), TokenKind::Escape);
             return place + 2;
         }
         let braces = bytes.iter().skip(place).take_while(|byte| **byte == b'{').count();
         let start = place + braces - 2;
         let head = head::read(self.source, start + 2, self.dialect);
-        if self.dialect.syntax().has_markers
+        if self.dialect.is_sillytavern()
             && let Some(marker) = markers::find_zone_marker(self.source, start, head.name.start, self.check)
         {
             return self.push(marker.span, TokenKind::Marker(marker));
@@ -131,7 +130,7 @@ impl Lexer<'_, '_> {
             (Follow::Close { end }, false) => (end, TokenKind::Bare(head)),
             (Follow::Arguments { start, .. }, true) => (start, TokenKind::CloserWithArguments(head)),
             (Follow::Arguments { start, separator }, false) => {
-                let has_filters = self.dialect.syntax().reserves_pipes && head.variable.is_none();
+                let has_filters = self.dialect.is_sillytavern() && head.variable.is_none();
                 self.open.push(OpenToken { token: self.tokens.len(), separator, has_filters });
                 (start, TokenKind::Open(head))
             }

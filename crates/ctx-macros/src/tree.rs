@@ -136,29 +136,4 @@ impl Operator {
     pub(crate) const fn has_value(self) -> bool {
         !matches!(self, Self::Get | Self::Increment | Self::Decrement)
     }
-
-    pub(crate) const fn may_skip_value(self) -> bool {
-        matches!(self, Self::Or | Self::OrElse | Self::OrSet | Self::OrElseSet)
-    }
-
-    pub(crate) const fn changes_state(self) -> bool {
-        match self {
-            Self::Set
-            | Self::Add
-            | Self::Subtract
-            | Self::Increment
-            | Self::Decrement
-            | Self::OrSet
-            | Self::OrElseSet => true,
-            Self::Get
-            | Self::Or
-            | Self::OrElse
-            | Self::Equal
-            | Self::NotEqual
-            | Self::Greater
-            | Self::GreaterEqual
-            | Self::Less
-            | Self::LessEqual => false,
-        }
-    }
 }

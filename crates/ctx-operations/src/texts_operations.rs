@@ -78,13 +78,12 @@ pub(crate) fn macros(mut input: Map<String, Value>) -> Result<Value, OperationEr
     crate::given::finish(&input)?;
     let wanted = name.as_deref().map(|name| macro_dialect(Some(name))).transpose()?;
     let registry = Registry::builtin();
-    let is_meant =
-        |known: &&ctx_macros::Definition| wanted.is_none_or(|dialect| known.dialects.contains(dialect));
+    let is_meant = |known: &&ctx_macros::Definition| wanted.is_none_or(|dialect| known.is_in(dialect));
     let definition = |known: &ctx_macros::Definition| {
         json!({
             "name": known.name,
             "aliases": known.aliases,
-            "dialects": known.dialects.iter().map(Dialect::as_str).collect::<Vec<_>>(),
+            "dialects": known.dialects().map(Dialect::as_str).collect::<Vec<_>>(),
             "arguments": { "min": known.arity.min, "max": known.arity.max },
             "description": known.description,
             "example": known.example,

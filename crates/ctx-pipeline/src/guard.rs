@@ -1,6 +1,6 @@
 //! Checks that no processor breaks the group of a tool call and its results.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use ctx_types::{Decision, Message, Outcome, Role, SourceKind, each_group, phrase};
@@ -29,15 +29,10 @@ pub(crate) fn repair(before: &[Message], after: &mut Vec<Message>) -> Groups {
     if only_oldest_removed(before, &groups, after) {
         return Groups::Intact;
     }
-    let mut sought = MessageLookup::new(before, after);
-    let mut found: Vec<GroupPlaces> = Vec::with_capacity(groups.len());
-    for group in groups {
-        match sought.find(before.get(group).unwrap_or_default()) {
-            Ok(Some(group)) => found.push(group),
-            Ok(None) => {}
-            Err(member) => return Groups::Broken { member },
-        }
-    }
+    let found = match find_groups(before, groups, after) {
+        Ok(found) => found,
+        Err(member) => return Groups::Broken { member },
+    };
     match find_foreign_messages(&found, after) {
         Err(member) => Groups::Broken { member },
         Ok(moves) if moves.is_empty() => Groups::Intact,
@@ -67,13 +62,15 @@ fn only_oldest_removed(before: &[Message], groups_before: &[Range<usize>], after
 
 /// A call converted to plain text is a different message, so its group is broken unless all members are
 /// removed.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Identity<'a> {
     source: (SourceKind, Option<&'a str>, Option<usize>),
     role: Role,
     calls: Vec<&'a str>,
     /// Id of the answered call.
     answers: Option<&'a str>,
+    /// Number of equal messages before it.
+    number: usize,
 }
 
 impl<'a> Identity<'a> {
@@ -88,54 +85,51 @@ impl<'a> Identity<'a> {
             role: message.role,
             calls: message.tool_calls.iter().map(|call| &*call.id).collect(),
             answers: message.tool_call_id.as_deref(),
+            number: 0,
         })
     }
 }
 
-/// Positions after a processor, and counts before it.
-struct MessageLookup<'a>(HashMap<Identity<'a>, Places>);
-
-#[derive(Default)]
-struct Places {
-    before: usize,
-    /// Ascending; without those already found.
-    after: std::collections::VecDeque<usize>,
+fn identities(messages: &[Message]) -> Vec<Option<Identity<'_>>> {
+    let mut counts: HashMap<Identity<'_>, usize> = HashMap::new();
+    let mut numbered = |message| {
+        let identity = Identity::from_message(message)?;
+        let count = counts.entry(identity.clone()).or_default();
+        *count += 1;
+        Some(Identity { number: *count - 1, ..identity })
+    };
+    messages.iter().map(&mut numbered).collect()
 }
 
-impl<'a> MessageLookup<'a> {
-    fn new(before: &'a [Message], after: &'a [Message]) -> Self {
-        let mut places: HashMap<Identity<'a>, Places> = HashMap::new();
-        for identity in before.iter().filter_map(Identity::from_message) {
-            places.entry(identity).or_default().before += 1;
+/// Returns the remaining groups. A missing or duplicated member is an error.
+fn find_groups(
+    before: &[Message],
+    groups: Vec<Range<usize>>,
+    after: &[Message],
+) -> Result<Vec<GroupPlaces>, String> {
+    let (old, new) = (identities(before), identities(after));
+    let known: HashSet<&Identity<'_>> = old.iter().flatten().collect();
+    let mut places: HashMap<&Identity<'_>, usize> = HashMap::new();
+    for (at, identity) in new.iter().enumerate() {
+        let Some(identity) = identity else { continue };
+        if identity.number > 0 && !known.contains(identity) {
+            return Err(name(&after[at]));
         }
-        for (index, message) in after.iter().enumerate() {
-            if let Some(identity) = Identity::from_message(message) {
-                places.entry(identity).or_default().after.push_back(index);
-            }
-        }
-        Self(places)
+        places.insert(identity, at);
     }
-
-    fn find(&mut self, members: &'a [Message]) -> Result<Option<GroupPlaces>, String> {
-        let mut found = Vec::with_capacity(members.len());
-        let mut missing = None;
-        for member in members {
-            let places = Identity::from_message(member).and_then(|identity| self.0.get_mut(&identity));
-            let Some(places) = places.filter(|places| places.after.len() <= places.before) else {
-                return Err(name(member));
-            };
-            places.before -= 1;
-            match places.after.pop_front() {
-                Some(place) => found.push(place),
-                None => missing = Some(member),
-            }
-        }
-        match missing {
-            Some(_) if found.is_empty() => Ok(None),
-            Some(member) => Err(name(member)),
-            None => GroupPlaces::new(members, found).map(Some),
+    let mut found = Vec::with_capacity(groups.len());
+    for group in groups {
+        let place = |at: &usize| old[*at].as_ref().and_then(|identity| places.get(identity)).copied();
+        let own: Vec<usize> = group.clone().filter_map(|at| place(&at)).collect();
+        if own.len() == group.len() {
+            found.push(GroupPlaces::new(&before[group], own)?);
+        } else if let Some(missing) =
+            group.clone().rfind(|at| place(at).is_none()).filter(|_| !own.is_empty())
+        {
+            return Err(name(&before[missing]));
         }
     }
+    Ok(found)
 }
 
 struct GroupPlaces {

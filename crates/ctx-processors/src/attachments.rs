@@ -16,7 +16,7 @@ mod target;
 mod timeout;
 mod write;
 
-pub use policy::AttachmentPolicy;
+pub(crate) use policy::AttachmentPolicy;
 
 pub(crate) use file_resolver::{FileCounts, FileResolver, TranscriptionSettings};
 pub(crate) use loader::not_cached_error;

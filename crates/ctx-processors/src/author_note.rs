@@ -1,12 +1,12 @@
 use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{
     Decision, DepthPoints, Injection, Order, Outcome, Persist as _, Placement, PresetMessage, Rank, Reader,
-    Role, Session, Side, Source, SourceKind, Text, Trust, phrase,
+    Role, Session, Side, Source, SourceKind, SourcedText, Text, Trust, phrase,
 };
 use serde_json::Value;
 
 use crate::gap_lanes::{Lanes, lane};
-use crate::injection_text::InjectionText;
+use crate::injection_text::{push_expansion, push_lines, push_separator};
 use crate::macro_values::{AgentMacros, MacroContext, MacroParts};
 use crate::settings::{ROLES, optional};
 use crate::window::InstructingInput;
@@ -72,7 +72,7 @@ impl TypedProcessor for AuthorNote {
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledAuthorNote {
         CompiledAuthorNote {
-            macros: self.0.for_agent(input.agent),
+            macros: AgentMacros::new(input.agent, &self.0, &mut |_| ()),
             settings: NoteSettings::read(&mut input.settings),
             lanes: Lanes::read(&mut input.settings),
         }
@@ -95,7 +95,7 @@ impl TypedProcessor for AuthorNote {
         let (env, mut state) = compiled.macros.start(cx);
         let text = compiled.compose(&note, around, MacroContext { env: &env, state: &mut state });
         cx.draft.set_macros(state);
-        if !text.is_blank() {
+        if !text.text.trim().is_empty() {
             let lane = compiled.lanes.of(note.role) + note.lane_shift;
             cx.draft.inject(note.injection(text, lane));
         }
@@ -143,15 +143,14 @@ impl Note {
         }
     }
 
-    fn injection(&self, text: InjectionText, lane: i64) -> Injection {
-        let (text, written) = text.finish();
+    fn injection(&self, text: SourcedText, lane: i64) -> Injection {
         Injection {
             rank: Rank::Plugin,
             lane,
             placement: self.placement.clone(),
             role: self.role,
-            text,
-            written,
+            text: Text::from(text.text),
+            written: text.segments,
             source: source(),
             name: None,
             attachments: Vec::new(),
@@ -180,46 +179,46 @@ fn count_user_messages(cx: &PipelineContext<'_>) -> u64 {
 }
 
 impl CompiledAuthorNote {
-    fn compose(&self, note: &Note, around: Vec<Injection>, macros: MacroContext<'_>) -> InjectionText {
+    fn compose(&self, note: &Note, around: Vec<Injection>, macros: MacroContext<'_>) -> SourcedText {
         let MacroContext { env, state } = macros;
         let expansion = self.macros.parse(&note.text).expand(env, state, &source());
-        let mut middle = InjectionText::default();
-        middle.push_expansion(&expansion, &source());
+        let mut middle = SourcedText::default();
+        push_expansion(&mut middle, &expansion, &source());
         let profile = || {
-            let mut text = InjectionText::default();
+            let mut text = SourcedText::default();
             let origin = Source::new(SourceKind::Macro, Trust::User).with_id("persona");
-            text.push(env.persona.as_deref().unwrap_or_default(), &origin);
+            text.push(env.persona.as_deref().unwrap_or_default(), origin, Vec::new());
             text
         };
         let is_above =
             |one: &Injection| matches!(one.placement, Placement::Anchor { side: Side::Before, .. });
         let (above, below): (Vec<_>, Vec<_>) = around.into_iter().partition(is_above);
-        let lines = |injections: Vec<Injection>| {
-            let mut text = InjectionText::default();
-            text.push_lines(injections);
+        let lines = |injections: &[Injection]| {
+            let mut text = SourcedText::default();
+            push_lines(&mut text, injections);
             text
         };
-        let mut parts = vec![lines(above)];
+        let mut parts = vec![lines(&above)];
         parts.extend((self.settings.profile == ProfilePosition::Top).then(profile));
         parts.push(middle);
         parts.extend((self.settings.profile == ProfilePosition::Bottom).then(profile));
-        parts.push(lines(below));
-        join(parts)
+        parts.push(lines(&below));
+        join(&parts)
     }
 }
 
 /// Joins parts with line breaks. Empty parts at the ends are dropped; those in between leave an empty line,
 /// as in `SillyTavern`.
-fn join(parts: Vec<InjectionText>) -> InjectionText {
-    let first = parts.iter().position(|part| !part.is_empty());
-    let last = parts.iter().rposition(|part| !part.is_empty());
-    let (Some(first), Some(last)) = (first, last) else { return InjectionText::default() };
-    let mut joined = InjectionText::default();
-    for (index, part) in parts.into_iter().enumerate().take(last + 1).skip(first) {
-        if index > first {
-            joined.push_separator("\n");
+fn join(parts: &[SourcedText]) -> SourcedText {
+    let is_filled = |part: &SourcedText| !part.text.is_empty();
+    let first = parts.iter().position(is_filled).unwrap_or(parts.len());
+    let end = parts.iter().rposition(is_filled).map_or(first, |last| last + 1);
+    let mut joined = SourcedText::default();
+    for (index, part) in parts[first..end].iter().enumerate() {
+        if index > 0 {
+            push_separator(&mut joined, "\n");
         }
-        joined.append(part);
+        joined.copy(&part.text, &part.segments, 0);
     }
     joined
 }

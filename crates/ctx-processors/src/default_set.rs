@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
 use ctx_anchors::AnchorRegistry;
-use ctx_macros::{MacroPorts, Registry as MacroRegistry};
 use ctx_pipeline::{ContextProcessor, ProcessorRegistry};
 
 use crate::macro_values::MacroParts;
@@ -12,29 +11,27 @@ use crate::{
     TokenLimiter, TranscriptionProcessor, VariableProcessor, WorldbookProcessor,
 };
 
-/// Returns the built-in processors in run order, with the application's anchors, macros, and macro ports.
+/// Returns the built-in processors in run order, with the application's anchors and macros.
 ///
 /// ```
 /// use ctx_anchors::AnchorRegistry;
-/// use ctx_macros::{MacroPorts, Registry};
-/// use ctx_processors::default_set;
+/// use ctx_processors::{MacroParts, default_set};
 ///
-/// let registry = default_set(AnchorRegistry::system(), Registry::builtin(), MacroPorts::default());
+/// let registry = default_set(AnchorRegistry::system(), MacroParts::default());
 /// assert!(registry.get("token-limiter").is_some());
 /// ```
-pub fn default_set(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroPorts) -> ProcessorRegistry {
-    let parts = MacroParts { registry: macros.clone(), ports: ports.clone() };
+pub fn default_set(anchors: AnchorRegistry, macros: MacroParts) -> ProcessorRegistry {
     let processors: [Arc<dyn ContextProcessor>; 20] = [
         Arc::new(SessionLoader),
-        Arc::new(RegexProcessor::new(macros.clone(), ports.clone())),
+        Arc::new(RegexProcessor(macros.clone())),
         Arc::new(TranscriptionProcessor),
-        Arc::new(WorldbookProcessor(parts.clone())),
-        Arc::new(AuthorNote(parts.clone())),
-        Arc::new(DialogueExamples(parts.clone())),
-        Arc::new(InjectionAssembler::new(anchors, macros, ports.clone())),
-        Arc::new(SpeakerNames(ports)),
+        Arc::new(WorldbookProcessor(macros.clone())),
+        Arc::new(AuthorNote(macros.clone())),
+        Arc::new(DialogueExamples(macros.clone())),
+        Arc::new(InjectionAssembler::new(anchors, macros.clone())),
+        Arc::new(SpeakerNames(macros.clone())),
         Arc::new(MergeInjections),
-        Arc::new(GenerationPrompt(parts)),
+        Arc::new(GenerationPrompt(macros)),
         Arc::new(VariableProcessor),
         Arc::new(RequestCompressor),
         Arc::new(RecallProcessor),

@@ -58,8 +58,9 @@ impl TypedProcessor for DialogueExamples {
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledDialogueExamples {
         let settings = ExampleSettings::read(&mut input.settings);
-        let macros = self.0.for_agent(input.agent);
-        CompiledDialogueExamples { header: macros.parse(&settings.header), macros, settings }
+        let macros = AgentMacros::new(input.agent, &self.0, &mut |_| ());
+        let header = macros.parse(&Text::from(settings.header.as_str()));
+        CompiledDialogueExamples { macros, header, settings }
     }
 
     async fn run(

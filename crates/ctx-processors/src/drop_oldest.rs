@@ -3,7 +3,7 @@ use std::sync::Arc;
 use ctx_pipeline::PipelineContext;
 use ctx_tokens::Budget;
 use ctx_types::{
-    Content, Decision, Message, Outcome, Phrase, Role, Segment, Source, SourceKind, Span, Text, Trust,
+    Content, Decision, Message, Outcome, Phrase, Role, Source, SourceKind, SourcedText, Text, Trust,
     count_of, phrase,
 };
 
@@ -106,10 +106,13 @@ fn shorten(
     let Content::Text(text) = &message.content else { return None };
     let is_plain = message.tool_calls.is_empty() && message.reasoning.is_none();
     let (end, _) = text.char_indices().nth(retained).filter(|_| is_plain && retained > 0)?;
-    let marker = &settings.truncation_marker;
+    let mut cut = SourcedText::default();
+    cut.copy(&text[..end], &message.segments(), 0);
+    let source = Source::new(SourceKind::Formatter, Trust::Preset).with_id("token-limiter");
+    cut.push(&settings.truncation_marker, source, Vec::new());
     let mut shortened = (*message).clone();
-    shortened.content = Content::Text(Text::from(format!("{}{marker}", text.get(..end)?)));
-    shortened.written = cut_segments(message, end, marker.len());
+    shortened.content = Content::Text(Text::from(cut.text));
+    shortened.written = cut.segments;
     let kept = points.iter().map(|(_, point)| *point).chain([&shortened]);
     let costing = MessageCosts::as_limiter(cx);
     let tokens: u64 = kept.map(|message| costing.cost(message)).sum();
@@ -119,17 +122,4 @@ fn shorten(
         ..Decision::new(Outcome::Cut, message.source.clone(), reason)
     };
     (tokens <= left).then_some(ShortenedMessage { index: *index, message: shortened, decision })
-}
-
-fn cut_segments(message: &Message, end: usize, marker: usize) -> Vec<Segment> {
-    let mut segments: Vec<Segment> = message.segments().into_owned();
-    segments.retain(|segment| segment.span.start < end);
-    if let Some(last) = segments.last_mut() {
-        last.span.end = last.span.end.min(end);
-    }
-    if marker > 0 {
-        let source = Source::new(SourceKind::Formatter, Trust::Preset).with_id("token-limiter");
-        segments.push(Segment { span: Span::new(end, end + marker), source, via: Vec::new() });
-    }
-    segments
 }

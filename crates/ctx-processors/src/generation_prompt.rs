@@ -41,9 +41,11 @@ impl TypedProcessor for GenerationPrompt {
     }
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledGenerationPrompt {
-        let macros = self.0.for_agent(input.agent);
-        let mut text = |key, label| -> String { input.settings.read(ConfigField::text(key, label, "")) };
-        let templates = TEXTS.map(|(key, label)| macros.parse(&text(key, label)));
+        let macros = AgentMacros::new(input.agent, &self.0, &mut |_| ());
+        let templates = TEXTS.map(|(key, label)| {
+            let text: String = input.settings.read(ConfigField::text(key, label, ""));
+            macros.parse(&text.into())
+        });
         CompiledGenerationPrompt { macros, templates }
     }
 

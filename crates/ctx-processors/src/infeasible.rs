@@ -1,4 +1,5 @@
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use ctx_pipeline::SettingOrigin;
@@ -10,10 +11,10 @@ use crate::token_limiter::Units;
 /// No context fits the budget. Lists the parts, their contents, and their tokens.
 ///
 /// ```
-/// use ctx_processors::{Cause, Infeasible, RequestPart};
+/// use ctx_processors::{Cause, Infeasible};
 ///
-/// let written = RequestPart::later_stages(vec![("signature".to_owned(), 40)]);
-/// let infeasible = Infeasible { available: 30, cause: Cause::Overgrown, parts: vec![written] };
+/// let infeasible = Infeasible { available: 30, cause: Cause::Overgrown, parts: Vec::new() };
+/// let infeasible = infeasible.with_later_stages(30, vec![("signature".to_owned(), 40)]);
 /// assert_eq!(infeasible.needed(), 40);
 /// assert!(infeasible.to_string().ends_with("later processors 40 (signature)"));
 /// ```
@@ -49,15 +50,15 @@ pub enum Cause {
     },
 }
 
-/// A part of the messages and its largest contents.
+/// A part of the messages and its largest content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestPart {
     /// Kind of the part.
     pub kind: RequestPartKind,
     /// Number of tokens; negative if later processors shortened the messages.
     pub tokens: i64,
-    /// Up to 8 sources or processors with their tokens, largest first.
-    pub largest: Vec<(String, i64)>,
+    /// Source or processor with the most tokens.
+    pub largest: (String, i64),
     /// Number of further contents.
     pub more: usize,
 }
@@ -97,10 +98,6 @@ impl RequestPartKind {
     }
 }
 
-const MAX_LARGEST: usize = 8;
-
-const SHOWN: usize = 1;
-
 impl Infeasible {
     pub(crate) fn undroppable(available: u32, costs: &[(&Message, u64)]) -> Self {
         let kinds = costs.iter().map(|(message, tokens)| (kind(message, false), *message, *tokens));
@@ -111,9 +108,7 @@ impl Infeasible {
     /// reserved for them.
     #[must_use]
     pub fn with_later_stages(mut self, available: u32, stages: Vec<(String, i64)>) -> Self {
-        if !stages.is_empty() {
-            self.parts.push(RequestPart::later_stages(stages));
-        }
+        self.parts.extend(RequestPart::new(RequestPartKind::LaterStages, stages));
         Self { available, ..self }
     }
 
@@ -135,41 +130,23 @@ impl RequestPart {
         parts(kinds)
     }
 
-    /// Creates the part for processors after the limiter, from their ids and tokens.
-    pub fn later_stages(stages: Vec<(String, i64)>) -> Self {
-        Self::new(RequestPartKind::LaterStages, stages)
-    }
-
-    fn new(kind: RequestPartKind, mut holders: Vec<(String, i64)>) -> Self {
+    fn new(kind: RequestPartKind, holders: Vec<(String, i64)>) -> Option<Self> {
         let tokens = holders.iter().map(|(_, tokens)| *tokens).fold(0, i64::saturating_add);
-        // The order does not depend on the number of loaded messages.
-        holders.sort_by(|(left, more), (right, less)| {
-            (Reverse(more), left.len(), left).cmp(&(Reverse(less), right.len(), right))
-        });
-        let more = holders.len().saturating_sub(MAX_LARGEST);
-        holders.truncate(MAX_LARGEST);
-        Self { kind, tokens, largest: holders, more }
+        let more = holders.len().saturating_sub(1);
+        // The choice does not depend on the number of loaded messages.
+        let rank = |(name, tokens): &(String, i64)| (*tokens, Reverse((name.len(), name.clone())));
+        let largest = holders.into_iter().max_by_key(rank)?;
+        Some(Self { kind, tokens, largest, more })
     }
 }
 
 fn parts<'m>(messages: impl Iterator<Item = (RequestPartKind, &'m Message, u64)>) -> Vec<RequestPart> {
-    let mut holders: Vec<(RequestPartKind, String, i64)> = messages
-        .filter(|(_, _, tokens)| *tokens > 0)
-        .map(|(kind, message, tokens)| {
-            let name = excerpt(&message.source.to_string()).into_owned();
-            (kind, name, i64::try_from(tokens).unwrap_or(i64::MAX))
-        })
-        .collect();
-    holders.sort_by_key(|(kind, ..)| *kind);
-    let of_a_kind = holders.chunk_by(|(left, ..), (right, ..)| left == right);
-    let part = |holders: &[(RequestPartKind, String, i64)]| {
-        let (kind, ..) = holders.first()?;
-        Some(RequestPart::new(
-            *kind,
-            holders.iter().map(|(_, name, tokens)| (name.clone(), *tokens)).collect(),
-        ))
-    };
-    of_a_kind.filter_map(part).collect()
+    let mut holders: BTreeMap<RequestPartKind, Vec<(String, i64)>> = BTreeMap::new();
+    for (kind, message, tokens) in messages.filter(|(_, _, tokens)| *tokens > 0) {
+        let name = excerpt(&message.source.to_string()).into_owned();
+        holders.entry(kind).or_default().push((name, i64::try_from(tokens).unwrap_or(i64::MAX)));
+    }
+    holders.into_iter().filter_map(|(kind, holders)| RequestPart::new(kind, holders)).collect()
 }
 
 fn kind(message: &Message, is_droppable: bool) -> RequestPartKind {
@@ -249,24 +226,14 @@ impl RequestPart {
     /// Describes the part and the largest of its contents.
     pub fn phrase(&self) -> Phrase {
         let part = phrase!("{kind} {tokens}", kind = Phrase::from(self.kind.as_str()), tokens = self.tokens);
-        if let ([(name, _)], 0) = (self.largest.as_slice(), self.more) {
-            return phrase!("{part} ({largest})", part, largest = Phrase::verbatim(name.as_str()));
+        let (name, tokens) = &self.largest;
+        match self.more {
+            0 => phrase!("{part} ({largest})", part, largest = Phrase::verbatim(name.as_str())),
+            more => {
+                let largest = Phrase::verbatim(format!("{name} {tokens}"));
+                phrase!("{part} ({largest} and {more} more)", part, largest, more)
+            }
         }
-        if self.largest.is_empty() {
-            return part;
-        }
-        let holder = |(name, tokens): &(String, i64)| Phrase::verbatim(format!("{name} {tokens}"));
-        let largest = Argument::list(self.largest.iter().take(SHOWN).map(holder), Divider::Comma);
-        match self.largest.len().saturating_sub(SHOWN) + self.more {
-            0 => phrase!("{part} ({largest})", part, largest),
-            more => phrase!("{part} ({largest} and {more} more)", part, largest, more),
-        }
-    }
-}
-
-impl fmt::Display for RequestPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.phrase().fmt(f)
     }
 }
 

@@ -1,5 +1,5 @@
 use ctx_anchors::{AnchorRegistry, Entry, Preset, RenderRequest, RenderedText, Target, assemble};
-use ctx_macros::{Dialect, Env, MacroPorts, Registry as MacroRegistry, State, Template};
+use ctx_macros::{Env, State, Template};
 use ctx_pipeline::{
     ConfigField, Descriptor, Inputs, PipelineContext, PrepareContext, PrepareInput, ProcessorResult,
     TypedProcessor,
@@ -7,27 +7,25 @@ use ctx_pipeline::{
 use ctx_types::{Content, ContentPart, Diagnostic, Text, TextCache};
 
 use crate::append_only::AppendOnly;
-use crate::macro_values::{MacroValues, macro_dialect};
+use crate::macro_values::{AgentMacros, MacroParts};
 use crate::settings::built_in;
 use crate::transcription_processor::resolve_placed_files;
 use crate::window::{LoadedWindow, window};
-use crate::worldbooks::Outlets;
 
 /// Expands macros, renders template anchors, and places entries and injections.
 #[derive(Clone, Debug)]
 pub struct InjectionAssembler {
     anchors: AnchorRegistry,
-    macros: MacroRegistry,
-    ports: MacroPorts,
+    parts: MacroParts,
 }
 
 impl InjectionAssembler {
     /// Processor id.
     pub const ID: &'static str = "injection-assembler";
 
-    /// Creates the processor with anchors, macros, and macro ports.
-    pub fn new(anchors: AnchorRegistry, macros: MacroRegistry, ports: MacroPorts) -> Self {
-        Self { anchors, macros, ports }
+    /// Creates the processor with anchors and macros.
+    pub fn new(anchors: AnchorRegistry, parts: MacroParts) -> Self {
+        Self { anchors, parts }
     }
 }
 
@@ -37,7 +35,7 @@ pub struct CompiledAssembler {
     preset: Preset,
     /// Templates of each content part; `None` for a part without text.
     templates: Vec<Vec<Option<Template>>>,
-    values: MacroValues,
+    macros: AgentMacros,
     /// Shares expanded texts between turns.
     memory: TextCache,
 }
@@ -90,21 +88,15 @@ impl TypedProcessor for InjectionAssembler {
         for diagnostic in found.into_iter().filter(|diagnostic| !used(diagnostic)) {
             cx.report(diagnostic);
         }
-        let (dialect, unknown) = macro_dialect(agent);
-        if let Some(finding) = unknown {
-            cx.report(finding);
-        }
-        let templates = preset.entries().iter().map(|entry| self.compile_entry(entry, dialect, cx)).collect();
-        let values = MacroValues::from_agent(agent, self.ports.clone(), &mut |finding| cx.report(finding));
-        let values = values.with_card_templates(dialect, &self.macros);
-        CompiledAssembler { preset, templates, values, memory: TextCache::default() }
+        let macros = AgentMacros::new(agent, &self.parts, &mut |finding| cx.report(finding));
+        let templates = preset.entries().iter().map(|entry| compile_entry(entry, &macros, cx)).collect();
+        CompiledAssembler { preset, templates, macros, memory: TextCache::default() }
     }
 
     async fn run(&self, compiled: &CompiledAssembler, cx: &mut PipelineContext<'_>) -> ProcessorResult {
         let turn = cx.inputs.turn;
         let mut state = cx.draft.macros_mut().clone();
-        let mut env = compiled.values.run_env(cx, &mut state);
-        env.outlets = Outlets::texts(cx.blackboard);
+        let env = compiled.macros.run_env(cx, &mut state);
         let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
         let mut window = window(cx.draft.take_messages(), skipped);
         let append_only = cx.blackboard.get::<AppendOnly>().cloned();
@@ -133,29 +125,22 @@ impl TypedProcessor for InjectionAssembler {
     }
 }
 
-impl InjectionAssembler {
-    fn compile_entry(
-        &self,
-        entry: &Entry,
-        dialect: Dialect,
-        cx: &mut PrepareContext,
-    ) -> Vec<Option<Template>> {
-        let mut compile = |part: usize, text: &Text| {
-            let template = Template::parse(text, dialect, &self.macros);
-            if entry.has_own_content() && entry.off_reason().is_none() {
-                let pointer = text_pointer(entry, part);
-                for diagnostic in template.diagnostics() {
-                    cx.report(diagnostic.clone().at_pointer(pointer.clone()));
-                }
+fn compile_entry(entry: &Entry, macros: &AgentMacros, cx: &mut PrepareContext) -> Vec<Option<Template>> {
+    let mut compile = |part: usize, text: &Text| {
+        let template = macros.parse(text);
+        if entry.has_own_content() && entry.off_reason().is_none() {
+            let pointer = text_pointer(entry, part);
+            for diagnostic in template.diagnostics() {
+                cx.report(diagnostic.clone().at_pointer(pointer.clone()));
             }
-            template
-        };
-        match &entry.content {
-            Content::Text(text) => vec![Some(compile(0, text))],
-            Content::Parts(parts) => {
-                let parts = parts.iter().enumerate();
-                parts.map(|(index, part)| part_text(part).map(|text| compile(index, text))).collect()
-            }
+        }
+        template
+    };
+    match &entry.content {
+        Content::Text(text) => vec![Some(compile(0, text))],
+        Content::Parts(parts) => {
+            let parts = parts.iter().enumerate();
+            parts.map(|(index, part)| part_text(part).map(|text| compile(index, text))).collect()
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use ctx_types::{
     Content, ContentPart, Decision, Message, Outcome, Phrase, Place, Role, Segment, SlotRank, Source,
-    SourceKind, Span, Text, Trust,
+    SourceKind, SourcedText, Text, Trust,
 };
 
 #[derive(Clone, Copy)]
@@ -39,7 +39,7 @@ impl MessageJoiner<'_> {
         if messages.len() < 2 {
             return messages.into_iter().next();
         }
-        let mut joined = JoinedContent::for_parts(&messages, self.separator);
+        let mut joined = JoinedContent::default();
         for message in &messages {
             joined.add(message, self.separator);
             if message.source.kind != SourceKind::Merged {
@@ -61,8 +61,7 @@ impl MessageJoiner<'_> {
         result.place = place.unwrap_or_default();
         result.attachments = attachments;
         result.placement.take_if(|_| !is_placed);
-        result.written = std::mem::take(&mut joined.segments);
-        result.content = joined.finish();
+        (result.content, result.written) = joined.finish();
         Some(result)
     }
 }
@@ -95,67 +94,51 @@ fn protection(place: Place) -> u8 {
 struct JoinedContent {
     /// Finished parts; empty while all content is text.
     parts: Vec<ContentPart>,
-    text: String,
-    len: usize,
-    segments: Vec<Segment>,
+    /// All text, and the length of the text in `parts`.
+    joined: SourcedText,
+    finished: usize,
 }
 
 impl JoinedContent {
-    fn for_parts(messages: &[Message], separator: &str) -> Self {
-        let said = || messages.iter().filter(|message| !message.content.is_empty());
-        let separators = said().count().saturating_sub(1);
-        let len: usize = said().map(|message| message.content.len()).sum();
-        let segments: usize = said().map(|message| message.written.len().max(1)).sum();
-        Self {
-            text: String::with_capacity(len + separators * separator.len()),
-            segments: Vec::with_capacity(segments + separators),
-            ..Self::default()
-        }
-    }
-
     fn add(&mut self, message: &Message, separator: &str) {
-        if self.len > 0 && !message.content.is_empty() {
-            self.push_segment(separator.len(), Source::new(SourceKind::Separator, Trust::Preset), Vec::new());
-            self.text.push_str(separator);
+        if !self.joined.text.is_empty() && !message.content.is_empty() {
+            self.joined.push(separator, Source::new(SourceKind::Separator, Trust::Preset), Vec::new());
         }
-        for segment in message.segments().iter() {
-            self.push_segment(segment.span.len(), segment.source.clone(), segment.via.clone());
-        }
+        let segments = message.segments();
+        let mut place = 0;
+        let mut add_text = |joined: &mut SourcedText, text: &str| {
+            joined.copy(text, &segments, place);
+            place += text.len();
+        };
         match &message.content {
-            Content::Text(text) => self.text.push_str(text),
-            Content::Parts(parts) => parts.iter().for_each(|part| self.add_part(part)),
-        }
-    }
-
-    fn add_part(&mut self, part: &ContentPart) {
-        match part {
-            ContentPart::Text(text) => self.text.push_str(text),
-            ContentPart::Other(_) => {
-                self.flush();
-                self.parts.push(part.clone());
+            Content::Text(text) => add_text(&mut self.joined, text),
+            Content::Parts(parts) => {
+                for part in parts {
+                    match part {
+                        ContentPart::Text(text) => add_text(&mut self.joined, text),
+                        ContentPart::Other(_) => {
+                            self.finish_text();
+                            self.parts.push(part.clone());
+                        }
+                    }
+                }
             }
         }
     }
 
-    fn push_segment(&mut self, len: usize, source: Source, via: Vec<Source>) {
-        if len > 0 {
-            self.segments.push(Segment { span: Span::new(self.len, self.len + len), source, via });
-            self.len += len;
+    fn finish_text(&mut self) {
+        if self.finished < self.joined.text.len() {
+            self.parts.push(ContentPart::Text(Text::from(&self.joined.text[self.finished..])));
+            self.finished = self.joined.text.len();
         }
     }
 
-    fn flush(&mut self) {
-        if !self.text.is_empty() {
-            self.parts.push(ContentPart::Text(Text::from(std::mem::take(&mut self.text))));
-        }
-    }
-
-    fn finish(mut self) -> Content {
+    fn finish(mut self) -> (Content, Vec<Segment>) {
         if self.parts.is_empty() {
-            return Content::Text(Text::from(self.text));
+            return (Content::Text(Text::from(self.joined.text)), self.joined.segments);
         }
-        self.flush();
-        Content::Parts(self.parts)
+        self.finish_text();
+        (Content::Parts(self.parts), self.joined.segments)
     }
 }
 

@@ -6,10 +6,9 @@
 //!
 //! ```
 //! use ctx_anchors::AnchorRegistry;
-//! use ctx_macros::{MacroPorts, Registry};
-//! use ctx_processors::default_set;
+//! use ctx_processors::{MacroParts, default_set};
 //!
-//! let set = default_set(AnchorRegistry::system(), Registry::builtin(), MacroPorts::default());
+//! let set = default_set(AnchorRegistry::system(), MacroParts::default());
 //! assert!(set.get("worldbook-processor").is_some());
 //! ```
 #![warn(clippy::disallowed_methods)]
@@ -65,7 +64,6 @@ use ctx_pipeline::ConfigField;
 
 pub use append_only::AppendOnly;
 pub use asset_resolver::AssetResolver;
-pub use attachments::AttachmentPolicy;
 pub use author_note::AuthorNote;
 pub use compression::{CompressionCache, compress_window};
 pub use convert_system_to_user::ConvertSystemToUser;
@@ -77,7 +75,7 @@ pub use generation_prompt::GenerationPrompt;
 pub use html::html_to_markdown;
 pub use infeasible::{Cause, Infeasible, RequestPart, RequestPartKind};
 pub use injection_assembler::InjectionAssembler;
-pub use macro_values::{MacroValues, macro_dialect};
+pub use macro_values::{AgentMacros, MacroParts, macro_dialect};
 pub use merge_consecutive_roles::MergeConsecutiveRoles;
 pub use merge_injections::MergeInjections;
 pub use merge_system_to_head::MergeSystemToHead;

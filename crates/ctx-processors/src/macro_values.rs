@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use ctx_macros::{
     AgentAssets, CardTexts, Conversation, Dialect, Env, MacroPorts, ModelValues, Registry, SpokenText, State,
-    Template, VirtualTime, VolatileVariables, codes, read_instant,
+    Template, VirtualTime, codes, read_instant,
 };
 use ctx_pipeline::PipelineContext;
 use ctx_types::ports::{ToolCatalog, ToolDefinition};
@@ -12,34 +12,56 @@ use ctx_types::{
 };
 use serde_json::Value;
 
-use crate::card_expansion::CardExpansion;
+use crate::card_expansion::{compile_card, expand_card};
 use crate::window::InstructingInput;
 use crate::worldbooks::Outlets;
 
 /// Limit for searches in the conversation.
 const LOOK_BACK: usize = 1_024;
 
-/// Macro values of an agent, computed once.
+/// The application's macros.
+#[derive(Clone, Debug)]
+pub struct MacroParts {
+    /// Macros available to texts.
+    pub registry: Registry,
+    /// Application data available to macros.
+    pub ports: MacroPorts,
+}
+
+/// The built-in macros without application data.
+impl Default for MacroParts {
+    fn default() -> Self {
+        Self { registry: Registry::builtin(), ports: MacroPorts::default() }
+    }
+}
+
+/// The macros of an agent, with the values of its card, computed once.
 ///
 /// ```
-/// use ctx_macros::MacroPorts;
-/// use ctx_processors::MacroValues;
+/// use ctx_processors::{AgentMacros, MacroParts};
 /// use ctx_types::{Agent, Session, TurnInput};
 ///
 /// let agent = Agent { name: Some("Ada".into()), ..Agent::default() };
-/// let values = MacroValues::from_agent(&agent, MacroPorts::default(), &mut |finding| panic!("{finding}"));
-/// let env = values.turn_env(None, &Session::new("s1"), &TurnInput::default());
+/// let macros = AgentMacros::new(&agent, &MacroParts::default(), &mut |finding| panic!("{finding}"));
+/// let env = macros.turn_env(None, &Session::new("s1"), &TurnInput::default());
 /// assert_eq!(env.char.as_deref(), Some("Ada"));
 /// ```
 #[derive(Clone, Debug)]
-pub struct MacroValues {
+pub struct AgentMacros {
     env: Env,
-    card: Option<Arc<CardExpansion>>,
+    /// For macro syntaxes that expand card texts before use.
+    card: Option<Arc<[Option<Template>]>>,
+    /// Macro syntax of the agent.
+    pub dialect: Dialect,
+    /// Macros available to texts.
+    pub registry: Registry,
 }
 
-impl MacroValues {
-    /// Reads the agent's values. Reports invalid ones.
-    pub fn from_agent(agent: &Agent, ports: MacroPorts, report: &mut dyn FnMut(Diagnostic)) -> Self {
+impl AgentMacros {
+    /// Reads the agent's macro syntax and values. Reports invalid ones.
+    pub fn new(agent: &Agent, parts: &MacroParts, report: &mut dyn FnMut(Diagnostic)) -> Self {
+        let (dialect, unknown) = macro_dialect(agent);
+        unknown.into_iter().for_each(&mut *report);
         let character = &agent.character.clone().unwrap_or_default();
         let nickname = character.nickname.as_deref().filter(|nickname| !nickname.trim().is_empty());
         let env = Env {
@@ -51,26 +73,17 @@ impl MacroValues {
             assets: AgentAssets::read(agent.assets.as_ref(), agent.kept.get("assetGroups")),
             virtual_time: virtual_time(agent, report),
             model: ModelValues { id: agent.model_id.as_deref().map(Text::from), ..ModelValues::default() },
-            ports,
+            ports: parts.ports.clone(),
             ..Env::default()
         };
-        Self { env, card: None }
+        let registry = parts.registry.clone();
+        let card = dialect.expands_card_texts().then(|| compile_card(&env, dialect, &registry).into());
+        Self { env, card, dialect, registry }
     }
 
-    /// Expands card texts before use, for macro syntaxes that require it.
-    #[must_use]
-    pub fn with_card_templates(mut self, dialect: Dialect, macros: &Registry) -> Self {
-        self.card = CardExpansion::compile(&self.env, dialect, macros).map(Arc::new);
-        self
-    }
-
-    /// Adds macros that insert a card or profile text which changes between turns, and the variables that
-    /// these texts set.
-    pub fn note_volatile_texts(&self, profile: Option<&UserProfile>, variables: &mut VolatileVariables) {
-        if let Some(card) = &self.card {
-            let persona = profile.and_then(|profile| profile.content.clone());
-            card.note_volatile(persona.as_ref(), variables);
-        }
+    /// Compiles a text.
+    pub fn parse(&self, text: &Text) -> Template {
+        Template::parse(text, self.dialect, &self.registry)
     }
 
     /// Adds the values of the user profile, the conversation, and the turn. O(1) for most conversations.
@@ -112,13 +125,11 @@ impl MacroValues {
         }
         env
     }
-}
 
-impl MacroValues {
     /// Adds the values of a pipeline run: those of the turn, and the token limits of request and response.
     ///
     /// Macros in card texts set their variables in `state`. An input that is an instruction is not a message.
-    pub fn run_env(&self, cx: &PipelineContext<'_>, state: &mut State) -> Env {
+    pub(crate) fn run_env(&self, cx: &PipelineContext<'_>, state: &mut State) -> Env {
         let inputs = &cx.inputs;
         let is_said = cx.blackboard.get::<InstructingInput>().is_none();
         let pending = inputs.turn.input.clone().filter(|_| is_said);
@@ -126,9 +137,16 @@ impl MacroValues {
         env.model.context_tokens = inputs.budget.window().map(u64::from);
         env.model.response_tokens = Some(u64::from(inputs.budget.reserve()));
         if let Some(card) = &self.card {
-            card.expand(&mut env, state);
+            expand_card(card, self.dialect, &self.registry, &mut env, state);
         }
+        env.outlets = Outlets::texts(cx.blackboard);
         env
+    }
+
+    /// Returns the values of a run and a copy of its variables, which macros in card texts do not change.
+    pub(crate) fn start(&self, cx: &mut PipelineContext<'_>) -> (Env, State) {
+        let state = cx.draft.macros_mut().clone();
+        (self.run_env(cx, &mut state.clone()), state)
     }
 }
 
@@ -268,45 +286,6 @@ fn whole_text(content: &Content) -> Text {
     match content {
         Content::Text(text) => text.clone(),
         Content::Parts(_) => Text::from(&*content.text()),
-    }
-}
-
-/// The application's macros.
-#[derive(Clone, Debug)]
-pub(crate) struct MacroParts {
-    pub(crate) registry: Registry,
-    pub(crate) ports: MacroPorts,
-}
-
-impl MacroParts {
-    /// Compiles the macros of an agent. The assembler reports invalid values.
-    pub(crate) fn for_agent(&self, agent: &Agent) -> AgentMacros {
-        let (dialect, _) = macro_dialect(agent);
-        let values = MacroValues::from_agent(agent, self.ports.clone(), &mut |_| {});
-        let values = values.with_card_templates(dialect, &self.registry);
-        AgentMacros { values, dialect, registry: self.registry.clone() }
-    }
-}
-
-/// The macros of an agent, with the values of its card.
-#[derive(Debug)]
-pub(crate) struct AgentMacros {
-    values: MacroValues,
-    pub(crate) dialect: Dialect,
-    registry: Registry,
-}
-
-impl AgentMacros {
-    pub(crate) fn parse(&self, text: &str) -> Template {
-        Template::parse(&Text::from(text), self.dialect, &self.registry)
-    }
-
-    /// Returns the values of a run, with the outlets, and a copy of its variables.
-    pub(crate) fn start(&self, cx: &mut PipelineContext<'_>) -> (Env, State) {
-        let state = cx.draft.macros_mut().clone();
-        let mut env = self.values.run_env(cx, &mut state.clone());
-        env.outlets = Outlets::texts(cx.blackboard);
-        (env, state)
     }
 }
 

@@ -1,7 +1,7 @@
 use ctx_compress::request::Meter;
 use ctx_pipeline::{PipelineContext, SettingsReader};
 use ctx_tokens::{ModelFacts, message_cost};
-use ctx_types::{Content, ContentPart, Message, Text, TokenCounter};
+use ctx_types::{Content, Message, TokenCounter};
 
 use crate::token_limiter::{LimiterSettings, TokenLimiter};
 
@@ -38,7 +38,7 @@ impl<'a> MessageCosts<'a> {
 
     /// Returns `None` if the message does not fit. A long text is counted only up to the limit.
     pub(crate) fn take(&self, message: &Message, left: u64) -> Option<u64> {
-        for text in texts(&message.content) {
+        for text in message.content.texts() {
             if text.len() as u64 > left && text.known_tokens(self.counter.encoding()).is_none() {
                 let limit = u32::try_from(left).unwrap_or(u32::MAX);
                 let count = self.counter.count_till_limit(text, limit)?;
@@ -52,7 +52,7 @@ impl<'a> MessageCosts<'a> {
     ///
     /// Exactness depends on the text alone: equal inputs give equal reports.
     pub(crate) fn text(&self, message: &Message) -> (u64, bool) {
-        texts(&message.content).fold((0, true), |(tokens, is_exact), text| match text.len() {
+        message.content.texts().fold((0, true), |(tokens, is_exact), text| match text.len() {
             0..=LONGEST_COUNTED => (tokens + u64::from(self.counter.count_text(text)), is_exact),
             len => (tokens + len as u64, false),
         })
@@ -77,16 +77,4 @@ pub fn cost_upper_bound(message: &Message, model: &ModelFacts) -> u64 {
         + message.name.as_ref().map_or(0, |name| name.len());
     let bytes = message.content.len() + calls.sum::<usize>() + ids;
     bytes as u64 + u64::from(model.overheads.per_message) + u64::from(model.overheads.per_name)
-}
-
-fn texts(content: &Content) -> impl Iterator<Item = &Text> {
-    let (one, parts) = match content {
-        Content::Text(text) => (Some(text), None),
-        Content::Parts(parts) => (None, Some(parts)),
-    };
-    let parts = parts.into_iter().flatten().filter_map(|part| match part {
-        ContentPart::Text(text) => Some(text),
-        ContentPart::Other(_) => None,
-    });
-    one.into_iter().chain(parts)
 }

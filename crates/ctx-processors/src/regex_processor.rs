@@ -1,18 +1,17 @@
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use ctx_macros::{MacroPorts, Registry as MacroRegistry, Template};
+use ctx_macros::Template;
 use ctx_pipeline::{
     ConfigField, Descriptor, PipelineContext, PrepareContext, PrepareInput, ProcessorError, ProcessorResult,
     TypedProcessor,
 };
 use ctx_types::{
-    Content, ContentPart, Decision, LogLine, Message, Outcome, Persist as _, Reader, RegexConfig, Role,
-    Segment, Source, SourceKind, Span, Text, Trust, count_of, phrase,
+    Decision, LogLine, Message, Outcome, Persist as _, Reader, RegexConfig, Role, Source, SourceKind,
+    SourcedText, Text, Trust, count_of, phrase,
 };
 use serde_json::{Value, json};
 
-use crate::macro_values::{MacroValues, macro_dialect};
+use crate::macro_values::{AgentMacros, MacroParts};
 use crate::regex_rules::{RewrittenText, RuleLimits, RuleRun, RuleSet, RuleSource, Stage, Subject, Target};
 use crate::settings::built_in;
 
@@ -22,17 +21,7 @@ use crate::settings::built_in;
 /// is treated as stored: rules for stored texts change it too. Messages that become blank are dropped by
 /// default.
 #[derive(Clone, Debug)]
-pub struct RegexProcessor {
-    macros: MacroRegistry,
-    ports: MacroPorts,
-}
-
-impl RegexProcessor {
-    /// Creates the processor with macros and macro ports.
-    pub fn new(macros: MacroRegistry, ports: MacroPorts) -> Self {
-        Self { macros, ports }
-    }
-}
+pub struct RegexProcessor(pub MacroParts);
 
 /// Rules of a run for texts that are not messages, on the blackboard.
 #[derive(Clone)]
@@ -63,7 +52,7 @@ impl std::fmt::Debug for ActiveRules {
 #[derive(Debug)]
 pub struct CompiledRules {
     rules: RuleSet,
-    values: MacroValues,
+    macros: AgentMacros,
     limits: RuleLimits,
     sends_white_space: bool,
 }
@@ -114,22 +103,20 @@ impl TypedProcessor for RegexProcessor {
         });
         let sources: Vec<RuleSource<'_>> = sources.collect();
         // The assembler reports these errors.
-        let (dialect, _) = macro_dialect(agent);
-        let values = MacroValues::from_agent(agent, self.ports.clone(), &mut |_| {});
-        let (rules, findings) = RuleSet::compile(&sources, dialect, &self.macros);
+        let macros = AgentMacros::new(agent, &self.0, &mut |_| ());
+        let (rules, findings) = RuleSet::compile(&sources, macros.dialect, &macros.registry);
         for finding in findings {
             cx.report(finding);
         }
         let limits = RuleLimits { steps: settings.steps, ..RuleLimits::default() };
-        Arc::new(CompiledRules { rules, values, limits, sends_white_space: settings.sends_white_space })
+        Arc::new(CompiledRules { rules, macros, limits, sends_white_space: settings.sends_white_space })
     }
 
     async fn run(&self, compiled: &Arc<CompiledRules>, cx: &mut PipelineContext<'_>) -> ProcessorResult {
         if compiled.rules.rules().is_empty() {
             return Ok(());
         }
-        let mut state = cx.draft.macros_mut().clone();
-        let env = compiled.values.run_env(cx, &mut state.clone());
+        let (env, mut state) = compiled.macros.start(cx);
         let mut found = Vec::new();
         let mut expand = |template: &Template, source: &Source| {
             let expansion = template.expand(&env, &mut state, source);
@@ -195,86 +182,34 @@ impl<'a> Changes<'a> {
     }
 
     fn change(&mut self, message: &Message, subject: Subject) -> Option<Message> {
-        match &message.content {
-            Content::Text(text) => {
-                let after = self.apply(text, subject);
-                let is_changed = after.is_changed();
-                is_changed.then(|| {
-                    let written = after.segments(self.rules, &message.segments());
-                    with_content(message, Content::Text(after.text), written)
-                })
-            }
-            Content::Parts(parts) => self.change_parts(message, parts, subject),
+        let rewritten: Vec<RewrittenText> =
+            message.content.texts().map(|text| self.apply(text, subject)).collect();
+        if !rewritten.iter().any(RewrittenText::is_changed) {
+            return None;
         }
-    }
-
-    fn change_parts(
-        &mut self,
-        message: &Message,
-        parts: &[ContentPart],
-        subject: Subject,
-    ) -> Option<Message> {
-        let mut texts = Texts::new(message);
-        let parts = parts.iter().map(|part| match part {
-            ContentPart::Text(text) => {
-                let after = self.apply(text, subject);
-                texts.add(text.len(), &after, self.rules);
-                ContentPart::Text(after.text)
-            }
-            ContentPart::Other(_) => part.clone(),
+        let segments = message.segments();
+        let (mut new, mut place) = (SourcedText::default(), 0);
+        let mut rewritten = rewritten.into_iter();
+        let content = message.content.map_texts(|text| {
+            let after = rewritten.next().expect("one result per text");
+            let mut before = SourcedText::default();
+            before.copy(text, &segments, place);
+            new.copy(&after.text, &after.segments(self.rules, &before.segments), 0);
+            place += text.len();
+            after.text
         });
-        let content = Content::Parts(parts.collect());
-        texts.is_changed.then(|| with_content(message, content, texts.after))
+        let mut changed = message.clone();
+        changed.content = content;
+        changed.written = new.segments;
+        Some(changed)
     }
 
     fn apply(&mut self, text: &Text, subject: Subject) -> RewrittenText {
         let rewritten = self.run.apply(text, subject);
         for rule in rewritten.changed_by() {
-            if let Some(count) = self.counts.get_mut(*rule) {
-                *count += 1;
-            }
+            self.counts[*rule] += 1;
         }
         rewritten
-    }
-}
-
-fn with_content(message: &Message, content: Content, written: Vec<Segment>) -> Message {
-    let mut message = message.clone();
-    message.content = content;
-    message.written = written;
-    message
-}
-
-struct Texts<'a> {
-    before: Cow<'a, [Segment]>,
-    len_before: usize,
-    len: usize,
-    after: Vec<Segment>,
-    is_changed: bool,
-}
-
-impl<'a> Texts<'a> {
-    fn new(message: &'a Message) -> Self {
-        Self { before: message.segments(), len_before: 0, len: 0, after: Vec::new(), is_changed: false }
-    }
-
-    fn add(&mut self, len: usize, rewritten: &RewrittenText, rules: &RuleSet) {
-        let (start, end) = (self.len_before, self.len_before + len);
-        let own = self.before.iter().filter(|segment| segment.span.start < end && segment.span.end > start);
-        let own = own.map(|segment| Segment {
-            span: Span::new(segment.span.start.max(start) - start, segment.span.end.min(end) - start),
-            ..segment.clone()
-        });
-        let own: Vec<Segment> = own.collect();
-        let segments = rewritten.segments(rules, &own).into_iter();
-        let moved = segments.map(|segment| Segment {
-            span: Span::new(segment.span.start + self.len, segment.span.end + self.len),
-            ..segment
-        });
-        self.after.extend(moved);
-        self.len_before = end;
-        self.len += rewritten.text.len();
-        self.is_changed |= rewritten.is_changed();
     }
 }
 
@@ -298,9 +233,7 @@ fn commit(cx: &mut PipelineContext<'_>, changed: Vec<(usize, Message)>, sends_wh
         } else if is_blank && index != newest {
             emptied.push(index);
         }
-        if let Some(slot) = messages.get_mut(index) {
-            *slot = message;
-        }
+        messages[index] = message;
     }
     for index in emptied.into_iter().rev() {
         let message = messages.remove(index);

@@ -1,6 +1,6 @@
 //! Edits message texts and tracks the source of every byte.
 
-use ctx_types::{Content, ContentPart, Message, Segment, Source, Span, Text};
+use ctx_types::{Message, Source, SourcedText, Span, Text, sources_in};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Edit {
@@ -19,119 +19,38 @@ pub(crate) fn rewrite(
     mut edits: impl FnMut(&str) -> Vec<Edit>,
     share: impl Fn(Text) -> Text,
 ) -> bool {
-    let mut rewriting = MessageRewrite { old: message.segments().into_owned(), ..MessageRewrite::default() };
-    let mut is_changed = false;
-    let mut text = |text: &Text, rewriting: &mut MessageRewrite| {
-        let edits = edits(text);
-        is_changed |= !edits.is_empty();
-        if edits.is_empty() { rewriting.keep(text) } else { share(rewriting.apply(text, edits)) }
-    };
-    let content = match &message.content {
-        Content::Text(whole) => Content::Text(text(whole, &mut rewriting)),
-        Content::Parts(parts) => Content::Parts(
-            parts
-                .iter()
-                .map(|part| match part {
-                    ContentPart::Text(part) => ContentPart::Text(text(part, &mut rewriting)),
-                    ContentPart::Other(_) => part.clone(),
-                })
-                .collect(),
-        ),
-    };
-    if is_changed {
-        message.content = content;
-        message.written = rewriting.new;
+    let edits: Vec<Vec<Edit>> = message.content.texts().map(|text| edits(text)).collect();
+    if edits.iter().all(Vec::is_empty) {
+        return false;
     }
-    is_changed
-}
-
-#[derive(Default)]
-struct MessageRewrite {
-    old: Vec<Segment>,
-    /// First old segment that ends after `place`.
-    next: usize,
-    place: usize,
-    new: Vec<Segment>,
-    copied: Option<usize>,
-    len: usize,
-}
-
-impl MessageRewrite {
-    fn keep(&mut self, text: &Text) -> Text {
-        self.copy(text.len());
-        text.clone()
-    }
-
-    fn apply(&mut self, text: &Text, edits: Vec<Edit>) -> Text {
-        let mut out = String::with_capacity(text.len());
-        let mut from = 0;
-        for edit in edits {
-            out.push_str(text.get(from..edit.span.start).unwrap_or_default());
-            self.copy(edit.span.start.saturating_sub(from));
-            out.push_str(&edit.text);
-            self.replace(edit.span.len(), edit.text.len(), edit.source);
-            from = edit.span.end;
+    let segments = message.segments();
+    let (mut new, mut place) = (SourcedText::default(), 0);
+    let mut edits = edits.into_iter();
+    let content = message.content.map_texts(|text| {
+        let (start, mut from) = (new.text.len(), 0);
+        let edits = edits.next().expect("one list per text");
+        let is_changed = !edits.is_empty();
+        for Edit { span, text: words, source } in edits {
+            new.copy(&text[from..span.start], &segments, place + from);
+            let via = sources_in(&segments, Span::new(place + span.start, place + span.end));
+            new.push(&words, source, via);
+            from = span.end;
         }
-        out.push_str(text.get(from..).unwrap_or_default());
-        self.copy(text.len().saturating_sub(from));
-        Text::from(out)
-    }
-
-    fn copy(&mut self, bytes: usize) {
-        for (index, len) in self.advance(bytes) {
-            self.len += len;
-            match (self.new.last_mut(), self.old.get(index)) {
-                (Some(last), _) if self.copied == Some(index) => last.span.end = self.len,
-                (_, Some(old)) => {
-                    self.new.push(Segment { span: Span::new(self.len - len, self.len), ..old.clone() });
-                }
-                (_, None) => {}
-            }
-            self.copied = Some(index);
-        }
-    }
-
-    fn replace(&mut self, bytes: usize, written: usize, source: Source) {
-        let mut via: Vec<Source> = Vec::new();
-        for (index, _) in self.advance(bytes) {
-            let old = self.old.get(index).into_iter();
-            for one in old.flat_map(|old| std::iter::once(&old.source).chain(&old.via)) {
-                if !via.contains(one) {
-                    via.push(one.clone());
-                }
-            }
-        }
-        if written > 0 {
-            self.new.push(Segment { span: Span::new(self.len, self.len + written), source, via });
-            self.len += written;
-            self.copied = None;
-        }
-    }
-
-    /// Returns segment indexes and lengths of the next bytes.
-    fn advance(&mut self, bytes: usize) -> Vec<(usize, usize)> {
-        let end = self.place + bytes;
-        let mut passed = Vec::new();
-        while let Some(segment) = self.old.get(self.next).filter(|segment| segment.span.start < end) {
-            let upto = segment.span.end.min(end);
-            if upto > self.place {
-                passed.push((self.next, upto - self.place));
-                self.place = upto;
-            }
-            if segment.span.end > end {
-                break;
-            }
-            self.next += 1;
-        }
-        self.place = end;
-        passed
-    }
+        new.copy(&text[from..], &segments, place + from);
+        place += text.len();
+        if is_changed { share(Text::from(&new.text[start..])) } else { text.clone() }
+    });
+    message.content = content;
+    message.written = new.segments;
+    true
 }
 
 #[cfg(test)]
 mod tests {
     use ctx_types::{Role, SourceKind, Trust, is_partition};
     use proptest::prelude::*;
+
+    use ctx_types::{Content, ContentPart, Segment};
 
     use super::*;
 

@@ -1,12 +1,11 @@
 use std::sync::Arc;
 
-use ctx_macros::MacroPorts;
 use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Message, Place, Role, Source, SourceKind, Span, Text, Trust};
 
 use serde_json::Value;
 
-use crate::macro_values::MacroValues;
+use crate::macro_values::{AgentMacros, MacroParts};
 use crate::rewrite::{Edit, rewrite};
 use crate::settings::optional;
 use crate::window::is_after_conversation;
@@ -18,12 +17,12 @@ use crate::window::is_after_conversation;
 /// providers require. With `whiteSpace: send`, texts of the conversation lose carriage returns, and only empty
 /// messages are not sent, as in `SillyTavern`.
 #[derive(Clone, Debug)]
-pub struct SpeakerNames(pub(crate) MacroPorts);
+pub struct SpeakerNames(pub(crate) MacroParts);
 
 /// Settings and names of [`SpeakerNames`].
 #[derive(Debug)]
 pub struct CompiledNames {
-    values: MacroValues,
+    macros: AgentMacros,
     settings: NameSettings,
 }
 
@@ -57,14 +56,14 @@ impl TypedProcessor for SpeakerNames {
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledNames {
         CompiledNames {
-            values: MacroValues::from_agent(input.agent, self.0.clone(), &mut |_| {}),
+            macros: AgentMacros::new(input.agent, &self.0, &mut |_| ()),
             settings: NameSettings::read(&mut input.settings),
         }
     }
 
     async fn run(&self, compiled: &CompiledNames, cx: &mut PipelineContext<'_>) -> ProcessorResult {
-        let CompiledNames { values, settings: NameSettings { mode, sends_white_space } } = compiled;
-        let env = values.turn_env(cx.inputs.profile, cx.inputs.session, cx.inputs.turn);
+        let CompiledNames { macros, settings: NameSettings { mode, sends_white_space } } = compiled;
+        let env = macros.turn_env(cx.inputs.profile, cx.inputs.session, cx.inputs.turn);
         let session = cx.inputs.session;
         let is_said = |message: &Message| {
             let is_there = message.place == Place::History || is_after_conversation(message);

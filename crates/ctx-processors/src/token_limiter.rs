@@ -181,9 +181,7 @@ impl Units {
         let is_point = |index: &usize| messages.get(*index).is_some_and(is_one_of_several);
         let points = (0..units.end(units.ends.len())).filter(is_point);
         for index in indexes.into_iter().take(settled).chain(points) {
-            if let Some(is_member) = units.is_member.get_mut(index) {
-                *is_member = true;
-            }
+            units.is_member[index] = true;
         }
         units
     }

@@ -2,12 +2,13 @@ use std::borrow::Cow;
 
 use ctx_compress::mask::Language;
 use ctx_pipeline::{
-    Descriptor, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
+    Descriptor, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, SettingsReader,
+    TypedProcessor,
 };
 use ctx_types::{Agent, Content, Message, Source, SourceKind, Span, Trust};
 use serde_json::Value;
 
-use crate::asset_resolver::counts_line;
+use crate::asset_resolver::{AssetResolver, counts_line};
 use crate::attachments::{AttachmentPolicy, FileCounts, FileResolver, TranscriptionSettings};
 use crate::rewrite::{Edit, rewrite};
 use crate::settings::built_in;
@@ -102,7 +103,8 @@ async fn resolve_files(
     is_wanted: impl Fn(&Message) -> bool,
 ) -> Result<(), ProcessorError> {
     let Some(settings) = cx.blackboard.get::<TranscriptionSettings>().cloned() else { return Ok(()) };
-    let policy = cx.blackboard.get::<AttachmentPolicy>().copied();
+    let policy = cx.config_of(AssetResolver::ID);
+    let policy = policy.map(|config| AttachmentPolicy::read(&mut SettingsReader::new(config)));
     let done = FileResolver::new(&cx.inputs, policy, Some(settings)).run(cx, is_wanted).await?;
     if done != FileCounts::default() {
         cx.log(counts_line(&done));

@@ -142,9 +142,7 @@ fn show(
     if !changed.is_empty() {
         let messages = cx.draft.messages_mut();
         for (index, message) in changed {
-            if let Some(place) = messages.get_mut(index) {
-                *place = message;
-            }
+            messages[index] = message;
         }
     }
     let more = showing.unknown.len().saturating_sub(MAX_UNKNOWN);

@@ -107,7 +107,7 @@ impl TypedProcessor for WorldbookProcessor {
         let options = WorldbookOptions::read(input);
         let PrepareInput { agent, cx, .. } = input;
         let selection = Selection::new(agent, &options.own.books, cx);
-        let macros = self.0.for_agent(agent);
+        let macros = AgentMacros::new(agent, &self.0, &mut |_| ());
         let book_cache =
             BookCache::new(selection, options.scan.clone(), macros.dialect, self.0.registry.clone());
         for finding in &book_cache.agent_books().findings {

@@ -26,6 +26,33 @@ impl Content {
         }
     }
 
+    /// Returns the text, or the texts of the parts.
+    pub fn texts(&self) -> impl Iterator<Item = &Text> {
+        let (text, parts) = match self {
+            Self::Text(text) => (Some(text), &[][..]),
+            Self::Parts(parts) => (None, parts.as_slice()),
+        };
+        text.into_iter().chain(parts.iter().filter_map(|part| match part {
+            ContentPart::Text(text) => Some(text),
+            ContentPart::Other(_) => None,
+        }))
+    }
+
+    /// Returns the content with other texts.
+    #[must_use]
+    pub fn map_texts(&self, mut change: impl FnMut(&Text) -> Text) -> Self {
+        match self {
+            Self::Text(text) => Self::Text(change(text)),
+            Self::Parts(parts) => {
+                let parts = parts.iter().map(|part| match part {
+                    ContentPart::Text(text) => ContentPart::Text(change(text)),
+                    ContentPart::Other(_) => part.clone(),
+                });
+                Self::Parts(parts.collect())
+            }
+        }
+    }
+
     /// Returns the content without parts that are not objects, and without text parts that have no text.
     ///
     /// The file keeps these parts, and its reader reports them.

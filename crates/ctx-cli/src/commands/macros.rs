@@ -34,8 +34,7 @@ pub(crate) fn run(language: Language, arguments: &MacrosArguments) -> Result<Exi
 
 fn list(language: Language, arguments: &MacrosListArguments) -> Result<Exit> {
     let registry = Registry::builtin();
-    let is_meant =
-        |known: &&Definition| arguments.dialect.is_none_or(|dialect| known.dialects.contains(dialect));
+    let is_meant = |known: &&Definition| arguments.dialect.is_none_or(|dialect| known.is_in(dialect));
     let definitions = registry.iter().filter(is_meant);
     if arguments.json {
         show::json(&definitions.map(definition_json).collect::<Value>())?;
@@ -79,7 +78,7 @@ fn definition_json(definition: &Definition) -> Value {
 }
 
 fn dialects(definition: &Definition) -> Vec<&'static str> {
-    definition.dialects.iter().map(Dialect::as_str).collect()
+    definition.dialects().map(Dialect::as_str).collect()
 }
 
 fn expand(language: Language, arguments: &MacrosExpandArguments) -> Result<Exit> {

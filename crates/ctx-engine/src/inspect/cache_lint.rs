@@ -1,270 +1,222 @@
 //! Finds text that changes every turn. Providers cache a request by prefix, byte for byte.
+//!
+//! Assembles sample turns with different times, seeds, and conversations, and compares the entries above the
+//! conversation.
 
-use std::collections::{BTreeMap, HashMap};
-
-use ctx_anchors::{Entry, EntryPart, Preset};
-use ctx_macros::{Dialect, Registry, Template, VolatileVariables};
+use ctx_macros::MacroUse;
+use ctx_processors::MergeSystemToHead;
 use ctx_tokens::estimate;
 use ctx_types::{
-    Content, ContentPart, Diagnostic, EntryFilter, EntryPosition, Flag, LoadedWorldbook, Order, Placement,
-    Role, Side, Span, Text, WorldbookEntry, count_of, phrase, pointer_step,
+    ContentPart, Diagnostic, Node, Role, Session, Source, SourceKind, Span, Text, TurnInput, count_of, phrase,
 };
+use ctx_worldbook::{Destination, Entry, Member};
+use serde_json::Value;
 
+use crate::assembly::Ports;
 use crate::codes;
+use crate::compiled_agent::CompiledAgent;
+use crate::context::Context;
 
-#[derive(Clone, Copy)]
-pub(crate) struct Conditions {
-    pub(crate) dialect: Dialect,
-    /// System messages below the conversation are moved above it.
-    pub(crate) is_merging: bool,
-    /// `$[name]` reads a session variable.
-    pub(crate) has_session_variables: bool,
-}
+const SAMPLES: u32 = 4;
 
-/// Finds volatile macros, readers of variables set from them, and session variables above stable text.
-///
-/// At most one diagnostic per entry. Ignores entries at or below the end of the conversation. `variables`
-/// contains the effects of card texts. O(bytes of the preset).
-pub(crate) fn breakers(
-    preset: &Preset,
-    macros: &Registry,
-    conditions: Conditions,
-    variables: VolatileVariables,
-) -> Vec<Diagnostic> {
-    let is_merging = conditions.is_merging;
-    let volatile = volatile(preset, macros, conditions, variables);
-    let pieces = head(preset, is_merging);
-    // Tokens of each text plus all texts below it.
-    let mut below: Vec<u32> = pieces.iter().map(|piece| estimate(piece.text)).collect();
-    for place in (1..below.len()).rev() {
-        below[place - 1] = below[place - 1].saturating_add(below[place]);
-    }
-    let mut found = Vec::new();
-    let mut reported = None;
-    for (place, piece) in pieces.iter().enumerate() {
-        let Some((name, span)) = volatile.get(&(piece.entry.index, piece.part)) else { continue };
-        if reported.replace(piece.entry.index) == Some(piece.entry.index) {
-            continue;
+/// February 3, 2001, 4:05:06 in UTC.
+const FIRST_TIME: i64 = 981_173_106_000;
+
+/// About 11 years. All parts of the date and the time change.
+const TIME_STEP: i64 = 357_913_941_777;
+
+/// A private character. No key of a worldbook matches it.
+const WORD: char = '\u{E000}';
+
+/// Finds changing texts above the conversation, at most one per entry.
+pub(crate) fn find_breakers(compiled: &CompiledAgent) -> Vec<Diagnostic> {
+    let samples: Vec<Context> = (0..SAMPLES).filter_map(|number| assemble_sample(compiled, number)).collect();
+    let texts: Vec<Vec<EntryText<'_>>> = samples.iter().map(entries_above_history).collect();
+    let Some((first, others)) = texts.split_first() else { return Vec::new() };
+    let (mut in_preset, mut in_books) = (Vec::new(), Vec::new());
+    for (place, entry) in first.iter().enumerate() {
+        let same: Option<Vec<&EntryText<'_>>> = others.iter().map(|texts| entry.find_in(texts)).collect();
+        let Some(at) = same.and_then(|same| entry.changing_piece(&same, compiled)) else { continue };
+        if let Some(member) = entry.member(&samples[0]) {
+            in_books.extend(entry_diagnostic(compiled, entry, at, member));
+        } else {
+            let below = first[place + 1..].iter().map(|entry| estimate(&entry.text_from(0)));
+            let below = below.fold(estimate(&entry.text_from(at + 1)), u32::saturating_add);
+            in_preset.extend(preset_diagnostic(compiled, entry, at, below));
         }
-        let rest = piece.text.get(span.end..).unwrap_or_default();
-        let tokens = estimate(rest).saturating_add(below.get(place + 1).copied().unwrap_or_default());
-        found.push(finding(piece, name, *span, tokens, is_merging));
     }
-    found
+    in_preset.append(&mut in_books);
+    in_preset
 }
 
-/// Checks entries that are always active above the conversation, and records the variables they set.
-pub(crate) fn book_diagnostics<'b>(
-    books: impl Iterator<Item = &'b LoadedWorldbook>,
-    macros: &Registry,
-    dialect: Dialect,
-    variables: &mut VolatileVariables,
-) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    for book in books {
-        for (key, entry) in book.book.entries.in_order().filter(|(_, entry)| is_always_above(entry)) {
-            let Some(text) = &entry.content else { continue };
-            let template = Template::parse(text, dialect, macros);
-            if let Some(used) = template.volatile_macros(variables).first() {
-                let pointer = format!("/entries/{}/content", pointer_step(key));
-                found.push(
-                    entry_diagnostic(used.name)
-                        .at_pointer(pointer)
-                        .at_span(used.span)
-                        .in_document(&*book.name),
-                );
+fn assemble_sample(compiled: &CompiledAgent, number: u32) -> Option<Context> {
+    let text = || format!("{WORD}{number}");
+    let roles = [Role::User, Role::Assistant].into_iter().cycle();
+    let nodes = roles.take(2 + 2 * number as usize).map(|role| Node::new(role, text()));
+    let (session, _) = Session::linear("sample", nodes);
+    let turn = TurnInput::new(text()).with(|turn| {
+        turn.at_millis = Some(FIRST_TIME + i64::from(number) * TIME_STEP);
+        turn.seed = number.into();
+        turn.context_tokens = Some(ctx_tokens::MAX_TOKENS.into());
+        turn.preview = true;
+    });
+    let ports = Ports::default().with(|ports| ports.is_traced = true);
+    pollster::block_on(compiled.assemble_with(&session, &turn, ports)).ok()
+}
+
+/// The text of an entry of the preset or a worldbook in one sample.
+struct EntryText<'c> {
+    origin: &'c Source,
+    role: Role,
+    pieces: Vec<Piece<'c>>,
+}
+
+#[derive(PartialEq)]
+struct Piece<'c> {
+    source: &'c Source,
+    text: String,
+}
+
+fn entries_above_history(context: &Context) -> Vec<EntryText<'_>> {
+    let mut entries: Vec<EntryText<'_>> = Vec::new();
+    for message in &context.messages {
+        let text = message.text();
+        let whole = [(Span::new(0, text.len()), &message.source, &message.source)];
+        let segments = message.written.iter();
+        let segments =
+            segments.map(|part| (part.span, &part.source, part.via.last().unwrap_or(&part.source)));
+        let whole = whole.into_iter().filter(|_| message.written.is_empty());
+        for (span, source, origin) in segments.chain(whole) {
+            if origin.kind.is_history() {
+                return entries;
+            }
+            let is_entry = matches!(origin.kind, SourceKind::Preset | SourceKind::Worldbook);
+            if !is_entry || origin.index().is_none() {
+                continue;
+            }
+            let piece = Piece { source, text: text[span.start..span.end].to_owned() };
+            match entries.iter_mut().find(|entry| entry.origin == origin) {
+                Some(entry) => entry.pieces.push(piece),
+                None => entries.push(EntryText { origin, role: message.role, pieces: vec![piece] }),
             }
         }
     }
-    found
+    entries
 }
 
-fn is_always_above(entry: &WorldbookEntry) -> bool {
-    let is = |flag: Option<Flag>| flag.is_some_and(|flag| flag.0);
-    let position = entry.position.unwrap_or_default();
-    let is_above = matches!(
-        position,
-        EntryPosition::BeforeCharacter
-            | EntryPosition::AfterCharacter
-            | EntryPosition::ExamplesTop
-            | EntryPosition::ExamplesBottom
-    );
-    is(entry.constant) && !is(entry.disable) && is_above && is_unconditional(entry)
-}
-
-/// A decorator may also move an entry.
-fn is_unconditional(entry: &WorldbookEntry) -> bool {
-    let is_drawn = entry.use_probability.is_none_or(|flag| flag.0);
-    let is_certain = !is_drawn || entry.probability.is_none_or(|percent| percent.0 >= 100.0);
-    let waits = entry.delay.is_some_and(|messages| messages.0 > 0.0)
-        || entry.delay_until_recursion.is_some_and(|level| level.0 > 0);
-    let is_alone = entry.group.as_deref().is_none_or(|group| group.trim().is_empty());
-    let filters = |filter: &EntryFilter| !filter.names.is_empty() || !filter.tags.is_empty();
-    let is_for_all = !entry.character_filter.as_ref().is_some_and(filters) && entry.triggers.is_empty();
-    let is_decorated = entry.content.as_ref().is_some_and(|text| text.trim_start().starts_with("@@"));
-    is_certain && !waits && is_alone && is_for_all && !is_decorated
-}
-
-fn entry_diagnostic(name: &str) -> Diagnostic {
-    let message = phrase!(
-        "`{name}` changes every turn in a constant entry: everything below it misses the prompt cache",
-        name
-    );
-    let help = phrase!("move it to a separate entry in the conversation: `position` 4, `depth` 0");
-    Diagnostic::warning(codes::CACHE_BREAKER, message).with_help(help)
-}
-
-type Volatile = BTreeMap<(usize, Option<usize>), (String, Span)>;
-
-/// Expansion order is list order.
-fn volatile(
-    preset: &Preset,
-    macros: &Registry,
-    conditions: Conditions,
-    mut variables: VolatileVariables,
-) -> Volatile {
-    let mut found = BTreeMap::new();
-    let is_on = |entry: &&Entry| entry.has_own_content() && entry.off_reason().is_none();
-    for piece in preset.entries().iter().filter(is_on).flat_map(texts) {
-        let template = Template::parse(piece.text, conditions.dialect, macros);
-        let used = template.volatile_macros(&mut variables);
-        let used = used.first().map(|used| (used.name.to_owned(), used.span));
-        let shown = session_variable(piece.text).filter(|_| conditions.has_session_variables);
-        if let Some(first) = used.into_iter().chain(shown).min_by_key(|(_, span)| span.start) {
-            found.insert((piece.entry.index, piece.part), first);
-        }
+impl EntryText<'_> {
+    fn find_in<'t, 'c>(&self, texts: &'t [EntryText<'c>]) -> Option<&'t EntryText<'c>> {
+        texts.iter().find(|other| other.origin == self.origin)
     }
-    found
-}
 
-fn session_variable(text: &str) -> Option<(String, Span)> {
-    let mut pieces = text.split("$[");
-    let mut start = pieces.next()?.len();
-    for piece in pieces {
-        let end = piece.find([']', '\n']).filter(|end| *end > 0);
-        if let Some(end) = end.filter(|end| piece.as_bytes()[*end] == b']') {
-            let span = Span::new(start, start + "$[".len() + end + 1);
-            return text.get(span.start..span.end).map(|name| (name.to_owned(), span));
-        }
-        start += "$[".len() + piece.len();
+    fn changing_piece(&self, others: &[&EntryText<'_>], compiled: &CompiledAgent) -> Option<usize> {
+        let macros = compiled.macros();
+        let known = |name: &str| macros.registry.get(name, macros.dialect);
+        let is_volatile = |name: &str| known(name).is_some_and(|known| known.volatile);
+        let is_changing = |at: &usize| {
+            let piece = &self.pieces[*at];
+            match piece.source.kind {
+                SourceKind::Variable => true,
+                SourceKind::Macro if piece.source.id.as_deref().is_some_and(is_volatile) => true,
+                _ => others.iter().any(|other| other.pieces.get(*at) != Some(piece)),
+            }
+        };
+        (0..self.pieces.len()).find(is_changing)
     }
-    None
-}
 
-struct PrefixText<'a> {
-    entry: &'a Entry,
-    part: Option<usize>,
-    text: &'a Text,
-}
+    fn text_from(&self, at: usize) -> String {
+        self.pieces[at..].iter().map(|piece| piece.text.as_str()).collect()
+    }
 
-fn head(preset: &Preset, is_merging: bool) -> Vec<PrefixText<'_>> {
-    let history = preset.entries().iter().position(|entry| entry.part == EntryPart::History);
-    let anchors = preset.entries().iter().enumerate();
-    let anchors = anchors.rev().filter_map(|(place, entry)| Some((entry.anchor()?, place)));
-    // Reversed: the first of 2 entries with the same anchor is used.
-    let anchors: HashMap<&str, usize> = anchors.collect();
-    let end = (history.unwrap_or(preset.entries().len()), EntryOffset::Itself);
-    let is_sent = |entry: &&Entry| entry.has_own_content() && entry.off_reason().is_none();
-    let placed = preset.entries().iter().enumerate().filter(|(_, entry)| is_sent(entry));
-    let placed = placed.filter_map(|(place, entry)| {
-        let stands = entry_position(&anchors, history, place, entry)?;
-        let is_moved = is_merging && entry.role == Role::System && !is_counted(entry);
-        let is_above = is_moved || (stands.0, stands.1) < end;
-        is_above.then_some(((!is_moved, stands), entry))
-    });
-    let mut placed: Vec<_> = placed.collect();
-    placed.sort_by_key(|(place, _)| *place);
-    placed.into_iter().flat_map(|(_, entry)| texts(entry)).collect()
-}
+    fn member<'m>(&self, context: &'m Context) -> Option<&'m Member> {
+        let scan = context.trace.as_ref()?.scan().filter(|_| self.origin.kind == SourceKind::Worldbook)?;
+        scan.set.members().get(self.origin.index()?)
+    }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum EntryOffset {
-    Before,
-    Itself,
-    After,
-}
-
-/// `None` at the end of the conversation, or next to an anchor outside the list.
-fn entry_position(
-    anchors: &HashMap<&str, usize>,
-    history: Option<usize>,
-    place: usize,
-    entry: &Entry,
-) -> Option<(usize, EntryOffset, Order)> {
-    let position = |anchor: &str| anchors.get(anchor).copied();
-    match &entry.placement {
-        Placement::InOrder => Some((place, EntryOffset::Itself, Order::DEFAULT)),
-        Placement::Anchor { target, side: Side::Before, order } => {
-            Some((position(target)?, EntryOffset::Before, *order))
+    /// Finds the macro or variable of a piece in the text of the entry.
+    fn find_use(&self, at: usize, text: &Text, compiled: &CompiledAgent) -> Option<(String, Span)> {
+        let source = self.pieces[at].source;
+        let name = source.id.as_deref().unwrap_or_default();
+        if source.kind == SourceKind::Variable {
+            let start = text.find(&format!("$[{name}"))?;
+            let end = start + text[start..].find(']')? + 1;
+            return Some((text[start..end].to_owned(), Span::new(start, end)));
         }
-        Placement::Anchor { target, side: Side::After, order } => {
-            Some((position(target)?, EntryOffset::After, *order))
-        }
-        // Among the oldest messages, which do not change.
-        Placement::Index { at: 0.., order } => Some((history?, EntryOffset::Before, *order)),
-        Placement::Index { .. } | Placement::Depth { .. } => None,
+        let template = compiled.macros().parse(text);
+        let uses: Vec<MacroUse<'_>> = template.macros().collect();
+        let earlier = self.pieces[..at].iter().filter(|piece| piece.source == source).count();
+        let mut same = uses.iter().filter(|used| source.kind == SourceKind::Macro && used.name == name);
+        // A condition chooses other text of the entry.
+        let found = same.clone().nth(earlier).or_else(|| same.next());
+        let found = found.or_else(|| uses.iter().find(|used| used.volatile)).or(uses.first())?;
+        Some((found.name.to_owned(), found.span))
     }
 }
 
-/// The merge does not move these entries.
-const fn is_counted(entry: &Entry) -> bool {
-    matches!(entry.placement, Placement::Index { .. } | Placement::Depth { .. })
-}
-
-fn texts(entry: &Entry) -> Vec<PrefixText<'_>> {
-    match &entry.content {
-        Content::Text(text) => vec![PrefixText { entry, part: None, text }],
-        Content::Parts(parts) => {
-            let texts = parts.iter().enumerate().filter_map(|(part, content)| match content {
-                ContentPart::Text(text) => Some(PrefixText { entry, part: Some(part), text }),
-                ContentPart::Other(_) => None,
-            });
-            texts.collect()
+fn preset_diagnostic(
+    compiled: &CompiledAgent,
+    entry: &EntryText<'_>,
+    at: usize,
+    below: u32,
+) -> Option<Diagnostic> {
+    let index = entry.origin.index().filter(|index| !compiled.moving().contains(index))?;
+    let content = compiled.agent().preset_messages.get(index)?.content.as_ref()?;
+    let (pointer, name, span) = match content {
+        ctx_types::Content::Text(text) => {
+            let (name, span) = entry.find_use(at, text, compiled)?;
+            (format!("/presetMessages/{index}/content"), name, span)
         }
-    }
-}
-
-fn finding(piece: &PrefixText<'_>, name: &str, span: Span, below: u32, is_merging: bool) -> Diagnostic {
-    let tokens = count_of!(below, "token");
+        ctx_types::Content::Parts(parts) => parts.iter().enumerate().find_map(|(part, content)| {
+            let ContentPart::Text(text) = content else { return None };
+            let (name, span) = entry.find_use(at, text, compiled)?;
+            Some((format!("/presetMessages/{index}/content/{part}/text"), name, span))
+        })?,
+    };
     let message = phrase!(
         "`{name}` changes every turn: about {tokens} of the preset and the whole conversation miss the prompt cache",
         name,
-        tokens
+        tokens = count_of!(below, "token")
     );
-    let help = if is_merging && piece.entry.role == Role::System {
+    let help = if entry.role == Role::System && is_merging(compiled) {
         phrase!(
             "move it to a separate entry below the conversation: `injectionStrategy: {{type: depth, depth: 0}}`"
         )
     } else {
         phrase!("move it to a separate entry below `chat_history`")
     };
-    let index = piece.entry.index;
-    let pointer = match piece.part {
-        None => format!("/presetMessages/{index}/content"),
-        Some(part) => format!("/presetMessages/{index}/content/{part}/text"),
-    };
-    Diagnostic::warning(codes::CACHE_BREAKER, message).at_pointer(pointer).at_span(span).with_help(help)
+    let diagnostic = Diagnostic::warning(codes::CACHE_BREAKER, message).with_help(help);
+    Some(diagnostic.at_pointer(pointer).at_span(span))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// System messages below the conversation are moved above it.
+fn is_merging(compiled: &CompiledAgent) -> bool {
+    let mut settings = compiled.pipeline().settings().iter();
+    settings.any(|setting| {
+        let scope = setting.config.get("scope").and_then(Value::as_str);
+        &*setting.id == MergeSystemToHead::ID && setting.enabled.value && scope != Some("leading")
+    })
+}
 
-    #[track_caller]
-    fn check(text: &str, expected: Option<&str>) {
-        let found = session_variable(text);
-        assert_eq!(found.as_ref().map(|(name, _)| &**name), expected, "{text:?}");
-        if let Some((name, span)) = found {
-            assert_eq!(text[span.start..span.end], *name);
-        }
+fn entry_diagnostic(
+    compiled: &CompiledAgent,
+    entry: &EntryText<'_>,
+    at: usize,
+    member: &Member,
+) -> Option<Diagnostic> {
+    let Entry { destination, probability, group, recursion_level, content, .. } = &member.entry;
+    let is_counted = matches!(destination, Destination::Depth(_) | Destination::FromStart(_));
+    if is_counted || probability.is_some() || !group.trim().is_empty() || *recursion_level > 0 {
+        return None;
     }
-
-    #[test]
-    fn finds_first_session_variable() {
-        check("a $[hp] $[mp]", Some("$[hp]"));
-        check("$[] $[a\nb] $[界]", Some("$[界]"));
-        check("$[a $[hp]", Some("$[hp]"));
-        check("$[", None);
-        check(&"$[".repeat(500_000), None);
-    }
+    let (name, span) = entry.find_use(at, content, compiled)?;
+    let start = member.entry.content_start;
+    let message = phrase!(
+        "`{name}` changes every turn in a constant entry: everything below it misses the prompt cache",
+        name
+    );
+    let help = phrase!("move it to a separate entry in the conversation: `position` 4, `depth` 0");
+    let diagnostic = Diagnostic::warning(codes::CACHE_BREAKER, message).with_help(help);
+    let diagnostic = diagnostic.at_pointer(format!("{}/content", member.entry.pointer()));
+    let span = Span::new(span.start + start, span.end + start);
+    Some(diagnostic.at_span(span).in_document(member.book.clone()))
 }

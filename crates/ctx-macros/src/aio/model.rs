@@ -19,7 +19,7 @@ pub(super) fn definitions() -> Vec<Definition> {
         .describe("Name of the connection profile, otherwise its id.", "{{profileName}}"),
         value("provider", |call| call.env().model.provider.clone())
             .describe("Provider of the model.", "{{provider}}"),
-        Definition::always("agentVersion", |call| agent_text(call.env().card.version.clone(), call))
+        Definition::always("agentVersion", |call| call.agent_text(call.env().card.version.clone()))
             .describe("Version of the agent.", "{{agentVersion}}"),
         Definition::always("visual_guideline", visual_guideline).describe(
             "Layout guidelines for replies: the agent's text, otherwise a short default.",
@@ -44,11 +44,6 @@ fn visual_guideline(call: &mut Call<'_>) -> Value {
         }
         None => VISUAL_GUIDELINE.into(),
     }
-}
-
-fn agent_text(text: Option<Text>, call: &mut Call<'_>) -> Value {
-    call.limit_trust(call.env().agent_trust);
-    text.into()
 }
 
 fn first(name: Option<&Text>, id: Option<&Text>) -> Option<Text> {

@@ -1,51 +1,25 @@
-use ctx_types::{Text, Trust};
+use ctx_types::Trust;
 
-use crate::call::{Call, Value};
 use crate::definition::Definition;
 
 pub(super) fn definitions() -> Vec<Definition> {
     vec![
-        Definition::always("user", user)
+        Definition::always("user", |call| call.env().user_name().into())
             .trust(Trust::User)
             .describe("Name of the user [default: `User`].", "{{user}}"),
-        Definition::always("char", char)
+        Definition::always("char", |call| call.agent_text(Some(call.env().agent_name())))
             .alias("agent")
             .describe("Name of the agent [default: `Assistant`].", "{{char}}"),
-        Definition::always("persona", persona)
+        Definition::always("persona", |call| call.env().persona.clone().into())
             .trust(Trust::User)
             .describe("Text of the user profile.", "{{persona}}"),
-        Definition::always("description", |call| agent_text(call.env().description.clone(), call))
+        Definition::always("description", |call| call.agent_text(call.env().description.clone()))
             .describe("Description of the agent.", "{{description}}"),
-        Definition::always("personality", |call| agent_text(call.env().personality.clone(), call))
+        Definition::always("personality", |call| call.agent_text(call.env().personality.clone()))
             .describe("Personality of the agent.", "{{personality}}"),
-        Definition::always("scenario", |call| agent_text(call.env().scenario.clone(), call))
+        Definition::always("scenario", |call| call.agent_text(call.env().scenario.clone()))
             .describe("Scenario of the agent.", "{{scenario}}"),
-        Definition::always("mesExamples", |call| agent_text(call.env().card.examples.clone(), call))
+        Definition::always("mesExamples", |call| call.agent_text(call.env().card.examples.clone()))
             .describe("Example dialogues of the agent's card.", "{{mesExamples}}"),
     ]
-}
-
-fn user(call: &mut Call<'_>) -> Value {
-    name_or_default(call.env().user.as_ref(), "User")
-}
-
-fn char(call: &mut Call<'_>) -> Value {
-    call.limit_trust(call.env().agent_trust);
-    name_or_default(call.env().char.as_ref(), "Assistant")
-}
-
-fn persona(call: &mut Call<'_>) -> Value {
-    call.env().persona.clone().into()
-}
-
-fn agent_text(text: Option<Text>, call: &mut Call<'_>) -> Value {
-    call.limit_trust(call.env().agent_trust);
-    text.into()
-}
-
-fn name_or_default(name: Option<&Text>, default: &'static str) -> Value {
-    match name {
-        Some(name) if !name.is_empty() => name.clone().into(),
-        _ => default.into(),
-    }
 }

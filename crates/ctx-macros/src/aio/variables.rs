@@ -10,48 +10,40 @@ use crate::number;
 use crate::state::Scope;
 
 pub(super) fn definitions() -> Vec<Definition> {
-    let scope_definitions = |scope: Scope, kind: &str, [set, get, inc, dec]: [[&'static str; 2]; 4]| {
-        let change = |definition: Definition| definition.changes_state();
-        [
-            change(Definition::new(set[0], move |call| setvar(scope, call)))
-                .arity(2, 2)
-                .replaces()
-                .describe(format!("Empty; sets a {kind}."), set[1]),
-            Definition::always(get[0], move |call| {
-                let name = call.variable_name();
-                call.variable(scope, name).into()
-            })
+    let mut all = scope_definitions(Scope::Local, "var", "variable");
+    all.push(
+        Definition::new("addvar", addvar)
+            .arity(2, 2)
+            .changes_state()
+            .describe("Empty; adds a number to a variable, or appends a text.", "{{addvar::score::5}}"),
+    );
+    all.extend(scope_definitions(Scope::Global, "globalvar", "global variable"));
+    all
+}
+
+fn scope_definitions(scope: Scope, suffix: &str, kind: &str) -> Vec<Definition> {
+    let name = |verb: &str| format!("{verb}{suffix}");
+    let example = |verb: &str, rest: &str| format!("{{{{{verb}{suffix}::{rest}}}}}");
+    vec![
+        Definition::new(name("set"), move |call| setvar(scope, call))
+            .arity(2, 2)
+            .changes_state()
+            .describe(format!("Empty; sets a {kind}."), example("set", "mood::calm")),
+        Definition::always(name("get"), move |call| {
+            let name = call.variable_name();
+            call.variable(scope, name).into()
+        })
+        .arity(1, 1)
+        .describe(format!("Value of a {kind}, or empty."), example("get", "mood")),
+        Definition::new(name("inc"), move |call| count(scope, 1.0, call))
             .arity(1, 1)
-            .describe(format!("Value of a {kind}, or empty."), get[1]),
-            change(Definition::new(inc[0], move |call| count(scope, 1.0, call)))
-                .arity(1, 1)
-                .describe(format!("Empty; adds 1 to a {kind}."), inc[1]),
-            change(Definition::new(dec[0], move |call| count(scope, -1.0, call)))
-                .arity(1, 1)
-                .describe(format!("Empty; subtracts 1 from a {kind}."), dec[1]),
-        ]
-        .map(|definition| definition.for_variables(scope))
-    };
-    let local = [
-        ["setvar", "{{setvar::mood::calm}}"],
-        ["getvar", "{{getvar::mood}}"],
-        ["incvar", "{{incvar::score}}"],
-        ["decvar", "{{decvar::score}}"],
-    ];
-    let global = [
-        ["setglobalvar", "{{setglobalvar::mood::calm}}"],
-        ["getglobalvar", "{{getglobalvar::mood}}"],
-        ["incglobalvar", "{{incglobalvar::score}}"],
-        ["decglobalvar", "{{decglobalvar::score}}"],
-    ];
-    let add = Definition::new("addvar", addvar)
-        .arity(2, 2)
-        .changes_state()
-        .describe("Empty; adds a number to a variable, or appends a text.", "{{addvar::score::5}}");
-    let local = scope_definitions(Scope::Local, "variable", local)
-        .into_iter()
-        .chain([add.for_variables(Scope::Local)]);
-    local.chain(scope_definitions(Scope::Global, "global variable", global)).collect()
+            .changes_state()
+            .describe(format!("Empty; adds 1 to a {kind}."), example("inc", "score")),
+        Definition::new(name("dec"), move |call| count(scope, -1.0, call))
+            .arity(1, 1)
+            .changes_state()
+            .describe(format!("Empty; subtracts 1 from a {kind}."), example("dec", "score")),
+    ]
 }
 
 fn setvar(scope: Scope, call: &mut Call<'_>) -> Result<Value, Failure> {

@@ -1,6 +1,6 @@
 //! Diagnostics for double braces that look like a call but are not.
 
-use ctx_types::{Diagnostic, Span, excerpt, phrase, space};
+use ctx_types::{Span, excerpt, phrase, space};
 use memchr::memchr3;
 
 use super::Checker;
@@ -35,7 +35,7 @@ impl Checker<'_> {
         let name = self.text(name);
         let message = phrase!("closing tags take no arguments; it is left unchanged");
         let help = phrase!("write it like `{{{{/{name}}}}}`", name);
-        self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
+        self.warn(codes::UNREAD_CALL, span, message, help);
     }
 
     pub(crate) fn report_unclosed(&mut self, start: usize, name: Span) {
@@ -52,12 +52,8 @@ impl Checker<'_> {
         }
         let text = self.text(name);
         let span = Span::new(start, name.end);
-        let finding = || {
-            let message = phrase!("`{{{{{text}` is incomplete; it is left unchanged", text);
-            let finding = Diagnostic::warning(codes::UNCLOSED_CALL, message).at_span(span);
-            finding.with_help(phrase!("close it with `}}}}`"))
-        };
-        self.findings.add(finding);
+        let message = phrase!("`{{{{{text}` is incomplete; it is left unchanged", text);
+        self.warn(codes::UNCLOSED_CALL, span, message, phrase!("close it with `}}}}`"));
     }
 
     fn report_closed(&mut self, span: Span, head: &Head) {
@@ -68,7 +64,7 @@ impl Checker<'_> {
         } else if let Some(time) = self.find_time_macro(head) {
             self.report_form(span, time, "{{time::UTC+3:30}}");
         } else if let Some(definition) = self.find(head.name) {
-            let example = self.definition(definition).map_or("", |known| &known.example);
+            let example = &self.registry.definition(definition).example;
             self.report_form(span, definition, example);
         } else {
             self.report_unknown(span, head.name);
@@ -87,7 +83,7 @@ impl Checker<'_> {
     }
 
     fn report_variable(&mut self, span: Span, name: Span) {
-        let inner = self.source.get(name.start..span.end).unwrap_or_default();
+        let inner = &self.source[name.start..span.end];
         if !inner.contains(char::is_alphanumeric) {
             return;
         }
@@ -104,27 +100,26 @@ impl Checker<'_> {
                 "after the name, put nothing, `=`, `+=`, `-=`, `++`, `--`, `||`, `??`, `||=`, `??=`, or a comparison"
             )
         };
-        self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
+        self.warn(codes::UNREAD_CALL, span, message, help);
     }
 
     fn report_flag(&mut self, span: Span, at: usize) {
-        let inner = self.source.get(at..span.end).unwrap_or_default();
+        let inner = &self.source[at..span.end];
         let is_sign = |c: char| c.is_ascii_punctuation() && !matches!(c, '"' | '\'' | '`' | '(' | '[' | '}');
         let name = inner.trim_start_matches(|c| is_sign(c) || space::is_space(c));
         let from = at + (inner.len() - name.len());
         let name = Span::new(from, from + name_len(name));
-        let after = self.source.get(space::skip(self.source, name.end)..).unwrap_or_default();
-        let is_call = after.starts_with("}}")
-            || after.starts_with(':')
-            || space::skip(self.source, name.end) > name.end;
+        let next = space::skip(self.source, name.end);
+        let after = &self.source[next..];
+        let is_call = after.starts_with("}}") || after.starts_with(':') || next > name.end;
         if name.start == at || !is_call || self.find(name).is_none() {
             return;
         }
-        let (signs, text) = (space::trim(self.source.get(at..from).unwrap_or_default()), self.text(name));
+        let (signs, text) = (space::trim(&self.source[at..from]), self.text(name));
         let message =
             phrase!("unknown flag `{signs}` before `{text}`; the macro is left unchanged", signs, text);
         let help = phrase!("write it like `{{{{{text}}}}}`; the flags are {flags}", text, flags = FLAGS);
-        self.findings.add(|| Diagnostic::warning(codes::UNREAD_CALL, message).at_span(span).with_help(help));
+        self.warn(codes::UNREAD_CALL, span, message, help);
     }
 }
 

@@ -2,19 +2,23 @@ use jiff::civil;
 
 /// `the 7th day of November, in the year of our Lord 2025`.
 pub(crate) fn date(date: civil::Date, month: &str) -> String {
-    let day = date.day();
-    let ending = match (day % 10, day) {
-        (_, 11..=13) => "th",
-        (1, _) => "st",
-        (2, _) => "nd",
-        (3, _) => "rd",
-        _ => "th",
-    };
+    let (day, ending) = (date.day(), ordinal_ending(date.day().into()));
     let year = match date.year() {
         year @ 1.. => format!("of our Lord {year}"),
         year => format!("{} before our Lord", 1 - i32::from(year)),
     };
     format!("the {day}{ending} day of {month}, in the year {year}")
+}
+
+/// `st`, `nd`, `rd`, or `th`.
+pub(crate) const fn ordinal_ending(number: i16) -> &'static str {
+    match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    }
 }
 
 /// `half past 3 in the afternoon`, `a quarter to noon`, or `the stroke of midnight`.

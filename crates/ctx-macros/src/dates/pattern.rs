@@ -1,56 +1,16 @@
 //! Date patterns such as `YYYY-MM-DD HH:mm`.
 
+use std::fmt::{self, Write as _};
+
 use jiff::civil::DateTime;
 
 use crate::dates::locale::Locale;
 
 /// Longer tokens precede their prefixes.
-const TOKENS: [(&str, Token); 20] = [
-    ("YYYY", Token::Year),
-    ("YY", Token::ShortYear),
-    ("MMMM", Token::MonthName),
-    ("MMM", Token::ShortMonthName),
-    ("MM", Token::PaddedMonth),
-    ("M", Token::Month),
-    ("dddd", Token::WeekdayName),
-    ("ddd", Token::ShortWeekdayName),
-    ("DD", Token::PaddedDay),
-    ("D", Token::Day),
-    ("HH", Token::PaddedHour),
-    ("H", Token::Hour),
-    ("hh", Token::PaddedHalfHour),
-    ("h", Token::HalfHour),
-    ("mm", Token::PaddedMinute),
-    ("m", Token::Minute),
-    ("ss", Token::PaddedSecond),
-    ("s", Token::Second),
-    ("A", Token::HalfDay),
-    ("a", Token::SmallHalfDay),
+const TOKENS: [&str; 20] = [
+    "YYYY", "YY", "MMMM", "MMM", "MM", "M", "dddd", "ddd", "DD", "D", "HH", "H", "hh", "h", "mm", "m", "ss",
+    "s", "A", "a",
 ];
-
-#[derive(Clone, Copy)]
-enum Token {
-    Year,
-    ShortYear,
-    MonthName,
-    ShortMonthName,
-    PaddedMonth,
-    Month,
-    WeekdayName,
-    ShortWeekdayName,
-    PaddedDay,
-    Day,
-    PaddedHour,
-    Hour,
-    PaddedHalfHour,
-    HalfHour,
-    PaddedMinute,
-    Minute,
-    PaddedSecond,
-    Second,
-    HalfDay,
-    SmallHalfDay,
-}
 
 /// Replaces tokens and removes the brackets of `[…]`. Linear in the pattern.
 pub(crate) fn format(pattern: &str, time: DateTime, locale: &Locale) -> String {
@@ -60,15 +20,16 @@ pub(crate) fn format(pattern: &str, time: DateTime, locale: &Locale) -> String {
     while let Some(first) = rest.chars().next() {
         let is_closed = pattern.len() - rest.len() < last_close;
         let quoted = if is_closed { split_quoted(rest) } else { None };
+        let token = TOKENS.iter().find(|token| rest.starts_with(**token));
         rest = if let Some((literal, after)) = quoted {
             out.push_str(literal);
             after
-        } else if let Some((token, after)) = token(rest) {
-            token.write(time, locale, &mut out);
-            after
+        } else if let Some(token) = token {
+            write_token(token, time, locale, &mut out).expect("a string takes any text");
+            &rest[token.len()..]
         } else {
             out.push(first);
-            rest.get(first.len_utf8()..).unwrap_or_default()
+            &rest[first.len_utf8()..]
         };
     }
     out
@@ -77,7 +38,7 @@ pub(crate) fn format(pattern: &str, time: DateTime, locale: &Locale) -> String {
 pub(crate) fn has_open_bracket(pattern: &str) -> bool {
     let mut rest = pattern;
     while let Some(open) = rest.find('[') {
-        let Some((_, after)) = split_quoted(rest.get(open..).unwrap_or_default()) else { return true };
+        let Some((_, after)) = split_quoted(&rest[open..]) else { return true };
         rest = after;
     }
     false
@@ -87,55 +48,31 @@ fn split_quoted(text: &str) -> Option<(&str, &str)> {
     text.strip_prefix('[')?.split_once(']')
 }
 
-fn token(text: &str) -> Option<(Token, &str)> {
-    TOKENS.iter().find_map(|(name, token)| Some((*token, text.strip_prefix(name)?)))
-}
-
-impl Token {
-    fn write(self, time: DateTime, locale: &Locale, out: &mut String) {
-        let hour = time.hour();
-        let half_hour = if hour % 12 == 0 { 12 } else { hour % 12 };
-        match self {
-            Self::Year => year(time.year(), out),
-            Self::ShortYear => write_padded(time.year().rem_euclid(100), out),
-            Self::MonthName => out.push_str(locale.month(time.month())),
-            Self::ShortMonthName => out.push_str(locale.short_month(time.month())),
-            Self::PaddedMonth => write_padded(time.month(), out),
-            Self::Month => plain(time.month(), out),
-            Self::WeekdayName => out.push_str(locale.weekday(time.weekday())),
-            Self::ShortWeekdayName => out.push_str(locale.short_weekday(time.weekday())),
-            Self::PaddedDay => write_padded(time.day(), out),
-            Self::Day => plain(time.day(), out),
-            Self::PaddedHour => write_padded(hour, out),
-            Self::Hour => plain(hour, out),
-            Self::PaddedHalfHour => write_padded(half_hour, out),
-            Self::HalfHour => plain(half_hour, out),
-            Self::PaddedMinute => write_padded(time.minute(), out),
-            Self::Minute => plain(time.minute(), out),
-            Self::PaddedSecond => write_padded(time.second(), out),
-            Self::Second => plain(time.second(), out),
-            Self::HalfDay => out.push_str(locale.half_day(hour)),
-            Self::SmallHalfDay => out.push_str(&locale.half_day(hour).to_lowercase()),
-        }
+fn write_token(token: &str, time: DateTime, locale: &Locale, out: &mut String) -> fmt::Result {
+    let (year, hour) = (time.year(), time.hour());
+    let half_hour = (hour + 11) % 12 + 1;
+    match token {
+        "YYYY" => write!(out, "{}{:04}", if year < 0 { "-" } else { "" }, year.unsigned_abs()),
+        "YY" => write!(out, "{:02}", year.rem_euclid(100)),
+        "MMMM" => out.write_str(locale.month(time.month())),
+        "MMM" => out.write_str(locale.short_month(time.month())),
+        "MM" => write!(out, "{:02}", time.month()),
+        "M" => write!(out, "{}", time.month()),
+        "dddd" => out.write_str(locale.weekday(time.weekday())),
+        "ddd" => out.write_str(locale.short_weekday(time.weekday())),
+        "DD" => write!(out, "{:02}", time.day()),
+        "D" => write!(out, "{}", time.day()),
+        "HH" => write!(out, "{hour:02}"),
+        "H" => write!(out, "{hour}"),
+        "hh" => write!(out, "{half_hour:02}"),
+        "h" => write!(out, "{half_hour}"),
+        "mm" => write!(out, "{:02}", time.minute()),
+        "m" => write!(out, "{}", time.minute()),
+        "ss" => write!(out, "{:02}", time.second()),
+        "s" => write!(out, "{}", time.second()),
+        "A" => out.write_str(locale.half_day(hour)),
+        _ => out.write_str(&locale.half_day(hour).to_lowercase()),
     }
-}
-
-fn plain(number: impl Into<i32>, out: &mut String) {
-    out.push_str(&number.into().to_string());
-}
-
-fn write_padded(number: impl Into<i32>, out: &mut String) {
-    let number = number.into();
-    out.push_str(if number < 10 { "0" } else { "" });
-    plain(number, out);
-}
-
-/// At least 4 digits, with the sign first.
-fn year(year: i16, out: &mut String) {
-    out.push_str(if year < 0 { "-" } else { "" });
-    let digits = year.unsigned_abs().to_string();
-    out.push_str("0000".get(digits.len()..).unwrap_or_default());
-    out.push_str(&digits);
 }
 
 #[cfg(test)]

@@ -9,21 +9,29 @@ pub(super) fn definitions() -> Vec<Definition> {
         spoken_text("lastMessage", |chat| chat.last.as_ref(), "Newest message."),
         spoken_text("lastUserMessage", |chat| chat.last_user.as_ref(), "Newest message of the user."),
         spoken_text("lastCharMessage", |chat| chat.last_agent.as_ref(), "Newest message of the agent."),
-        number("lastMessageId", |chat| chat.length.checked_sub(1), "Number of the newest message, from 0."),
-        host_number(
+        number(
+            "lastMessageId",
+            |call| call.env().conversation.length.checked_sub(1),
+            "Number of the newest message, from 0.",
+        ),
+        number(
             "firstIncludedMessageId",
-            |chat| chat.first_included,
+            |call| call.require_host_value(call.env().conversation.first_included),
             "Number of the oldest message in the last request.",
         ),
-        host_number(
+        number(
             "firstDisplayedMessageId",
-            |chat| chat.first_displayed,
+            |call| call.require_host_value(call.env().conversation.first_displayed),
             "Number of the oldest message on the screen.",
         ),
-        number("lastSwipeId", |chat| chat.swipes, "Number of versions of the newest message."),
+        number(
+            "lastSwipeId",
+            |call| call.env().conversation.swipes,
+            "Number of versions of the newest message.",
+        ),
         number(
             "currentSwipeId",
-            |chat| chat.current_swipe,
+            |call| call.env().conversation.current_swipe,
             "Number of the shown version of the newest message, from 1.",
         ),
         Definition::always("allChatRange", range)
@@ -47,33 +55,13 @@ fn spoken_text(
     read: fn(&Conversation) -> Option<&SpokenText>,
     description: &str,
 ) -> Definition {
-    let expand = move |call: &mut Call<'_>| {
-        let Some(said) = read(&call.env().conversation) else {
-            return Value::EMPTY;
-        };
-        call.limit_trust(said.trust);
-        said.text.clone().into()
-    };
+    let expand = move |call: &mut Call<'_>| call.spoken_text(read(&call.env().conversation));
     Definition::always(name, expand).volatile().describe(description, format!("{{{{{name}}}}}"))
 }
 
-fn number(name: &'static str, read: fn(&Conversation) -> Option<usize>, description: &str) -> Definition {
-    let expand = move |call: &mut Call<'_>| {
-        let number = read(&call.env().conversation);
-        number.map_or(Value::EMPTY, |number| number.to_string().into())
-    };
-    Definition::always(name, expand).volatile().describe(description, format!("{{{{{name}}}}}"))
-}
-
-fn host_number(
-    name: &'static str,
-    read: fn(&Conversation) -> Option<usize>,
-    description: &str,
-) -> Definition {
-    let expand = move |call: &mut Call<'_>| {
-        let number = read(&call.env().conversation);
-        call.require_host_value(number).map_or(Value::EMPTY, |number| number.to_string().into())
-    };
+fn number(name: &'static str, read: fn(&mut Call<'_>) -> Option<usize>, description: &str) -> Definition {
+    let expand =
+        move |call: &mut Call<'_>| read(call).map_or(Value::EMPTY, |number| number.to_string().into());
     Definition::always(name, expand).volatile().describe(description, format!("{{{{{name}}}}}"))
 }
 

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use jiff::Zoned;
 use memchr::{memchr, memrchr};
 
+use crate::dates::{locale, old_english};
+
 /// American English; longer tokens precede their prefixes.
 const LONG_FORMS: [(&str, &str); 10] = [
     ("LTS", "h:mm:ss A"),
@@ -21,22 +23,6 @@ const LONG_FORMS: [(&str, &str); 10] = [
 
 /// ISO 8601, for an empty pattern.
 const DEFAULT: &str = "YYYY-MM-DDTHH:mm:ssZ";
-
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /// Copies bracketed and escaped text and unknown characters. Drops line breaks outside brackets. Linear in
 /// the pattern.
@@ -179,12 +165,11 @@ fn write_year(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
 
 fn write_date(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
     let (month, day) = (time.month(), time.day());
-    let name =
-        usize::try_from(month - 1).ok().and_then(|index| MONTHS.get(index)).copied().unwrap_or_default();
+    let english = locale::english();
     let of_year = time.day_of_year();
     match token {
-        "MMMM" => out.write_str(name),
-        "MMM" => out.write_str(name.get(..3).unwrap_or_default()),
+        "MMMM" => out.write_str(english.month(month)),
+        "MMM" => out.write_str(english.short_month(month)),
         "MM" => write!(out, "{month:02}"),
         "Mo" => write!(out, "{}", Ordinal(month.into())),
         "M" => write!(out, "{month}"),
@@ -199,11 +184,11 @@ fn write_date(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
 
 fn write_day(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
     let day = time.weekday().to_sunday_zero_offset();
-    let name = usize::try_from(day).ok().and_then(|index| DAYS.get(index)).copied().unwrap_or_default();
+    let name = locale::english().weekday(time.weekday());
     match token {
         "dddd" => out.write_str(name),
-        "ddd" => out.write_str(name.get(..3).unwrap_or_default()),
-        "dd" => out.write_str(name.get(..2).unwrap_or_default()),
+        "ddd" => out.write_str(&name[..3]),
+        "dd" => out.write_str(&name[..2]),
         "do" => write!(out, "{}", Ordinal(day.into())),
         "E" => write!(out, "{}", time.weekday().to_monday_one_offset()),
         _ => write!(out, "{day}"),
@@ -284,14 +269,7 @@ struct Ordinal(i16);
 
 impl std::fmt::Display for Ordinal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let suffix = match (self.0 % 10, self.0 % 100) {
-            (_, 11..=13) => "th",
-            (1, _) => "st",
-            (2, _) => "nd",
-            (3, _) => "rd",
-            _ => "th",
-        };
-        write!(f, "{}{suffix}", self.0)
+        write!(f, "{}{}", self.0, old_english::ordinal_ending(self.0))
     }
 }
 

@@ -6,10 +6,10 @@ use crate::env::GroupMember;
 
 pub(super) fn definitions() -> Vec<Definition> {
     vec![
-        Definition::always("user", |call| user(call).into())
+        Definition::always("user", |call| call.env().user_name().into())
             .trust(Trust::User)
             .describe("Name of the user [default: `User`].", "{{user}}"),
-        Definition::always("char", |call| char(call).into())
+        Definition::always("char", |call| call.agent_text(Some(call.env().agent_name())))
             .describe("Name of the agent [default: `Assistant`].", "{{char}}"),
         Definition::always("group", |call| members(call, |_| true)).alias("charIfNotGroup").describe(
             "Names of the agents of a group, separated by commas; without a group, name of the agent.",
@@ -25,19 +25,10 @@ pub(super) fn definitions() -> Vec<Definition> {
     ]
 }
 
-fn user(call: &Call<'_>) -> Text {
-    name_or_default(call.env().user.as_ref(), "User")
-}
-
-fn char(call: &mut Call<'_>) -> Text {
-    call.limit_trust(call.env().agent_trust);
-    name_or_default(call.env().char.as_ref(), "Assistant")
-}
-
 fn members(call: &mut Call<'_>, is_meant: fn(&GroupMember) -> bool) -> Value {
     let env = call.env();
     if env.group.is_empty() {
-        return char(call).into();
+        return call.agent_text(Some(env.agent_name()));
     }
     call.limit_trust(env.agent_trust);
     let names = env.group.iter().filter(|member| is_meant(member)).map(|member| member.name.as_str());
@@ -45,16 +36,10 @@ fn members(call: &mut Call<'_>, is_meant: fn(&GroupMember) -> bool) -> Value {
 }
 
 fn others(call: &mut Call<'_>) -> Value {
-    let speaker = char(call);
-    let members = call.env().group.iter().map(|member| &member.name).filter(|name| **name != speaker);
-    let user = user(call);
+    let env = call.env();
+    call.limit_trust(env.agent_trust);
+    let (speaker, user) = (env.agent_name(), env.user_name());
+    let members = env.group.iter().map(|member| &member.name).filter(|name| **name != speaker);
     let names = members.chain([&user]).map(Text::as_str);
     names.collect::<Vec<_>>().join(", ").into()
-}
-
-fn name_or_default(name: Option<&Text>, default: &'static str) -> Text {
-    match name {
-        Some(name) if !name.is_empty() => name.clone(),
-        _ => Text::from(default),
-    }
 }

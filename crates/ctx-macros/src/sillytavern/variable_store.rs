@@ -41,9 +41,8 @@ pub(crate) fn add(
     let (old, known) = read(state, scope, name).unwrap_or((Text::default(), trust));
     let trust = known.max(trust);
     let mut finding = None;
-    if let Some(list) = append_to_list(&old, added, state.is_list(scope, name), state)? {
-        state.take_output(list.len()).map_err(Failure::limit)?;
-        state.set_list(scope, name, Text::from(list), trust)?;
+    if let Some(list) = append_to_list(&old, added, state)? {
+        put(state, scope, name, list, trust)?;
     } else if let (Some(left), Some(right)) = (number::read(&old), added.number()) {
         let sum = left + right;
         finding = number::inexact(name, sum);
@@ -98,19 +97,8 @@ fn put(state: &mut State, scope: Scope, name: &str, value: String, trust: Trust)
     state.set_variable(scope, name, Text::from(value), trust)
 }
 
-/// Returns `None` if `list` is not a list. Does not parse lists written by this crate; parsing others costs
-/// steps.
-fn append_to_list(
-    list: &str,
-    added: Addend<'_>,
-    is_written: bool,
-    state: &mut State,
-) -> Result<Option<String>, Failure> {
-    let element = added.json().to_string();
-    if let Some(elements) = list.strip_suffix(']').filter(|_| is_written) {
-        let divider = if elements == "[" { "" } else { "," };
-        return Ok(Some([elements, divider, &element, "]"].concat()));
-    }
+/// Returns `None` if `list` is not a list. Parsing costs steps.
+fn append_to_list(list: &str, added: Addend<'_>, state: &mut State) -> Result<Option<String>, Failure> {
     if !may_be_list(list) {
         return Ok(None);
     }

@@ -12,11 +12,10 @@ pub(super) fn definitions() -> Vec<Definition> {
 fn scope_definitions(scope: Scope, suffix: &str, what: &str) -> Vec<Definition> {
     let name = |verb: &str| format!("{verb}{suffix}");
     let example = |verb: &str, rest: &str| format!("{{{{{verb}{suffix}::{rest}}}}}");
-    let all = vec![
+    vec![
         Definition::new(name("set"), move |call| set(call, scope))
             .arity(2, 2)
             .changes_state()
-            .replaces()
             .describe(format!("Empty; sets {what}."), example("set", "mood::calm")),
         Definition::always(name("get"), move |call| get(call, scope))
             .arity(1, 1)
@@ -44,10 +43,8 @@ fn scope_definitions(scope: Scope, suffix: &str, what: &str) -> Vec<Definition> 
             .alias(format!("flush{suffix}"))
             .arity(1, 1)
             .changes_state()
-            .replaces()
             .describe(format!("Empty; removes {what}."), example("delete", "mood")),
-    ];
-    all.into_iter().map(|definition| definition.for_variables(scope)).collect()
+    ]
 }
 
 fn set(call: &mut Call<'_>, scope: Scope) -> Result<Value, Failure> {

@@ -44,9 +44,8 @@ fn keeps_calls_beyond_virtual_time() {
 #[test]
 fn formats_any_moment_in_every_form() {
     let registry = ctx_macros::Registry::builtin();
-    let is_time = |known: &&ctx_macros::Definition| {
-        known.topic == ctx_macros::Topic::Time && known.dialects.contains(Dialect::Aio)
-    };
+    let is_time =
+        |known: &&ctx_macros::Definition| known.topic == ctx_macros::Topic::Time && known.is_in(Dialect::Aio);
     let names: Vec<&str> = registry.iter().filter(is_time).map(|known| &*known.name).collect();
     let text = format!("{{{{{}}}}}\n", names.join("}}\n{{"));
     let template = parse(&text, Dialect::Aio);

@@ -241,7 +241,7 @@ fn reports_invalid_numbers_in_variable_operators() {
 #[test]
 fn reports_missing_argument_of_every_macro() {
     for definition in Registry::builtin().iter().filter(|known| known.arity.min > 0) {
-        for dialect in definition.dialects.iter() {
+        for dialect in definition.dialects() {
             let text = format!("{{{{{}}}}}", definition.name);
             assert_eq!(outcome(&text, dialect), (text.clone(), vec![MISSING]), "{dialect:?}");
         }

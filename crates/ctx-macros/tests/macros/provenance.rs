@@ -4,7 +4,7 @@ use crate::support;
 
 use ctx_macros::{Dialect, Env, Limits, State};
 use ctx_types::{Source, SourceKind, Text, Trust, is_partition};
-use support::{env, expand, origin, parse};
+use support::{env, origin, parse};
 
 /// Checks the segments, each as `source|trust|bytes`.
 #[track_caller]
@@ -81,14 +81,4 @@ fn shares_plain_text() {
     assert!(template.is_plain());
     assert!(expansion.text.is_shared_with(&text));
     assert!(!parse("\\{{", Dialect::Aio).is_plain());
-}
-
-#[test]
-fn shares_value_that_is_entire_result() {
-    let env = env();
-    let template = parse("{{description}}", Dialect::Aio);
-    let expansion = template.expand(&env, &mut State::new(Limits::default()), &origin());
-    assert!(expansion.text.is_shared_with(env.description.as_ref().unwrap()));
-    assert_eq!(expansion.segments().len(), 1);
-    assert_eq!(expand("{{trim}}", Dialect::Aio).text, "");
 }

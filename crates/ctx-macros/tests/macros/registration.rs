@@ -4,7 +4,7 @@ use crate::support;
 use ctx_types::phrase;
 
 use ctx_macros::{
-    Definition, Dialect, DialectSet, Failure, Limits, RegisterError, Registry, Scope, State, Template, codes,
+    Definition, Dialect, Failure, Limits, RegisterError, Registry, Scope, State, Template, codes,
 };
 use ctx_types::{Span, Text};
 use support::{env, origin};
@@ -99,7 +99,7 @@ fn describes_every_builtin_macro_with_valid_example() {
     let registry = Registry::builtin();
     for definition in registry.iter() {
         assert!(!definition.description.is_empty(), "{definition:?}");
-        for dialect in definition.dialects.iter() {
+        for dialect in definition.dialects() {
             let template = example(definition, dialect, &registry);
             // These two have no value and therefore no call in a template.
             let is_called = !matches!(&*definition.name, "else" | "//");
@@ -126,8 +126,8 @@ fn example(definition: &Definition, dialect: Dialect, registry: &Registry) -> Te
 #[test]
 fn allows_same_name_in_different_macro_syntaxes() {
     let mut registry = Registry::new();
-    registry.register(empty_definition("tea").dialects(DialectSet::AIO)).unwrap();
-    registry.register(empty_definition("Tea").dialects(DialectSet::SILLYTAVERN)).unwrap();
+    registry.register(empty_definition("tea").dialect(Dialect::Aio)).unwrap();
+    registry.register(empty_definition("Tea").dialect(Dialect::SillyTavern)).unwrap();
     let taken = registry.register(empty_definition("tea"));
     assert_eq!(taken, Err(RegisterError::Duplicate { name: "tea".to_owned() }));
     let name = |dialect| registry.get("Tea", dialect).map(|known| &*known.name);

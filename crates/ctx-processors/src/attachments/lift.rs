@@ -4,9 +4,7 @@
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use ctx_types::{
-    Asset, Attachment, Content, ContentPart, Message, Role, Source, SourceKind, Span, Text, Trust,
-};
+use ctx_types::{Asset, Attachment, Message, Role, Source, SourceKind, Span, Text, Trust};
 use serde_json::json;
 
 use crate::rewrite::{Edit, rewrite};
@@ -24,15 +22,7 @@ const ENGINE: GeneralPurpose = GeneralPurpose::new(
 
 pub(super) fn has_inline(message: &Message) -> bool {
     let is_speech = !message.role.is_instruction() && message.role != Role::Tool;
-    is_speech
-        && match &message.content {
-            Content::Text(text) => text.has_inline_picture(),
-            Content::Parts(parts) => parts.iter().any(has_inline_picture),
-        }
-}
-
-fn has_inline_picture(part: &ContentPart) -> bool {
-    matches!(part, ContentPart::Text(text) if text.has_inline_picture())
+    is_speech && message.content.texts().any(Text::has_inline_picture)
 }
 
 pub(super) fn lift(message: &mut Message) {

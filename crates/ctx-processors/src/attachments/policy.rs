@@ -1,9 +1,9 @@
-use ctx_pipeline::{Config, ConfigField, SettingsReader};
+use ctx_pipeline::{ConfigField, SettingsReader};
 use ctx_types::MediaKind;
 
 /// Handling of files that the target does not accept, and limits for all files.
 ///
-/// These settings of `asset-resolver` are on the blackboard: earlier processors apply them too.
+/// Earlier processors apply these settings of `asset-resolver` too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttachmentPolicy {
     /// By kind, in the order of [`MediaKind::ALL`].
@@ -33,11 +33,6 @@ const FIELDS: [(MediaKind, &str); 4] = [
 ];
 
 impl AttachmentPolicy {
-    /// Reads the settings of `asset-resolver`.
-    pub fn from_config(config: &Config) -> Self {
-        Self::read(&mut SettingsReader::new(config))
-    }
-
     pub(crate) fn read(settings: &mut SettingsReader<'_>) -> Self {
         let fallbacks = FIELDS.map(|(kind, label)| {
             let mut field = ConfigField::select(kind.as_str(), label, Fallback::OPTIONS);

@@ -18,11 +18,7 @@ const OPENING: &str = "【file::";
 const CLOSING: char = '】';
 
 pub(crate) fn has_placeholders(message: &Message) -> bool {
-    let has = |text: &str| text.contains(OPENING);
-    match &message.content {
-        Content::Text(text) => has(text),
-        Content::Parts(parts) => parts.iter().filter_map(ContentPart::as_text).any(has),
-    }
+    message.content.texts().any(|text| text.contains(OPENING))
 }
 
 /// Replaces each `【file::id】` with the file's text, and appends the remaining texts in file order.

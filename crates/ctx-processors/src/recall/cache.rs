@@ -57,7 +57,7 @@ impl RecallCache {
         }
         let path = session.fold_path(0, NodeFingerprints::default, NodeFingerprints::push);
         let known = followed.nodes.len() - followed.nodes.others();
-        let of_known = known.checked_sub(1).and_then(|last| path.get(last));
+        let of_known = known.checked_sub(1).and_then(|last| path.0.get(last).copied());
         if followed.print != (BranchFingerprint { others: off.last(), path: of_known }) {
             let mut vectors = std::mem::take(&mut followed.vectors);
             // Keep some vectors of removed nodes. A concurrent turn may need them.
@@ -94,22 +94,14 @@ pub(crate) struct TurnPath<'a> {
     kept: &'a RecallCache,
     session: &'a Session,
     with_branches: bool,
-    print: BranchFingerprint,
 }
 
 impl<'a> TurnPath<'a> {
-    pub(crate) fn new(kept: &'a RecallCache, session: &'a Session, with_branches: bool) -> Self {
-        let print = kept.follow(session, with_branches).0.print;
-        Self { kept, session, with_branches, print }
+    pub(crate) const fn new(kept: &'a RecallCache, session: &'a Session, with_branches: bool) -> Self {
+        Self { kept, session, with_branches }
     }
 
-    /// Returns the index of this branch. Rebuilds it if another turn replaced it. Usually O(1).
     pub(crate) fn index(&self) -> BranchIndex<'a> {
-        let followed = self.kept.lock();
-        if followed.print == self.print {
-            return BranchIndex(followed);
-        }
-        drop(followed);
         self.kept.follow(self.session, self.with_branches)
     }
 
@@ -171,15 +163,9 @@ impl Deref for BranchIndex<'_> {
     }
 }
 
-/// A hash for each node that covers the node and all above it. Copies share full blocks.
+/// A hash for each node that covers the node and all above it.
 #[derive(Clone, Default)]
-struct NodeFingerprints {
-    blocks: Vec<Arc<Vec<u64>>>,
-    last: Vec<u64>,
-    len: usize,
-}
-
-const BLOCK: usize = 1_024;
+struct NodeFingerprints(imbl::Vector<u64>);
 
 impl NodeFingerprints {
     fn push(&mut self, id: &NodeId, node: &Node) {
@@ -191,23 +177,11 @@ impl NodeFingerprints {
                 (&call.name, call.arguments.as_str()).hash(&mut print);
             }
         }
-        let print = print.finish();
-        self.last.push(print);
-        self.len += 1;
-        if self.last.len() == BLOCK {
-            self.blocks.push(Arc::new(std::mem::take(&mut self.last)));
-        }
+        self.0.push_back(print.finish());
     }
 
     fn last(&self) -> Option<u64> {
-        self.len.checked_sub(1).and_then(|last| self.get(last))
-    }
-
-    fn get(&self, at: usize) -> Option<u64> {
-        match self.blocks.get(at / BLOCK) {
-            Some(block) => block.get(at % BLOCK).copied(),
-            None => self.last.get(at - self.blocks.len() * BLOCK).copied(),
-        }
+        self.0.last().copied()
     }
 }
 
@@ -294,14 +268,5 @@ mod tests {
         assert_eq!(lengths(&later), [2]);
         session.apply(&SessionOp::Toggle { id: "n0".into(), enabled: false }).unwrap();
         assert_eq!(lengths(&TurnPath::new(&kept, &session, false)), [0]);
-    }
-
-    #[test]
-    fn fingerprints_each_node_of_long_paths() {
-        let nodes = (0..2_500).map(|n| Node::new(Role::User, format!("text {n}")).with_id(format!("n{n}")));
-        let (session, _) = Session::linear("s", nodes);
-        let prints = session.fold_path(0, NodeFingerprints::default, NodeFingerprints::push);
-        let all: std::collections::BTreeSet<_> = (0..2_500).filter_map(|at| prints.get(at)).collect();
-        assert_eq!((all.len(), prints.len, prints.get(2_500)), (2_500, 2_500, None));
     }
 }

@@ -1,9 +1,8 @@
 //! Tracks the origin of bytes in a changed text.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use ctx_types::{Segment, Source, Span};
+use ctx_types::{Segment, Source, SourcedText, Span, segments_in};
 
 use super::rule::Rule;
 
@@ -27,7 +26,7 @@ pub(super) struct RuleOutput {
     /// Numbers of the rules, last rule first.
     rules: Vec<usize>,
     /// Replaced ranges of the first text.
-    over: Vec<Range<usize>>,
+    over: Vec<Span>,
 }
 
 pub(super) struct Cursor<'a> {
@@ -82,14 +81,14 @@ pub(super) fn rule_piece(rule: usize, len: usize, over: &[TextPiece]) -> TextPie
     let mut writing = RuleOutput { rules: vec![rule], over: Vec::new() };
     for piece in over {
         match &piece.from {
-            PieceOrigin::Kept { start } => writing.over.push(*start..start + piece.len),
+            PieceOrigin::Kept { start } => writing.over.push(Span::new(*start, start + piece.len)),
             PieceOrigin::Written(earlier) => {
                 for rule in &earlier.rules {
                     if !writing.rules.contains(rule) {
                         writing.rules.push(*rule);
                     }
                 }
-                writing.over.extend(earlier.over.iter().cloned());
+                writing.over.extend(earlier.over.iter().copied());
             }
         }
     }
@@ -99,62 +98,38 @@ pub(super) fn rule_piece(rule: usize, len: usize, over: &[TextPiece]) -> TextPie
 const MAX_VIA: usize = 16;
 
 /// Linear in all inputs and the replaced ranges.
-pub(super) fn segments(pieces: &[TextPiece], rules: &[Rule], first: &[Segment]) -> Vec<Segment> {
-    let mut segments: Vec<Segment> = Vec::new();
-    let mut at = 0;
+pub(super) fn segments(text: &str, pieces: &[TextPiece], rules: &[Rule], first: &[Segment]) -> Vec<Segment> {
+    let mut new = SourcedText::default();
     for piece in pieces {
+        let at = new.text.len();
+        let text = &text[at..at + piece.len];
         match &piece.from {
-            PieceOrigin::Kept { start } => {
-                for segment in overlapping(first, *start..start + piece.len) {
-                    let from = segment.span.start.max(*start) - start + at;
-                    let to = segment.span.end.min(start + piece.len) - start + at;
-                    push_segment(&mut segments, Segment { span: Span::new(from, to), ..segment.clone() });
-                }
-            }
-            PieceOrigin::Written(writing) => {
-                let segment = writing.segment(Span::new(at, at + piece.len), rules, first);
-                segments.extend(segment);
+            PieceOrigin::Kept { start } => new.copy(text, first, *start),
+            PieceOrigin::Written(output) => {
+                let (source, via) = output.sources(rules, first);
+                new.push(text, source, via);
             }
         }
-        at += piece.len;
     }
-    segments
+    new.segments
 }
 
 impl RuleOutput {
-    fn segment(&self, span: Span, rules: &[Rule], first: &[Segment]) -> Option<Segment> {
-        let (last, earlier) = self.rules.split_first()?;
-        let mut source = rules.get(*last)?.source().clone();
+    fn sources(&self, rules: &[Rule], first: &[Segment]) -> (Source, Vec<Source>) {
+        let mut written = self.rules.iter().map(|rule| rules[*rule].source().clone());
+        let mut source = written.next().expect("a rule wrote it");
         let mut via: Vec<Source> = Vec::new();
-        let mut add = |found: &Source| {
-            if via.len() < MAX_VIA && !via.contains(found) {
-                via.push(found.clone());
+        let mut add = |found: Source| {
+            if via.len() < MAX_VIA && !via.contains(&found) {
+                via.push(found);
             }
         };
-        earlier.iter().filter_map(|rule| rules.get(*rule)).for_each(|rule| add(rule.source()));
-        for range in &self.over {
-            for segment in overlapping(first, range.clone()) {
-                add(&segment.source);
-                segment.via.iter().for_each(&mut add);
-                // A rule may copy words, so it cannot raise their trust.
-                source.trust = source.trust.max(segment.source.trust);
-            }
+        written.for_each(&mut add);
+        for part in self.over.iter().flat_map(|span| segments_in(first, *span)) {
+            // A rule may copy words, so it cannot raise their trust.
+            source.trust = source.trust.max(part.source.trust);
+            std::iter::once(&part.source).chain(&part.via).cloned().for_each(&mut add);
         }
-        Some(Segment { span, source, via })
-    }
-}
-
-fn overlapping(segments: &[Segment], range: Range<usize>) -> impl Iterator<Item = &Segment> {
-    let begin = segments.partition_point(|segment| segment.span.end <= range.start);
-    let rest = segments.get(begin..).unwrap_or_default();
-    rest.iter().take_while(move |segment| segment.span.start < range.end)
-}
-
-fn push_segment(segments: &mut Vec<Segment>, segment: Segment) {
-    match segments.last_mut() {
-        Some(last) if last.source == segment.source && last.via == segment.via => {
-            last.span = Span::new(last.span.start, segment.span.end);
-        }
-        _ => segments.push(segment),
+        (source, via)
     }
 }

@@ -43,7 +43,7 @@ impl RewrittenText {
         if !self.is_changed() {
             return before.to_vec();
         }
-        pieces::segments(&self.pieces, rules.rules(), before)
+        pieces::segments(&self.text, &self.pieces, rules.rules(), before)
     }
 }
 

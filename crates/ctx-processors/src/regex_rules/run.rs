@@ -1,7 +1,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ctx_macros::Template;
 use ctx_regex::{Error, Regex, Steps};
 use ctx_types::{Diagnostic, Phrase, Text, count_of, excerpt, phrase};
 
@@ -40,33 +39,30 @@ pub struct RuleRun<'a> {
     limits: RuleLimits,
     expand: &'a mut Expand<'a>,
     steps: Steps,
-    ready: Vec<Option<Ready>>,
-    skipped: Vec<bool>,
-    /// Rules of the last text, and the number of their list.
-    last_list: Option<(Vec<ResolvedRule>, u64)>,
+    states: Vec<RuleState>,
+    /// Rules of the last text. Neighboring texts usually have the same.
+    last_rules: Arc<[ResolvedRule]>,
     is_spent: bool,
     findings: Vec<Diagnostic>,
 }
 
 #[derive(Clone)]
-struct Ready {
-    number: u64,
-    regex: Regex,
-    trims: Arc<[Text]>,
+enum RuleState {
+    Unused,
+    Ready(Box<(ResolvedRule, Regex)>),
+    Skipped,
 }
 
 impl<'a> RuleRun<'a> {
     /// Starts a run. `expand` expands the macros of rules.
     pub fn new(set: &'a RuleSet, limits: RuleLimits, expand: &'a mut Expand<'a>) -> Self {
-        let count = set.rules().len();
         Self {
             set,
             limits,
             expand,
             steps: Steps::new(limits.steps),
-            ready: vec![None; count],
-            skipped: vec![false; count],
-            last_list: None,
+            states: vec![RuleState::Unused; set.rules().len()],
+            last_rules: Arc::default(),
             is_spent: false,
             findings: Vec::new(),
         }
@@ -86,15 +82,14 @@ impl<'a> RuleRun<'a> {
         if self.is_spent || rules.is_empty() {
             return RewrittenText::unchanged(text.clone());
         }
-        let key = (text.clone(), self.list(&rules));
+        let key = (text.clone(), rules);
         let known = self.set.memory.result(&key).filter(|known| known.steps <= self.steps.left());
-        let result = match known {
-            Some(known) => {
-                // A cached result costs the same steps: the cache does not change the outcome.
-                self.spend(known.steps);
-                known
-            }
-            None => self.run(text, &rules),
+        let result = if let Some(known) = known {
+            // A cached result costs the same steps: the cache does not change the outcome.
+            self.spend(known.steps);
+            known
+        } else {
+            self.run(text, &key.1)
         };
         for (rule, error) in &result.gave_up {
             self.give_up(*rule, error);
@@ -116,80 +111,57 @@ impl<'a> RuleRun<'a> {
         self.findings
     }
 
-    fn rules_for(&mut self, subject: Subject) -> Vec<ResolvedRule> {
+    fn rules_for(&mut self, subject: Subject) -> Arc<[ResolvedRule]> {
         let set = self.set;
         let rules = set.rules().iter().enumerate().filter(|(_, rule)| rule.applies_to(subject));
-        rules.filter_map(|(number, rule)| self.make_ready(number, rule)).collect()
+        let rules: Vec<ResolvedRule> =
+            rules.filter_map(|(number, rule)| self.resolve(number, rule)).collect();
+        if *self.last_rules != *rules {
+            self.last_rules = rules.into();
+        }
+        self.last_rules.clone()
     }
 
-    /// Neighboring texts usually have the same list.
-    fn list(&mut self, rules: &[ResolvedRule]) -> u64 {
-        if let Some((last, number)) = &self.last_list
-            && last == rules
-        {
-            return *number;
+    fn resolve(&mut self, number: usize, rule: &Rule) -> Option<ResolvedRule> {
+        match &self.states[number] {
+            RuleState::Ready(ready) => return Some(ready.0.clone()),
+            RuleState::Skipped => return None,
+            RuleState::Unused => {}
         }
-        let number = self.set.memory.list(rules);
-        self.last_list = Some((rules.to_vec(), number));
-        number
-    }
-
-    fn make_ready(&mut self, number: usize, rule: &Rule) -> Option<ResolvedRule> {
-        if self.skipped.get(number).copied().unwrap_or(true) {
-            return None;
-        }
-        if let Some(Some(ready)) = self.ready.get(number) {
-            return Some((number, ready.number));
-        }
-        let ready = self.resolve(number, rule)?;
-        let resolved = (number, ready.number);
-        if let Some(slot) = self.ready.get_mut(number) {
-            *slot = Some(ready);
-        }
-        Some(resolved)
-    }
-
-    fn resolve(&mut self, number: usize, rule: &Rule) -> Option<Ready> {
-        let is_plain = rule.trims().iter().all(Template::is_plain);
-        if let (Find::Fixed(regex), true) = (rule.find(), is_plain) {
-            let trims = rule.trims().iter().map(|trim| trim.text().clone()).collect();
-            return Some(Ready { number: 0, regex: (**regex).clone(), trims });
-        }
-        let mut expression = String::new();
-        if let Find::Macros { template, escaped } = rule.find() {
-            expression = expanded(&(self.expand)(template, rule.source()), *escaped);
-        }
-        let trims = rule.trims().iter().map(|trim| (self.expand)(trim, rule.source()).text.to_string());
-        let texts: Vec<String> = std::iter::once(expression).chain(trims).collect();
-        let made = self.set.memory.expression(number, texts, |expression| match rule.find() {
-            Find::Fixed(regex) => Ok((**regex).clone()),
-            Find::Macros { .. } => rule.syntax().compile(expression),
-        });
-        match made.regex {
-            Ok(regex) => Some(Ready { number: made.number, regex, trims: made.trims }),
+        let (pattern, regex) = match rule.find() {
+            Find::Fixed(regex) => (None, Ok((**regex).clone())),
+            Find::Macros { template, escaped } => {
+                let pattern = expanded(&(self.expand)(template, rule.source()), *escaped);
+                let regex = rule.syntax().compile(&pattern);
+                (Some(Text::from(pattern)), regex)
+            }
+        };
+        let trims = rule.trims().iter().map(|trim| (self.expand)(trim, rule.source()).text).collect();
+        let resolved = ResolvedRule { number, pattern, trims };
+        match regex {
+            Ok(regex) => {
+                self.states[number] = RuleState::Ready(Box::new((resolved.clone(), regex)));
+                Some(resolved)
+            }
             Err(error) => {
-                let finding = bad_pattern(&made.text, &error);
+                let finding = bad_pattern(&resolved.pattern.unwrap_or_default(), &error);
                 self.findings.push(rule.place().finding("/regex", finding));
-                self.skip(number);
+                self.states[number] = RuleState::Skipped;
                 None
             }
         }
     }
 
     fn run(&mut self, text: &Text, rules: &[ResolvedRule]) -> CachedResult {
-        let mut result = CachedResult::new(text.clone());
+        let rewritten = RewrittenText::unchanged(text.clone());
+        let mut result = CachedResult { rewritten, steps: 0, gave_up: Vec::new() };
         let set = self.set;
-        for (number, _) in rules {
-            let Some(Some(ready)) = self.ready.get(*number).cloned() else { continue };
-            let Some(rule) = set.rules().get(*number) else { continue };
+        for ResolvedRule { number, trims, .. } in rules {
+            let RuleState::Ready(ready) = &self.states[*number] else { continue };
+            let regex = ready.1.clone();
+            let rule = &set.rules()[*number];
             let output_bytes = self.limits.text_bytes;
-            let rewriting = RuleApplication {
-                number: *number,
-                rule,
-                regex: &ready.regex,
-                trims: &ready.trims,
-                output_bytes,
-            };
+            let rewriting = RuleApplication { number: *number, rule, regex: &regex, trims, output_bytes };
             let allowed = self.limits.text_steps.min(self.steps.left());
             let mut steps = Steps::new(allowed);
             let applied = rewriting.apply(&mut result.rewritten, &mut steps, self.expand);
@@ -213,15 +185,9 @@ impl<'a> RuleRun<'a> {
         let _ = self.steps.spend(steps);
     }
 
-    fn skip(&mut self, number: usize) {
-        if let Some(skipped) = self.skipped.get_mut(number) {
-            *skipped = true;
-        }
-    }
-
     fn give_up(&mut self, number: usize, error: &Error) {
-        self.skip(number);
-        let Some(rule) = self.set.rules().get(number) else { return };
+        self.states[number] = RuleState::Skipped;
+        let rule = &self.set.rules()[number];
         let message = phrase!(
             "the regex rule `{title}` stopped: {error}",
             title = excerpt(rule.title()),

@@ -1,8 +1,8 @@
 use ctx_macros::{Env, State, Template};
-use ctx_types::{Injection, Order, Placement, Role, Source, SourceKind, Trust};
+use ctx_types::{Injection, Order, Placement, Role, Source, SourceKind, SourcedText, Text, Trust};
 
 use super::options::ANCHOR_FORMAT;
-use crate::injection_text::InjectionText;
+use crate::injection_text::{push_expansion, push_lines};
 use crate::macro_values::AgentMacros;
 
 /// Compiled setting `anchorFormat`.
@@ -27,9 +27,9 @@ impl AnchorFormat {
             return None;
         }
         let mut parts: Vec<Template> =
-            format.splitn(MOST + 1, TEXTS).map(|part| macros.parse(part)).collect();
+            format.splitn(MOST + 1, TEXTS).map(|part| macros.parse(&Text::from(part))).collect();
         if parts.len() == 1 {
-            parts.push(macros.parse(""));
+            parts.push(macros.parse(&Text::default()));
         }
         Some(Self { parts })
     }
@@ -56,14 +56,14 @@ impl AnchorFormat {
     fn join(&self, list: &[Injection], env: &Env, state: &mut State) -> Option<Injection> {
         let mut joined = list.first()?.clone();
         let format = Source::new(SourceKind::Preset, Trust::Preset).with_id(ANCHOR_FORMAT);
-        let mut text = InjectionText::default();
+        let mut text = SourcedText::default();
         for (number, part) in self.parts.iter().enumerate() {
             if number > 0 {
-                text.push_lines(list.to_vec());
+                push_lines(&mut text, list);
             }
-            text.push_expansion(&part.expand(env, state, &format), &format);
+            push_expansion(&mut text, &part.expand(env, state, &format), &format);
         }
-        (joined.text, joined.written) = text.finish();
+        (joined.text, joined.written) = (Text::from(text.text), text.segments);
         joined.role = Role::System;
         if let Placement::Anchor { order, .. } = &mut joined.placement {
             *order = Order::DEFAULT;

@@ -22,13 +22,11 @@ pub(crate) struct BookCache {
     dialect: Dialect,
     macros: MacroRegistry,
     own: Arc<CompiledBooks>,
-    /// Most recently used last.
-    others: Mutex<Vec<ConversationBooks>>,
+    /// Of the last conversation.
+    last: Mutex<Option<ConversationBooks>>,
 }
 
 type ConversationBooks = (Vec<Arc<str>>, Arc<CompiledBooks>);
-
-const MAX_OTHERS: usize = 4;
 
 impl BookCache {
     pub(crate) fn new(
@@ -38,7 +36,7 @@ impl BookCache {
         macros: MacroRegistry,
     ) -> Self {
         let own = Arc::new(CompiledBooks::new(&selection, &[], &settings, dialect, &macros));
-        Self { selection, settings, dialect, macros, own, others: Mutex::default() }
+        Self { selection, settings, dialect, macros, own, last: Mutex::default() }
     }
 
     pub(crate) fn agent_books(&self) -> &CompiledBooks {
@@ -51,17 +49,13 @@ impl BookCache {
         if ids.is_empty() {
             return (self.own.clone(), false);
         }
-        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = others.iter().position(|(known, _)| *known == ids) {
-            let known = others.remove(at);
-            others.push(known.clone());
-            return (known.1, true);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == ids) {
+            return (known.clone(), true);
         }
         let compiled = CompiledBooks::new(&self.selection, &ids, &self.settings, self.dialect, &self.macros);
         let compiled = Arc::new(compiled);
-        others.push((ids, compiled.clone()));
-        let too_many = others.len().saturating_sub(MAX_OTHERS);
-        others.drain(..too_many);
+        *last = Some((ids, compiled.clone()));
         (compiled, true)
     }
 }

@@ -7,9 +7,8 @@ mod weather;
 use std::sync::Arc;
 
 use ctx_anchors::AnchorRegistry;
-use ctx_macros::{MacroPorts, Registry as MacroRegistry};
 use ctx_pipeline::{ContextProcessor, Pipeline, ProcessorRegistry, Run};
-use ctx_processors::default_set;
+use ctx_processors::{MacroParts, default_set};
 use ctx_types::{Agent, Persist as _, Reader, TurnInput};
 use serde_json::{Value, json};
 
@@ -19,7 +18,7 @@ use crate::inputs::execute;
 fn check(plugins: &[Arc<dyn ContextProcessor>], preset: Value, expected: &[&str]) {
     let mut anchors = AnchorRegistry::system();
     anchors.register(motto::anchor()).unwrap();
-    let mut registry = default_set(anchors, MacroRegistry::builtin(), MacroPorts::default());
+    let mut registry = default_set(anchors, MacroParts::default());
     for plugin in plugins {
         registry.register(plugin.clone()).unwrap();
     }

@@ -107,7 +107,7 @@ pub(crate) fn registry(server: &Server, call: &Call) -> Result<Reply, Refusal> {
         template: anchor.default_template.as_ref().map(ToString::to_string).filter(|_| anchor.has_template),
         hint: (!anchor.has_template).then(|| word(&anchor.description)),
     });
-    let macros = engine.macros.iter().filter(|known| known.dialects.contains(dialect));
+    let macros = engine.macros.iter().filter(|known| known.is_in(dialect));
     let mut processors: Vec<ProcessorInfo> = engine
         .processors()
         .descriptors()

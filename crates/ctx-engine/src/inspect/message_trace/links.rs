@@ -4,9 +4,6 @@ use ctx_types::{Message, SourceKind};
 
 use crate::inspect::message_trace::origins;
 
-/// Above this, messages of one source are assumed to keep their order.
-const MAX_PAIRS: usize = 4_096;
-
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     parents: Vec<Vec<usize>>,
@@ -34,9 +31,10 @@ impl Links {
             else {
                 continue;
             };
-            for (old, new) in pairs(before, after, old, &new[&source]) {
-                is_taken[old] = true;
-                parents[new].push(old);
+            // Processors drop from the front.
+            for (old, new) in old.iter().rev().zip(new[&source].iter().rev()) {
+                is_taken[*old] = true;
+                parents[*new].push(*old);
             }
         }
         join(before, after, &mut is_taken, &mut parents);
@@ -63,22 +61,6 @@ fn by_source(messages: &[Message]) -> HashMap<String, Vec<usize>> {
         places.entry(message.source.to_string()).or_default().push(at);
     }
     places
-}
-
-/// Pairs shared messages first, then the rest from the end, because processors drop from the front.
-fn pairs(before: &[Message], after: &[Message], old: &[usize], new: &[usize]) -> Vec<(usize, usize)> {
-    let (mut left, mut pairs) = (old.to_vec(), Vec::new());
-    let mut rest = Vec::new();
-    for at in new.iter().rev() {
-        let is_same = |old: &usize| before[*old].is_shared_with(&after[*at]);
-        let same = Some(()).filter(|()| old.len() * new.len() <= MAX_PAIRS);
-        match same.and_then(|()| left.iter().rposition(is_same)) {
-            Some(same) => pairs.push((left.remove(same), *at)),
-            None => rest.push(*at),
-        }
-    }
-    pairs.extend(left.into_iter().rev().zip(rest));
-    pairs
 }
 
 fn join(before: &[Message], after: &[Message], is_taken: &mut [bool], parents: &mut [Vec<usize>]) {

@@ -3,13 +3,13 @@
 use std::sync::{Arc, LazyLock};
 
 use ctx_anchors::AnchorRegistry;
-use ctx_macros::{MacroPorts, Registry};
 use ctx_pipeline::{
     Cancel, ContextProcessor, Inputs, Pipeline, ProcessorRegistry, Run, RunError, SettingOrigin,
     SettingsLayer,
 };
 use ctx_processors::{
-    InjectionAssembler, LimiterResult, LoadedWindow, MergeInjections, SessionLoader, TokenLimiter, WindowSize,
+    InjectionAssembler, LimiterResult, LoadedWindow, MacroParts, MergeInjections, SessionLoader,
+    TokenLimiter, WindowSize,
 };
 use ctx_tokens::{Budget, ModelFacts, Overheads};
 use ctx_types::{
@@ -109,8 +109,7 @@ impl Case {
         static REGISTRY: LazyLock<ProcessorRegistry> = LazyLock::new(|| {
             let mut registry = ProcessorRegistry::default();
             registry.register(Arc::new(SessionLoader)).unwrap();
-            let assembler =
-                InjectionAssembler::new(AnchorRegistry::system(), Registry::builtin(), MacroPorts::default());
+            let assembler = InjectionAssembler::new(AnchorRegistry::system(), MacroParts::default());
             registry.register(Arc::new(assembler)).unwrap();
             registry.register(Arc::new(TokenLimiter)).unwrap();
             registry

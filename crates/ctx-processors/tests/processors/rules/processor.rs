@@ -1,8 +1,7 @@
 use std::sync::Arc;
 
-use ctx_macros::{MacroPorts, Registry as MacroRegistry};
 use ctx_pipeline::{CompileContext, Pipeline, ProcessorRegistry, Run, SettingOrigin, SettingsLayer};
-use ctx_processors::RegexProcessor;
+use ctx_processors::{MacroParts, RegexProcessor};
 use ctx_types::{
     Agent, Content, ContentPart, Message, Persist as _, Reader, Role, Source, TurnInput, UserProfile,
     is_partition,
@@ -13,8 +12,7 @@ use crate::inputs::execute;
 
 fn run(agent: Value, profile: Value, settings: Value, messages: Vec<Message>) -> (Pipeline, Run) {
     let mut registry = ProcessorRegistry::default();
-    let processor = RegexProcessor::new(MacroRegistry::builtin(), MacroPorts::default());
-    registry.register(Arc::new(processor)).unwrap();
+    registry.register(Arc::new(RegexProcessor(MacroParts::default()))).unwrap();
     let agent = Agent::read(agent, &mut Reader::new());
     let profile = UserProfile::read(profile, &mut Reader::new());
     let parameters = json!({ "processors": [{ "id": "regex-processor", "config": settings }] });
