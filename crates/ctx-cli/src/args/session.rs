@@ -63,7 +63,7 @@ pub(crate) struct TreeArguments {
     ctx session undo chat.json\n  \
     ctx session redo chat.json\n\n\
     Exit codes: 0 success, 1 nothing to undo or redo, or a conflict with later changes, 2 the file is\n\
-    not plain JSON, 3 it cannot be read or written.")]
+    not a session in plain JSON, 3 it cannot be read or written.")]
 pub(crate) struct StepArguments {
     #[command(flatten)]
     pub(crate) file: SessionFileArguments,
