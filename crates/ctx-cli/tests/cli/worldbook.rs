@@ -569,7 +569,20 @@ fn reports_broken_worldbooks_of_the_agent() {
         assert!(told.starts_with("exit code 3") && told.contains("error[CTX0602]: invalid JSON"), "{told}");
         assert!(told.contains("--> worldbooks/sky.json:"), "{told}");
     }
-    assert_snapshot!(folder.ctx("check agent.yaml"), @"");
+    assert_snapshot!(folder.ctx("check agent.yaml"), @"
+    exit code 1
+    === output
+    checked `agent.yaml` as an agent
+    1 file checked: 1 error, 0 warnings
+    === errors
+    error[CTX0602]: `worldbooks/sky.json` cannot be read: invalid JSON at line 1 column 1: the document ends too early
+     --> agent.yaml:1:16
+      |
+    1 | worldbookIds: [sky]
+      |                ^^^
+      |
+      = help: fix `worldbooks/sky.json`
+    ");
     let both = folder.ctx("check .");
     assert_eq!(both.matches("error[CTX0602]").count(), 1, "{both}");
     assert!(!both.contains("CTX0785"), "{both}");
