@@ -3,6 +3,7 @@
 mod chat;
 mod compress;
 mod diff;
+mod foreign;
 mod import;
 mod macros;
 mod recall;
@@ -58,7 +59,7 @@ pub(crate) use worldbook::{
                   cd demo\n  \
                   ctx assemble\n\n\
                   Results go to standard output, everything else to standard error. `-` means standard input.\n\
-                  Exit codes: 0 success, 1 errors found, 2 usage error, 3 a file cannot be read or written,\n\
+                  Exit codes: 0 success, 1 errors found, 2 usage error, 3 a file cannot be read, parsed or written,\n\
                   4 provider error, 5 no context fits the budget."
 )]
 pub(crate) struct Arguments {
@@ -120,7 +121,7 @@ const VERBS: [(&str, &[&str]); 5] = [
 
 /// Returns the command line. The help lists the verbs by purpose.
 pub(crate) fn command() -> clap::Command {
-    let command = Arguments::command();
+    let command = foreign::with_foreign_options(Arguments::command());
     let (header, literal) = (command.get_styles().get_header(), command.get_styles().get_literal());
     let verb = |verb: &&str| {
         let about = command.find_subcommand(verb).and_then(clap::Command::get_about);
@@ -299,7 +300,7 @@ pub(crate) struct ExplainArguments {
     ctx check agent.yaml --worldbook sky.json\n  \
     ctx check agent.yaml --fix\n  \
     ctx check --explain CTX0200\n\n\
-    Exit codes: 0 no errors, 1 errors found, 2 usage error, 3 a file cannot be read.")]
+    Exit codes: 0 no errors, 1 errors found, 2 usage error, 3 a file cannot be read, parsed or written.")]
 pub(crate) struct CheckArguments {
     /// Files, or folders with JSON, JSON Lines, YAML and `ctx.toml` files [default: the current folder]
     pub(crate) paths: Vec<PathBuf>,
@@ -453,7 +454,7 @@ pub(crate) struct CountArguments {
 /// Create an example project
 ///
 /// Writes an agent, a user profile, a conversation, a test, and a `ctx.toml` that names them. Editors use the JSON
-/// Schemas in `.ctx` for completion and checks.
+/// Schemas in `.ctx` for completion and checks. With `--lang zh`, the files are Chinese.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ctx init demo\n  ctx init demo --long")]
 pub(crate) struct InitArguments {

@@ -34,7 +34,7 @@ pub(crate) use columns::{cut_middle, left, right, widest};
 pub(crate) use comparison::comparison;
 pub(crate) use diff::{diff, failed, plain_diff};
 pub(crate) use explanation::{explanation, size, timings};
-pub(crate) use findings::{bracketed, colon, failure, findings, has_errors, plain, plain_told};
+pub(crate) use findings::{bracketed, colon, failure, findings, has_errors, plain, plain_told, turn_failure};
 pub(crate) use life::{life, source_name, via, what};
 pub(crate) use progress::Progress;
 pub(crate) use table::{context, fitted, listing, messages};

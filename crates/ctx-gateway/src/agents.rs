@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ctx_chat::{Client, Endpoint};
-use ctx_engine::{Format, Limits};
+use ctx_engine::{Format, ImportError, Limits};
 use ctx_preset_import::detect;
 use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions};
-use ctx_project::files::FilesRead;
+use ctx_project::files::{FilesRead, name};
 use ctx_project::folder::{FolderEntry, files};
 use ctx_project::{Config, ConfigOptions, EndpointOptions, ProjectError, Sources, TurnOptions};
-use ctx_types::{excerpt, phrase};
+use ctx_types::{Phrase, excerpt, phrase};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -39,7 +39,32 @@ const MAX_NAME: usize = 300;
 pub(crate) struct Agents {
     options: Options,
     files: BTreeMap<String, PathBuf>,
+    /// Files that may be agents, but cannot be read.
+    unread: Vec<UnreadFile>,
     slots: Mutex<BTreeMap<String, Arc<Slot>>>,
+}
+
+/// A JSON or YAML file that cannot be read.
+#[derive(Debug)]
+pub(crate) struct UnreadFile {
+    /// Path below the folder.
+    pub(crate) name: String,
+    bytes: Vec<u8>,
+    error: ImportError,
+}
+
+impl UnreadFile {
+    /// Describes the error and its place.
+    pub(crate) fn phrase(&self) -> Phrase {
+        phrase!("`{file}` is not served: {error}", file = &self.name, error = self.error.phrase())
+    }
+
+    /// Returns the error with the line of the file.
+    pub(crate) fn to_error(&self) -> ProjectError {
+        let mut sources = Sources::default();
+        sources.add(&self.name, &self.bytes);
+        sources.explain(&self.name, &self.error)
+    }
 }
 
 /// An agent with its model, ready for turns.
@@ -108,12 +133,22 @@ pub fn agent_names(folder: &Path) -> Vec<String> {
 impl Agents {
     /// Finds the agents of the folder.
     pub(crate) fn find(options: Options) -> Self {
-        let entries = files(&options.folder).into_iter();
-        let paths = entries.filter_map(|entry| match entry {
-            FolderEntry::File(path) if is_agent(&path) => Some(path),
-            _ => None,
-        });
-        let paths: Vec<PathBuf> = paths.collect();
+        let (mut paths, mut unread) = (Vec::new(), Vec::new());
+        for entry in files(&options.folder) {
+            let FolderEntry::File(path) = entry else { continue };
+            let bytes = read(&path);
+            match detect(&bytes, &path.to_string_lossy(), &Limits::default()) {
+                Ok(Format::Agent | Format::AgentExport | Format::PresetList | Format::PresetFile) => {
+                    paths.push(path);
+                }
+                Ok(_) | Err(ImportError::UnknownShape { .. } | ImportError::Empty) => {}
+                Err(error) if has_ending_of_agent(&path) => {
+                    let name = name(path.strip_prefix(&options.folder).unwrap_or(&path));
+                    unread.push(UnreadFile { name, bytes, error });
+                }
+                Err(_) => {}
+            }
+        }
         let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let mut stems = BTreeMap::<String, usize>::new();
         for path in &paths {
@@ -126,12 +161,17 @@ impl Agents {
             if stems.get(&stem(path)) == Some(&1) { stem(path) } else { below }
         };
         let files = paths.iter().map(|path| (name(path), path.clone())).collect();
-        Self { options, files, slots: Mutex::default() }
+        Self { options, files, unread, slots: Mutex::default() }
     }
 
     /// Returns the names of the agents in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
+    }
+
+    /// Returns the files that may be agents, but cannot be read.
+    pub(crate) fn unread(&self) -> &[UnreadFile] {
+        &self.unread
     }
 
     /// Returns the agent of a model name: `agent` or `agent@model`.
@@ -247,12 +287,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns whether a file is an agent or a preset of ours.
-fn is_agent(path: &Path) -> bool {
+/// Reads a file. Returns nothing if it is too large or cannot be read.
+fn read(path: &Path) -> Vec<u8> {
     let read = ctx_chat::files::read_regular(path, MAX_BYTES).unwrap_or_default();
-    let bytes = if read.len() as u64 <= MAX_BYTES { read } else { Vec::new() };
-    let format = detect(&bytes, &path.to_string_lossy(), &Limits::default());
-    matches!(format, Ok(Format::Agent | Format::AgentExport | Format::PresetList | Format::PresetFile))
+    if read.len() as u64 <= MAX_BYTES { read } else { Vec::new() }
+}
+
+fn has_ending_of_agent(path: &Path) -> bool {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    ending.is_some_and(|ending| ["json", "yaml", "yml"].contains(&&*ending))
 }
 
 #[cfg(test)]

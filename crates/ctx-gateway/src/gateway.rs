@@ -11,7 +11,7 @@ use ctx_project::{Config, ConfigOptions, EndpointOptions, ProjectError, Sources,
 use ctx_types::{NodeId, Phrase, Report, phrase};
 use tokio::net::TcpListener;
 
-use crate::agents::Agents;
+use crate::agents::{Agents, UnreadFile};
 use crate::beginnings::{Beginning, MAX_ENTRIES, Place};
 use crate::body::{BodyReader, DEFAULT_MAX_BYTES};
 use crate::figures::Figures;
@@ -147,7 +147,7 @@ impl Gateway {
     ///
     /// # Errors
     ///
-    /// The folder has no agent, or the store, the keys, or `ctx.toml` cannot be used.
+    /// The folder has no readable agent, or the store, the keys, or `ctx.toml` cannot be used.
     pub async fn open(mut options: Options) -> Result<Self, GatewayError> {
         let given = options.folder.clone();
         let failed = |error| GatewayError::Unusable(files::not_opened(&given, &error));
@@ -155,6 +155,9 @@ impl Gateway {
         options.folder.read_dir().map_err(failed)?;
         let agents = Agents::find(options.clone());
         if agents.names().next().is_none() {
+            if let Some(unread) = agents.unread().first() {
+                return Err(unread.to_error().into());
+            }
             return Err(GatewayError::Unusable(phrase!(
                 "no agent in `{folder}`: no JSON or YAML file there is an agent; create one with `ctx init`",
                 folder = files::name(&given)
@@ -196,6 +199,11 @@ impl Gateway {
     /// Returns the names of the agents in order.
     pub fn agents(&self) -> impl Iterator<Item = &str> {
         self.0.agents.names()
+    }
+
+    /// Describes each JSON or YAML file that may be an agent, but cannot be read.
+    pub fn unread_files(&self) -> impl Iterator<Item = Phrase> {
+        self.0.agents.unread().iter().map(UnreadFile::phrase)
     }
 
     /// Describes who may send requests: the key file with its number of keys, or programs on this machine.

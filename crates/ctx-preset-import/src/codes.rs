@@ -44,7 +44,7 @@ pub const SEVERAL_AGENTS: Code = Code::new(620, "several agents in one file");
 pub const SEVERAL_ALTERNATIVES: Code = Code::new(621, "several alternatives enabled");
 
 /// A message's role is missing or not known; it is treated as the user's.
-pub const UNKNOWN_ROLE: Code = Code::new(631, "unknown role");
+pub const UNKNOWN_ROLE: Code = Code::new(631, "unknown role in a conversation");
 /// A message's id is no text, or an empty one; it gets another.
 pub const MESSAGE_ID: Code = Code::new(632, "invalid message id");
 /// A tool call is not of a form that can be read.

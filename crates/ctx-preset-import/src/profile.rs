@@ -12,8 +12,8 @@ use crate::limits::Limits;
 
 /// Reads a user profile: an object with `name` and `content`, or a text that is the content.
 ///
-/// A text is what is neither JSON nor a YAML object with one of a profile's keys, or what is named `.txt` or
-/// `.md` and is no JSON object.
+/// A text is a document that is neither JSON nor a YAML object with a key of a profile, or a `.txt` or `.md` file
+/// without a JSON object. Invalid YAML in a `.yaml` file is an error.
 ///
 /// ```
 /// use ctx_preset_import::{Limits, read_profile};
@@ -28,7 +28,9 @@ pub fn read_profile(bytes: &[u8], name: &str, limits: &Limits) -> Result<Importe
     let text = document::decode(bytes, limits)?;
     let document = match Document::parse(&text, name, limits) {
         Ok(document) => document,
-        Err(ImportError::Yaml { .. }) => return plain(&text, name, limits),
+        Err(ImportError::Yaml { .. }) if !document::ends_with(name, YAML) => {
+            return plain(&text, name, limits);
+        }
         Err(ImportError::Json { .. }) if document::ends_with(name, PLAIN) => {
             return plain(&text, name, limits);
         }
@@ -50,6 +52,9 @@ pub fn read_profile(bytes: &[u8], name: &str, limits: &Limits) -> Result<Importe
 
 /// The endings of plain texts.
 const PLAIN: &[&str] = &["txt", "md"];
+
+/// The endings of YAML files.
+const YAML: &[&str] = &["yaml", "yml"];
 
 fn is_profile(value: &Value) -> bool {
     let known = matches!(format::shape(value), None | Some(Format::Profile));

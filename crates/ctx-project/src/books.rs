@@ -1,5 +1,6 @@
 //! Worldbooks that are read, and the way from findings about them back into their files.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
@@ -31,16 +32,28 @@ impl Books {
         Ok((books, found))
     }
 
-    /// Adds the worldbooks in the folder `worldbooks` beside an agent that it asks for by name; they hold for it
-    /// alone.
+    /// Adds the worldbooks of an agent from the folder `worldbooks` next to it, for this agent only.
     ///
-    /// What cannot be read there is left out: nobody named it.
-    pub fn add_beside(&mut self, agent_file: &Path, agent: &Agent, sources: &mut Sources) {
+    /// # Errors
+    ///
+    /// A file with the name of one of the ids cannot be read. Other unreadable files are skipped.
+    pub fn add_beside(&mut self, agent_file: &Path, agent: &Agent, sources: &mut Sources) -> Result<()> {
+        match self.add_readable(agent_file, agent, sources).first() {
+            // Reading the file again returns its error.
+            Some(file) => inputs::load(&InputFile::from(file), sources, &BookFile::parse).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// As [`add_beside`](Self::add_beside), but returns the files that cannot be read.
+    pub fn add_readable(&mut self, agent_file: &Path, agent: &Agent, sources: &mut Sources) -> Vec<PathBuf> {
+        let mut unread = Vec::new();
         if agent.worldbook_ids.is_empty() || files::is_stdin(agent_file) {
-            return;
+            return unread;
         }
         for path in beside(agent_file) {
             let Ok((mut file, _)) = inputs::load(&InputFile::from(&path), sources, &BookFile::parse) else {
+                unread.push(path);
                 continue;
             };
             let is_asked = agent.worldbook_ids.iter().any(|id| *id == file.book.id || *id == file.book.name);
@@ -53,6 +66,12 @@ impl Books {
                 self.0.push(file);
             }
         }
+        unread.retain(|path| {
+            let is_id = |id: &str| path.file_stem().is_some_and(|stem| stem == id);
+            let is_asked = agent.worldbook_ids.iter().any(|id| is_id(id));
+            is_asked && !self.0.iter().any(|given| is_id(&given.book.id))
+        });
+        unread
     }
 
     /// Reads one worldbook from the bytes of a file.
@@ -111,7 +130,8 @@ fn beside(agent_file: &Path) -> Vec<PathBuf> {
         return Vec::new();
     }
     let is_book = |path: &PathBuf| {
-        path.extension().is_some_and(|ending| ending == "json") && path.is_file() && !path.is_symlink()
+        let is_document = |ending: &OsStr| ["json", "yaml", "yml"].iter().any(|known| ending == *known);
+        path.extension().is_some_and(is_document) && path.is_file() && !path.is_symlink()
     };
     let paths = entries.take(MAX_BESIDE).flatten().map(|entry| entry.path());
     let mut paths: Vec<PathBuf> = paths.filter(is_book).collect();

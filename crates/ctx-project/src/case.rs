@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::config::{ZoneName, project_of};
 use crate::error::{ProjectError, Result, unusable};
-use crate::files;
+use crate::files::{self, Once};
 use crate::inputs::{self, InputFile};
 use crate::keyed::{self, Filled, Meaning, Meaningless, Parsed, Shaped, Tokens, keyed};
 use crate::keys::Keys;
@@ -235,8 +235,14 @@ pub fn is_case(path: &Path) -> bool {
     path.file_stem() == Some(OsStr::new("case")) && ["json", "yaml", "yml"].contains(&ending)
 }
 
-/// Checks the bytes of `case.yaml`: its keys, the files that it names, and its settings of processors.
-pub fn check(bytes: &[u8], path: &Path, engine: &Engine) -> Result<Vec<Diagnostic>, ImportError> {
+/// Checks the bytes of `case.yaml`: its keys, the files that it names, and its settings of processors. Syntax errors of
+/// `checked` files are left out.
+pub fn check(
+    bytes: &[u8],
+    path: &Path,
+    engine: &Engine,
+    checked: &Once,
+) -> Result<Vec<Diagnostic>, ImportError> {
     let name = files::name(path);
     let document = Document::read(bytes, &name, &Limits::default())?;
     let mut found = document.diagnostics;
@@ -254,7 +260,7 @@ pub fn check(bytes: &[u8], path: &Path, engine: &Engine) -> Result<Vec<Diagnosti
             let mut named: Vec<Named> = named_files(&case, books, folder).collect();
             found.extend(named.iter().filter_map(|named| outside(named, project.as_deref())));
             named.retain(|named| outside(named, project.as_deref()).is_none());
-            found.extend(named::faults(named, folder, engine));
+            found.extend(named::faults(named, folder, engine, checked));
             found.extend(more);
             found.extend(switches::faults("/enable", &case.enable, true, engine));
             found.extend(switches::faults("/disable", &case.disable, false, engine));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ctx_engine::{Compile, Engine, Format, ImportError, Limits};
 use ctx_preset_import::detect;
-use ctx_types::{Diagnostic, Phrase, phrase};
+use ctx_types::{Agent, Diagnostic, LoadedWorldbook, Phrase, phrase};
 use serde_json::Value;
 
 use crate::books::Books;
@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::files::{self, Once};
 use crate::folder::{self, FolderEntry};
 use crate::inputs::{self, AgentFile, InputFile};
+use crate::named::{self, Named, Wanted};
 use crate::sources::{Position, Sources};
 use crate::{case, codes, config};
 
@@ -33,6 +34,8 @@ pub struct Checker {
     books: Books,
     /// What files are of which nothing tells what they are.
     format: Option<DocumentKind>,
+    /// The files of this check.
+    checked: Once,
 }
 
 /// What was looked at: a file, or several that belong together.
@@ -63,7 +66,7 @@ impl Checker {
         let files: Vec<InputFile> = worldbooks.iter().map(InputFile::from).collect();
         let (books, _) = Books::read(&files, &mut Sources::default())?;
         let with = Compile::default().with(|compile| compile.worldbooks = books.loaded());
-        Ok(Self { engine, with, books, format: None })
+        Ok(Self { engine, with, books, format: None, checked: Once::default() })
     }
 
     /// Reads a table of models, whose rows are tried before the built-in ones. Returns what is wrong with it.
@@ -87,22 +90,26 @@ impl Checker {
 
     /// Checks files and folders, one file after the other and each once; of a folder, files that are nothing of ours
     /// are passed over. With `fixes`, files are fixed first.
-    pub fn check(&self, paths: &[PathBuf], fixes: &mut Option<Fixes>, each: &mut dyn FnMut(Checked)) {
-        let mut seen = Once::default();
+    pub fn check(&mut self, paths: &[PathBuf], fixes: &mut Option<Fixes>, each: &mut dyn FnMut(Checked)) {
+        let mut entries = Vec::new();
         for path in paths {
             let (origin, found) = if path.is_dir() {
                 (Origin::Folder, folder::files(path))
             } else {
                 (Origin::Named, vec![FolderEntry::File(path.clone())])
             };
-            let checked = found.into_iter().filter_map(|found| match found {
-                // A file that is named in two ways is checked once.
-                FolderEntry::File(file) if !seen.is_new(&file) => None,
-                FolderEntry::File(file) => self.check_file(&file, origin, fixes),
-                FolderEntry::Closed(folder, reason) => Some(Checked::closed(&folder, reason)),
-            });
-            checked.for_each(&mut *each);
+            // A file that is named in two ways is checked once.
+            let is_new = |found: &FolderEntry| match found {
+                FolderEntry::File(file) => self.checked.is_new(file),
+                FolderEntry::Closed(..) => true,
+            };
+            entries.extend(found.into_iter().filter(is_new).map(|found| (origin, found)));
         }
+        let checked = entries.into_iter().filter_map(|(origin, found)| match found {
+            FolderEntry::File(file) => self.check_file(&file, origin, fixes),
+            FolderEntry::Closed(folder, reason) => Some(Checked::closed(&folder, reason)),
+        });
+        checked.for_each(each);
     }
 
     /// Checks bytes that a file may hold: what is under edit.
@@ -141,7 +148,8 @@ impl Checker {
         sources: &mut Sources,
     ) -> Result<(Kind, Vec<Diagnostic>), Unread> {
         if config::is_config(path) {
-            let found = config::check(bytes, path, &self.engine, sources).map_err(Unread::Known)?;
+            let found =
+                config::check(bytes, path, &self.engine, sources, &self.checked).map_err(Unread::Known)?;
             return Ok((Kind::Config, found));
         }
         sources.add(&files::name(path), bytes);
@@ -264,7 +272,7 @@ fn look(
     // Parts of a case look like an agent without entries.
     let is_part = matches!(detected, Ok(Format::Agent) | Err(ImportError::UnknownShape { .. }));
     if is_part && case::is_case(path) {
-        return Ok((Kind::Case, case::check(bytes, path, &checker.engine)?));
+        return Ok((Kind::Case, case::check(bytes, path, &checker.engine, &checker.checked)?));
     }
     let detected = match (checker.format, detected) {
         (Some(DocumentKind::Format(named)), Ok(found))
@@ -312,19 +320,45 @@ fn of_agent(bytes: &[u8], path: &Path, checker: &Checker) -> Result<Vec<Diagnost
     let engine = &checker.engine;
     let file = AgentFile::parse(bytes, name, engine)?;
     let mut books = checker.books.clone();
-    books.add_beside(path, &file.agent, &mut Sources::default());
-    let with = checker.with.clone().with(|compile| compile.worldbooks = books.loaded());
+    let unread = books.add_readable(path, &file.agent, &mut Sources::default());
+    let unread: Vec<(Arc<str>, PathBuf)> = unread
+        .into_iter()
+        .map(|path| (path.file_stem().unwrap_or_default().to_string_lossy().into(), path))
+        .collect();
+    let with = checker.with.clone().with(|compile| {
+        compile.worldbooks = books.loaded();
+        // Their errors are reported below, or where they are checked themselves.
+        compile.worldbooks.extend(unread.iter().map(|(id, _)| LoadedWorldbook {
+            id: id.clone(),
+            name: id.clone(),
+            book: Arc::default(),
+            is_global: false,
+        }));
+    });
     let compiled = engine.compile(&file.agent, &with);
+    let unread = unread.into_iter().map(|(id, path)| Named {
+        pointer: pointer_to(&file.agent, &id),
+        wanted: Wanted::Worldbook,
+        name: files::name(&path),
+        path,
+    });
+    let unread = named::faults(unread, path.parent().unwrap_or(Path::new("")), engine, &checker.checked);
     let is_of_book = |finding: &Diagnostic| finding.location.document.is_some();
     let (mut of_books, breakers): (Vec<_>, Vec<_>) =
         engine.cache_breakers(&compiled).into_iter().partition(is_of_book);
-    let mut found = [file.all_findings(&compiled), file.lead_back(breakers)].concat();
+    let mut found = [file.all_findings(&compiled), file.lead_back([breakers, unread].concat())].concat();
     books.lead_back(&mut found);
     found.retain(|finding| !books.owns(finding));
     // What a book costs an agent's cache is not seen where the book is checked by itself.
     books.lead_back(&mut of_books);
     found.append(&mut of_books);
     Ok(found)
+}
+
+/// Returns the place of the id of a worldbook in an agent.
+fn pointer_to(agent: &Agent, id: &str) -> String {
+    let index = agent.worldbook_ids.iter().position(|asked| **asked == *id);
+    format!("/worldbookIds/{}", index.expect("the agent has the id"))
 }
 
 #[cfg(test)]

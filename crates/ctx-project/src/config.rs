@@ -402,10 +402,12 @@ impl Config {
 
     /// Returns the conversation of the command line, or the default conversation.
     ///
-    /// Returns a usage error with the hint `how` if there is no conversation.
-    pub fn conversation(&self, given: Option<PathBuf>, how: &str, sources: &Sources) -> Result<PathBuf> {
+    /// Returns a usage error if there is no conversation.
+    pub fn conversation(&self, given: Option<PathBuf>, sources: &Sources) -> Result<PathBuf> {
         let named = self.file("session", given, sources)?;
-        named.ok_or_else(|| ProjectError::Usage(phrase!("no conversation given: {how}", how)))
+        named.ok_or_else(|| {
+            ProjectError::Usage(phrase!("no conversation given; name a file, or set `session` in `ctx.toml`"))
+        })
     }
 
     /// Returns the default worldbooks, which must exist.

@@ -49,12 +49,19 @@ pub enum Wanted {
 }
 
 /// Finds what is wrong with the files that one in a folder names; a file that is named again is looked at once.
-pub fn faults(named: impl IntoIterator<Item = Named>, folder: &Path, engine: &Engine) -> Vec<Diagnostic> {
+///
+/// Syntax errors of `checked` files are left out: they are reported where these files are checked.
+pub fn faults(
+    named: impl IntoIterator<Item = Named>,
+    folder: &Path,
+    engine: &Engine,
+    checked: &Once,
+) -> Vec<Diagnostic> {
     let mut seen: BTreeMap<Wanted, Once> = BTreeMap::new();
     let is_new = |named: &Named| seen.entry(named.wanted).or_default().is_new(&named.path);
     let named = named.into_iter().filter(is_new);
     let fault = |named: Named| {
-        let fault = || Some(fault(&named, engine)?.at_pointer(&*named.pointer));
+        let fault = || Some(fault(&named, engine, checked)?.at_pointer(&*named.pointer));
         missing(&named.path, folder, &named.pointer).or_else(fault)
     };
     named.filter_map(fault).collect()
@@ -106,7 +113,7 @@ pub fn first<'n, T>(names: &'n [T], pointer: &str) -> (&'n [T], Option<Diagnosti
 ///
 /// What is odd within a file that can be read is told where that file is checked itself; tables of models and tool
 /// definitions are not, so that the first oddity of those is told here.
-fn fault(named: &Named, engine: &Engine) -> Option<Diagnostic> {
+fn fault(named: &Named, engine: &Engine, checked: &Once) -> Option<Diagnostic> {
     let name = &*named.name;
     // A pipe would be waited for, and whoever reads it next would miss what it holds.
     if !named.path.is_file() {
@@ -115,6 +122,7 @@ fn fault(named: &Named, engine: &Engine) -> Option<Diagnostic> {
     }
     let bytes = match files::read(&named.path) {
         Ok(bytes) => bytes,
+        Err(_) if checked.has(&named.path) => return None,
         Err(error) => return Some(Diagnostic::error(codes::UNREADABLE_FILE, error.phrase())),
     };
     let limits = Limits::default();
@@ -126,7 +134,15 @@ fn fault(named: &Named, engine: &Engine) -> Option<Diagnostic> {
         Wanted::Models => of_models(&bytes, name, engine),
         Wanted::Tools => of_tools(&bytes, name),
     };
-    let mut fault = found.unwrap_or_else(|error| Some(error.to_diagnostic()))?;
+    let mut fault = match found {
+        Ok(found) => found?,
+        Err(error @ ImportError::UnknownShape { .. }) => error.to_diagnostic(),
+        Err(_) if checked.has(&named.path) => return None,
+        Err(error) => {
+            let message = phrase!("`{name}` cannot be read: {error}", name, error = error.phrase());
+            Diagnostic::error(error.code(), message).with_help(phrase!("fix `{name}`", name))
+        }
+    };
     // Places and edits are those of the other file.
     fault.location = Location::default();
     fault.fix = None;

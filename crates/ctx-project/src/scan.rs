@@ -1,6 +1,7 @@
 //! A look at what `worldbook-processor` made of the books of a turn.
 
 use ctx_engine::AssembleError;
+use ctx_tokens::codes::{NO_WINDOW, UNKNOWN_MODEL};
 use ctx_types::Diagnostic;
 
 use crate::turn::Turn;
@@ -26,9 +27,11 @@ pub fn look(turn: &Turn, probe: &Probe) -> (Result<Option<ObservedScan>, Assembl
     (Ok(seen), found)
 }
 
-/// Returns whether a finding is about a scan or its settings.
+/// Returns whether a finding is about a scan, its settings, or its budget.
 fn is_of_scan(turn: &Turn, finding: &Diagnostic) -> bool {
     let document = finding.location.document.as_deref();
     let is_of_settings = document.is_some() && document == turn.worldbook_settings();
-    is_of_settings || (950..1_000).contains(&finding.code.number())
+    // Without a known context window, there is no budget.
+    let is_of_budget = [UNKNOWN_MODEL, NO_WINDOW].contains(&finding.code);
+    is_of_settings || is_of_budget || (950..1_000).contains(&finding.code.number())
 }

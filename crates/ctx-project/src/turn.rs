@@ -241,7 +241,7 @@ impl Turn {
         }
         let (mut books, odd) = Books::read(&files.worldbooks, sources)?;
         if let (Some(file), Some(agent)) = (&files.agent, &agent) {
-            books.add_beside(&file.path, &agent.agent, sources);
+            books.add_beside(&file.path, &agent.agent, sources)?;
         }
         with.worldbooks = books.loaded();
         with.texts.clone_from(&files.texts);

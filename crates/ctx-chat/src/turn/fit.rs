@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use ctx_compress::request::{
-    CompressionPipeline, ContextUsage, Meter, PassOutcome, Protection, RequestConfig, UsageWatch, strategy,
+    Compression, CompressionPipeline, ContextUsage, Meter, PassOutcome, Protection, RequestConfig,
+    UsageWatch, strategy,
 };
 use ctx_engine::Context;
 use ctx_types::{Message, Place, pending_start};
@@ -104,8 +105,17 @@ impl Running<'_, '_> {
 
     /// Makes the next request smaller; says whether it is.
     fn compress(&mut self, config: RequestConfig) -> Result<bool, Stop> {
+        let compression = self.compression(config);
+        self.take_compression(compression)
+    }
+
+    fn compression(&self, config: RequestConfig) -> Compression {
         let pipeline = self.fit.pipeline(config);
-        let compression = pipeline.compress(&self.messages, Protection::CurrentLoop(self.loop_start));
+        pipeline.compress(&self.messages, Protection::CurrentLoop(self.loop_start))
+    }
+
+    /// Takes the messages of a compression, if they are smaller, and says whether they are.
+    fn take_compression(&mut self, compression: Compression) -> Result<bool, Stop> {
         self.found(compression.report.diagnostics.clone());
         match &compression.report.outcome {
             PassOutcome::Compacted => {
@@ -151,7 +161,6 @@ impl Running<'_, '_> {
         if !failure.cause.is_overflow() || failure.partial.is_some() || !is_new {
             return Err(failure.into());
         }
-        self.emit(TurnEvent::Overflowed);
         let used = self.fit.watch.tokens(&self.messages, &self.fit.meter);
         let figures = failure.cause.failure().and_then(Failure::overflow_figures).unwrap_or_default();
         let reserve = self.request.turn.reserve.map(u64::from);
@@ -159,7 +168,11 @@ impl Running<'_, '_> {
             Some(limit) => (limit, limit / 10 * 9),
             None => (used.saturating_sub(1), used / 2),
         };
-        match self.compress(RequestConfig::to_fit(target)) {
+        let compression = self.compression(RequestConfig::to_fit(target));
+        if matches!(compression.report.outcome, PassOutcome::Compacted) {
+            self.emit(TurnEvent::Overflowed);
+        }
+        match self.take_compression(compression) {
             Ok(true) => {}
             Ok(false) | Err(_) => return Err(failure.into()),
         }

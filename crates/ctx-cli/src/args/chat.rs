@@ -86,7 +86,7 @@ fn words(text: &str) -> Result<String, Told> {
 pub(crate) struct SetupArguments {
     /// Agent or preset file [default: from ctx.toml]
     pub(crate) agent: Option<PathBuf>,
-    /// Model name [default: from the agent or ctx.toml]
+    /// Model name [default: from ctx.toml or the agent]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
     /// User profile (JSON, YAML or plain text) [default: from ctx.toml]
@@ -101,10 +101,10 @@ pub(crate) struct SetupArguments {
     /// Processor settings of the model, in the format of an agent's `parameters`
     #[arg(long, value_name = "FILE", display_order = RARE)]
     pub(crate) model_settings: Option<PathBuf>,
-    /// Token limit of the context; 0 uses the model's context window
+    /// Token limit of the context; 0 uses the model's context window [default: from ctx.toml or the agent]
     #[arg(long, value_name = "N", value_parser = turn::context_tokens, allow_negative_numbers = true)]
     pub(crate) context_tokens: Option<u32>,
-    /// Tokens reserved for the response [default: from the agent or model]
+    /// Tokens reserved for the response [default: from ctx.toml, the agent or model]
     #[arg(long, value_name = "N", value_parser = turn::tokens, allow_negative_numbers = true)]
     #[arg(display_order = RARE)]
     pub(crate) reserve: Option<u32>,

@@ -37,7 +37,7 @@ pub(crate) struct DiffArguments {
     /// Next message of the user
     #[arg(long, value_name = "TEXT")]
     pub(crate) input: Option<String>,
-    /// Target model [default: from the agent or ctx.toml]
+    /// Target model [default: from ctx.toml or the agent]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
     /// Custom model table, searched before the built-in table

@@ -35,7 +35,7 @@ pub(crate) struct ServeArguments {
     /// Address to listen on; a public address requires client keys
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub(crate) host: IpAddr,
-    /// Model name [default: from the agent or ctx.toml]
+    /// Model name [default: from ctx.toml or the agent]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
     #[command(flatten)]

@@ -27,10 +27,10 @@ pub(crate) struct TurnArguments {
     /// Worldbook file, repeatable [default: from ctx.toml]
     #[arg(long = "worldbook", value_name = "FILE")]
     pub(crate) worldbooks: Vec<PathBuf>,
-    /// Target model [default: from the agent or ctx.toml]
+    /// Target model [default: from ctx.toml or the agent]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
-    /// Token limit of the context; 0 uses the model's context window
+    /// Token limit of the context; 0 uses the model's context window [default: from ctx.toml or the agent]
     #[arg(long, value_name = "N", value_parser = context_tokens, allow_negative_numbers = true)]
     pub(crate) context_tokens: Option<u32>,
     /// Custom model table, searched before the built-in table
@@ -45,7 +45,7 @@ pub(crate) struct TurnArguments {
     /// Attachment folder [default: from ctx.toml, or next to the conversation and agent]
     #[arg(long, value_name = "DIR", display_order = RARE)]
     pub(crate) assets: Option<PathBuf>,
-    /// Tokens reserved for the response [default: from the agent or model]
+    /// Tokens reserved for the response [default: from ctx.toml, the agent or model]
     #[arg(long, value_name = "N", value_parser = tokens, allow_negative_numbers = true, display_order = RARE)]
     pub(crate) reserve: Option<u32>,
     /// Generation type

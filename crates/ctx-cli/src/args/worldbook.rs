@@ -15,6 +15,12 @@ pub(crate) struct WorldbookArguments {
     pub(crate) command: WorldbookCommand,
 }
 
+// Only `scan` has an agent.
+const SCAN_MODEL: &str =
+    "Model whose context window sets the budget of entries [default: from ctx.toml or the agent]";
+const SCAN_TOKENS: &str =
+    "Token limit of the context; 0 uses the model's context window [default: from ctx.toml or the agent]";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorldbookCommand {
     Scan(WorldbookScanArguments),
@@ -25,6 +31,8 @@ pub(crate) enum WorldbookCommand {
 ///
 /// With `--all`, also shows inactive entries and the reason. Uses the same scan as `ctx assemble`.
 #[derive(Debug, Args)]
+#[command(mut_arg("model", |option| option.help(SCAN_MODEL)))]
+#[command(mut_arg("context_tokens", |option| option.help(SCAN_TOKENS)))]
 #[command(after_help = "Examples:\n  \
     ctx worldbook scan sky.json --session chat.json\n  \
     ctx worldbook scan sky.json town.json --session chat.json --all\n  \
@@ -103,10 +111,10 @@ pub(crate) struct WorldbookSettingsArguments {
     /// Worldbook settings (SillyTavern settings, or an agent's `worldbookSettings`)
     #[arg(long = "settings", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// Model whose context window sets the budget of entries
+    /// Model whose context window sets the budget of entries [default: from ctx.toml]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
-    /// Token limit of the context; 0 uses the model's context window
+    /// Token limit of the context; 0 uses the model's context window [default: from ctx.toml]
     #[arg(long, value_name = "N", value_parser = turn::context_tokens, allow_negative_numbers = true)]
     pub(crate) context_tokens: Option<u32>,
     #[command(flatten)]

@@ -60,7 +60,7 @@ pub(crate) fn run(language: Language, arguments: &CompressArguments) -> Result<E
 
 /// Returns the conversation of a command line, or else that of the defaults.
 fn conversation(given: Option<&PathBuf>, config: &Config, sources: &Sources) -> Result<PathBuf> {
-    Ok(config.conversation(given.cloned(), "`--session FILE`", sources)?)
+    Ok(config.conversation(given.cloned(), sources)?)
 }
 
 /// Returns the conversations of a command line, or else that of the defaults.

@@ -36,10 +36,10 @@ pub(crate) fn run(language: Language, arguments: &AgentExportArguments) -> Resul
             show::findings(language, &sources, &file.lead_back(lost));
             preset
         }
-        ExportForm::StCard => card(&file.agent, &arguments.agent, &mut sources),
+        ExportForm::StCard => card(&file.agent, &arguments.agent, &mut sources)?,
         ExportForm::StLorebook => lorebook(&file.agent, arguments, &mut sources)?,
         ExportForm::StRegex => scripts(&file.agent, arguments)?,
-        ExportForm::Aio => aio(language, &file, &arguments.agent, &mut sources),
+        ExportForm::Aio => aio(language, &file, &arguments.agent, &mut sources)?,
     };
     let Some(out) = &arguments.out else {
         show::json(&value)?;
@@ -56,21 +56,21 @@ pub(crate) fn run(language: Language, arguments: &AgentExportArguments) -> Resul
 }
 
 /// Makes a card, with the book that the agent got from one.
-fn card(agent: &Agent, path: &Path, sources: &mut Sources) -> Value {
+fn card(agent: &Agent, path: &Path, sources: &mut Sources) -> Result<Value> {
     let name = card_book(agent);
     let mut books = Books::default();
     if name.is_some() {
-        books.add_beside(path, agent, sources);
+        books.add_beside(path, agent, sources)?;
     }
     let books = books.loaded();
     let book = books.iter().find(|book| Some(&*book.name) == name);
-    export_card(agent, book.map(|book| &*book.book))
+    Ok(export_card(agent, book.map(|book| &*book.book)))
 }
 
 /// Makes an agent of AIO Hub, with the worldbooks beside it that it asks for; those that are not there are told.
-fn aio(language: Language, file: &AgentFile, path: &Path, sources: &mut Sources) -> Value {
+fn aio(language: Language, file: &AgentFile, path: &Path, sources: &mut Sources) -> Result<Value> {
     let mut books = Books::default();
-    books.add_beside(path, &file.agent, sources);
+    books.add_beside(path, &file.agent, sources)?;
     let books = books.loaded();
     let book = |id: &Arc<str>| {
         let by_id = books.iter().find(|book| book.id == *id);
@@ -87,7 +87,7 @@ fn aio(language: Language, file: &AgentFile, path: &Path, sources: &mut Sources)
     let missing = asked.iter().enumerate().filter(|(_, id)| !is_there(id));
     let missing = missing.map(|(index, id)| absent(id, index)).collect();
     show::findings(language, sources, &file.lead_back(missing));
-    exported
+    Ok(exported)
 }
 
 fn absent(id: &str, index: usize) -> Diagnostic {
@@ -102,7 +102,7 @@ fn absent(id: &str, index: usize) -> Diagnostic {
 /// Makes a lorebook of a worldbook beside the agent.
 fn lorebook(agent: &Agent, arguments: &AgentExportArguments, sources: &mut Sources) -> Result<Value> {
     let mut books = Books::default();
-    books.add_beside(&arguments.agent, agent, sources);
+    books.add_beside(&arguments.agent, agent, sources)?;
     let books = books.loaded();
     let named: Vec<_> = books.iter().map(|book| (&*book.name, &*book.book)).collect();
     Ok(export_lorebook(one(&named, "worldbook", arguments)?))

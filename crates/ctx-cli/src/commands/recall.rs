@@ -26,7 +26,7 @@ pub(crate) fn run(language: Language, arguments: &RecallArguments) -> Result<Exi
     inputs::check_stdin(others.chain(standard_input))?;
     let mut sources = show::sources(language);
     let config = project::config(language, &arguments.config, &mut sources)?;
-    let path = config.conversation(arguments.session.clone(), "`--session FILE`", &sources)?;
+    let path = config.conversation(arguments.session.clone(), &sources)?;
     let mut found = config.found.clone();
     let counting = TokenCounting::of(&(&arguments.counting).into(), &config, &mut sources, &mut found)?;
     let conversation = inputs::conversation(&InputFile::from(&path), &mut sources)?;

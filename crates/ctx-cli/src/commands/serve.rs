@@ -45,6 +45,9 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
     let listener = TcpListener::bind(address).await.map_err(|error| not_listening(address, &error))?;
     let address = listener.local_addr().context(Told(phrase!("cannot read the address of the listener")))?;
     let agents: Vec<&str> = gateway.agents().collect();
+    for problem in gateway.unread_files() {
+        show::remark(language, &phrase!("warning: {problem}", problem));
+    }
     let access = lang::say(language, &gateway.access());
     show::result(&format!("http://{address}/v1\n{}\n{access}\n", agents.join("\n")))?;
     let mut interrupts = Interrupts::new().context(Told(phrase!("cannot start")))?;

@@ -20,6 +20,7 @@ use crate::show;
 use ctx_project::Sources;
 use ctx_project::config::Config;
 use ctx_project::counting::TokenCounting;
+use ctx_project::error::ProjectError;
 use ctx_project::files;
 use ctx_project::inputs;
 use ctx_project::session_file::{SessionFile, Target, with_way_out};
@@ -74,7 +75,7 @@ fn read(
 /// Reads the file of a conversation.
 fn open(arguments: &SessionFileArguments, config: &Config, sources: &mut Sources) -> Result<SessionFile> {
     let given = arguments.file.clone().or_else(|| arguments.session.clone());
-    let path = config.conversation(given, "`ctx session COMMAND FILE`", sources)?;
+    let path = config.conversation(given, sources)?;
     if is_id(&path) {
         let (name, id) = (files::name(&path), files::shell_word(&path));
         let told = phrase!(
@@ -114,8 +115,7 @@ fn step(language: Language, arguments: &StepArguments, direction: Direction) -> 
             name,
             format
         );
-        show::failure(language, &Told(told).into());
-        return Ok(Exit::Findings);
+        return Err(ProjectError::Usage(told).into());
     }
     let way_out = phrase!("use `--dry-run --json` to print the session");
     file.check(&target).map_err(with_way_out(way_out))?;

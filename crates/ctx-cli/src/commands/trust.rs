@@ -12,7 +12,8 @@ use crate::args::TrustArguments;
 use crate::exit::Exit;
 use crate::lang::{self, Told};
 use crate::{project, show};
-use ctx_project::config::{MAX_ITEMS, Trusted, count_outside, found_in, is_link_out, is_there};
+use ctx_project::Sources;
+use ctx_project::config::{MAX_ITEMS, TrustState, Trusted, count_outside, found_in, is_link_out, is_there};
 use ctx_project::error::ProjectError;
 use ctx_project::files;
 
@@ -26,12 +27,29 @@ pub(crate) fn run(language: Language, arguments: &TrustArguments) -> Result<Exit
 fn list(language: Language, is_json: bool) -> Result<Exit> {
     let trusted = Trusted::read()?;
     let folders: Vec<&str> = trusted.folders().collect();
-    match (is_json, folders.is_empty()) {
-        (true, _) => show::json(&json!({ "folders": folders }))?,
-        (false, true) => show::remark(language, &phrase!("no trusted folders")),
-        (false, false) => show::result(&(folders.join("\n") + "\n"))?,
+    let changed: Vec<&str> = folders.iter().copied().filter(|folder| has_changed(&trusted, folder)).collect();
+    if is_json {
+        show::json(&json!({ "folders": folders, "changed": changed }))?;
+    } else if folders.is_empty() {
+        show::remark(language, &phrase!("no trusted folders"));
+    } else {
+        let line = |folder: &&str| {
+            if changed.contains(folder) {
+                lang::say(language, &phrase!("{folder} (changed; trust it again)", folder = *folder)) + "\n"
+            } else {
+                format!("{folder}\n")
+            }
+        };
+        show::result(&folders.iter().map(line).collect::<String>())?;
     }
     Ok(Exit::Success)
+}
+
+/// Returns whether a `ctx.toml` is no longer trusted because it changed.
+fn has_changed(trusted: &Trusted, folder: &str) -> bool {
+    let folder = Path::new(folder);
+    let found = || found_in(folder, &mut Sources::default());
+    is_there(folder) && !found().is_ok_and(|found| trusted.state(&found) == TrustState::Trusted)
 }
 
 fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<Exit> {

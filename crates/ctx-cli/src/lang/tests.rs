@@ -1,5 +1,6 @@
 //! What the command says in Chinese, text by text.
 
+use ctx_project::files::Once;
 use ctx_types::{Argument, Divider, Phrase, phrase};
 use std::ffi::OsString;
 
@@ -114,7 +115,7 @@ fn what_is_wrong_with_values_of_files_is_told_in_chinese() {
         for value in BAD_VALUES.into_iter().chain(["{ zzz: 1 }"]) {
             let text = format!("{key}: {value}\nzzz: 1\n");
             let path = std::path::Path::new("case.yaml");
-            let found = ctx_project::case::check(text.as_bytes(), path, &engine).unwrap();
+            let found = ctx_project::case::check(text.as_bytes(), path, &engine, &Once::default()).unwrap();
             left.extend(found.iter().flat_map(left_in_english));
         }
     }
@@ -132,7 +133,9 @@ fn what_is_wrong_with_values_of_files_is_told_in_chinese() {
             let text = format!("{table}{key} = {value}\nzzz = 1\n");
             let mut sources = crate::show::sources(Language::Zh);
             let path = std::path::Path::new("ctx.toml");
-            let found = ctx_project::config::check(text.as_bytes(), path, &engine, &mut sources).unwrap();
+            let found =
+                ctx_project::config::check(text.as_bytes(), path, &engine, &mut sources, &Once::default())
+                    .unwrap();
             left.extend(found.iter().flat_map(left_in_english));
         }
     }

@@ -93,9 +93,30 @@ fn remedy(error: &anyhow::Error) -> Option<Phrase> {
         Some(ProjectError::Assemble(error)) => Some(error),
         _ => error.downcast_ref::<AssembleError>(),
     };
+    remedy_of_assembly(assembly?)
+}
+
+/// Prints the error that ended a turn.
+pub(crate) fn turn_failure(language: Language, error: &TurnFailure) {
+    let remedy = match error {
+        TurnFailure::Context(error) => remedy_of_assembly(error),
+        TurnFailure::Model(error) if error.is_overflow() => {
+            Some(phrase!("shorten the message, or use a model with a larger context window"))
+        }
+        _ => None,
+    };
+    let error = error.phrase();
+    let told = match remedy {
+        Some(remedy) => phrase!("{error}; {remedy}", error, remedy),
+        None => error,
+    };
+    failure(language, &Told(told).into());
+}
+
+fn remedy_of_assembly(error: &AssembleError) -> Option<Phrase> {
     let is_too_large =
         |infeasible: &Infeasible| matches!(infeasible.cause, Cause::Undroppable | Cause::Overgrown);
-    match assembly? {
+    match error {
         AssembleError::Budget(BudgetError::NothingLeft { .. }) => {
             Some(phrase!("lower `--reserve`, or raise `--context-tokens`"))
         }

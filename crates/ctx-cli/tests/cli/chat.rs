@@ -87,6 +87,10 @@ fn a_conversation_goes_on_where_it_was_left() {
     place.chat("--once Two --store s.db --resume", "");
     let texts: Vec<String> = place.requests()[1].messages().into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, ["You are Ada.", "One", "You said One", "Two"]);
+    assert_eq!(
+        place.chat("--once Two --store empty.db --resume", ""),
+        "exit code 3\n=== errors\nerror: no conversations yet; start one without `--resume`\n"
+    );
 }
 
 #[test]
@@ -115,6 +119,12 @@ fn a_failure_of_the_provider_has_an_exit_code() {
     let place = Place::new([]);
     let output = place.chat("--once Hello --context-tokens 10", "");
     assert!(output.starts_with("exit code 5\n=== errors\nerror: no context fits the budget"), "{output}");
+    assert!(output.ends_with("; raise `--context-tokens`, or lower `--reserve`\n"), "{output}");
+    let place = Place::new([Answer::error(400, "context_length_exceeded", "too long")]);
+    let output = place.chat("--once Hello", "");
+    assert!(!output.contains("retrying"), "{output}");
+    let remedy = "; shorten the message, or use a model with a larger context window\n";
+    assert!(output.starts_with("exit code 4") && output.ends_with(remedy), "{output}");
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn a_folder_is_checked_file_by_file() {
       |
       = help: did you mean `user`?
 
-    warning[CTX0631]: unknown role `bot`; role `user` is used
+    warning[CTX0631]: unknown role `bot`; the message is sent as `user`
      --> presets/chat.jsonl:2:9
       |
     2 | {"role":"bot","content":"Ho"}

@@ -399,7 +399,7 @@ fn verbs_of_compression_take_its_conversation() {
     check("report", "");
     check("report --budget 100", "");
     check("disable n1", "");
-    let none = "exit code 2\n=== errors\nerror: no conversation given: `--session FILE`\n";
+    let none = "exit code 2\n=== errors\nerror: no conversation given; name a file, or set `session` in `ctx.toml`\n";
     for verb in ["plan --budget 9", "run --mask", "budget --model gpt-4o", "report", "disable n1"] {
         assert_eq!(folder.ctx(&format!("compress {verb} --no-config")), none);
     }

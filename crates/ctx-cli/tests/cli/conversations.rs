@@ -13,7 +13,7 @@ fn a_list_of_messages() {
     checked `c.json` as a list of chat messages
     1 file checked: 1 error, 1 warning
     === errors
-    warning[CTX0631]: unknown role `narrator`; role `user` is used
+    warning[CTX0631]: unknown role `narrator`; the message is sent as `user`
      --> c.json:2:12
       |
     2 |   {"role": "narrator", "content": "x"},
@@ -81,7 +81,7 @@ fn lines_with_a_broken_one() {
       |
       = help: export the file again: an application cut a string inside an emoji or similar character
 
-    warning[CTX0631]: unknown role `bot`; role `user` is used
+    warning[CTX0631]: unknown role `bot`; the message is sent as `user`
      --> c.jsonl:4:9
       |
     4 | {"role":"bot","content":"\ud83d"}

@@ -75,7 +75,7 @@ fn help_names_the_verbs_and_how_to_begin() {
       ctx assemble
 
     Results go to standard output, everything else to standard error. `-` means standard input.
-    Exit codes: 0 success, 1 errors found, 2 usage error, 3 a file cannot be read or written,
+    Exit codes: 0 success, 1 errors found, 2 usage error, 3 a file cannot be read, parsed or written,
     4 provider error, 5 no context fits the budget.
     ");
 }
@@ -117,8 +117,9 @@ fn help_of_assemble() {
           --input <TEXT>           Next message of the user
           --profile <FILE>         User profile (JSON, YAML or plain text) [default: from ctx.toml]
           --worldbook <FILE>       Worldbook file, repeatable [default: from ctx.toml]
-          --model <NAME>           Target model [default: from the agent or ctx.toml]
+          --model <NAME>           Target model [default: from ctx.toml or the agent]
           --context-tokens <N>     Token limit of the context; 0 uses the model's context window
+                                   [default: from ctx.toml or the agent]
           --format <FORMAT>        Output format [default: table] [possible values: table, json, text,
                                    snapshot, openai, openai-responses, anthropic, gemini, completion]
           --json                   Print JSON, same as `--format json`
@@ -137,7 +138,8 @@ fn help_of_assemble() {
           --models <FILE>          Custom model table, searched before the built-in table
           --no-config              Ignore all `ctx.toml` files
           --report <FILE>          File for the JSON report
-          --reserve <N>            Tokens reserved for the response [default: from the agent or model]
+          --reserve <N>            Tokens reserved for the response [default: from ctx.toml, the agent
+                                   or model]
           --seed <N>               Seed for random values [default: 0]
           --template <NAME|FILE>   Turn template of text completions, by name or file [default: from the
                                    model name]
@@ -176,8 +178,9 @@ fn help_of_explain() {
           --input <TEXT>           Next message of the user
           --profile <FILE>         User profile (JSON, YAML or plain text) [default: from ctx.toml]
           --worldbook <FILE>       Worldbook file, repeatable [default: from ctx.toml]
-          --model <NAME>           Target model [default: from the agent or ctx.toml]
+          --model <NAME>           Target model [default: from ctx.toml or the agent]
           --context-tokens <N>     Token limit of the context; 0 uses the model's context window
+                                   [default: from ctx.toml or the agent]
           --message <MSG>          Same as MSG, for use without AGENT
           --html <FILE>            File for a self-contained HTML report
           --json                   Print the report or message trace as JSON
@@ -192,7 +195,8 @@ fn help_of_explain() {
                                    `parameters`
           --models <FILE>          Custom model table, searched before the built-in table
           --no-config              Ignore all `ctx.toml` files
-          --reserve <N>            Tokens reserved for the response [default: from the agent or model]
+          --reserve <N>            Tokens reserved for the response [default: from ctx.toml, the agent
+                                   or model]
           --seed <N>               Seed for random values [default: 0]
           --timings                Show the run time of each processor
           --tools <FILE>           Tool definitions, a list copied unchanged to the request body
@@ -247,7 +251,7 @@ fn help_of_check() {
       ctx check agent.yaml --fix
       ctx check --explain CTX0200
 
-    Exit codes: 0 no errors, 1 errors found, 2 usage error, 3 a file cannot be read.
+    Exit codes: 0 no errors, 1 errors found, 2 usage error, 3 a file cannot be read, parsed or written.
     ");
 }
 
@@ -534,8 +538,10 @@ fn help_of_worldbook_scan() {
           --all                 Show inactive entries
           --settings <FILE>     Worldbook settings (SillyTavern settings, or an agent's
                                 `worldbookSettings`)
-          --model <NAME>        Model whose context window sets the budget of entries
-          --context-tokens <N>  Token limit of the context; 0 uses the model's context window
+          --model <NAME>        Model whose context window sets the budget of entries [default: from
+                                ctx.toml or the agent]
+          --context-tokens <N>  Token limit of the context; 0 uses the model's context window [default:
+                                from ctx.toml or the agent]
           --state <FILE>        File with timed effects of earlier scans [default: from the
                                 conversation]
           --write               Save the timed effects to the `--state` file or the conversation
@@ -574,8 +580,10 @@ fn help_of_worldbook_check() {
     Options:
           --settings <FILE>     Worldbook settings (SillyTavern settings, or an agent's
                                 `worldbookSettings`)
-          --model <NAME>        Model whose context window sets the budget of entries
-          --context-tokens <N>  Token limit of the context; 0 uses the model's context window
+          --model <NAME>        Model whose context window sets the budget of entries [default: from
+                                ctx.toml]
+          --context-tokens <N>  Token limit of the context; 0 uses the model's context window [default:
+                                from ctx.toml]
           --deny-warnings       Treat warnings as errors
           --json                Print JSON
           --no-config           Ignore all `ctx.toml` files

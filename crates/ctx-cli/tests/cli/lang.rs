@@ -77,7 +77,7 @@ fn the_help_of_the_command_is_chinese() {
       cd demo
       ctx assemble
 
-    结果写到标准输出，其余写到标准错误。`-` 表示标准输入。退出码：0 成功，1 有错误，2 用法错误，3 文件无法读写，4 服务商出错，5 超出预算。
+    结果写到标准输出，其余写到标准错误。`-` 表示标准输入。退出码：0 成功，1 有错误，2 用法错误，3 文件无法读取、解析或写入，4 服务商出错，5 超出预算。
     ");
 }
 
@@ -112,7 +112,7 @@ fn the_help_of_a_verb_is_chinese() {
       ctx check agent.yaml --fix
       ctx check --explain CTX0200
 
-    退出码：0 没有错误，1 有错误，2 用法错误，3 文件无法读取。
+    退出码：0 没有错误，1 有错误，2 用法错误，3 文件无法读取、解析或写入。
     ");
     let long = folder().ctx("assemble --help --lang zh");
     assert!(long.contains("- table：消息与处理记录的表格"), "{long}");

@@ -497,3 +497,25 @@ fn defaults_are_never_changed_and_that_is_told() {
     ");
     assert!(!folder.ctx("check ctx.toml --json").contains("\"fix\""));
 }
+
+#[test]
+fn a_broken_file_is_reported_where_it_is_checked() {
+    let folder = Folder::with(&[
+        ("a.yaml", "content: {{x}}\n"),
+        ("ctx.toml", "agent = 'a.yaml'\n"),
+        ("case.yaml", "agent: a.yaml\n"),
+    ]);
+    for (name, line) in [("ctx.toml", "agent = 'a.yaml'"), ("case.yaml", "agent: a.yaml")] {
+        let told = folder.ctx(&format!("check {name}"));
+        let message = "error[CTX0603]: `a.yaml` cannot be read: invalid YAML at line 1 column 11: ";
+        assert!(
+            told.contains(message) && told.contains(line) && told.contains("= help: fix `a.yaml`"),
+            "{told}"
+        );
+    }
+    for paths in ["", ".", "ctx.toml case.yaml a.yaml"] {
+        let told = folder.ctx(&format!("check {paths}"));
+        assert_eq!(told.matches("error[CTX0603]").count(), 1, "{told}");
+        assert!(told.starts_with("exit code 3") && told.contains("a.yaml:1:11\n"), "{told}");
+    }
+}

@@ -260,6 +260,10 @@ fn what_cannot_be_served_is_told() {
     assert!(!open.contains("=== output"), "{open}");
     let empty = folder.ctx("serve empty");
     assert!(empty.starts_with("exit code 3") && empty.contains("no agent in `empty`"), "{empty}");
+    folder.write("empty/a.yaml", b"content: {{x}}\n");
+    let broken = folder.ctx("serve empty");
+    assert!(broken.starts_with("exit code 3") && broken.contains("error[CTX0603]: invalid YAML"), "{broken}");
+    assert!(broken.contains("--> a.yaml:1:11"), "{broken}");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let taken = folder.ctx(&format!("serve --base-url http://127.0.0.1:9 --key-file key --port {port}"));
@@ -346,4 +350,20 @@ fn one_cause_has_one_exit_code_in_every_command() {
             assert!(told.starts_with(&format!("exit code {code}\n")), "{command} {endpoint}: {told}");
         }
     }
+}
+
+#[test]
+fn warns_about_agents_that_cannot_be_read() {
+    let files =
+        [("ada.yaml", AGENT), ("below/eva.yaml", "content: {{x}}\n"), ("key", "sk"), ("empty.json", "")];
+    let mut running =
+        Running::start(&Folder::with(&files), "--base-url http://127.0.0.1:9 --key-file key --log off");
+    running.child.kill().unwrap();
+    let mut told = String::new();
+    running.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+    assert_eq!(told.matches("warning: ").count(), 1, "{told}");
+    assert!(
+        told.contains("warning: `below/eva.yaml` is not served: invalid YAML at line 1 column 11"),
+        "{told}"
+    );
 }

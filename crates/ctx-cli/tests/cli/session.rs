@@ -263,7 +263,7 @@ fn a_conversation_may_come_from_the_settings() {
     assert_snapshot!(folder.ctx("session show --no-config"), @"
     exit code 2
     === errors
-    error: no conversation given: `ctx session COMMAND FILE`
+    error: no conversation given; name a file, or set `session` in `ctx.toml`
     ");
     assert_snapshot!(folder.ctx("session undo"), @"
     exit code 1
@@ -287,7 +287,7 @@ fn other_forms_are_shown_and_not_written() {
     sent now: 4 tokens; no messages are hidden (estimate)
     ");
     assert_snapshot!(folder.ctx("session undo list.json"), @"
-    exit code 1
+    exit code 2
     === errors
     error: `list.json` has no undo history: it is a list of chat messages; to convert it, use `ctx session import list.json`, then `ctx session export ID --out FILE`
     ");

@@ -167,3 +167,25 @@ fn a_worldbook_has_a_suggestion() {
     let told = ctx("check --json a.yaml --worldbook sky.json", &files);
     assert!(told.contains("did you mean `sky`?"), "{told}");
 }
+
+#[test]
+fn an_option_of_another_program_has_a_suggestion() {
+    let check = |arguments: &str, tip: &str| {
+        let told = ctx(arguments, &[]);
+        let option = arguments.rsplit(' ').find(|word| word.starts_with("--")).unwrap();
+        let head =
+            format!("exit code 2\n=== errors\nerror: unexpected argument '{option}' found\n\n  tip: {tip}\n");
+        assert!(told.starts_with(&head), "{told}");
+    };
+    let size = "a similar argument exists: '--context-tokens'";
+    check("assemble --budget 1000", size);
+    check("worldbook scan --max-tokens 100", size);
+    for verb in ["assemble", "explain", "chat"] {
+        let both = "some similar arguments exist: '--context-tokens', '--reserve'";
+        check(&format!("{verb} --max-tokens"), both);
+    }
+    let chinese = ctx("assemble --budget 1000 --lang zh", &[]);
+    assert!(chinese.contains("'--context-tokens'") && !chinese.contains("-- --budget"), "{chinese}");
+    let help = ctx("assemble --help", &[]);
+    assert!(!help.contains("--budget") && !help.contains("--max-tokens"), "{help}");
+}

@@ -210,7 +210,13 @@ fn trust_is_told_listed_and_taken_back() {
         `\"http://127.0.0.1:9\"`: controls the destination or contents of requests\n",
     );
     let real = folder.path().canonicalize().unwrap();
-    assert!(folder.ctx("trust --list").contains(&real.display().to_string()));
+    let real = real.display().to_string();
+    assert_eq!(folder.ctx("trust --list"), format!("exit code 0\n=== output\n{real}\n"));
+    let before = std::fs::read(folder.path().join("ctx.toml")).unwrap();
+    folder.write("ctx.toml", &[&before[..], b"# changed\n"].concat());
+    let changed = format!("exit code 0\n=== output\n{real} (changed; trust it again)\n");
+    assert_eq!(folder.ctx("trust --list"), changed);
+    folder.write("ctx.toml", &before);
     told("trust . --remove", "exit code 0\n=== output\n`.` is no longer trusted\n");
     told(
         "trust . --remove",

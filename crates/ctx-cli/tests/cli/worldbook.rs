@@ -541,3 +541,63 @@ fn explanations_say_where_a_key_last_occurred() {
     let without = folder.ctx("worldbook scan book.json --all");
     assert!(without.contains("no messages to search; pass `--session` or `--input`"), "{without}");
 }
+
+#[test]
+fn loads_yaml_worldbooks_of_the_agent() {
+    let agent = format!("worldbookIds: [sky]\n{AGENT}");
+    let book = "entries:\n  1: { uid: 1, key: [moon], content: x }\n";
+    for name in ["worldbooks/sky.yaml", "worldbooks/sky.yml"] {
+        let scanned = ctx(
+            "worldbook scan --agent agent.yaml --input moon",
+            &[("agent.yaml", agent.as_str()), (name, book)],
+        );
+        assert!(scanned.contains("1 of 1 entry in 1 worldbook active"), "{scanned}");
+    }
+}
+
+#[test]
+fn reports_broken_worldbooks_of_the_agent() {
+    let agent = format!("worldbookIds: [sky]\n{AGENT}");
+    let broken = [("agent.yaml", agent.as_str()), ("worldbooks/sky.json", "{")];
+    let folder = Folder::with(&broken);
+    for command in [
+        "assemble agent.yaml --input moon",
+        "worldbook scan --agent agent.yaml --input moon",
+        "export agent.yaml --to aio",
+    ] {
+        let told = folder.ctx(command);
+        assert!(told.starts_with("exit code 3") && told.contains("error[CTX0602]: invalid JSON"), "{told}");
+        assert!(told.contains("--> worldbooks/sky.json:"), "{told}");
+    }
+    assert_snapshot!(folder.ctx("check agent.yaml"), @"
+    exit code 1
+    === output
+    checked `agent.yaml` as an agent
+    1 file checked: 1 error, 0 warnings
+    === errors
+    error[CTX0602]: `worldbooks/sky.json` cannot be read: invalid JSON at line 1 column 1: the document ends too early
+     --> agent.yaml:1:16
+      |
+    1 | worldbookIds: [sky]
+      |                ^^^
+      |
+      = help: fix `worldbooks/sky.json`
+    ");
+    let both = folder.ctx("check .");
+    assert_eq!(both.matches("error[CTX0602]").count(), 1, "{both}");
+    assert!(!both.contains("CTX0785"), "{both}");
+    // No id names the other file.
+    folder.write("worldbooks/sky.json", SKY.as_bytes());
+    folder.write("worldbooks/other.json", b"{");
+    assert!(folder.ctx("assemble agent.yaml --input moon").starts_with("exit code 0"));
+}
+
+#[test]
+fn reports_that_the_context_window_is_unknown() {
+    for command in ["scan sky.json --session chat.json", "check sky.json"] {
+        let told = folder().ctx(&format!("worldbook {command} --model nosuch"));
+        assert!(told.contains("warning[CTX0410]: the context window of `nosuch` is unknown"), "{told}");
+        let known = folder().ctx(&format!("worldbook {command} --model gpt-4o"));
+        assert!(!known.contains("CTX0410"), "{known}");
+    }
+}

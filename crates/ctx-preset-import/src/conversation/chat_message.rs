@@ -161,8 +161,8 @@ fn role(message: &mut Message, reader: &mut Reader) -> Role {
             Some(role) => phrase!("unknown role `{role}`", role = excerpt(role)),
             None => Phrase::from("the message has no role"),
         };
-        let unknown =
-            Diagnostic::warning(codes::UNKNOWN_ROLE, phrase!("{problem}; role `user` is used", problem));
+        let text = phrase!("{problem}; the message is sent as `user`", problem);
+        let unknown = Diagnostic::warning(codes::UNKNOWN_ROLE, text);
         let near = given.and_then(|given| nearest(given, ROLES));
         let help = || phrase!("use `system`, `developer`, `user`, `assistant` or `tool`");
         let unknown = unknown.with_guess_or(near, Fix::text, help);

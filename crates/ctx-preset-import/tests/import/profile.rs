@@ -57,6 +57,10 @@ fn what_is_no_profile_is_refused() {
     }
     assert_eq!(refuse("\n"), ImportError::Empty);
     assert!(matches!(refuse("{\"name\": "), ImportError::Json { .. }));
+    for name in ["p.yaml", "p.YML"] {
+        let error = read_profile(b"name: Kim\ncontent: {{user}} likes tea.", name, &Limits::default());
+        assert!(matches!(error, Err(ImportError::Yaml { .. })), "{error:?}");
+    }
 }
 
 #[test]

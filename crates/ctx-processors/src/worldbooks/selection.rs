@@ -64,7 +64,7 @@ impl Selection {
         let compared = if before < MAX_GUESSED { MAX_COMPARED } else { 0 };
         let near = nearest(id, known.filter(|name| !name.is_empty()).take(compared));
         finding.with_guess_or(near, Fix::text, || {
-            phrase!("pass a worldbook with this id or name, for example with `--worldbook`")
+            phrase!("put the worldbook into the folder `worldbooks` next to the agent, or pass it with `--worldbook`")
         })
     }
 

@@ -56,7 +56,7 @@ impl BudgetPlanning {
             tools = definitions.iter().map(inputs::tool_of).collect();
             found.extend(odd);
         }
-        let path = config.conversation(options.session.clone(), "`--session FILE`", sources)?;
+        let path = config.conversation(options.session.clone(), sources)?;
         let conversation = inputs::conversation(&InputFile::from(&path), sources)?;
         found.extend(conversation.diagnostics);
         let given = messages(&conversation.value);

@@ -7,6 +7,7 @@ use ctx_engine::{Compile, Engine, USER_SETTINGS};
 use ctx_types::{Agent, Diagnostic};
 use serde_json::Value;
 
+use crate::files::Once;
 use crate::sources::Sources;
 use crate::{codes, files};
 
@@ -16,13 +17,14 @@ use super::{Config, named};
 
 /// Checks the bytes of a `ctx.toml` file and registers its text in `sources`.
 ///
-/// Reports invalid keys, invalid settings of processors and compression, and missing files. Returns an error if the
-/// bytes are not valid TOML.
+/// Reports invalid keys, invalid settings of processors and compression, and missing or invalid files, except for syntax
+/// errors of `checked` files. Returns an error if the bytes are not valid TOML.
 pub fn check(
     bytes: &[u8],
     path: &Path,
     engine: &Engine,
     sources: &mut Sources,
+    checked: &Once,
 ) -> Result<Vec<Diagnostic>, Box<Diagnostic>> {
     let name = files::name(path);
     if let Some(fault) = too_large(bytes, &name) {
@@ -45,7 +47,7 @@ pub fn check(
     let file =
         ConfigDocument { folder: config.folder.clone(), name: name.clone(), bytes: bytes.to_vec(), value };
     let is_guarded = Guard::of(&file, &Value::Null, None).withholds();
-    let named = named::faults(&config, engine, is_guarded);
+    let named = named::faults(&config, engine, is_guarded, checked);
     let found = [config.found, of_compression, of_processors, named].concat();
     Ok(found.into_iter().map(|found| found.in_document(&*name)).collect())
 }

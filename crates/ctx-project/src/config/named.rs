@@ -9,12 +9,12 @@ use ctx_types::{Argument, Diagnostic, Divider, Phrase, excerpt, nearest, phrase}
 use crate::codes;
 use crate::config::{Config, ToolNames};
 use crate::endpoint::EndpointConfig;
-use crate::files;
+use crate::files::{self, Once};
 use crate::named::{self, Named, Wanted};
 
 /// Reports missing files, files of the wrong type, invalid URLs, and unknown tools. Does not look outside the folder
 /// of a guarded file.
-pub(super) fn faults(config: &Config, engine: &Engine, is_guarded: bool) -> Vec<Diagnostic> {
+pub(super) fn faults(config: &Config, engine: &Engine, is_guarded: bool, checked: &Once) -> Vec<Diagnostic> {
     let mut outside = Vec::new();
     let mut is_open = |pointer: &str, path: &Path| {
         let leads_out =
@@ -34,7 +34,7 @@ pub(super) fn faults(config: &Config, engine: &Engine, is_guarded: bool) -> Vec<
     let books = books.iter().enumerate();
     let books = books.map(|(index, path)| named(format!("/worldbooks/{index}"), Wanted::Worldbook, path));
     let files: Vec<Named> = files.chain(books).filter(|named| is_open(&named.pointer, &named.path)).collect();
-    let of_files = named::faults(files, &config.folder, engine);
+    let of_files = named::faults(files, &config.folder, engine, checked);
     let single = [("endpoint", &config.endpoint), ("transcription", &config.transcription)];
     let single = single.into_iter().map(|(table, of)| (table.to_owned(), of));
     let fallbacks = config.fallbacks.iter().enumerate();

@@ -12,4 +12,9 @@ impl Once {
     pub fn is_new(&mut self, path: &Path) -> bool {
         path.canonicalize().map_or(true, |path| self.0.insert(path))
     }
+
+    /// Returns whether a file was added.
+    pub fn has(&self, path: &Path) -> bool {
+        path.canonicalize().is_ok_and(|path| self.0.contains(&path))
+    }
 }

@@ -115,7 +115,12 @@ fn check_order(messages: &[Json<'_>], rules: RequestRules, found: &mut Vec<Diagn
                 };
                 found.extend(finding.map(|finding| finding.at_pointer(place())));
                 if let Some(text) = misplaced(messages, index) {
-                    found.push(refused(codes::ROLE_ORDER, text).at_pointer(place()));
+                    let finding = refused(codes::ROLE_ORDER, text).at_pointer(place());
+                    found.push(if index == 0 {
+                        finding.with_help(phrase!("move its text to the field `system`"))
+                    } else {
+                        finding
+                    });
                 }
             }
             other => {
@@ -132,7 +137,7 @@ fn misplaced(messages: &[Json<'_>], index: usize) -> Option<Phrase> {
     let before = index.checked_sub(1).and_then(|before| messages.get(before)).map(role);
     let after = messages.get(index + 1).map(role);
     match (before, after) {
-        (None, _) => Some(phrase!("the conversation starts with a system message; put it into `system`")),
+        (None, _) => Some(phrase!("the conversation starts with a system message")),
         (Some("system"), _) => Some(phrase!("two consecutive system messages")),
         (Some("assistant"), _) => Some(phrase!("a system message follows an assistant message")),
         (_, None | Some("assistant" | "system")) => None,

@@ -118,6 +118,12 @@ fn the_user_begins_at_anthropic() {
             "error[CTX0531]: the prefill ends with whitespace (at /messages/0/content)",
         ],
     );
+    let messages = json!([{ "role": "system", "content": "s" }, { "role": "user", "content": "u" }]);
+    let body = json!({ "model": "m", "max_tokens": 1, "system": "s", "messages": messages });
+    let found = lint::check(&body, Dialect::Anthropic);
+    let found = found.iter().find(|found| found.message.to_string().contains("starts with a system message"));
+    let help = found.and_then(|found| found.help.as_ref()).map(ToString::to_string);
+    assert_eq!(help.as_deref(), Some("move its text to the field `system`"));
 }
 
 #[test]

@@ -160,6 +160,9 @@ fn a_refusal_that_nothing_confirms_teaches_nothing() {
         let limits: &'static LearnedLimits = Box::leak(Box::default());
         let end = room.turn("Hello", |chat| chat.limits = Some(limits));
         assert_eq!(ending(&end), "LLM_CONTEXT_OVERFLOW");
+        // A retry is announced only if there is one.
+        let retries = room.told.iter().filter(|told| *told == "overflowed").count();
+        assert_eq!(retries, room.server.requests().len() - 1);
         assert_eq!(block_on(room.store.limits()).unwrap(), []);
         assert_eq!(limits.of("test-model@127.0.0.1"), None);
     }

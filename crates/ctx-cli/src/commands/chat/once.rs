@@ -79,7 +79,7 @@ pub(super) async fn preview(language: Language, setup: &Setup, text: &str) -> Re
             Ok(Exit::Success)
         }
         Err(failure) => {
-            show::failure(language, &Told(failure.phrase()).into());
+            show::turn_failure(language, &failure);
             Ok(exit_of(&failure))
         }
     }

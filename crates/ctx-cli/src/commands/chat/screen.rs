@@ -8,7 +8,6 @@ use ctx_types::{Phrase, count_of, phrase};
 use ctx_wire::Delta;
 
 use crate::commands::chat::setup::Setup;
-use crate::lang::Told;
 use crate::show;
 
 /// What is seen of a turn.
@@ -53,7 +52,7 @@ impl<'a> Screen<'a> {
         }
         match &end.outcome {
             TurnOutcome::Failed(failure) => {
-                show::failure(self.setup.language, &Told(failure.phrase()).into());
+                show::turn_failure(self.setup.language, failure);
             }
             TurnOutcome::Aborted => {
                 show::note(self.setup.language, &phrase!("stopped; the partial reply is kept"));

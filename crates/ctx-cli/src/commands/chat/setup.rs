@@ -174,7 +174,9 @@ fn tell_of_waiting(language: Language, store: &SqliteStore, name: &str) {
 /// Returns the id of the most recently changed conversation.
 async fn newest(store: &SqliteStore) -> Result<String> {
     let newest = store.list().await?.into_iter().next();
-    newest.map(|entry| entry.id).ok_or_else(|| ProjectError::Usage(phrase!("no conversations yet")).into())
+    newest.map(|entry| entry.id).ok_or_else(|| {
+        ProjectError::Unusable(phrase!("no conversations yet; start one without `--resume`")).into()
+    })
 }
 
 impl From<ModeName> for Mode {
