@@ -5,44 +5,22 @@ use std::ops::Range;
 
 use ctx_types::{Decision, Message, Outcome, Role, SourceKind, each_group, phrase};
 
-#[derive(Debug, PartialEq)]
-pub(crate) enum Groups {
-    /// Every group is complete or completely removed.
-    Intact,
-    /// Foreign messages inside groups were moved in front of them.
-    Repaired(Vec<Decision>),
-    /// A member of a group is missing, duplicated, or separated.
-    Broken {
-        /// Id of such a member.
-        member: String,
-    },
-}
-
 /// Compares message groups before and after a processor, and moves foreign messages in front of them.
 ///
-/// A new result for an unanswered call joins its group. O(messages + members · log members).
-pub(crate) fn repair(before: &[Message], after: &mut Vec<Message>) -> Groups {
+/// A new result for an unanswered call joins its group. Returns the decisions about moved messages; or the id of a
+/// member that is missing, duplicated, or separated from its group. O(messages + members · log members).
+pub(crate) fn repair(before: &[Message], after: &mut Vec<Message>) -> Result<Vec<Decision>, String> {
     let groups: Vec<Range<usize>> = groups_of_several(before).collect();
-    if groups.is_empty() {
-        return Groups::Intact;
-    }
-    if only_oldest_removed(before, &groups, after) {
-        return Groups::Intact;
+    if groups.is_empty() || only_oldest_removed(before, &groups, after) {
+        return Ok(Vec::new());
     }
     let mut sought = MessageLookup::new(before, after);
     let mut found: Vec<GroupPlaces> = Vec::with_capacity(groups.len());
     for group in groups {
-        match sought.find(before.get(group).unwrap_or_default()) {
-            Ok(Some(group)) => found.push(group),
-            Ok(None) => {}
-            Err(member) => return Groups::Broken { member },
-        }
+        found.extend(sought.find(&before[group])?);
     }
-    match find_foreign_messages(&found, after) {
-        Err(member) => Groups::Broken { member },
-        Ok(moves) if moves.is_empty() => Groups::Intact,
-        Ok(moves) => Groups::Repaired(move_out(after, &moves)),
-    }
+    let moves = find_foreign_messages(&found, after)?;
+    Ok(if moves.is_empty() { Vec::new() } else { move_out(after, &moves) })
 }
 
 fn groups_of_several(messages: &[Message]) -> impl Iterator<Item = Range<usize>> {
@@ -58,8 +36,7 @@ fn only_oldest_removed(before: &[Message], groups_before: &[Range<usize>], after
         return false;
     }
     let is_same = |(old, new): (&Range<usize>, &Range<usize>)| {
-        let (old, new) = (before.get(old.clone()), after.get(new.clone()));
-        let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
+        let (old, new) = (&before[old.clone()], &after[new.clone()]);
         old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.is_shared_with(new))
     };
     groups_before.iter().rev().zip(groups_after.iter().rev()).all(is_same)
@@ -147,11 +124,11 @@ struct GroupPlaces {
 
 impl GroupPlaces {
     fn new(members: &[Message], mut places: Vec<usize>) -> Result<Self, String> {
-        let head = places.first().copied();
+        let head = places[0];
         places.sort_unstable();
         // Results may be reordered, but not before their calls.
-        if places.first().copied() != head {
-            return Err(members.first().map(name).unwrap_or_default());
+        if places[0] != head {
+            return Err(name(&members[0]));
         }
         let calls = members.iter().flat_map(|member| &member.tool_calls).map(|call| call.id.to_string());
         let mut open: BTreeSet<String> = calls.collect();
@@ -168,12 +145,12 @@ fn find_foreign_messages(found: &[GroupPlaces], after: &[Message]) -> Result<Vec
     let members: BTreeSet<usize> = found.iter().flat_map(|group| group.places.iter().copied()).collect();
     let mut moves = Vec::new();
     for group in found {
-        let (Some(start), Some(end)) = (group.places.first(), group.places.last()) else { continue };
+        let (start, end) = (group.places[0], group.places[group.places.len() - 1]);
         if end - start + 1 == group.places.len() {
             continue;
         }
         let mut open = group.open.clone();
-        for (index, message) in after.iter().enumerate().take(*end).skip(start + 1) {
+        for (index, message) in after.iter().enumerate().take(end).skip(start + 1) {
             if group.places.binary_search(&index).is_ok() {
                 continue;
             }
@@ -182,7 +159,7 @@ fn find_foreign_messages(found: &[GroupPlaces], after: &[Message]) -> Result<Vec
                 return Err(name(message));
             }
             if message.role != Role::Tool {
-                moves.push((index, *start));
+                moves.push((index, start));
             }
         }
     }
@@ -192,10 +169,10 @@ fn find_foreign_messages(found: &[GroupPlaces], after: &[Message]) -> Result<Vec
 fn move_out(messages: &mut Vec<Message>, moves: &[(usize, usize)]) -> Vec<Decision> {
     let target: HashMap<usize, usize> = moves.iter().copied().collect();
     let reason = phrase!("placed before a tool call, which stays with its results");
-    let foreign = moves.iter().filter_map(|(foreign, _)| messages.get(*foreign));
-    let decisions = foreign
-        .map(|message| Decision::new(Outcome::Moved, message.source.clone(), reason.clone()))
-        .collect();
+    let decide = |(foreign, _): &(usize, usize)| {
+        Decision::new(Outcome::Moved, messages[*foreign].source.clone(), reason.clone())
+    };
+    let decisions = moves.iter().map(decide).collect();
     // Sort before the group's first member.
     let mut keyed: Vec<((usize, u8), Message)> = std::mem::take(messages)
         .into_iter()
