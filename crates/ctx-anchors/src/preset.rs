@@ -162,7 +162,7 @@ impl Entry {
     }
 
     /// Returns whether the entry applies to the generation type.
-    pub fn is_triggered(&self, target: Target<'_>) -> bool {
+    pub(crate) fn is_triggered(&self, target: Target<'_>) -> bool {
         let is_meant = |kind: &str| self.triggers.iter().any(|trigger| &**trigger == kind);
         self.triggers.is_empty() || target.kind.is_none_or(is_meant)
     }

@@ -1,43 +1,26 @@
 //! Checks that no processor breaks the group of a tool call and its results.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use ctx_types::{Decision, Message, Outcome, Role, SourceKind, each_group, phrase};
 
-#[derive(Debug, PartialEq)]
-pub(crate) enum Groups {
-    /// Every group is complete or completely removed.
-    Intact,
-    /// Foreign messages inside groups were moved in front of them.
-    Repaired(Vec<Decision>),
-    /// A member of a group is missing, duplicated, or separated.
-    Broken {
-        /// Id of such a member.
-        member: String,
-    },
-}
-
 /// Compares message groups before and after a processor, and moves foreign messages in front of them.
 ///
-/// A new result for an unanswered call joins its group. O(messages + members · log members).
-pub(crate) fn repair(before: &[Message], after: &mut Vec<Message>) -> Groups {
+/// A new result for an unanswered call joins its group. Returns the decisions about moved messages; or the id of a
+/// member that is missing, duplicated, or separated from its group. O(messages + members · log members).
+pub(crate) fn repair(before: &[Message], after: &mut Vec<Message>) -> Result<Vec<Decision>, String> {
     let groups: Vec<Range<usize>> = groups_of_several(before).collect();
-    if groups.is_empty() {
-        return Groups::Intact;
+    if groups.is_empty() || only_oldest_removed(before, &groups, after) {
+        return Ok(Vec::new());
     }
-    if only_oldest_removed(before, &groups, after) {
-        return Groups::Intact;
+    let mut sought = MessageLookup::new(before, after);
+    let mut found: Vec<GroupPlaces> = Vec::with_capacity(groups.len());
+    for group in groups {
+        found.extend(sought.find(&before[group])?);
     }
-    let found = match find_groups(before, groups, after) {
-        Ok(found) => found,
-        Err(member) => return Groups::Broken { member },
-    };
-    match find_foreign_messages(&found, after) {
-        Err(member) => Groups::Broken { member },
-        Ok(moves) if moves.is_empty() => Groups::Intact,
-        Ok(moves) => Groups::Repaired(move_out(after, &moves)),
-    }
+    let moves = find_foreign_messages(&found, after)?;
+    Ok(if moves.is_empty() { Vec::new() } else { move_out(after, &moves) })
 }
 
 fn groups_of_several(messages: &[Message]) -> impl Iterator<Item = Range<usize>> {
@@ -53,8 +36,7 @@ fn only_oldest_removed(before: &[Message], groups_before: &[Range<usize>], after
         return false;
     }
     let is_same = |(old, new): (&Range<usize>, &Range<usize>)| {
-        let (old, new) = (before.get(old.clone()), after.get(new.clone()));
-        let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
+        let (old, new) = (&before[old.clone()], &after[new.clone()]);
         old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.is_shared_with(new))
     };
     groups_before.iter().rev().zip(groups_after.iter().rev()).all(is_same)
@@ -62,15 +44,13 @@ fn only_oldest_removed(before: &[Message], groups_before: &[Range<usize>], after
 
 /// A call converted to plain text is a different message, so its group is broken unless all members are
 /// removed.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq, Hash)]
 struct Identity<'a> {
     source: (SourceKind, Option<&'a str>, Option<usize>),
     role: Role,
     calls: Vec<&'a str>,
     /// Id of the answered call.
     answers: Option<&'a str>,
-    /// Number of equal messages before it.
-    number: usize,
 }
 
 impl<'a> Identity<'a> {
@@ -85,51 +65,54 @@ impl<'a> Identity<'a> {
             role: message.role,
             calls: message.tool_calls.iter().map(|call| &*call.id).collect(),
             answers: message.tool_call_id.as_deref(),
-            number: 0,
         })
     }
 }
 
-fn identities(messages: &[Message]) -> Vec<Option<Identity<'_>>> {
-    let mut counts: HashMap<Identity<'_>, usize> = HashMap::new();
-    let mut numbered = |message| {
-        let identity = Identity::from_message(message)?;
-        let count = counts.entry(identity.clone()).or_default();
-        *count += 1;
-        Some(Identity { number: *count - 1, ..identity })
-    };
-    messages.iter().map(&mut numbered).collect()
+/// Positions after a processor, and counts before it.
+struct MessageLookup<'a>(HashMap<Identity<'a>, Places>);
+
+#[derive(Default)]
+struct Places {
+    before: usize,
+    /// Ascending; without those already found.
+    after: std::collections::VecDeque<usize>,
 }
 
-/// Returns the remaining groups. A missing or duplicated member is an error.
-fn find_groups(
-    before: &[Message],
-    groups: Vec<Range<usize>>,
-    after: &[Message],
-) -> Result<Vec<GroupPlaces>, String> {
-    let (old, new) = (identities(before), identities(after));
-    let known: HashSet<&Identity<'_>> = old.iter().flatten().collect();
-    let mut places: HashMap<&Identity<'_>, usize> = HashMap::new();
-    for (at, identity) in new.iter().enumerate() {
-        let Some(identity) = identity else { continue };
-        if identity.number > 0 && !known.contains(identity) {
-            return Err(name(&after[at]));
+impl<'a> MessageLookup<'a> {
+    fn new(before: &'a [Message], after: &'a [Message]) -> Self {
+        let mut places: HashMap<Identity<'a>, Places> = HashMap::new();
+        for identity in before.iter().filter_map(Identity::from_message) {
+            places.entry(identity).or_default().before += 1;
         }
-        places.insert(identity, at);
+        for (index, message) in after.iter().enumerate() {
+            if let Some(identity) = Identity::from_message(message) {
+                places.entry(identity).or_default().after.push_back(index);
+            }
+        }
+        Self(places)
     }
-    let mut found = Vec::with_capacity(groups.len());
-    for group in groups {
-        let place = |at: &usize| old[*at].as_ref().and_then(|identity| places.get(identity)).copied();
-        let own: Vec<usize> = group.clone().filter_map(|at| place(&at)).collect();
-        if own.len() == group.len() {
-            found.push(GroupPlaces::new(&before[group], own)?);
-        } else if let Some(missing) =
-            group.clone().rfind(|at| place(at).is_none()).filter(|_| !own.is_empty())
-        {
-            return Err(name(&before[missing]));
+
+    fn find(&mut self, members: &'a [Message]) -> Result<Option<GroupPlaces>, String> {
+        let mut found = Vec::with_capacity(members.len());
+        let mut missing = None;
+        for member in members {
+            let places = Identity::from_message(member).and_then(|identity| self.0.get_mut(&identity));
+            let Some(places) = places.filter(|places| places.after.len() <= places.before) else {
+                return Err(name(member));
+            };
+            places.before -= 1;
+            match places.after.pop_front() {
+                Some(place) => found.push(place),
+                None => missing = Some(member),
+            }
+        }
+        match missing {
+            Some(_) if found.is_empty() => Ok(None),
+            Some(member) => Err(name(member)),
+            None => GroupPlaces::new(members, found).map(Some),
         }
     }
-    Ok(found)
 }
 
 struct GroupPlaces {
@@ -141,11 +124,11 @@ struct GroupPlaces {
 
 impl GroupPlaces {
     fn new(members: &[Message], mut places: Vec<usize>) -> Result<Self, String> {
-        let head = places.first().copied();
+        let head = places[0];
         places.sort_unstable();
         // Results may be reordered, but not before their calls.
-        if places.first().copied() != head {
-            return Err(members.first().map(name).unwrap_or_default());
+        if places[0] != head {
+            return Err(name(&members[0]));
         }
         let calls = members.iter().flat_map(|member| &member.tool_calls).map(|call| call.id.to_string());
         let mut open: BTreeSet<String> = calls.collect();
@@ -162,12 +145,12 @@ fn find_foreign_messages(found: &[GroupPlaces], after: &[Message]) -> Result<Vec
     let members: BTreeSet<usize> = found.iter().flat_map(|group| group.places.iter().copied()).collect();
     let mut moves = Vec::new();
     for group in found {
-        let (Some(start), Some(end)) = (group.places.first(), group.places.last()) else { continue };
+        let (start, end) = (group.places[0], group.places[group.places.len() - 1]);
         if end - start + 1 == group.places.len() {
             continue;
         }
         let mut open = group.open.clone();
-        for (index, message) in after.iter().enumerate().take(*end).skip(start + 1) {
+        for (index, message) in after.iter().enumerate().take(end).skip(start + 1) {
             if group.places.binary_search(&index).is_ok() {
                 continue;
             }
@@ -176,7 +159,7 @@ fn find_foreign_messages(found: &[GroupPlaces], after: &[Message]) -> Result<Vec
                 return Err(name(message));
             }
             if message.role != Role::Tool {
-                moves.push((index, *start));
+                moves.push((index, start));
             }
         }
     }
@@ -186,10 +169,10 @@ fn find_foreign_messages(found: &[GroupPlaces], after: &[Message]) -> Result<Vec
 fn move_out(messages: &mut Vec<Message>, moves: &[(usize, usize)]) -> Vec<Decision> {
     let target: HashMap<usize, usize> = moves.iter().copied().collect();
     let reason = phrase!("placed before a tool call, which stays with its results");
-    let foreign = moves.iter().filter_map(|(foreign, _)| messages.get(*foreign));
-    let decisions = foreign
-        .map(|message| Decision::new(Outcome::Moved, message.source.clone(), reason.clone()))
-        .collect();
+    let decide = |(foreign, _): &(usize, usize)| {
+        Decision::new(Outcome::Moved, messages[*foreign].source.clone(), reason.clone())
+    };
+    let decisions = moves.iter().map(decide).collect();
     // Sort before the group's first member.
     let mut keyed: Vec<((usize, u8), Message)> = std::mem::take(messages)
         .into_iter()

@@ -1,6 +1,6 @@
 //! The processor trait, processor settings, and the runner of the pipeline.
 //!
-//! Needs no async runtime and reads no clock. The built-in processors are in `ctx-processors`. A custom
+//! Start with [`Pipeline::compile`] and [`Pipeline::run`]. Needs no async runtime and reads no clock. The built-in processors are in `ctx-processors`. A custom
 //! processor implements `descriptor` and `execute`:
 //!
 //! ```
@@ -58,5 +58,5 @@ pub use settings::{
     Config, ConfigValue, EffectiveSetting, MAX_PRIORITY, ProcessorSetting, SettingOrigin, SettingPlace,
     SettingValue, SettingsLayer, SettingsReader, SourcedValue,
 };
-pub use spelling::{canonical_id, group_members};
+pub use spelling::canonical_id;
 pub use typed::{PrepareInput, TypedProcessor};

@@ -10,7 +10,7 @@ use crate::context::{Inputs, PipelineContext};
 use crate::control::{self, Control};
 use crate::draft::Draft;
 use crate::error::{ProcessorError, RunError};
-use crate::guard::{self, Groups};
+use crate::guard;
 use crate::log::StageLog;
 use crate::pipeline::{Pipeline, Stage};
 use crate::provenance;
@@ -92,11 +92,7 @@ impl Stage {
             run.draft = draft.clone();
             run.blackboard = blackboard;
         }
-        let report = if run.draft.shares_messages_with(&draft) {
-            trace::unchanged_report(id, draft.messages().len())
-        } else {
-            trace::compare(id, draft.messages(), run.draft.messages())
-        };
+        let report = trace::compare(id, draft.messages(), run.draft.messages());
         run.stages.push(StageReport { log: log.finish(), ..report });
         if let Some(drafts) = &mut run.drafts {
             drafts.push((id.clone(), run.draft.clone()));
@@ -155,14 +151,8 @@ impl Stage {
             )));
         }
         draft.set_messages(messages);
-        match groups {
-            Groups::Intact => Ok(()),
-            Groups::Repaired(decisions) => {
-                draft.decide_all(decisions);
-                Ok(())
-            }
-            Groups::Broken { member } => Err(ProcessorError::BrokenGroup { member }),
-        }
+        draft.decide_all(groups.map_err(|member| ProcessorError::BrokenGroup { member })?);
+        Ok(())
     }
 
     fn record(

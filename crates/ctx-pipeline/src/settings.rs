@@ -5,9 +5,9 @@ mod old;
 mod read;
 mod reader;
 
-use std::fmt;
 use std::sync::Arc;
 
+use ctx_types::words;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -16,48 +16,33 @@ pub(crate) use merge::resolve;
 pub use read::MAX_PRIORITY;
 pub use reader::{SettingValue, SettingsReader};
 
-/// The origin of a value. Later origins override entire entries of earlier ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Origin"))]
-#[serde(rename_all = "kebab-case")]
-pub enum SettingOrigin {
-    /// Default of the processor.
-    BuiltIn,
-    /// User settings: `ctx.toml`, or the settings of an application.
-    User,
-    /// Settings of the model.
-    Model,
-    /// Settings of the agent.
-    Agent,
-    /// Command line, or an application's setting for this run.
-    CommandLine,
+words! {
+    /// The origin of a value. Later origins override entire entries of earlier ones.
+    #[derive(Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[cfg_attr(feature = "schema", schemars(rename = "Origin"))]
+    #[serde(rename_all = "kebab-case")]
+    pub enum SettingOrigin: [as_str] {
+        /// Default of the processor.
+        BuiltIn = "built-in",
+        /// User settings: `ctx.toml`, or the settings of an application.
+        User = "user",
+        /// Settings of the model.
+        Model = "model",
+        /// Settings of the agent.
+        Agent = "agent",
+        /// Command line, or an application's setting for this run.
+        CommandLine = "command-line",
+    }
 }
 
 impl SettingOrigin {
-    /// Returns the name used in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::BuiltIn => "built-in",
-            Self::User => "user",
-            Self::Model => "model",
-            Self::Agent => "agent",
-            Self::CommandLine => "command-line",
-        }
-    }
-
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::BuiltIn => "default",
             Self::CommandLine => "the command line",
             origin => origin.as_str(),
         }
-    }
-}
-
-impl fmt::Display for SettingOrigin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

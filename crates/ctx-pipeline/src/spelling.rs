@@ -4,14 +4,7 @@ pub use ctx_types::canonical_id;
 ///
 /// The four formatters are one processor in seed 002 (`message-formatters`) and AIO Hub
 /// (`message-formatter`).
-///
-/// ```
-/// use ctx_pipeline::group_members;
-///
-/// assert_eq!(group_members("message-formatters").map(<[_]>::len), Some(4));
-/// assert_eq!(group_members("token-limiter"), None);
-/// ```
-pub fn group_members(id: &str) -> Option<&'static [&'static str]> {
+pub(crate) fn group_members(id: &str) -> Option<&'static [&'static str]> {
     matches!(canonical_id(id), "message-formatters" | "message-formatter").then_some(&FORMATTERS)
 }
 

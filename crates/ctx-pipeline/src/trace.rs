@@ -39,15 +39,6 @@ pub(crate) fn compare(id: &str, before: &[Message], after: &[Message]) -> StageR
     }
 }
 
-pub(crate) fn unchanged_report(id: &str, messages: usize) -> StageReport {
-    StageReport {
-        id: id.to_owned(),
-        messages_before: messages,
-        messages_after: messages,
-        ..StageReport::default()
-    }
-}
-
 type Key<'a> = (SourceKind, Option<&'a str>, Option<usize>);
 
 fn key(message: &Message) -> Key<'_> {

@@ -79,7 +79,7 @@ impl<'a> Match<'a> {
     }
 
     fn slice(&self, range: Range<usize>) -> &'a str {
-        self.text.get(range).unwrap_or_default()
+        &self.text[range]
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn lookup(text: &str) -> Option<CodeSet> {
 }
 
 pub(crate) fn changes_when_casemapped() -> CodeSet {
-    query("Changes_When_Casemapped").unwrap_or_default()
+    query("Changes_When_Casemapped").expect("the property exists")
 }
 
 fn is_name(text: &str) -> bool {

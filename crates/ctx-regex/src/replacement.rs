@@ -180,7 +180,7 @@ fn parts(text: &str, more: &dyn Fn(&str) -> Option<PartWithLength>, names: bool)
     let last = text.rfind('>').unwrap_or(0);
     while let Some((before, behind)) = rest.split_once('$') {
         parts.push(ReplacementPart::Text(before.to_owned()));
-        let special = rest.get(before.len()..).unwrap_or_default();
+        let special = &rest[before.len()..];
         let read = reference(behind)
             .or_else(|| {
                 let may_have_name = names && text.len() - special.len() < last;
@@ -189,7 +189,7 @@ fn parts(text: &str, more: &dyn Fn(&str) -> Option<PartWithLength>, names: bool)
             .or_else(|| more(behind));
         let (part, length) = read.unwrap_or_else(|| (ReplacementPart::Text("$".to_owned()), 0));
         parts.push(part);
-        rest = behind.get(length..).unwrap_or_default();
+        rest = &behind[length..];
     }
     parts.push(ReplacementPart::Text(rest.to_owned()));
     parts

@@ -140,9 +140,7 @@ impl Budget {
             _ => Err(BudgetError::NothingLeft { lines }),
         }
     }
-}
 
-impl Budget {
     /// Returns the limit for request and response; `None` means unlimited.
     pub fn window(&self) -> Option<u32> {
         let first = self.lines.first().filter(|line| line.tokens > 0)?;

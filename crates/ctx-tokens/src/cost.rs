@@ -30,11 +30,6 @@ impl MessageCost {
         self.parts().fold(0, |sum, (_, tokens)| sum.saturating_add(tokens))
     }
 
-    /// Returns the sum without the text.
-    pub fn overhead(&self) -> u32 {
-        self.parts().skip(1).fold(0, |sum, (_, tokens)| sum.saturating_add(tokens))
-    }
-
     /// Returns all parts by name, text first.
     pub fn parts(&self) -> impl Iterator<Item = (&'static str, u32)> {
         let parts = [
@@ -60,7 +55,7 @@ impl MessageCost {
 /// message.name = Some("Bob".into());
 /// let cost = message_cost(&message, &ModelFacts::unknown(""), &Counter::estimate());
 /// assert_eq!((cost.text, cost.per_message, cost.name), (3, 3, 2));
-/// assert_eq!((cost.total(), cost.overhead()), (8, 5));
+/// assert_eq!(cost.total(), 8);
 /// ```
 pub fn message_cost(message: &Message, model: &ModelFacts, counter: &dyn TokenCounter) -> MessageCost {
     let adds = &model.overheads;
@@ -69,10 +64,8 @@ pub fn message_cost(message: &Message, model: &ModelFacts, counter: &dyn TokenCo
         .tool_calls
         .iter()
         .flat_map(|call| [id_cost(&call.id), counter.count(&call.name), counter.count_text(&call.arguments)]);
-    let attachments = message
-        .attachments
-        .iter()
-        .map(|file| media_cost(model.media, &MediaItem::from_attachment(file)).tokens);
+    let attachments =
+        message.attachments.iter().map(|file| media_cost(model.media, &MediaItem::from_attachment(file)));
     MessageCost {
         text,
         per_message: adds.per_message,
@@ -123,7 +116,7 @@ fn content_cost(content: &Content, model: &ModelFacts, counter: &dyn TokenCounte
             ContentPart::Text(text) => cost.0 = cost.0.saturating_add(counter.count_text(text)),
             ContentPart::Other(value) => {
                 let tokens = match MediaItem::from_part(value) {
-                    Some(item) => media_cost(model.media, &item).tokens,
+                    Some(item) => media_cost(model.media, &item),
                     None => counter.count(&value.to_string()),
                 };
                 cost.1 = cost.1.saturating_add(tokens);

@@ -1,5 +1,7 @@
 //! Counts the tokens of texts, messages, and media, looks up model facts, and computes budgets.
 //!
+//! Start with [`Counter::for_model`].
+//!
 //! ```
 //! use ctx_tokens::{Budget, BudgetRequest, Counter, ModelTable, message_cost};
 //! use ctx_types::{Message, Role, Source, TokenCounter};
@@ -47,7 +49,7 @@ pub use cost::{MessageCost, message_cost, tools_cost};
 pub use counter::Counter;
 pub use encoding::Encoding;
 pub use estimate::estimate;
-pub use media::{Detail, MediaCost, MediaFamily, MediaItem, has_media, media_cost};
+pub use media::{Detail, MediaFamily, MediaItem, has_media, media_cost};
 pub use model::{Capabilities, ModelFacts, Overheads};
 pub use shares::shares;
 pub use table::ModelTable;

@@ -90,15 +90,6 @@ impl Detail {
     }
 }
 
-/// Tokens of a medium.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MediaCost {
-    /// Tokens.
-    pub tokens: u32,
-    /// Whether the size or the family is assumed.
-    pub is_guess: bool,
-}
-
 /// Estimates the tokens of a medium.
 ///
 /// ```
@@ -107,27 +98,22 @@ pub struct MediaCost {
 ///
 /// let size = NonZeroU32::new(1_024).map(|side| (side, side));
 /// let image = MediaItem::Image { size, detail: Detail::High };
-/// assert_eq!(media_cost(MediaFamily::Gpt4o, &image).tokens, 765);
-/// assert_eq!(media_cost(MediaFamily::Gpt6, &image).tokens, 1_229);
+/// assert_eq!(media_cost(MediaFamily::Gpt4o, &image), 765);
+/// assert_eq!(media_cost(MediaFamily::Gpt6, &image), 1_229);
 /// ```
-pub fn media_cost(family: MediaFamily, item: &MediaItem) -> MediaCost {
+pub fn media_cost(family: MediaFamily, item: &MediaItem) -> u32 {
     let rates = rates(family);
-    let (tokens, is_known) = match *item {
+    match *item {
         MediaItem::Image { size, detail } => {
             let (width, height) = size.map_or(ASSUMED_SIZE, |(width, height)| (width.get(), height.get()));
-            (rates.image.tokens(width, height, detail), size.is_some())
+            rates.image.tokens(width, height, detail)
         }
-        MediaItem::Audio(seconds) => {
-            (rates.audio_second.saturating_mul(seconds.unwrap_or(ASSUMED_SECONDS)), seconds.is_some())
-        }
-        MediaItem::Video(seconds) => {
-            (rates.video_second.saturating_mul(seconds.unwrap_or(ASSUMED_SECONDS)), seconds.is_some())
-        }
+        MediaItem::Audio(seconds) => rates.audio_second.saturating_mul(seconds.unwrap_or(ASSUMED_SECONDS)),
+        MediaItem::Video(seconds) => rates.video_second.saturating_mul(seconds.unwrap_or(ASSUMED_SECONDS)),
         MediaItem::Document(pages) => {
-            (rates.page.tokens(rates.image).saturating_mul(pages.unwrap_or(ASSUMED_PAGES)), pages.is_some())
+            rates.page.tokens(rates.image).saturating_mul(pages.unwrap_or(ASSUMED_PAGES))
         }
-    };
-    MediaCost { tokens, is_guess: !is_known || family == MediaFamily::Unknown }
+    }
 }
 
 const ASSUMED_SIZE: (u32, u32) = (1_024, 1_024);

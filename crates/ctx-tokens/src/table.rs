@@ -209,13 +209,11 @@ fn read_rows(value: &Value, families: &Families, origin: RowOrigin, reader: &mut
 
 fn read_builtin() -> (Builtin, Vec<Diagnostic>) {
     let mut reader = Reader::new();
-    // Tests check that it parses.
-    let value = parse(BUILTIN).unwrap_or_default();
-    let empty = Map::new();
-    let map = value.as_object().unwrap_or(&empty);
+    let value = parse(BUILTIN).expect("the table is JSON");
+    let map = value.as_object().expect("the table is an object");
     let mut families = Families::new();
-    for (name, family) in map.get("families").and_then(Value::as_object).unwrap_or(&empty) {
-        let facts = family.as_object().unwrap_or(&empty);
+    for (name, family) in map["families"].as_object().expect("families have names") {
+        let facts = family.as_object().expect("a family is an object");
         let facts = reader.at_key(name, |reader| Settings::read(facts, &Vec::new(), reader));
         families.push((name.as_str().into(), facts));
     }

@@ -231,7 +231,7 @@ data_type! {
 
 impl StoredAttachment {
     /// Converts to the attachment of a message.
-    pub fn to_attachment(&self) -> Attachment {
+    pub(crate) fn to_attachment(&self) -> Attachment {
         Attachment {
             id: self.id.clone().or_else(|| self.asset_id.clone()).unwrap_or_default(),
             name: self.name.clone().unwrap_or_default(),

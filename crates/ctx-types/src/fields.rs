@@ -11,7 +11,7 @@ use {
 
 use crate::content::{Content, ContentPart};
 use crate::message::Role;
-use crate::persist::{Field, MaybeJsonSchema, Persist, Reader, put_if_changed, put_value};
+use crate::persist::{Field, MaybeJsonSchema, Persist, Reader, loose_field, put_if_changed, put_value};
 use crate::suggest::nearest;
 use crate::text::Text;
 
@@ -66,39 +66,18 @@ impl Field for Option<Arc<str>> {
     }
 }
 
-macro_rules! small_field {
-    ($Type:ty, $expected:literal, $schema:expr, $read:expr, $write:expr) => {
-        impl Field for Option<$Type> {
-            fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
-                let read: fn(&Value) -> Option<$Type> = $read;
-                let value = slot.filter(|value| !value.is_null())?;
-                let found = read(value);
-                if found.is_none() {
-                    // Suggest the value without quotes.
-                    let unquoted = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
-                    let meant = unquoted.filter(|meant| !Value::is_null(meant) && read(meant).is_some());
-                    reader.wrong_type_for($expected, value, meant);
-                }
-                found
-            }
+loose_field!(bool, "true or false", |_| schema::simple("boolean"), Value::as_bool, |_| None, |value| {
+    Value::from(*value)
+});
 
-            fn put(&self, map: &mut Map<String, Value>, key: &str) {
-                let write: fn($Type) -> Value = $write;
-                put_if_changed(self, map, key, self.map(write));
-            }
+loose_field!(i64, "a whole number", |_| schema::simple("integer"), whole_number, |_| None, |value| {
+    Value::from(*value)
+});
 
-            #[cfg(feature = "schema")]
-            fn schema(generator: &mut SchemaGenerator) -> Schema {
-                let schema: fn(&mut SchemaGenerator) -> Schema = $schema;
-                schema(generator)
-            }
-        }
-    };
-}
+loose_field!(f64, "a number", |_| schema::simple("number"), Value::as_f64, |_| None, |value| write_number(
+    *value
+));
 
-small_field!(bool, "true or false", |_| schema::simple("boolean"), Value::as_bool, Value::from);
-small_field!(i64, "a whole number", |_| schema::simple("integer"), whole_number, Value::from);
-small_field!(f64, "a number", |_| schema::simple("number"), Value::as_f64, write_number);
 impl Field for Option<Role> {
     fn take(slot: Option<&mut Value>, reader: &mut Reader) -> Self {
         let value = slot.filter(|value| !value.is_null())?;

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::Arc;
 
 use crate::attachment::Attachment;
@@ -79,14 +78,4 @@ pub enum Rank {
     Worldbook,
     /// A plug-in.
     Plugin,
-}
-
-impl fmt::Display for Rank {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Preset => "preset",
-            Self::Worldbook => "worldbook",
-            Self::Plugin => "plug-in",
-        })
-    }
 }

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -258,24 +258,7 @@ struct Extras(Option<Box<MessageExtras>>);
 
 impl Extras {
     fn get(&self) -> &MessageExtras {
-        static NOTHING: MessageExtras = MessageExtras {
-            tool_calls: Vec::new(),
-            tool_call_id: None,
-            name: None,
-            attachments: Vec::new(),
-            reasoning: None,
-            placement: None,
-            slot_rank: None,
-            written: Vec::new(),
-            note: None,
-            cache_mark: None,
-            provider_fields: None,
-            is_silent: false,
-            is_apart: false,
-            is_error: false,
-            block_order: None,
-            block_fields: Vec::new(),
-        };
+        static NOTHING: LazyLock<MessageExtras> = LazyLock::new(MessageExtras::default);
         self.0.as_deref().unwrap_or(&NOTHING)
     }
 }

@@ -108,7 +108,12 @@ impl Reader {
     }
 
     /// Like [`Reader::wrong_type`], with the corrected value as a fix.
-    pub fn wrong_type_for(&mut self, expected: impl Into<Phrase>, found: &Value, meant: Option<Value>) {
+    pub(crate) fn wrong_type_for(
+        &mut self,
+        expected: impl Into<Phrase>,
+        found: &Value,
+        meant: Option<Value>,
+    ) {
         let message = phrase!(
             "expected {expected}, found {found}",
             expected = expected.into(),
@@ -148,7 +153,7 @@ impl Reader {
     }
 
     /// Reports an invalid type that was converted to `meant`.
-    pub fn loose_type(&mut self, expected: impl Into<Phrase>, found: &Value, meant: Value) {
+    pub(crate) fn loose_type(&mut self, expected: impl Into<Phrase>, found: &Value, meant: Value) {
         let message = phrase!(
             "expected {expected}, found {found}, which is converted",
             expected = expected.into(),
@@ -294,6 +299,44 @@ pub(crate) trait MaybeJsonSchema {}
 
 #[cfg(not(feature = "schema"))]
 impl<T> MaybeJsonSchema for T {}
+
+/// Declares a field of one JSON type. Reports other formats, and reads those that `$loose` understands.
+macro_rules! loose_field {
+    ($Type:ty, $expected:literal, $schema:expr, $strict:expr, $loose:expr, $write:expr) => {
+        impl crate::persist::Field for Option<$Type> {
+            fn take(slot: Option<&mut Value>, reader: &mut crate::persist::Reader) -> Self {
+                let strict: fn(&Value) -> Option<$Type> = $strict;
+                let loose: fn(&Value) -> Option<$Type> = $loose;
+                let write: fn(&$Type) -> Value = $write;
+                let value = slot.filter(|value| !value.is_null())?;
+                if let Some(found) = strict(value) {
+                    return Some(found);
+                }
+                if let Some(found) = loose(value) {
+                    reader.loose_type($expected, value, write(&found));
+                    return Some(found);
+                }
+                // Suggest the value without quotes.
+                let unquoted = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
+                let meant = unquoted.filter(|meant| strict(meant).is_some());
+                reader.wrong_type_for($expected, value, meant);
+                None
+            }
+
+            fn put(&self, map: &mut Map<String, Value>, key: &str) {
+                let write: fn(&$Type) -> Value = $write;
+                crate::persist::put_if_changed(self, map, key, self.as_ref().map(write));
+            }
+
+            #[cfg(feature = "schema")]
+            fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let schema: fn(&mut schemars::SchemaGenerator) -> schemars::Schema = $schema;
+                schema(generator)
+            }
+        }
+    };
+}
+pub(crate) use loose_field;
 
 #[cfg(feature = "schema")]
 macro_rules! field_schema {

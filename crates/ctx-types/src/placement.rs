@@ -102,9 +102,7 @@ impl Placement {
             Self::Index { order, .. } | Self::Depth { order, .. } | Self::Anchor { order, .. } => *order,
         }
     }
-}
 
-impl Placement {
     /// Returns the placement as a phrase.
     pub fn phrase(&self) -> Phrase {
         match self {

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Cached encodings per text; the first ones win.
 const SLOTS: usize = 2;
@@ -25,12 +25,8 @@ pub struct Text(Arc<Body>);
 struct Body {
     text: Box<str>,
     counts: [AtomicU64; SLOTS],
-    pictures: AtomicU8,
+    has_picture: OnceLock<bool>,
 }
-
-/// 0 is unknown.
-const NO_PICTURE: u8 = 1;
-const PICTURES: u8 = 2;
 
 /// The id of a token encoding. Counts for 0 are not cached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,13 +68,7 @@ impl Text {
     ///
     /// O(bytes), cached for all clones.
     pub fn has_inline_picture(&self) -> bool {
-        let known = match self.0.pictures.load(Ordering::Relaxed) {
-            0 if self.contains(Self::INLINE_PICTURE) => PICTURES,
-            0 => NO_PICTURE,
-            known => return known == PICTURES,
-        };
-        self.0.pictures.store(known, Ordering::Relaxed);
-        known == PICTURES
+        *self.0.has_picture.get_or_init(|| self.contains(Self::INLINE_PICTURE))
     }
 
     /// Returns whether two texts share memory.

@@ -28,23 +28,9 @@ struct CachedTexts {
     /// Never iterated, so its random order has no effect.
     texts: HashSet<Text>,
     bytes: usize,
-    parts: PartCounts,
-}
-
-/// Token counts of parts, such as lines.
-///
-/// The keyed hash prevents deliberate collisions.
-#[derive(Default)]
-struct PartCounts {
     hasher: RandomState,
-    /// Length in bytes and tokens by hash.
-    counts: HashMap<u64, (u32, u32)>,
-}
-
-#[derive(Clone, Copy)]
-struct PartKey {
-    hash: u64,
-    length: u32,
+    /// Token counts of parts, such as lines, by keyed hash and length in bytes.
+    parts: HashMap<(u64, usize), u32>,
 }
 
 impl TextCache {
@@ -83,8 +69,8 @@ impl TextCache {
         let known = {
             let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             parts.fold(0_u32, |known, part| {
-                let key = cached.parts.key(encoding, part);
-                let tokens = cached.parts.tokens(key);
+                let key = (cached.hasher.hash_one((encoding.0, part)), part.len());
+                let tokens = cached.parts.get(&key).copied();
                 new.extend(tokens.is_none().then_some((key, part, 0)));
                 known.saturating_add(tokens.unwrap_or_default())
             })
@@ -95,28 +81,13 @@ impl TextCache {
         if !new.is_empty() {
             let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             for (key, _, tokens) in &new {
+                if cached.parts.len() >= Self::MAX_PARTS {
+                    cached.parts = HashMap::new();
+                }
                 cached.parts.insert(*key, *tokens);
             }
         }
         new.iter().fold(known, |sum, (_, _, tokens)| sum.saturating_add(*tokens))
-    }
-}
-
-impl PartCounts {
-    fn key(&self, encoding: EncodingId, part: &str) -> PartKey {
-        let hash = self.hasher.hash_one((encoding.0, part));
-        PartKey { hash, length: u32::try_from(part.len()).unwrap_or(u32::MAX) }
-    }
-
-    fn tokens(&self, key: PartKey) -> Option<u32> {
-        self.counts.get(&key.hash).filter(|known| known.0 == key.length).map(|known| known.1)
-    }
-
-    fn insert(&mut self, key: PartKey, tokens: u32) {
-        if self.counts.len() >= TextCache::MAX_PARTS {
-            self.counts = HashMap::new();
-        }
-        self.counts.insert(key.hash, (key.length, tokens));
     }
 }
 

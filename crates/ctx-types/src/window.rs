@@ -55,7 +55,7 @@ pub fn pending_start<M: Borrow<Message>>(messages: &[M]) -> usize {
             return messages.len();
         }
         if is_user(message) {
-            let before = messages.get(..index).unwrap_or_default().iter().rev().map(Borrow::borrow);
+            let before = messages[..index].iter().rev().map(Borrow::borrow);
             return index - before.take_while(|message| is_user(message)).count();
         }
     }

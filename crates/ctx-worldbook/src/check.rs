@@ -1,10 +1,10 @@
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use ctx_types::{Diagnostic, Phrase, SelectiveLogic, TokenCounter, excerpt, phrase};
 
 use crate::codes;
 use crate::entry::{Destination, Entry};
+use crate::input::EntryPart;
 use crate::invalid_values::TRIGGERS;
 use crate::keys::{self, ParsedKey};
 use crate::set::{BookSet, Member};
@@ -26,23 +26,19 @@ pub fn check(set: &BookSet, options: CheckOptions<'_>) -> Vec<Diagnostic> {
     let members = set.members().iter().filter(|member| member.entry.is_enabled);
     let found = members.flat_map(|member| {
         let found = entry_findings(set, member).into_iter().chain(text_findings(set, member, options));
-        found.map(|(field, finding)| {
-            let pointer = format!("{}{field}", member.entry.pointer());
-            finding.in_document(member.book.clone()).at_pointer(pointer)
-        })
+        found.map(|finding| finding.in_document(member.book.clone()))
     });
     found.collect()
 }
 
-type LocatedDiagnostic = (Cow<'static, str>, Diagnostic);
-
-fn entry_findings(set: &BookSet, member: &Member) -> Vec<LocatedDiagnostic> {
+fn entry_findings(set: &BookSet, member: &Member) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    let id = excerpt(&member.id);
+    let (id, pointer) = (excerpt(&member.id), member.entry.pointer());
     if let Some(reason) = dead_reason(set, member) {
         let message = phrase!("`{id}` can never activate: {reason}", id, reason);
         let finding = Diagnostic::warning(codes::DEAD_ENTRY, message);
-        findings.push(("".into(), finding.with_help(phrase!("fix the entry, or disable it with `disable`"))));
+        let help = phrase!("fix the entry, or disable it with `disable`");
+        findings.push(finding.with_help(help).at_pointer(pointer));
     } else if let Some(reason) = unreachable(set, &member.entry) {
         let message = phrase!(
             "`{id}` waits for recursion that never happens: {reason}",
@@ -51,13 +47,13 @@ fn entry_findings(set: &BookSet, member: &Member) -> Vec<LocatedDiagnostic> {
         );
         let finding = Diagnostic::warning(codes::UNREACHABLE, message);
         let help = phrase!("remove `delayUntilRecursion`, or change the settings");
-        findings.push(("/delayUntilRecursion".into(), finding.with_help(help)));
+        findings.push(finding.with_help(help).at_pointer(format!("{pointer}/delayUntilRecursion")));
     }
     if let Some((index, key)) = greedy_key(set, member) {
         let message = phrase!("key `{key}` of `{id}` matches nearly every text", key = excerpt(key), id);
         let finding = Diagnostic::warning(codes::KEY_MATCHES_ALL, message);
         let help = phrase!("write a longer key, or make the entry constant");
-        findings.push((format!("/key/{index}").into(), finding.with_help(help)));
+        findings.push(finding.with_help(help).at_pointer(member.entry.pointer_to(EntryPart::Key(index))));
     }
     findings
 }
@@ -214,16 +210,14 @@ fn are_all(texts: &[&str], is_found: impl Fn(&str) -> bool) -> bool {
     texts.iter().all(|text| is_found(text))
 }
 
-fn text_findings(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> Vec<LocatedDiagnostic> {
+fn text_findings(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> Vec<Diagnostic> {
     let entry = &member.entry;
     let mut findings = Vec::new();
     if entry.content.trim().is_empty() {
         let message = phrase!("`{member}` has no content", member = excerpt(&member.id));
         let finding = Diagnostic::info(codes::EMPTY_ENTRY, message);
-        findings.push((
-            "/content".into(),
-            finding.with_help(phrase!("add content, or disable the entry with `disable`")),
-        ));
+        let help = phrase!("add content, or disable the entry with `disable`");
+        findings.push(finding.with_help(help).at_pointer(entry.pointer_to(EntryPart::Content)));
     }
     if matches!(&entry.destination, Destination::Outlet(name) if name.is_empty()) {
         let message = phrase!(
@@ -231,12 +225,12 @@ fn text_findings(set: &BookSet, member: &Member, options: CheckOptions<'_>) -> V
             member = excerpt(&member.id)
         );
         let finding = Diagnostic::warning(codes::NO_PLACE, message).with_help(phrase!("set `outletName`"));
-        findings.push(("/outletName".into(), finding));
+        findings.push(finding.at_pointer(format!("{}/outletName", entry.pointer())));
     }
     if let Some(message) = too_large(set, member, options).filter(|_| !entry.ignores_budget) {
         let help = phrase!("shorten it, raise the token budget, or set `ignoreBudget`");
         let finding = Diagnostic::warning(codes::LARGER_THAN_BUDGET, message).with_help(help);
-        findings.push(("/content".into(), finding));
+        findings.push(finding.at_pointer(entry.pointer_to(EntryPart::Content)));
     }
     findings
 }

@@ -99,7 +99,7 @@ pub struct Timing {
 
 impl Timing {
     /// Returns whether an activation affects later scans.
-    pub const fn lasts(self) -> bool {
+    pub(crate) const fn lasts(self) -> bool {
         self.sticky > 0 || self.cooldown > 0
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn without_macros(key: &str) -> String {
         let Some(length) = closing(opened) else { break };
         kept.push_str(before);
         kept.push('x');
-        rest = opened.get(length..).unwrap_or_default();
+        rest = &opened[length..];
     }
     kept.push_str(rest);
     kept

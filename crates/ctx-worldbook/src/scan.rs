@@ -1,4 +1,4 @@
-use ctx_types::{Diagnostic, Phrase, Segment, Text, count_of, excerpt, phrase};
+use ctx_types::{Diagnostic, Phrase, Segment, Text, count_of, excerpt, phrase, words};
 
 use crate::hits::View;
 use crate::input::{Ports, ScanInput, ScanMessage};
@@ -42,25 +42,15 @@ pub struct Activation {
     pub written: Vec<Segment>,
 }
 
-/// Reason for a pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PassKind {
-    /// First pass.
-    Initial,
-    /// Active entries may activate others.
-    Recursion,
-    /// Too few entries were active; another message is searched.
-    MinActivations,
-}
-
-impl PassKind {
-    /// Returns the name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Initial => "initial",
-            Self::Recursion => "recursion",
-            Self::MinActivations => "min_activations",
-        }
+words! {
+    /// Reason for a pass.
+    pub enum PassKind: [as_str] {
+        /// First pass.
+        Initial = "initial",
+        /// Active entries may activate others.
+        Recursion = "recursion",
+        /// Too few entries were active; another message is searched.
+        MinActivations = "min_activations",
     }
 }
 
@@ -156,7 +146,7 @@ impl BookSet {
     }
 
     /// Describes a match; `message` names a message, counted from the newest.
-    pub fn describe_hit(&self, hit: &KeyHit, message: &dyn Fn(usize) -> Phrase) -> Phrase {
+    pub(crate) fn describe_hit(&self, hit: &KeyHit, message: &dyn Fn(usize) -> Phrase) -> Phrase {
         let place = match hit.place {
             KeyPlace::Message(newest) => message(newest),
             KeyPlace::Source(source) => source.phrase(),

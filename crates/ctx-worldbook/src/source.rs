@@ -62,7 +62,7 @@ impl SourceSet {
     }
 
     /// Returns the first common source.
-    pub fn first_common(self, other: Self) -> Option<Source> {
+    pub(crate) fn first_common(self, other: Self) -> Option<Source> {
         Source::ALL.into_iter().find(|source| self.contains(*source) && other.contains(*source))
     }
 }

@@ -194,7 +194,7 @@ impl Haystack {
             let mut lower = Self::default();
             let mut start = 0;
             for Part { end, place } in &self.parts {
-                lower.push("", &letters::lower(self.text.get(start..*end).unwrap_or_default()), *place);
+                lower.push("", &letters::lower(&self.text[start..*end]), *place);
                 start = *end;
             }
             Box::new(lower)

@@ -102,9 +102,7 @@ impl TimedState {
         };
         json!({ "sticky": write(&self.sticky), "cooldown": write(&self.cooldown) })
     }
-}
 
-impl TimedState {
     /// Writes the state into its file. Keeps unchanged effects, unreadable effects, and other fields as they
     /// are.
     ///

@@ -78,15 +78,6 @@ fn inserts_history_at_entry_for_other_model() {
     );
 }
 
-#[test]
-fn sends_and_reports_entries_with_duplicate_id() {
-    check(
-        r#"[{"id": "a", "content": "A"}, {"id": "a", "content": "B"}, {"id": "a", "content": "C", "isEnabled": false}]"#,
-        "",
-        "A B\n        hidden preset:a: disabled\n        warning CTX0208 /1/id: duplicate id `a`, also used by entry 0",
-    );
-}
-
 const FOR_MODELS: &str = r#"[
     {"type": "weather", "content": "gpt", "modelMatch": {"enabled": true, "patterns": ["^gpt"]}},
     {"type": "weather", "content": "other", "modelMatch": {"enabled": true, "exclude": true, "patterns": ["^gpt"]}},

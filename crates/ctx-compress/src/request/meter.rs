@@ -142,7 +142,7 @@ impl fmt::Debug for Meter<'_> {
 
 /// What a medium costs where no model is named.
 fn flat(item: &MediaItem) -> u64 {
-    u64::from(media_cost(MediaFamily::Unknown, item).tokens)
+    u64::from(media_cost(MediaFamily::Unknown, item))
 }
 
 /// Returns the estimate of a text in quarters of a token: one for an ASCII character, four for any other.

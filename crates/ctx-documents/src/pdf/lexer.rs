@@ -160,40 +160,30 @@ impl<'a> Lexer<'a> {
 
     fn array(&mut self, depth: usize) -> Option<Object> {
         self.at += 1;
-        let mut items = Vec::new();
+        self.items(depth, b"]").map(Object::Array)
+    }
+
+    fn items(&mut self, depth: usize, end: &[u8]) -> Option<Vec<Object>> {
         if depth >= MAX_DEPTH {
             // Also ends the surrounding values.
             self.left = 0;
             return None;
         }
-        loop {
-            match self.token(depth + 1) {
-                Some(Token::Object(object)) => items.push(object),
-                Some(Token::Word(b"R")) => fold_reference(&mut items),
-                Some(Token::Word(b"]")) | None => return Some(Object::Array(items)),
-                Some(Token::Word(b">>" | b"endobj" | b"stream")) => return Some(Object::Array(items)),
-                Some(Token::Word(_)) => {}
+        let mut items = Vec::new();
+        while let Some(token) = self.token(depth + 1) {
+            match token {
+                Token::Object(object) => items.push(object),
+                Token::Word(b"R") => fold_reference(&mut items),
+                Token::Word(word) if word == end || matches!(word, b">>" | b"endobj" | b"stream") => break,
+                Token::Word(_) => {}
             }
         }
+        Some(items)
     }
 
     fn dict(&mut self, depth: usize) -> Option<Object> {
         self.at += 2;
-        let mut items = Vec::new();
-        if depth >= MAX_DEPTH {
-            // Also ends the surrounding values.
-            self.left = 0;
-            return None;
-        }
-        loop {
-            match self.token(depth + 1) {
-                Some(Token::Object(object)) => items.push(object),
-                Some(Token::Word(b"R")) => fold_reference(&mut items),
-                Some(Token::Word(b">>")) | None => break,
-                Some(Token::Word(b"endobj" | b"stream")) => break,
-                Some(Token::Word(_)) => {}
-            }
-        }
+        let items = self.items(depth, b">>")?;
         let mut entries = Vec::new();
         let mut items = items.into_iter().peekable();
         while let Some(key) = items.next() {

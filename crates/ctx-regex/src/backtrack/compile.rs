@@ -94,7 +94,7 @@ impl Compiler<'_> {
     }
 
     fn backreference(&mut self, reference: usize) {
-        let number = self.references.get(reference).copied().unwrap_or_default();
+        let number = self.references[reference];
         let before = self.before;
         self.push(Op::Group { number, before });
     }

@@ -3,18 +3,8 @@ use crate::ast::{Node, Repeat};
 /// Expands counted repetitions. O(n). The parser limits the recursion depth.
 pub(super) fn count(node: &Node) -> usize {
     match node {
-        Node::Char(_)
-        | Node::Set(_)
-        | Node::Start
-        | Node::End
-        | Node::WordBoundary { .. }
-        | Node::Backreference(_) => 1,
-        Node::Group(body) | Node::Look { body, .. } => count(body),
         Node::Capture { body, .. } => count(body).saturating_add(1),
-        Node::Repeat(repeat) => count(&repeat.body).saturating_mul(times(repeat)),
-        Node::Sequence(nodes) | Node::Alternatives(nodes) => {
-            nodes.iter().map(count).fold(0, usize::saturating_add)
-        }
+        node => sum(node, count),
     }
 }
 
@@ -22,11 +12,22 @@ pub(super) fn count(node: &Node) -> usize {
 pub(super) fn build_cost(node: &Node) -> usize {
     match node {
         Node::Set(set) => 20 + set.ranges().len() / 3,
-        Node::Char(_) | Node::Start | Node::End | Node::WordBoundary { .. } | Node::Backreference(_) => 1,
-        Node::Group(body) | Node::Look { body, .. } | Node::Capture { body, .. } => build_cost(body),
-        Node::Repeat(repeat) => build_cost(&repeat.body).saturating_mul(times(repeat)),
+        node => sum(node, build_cost),
+    }
+}
+
+fn sum(node: &Node, measure: fn(&Node) -> usize) -> usize {
+    match node {
+        Node::Char(_)
+        | Node::Set(_)
+        | Node::Start
+        | Node::End
+        | Node::WordBoundary { .. }
+        | Node::Backreference(_) => 1,
+        Node::Group(body) | Node::Look { body, .. } | Node::Capture { body, .. } => measure(body),
+        Node::Repeat(repeat) => measure(&repeat.body).saturating_mul(times(repeat)),
         Node::Sequence(nodes) | Node::Alternatives(nodes) => {
-            nodes.iter().map(build_cost).fold(0, usize::saturating_add)
+            nodes.iter().map(measure).fold(0, usize::saturating_add)
         }
     }
 }

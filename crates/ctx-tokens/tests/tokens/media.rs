@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use ctx_tokens::{Detail, MediaCost, MediaFamily, MediaItem, media_cost};
+use ctx_tokens::{Detail, MediaFamily, MediaItem, media_cost};
 use ctx_types::Attachment;
 use proptest::prelude::*;
 use serde_json::json;
@@ -31,7 +31,7 @@ fn image(width: u32, height: u32, detail: Detail) -> MediaItem {
 
 #[track_caller]
 fn check(family: MediaFamily, item: MediaItem, expected: u32) {
-    assert_eq!(media_cost(family, &item).tokens, expected, "{item:?} for {}", family.as_str());
+    assert_eq!(media_cost(family, &item), expected, "{item:?} for {}", family.as_str());
 }
 
 /// The header of a PNG file.
@@ -128,13 +128,12 @@ fn charges_recordings_by_second_and_documents_by_page() {
 }
 
 #[test]
-fn marks_unknown_family_or_size_as_guess() {
+fn assumes_size_of_unknown_images() {
     let known = image(1_024, 1_024, Detail::High);
     let unknown = MediaItem::Image { size: None, detail: Detail::High };
-    assert_eq!(media_cost(MediaFamily::Gpt4o, &known), MediaCost { tokens: 765, is_guess: false });
-    assert_eq!(media_cost(MediaFamily::Gpt4o, &unknown), MediaCost { tokens: 765, is_guess: true });
-    assert_eq!(media_cost(MediaFamily::Unknown, &known), MediaCost { tokens: 765, is_guess: true });
-    assert!(media_cost(MediaFamily::Gemini2, &MediaItem::Audio(None)).is_guess);
+    assert_eq!(media_cost(MediaFamily::Gpt4o, &known), 765);
+    assert_eq!(media_cost(MediaFamily::Gpt4o, &unknown), 765);
+    assert_eq!(media_cost(MediaFamily::Unknown, &known), 765);
 }
 
 #[test]
@@ -190,9 +189,9 @@ proptest! {
         for family in FAMILIES {
             for detail in [Detail::Low, Detail::High, Detail::Original] {
                 let cost = media_cost(family, &image(width, height, detail));
-                prop_assert!(cost.tokens >= 1);
+                prop_assert!(cost >= 1);
                 let is_capped = !matches!(family, MediaFamily::Gemini2);
-                prop_assert!(!is_capped || cost.tokens <= 100_000, "{family:?} {}", cost.tokens);
+                prop_assert!(!is_capped || cost <= 100_000, "{family:?} {cost}");
             }
         }
     }

@@ -91,7 +91,7 @@ pub enum Change<T> {
 
 impl<T> Change<T> {
     /// Returns whether the field is unchanged.
-    pub const fn is_keep(&self) -> bool {
+    pub(crate) const fn is_keep(&self) -> bool {
         matches!(self, Self::Keep)
     }
 

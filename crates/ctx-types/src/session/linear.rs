@@ -87,7 +87,7 @@ pub(super) fn root(id: &NodeId) -> Node {
 pub(super) fn free_root_id(is_taken: impl Fn(&str) -> bool) -> NodeId {
     let numbered = (2_usize..).map(|number| format!("root-{number}"));
     let mut names = std::iter::once("root".to_owned()).chain(numbered);
-    names.find(|name| !is_taken(name)).unwrap_or_default().into()
+    names.find(|name| !is_taken(name)).expect("the numbers do not end").into()
 }
 
 fn assign_ids(nodes: &[Node], reader: &mut Reader) -> (Vec<NodeId>, HashSet<NodeId>) {

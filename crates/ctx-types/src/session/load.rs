@@ -23,7 +23,7 @@ impl Persist for Session {
     }
 
     fn write(&self) -> Value {
-        serde_json::to_value(self).unwrap_or_default()
+        serde_json::to_value(self).expect("a session is JSON")
     }
 }
 

@@ -99,7 +99,7 @@ impl Node {
     }
 
     /// Returns the last selected child, or the newest.
-    pub fn selected_child_id(&self) -> Option<&NodeId> {
+    pub(crate) fn selected_child_id(&self) -> Option<&NodeId> {
         self.last_selected_child_id.as_ref().or(self.children_ids.last())
     }
 

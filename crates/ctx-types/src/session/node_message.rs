@@ -166,7 +166,7 @@ impl Node {
 
 impl StoredToolCall {
     /// Converts to a message's call. A missing name or missing arguments come from OpenAI's `function`.
-    pub fn to_call(&self) -> ToolCall {
+    pub(crate) fn to_call(&self) -> ToolCall {
         let function = self.kept.get("function").unwrap_or(&Value::Null);
         ToolCall {
             id: self.id.clone().unwrap_or_default(),

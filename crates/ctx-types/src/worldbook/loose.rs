@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::fields::write_number;
-use crate::persist::{Field, Reader, put_if_changed};
+use crate::persist::{Field, Reader, loose_field, put_if_changed};
 
 /// A number, also in quotes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -18,41 +18,6 @@ pub struct Flag(pub bool);
 /// A list of texts, or one text with commas.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyList(pub Vec<Arc<str>>);
-
-/// Declares a field that reports all but its standard format.
-macro_rules! loose_field {
-    ($Type:ty, $expected:literal, $schema:expr, $strict:expr, $loose:expr, $write:expr) => {
-        impl crate::persist::Field for Option<$Type> {
-            fn take(slot: Option<&mut Value>, reader: &mut crate::persist::Reader) -> Self {
-                let strict: fn(&Value) -> Option<$Type> = $strict;
-                let loose: fn(&Value) -> Option<$Type> = $loose;
-                let write: fn(&$Type) -> Value = $write;
-                let value = slot.filter(|value| !value.is_null())?;
-                if let Some(found) = strict(value) {
-                    return Some(found);
-                }
-                let found = loose(value);
-                match &found {
-                    Some(found) => reader.loose_type($expected, value, write(found)),
-                    None => reader.wrong_type($expected, value),
-                }
-                found
-            }
-
-            fn put(&self, map: &mut Map<String, Value>, key: &str) {
-                let write: fn(&$Type) -> Value = $write;
-                crate::persist::put_if_changed(self, map, key, self.as_ref().map(write));
-            }
-
-            #[cfg(feature = "schema")]
-            fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                let schema: fn(&mut schemars::SchemaGenerator) -> schemars::Schema = $schema;
-                schema(generator)
-            }
-        }
-    };
-}
-pub(super) use loose_field;
 
 loose_field!(
     Numeric,

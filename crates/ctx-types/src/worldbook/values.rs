@@ -2,8 +2,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::loose::{loose_field, number};
+use super::loose::number;
 use crate::message::Role;
+use crate::persist::loose_field;
 
 /// The id of an entry: a text or a formatted integer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,7 +95,9 @@ macro_rules! numbered_field {
                 let named = $values.iter().find(|(names, _)| names.contains(&name.as_str()));
                 named.map(|(_, value)| *value).or_else(|| at_place(number(value)?, &$values))
             },
-            |value| Value::from($values.iter().position(|(_, known)| known == value).unwrap_or_default())
+            |value| Value::from(
+                $values.iter().position(|(_, known)| known == value).expect("all are listed")
+            )
         );
     };
 }

@@ -11,23 +11,6 @@ fn management(management: Value) -> Value {
 }
 
 #[test]
-fn converts_rule_keys_to_settings() {
-    check(
-        rules(json!([
-            { "type": "post:merge-system-to-head", "enabled": false },
-            { "type": "merge-consecutive-roles", "enabled": true, "separator": "" },
-            { "type": "post:ensure-alternating-roles", "enabled": true, "userPlaceholder": "hm" },
-        ])),
-        &[
-            "merge-system-to-head: enabled=false (agent)",
-            "merge-consecutive-roles: enabled=true (agent) separator=\"\" (agent)",
-            "ensure-alternating-roles: enabled=true (agent) userPlaceholder=\"hm\" (agent)",
-        ],
-        &[],
-    );
-}
-
-#[test]
 fn replaces_whole_entry_per_rule() {
     let rule = |value: Value| json!({ "contextPostProcessing": { "rules": [value] } });
     let model = rule(json!({ "type": "post:convert-system-to-user", "enabled": true, "separator": "+" }));

@@ -120,7 +120,7 @@ fn state(session: &Session, inverse: &SessionOp) -> Fingerprint {
     let SessionOp::Patch(patch) = inverse else { return Fingerprint::default() };
     let of_node = |sum: Fingerprint, id: &NodeId| match session.node(id) {
         // Serialize the node without repaired links, as in the file.
-        Some(node) => sum.text(id).text(&serde_json::to_string(node).unwrap_or_default()),
+        Some(node) => sum.text(id).text(&serde_json::to_string(node).expect("a node is JSON")),
         None => sum.text(id).number(0),
     };
     let nodes = patch.nodes.iter().fold(Fingerprint::default(), |sum, node| of_node(sum, &node.id));
