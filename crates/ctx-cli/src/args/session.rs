@@ -106,7 +106,7 @@ pub(crate) struct ListArguments {
     ctx session export notes --out notes.json\n  \
     ctx session export notes --to messages --out messages.json\n  \
     ctx session export notes --to st-chat > notes.jsonl\n\n\
-    Exit codes: 0 success, 2 no such conversation, 3 the store cannot be read, or the file cannot be\n\
+    Exit codes: 0 success, 3 no such conversation, the store cannot be read, or the file cannot be\n\
     written.")]
 pub(crate) struct ExportArguments {
     /// Conversation id
@@ -148,7 +148,7 @@ pub(crate) struct ImportArguments {
 #[command(after_help = "Examples:\n  \
     ctx session delete notes\n  \
     ctx session delete notes 20260131-120000-000 --json\n\n\
-    Exit codes: 0 success, 2 no such conversation, 3 the store cannot be written.")]
+    Exit codes: 0 success, 3 no such conversation, or the store cannot be written.")]
 pub(crate) struct DeleteArguments {
     /// Conversation ids
     #[arg(value_name = "ID", required = true, value_parser = NonEmptyStringValueParser::new())]

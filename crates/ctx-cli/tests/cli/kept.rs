@@ -157,7 +157,7 @@ fn deletion_leaves_nothing_behind() {
     folder.ctx("session import plan.json --id other --store s.db");
     std::fs::remove_file(folder.path().join("plan.json")).unwrap();
     assert_snapshot!(folder.ctx("session delete plan none other --store s.db"), @"
-    exit code 2
+    exit code 3
     === output
     deleted: `plan`
     deleted: `other`
@@ -170,7 +170,7 @@ fn deletion_leaves_nothing_behind() {
         assert!(!bytes.windows(words.len()).any(|window| window == words.as_bytes()), "{words}");
     }
     assert_snapshot!(folder.ctx("session export plan --store s.db"), @"
-    exit code 2
+    exit code 3
     === errors
     error: no conversation `plan`
     ");

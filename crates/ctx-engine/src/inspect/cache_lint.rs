@@ -225,12 +225,14 @@ fn texts(entry: &Entry) -> Vec<PrefixText<'_>> {
 }
 
 fn finding(piece: &PrefixText<'_>, name: &str, span: Span, below: u32, is_merging: bool) -> Diagnostic {
-    let tokens = count_of!(below, "token");
-    let message = phrase!(
-        "`{name}` changes every turn: about {tokens} of the preset and the whole conversation miss the prompt cache",
-        name,
-        tokens
-    );
+    let message = match below {
+        0 => phrase!("`{name}` changes every turn: the whole conversation misses the prompt cache", name),
+        _ => phrase!(
+            "`{name}` changes every turn: about {tokens} of the preset and the whole conversation miss the prompt cache",
+            name,
+            tokens = count_of!(below, "token")
+        ),
+    };
     let help = if is_merging && piece.entry.role == Role::System {
         phrase!(
             "move it to a separate entry below the conversation: `injectionStrategy: {{type: depth, depth: 0}}`"
