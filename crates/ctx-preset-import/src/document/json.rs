@@ -63,7 +63,6 @@ fn explain(error: &serde_json::Error, text: &str) -> ImportError {
     let message = match error.classify() {
         _ if is_comment(text, line, error.column()) => COMMENT.to_owned(),
         Category::Eof => "the document ends too early".to_owned(),
-        _ if message == "expected ident" => "expected `true`, `false`, or `null`".to_owned(),
         _ => message,
     };
     let help = rest_of(text, line, error.column())
