@@ -112,7 +112,9 @@ impl Catalogue {
                 // A message within a message must have a translation. Otherwise, the sentence would mix two
                 // languages.
                 let filled = values.into_iter().map(|(name, value)| {
-                    let translated = self.original(value, depth - 1);
+                    // Users name keys, files and flags, sometimes with a word of the catalogue.
+                    let is_name = matches!(name, "path" | "name" | "file" | "flag");
+                    let translated = (!is_name).then(|| self.original(value, depth - 1)).flatten();
                     let is_quoted = value.len() > 1 && value.starts_with('`') && value.ends_with('`');
                     let is_free = match name {
                         "message" | "thing" | "reason" | "found" => is_quoted,
@@ -198,12 +200,13 @@ fn entries(file: &'static str) -> impl Iterator<Item = (&'static str, &'static s
 }
 
 /// Appends a text. Outside backticks, puts a space between Chinese and other letters, but not between Chinese
-/// letters.
+/// letters, or between a Chinese bracket and a letter.
 pub fn append_spaced(mut text: String, mut behind: &str) -> String {
     let is_chinese = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
     let is_other = |c: char| c == '`' || c.is_ascii_alphanumeric();
     let is_within = text.bytes().filter(|byte| *byte == b'`').count() % 2 == 1;
-    let ends = |text: &str| text.trim_end_matches(' ').chars().next_back().is_some_and(is_chinese);
+    let is_end = |c: char| is_chinese(c) || matches!(c, '）' | '」' | '》');
+    let ends = |text: &str| text.trim_end_matches(' ').chars().next_back().is_some_and(is_end);
     let (bare, after) = (text.trim_end_matches(' ').len(), behind.trim_start_matches(' '));
     let has_blank = bare < text.len() || after.len() < behind.len();
     if has_blank && !is_within && ends(&text) && after.starts_with(is_chinese) {
@@ -277,14 +280,19 @@ mod tests {
 
     #[test]
     fn quotes_unknown_messages_of_other_programs() {
-        let invalid = |message| phrase!("invalid JSON: {message}", message = Phrase::original(message));
+        let invalid = |message: &str| phrase!("invalid JSON: {message}", message = Phrase::original(message));
         check(&invalid("trailing comma"), "JSON 无效：多余的逗号");
         check(&invalid("some new message"), "JSON 无效：原文为“some new message”");
         check(&invalid("a.b[0]: some new message"), "JSON 无效：原文为“a.b[0]: some new message”");
         check(&invalid("no path: trailing comma"), "JSON 无效：原文为“no path: trailing comma”");
         let nested = "presetMessages[0].content: invalid type: map, where a key should be a string";
-        let translated = "`presetMessages[0].content`：类型无效：得到映射，而此处应为字符串键";
+        let translated = "`presetMessages[0].content`：键应为字符串，实为对象";
         check(&invalid(nested), &format!("JSON 无效：{translated}"));
+        for key in ["name", "model", "user", "error", "key", "preset", "conversation"] {
+            let message = format!("{key}: invalid type: map, where a key should be a string");
+            check(&invalid(&message), &format!("JSON 无效：`{key}`：键应为字符串，实为对象"));
+        }
+        check(&invalid("unknown flag key"), "JSON 无效：未知标志 key");
         for (message, translated) in [
             (
                 "found character that cannot start any token, while scanning for the next token",
@@ -292,11 +300,27 @@ mod tests {
             ),
             (
                 "did not find expected '-' indicator, while parsing a block collection at line 2 column 3",
-                "解析块集合（第 2 行第 3 列）时，缺少 `-`",
+                "解析列表（第 2 行第 3 列）时，缺少 `-`",
             ),
+            (
+                "did not find expected ',' or ']', while parsing a flow sequence at line 2 column 3",
+                "解析 `[ ]` 列表（第 2 行第 3 列）时，缺少 `,` 或 `]`",
+            ),
+            (
+                "found unexpected end of stream, while scanning a quoted scalar at line 1 column 4",
+                "扫描带引号的文本（第 1 行第 4 列）时，文件过早结束",
+            ),
+            ("property of strings at byte 2 is not supported", "字节 2 处的字符串属性不受支持"),
             ("unclosed table, expected `]`", "表未结束，应为 `]`"),
             ("key with no value, expected `=`", "键没有值，应为 `=`"),
             ("invalid basic string, expected `\"`", "字符串无效，应为 `\"`"),
+            (
+                "too few unicode value digits, expected unicode hexadecimal value",
+                r"转义 `\u` 后的十六进制位数不足，应为十六进制数",
+            ),
+            ("string values must be quoted, expected basic string", "字符串值必须加引号，应为带引号的字符串"),
+            ("unexpected key or value, expected nothing", "多余的键或值"),
+            ("invalid date, expected a two-digit day (DD)", "日期无效，应为两位日期"),
         ] {
             check(&invalid(message), &format!("JSON 无效：{translated}"));
         }
@@ -310,6 +334,7 @@ mod tests {
         assert_eq!(texts(&["在 ", "消息", " 中"]), "在消息中");
         assert_eq!(texts(&["在 ", "n1", " 中"]), "在 n1 中");
         assert_eq!(texts(&["`小", " 林`"]), "`小 林`");
+        assert_eq!(texts(&["`a`（缺少时间）", " 或 ", "`b`"]), "`a`（缺少时间）或 `b`");
         let words = Argument::list([phrase!("a list"), Phrase::from("null")], Divider::And);
         check(&phrase!("one of {names}", names = words), "列表和 null 之一");
     }

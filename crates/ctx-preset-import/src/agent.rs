@@ -113,7 +113,7 @@ impl Form {
             (Some(Format::PresetFile | Format::ChatMessages), Value::Object(file)) => {
                 Ok(Self::plain(Format::PresetFile, Value::Object(renamed(file)), PRESET_FILE_MOVES))
             }
-            (_, value) => Err(unknown_shape(shape, format::is_foreign(&value), format::describe(&value))),
+            (_, value) => Err(unknown_shape(shape, Some(&value), format::describe(&value))),
         }
     }
 
@@ -125,7 +125,7 @@ impl Form {
     fn export(mut export: Map<String, Value>) -> Result<Self, ImportError> {
         let agents = match export.get_mut("agents") {
             Some(Value::Array(agents)) if agents.first().is_some_and(Value::is_object) => agents,
-            _ => return Err(unknown_shape(None, false, phrase!("an export without an agent"))),
+            _ => return Err(unknown_shape(None, None, phrase!("an export without an agent"))),
         };
         let agent = agents.remove(0);
         let others = names(agents);
@@ -180,14 +180,16 @@ fn several(others: &[String]) -> Option<Diagnostic> {
     Some(Diagnostic::warning(codes::SEVERAL_AGENTS, message).at_pointer("/agents/1").with_help(help))
 }
 
-fn unknown_shape(shape: Option<Format>, is_foreign: bool, found: Phrase) -> ImportError {
+fn unknown_shape(shape: Option<Format>, value: Option<&Value>, found: Phrase) -> ImportError {
     let help = match shape {
         Some(format) if format.is_conversation() => {
             Some(phrase!("use this file as a conversation, not as an agent"))
         }
         Some(Format::Profile) => Some(phrase!("use this file as a user profile, not as an agent")),
-        None if is_foreign => Some(phrase!("convert it to an agent with `ctx import`")),
-        _ => None,
+        None if value.is_some_and(format::is_foreign) => {
+            Some(phrase!("convert it to an agent with `ctx import`"))
+        }
+        _ => value.and_then(format::help_for_text),
     };
     ImportError::UnknownShape {
         expected: "an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`)",

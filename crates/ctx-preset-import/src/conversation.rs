@@ -172,7 +172,7 @@ fn unknown_shape(shape: Option<Format>, value: &Value) -> ImportError {
             Some(phrase!("use this file as an agent, not as a conversation"))
         }
         Some(Format::Profile) => Some(phrase!("use this file as a user profile, not as an agent")),
-        _ => None,
+        _ => format::help_for_text(value),
     };
     ImportError::UnknownShape {
         expected: "a conversation (a session with `nodes`, a list of messages, or a SillyTavern chat)",

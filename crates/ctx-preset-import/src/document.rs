@@ -6,6 +6,7 @@ mod json;
 mod key;
 mod lines;
 mod place;
+mod punctuation;
 mod repair;
 mod text;
 mod write;
@@ -13,6 +14,7 @@ mod yaml;
 
 use std::fmt;
 
+pub(crate) use punctuation::help_for_text;
 pub use repair::repaired_json;
 pub use text::decode;
 pub use write::write_document;

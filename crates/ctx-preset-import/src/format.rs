@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::codes;
 use crate::container::base64_text::behind_data_url;
-use crate::document::{Document, Syntax};
+use crate::document::{self, Document, Syntax};
 use crate::error::ImportError;
 use crate::limits::Limits;
 use evidence::detected;
@@ -243,7 +243,7 @@ pub fn detect(bytes: &[u8], name: &str, limits: &Limits) -> Result<Format, Impor
         Detected::Unknown(nearest) => Err(ImportError::UnknownShape {
             expected: "an agent, a preset, a worldbook, a conversation, a request body or a user profile",
             found: describe_keys(&document.value),
-            help: Some(help_unknown(&readers_of(&nearest))),
+            help: Some(help_for_text(&document.value).unwrap_or_else(|| help_unknown(&readers_of(&nearest)))),
         }
         .or_invalid_json(document.json_error)),
     }
@@ -277,6 +277,11 @@ fn readers_of(formats: &[Format]) -> Vec<Format> {
         }
     }
     readers
+}
+
+/// Returns the fix of a plain text with full-width punctuation where YAML or JSON needs ASCII.
+pub(crate) fn help_for_text(value: &Value) -> Option<Phrase> {
+    document::help_for_text(value.as_str()?)
 }
 
 /// Says what to do about a file that nothing tells.

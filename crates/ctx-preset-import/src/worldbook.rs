@@ -225,6 +225,6 @@ fn unknown_shape(value: &Value) -> ImportError {
     ImportError::UnknownShape {
         expected: "a worldbook (an object with `entries`)",
         found: format::describe(value),
-        help: None,
+        help: format::help_for_text(value),
     }
 }

@@ -324,7 +324,7 @@ fn take_part_at(parts: &mut [Value], index: usize, reader: &mut Reader) -> Optio
     if let ContentPart::Other(value) = &part
         && !part.is_sound()
     {
-        reader.wrong_type("a content part: an object, and a text part with a string", value);
+        reader.wrong_type("a content part (an object; text parts need a string `text`)", value);
     }
     Some(part)
 }

@@ -31,7 +31,7 @@ fn with_paragraphs(command: Command) -> Command {
     command.mut_subcommands(with_paragraphs)
 }
 
-/// Translates each paragraph of a text, except for indented lines, which are examples.
+/// Translates each paragraph of a text. Indented lines are examples: only their quoted sentences are translated.
 fn paragraphs(below: &str) -> Vec<String> {
     let mut parts = Vec::new();
     for paragraph in below.split("\n\n") {
@@ -42,13 +42,20 @@ fn paragraphs(below: &str) -> Vec<String> {
                 continue;
             }
             parts.extend(joined(&mut sentences));
-            parts.push(format!("{line}\n"));
+            parts.push(example(line) + "\n");
         }
         parts.extend(joined(&mut sentences));
         parts.push("\n".to_owned());
     }
     parts.pop();
     parts
+}
+
+/// Translates a quoted sentence of an example.
+fn example(line: &str) -> String {
+    let quoted = line.split('"').nth(1);
+    let other = quoted.and_then(|quoted| Some((quoted, catalogue().word(quoted)?)));
+    other.map_or_else(|| line.to_owned(), |(quoted, other)| line.replacen(quoted, other, 1))
 }
 
 fn joined(sentences: &mut Vec<&str>) -> Option<String> {
@@ -117,6 +124,18 @@ fn translated(english: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn translates_quoted_sentences_of_examples() {
+        #[track_caller]
+        fn check(line: &str, expected: &str) {
+            assert_eq!(example(line), expected);
+        }
+        check("  ctx recall \"May she eat nuts?\" --json", "  ctx recall \"她能吃坚果吗？\" --json");
+        check("  ctx recall \"room 12\" --budget 200", "  ctx recall \"12 号房\" --budget 200");
+        check("  ctx run --summarizer \"cmd:llm\"", "  ctx run --summarizer \"cmd:llm\"");
+        check("  ctx assemble", "  ctx assemble");
+    }
 
     /// Collects texts without a translation.
     fn collect(command: &Command, missing: &mut Vec<String>) {

@@ -66,7 +66,7 @@ fn sides(difference: &Difference) -> impl Iterator<Item = (&'static str, Phrase)
     };
     let sides = ["first", "second"].into_iter().zip(&difference.owners).zip(excerpts);
     sides.filter_map(|((side, owner), excerpt)| {
-        let text = match (excerpt, owner) {
+        let text = match (excerpt, owner.as_deref().map(owner_name)) {
             (Some(text), Some(owner)) => phrase!("`{text}` from {owner}", text, owner),
             (Some(text), None) => phrase!("`{text}`", text),
             (None, Some(owner)) => phrase!("from {owner}", owner),
@@ -76,12 +76,47 @@ fn sides(difference: &Difference) -> impl Iterator<Item = (&'static str, Phrase)
     })
 }
 
+/// Names a source. Only the name of separators is a word of the program; others contain ids.
+fn owner_name(owner: &str) -> Phrase {
+    match owner {
+        "separator" => Phrase::from("separator"),
+        other => Phrase::verbatim(other),
+    }
+}
+
 fn again(comparison: &Comparison) -> Option<Phrase> {
     let (again, unchanged) = (comparison.again?, comparison.again_unchanged?);
     let tokens = count_of!(again, "token");
     Some(match unchanged {
-        _ if again == 0 => phrase!("nothing"),
+        _ if again == 0 => phrase!("no tokens"),
         0 => phrase!("about {tokens}, all new", tokens),
         unchanged => phrase!("about {tokens}, {unchanged} of them in unchanged messages", tokens, unchanged),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_separators_and_no_tokens_in_chinese() {
+        let difference = Difference {
+            message: 0,
+            kind: DifferenceKind::Text { at: 1, excerpts: ["a".to_owned(), "b".to_owned()] },
+            owners: [Some("separator".to_owned()), Some("preset:first".to_owned())],
+        };
+        let said = |text: &Phrase| lang::say(Language::Zh, text);
+        let sides: Vec<String> = sides(&difference).map(|(_, text)| said(&text)).collect();
+        assert_eq!(sides, ["`a`，来自分隔符", "`b`，来自 preset:first"]);
+        let comparison = Comparison {
+            shared_messages: 1,
+            shared_tokens: Some(9),
+            messages: [1, 1],
+            tokens: Some([9, 9]),
+            difference: None,
+            again: Some(0),
+            again_unchanged: Some(0),
+        };
+        assert_eq!(again(&comparison).as_ref().map(said).as_deref(), Some("无"));
+    }
 }

@@ -469,6 +469,16 @@ fn a_system_message_below_the_conversation_is_moved_above_it_and_breaks_the_cach
     "#);
 }
 
+#[test]
+fn a_macro_at_the_end_of_the_preset_costs_only_the_conversation() {
+    let agent = "presetMessages:\n  - { content: \"{{time}}\" }\n  - { type: chat_history }\n";
+    let told = ctx("check a.yaml", &[("a.yaml", agent)]);
+    assert!(
+        told.contains("`time` changes every turn: the whole conversation misses the prompt cache\n"),
+        "{told}"
+    );
+}
+
 /// Checks which names are said to break the cache of a preset with two texts above the conversation.
 #[track_caller]
 fn check_breakers(agent: &str, expected: &[&str]) {

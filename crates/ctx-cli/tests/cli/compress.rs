@@ -32,11 +32,13 @@ fn a_plan_says_what_becomes_of_each_message() {
     exit code 0
     === output
     compacted by `telegraphic`: 354 → 115 of 120 tokens, 10 → 3 messages
-      keep        m1                      18 → 18   leading system messages
-      write       note-8064b2e1b6eed4d2   0 → 82    replaces older messages
-      summarise   m2 +7                   321 → 0   older than the newest messages
-      keep        m10                     15 → 15   current turn
+      keep     m1                      18 → 18   leading system messages
+      write    note-8064b2e1b6eed4d2   0 → 82    replaces older messages
+      digest   m2 +7                   321 → 0   older than the newest messages
+      keep     m10                     15 → 15   current turn
     ");
+    let chinese = compress("plan --session t.json --budget 120 --lang zh");
+    assert!(chinese.contains("摘录") && !chinese.contains("生成摘要"), "{chinese}");
     assert_snapshot!(compress("plan --session t.json --budget 170 --strategy key-message"), @"
     exit code 0
     === output

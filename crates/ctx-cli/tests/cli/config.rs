@@ -256,6 +256,16 @@ fn what_is_no_toml_is_an_error() {
       |
       = help: delete one of the keys
     ");
+    for (text, help) in [
+        (r#"agent = "C:\users\a.yaml""#, r"put paths with `\` in single quotes, such as `'C:\dir'`"),
+        (r#"agent = "C:\dir\a.yaml""#, r"put paths with `\` in single quotes, such as `'C:\dir'`"),
+        ("agent agent.yaml", "write `key = value`"),
+        ("agent: \"a\"", "write `key = value`"),
+        ("ask = True", "write `true` or `false`"),
+    ] {
+        let told = faults(text);
+        assert!(told.contains(&format!("= help: {help}\n")), "{text}: {told}");
+    }
     let deep = faults(&format!("a = {}", "[".repeat(10_000)));
     assert!(deep.starts_with("exit code 3\n=== errors\nerror[CTX0903]: invalid TOML: "), "{deep}");
     assert_snapshot!(faults(&" ".repeat(2_000_000)), @"

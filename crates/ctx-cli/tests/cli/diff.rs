@@ -45,7 +45,7 @@ fn equal_contexts_share_everything() {
     exit code 0
     === output
     shared        all: 4 messages
-    billed again  nothing
+    billed again  no tokens
     ");
 }
 

@@ -94,7 +94,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Returns the word for it.
+    /// Returns the word in JSON.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Keep => "keep",
@@ -102,6 +102,14 @@ impl Action {
             Self::Summarise => "summarise",
             Self::Drop => "drop",
             Self::Write(_) => "write",
+        }
+    }
+
+    /// Returns the word that people read.
+    pub const fn label(&self) -> &'static str {
+        match self {
+            Self::Summarise => "digest",
+            other => other.as_str(),
         }
     }
 }
@@ -298,7 +306,7 @@ fn rows(steps: &[PlanStep]) -> Vec<[String; 4]> {
         let before: u64 = run.iter().map(|step| step.tokens_before).sum();
         let after: u64 = run.iter().map(|step| step.tokens_after).sum();
         let tokens = format!("{before} → {after}");
-        [first.action.as_str().to_owned(), format!("{id}{more}"), tokens, first.reason.to_string()]
+        [first.action.label().to_owned(), format!("{id}{more}"), tokens, first.reason.to_string()]
     };
     runs.map(row).collect()
 }

@@ -81,7 +81,7 @@ fn check_line(pass: &Pass, written: &Message, line: &Line<'_>) {
     assert!(is_of_role || is_earlier, "{} of {from:?}", line.text);
     let cuts = &line.entry.cuts;
     assert!(
-        cuts.iter().all(|cut| line.text.as_bytes()[*cut as usize - 1] == b' '),
+        cuts.iter().all(|cut| line.text[..*cut as usize].ends_with([' ', '。', '！', '？', '；'])),
         "{cuts:?} of {}",
         line.text
     );

@@ -66,11 +66,11 @@ fn neighbours_of_one_fate_and_reason_are_one_row() {
         139,
         &script,
         "compacted by `script`: 140 → 80 of 139 tokens, 7 → 4 messages
-  keep        a1 +1    40 → 40   x
-  keep        a3       20 → 20   y
-  drop        a4       20 → 0    y
-  summarise   a55 +1   40 → 0    long reason
-  keep        u7       20 → 20   current turn
+  keep     a1 +1    40 → 40   x
+  keep     a3       20 → 20   y
+  drop     a4       20 → 0    y
+  digest   a55 +1   40 → 0    long reason
+  keep     u7       20 → 20   current turn
 ",
     );
 }

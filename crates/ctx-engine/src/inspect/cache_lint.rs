@@ -172,11 +172,14 @@ fn preset_diagnostic(
             Some((format!("/presetMessages/{index}/content/{part}/text"), name, span))
         })?,
     };
-    let message = phrase!(
-        "`{name}` changes every turn: about {tokens} of the preset and the whole conversation miss the prompt cache",
-        name,
-        tokens = count_of!(below, "token")
-    );
+    let message = match below {
+        0 => phrase!("`{name}` changes every turn: the whole conversation misses the prompt cache", name),
+        _ => phrase!(
+            "`{name}` changes every turn: about {tokens} of the preset and the whole conversation miss the prompt cache",
+            name,
+            tokens = count_of!(below, "token")
+        ),
+    };
     let help = if entry.role == Role::System && is_merging(compiled) {
         phrase!(
             "move it to a separate entry below the conversation: `injectionStrategy: {{type: depth, depth: 0}}`"

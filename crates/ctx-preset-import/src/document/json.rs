@@ -4,9 +4,9 @@ use ctx_types::{Phrase, phrase};
 use serde_json::error::Category;
 
 use crate::document::build::Builder;
-use crate::document::place;
 use crate::document::repair::repair;
 use crate::document::{Document, Syntax};
+use crate::document::{place, punctuation};
 use crate::error::ImportError;
 use crate::limits::{Limits, MAX_DEPTH};
 
@@ -65,7 +65,10 @@ fn explain(error: &serde_json::Error, text: &str) -> ImportError {
         Category::Eof => "the document ends too early".to_owned(),
         _ => message,
     };
-    ImportError::Json { line, column, help: help(&message), message }
+    let help = rest_of(text, line, error.column())
+        .and_then(|rest| punctuation::help(rest.chars().next()?))
+        .or_else(|| help(&message));
+    ImportError::Json { line, column, help, message }
 }
 
 /// The fault of a comment.
@@ -82,8 +85,12 @@ pub(super) fn comment_at_start(text: &str) -> Option<ImportError> {
 
 /// Returns whether a comment begins at a line and a column, in bytes from 1.
 fn is_comment(text: &str, line: usize, column: usize) -> bool {
-    let rest = text.lines().nth(line.saturating_sub(1)).and_then(|line| line.get(column.saturating_sub(1)..));
-    rest.is_some_and(|rest| rest.starts_with("//") || rest.starts_with("/*"))
+    rest_of(text, line, column).is_some_and(|rest| rest.starts_with("//") || rest.starts_with("/*"))
+}
+
+/// Returns the line from a column on, in bytes from 1.
+fn rest_of(text: &str, line: usize, column: usize) -> Option<&str> {
+    place::line_at(text, line).get(column.saturating_sub(1)..)
 }
 
 fn help(message: &str) -> Option<Phrase> {
@@ -97,6 +104,7 @@ fn help(message: &str) -> Option<Phrase> {
         "control character (\\u0000-\\u001F) found while parsing a string" => {
             phrase!("write line breaks as `\\n` and tabs as `\\t` inside strings")
         }
+        "invalid escape" | "invalid unicode code point" => phrase!("write `\\` as `\\\\`"),
         "key must be a string" => phrase!("put keys in double quotes"),
         _ => return None,
     })

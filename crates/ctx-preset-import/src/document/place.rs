@@ -16,7 +16,8 @@ pub(super) fn line_at(text: &str, line: usize) -> &str {
     text.lines().nth(line.saturating_sub(1)).unwrap_or_default()
 }
 
-/// Takes the ` at line 1 column 2` out of a parser's message.
+/// Takes the ` at line 1 column 2` out of a parser's message, and names the words that JSON allows.
 pub(super) fn without_place(message: &str, line: usize, column: usize) -> String {
-    message.replacen(&format!(" at line {line} column {column}"), "", 1)
+    let message = message.replacen(&format!(" at line {line} column {column}"), "", 1);
+    if message == "expected ident" { "expected `true`, `false`, or `null`".to_owned() } else { message }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::document::build::Builder;
 use crate::document::json::check_size;
-use crate::document::{Document, Syntax, guard, place};
+use crate::document::{Document, Syntax, guard, place, punctuation};
 use crate::error::ImportError;
 use crate::limits::{Limits, MAX_DEPTH};
 
@@ -106,6 +106,9 @@ fn help(message: &str, text: &str, line: usize) -> Option<Phrase> {
     if [here, above].iter().any(|line| bare_value(line).starts_with("{{")) {
         return Some(phrase!("quote values that start with `{{{{`"));
     }
+    if let Some(help) = [here, above].into_iter().find_map(punctuation::help_for_key) {
+        return Some(help);
+    }
     let indent = here.len() - here.trim_start().len();
     if here.get(..indent).is_some_and(|indent| indent.contains('\t')) {
         return Some(phrase!("indent with spaces; YAML does not allow tabs here"));
@@ -116,6 +119,9 @@ fn help(message: &str, text: &str, line: usize) -> Option<Phrase> {
         Some('@' | '`' | '%') => phrase!("quote values that start with `@`, `%`, or a backtick"),
         Some('[' | '{') => phrase!("quote values that start with `[` or `{{`, or close the bracket"),
         Some('"' | '\'') => phrase!("close the quotes; double inner quotes or escape them with `\\`"),
+        _ if message.contains("quoted scalar") && message.contains("end of stream") => {
+            phrase!("close the quotes; double inner quotes or escape them with `\\`")
+        }
         _ if message.contains("mapping values are not allowed") => {
             phrase!("quote values that contain `: `, and align the keys of one object")
         }

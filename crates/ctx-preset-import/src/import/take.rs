@@ -8,7 +8,7 @@ use super::sources::Source;
 use super::{ImportOptions, NamedBook, NamedConversation, SourceFile, conversations};
 use crate::document::{BadLine, Document, Syntax};
 use crate::error::ImportError;
-use crate::format::{Format, help_unknown, stem};
+use crate::format::{Format, help_for_text, help_unknown, stem};
 use crate::formats::aio_hub;
 use crate::formats::risu::{self, Module};
 use crate::formats::sillytavern::card::Card;
@@ -166,9 +166,9 @@ impl Gathered {
             }
             (Some(format), value) => self.take_own(format, value, on),
             (None, value) => {
-                let rows = on.kept(&value);
+                let (rows, found) = (on.kept(&value), unknown(&value, &source.nearest));
                 self.unknown.insert(key.to_owned(), value);
-                Outcome::whole(vec![unknown(&source.nearest)]).with_rows(rows)
+                Outcome::whole(vec![found]).with_rows(rows)
             }
         }
     }
@@ -344,9 +344,10 @@ fn moved(mut finding: Diagnostic, from: &str, to: &str) -> Diagnostic {
 }
 
 /// Reports that nothing tells what a file is, and which formats are nearest.
-fn unknown(nearest: &[Format]) -> Diagnostic {
+fn unknown(value: &Value, nearest: &[Format]) -> Diagnostic {
     let message = phrase!("unknown file format");
-    Diagnostic::error(codes::UNKNOWN_FILE, message).with_help(help_unknown(nearest))
+    Diagnostic::error(codes::UNKNOWN_FILE, message)
+        .with_help(help_for_text(value).unwrap_or_else(|| help_unknown(nearest)))
 }
 
 /// Keeps the first of a kind; a further one is reported.

@@ -252,10 +252,52 @@ fn syntax_errors_name_line_and_column_in_characters() {
         Some("quote values that start with `*`"),
     );
     refuse(
+        "name：小林\ncontent: a\n",
+        "invalid YAML at line 2 column 8: mapping values are not allowed in this context",
+        Some("use ASCII punctuation: write `:` instead of `：`"),
+    );
+    refuse(
+        "c: \"x\n",
+        "invalid YAML at line 2 column 1: found unexpected end of stream, while scanning a quoted scalar at line 1 column 4",
+        Some("close the quotes; double inner quotes or escape them with `\\`"),
+    );
+    refuse(
         "a: 1\n---\nb: 2\n",
         "invalid YAML at line 2 column 1: a second document starts",
         Some("put each document in its own file, or indent `---` inside text"),
     );
+}
+
+#[test]
+fn names_fix_of_json() {
+    #[track_caller]
+    fn check(text: &str, message: &str, help: Option<&str>) {
+        let error = detect(text.as_bytes(), "a.json", &Limits::default()).unwrap_err();
+        assert_eq!(error.to_string(), message);
+        assert_eq!(error.help().map(|help| help.to_string()).as_deref(), help);
+    }
+    check(r#"{"a": tru}"#, "invalid JSON at line 1 column 10: expected `true`, `false`, or `null`", None);
+    check(
+        r#"{"a": "C:\dir"}"#,
+        "invalid JSON at line 1 column 11: invalid escape",
+        Some(r"write `\` as `\\`"),
+    );
+    check(
+        "{“name”:“a”}",
+        "invalid JSON at line 1 column 2: key must be a string",
+        Some("use ASCII punctuation: write `\"` instead of `“`"),
+    );
+    check(
+        "{\"a\":1，\"b\":2}",
+        "invalid JSON at line 1 column 7: expected `,` or `}`",
+        Some("use ASCII punctuation: write `,` instead of `，`"),
+    );
+    let text = "an agent, a preset, a worldbook, a conversation, a request body or a user profile, found a plain text";
+    for (start, wrong, right) in [("｛", "｛", "{"), ("name：", "：", ":"), ("# hi\nname：", "：", ":")]
+    {
+        let help = format!("use ASCII punctuation: write `{right}` instead of `{wrong}`");
+        check(&format!("{start}小林"), &format!("expected {text}"), Some(&help));
+    }
 }
 
 #[test]

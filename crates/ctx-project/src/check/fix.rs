@@ -155,7 +155,7 @@ impl Attempt<'_> {
         asked: &[RequestedEdit<'_>],
         after: &[Diagnostic],
     ) -> Result<(), Phrase> {
-        let mut left: BTreeMap<(u16, String), isize> = BTreeMap::new();
+        let mut left: BTreeMap<_, isize> = BTreeMap::new();
         for finding in self.found {
             *left.entry(kind(finding)).or_default() += 1;
         }
@@ -188,8 +188,9 @@ fn is_within(finding: &Diagnostic, pointers: &[String]) -> bool {
     pointers.iter().filter_map(rest).any(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn kind(finding: &Diagnostic) -> (u16, String) {
-    (finding.code.number(), finding.message.to_string())
+/// Code and place: an edit can change numbers in the messages of other findings.
+fn kind(finding: &Diagnostic) -> (u16, Option<&str>) {
+    (finding.code.number(), finding.location.pointer.as_deref())
 }
 
 #[cfg(test)]

@@ -98,11 +98,7 @@ pub(super) fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value
         sources.explained(name, &error)
     })?;
     toml_document::read(text).map_err(|(message, range)| {
-        let help = if message.contains("duplicate key") {
-            phrase!("delete one of the keys")
-        } else {
-            phrase!("put strings in quotes, and close each quote and bracket")
-        };
+        let help = syntax_help(&message);
         let finding = Diagnostic::error(
             codes::TOML_SYNTAX,
             phrase!("invalid TOML: {message}", message = Phrase::original(message)),
@@ -110,4 +106,20 @@ pub(super) fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value
         let finding = finding.with_help(help);
         Box::new(finding.in_document(name).at_span(Span::new(range.start, range.end)))
     })
+}
+
+/// Returns the fix of a syntax error.
+fn syntax_help(message: &str) -> Phrase {
+    let has = |part: &str| message.contains(part);
+    if has("duplicate key") {
+        phrase!("delete one of the keys")
+    } else if has("unicode value digits") || has("escaped value") {
+        phrase!("put paths with `\\` in single quotes, such as `'C:\\dir'`")
+    } else if has("key with no value") {
+        phrase!("write `key = value`")
+    } else if has("invalid boolean") {
+        phrase!("write `true` or `false`")
+    } else {
+        phrase!("put strings in quotes, and close each quote and bracket")
+    }
 }

@@ -65,7 +65,7 @@ pub(crate) fn project(server: &Server, call: &Call) -> Result<Reply, Refusal> {
         is_read_only: server.is_read_only,
         model: config.model().cloned().or_else(|| config.endpoint_model().cloned()),
         endpoint: endpoint.and_then(EndpointConfig::name),
-        lang: match call.language {
+        lang: match server.language {
             Language::Zh => "zh",
             _ => "en",
         },

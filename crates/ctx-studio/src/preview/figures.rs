@@ -7,7 +7,7 @@ use ctx_engine::inspect::TokenShare;
 use ctx_language::Language;
 use ctx_processors::Infeasible;
 use ctx_tokens::BudgetError;
-use ctx_types::{LogLevel, SourceKind};
+use ctx_types::{LogLevel, Phrase, SourceKind, phrase};
 
 use super::rows::{entry, root};
 use super::{KeptRow, Shown};
@@ -73,7 +73,10 @@ pub(super) fn entries(
 pub(super) fn stable(language: Language, context: &Context) -> Option<StableView> {
     let stable = context.report.stable.as_ref()?;
     let tokens = context.tokens().into_iter().take(stable.messages).map(u64::from).sum();
-    let reason = stable.ended_by.as_ref().map(|end| format!("{}: {}", end.source, language.say(&end.reason)));
+    let reason = stable.ended_by.as_ref().map(|end| {
+        let source = end.source.to_string();
+        language.say(&phrase!("{source}: {reason}", source, reason = end.reason))
+    });
     Some(StableView { messages: stable.messages, tokens, reason })
 }
 
@@ -111,10 +114,13 @@ pub(super) fn stages(language: Language, server: &Server, context: &Context) -> 
         own.map_or_else(|| id.to_owned(), |own| language.word(&own.name).into_owned())
     };
     let line = |line: &ctx_types::LogLine| {
-        let message = language.say(&line.message);
+        let message = &line.message;
         match line.level {
-            LogLevel::Info => message,
-            level => format!("{}: {message}", language.word(level.as_str())),
+            LogLevel::Info => language.say(message),
+            level => {
+                let level = Phrase::from(level.as_str());
+                language.say(&phrase!("{level}: {message}", level, message))
+            }
         }
     };
     let view = |stage: &ctx_types::StageReport| StageView {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ctx_engine::{Context, Dialect, Engine};
+use ctx_language::Language;
 use ctx_project::{Config, ConfigOptions, Sources, Turn, TurnOptions};
 use serde_json::{Value, json};
 
@@ -314,6 +315,16 @@ fn a_code_is_explained_in_the_language_of_the_page() {
     }
     assert_eq!(english["example"], chinese["example"]);
     assert_eq!(server.get("/api/codes/CTX9999").refused(404), "CTX1007");
+}
+
+#[test]
+fn the_page_begins_in_the_language_of_the_server() {
+    let place = folder();
+    let store = place.path().join("store/a.db");
+    let server = start_with(&project(&place), &store, |studio| studio.language(Language::Zh));
+    let english = [("accept-language", "en")];
+    let project = server.ask_with("GET", "/api/project", &Value::Null, &english).good();
+    assert_eq!(project["lang"], "zh");
 }
 
 #[test]

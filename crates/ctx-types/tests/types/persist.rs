@@ -61,7 +61,7 @@ fn keeps_number_spelling() {
 #[test]
 fn keeps_unknown_fields_of_content_parts() {
     let parts = r#"{"content":[{"text":"a","cache":{"x":1},"type":"text"},{"type":"image_url"},null,{"type":"text","text":5}]}"#;
-    let no_part = "expected a content part: an object, and a text part with a string, found";
+    let no_part = "expected a content part (an object; text parts need a string `text`), found";
     check(
         parts,
         &[

@@ -53,7 +53,7 @@ fn row(language: Language, run: &[PlanStep]) -> [String; 4] {
     let more = if messages > 1 { format!(" +{}", messages - 1) } else { String::new() };
     let before: u64 = run.iter().map(|step| step.tokens_before).sum();
     let after: u64 = run.iter().map(|step| step.tokens_after).sum();
-    let action = lang::word(language, first.action.as_str()).into_owned();
+    let action = lang::word(language, first.action.label()).into_owned();
     [action, format!("{id}{more}"), format!("{before} → {after}"), lang::say(language, &first.reason)]
 }
 

@@ -47,7 +47,7 @@ pub(super) struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    const fn new(text: &'a str, meaning: &'a str, factor: u32) -> Self {
+    pub(super) const fn new(text: &'a str, meaning: &'a str, factor: u32) -> Self {
         Self { text, meaning, key_len: 0, list: 0, factor }
     }
 }

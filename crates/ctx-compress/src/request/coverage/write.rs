@@ -10,6 +10,7 @@ use ctx_types::{
 use crate::request::coverage::index::{Index, Making};
 use crate::request::coverage::passage::{ELSEWHERE, Passage, passages, write_prefix};
 use crate::request::coverage::pieces::Piece;
+use crate::request::coverage::telegraph::separate;
 use crate::request::excerpt::own_source;
 
 /// What a note is written from.
@@ -126,7 +127,11 @@ impl Line {
             return;
         }
         if self.pieces > 1 {
-            self.text.push(' ');
+            if piece.key_len > 0 {
+                self.text.push(' ');
+            } else {
+                separate(&mut self.text);
+            }
             self.cuts.push(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
         }
         self.text.push_str(piece.text);
@@ -187,5 +192,26 @@ impl NoteText {
             message.written = self.segments;
             message.note = Some(Arc::new(self.note));
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(pieces: &[&str], expected: &str, cuts: &[u32]) {
+        let mut line = Line::default();
+        for text in pieces {
+            line.add(Piece::new(text, text, 0));
+        }
+        assert_eq!((&*line.text, &*line.cuts), (expected, cuts));
+    }
+
+    #[test]
+    fn separates_sentences_by_blanks_unless_chinese() {
+        check(&["It is so.", "Was it?"], "It is so. Was it?", &[10]);
+        check(&["已经记下。", "明天我问问？", "OK"], "已经记下。明天我问问？OK", &[15, 33]);
+        check(&["已经", "记下。"], "已经 记下。", &[7]);
     }
 }

@@ -26,7 +26,7 @@ export function BooksPage() {
   return (
     <section class="books-page" aria-labelledby="books-title">
       <h1 id="books-title" class="hidden">
-        {t().pageNames.books}: {file.server.value.path}
+        {t().labeled(t().pageNames.books, file.server.value.path)}
       </h1>
       <div class="toolbar" role="toolbar" aria-label={t().pageNames.books}>
         <span class="choice" role="group" aria-label={t().viewAs}>

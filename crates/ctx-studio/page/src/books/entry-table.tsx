@@ -110,7 +110,7 @@ function EntryLines({ file, entry, findings }: { file: OpenFile; entry: BookEntr
             </span>
           )}
         </th>
-        <td class="keys">{flag(entry, "constant") ? <i>{constant}</i> : keysAt(entry, "key").join(", ")}</td>
+        <td class="keys">{flag(entry, "constant") ? <i>{constant}</i> : t().listed(keysAt(entry, "key"))}</td>
         <td>{position === AT_DEPTH ? atDepth(numberAt(entry, "depth") ?? 4) : positions[position]}</td>
         <td class="number">{numberAt(entry, "order") ?? 100}</td>
         <td class="number">{found?.tokens === undefined ? "–" : figure(found.tokens)}</td>

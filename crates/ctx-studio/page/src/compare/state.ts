@@ -20,7 +20,7 @@ let asked = 0;
 export async function pinPreview(label = "", instead: Instead = {}): Promise<void> {
   try {
     const shown = await pinned(instead);
-    const time = new Date().toLocaleTimeString();
+    const time = new Date().toLocaleTimeString(document.documentElement.lang);
     a.value = { label: label || t().pinnedAt(time), shown };
     announce(t().pinnedNow);
     if (!label) toast(t().pinnedNow);

@@ -29,7 +29,7 @@ export function ConflictBar({ file }: { file: OpenFile }) {
       <section class="conflict" role="alert" aria-label={t().failed} data-test="conflict">
         <p>
           <Icon name="triangle-alert" />
-          <b>{t().conflictOfRefusal(edit ? `${path}: ${place}` : path)}</b> {conflict.failure.message}{" "}
+          <b>{t().conflictOfRefusal(edit ? t().labeled(path, place) : path)}</b> {conflict.failure.message}{" "}
           {conflict.failure.failure.help}
         </p>
         <pre class="refused" tabIndex={0}>

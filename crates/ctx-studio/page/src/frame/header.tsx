@@ -121,9 +121,12 @@ function pageOf(id: string): PageName {
 function FindingsButton() {
   const count = (severity: string) => allFindings.value.filter((one) => one.severity === severity).length;
   const [errors, warnings, notes] = [count("error"), count("warning"), count("info")];
-  const text = [errors > 0 && t().errors(errors), warnings > 0 && t().warnings(warnings), notes > 0 && t().infos(notes)]
-    .filter(Boolean)
-    .join(", ");
+  const counts = [
+    ...(errors > 0 ? [t().errors(errors)] : []),
+    ...(warnings > 0 ? [t().warnings(warnings)] : []),
+    ...(notes > 0 ? [t().infos(notes)] : []),
+  ];
+  const text = t().listed(counts);
   const kind = errors > 0 ? "error" : warnings > 0 ? "warning" : "fine";
   return (
     <button

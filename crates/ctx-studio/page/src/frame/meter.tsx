@@ -42,7 +42,10 @@ export function Meter() {
       <svg
         class="bar"
         role="img"
-        aria-label={`${words}. ${parts.map(({ name, tokens }) => `${kindName(name)} ${figure(tokens)}`).join(", ")}`}
+        aria-label={t().sentences(
+          words,
+          t().listed(parts.map(({ name, tokens }) => `${kindName(name)} ${figure(tokens)}`)),
+        )}
         viewBox="0 0 1000 10"
         preserveAspectRatio="none"
       >
@@ -52,7 +55,7 @@ export function Meter() {
           left += width;
           return (
             <rect key={name} class={kindClass(name)} x={x} y="0" width={Math.max(0, width - 2)} height="10">
-              <title>{`${kindName(name)}: ${figure(tokens)}`}</title>
+              <title>{t().labeled(kindName(name), figure(tokens))}</title>
             </rect>
           );
         })}

@@ -16,7 +16,7 @@ export function CodeDialog({ code, close }: { code: string; close: () => void })
   }, [code, lang.value]);
   const all = allFindings.value.filter((one) => one.code === code);
   return (
-    <Dialog title={told ? `${code}: ${told.title}` : code} onClose={close} isWide>
+    <Dialog title={told ? t().labeled(code, told.title) : code} onClose={close} isWide>
       <div class="code-view" data-test="code" aria-busy={!told && !failure}>
         {failure && (
           <p class="wrong" role="alert">
@@ -33,7 +33,7 @@ export function CodeDialog({ code, close }: { code: string; close: () => void })
             <p>
               <b>{t().wayOut}</b> <Words text={told.wayOut} />
             </p>
-            <h3>{told.file === undefined ? t().example : `${t().example}: ${told.file}`}</h3>
+            <h3>{told.file === undefined ? t().example : t().labeled(t().example, told.file)}</h3>
             <pre tabIndex={0}>{told.example}</pre>
             {told.shownBy && told.file && <pre tabIndex={0}>{told.shownBy}</pre>}
           </>

@@ -86,7 +86,7 @@ function Setting({
           class="small"
           isDisabled={isFixed}
           onClick={() => pointer !== undefined && draft?.edit({ op: "remove", pointer })}
-          label={`${inherit}: ${field.label}`}
+          label={t().labeled(inherit, field.label)}
         >
           {inherit}
         </Button>
@@ -127,15 +127,14 @@ function Next({ stamp }: { stamp: string }) {
     };
   }, [id, stamp, outside.value, lang.value, agentId.value]);
   if (!plan || !path) return null;
+  const hides = t().talk.hides(plan.ids.length, plan.summaries.length, figure(plan.tokens));
   return (
     <div class="next" role="status" data-test="next-compression" data-needed={plan.isNeeded}>
       <p>
         {t().pipeline.next(path)} <b>{plan.told}</b>
       </p>
       {plan.isNeeded && (
-        <p class="soft">
-          {plan.trigger}; {t().talk.hides(plan.ids.length, plan.summaries.length, figure(plan.tokens))}: {plan.ids.join(", ")}
-        </p>
+        <p class="soft">{t().clauses(plan.trigger, t().labeled(hides, t().listed(plan.ids)))}</p>
       )}
     </div>
   );

@@ -92,7 +92,7 @@ function OriginBadge({ origin }: { origin: Origin }) {
 function WholeRule({ of: { setting, about } }: { of: Processor }) {
   const { origins, overruled, decidesInstead } = t().pipeline;
   const decided = setting.decidedBy;
-  const names = (setting.overrules ?? []).map((origin) => origins[origin]).join(", ");
+  const names = t().listed((setting.overrules ?? []).map((origin) => origins[origin]));
   const isInVain = decided !== undefined && (setting.overrules ?? []).includes(layer.value);
   if (!decided || names === "") return null;
   return (

@@ -43,7 +43,7 @@ export function PresetPage() {
   return (
     <section class="preset-page" aria-labelledby="preset-title">
       <h1 id="preset-title" class="hidden">
-        {t().pageNames.preset}: {file.server.value.path}
+        {t().labeled(t().pageNames.preset, file.server.value.path)}
       </h1>
       {(!isText || isUnreadable) && <Toolbar file={file} of={of} />}
       {isUnreadable && <Unreadable file={file} />}

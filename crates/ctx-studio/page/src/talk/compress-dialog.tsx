@@ -103,7 +103,7 @@ export function CompressDialog({ close }: { close: () => void }) {
             {plan.isNeeded && (
               <details>
                 <summary>{texts.hides(plan.ids.length, plan.summaries.length, figure(plan.tokens))}</summary>
-                <p class="ids">{[...plan.summaries, ...plan.ids].join(", ")}</p>
+                <p class="ids">{t().listed([...plan.summaries, ...plan.ids])}</p>
               </details>
             )}
           </>

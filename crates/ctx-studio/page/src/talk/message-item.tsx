@@ -80,7 +80,7 @@ function Stack({ row }: { row: MessageView }) {
       <b>{compressed(of.messages, figure(of.originalTokens), figure(of.tokens))}</b>
       {of.atMillis !== undefined && (
         <time class="soft" dateTime={new Date(of.atMillis).toISOString()}>
-          {new Date(of.atMillis).toLocaleString()}
+          {new Date(of.atMillis).toLocaleString(document.documentElement.lang)}
         </time>
       )}
     </>

@@ -33,6 +33,7 @@ export function TalkPage() {
   const failure = talkFailure.value;
   const isWritable = view?.fixed === undefined && projectInfo.value?.isReadOnly === false;
   const isFixed = !isWritable || isAnswering.value;
+  const canConvert = view?.isList === true && projectInfo.value?.isReadOnly === false;
   const texts = t().talk;
   return (
     <section class="talk-page" aria-labelledby="talk-title" aria-busy={isBusy.value}>
@@ -78,8 +79,8 @@ export function TalkPage() {
       {view?.fixed !== undefined && (
         <p class="bar-note">
           <Icon name="info" />
-          <span>{view.fixed}</span>
-          {view.isList && projectInfo.value?.isReadOnly === false && (
+          <span>{canConvert ? texts.isList : view.fixed}</span>
+          {canConvert && (
             <Button onClick={() => void make(talkPath("/session"))} testId="make-session">
               {texts.makeSession}
             </Button>
@@ -99,7 +100,7 @@ export function TalkPage() {
 /** Takes the latest step back, or does it again; its name is that of the step. */
 function StepButton({ kind, isFixed }: { kind: "undo" | "redo"; isFixed: boolean }) {
   const [next] = talk.value?.[kind] ?? [];
-  const label = next === undefined ? t()[kind] : `${t()[kind]}: ${next}`;
+  const label = next === undefined ? t()[kind] : t().labeled(t()[kind], next);
   return (
     <IconButton
       icon={kind === "undo" ? "undo-2" : "redo-2"}

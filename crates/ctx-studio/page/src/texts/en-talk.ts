@@ -10,6 +10,7 @@ export const talk = {
   empty: "No messages yet.",
   path: "Messages of the active branch",
   makeSession: "Convert to session",
+  isList: "A plain list of messages cannot be edited. Select “Convert to session” first.",
   compress: "Compress",
   compressTitle: "Compress conversation",
   cancel: "Cancel",

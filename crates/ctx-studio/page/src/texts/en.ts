@@ -89,6 +89,12 @@ export const en = {
   takeTheFile: "Take the file",
   dropMine: "Discard",
 
+  // Punctuation
+  labeled: (label: string, text: string) => `${label}: ${text}`,
+  listed: (items: readonly string[]) => items.join(", "),
+  clauses: (first: string, second: string) => `${first}; ${second}`,
+  sentences: (first: string, second: string) => `${first}. ${second}`,
+
   // The turn
   turn: "Turn",
   input: "User message",

@@ -10,6 +10,7 @@ export const talk: Texts["talk"] = {
   empty: "还没有消息。",
   path: "当前分支的消息",
   makeSession: "转为会话",
+  isList: "普通消息列表不能编辑。请先“转为会话”。",
   compress: "压缩",
   compressTitle: "压缩对话",
   cancel: "取消",

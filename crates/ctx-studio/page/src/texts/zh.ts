@@ -89,6 +89,12 @@ export const zh: Texts = {
   takeTheFile: "采用文件中的",
   dropMine: "放弃",
 
+  // 标点
+  labeled: (label, text) => `${label}：${text}`,
+  listed: (items) => items.join("、"),
+  clauses: (first, second) => `${first}；${second}`,
+  sentences: (first, second) => `${first}。${second}`,
+
   // 轮次
   turn: "本轮",
   input: "用户消息",
@@ -227,7 +233,7 @@ export const zh: Texts = {
   noneHere: "无",
   order: "顺序",
   orderHelp: "同一位置上，值小的在前",
-  modelMatch: "模型筛选",
+  modelMatch: "模型过滤",
   modelMatchOn: "仅用于匹配的模型",
   patterns: "正则表达式（每行一个）",
   exclude: "排除匹配的模型",

@@ -23,7 +23,7 @@ export function Pieces({
             key={index}
             class={`piece ${hidden?.has(piece.source) ? "" : kindClass(piece.source)}`}
             tabIndex={isMarked ? 0 : undefined}
-            title={`${kindName(piece.source)}: ${piece.name}`}
+            title={t().labeled(kindName(piece.source), piece.name)}
             onPointerEnter={() => show(piece)}
             onFocus={() => show(piece)}
             onBlur={() => show(undefined)}

@@ -236,4 +236,5 @@ fn a_telegram_is_joined_by_what_is_left_of_it() {
     check(&[&long, "It is red."], &[&format!("{long} red.")]);
     check(&[&long, "It was blue."], &[&long, "blue."]);
     check(&["Well, it is."], &[]);
+    check(&["已经记下。", "明天我问问。"], &["已经记下。明天我问问。"]);
 }
