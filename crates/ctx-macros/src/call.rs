@@ -1,8 +1,6 @@
 use std::borrow::Cow;
 
 use ctx_types::{Code, Diagnostic, Phrase, Span, Text, Trust, excerpt, phrase, space};
-use jiff::Zoned;
-use jiff::tz::TimeZone;
 
 use crate::definition::Definition;
 use crate::derived_texts::TextForm;
@@ -13,7 +11,7 @@ use crate::markers;
 use crate::space_set::SpaceSet;
 use crate::state::{Scope, State};
 use crate::template::Template;
-use crate::{clock, codes, number, random};
+use crate::{codes, number, random};
 
 /// A macro call during evaluation: arguments, environment, and variables.
 ///
@@ -31,8 +29,6 @@ pub struct Call<'a> {
     /// Source of the text, for random values.
     pub(crate) source_key: u64,
     pub(crate) template: &'a Template,
-    /// Text that `span` refers to.
-    pub(crate) text: &'a str,
     pub(crate) place: &'a mut CallPosition,
     /// Taken by the first `{{original}}`.
     pub(crate) original: &'a mut Option<Text>,
@@ -72,12 +68,6 @@ pub enum Value {
     Template(Text),
     /// Empty. Removes adjacent characters of this set on both sides, from any source.
     Trim(SpaceSet),
-}
-
-impl CallPosition {
-    pub(crate) const fn begin(&mut self) {
-        (self.bytes, self.units) = (0, 0);
-    }
 }
 
 /// Reason why a macro has no value. The call is left unchanged.
@@ -147,7 +137,7 @@ impl<'a> Call<'a> {
     /// A limit of the run is reached; return the failure.
     pub fn set_variable(&mut self, scope: Scope, name: &str, value: impl Into<Text>) -> Result<(), Failure> {
         let value = value.into();
-        self.state.take_output(value.len()).map_err(Failure::limit)?;
+        self.state.take_output(value.len())?;
         self.state.set_variable(scope, name, value, self.trust)
     }
 
@@ -190,26 +180,16 @@ impl<'a> Call<'a> {
         *self.place.chat_number.get_or_insert_with(|| self.env.conversation.number())
     }
 
-    pub(crate) fn zone(&mut self) -> TimeZone {
-        clock::zone(self)
-    }
-
     /// Checks that the run may write `bytes` more bytes. Call it before building a long value.
     ///
     /// # Errors
     /// The limit of the run would be exceeded; return the failure.
     pub fn check_output(&self, bytes: usize) -> Result<(), Failure> {
-        self.state.check_output(bytes).map_err(Failure::limit)
+        self.state.check_output(bytes)
     }
 
     pub(crate) fn check_draws(&mut self, draws: u64) -> Result<(), Failure> {
-        self.state.take_steps(draws / DRAWS_A_STEP).map_err(Failure::limit)
-    }
-
-    /// Limits the trust to that of the agent.
-    pub(crate) fn agent_text(&mut self, text: Option<Text>) -> Value {
-        self.limit_trust(self.env.agent_trust);
-        text.into()
+        self.state.take_steps(draws / DRAWS_A_STEP)
     }
 
     pub(crate) fn spoken_text(&mut self, spoken: Option<&SpokenText>) -> Value {
@@ -241,19 +221,14 @@ impl<'a> Call<'a> {
     /// Offset as SillyTavern counts it. Offsets mostly increase, so the search continues from the last one.
     pub(crate) fn place(&mut self) -> usize {
         if self.place.bytes > self.span.start {
-            self.place.begin();
+            (self.place.bytes, self.place.units) = (0, 0);
         }
-        let before = self.text.get(self.place.bytes..self.span.start).unwrap_or_default();
+        let before = self.template.text().get(self.place.bytes..self.span.start).unwrap_or_default();
         let units = if before.is_ascii() { before.len() } else { before.encode_utf16().count() };
         let growth = if self.dialect.is_sillytavern() { markers::growth(before) } else { 0 };
         self.place.bytes = self.span.start;
         self.place.units += units + growth;
         self.place.units
-    }
-
-    /// Time of the turn. Warns about an unknown time zone and uses UTC.
-    pub(crate) fn now(&mut self) -> Result<Zoned, Failure> {
-        clock::now(self)
     }
 
     /// Limits the trust of the call's value to `trust`.
@@ -263,14 +238,17 @@ impl<'a> Call<'a> {
 
     /// Adds a warning about the call.
     pub fn warn(&mut self, code: Code, message: Phrase) {
-        let span = self.span;
-        self.findings.add(|| Diagnostic::warning(code, message).at_span(span));
+        self.add_finding(Some(Diagnostic::warning(code, message)));
+    }
+
+    /// Adds an info about the call.
+    pub fn note(&mut self, code: Code, message: Phrase) {
+        self.add_finding(Some(Diagnostic::info(code, message)));
     }
 
     pub(crate) fn add_finding(&mut self, finding: Option<Diagnostic>) {
         if let Some(finding) = finding {
-            let span = self.span;
-            self.findings.add(|| finding.at_span(span));
+            self.findings.add(|| finding.at_span(self.span));
         }
     }
 
@@ -289,12 +267,6 @@ impl<'a> Call<'a> {
             self.note(codes::NOT_PROVIDED, phrase!("the host does not provide `{name}`", name));
         }
         value
-    }
-
-    /// Adds an info about the call.
-    pub fn note(&mut self, code: Code, message: Phrase) {
-        let span = self.span;
-        self.findings.add(|| Diagnostic::info(code, message).at_span(span));
     }
 }
 
@@ -351,11 +323,16 @@ impl Failure {
     }
 
     /// Returns the diagnostic.
-    pub fn diagnostic(&self) -> &Diagnostic {
-        &self.diagnostic
+    pub fn into_diagnostic(self) -> Diagnostic {
+        *self.diagnostic
     }
 
-    pub(crate) fn limit(diagnostic: Box<Diagnostic>) -> Self {
-        Self { diagnostic, is_limit: true }
+    pub(crate) fn limit(code: Code, message: Phrase) -> Self {
+        Self { diagnostic: Box::new(Diagnostic::error(code, message)), is_limit: true }
+    }
+
+    pub(crate) fn at(mut self, span: Span) -> Self {
+        self.diagnostic.location.span = Some(span);
+        self
     }
 }

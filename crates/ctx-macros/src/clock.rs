@@ -7,45 +7,48 @@ use jiff::{Timestamp, Zoned};
 use crate::call::{Call, Failure};
 use crate::codes;
 
-pub(crate) fn now(call: &mut Call<'_>) -> Result<Zoned, Failure> {
-    let Some(millis) = call.env().at_millis else {
-        return Err(Failure::new(Diagnostic::warning(
-            codes::NO_TIME,
-            phrase!("no time is given; `{name}` is left unchanged", name = call.definition().name),
-        )));
-    };
-    let zone = zone(call);
-    let millis = match &call.env().virtual_time {
-        Some(clock) => clock.at(millis, &zone),
-        None => Some(millis),
-    };
-    match millis.and_then(|millis| Timestamp::from_millisecond(millis).ok()) {
-        Some(instant) => Ok(instant.to_zoned(zone)),
-        None => Err(Failure::new(Diagnostic::warning(
-            codes::NO_TIME,
-            phrase!(
-                "the given time is out of range; `{name}` is left unchanged",
-                name = call.definition().name
-            ),
-        ))),
+impl Call<'_> {
+    /// Time of the turn. Warns about an unknown time zone and uses UTC.
+    pub(crate) fn now(&mut self) -> Result<Zoned, Failure> {
+        let Some(millis) = self.env().at_millis else {
+            return Err(Failure::new(Diagnostic::warning(
+                codes::NO_TIME,
+                phrase!("no time is given; `{name}` is left unchanged", name = self.definition().name),
+            )));
+        };
+        let zone = self.zone();
+        let millis = match &self.env().virtual_time {
+            Some(clock) => clock.at(millis, &zone),
+            None => Some(millis),
+        };
+        match millis.and_then(|millis| Timestamp::from_millisecond(millis).ok()) {
+            Some(instant) => Ok(instant.to_zoned(zone)),
+            None => Err(Failure::new(Diagnostic::warning(
+                codes::NO_TIME,
+                phrase!(
+                    "the given time is out of range; `{name}` is left unchanged",
+                    name = self.definition().name
+                ),
+            ))),
+        }
     }
-}
 
-/// Reports an unknown zone once per run.
-pub(crate) fn zone(call: &mut Call<'_>) -> TimeZone {
-    let Some(name) = &call.env().zone else {
-        return TimeZone::UTC;
-    };
-    if let Some(known) = call.state.known_zone(name) {
-        return known;
+    /// Reports an unknown zone once per run.
+    pub(crate) fn zone(&mut self) -> TimeZone {
+        let Some(name) = &self.env().zone else {
+            return TimeZone::UTC;
+        };
+        if let Some(known) = self.state.known_zone(name) {
+            return known;
+        }
+        let zone = TimeZoneDatabase::bundled().get(name).unwrap_or_else(|_| {
+            self.warn(
+                codes::UNKNOWN_ZONE,
+                phrase!("unknown time zone `{name}`; UTC is used", name = excerpt(name)),
+            );
+            TimeZone::UTC
+        });
+        self.state.remember_zone(Arc::clone(name), zone.clone());
+        zone
     }
-    let zone = TimeZoneDatabase::bundled().get(name).unwrap_or_else(|_| {
-        call.warn(
-            codes::UNKNOWN_ZONE,
-            phrase!("unknown time zone `{name}`; UTC is used", name = excerpt(name)),
-        );
-        TimeZone::UTC
-    });
-    call.state.remember_zone(Arc::clone(name), zone.clone());
-    zone
 }

@@ -22,7 +22,7 @@ use crate::virtual_time::VirtualTime;
 /// let env = Env { user: Some(Text::from("Mei")), at_millis: Some(0), ..Env::default() };
 /// assert_eq!(env.zone, None);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Env {
     /// Name of the user; `User` if missing or empty.
     pub user: Option<Text>,
@@ -40,8 +40,6 @@ pub struct Env {
     pub scenario: Option<Text>,
     /// Other texts of the agent's character card.
     pub card: CardTexts,
-    /// Trust of the agent's texts; [`Trust::Import`] for an imported agent.
-    pub agent_trust: Trust,
     /// Model and connection.
     pub model: ModelValues,
     /// Conversation values for macros.
@@ -188,38 +186,6 @@ impl Env {
 impl Conversation {
     pub(crate) fn number(&self) -> u64 {
         self.id_hash.or_else(|| self.id.as_deref().map(string_hash::hash_text)).unwrap_or(0)
-    }
-}
-
-impl Default for Env {
-    fn default() -> Self {
-        Self {
-            user: None,
-            char: None,
-            group: Vec::new(),
-            persona: None,
-            description: None,
-            personality: None,
-            scenario: None,
-            card: CardTexts::default(),
-            agent_trust: Trust::Preset,
-            model: ModelValues::default(),
-            conversation: Conversation::default(),
-            input: None,
-            generation: None,
-            original: None,
-            outlets: BTreeMap::new(),
-            texts: BTreeMap::new(),
-            assets: AgentAssets::default(),
-            extensions: Vec::new(),
-            is_mobile: false,
-            at_millis: None,
-            virtual_time: None,
-            zone: None,
-            locale: None,
-            seed: 0,
-            ports: MacroPorts::default(),
-        }
     }
 }
 

@@ -4,25 +4,48 @@ use std::borrow::Cow;
 
 use ctx_types::{Source, Span, Text, Trust};
 
-use crate::call::{self, Failure, Value};
+use crate::call::{self, Call, CallPosition, Failure, Value};
 use crate::definition::Definition;
 use crate::diagnostic_list::DiagnosticList;
 use crate::env::Env;
-use crate::escape;
 use crate::expansion::{self, Expansion, Output, OutputSegment, Writer};
-use crate::run::{EvaluationError, Run};
 use crate::state::State;
 use crate::template::Template;
 use crate::tree::{Argument, CallNode, Node, Target};
+use crate::{escape, random};
 
 pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin: &Source) -> Expansion {
-    let mut evaluator = Evaluator::new(Run::new(template, env, state, origin), 0);
+    let mut evaluator = Evaluator {
+        template,
+        env,
+        state,
+        findings: DiagnosticList::default(),
+        trust: origin.trust,
+        source_key: random::source_key(origin),
+        place: CallPosition::default(),
+        original: env.original.clone(),
+        is_card: false,
+        has_escapes: template.has_escapes(),
+        depth: 0,
+        outermost: OutermostCall::default(),
+        constants: Vec::new(),
+    };
     let (text, pieces) = evaluator.text();
-    Expansion::new(text, pieces, origin, template.registry(), evaluator.run.findings.finish())
+    Expansion::new(text, pieces, origin, template.registry(), evaluator.findings.finish())
 }
 
+/// An error is a limit that was reached.
 struct Evaluator<'a> {
-    run: Run<'a>,
+    template: &'a Template,
+    env: &'a Env,
+    state: &'a mut State,
+    findings: DiagnosticList,
+    /// Trust of the template.
+    trust: Trust,
+    source_key: u64,
+    place: CallPosition,
+    original: Option<Text>,
+    is_card: bool,
     has_escapes: bool,
     depth: usize,
     outermost: OutermostCall,
@@ -46,29 +69,22 @@ struct ValuedCall<'k> {
 }
 
 impl<'a> Evaluator<'a> {
-    fn new(run: Run<'a>, depth: usize) -> Self {
-        let has_escapes = run.template.has_escapes();
-        Self { run, has_escapes, depth, outermost: OutermostCall::default(), constants: Vec::new() }
-    }
-
     fn text(&mut self) -> (Text, Vec<OutputSegment>) {
-        let template = self.run.template;
-        let (source, nodes) = (template.text(), template.nodes());
-        let mut output = Output::with_capacity(template.usual_len(), nodes.len());
-        let evaluated = self.sequence(nodes, &mut output);
-        if let Err(EvaluationError(finding)) = evaluated {
-            self.run.findings.add_always(*finding);
+        let (source, nodes) = (self.template.text(), self.template.nodes());
+        let mut output = Output::with_capacity(self.template.usual_len(), nodes.len());
+        if let Err(limit) = self.sequence(nodes, &mut output) {
+            self.findings.add_always(*limit.diagnostic);
             output.truncate(self.outermost.output);
             output.push(self.source(Span::new(self.outermost.start, source.len())), Writer::Template);
         }
         if self.has_escapes {
-            escape::remove(&mut output, template.registry());
+            escape::remove(&mut output, self.template.registry());
         }
         let (text, pieces) = output.into_parts();
         (Text::from(text), pieces)
     }
 
-    fn sequence(&mut self, nodes: &'a [Node], output: &mut Output) -> Result<(), EvaluationError> {
+    fn sequence(&mut self, nodes: &'a [Node], output: &mut Output) -> Result<(), Failure> {
         for node in nodes {
             if self.depth == 0 {
                 self.outermost.output = output.len();
@@ -81,13 +97,13 @@ impl<'a> Evaluator<'a> {
         Ok(())
     }
 
-    fn call(&mut self, call: &'a CallNode, output: &mut Output) -> Result<(), EvaluationError> {
+    fn call(&mut self, call: &'a CallNode, output: &mut Output) -> Result<(), Failure> {
         let CallNode { span, ref arguments, .. } = *call;
         if self.depth == 0 {
             self.outermost.start = span.start;
         }
         let depth = if call.target == Target::TooDeep { usize::MAX } else { self.depth + 1 };
-        self.run.state.take_step(depth).map_err(|finding| EvaluationError::at(finding, span))?;
+        self.state.take_step(depth).map_err(|limit| limit.at(span))?;
         match call.target {
             Target::Macro(definition) if arguments.is_empty() => self.bare_call(definition, span, output),
             Target::Macro(definition) => {
@@ -104,14 +120,9 @@ impl<'a> Evaluator<'a> {
     }
 
     #[inline]
-    fn bare_call(
-        &mut self,
-        definition: usize,
-        span: Span,
-        output: &mut Output,
-    ) -> Result<(), EvaluationError> {
+    fn bare_call(&mut self, definition: usize, span: Span, output: &mut Output) -> Result<(), Failure> {
         if let Some(Some((text, writer))) = self.constants.get(definition) {
-            self.run.state.take_output(text.len()).map_err(|finding| EvaluationError::at(finding, span))?;
+            self.state.take_output(text.len()).map_err(|limit| limit.at(span))?;
             output.push(text, *writer);
             return Ok(());
         }
@@ -120,7 +131,7 @@ impl<'a> Evaluator<'a> {
 
     fn remember(&mut self, definition: usize, value: Text, writer: Writer) {
         if self.constants.is_empty() {
-            self.constants.resize(self.run.template.registry().len(), None);
+            self.constants.resize(self.template.registry().len(), None);
         }
         self.constants[definition] = Some((value, writer));
     }
@@ -131,7 +142,7 @@ impl<'a> Evaluator<'a> {
         arguments: &'a [Argument],
         negated: bool,
         output: &mut Output,
-    ) -> Result<(), EvaluationError> {
+    ) -> Result<(), Failure> {
         let [condition, branches @ ..] = arguments else { return Ok(()) };
         let condition = self.argument(condition)?;
         let chosen = usize::from(is_true(&condition.text) == negated);
@@ -149,11 +160,11 @@ impl<'a> Evaluator<'a> {
         Ok(())
     }
 
-    fn argument(&mut self, argument: &'a Argument) -> Result<call::Argument<'a>, EvaluationError> {
+    fn argument(&mut self, argument: &'a Argument) -> Result<call::Argument<'a>, Failure> {
         let Argument { span, ref nodes, trims, .. } = *argument;
         let (text, trust) = match nodes.as_slice() {
             [] => ("", Trust::Preset),
-            [Node::Text(literal)] => (self.source(*literal), self.run.trust),
+            [Node::Text(literal)] => (self.source(*literal), self.trust),
             nodes => {
                 let mut output = Output::default();
                 self.depth += 1;
@@ -163,7 +174,7 @@ impl<'a> Evaluator<'a> {
                     output.trim_ends();
                 }
                 let (text, pieces) = output.into_parts();
-                let trust = expansion::least_trust(&pieces, self.run.trust).unwrap_or(Trust::Preset);
+                let trust = expansion::least_trust(&pieces, self.trust).unwrap_or(Trust::Preset);
                 let is_template = expansion::is_all_template(&pieces);
                 return Ok(call::Argument { text: Cow::Owned(text), span, trust, is_template });
             }
@@ -177,36 +188,46 @@ impl<'a> Evaluator<'a> {
         span: Span,
         arguments: &[call::Argument<'_>],
         output: &mut Output,
-    ) -> Result<(), EvaluationError> {
-        let template = self.run.template;
-        let known = template.registry().definition(definition);
-        let (value, trust) = self.run.invoke(known, template.text(), span, arguments);
+    ) -> Result<(), Failure> {
+        let known = self.template.registry().definition(definition);
+        let mut call = Call {
+            definition: known,
+            dialect: self.template.dialect(),
+            span,
+            arguments,
+            env: self.env,
+            state: self.state,
+            findings: &mut self.findings,
+            trust: arguments.iter().map(|argument| argument.trust).fold(known.trust, Trust::max),
+            source_key: self.source_key,
+            template: self.template,
+            place: &mut self.place,
+            original: &mut self.original,
+            is_card: self.is_card,
+        };
+        let value = (known.expand)(&mut call);
+        let trust = call.trust;
         let made = ValuedCall { known, writer: Writer::from_macro(definition, trust), span };
-        match &value {
+        match value {
             Ok(Value::Text(text)) => {
                 if known.constant && arguments.is_empty() && !known.echoes {
                     self.remember(definition, text.clone(), made.writer);
                 }
-                self.write(made, text, output)
+                self.write(made, &text, output)
             }
-            Ok(Value::Str(text)) => self.write(made, text, output),
+            Ok(Value::Str(text)) => self.write(made, &text, output),
             Ok(Value::Template(text)) => {
-                let depth = self.depth + 1;
-                let expand = |run: Run<'_>| Evaluator::new(run, depth).card_text();
-                let (text, trust) = self.run.card_text(text, trust, span, expand)?;
-                self.write(
-                    ValuedCall { writer: Writer::from_macro(definition, trust), ..made },
-                    &text,
-                    output,
-                )
+                let (text, trust) = self.card_text(&text, trust, span).map_err(|limit| limit.at(span))?;
+                let writer = Writer::from_macro(definition, trust);
+                self.write(ValuedCall { writer, ..made }, &text, output)
             }
             Ok(Value::Trim(set)) => {
-                output.trim(*set);
+                output.trim(set);
                 Ok(())
             }
-            Err(Failure { diagnostic, is_limit: true }) => Err(EvaluationError::at(diagnostic.clone(), span)),
-            Err(Failure { diagnostic, is_limit: false }) => {
-                self.run.findings.add(|| diagnostic.clone().at_span(span));
+            Err(limit) if limit.is_limit => Err(limit.at(span)),
+            Err(failure) => {
+                self.findings.add(|| failure.at(span).into_diagnostic());
                 self.keep(span, arguments, |trust| Writer::from_macro(definition, trust), output);
                 Ok(())
             }
@@ -214,25 +235,51 @@ impl<'a> Evaluator<'a> {
     }
 
     #[inline]
-    fn write(
-        &mut self,
-        made: ValuedCall<'_>,
-        text: &str,
-        output: &mut Output,
-    ) -> Result<(), EvaluationError> {
+    fn write(&mut self, made: ValuedCall<'_>, text: &str, output: &mut Output) -> Result<(), Failure> {
         self.take_output(text.len(), made.span)?;
         self.has_escapes = self.has_escapes || may_escape(made.known, text);
         output.push(text, made.writer);
         Ok(())
     }
 
-    fn card_text(mut self) -> Result<(Output, DiagnosticList), EvaluationError> {
-        let mut output = Output::default();
-        self.sequence(self.run.template.nodes(), &mut output)?;
-        if self.has_escapes {
-            escape::remove(&mut output, self.run.template.registry());
+    /// Expands a text of the card. Other card texts are empty inside it.
+    fn card_text(&mut self, text: &Text, trust: Trust, span: Span) -> Result<(Text, Trust), Failure> {
+        if self.is_card {
+            return Ok((Text::default(), trust));
         }
-        Ok((output, self.run.findings))
+        let (dialect, registry) = (self.template.dialect(), self.template.registry());
+        let template = self.state.derived_texts().template(text, dialect, registry);
+        if template.is_plain() {
+            return Ok((text.clone(), trust));
+        }
+        // Reading the text counts as output, even if it expands to nothing.
+        self.state.take_output(text.len())?;
+        let mut inner = Evaluator {
+            template: &template,
+            env: self.env,
+            state: self.state,
+            findings: DiagnosticList::default(),
+            trust,
+            source_key: self.source_key,
+            place: CallPosition::default(),
+            original: None,
+            is_card: true,
+            has_escapes: template.has_escapes(),
+            depth: self.depth + 1,
+            outermost: OutermostCall::default(),
+            constants: Vec::new(),
+        };
+        let mut output = Output::default();
+        inner.sequence(template.nodes(), &mut output)?;
+        if inner.has_escapes {
+            escape::remove(&mut output, registry);
+        }
+        for finding in inner.findings.finish() {
+            self.findings.add(|| finding.at_span(span));
+        }
+        let (text, pieces) = output.into_parts();
+        let trust = expansion::least_trust(&pieces, trust).unwrap_or(trust);
+        Ok((Text::from(text), trust))
     }
 
     /// Writes the source of a call, with expanded arguments if the macro syntax expands nested calls.
@@ -244,7 +291,7 @@ impl<'a> Evaluator<'a> {
         output: &mut Output,
     ) {
         let mut from = span.start;
-        if self.run.template.dialect().is_sillytavern() {
+        if self.template.dialect().is_sillytavern() {
             for argument in arguments {
                 let writer = if argument.is_template { Writer::Template } else { writer(argument.trust) };
                 output.push(self.source(Span::new(from, argument.span.start)), Writer::Template);
@@ -255,12 +302,12 @@ impl<'a> Evaluator<'a> {
         output.push(self.source(Span::new(from, span.end)), Writer::Template);
     }
 
-    fn take_output(&mut self, bytes: usize, span: Span) -> Result<(), EvaluationError> {
-        self.run.state.take_output(bytes).map_err(|finding| EvaluationError::at(finding, span))
+    fn take_output(&mut self, bytes: usize, span: Span) -> Result<(), Failure> {
+        self.state.take_output(bytes).map_err(|limit| limit.at(span))
     }
 
     fn source(&self, span: Span) -> &'a str {
-        &self.run.template.text()[span.start..span.end]
+        &self.template.text()[span.start..span.end]
     }
 }
 

@@ -48,7 +48,6 @@ pub mod number;
 mod parse;
 mod random;
 mod registry;
-mod run;
 mod sillytavern;
 mod space_set;
 mod state;

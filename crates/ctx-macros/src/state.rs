@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Phrase, Text, Trust, phrase};
+use ctx_types::{Phrase, Text, Trust, phrase};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
@@ -217,37 +217,37 @@ impl State {
 
     /// A call that is not nested has depth 1.
     #[inline]
-    pub(crate) fn take_step(&mut self, depth: usize) -> Result<(), Box<Diagnostic>> {
+    pub(crate) fn take_step(&mut self, depth: usize) -> Result<(), Failure> {
         let deepest = self.limits.depth.min(Limits::MAX_DEPTH);
         if depth > deepest {
             let message = phrase!("macros are nested deeper than {deepest} levels", deepest);
-            return Err(Box::new(Diagnostic::error(codes::DEPTH_LIMIT, message)));
+            return Err(Failure::limit(codes::DEPTH_LIMIT, message));
         }
         self.take_steps(1)
     }
 
     #[inline]
-    pub(crate) fn take_steps(&mut self, steps: u64) -> Result<(), Box<Diagnostic>> {
+    pub(crate) fn take_steps(&mut self, steps: u64) -> Result<(), Failure> {
         let Some(left) = self.steps_left.checked_sub(steps) else {
             let message = phrase!("more than {steps} macro calls in one run", steps = self.limits.steps);
-            return Err(Box::new(Diagnostic::error(codes::STEP_LIMIT, message)));
+            return Err(Failure::limit(codes::STEP_LIMIT, message));
         };
         self.steps_left = left;
         Ok(())
     }
 
     #[inline]
-    pub(crate) fn check_output(&self, bytes: usize) -> Result<(), Box<Diagnostic>> {
+    pub(crate) fn check_output(&self, bytes: usize) -> Result<(), Failure> {
         if bytes <= self.output_left {
             return Ok(());
         }
         let message =
             phrase!("macros write more than {bytes} bytes in one run", bytes = self.limits.output_bytes);
-        Err(Box::new(Diagnostic::error(codes::OUTPUT_LIMIT, message)))
+        Err(Failure::limit(codes::OUTPUT_LIMIT, message))
     }
 
     #[inline]
-    pub(crate) fn take_output(&mut self, bytes: usize) -> Result<(), Box<Diagnostic>> {
+    pub(crate) fn take_output(&mut self, bytes: usize) -> Result<(), Failure> {
         self.check_output(bytes)?;
         self.output_left -= bytes;
         Ok(())

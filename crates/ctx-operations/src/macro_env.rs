@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_macros::{
-    AgentAssets, CardTexts, Env, Failure, InstantError, Limits, ModelValues, Scope, State, VirtualTime,
+    AgentAssets, CardTexts, Env, InstantError, Limits, ModelValues, Scope, State, VirtualTime,
     language_of_dates, read_instant,
 };
 use ctx_types::{Diagnostic, Fix, Phrase, Text, Trust, excerpt, nearest, phrase, pointer_step};
@@ -259,7 +259,7 @@ impl Reader {
                 other => state.set_variable(scope, name, Text::from(other.to_string()), Trust::User),
             };
             if let Err(failure) = set {
-                self.found.push(Failure::diagnostic(&failure).clone().at_pointer(below(at, name)));
+                self.found.push(failure.into_diagnostic().at_pointer(below(at, name)));
             }
         }
     }

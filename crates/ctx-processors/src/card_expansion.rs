@@ -1,7 +1,7 @@
 //! Card texts with macros, for macro syntaxes that expand them ([`Dialect::expands_card_texts`]).
 
 use ctx_macros::{Dialect, Env, Registry, State, Template};
-use ctx_types::{Source, SourceKind, Text};
+use ctx_types::{Source, SourceKind, Text, Trust};
 
 type Slot = fn(&mut Env) -> &mut Option<Text>;
 
@@ -37,7 +37,7 @@ pub(crate) fn expand_card(
         // The user profile differs between turns.
         let parse = || Template::parse(&trim_card_text(&text), dialect, macros);
         let template = known.clone().unwrap_or_else(parse);
-        let origin = Source::new(SourceKind::Macro, env.agent_trust);
+        let origin = Source::new(SourceKind::Macro, Trust::Preset);
         let expanded = template.expand(env, state, &origin).text;
         *slot(env) = Some(expanded);
     }

@@ -124,11 +124,7 @@ fn tools_to_words(message: &mut Message) -> bool {
         Edit { span: Span::new(text.len(), text.len()), text: words, source: source() }
     };
     let mut is_first = true;
-    rewrite(
-        message,
-        |text| std::mem::take(&mut is_first).then(|| end(text)).into_iter().collect(),
-        |text| text,
-    );
+    rewrite(message, |text| std::mem::take(&mut is_first).then(|| end(text)).into_iter().collect());
     true
 }
 
@@ -197,7 +193,7 @@ fn replace(message: &mut Message, words: impl Fn(&str) -> Option<String>) -> boo
         let words = words(text)?;
         Some(Edit { span: Span::new(0, text.len()), text: words, source: source() })
     };
-    rewrite(message, |text| edit(text).into_iter().collect(), |text| text)
+    rewrite(message, |text| edit(text).into_iter().collect())
 }
 
 fn source() -> Source {

@@ -168,8 +168,8 @@ fn trim(cx: &mut PipelineContext<'_>, may_join: impl Fn(&Message, &Message) -> b
         is_kept[start..start + said].fill(false);
         is_kept[start + last + 1..end].fill(false);
         let above = if is_below_blank && !is_new_run { "\n" } else { "" };
-        rewrite(&mut group[said], |text| start_edit(text, above), |text| text);
-        rewrite(&mut group[last], end_edit, |text| text);
+        rewrite(&mut group[said], |text| start_edit(text, above));
+        rewrite(&mut group[last], end_edit);
         (is_below_blank, start) = (false, end);
     }
     let (kept, dropped): (Vec<_>, Vec<_>) =

@@ -11,14 +11,9 @@ pub(crate) struct Edit {
 
 /// Replaces ranges in the texts of a message, and returns whether it changed.
 ///
-/// `edits` returns the edits of one text, in order and without overlaps. `share` may replace a new text with
-/// an equal, shared one. New bytes have the source of the edit, via the replaced sources. O(bytes +
-/// segments).
-pub(crate) fn rewrite(
-    message: &mut Message,
-    mut edits: impl FnMut(&str) -> Vec<Edit>,
-    share: impl Fn(Text) -> Text,
-) -> bool {
+/// `edits` returns the edits of one text, in order and without overlaps. New bytes have the source of the
+/// edit, via the replaced sources. O(bytes + segments).
+pub(crate) fn rewrite(message: &mut Message, mut edits: impl FnMut(&str) -> Vec<Edit>) -> bool {
     let edits: Vec<Vec<Edit>> = message.content.texts().map(|text| edits(text)).collect();
     if edits.iter().all(Vec::is_empty) {
         return false;
@@ -38,7 +33,7 @@ pub(crate) fn rewrite(
         }
         new.copy(&text[from..], &segments, place + from);
         place += text.len();
-        if is_changed { share(Text::from(&new.text[start..])) } else { text.clone() }
+        if is_changed { Text::from(&new.text[start..]) } else { text.clone() }
     });
     message.content = content;
     message.written = new.segments;
@@ -71,7 +66,7 @@ mod tests {
             text: (*text).to_owned(),
             source: source("new"),
         };
-        let changed = rewrite(&mut message, |_| edits.iter().map(edit).collect(), |text| text);
+        let changed = rewrite(&mut message, |_| edits.iter().map(edit).collect());
         assert_eq!((changed, &*message.text()), (!edits.is_empty(), expected));
         let found = message.segments();
         let shown = found.iter().map(|segment| {
@@ -108,7 +103,7 @@ mod tests {
                 |(at, _)| Edit { span: Span::new(at, at + 1), text: "xy".into(), source: source("new") };
             places.map(edit).collect()
         };
-        assert!(rewrite(&mut message, edits, |text| text));
+        assert!(rewrite(&mut message, edits));
         assert_eq!(message.text(), "axybxyc");
         let Content::Parts(parts) = &message.content else { unreachable!() };
         assert_eq!((parts.len(), &parts[1]), (4, &picture));
@@ -125,7 +120,7 @@ mod tests {
                 let edit = |(at, _)| Edit { span: Span::new(at, at + 1), text: new.clone(), source: source("new") };
                 places.map(edit).collect()
             };
-            rewrite(&mut message, edits, |text| text);
+            rewrite(&mut message, edits);
             let expected: String =
                 text.chars().map(|c| if letters.contains(c) { new.clone() } else { c.to_string() }).collect();
             prop_assert_eq!(message.text(), expected.as_str());

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
-use ctx_types::{Message, Place, Role, Source, SourceKind, Span, Text, Trust};
+use ctx_types::{Message, Place, Role, Source, SourceKind, Span, Trust};
 
 use serde_json::Value;
 
@@ -119,7 +119,7 @@ fn remove_carriage_returns(message: &mut Message) {
             .map(|(at, _)| Edit { span: Span::new(at, at + 1), text: String::new(), source: source.clone() })
             .collect()
     };
-    rewrite(message, edits, |text: Text| text);
+    rewrite(message, edits);
 }
 
 fn plain(name: &str) -> Arc<str> {
@@ -134,7 +134,7 @@ fn prefix(message: &mut Message, name: &str) {
         let edit = Edit { span: Span::new(0, 0), text: format!("{name}: "), source: source.clone() };
         if std::mem::take(&mut is_first) { vec![edit] } else { Vec::new() }
     };
-    rewrite(message, edits, |text: Text| text);
+    rewrite(message, edits);
     message.name = None;
     if message.is_silent {
         message.is_silent = false;

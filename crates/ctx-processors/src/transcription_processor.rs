@@ -83,7 +83,7 @@ fn write_chat_files(cx: &mut PipelineContext<'_>) {
         };
         let message = &mut cx.draft.messages_mut()[at];
         message.is_silent = false;
-        rewrite(message, edits, |text| text);
+        rewrite(message, edits);
     }
 }
 

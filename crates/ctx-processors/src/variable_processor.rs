@@ -167,7 +167,11 @@ impl ReferenceExpander<'_> {
             !matches!(message.source.kind, SourceKind::History | SourceKind::Summary | SourceKind::Input);
         let pointer = message.source.index().map(|index| format!("/presetMessages/{index}/content"));
         let edits = |text: &str| self.edits(text, is_authored, pointer.as_deref());
-        rewrite(message, edits, |text| memory.share(text))
+        let is_changed = rewrite(message, edits);
+        if is_changed {
+            message.content = message.content.map_texts(|text| memory.share(text.clone()));
+        }
+        is_changed
     }
 
     fn edits(&mut self, text: &str, is_authored: bool, pointer: Option<&str>) -> Vec<Edit> {

@@ -3,6 +3,8 @@
 //! Assembles sample turns with different times, seeds, and conversations, and compares the entries above the
 //! conversation.
 
+use std::collections::HashMap;
+
 use ctx_macros::MacroUse;
 use ctx_processors::MergeSystemToHead;
 use ctx_tokens::estimate;
@@ -31,22 +33,23 @@ const WORD: char = '\u{E000}';
 /// Finds changing texts above the conversation, at most one per entry.
 pub(crate) fn find_breakers(compiled: &CompiledAgent) -> Vec<Diagnostic> {
     let samples: Vec<Context> = (0..SAMPLES).filter_map(|number| assemble_sample(compiled, number)).collect();
-    let texts: Vec<Vec<EntryText<'_>>> = samples.iter().map(entries_above_history).collect();
+    let texts: Vec<SampleTexts<'_>> = samples.iter().map(entries_above_history).collect();
     let Some((first, others)) = texts.split_first() else { return Vec::new() };
     let (mut in_preset, mut in_books) = (Vec::new(), Vec::new());
-    for (place, entry) in first.iter().enumerate() {
-        let same: Option<Vec<&EntryText<'_>>> = others.iter().map(|texts| entry.find_in(texts)).collect();
-        let Some(at) = same.and_then(|same| entry.changing_piece(&same, compiled)) else { continue };
-        if let Some(member) = entry.member(&samples[0]) {
-            in_books.extend(entry_diagnostic(compiled, entry, at, member));
-        } else {
-            let below = first[place + 1..].iter().map(|entry| estimate(&entry.text_from(0)));
-            let below = below.fold(estimate(&entry.text_from(at + 1)), u32::saturating_add);
-            in_preset.extend(preset_diagnostic(compiled, entry, at, below));
+    let mut below = 0_u32;
+    for entry in first.entries.iter().rev() {
+        let same: Option<Vec<&EntryText<'_>>> = others.iter().map(|texts| texts.find(entry.origin)).collect();
+        if let Some(at) = same.and_then(|same| entry.changing_piece(&same, compiled)) {
+            if let Some(member) = entry.member(&samples[0]) {
+                in_books.extend(entry_diagnostic(compiled, entry, at, member));
+            } else {
+                let below = below.saturating_add(estimate(&entry.text_from(at + 1)));
+                in_preset.extend(preset_diagnostic(compiled, entry, at, below));
+            }
         }
+        below = below.saturating_add(estimate(&entry.text_from(0)));
     }
-    in_preset.append(&mut in_books);
-    in_preset
+    in_preset.into_iter().rev().chain(in_books.into_iter().rev()).collect()
 }
 
 fn assemble_sample(compiled: &CompiledAgent, number: u32) -> Option<Context> {
@@ -64,6 +67,13 @@ fn assemble_sample(compiled: &CompiledAgent, number: u32) -> Option<Context> {
     pollster::block_on(compiled.assemble_with(&session, &turn, ports)).ok()
 }
 
+/// Texts of one sample in their order.
+#[derive(Default)]
+struct SampleTexts<'c> {
+    entries: Vec<EntryText<'c>>,
+    places: HashMap<(SourceKind, Option<usize>), usize>,
+}
+
 /// The text of an entry of the preset or a worldbook in one sample.
 struct EntryText<'c> {
     origin: &'c Source,
@@ -77,8 +87,8 @@ struct Piece<'c> {
     text: String,
 }
 
-fn entries_above_history(context: &Context) -> Vec<EntryText<'_>> {
-    let mut entries: Vec<EntryText<'_>> = Vec::new();
+fn entries_above_history(context: &Context) -> SampleTexts<'_> {
+    let mut texts = SampleTexts::default();
     for message in &context.messages {
         let text = message.text();
         let whole = [(Span::new(0, text.len()), &message.source, &message.source)];
@@ -88,27 +98,31 @@ fn entries_above_history(context: &Context) -> Vec<EntryText<'_>> {
         let whole = whole.into_iter().filter(|_| message.written.is_empty());
         for (span, source, origin) in segments.chain(whole) {
             if origin.kind.is_history() {
-                return entries;
+                return texts;
             }
             let is_entry = matches!(origin.kind, SourceKind::Preset | SourceKind::Worldbook);
             if !is_entry || origin.index().is_none() {
                 continue;
             }
             let piece = Piece { source, text: text[span.start..span.end].to_owned() };
-            match entries.iter_mut().find(|entry| entry.origin == origin) {
-                Some(entry) => entry.pieces.push(piece),
-                None => entries.push(EntryText { origin, role: message.role, pieces: vec![piece] }),
+            let entries = &mut texts.entries;
+            let place = *texts.places.entry((origin.kind, origin.index())).or_insert(entries.len());
+            if place == entries.len() {
+                entries.push(EntryText { origin, role: message.role, pieces: Vec::new() });
             }
+            entries[place].pieces.push(piece);
         }
     }
-    entries
+    texts
+}
+
+impl<'c> SampleTexts<'c> {
+    fn find(&self, origin: &Source) -> Option<&EntryText<'c>> {
+        self.places.get(&(origin.kind, origin.index())).map(|place| &self.entries[*place])
+    }
 }
 
 impl EntryText<'_> {
-    fn find_in<'t, 'c>(&self, texts: &'t [EntryText<'c>]) -> Option<&'t EntryText<'c>> {
-        texts.iter().find(|other| other.origin == self.origin)
-    }
-
     fn changing_piece(&self, others: &[&EntryText<'_>], compiled: &CompiledAgent) -> Option<usize> {
         let macros = compiled.macros();
         let known = |name: &str| macros.registry.get(name, macros.dialect);

@@ -13,7 +13,6 @@ pub(super) fn definitions() -> Vec<Definition> {
 }
 
 fn assets(call: &mut Call<'_>) -> Result<Value, Failure> {
-    call.limit_trust(call.env().agent_trust);
     let (list, group) = (&call.env().assets, call.argument(0));
     let mut listed = list.iter_group(group).peekable();
     if listed.peek().is_none() {

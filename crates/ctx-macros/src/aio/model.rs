@@ -19,7 +19,7 @@ pub(super) fn definitions() -> Vec<Definition> {
         .describe("Name of the connection profile, otherwise its id.", "{{profileName}}"),
         value("provider", |call| call.env().model.provider.clone())
             .describe("Provider of the model.", "{{provider}}"),
-        Definition::always("agentVersion", |call| call.agent_text(call.env().card.version.clone()))
+        Definition::always("agentVersion", |call| call.env().card.version.clone().into())
             .describe("Version of the agent.", "{{agentVersion}}"),
         Definition::always("visual_guideline", visual_guideline).describe(
             "Layout guidelines for replies: the agent's text, otherwise a short default.",
@@ -38,10 +38,7 @@ Plain sentences are enough wherever a layout would say nothing more.";
 fn visual_guideline(call: &mut Call<'_>) -> Value {
     match call.env().card.visual_guideline.clone().filter(|text| !text.trim().is_empty()) {
         Some(_) if call.is_card => Value::EMPTY,
-        Some(own) => {
-            call.limit_trust(call.env().agent_trust);
-            Value::Template(own)
-        }
+        Some(own) => Value::Template(own),
         None => VISUAL_GUIDELINE.into(),
     }
 }

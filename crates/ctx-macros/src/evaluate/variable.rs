@@ -7,7 +7,6 @@ use crate::call::{self, Failure};
 use crate::codes;
 use crate::expansion::{Output, Writer};
 use crate::number;
-use crate::run::EvaluationError;
 use crate::sillytavern::variable_store::{self, Addend};
 use crate::state::Scope;
 use crate::tree::{Access, Argument, Operator};
@@ -26,10 +25,10 @@ impl<'a> Evaluator<'a> {
         span: Span,
         argument: Option<&'a Argument>,
         output: &mut Output,
-    ) -> Result<(), EvaluationError> {
+    ) -> Result<(), Failure> {
         let Access { scope, operator, name } = access;
         let place = VariableTarget { scope, name: self.source(name), span };
-        let old = variable_store::read(self.run.state, scope, place.name);
+        let old = variable_store::read(self.state, scope, place.name);
         let needed = argument.filter(|_| needs_value(operator, old.as_ref().map(|(text, _)| &**text)));
         let value = needed.map(|argument| self.argument(argument)).transpose()?;
         match self.operate(place, operator, old, value.as_ref()) {
@@ -39,9 +38,9 @@ impl<'a> Evaluator<'a> {
                 output.push(&text, Writer::Variable { trust });
             }
             Ok(None) => {}
-            Err(Failure { diagnostic, is_limit: true }) => return Err(EvaluationError::at(diagnostic, span)),
-            Err(Failure { diagnostic, is_limit: false }) => {
-                self.run.findings.add(|| diagnostic.at_span(span));
+            Err(limit) if limit.is_limit => return Err(limit.at(span)),
+            Err(failure) => {
+                self.findings.add(|| failure.at(span).into_diagnostic());
                 self.keep(span, value.as_slice(), |trust| Writer::Variable { trust }, output);
             }
         }
@@ -81,8 +80,8 @@ impl<'a> Evaluator<'a> {
     }
 
     fn set(&mut self, place: VariableTarget<'a>, value: &call::Argument<'_>) -> Result<(), Failure> {
-        self.run.state.take_output(value.text.len()).map_err(Failure::limit)?;
-        self.run.state.set_variable(place.scope, place.name, Text::from(value.text.as_ref()), value.trust)
+        self.state.take_output(value.text.len())?;
+        self.state.set_variable(place.scope, place.name, Text::from(value.text.as_ref()), value.trust)
     }
 
     fn add(
@@ -91,9 +90,9 @@ impl<'a> Evaluator<'a> {
         added: Addend<'_>,
         trust: Trust,
     ) -> Result<(Text, Trust), Failure> {
-        let sum = variable_store::add(self.run.state, place.scope, place.name, added, trust)?;
+        let sum = variable_store::add(self.state, place.scope, place.name, added, trust)?;
         if let Some(finding) = sum.finding {
-            self.run.findings.add(|| finding.at_span(place.span));
+            self.findings.add(|| finding.at_span(place.span));
         }
         Ok((sum.text, sum.trust))
     }
@@ -104,7 +103,7 @@ impl<'a> Evaluator<'a> {
             let message =
                 phrase!("`{value}` is not a number; nothing is subtracted from `{name}`", value, name);
             let finding = || Diagnostic::warning(codes::NOT_A_NUMBER, message).at_span(place.span);
-            self.run.findings.add(finding);
+            self.findings.add(finding);
             return Ok(());
         };
         self.add(place, Addend::Number(-less), value.trust).map(|_| ())

@@ -56,13 +56,8 @@ fn fields() -> Vec<Definition> {
 }
 
 fn field(name: &'static str, read: fn(&Env) -> Option<&Text>, description: &str) -> Definition {
-    let expand = move |call: &mut Call<'_>| agent_text(call, read(call.env()));
+    let expand = move |call: &mut Call<'_>| call.card_text(read(call.env()));
     Definition::always(name, expand).describe(description, format!("{{{{{name}}}}}"))
-}
-
-fn agent_text(call: &mut Call<'_>, text: Option<&Text>) -> Value {
-    call.limit_trust(call.env().agent_trust);
-    call.card_text(text)
 }
 
 fn original(call: &mut Call<'_>) -> Result<Value, Failure> {
@@ -90,7 +85,7 @@ fn greeting(call: &mut Call<'_>) -> Result<Value, Failure> {
             known
         }
     };
-    Ok(agent_text(call, text))
+    Ok(call.card_text(text))
 }
 
 fn not_a_number(text: &str) -> Failure {
@@ -98,7 +93,6 @@ fn not_a_number(text: &str) -> Failure {
 }
 
 fn examples(call: &mut Call<'_>) -> Value {
-    call.limit_trust(call.env().agent_trust);
     call.derived_text(call.env().card.examples.as_ref(), TextForm::Examples, |text| {
         let blocks = blocks(space::trim(text)).into_iter();
         let written: String = blocks.flat_map(|block| [START, "\n", block, "\n"]).collect();

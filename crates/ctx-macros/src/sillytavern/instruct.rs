@@ -60,7 +60,6 @@ fn text(name: &'static str, aliases: &[&'static str], description: &str) -> Defi
 fn system_prompt(call: &mut Call<'_>) -> Value {
     let env = call.env();
     if let Some(own) = env.card.system_prompt.as_ref().filter(|own| !own.trim().is_empty()) {
-        call.limit_trust(env.agent_trust);
         return call.card_text(Some(own));
     }
     match env.texts.get("systemPrompt") {

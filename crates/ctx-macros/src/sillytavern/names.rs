@@ -9,7 +9,7 @@ pub(super) fn definitions() -> Vec<Definition> {
         Definition::always("user", |call| call.env().user_name().into())
             .trust(Trust::User)
             .describe("Name of the user [default: `User`].", "{{user}}"),
-        Definition::always("char", |call| call.agent_text(Some(call.env().agent_name())))
+        Definition::always("char", |call| call.env().agent_name().into())
             .describe("Name of the agent [default: `Assistant`].", "{{char}}"),
         Definition::always("group", |call| members(call, |_| true)).alias("charIfNotGroup").describe(
             "Names of the agents of a group, separated by commas; without a group, name of the agent.",
@@ -28,16 +28,14 @@ pub(super) fn definitions() -> Vec<Definition> {
 fn members(call: &mut Call<'_>, is_meant: fn(&GroupMember) -> bool) -> Value {
     let env = call.env();
     if env.group.is_empty() {
-        return call.agent_text(Some(env.agent_name()));
+        return env.agent_name().into();
     }
-    call.limit_trust(env.agent_trust);
     let names = env.group.iter().filter(|member| is_meant(member)).map(|member| member.name.as_str());
     names.collect::<Vec<_>>().join(", ").into()
 }
 
 fn others(call: &mut Call<'_>) -> Value {
     let env = call.env();
-    call.limit_trust(env.agent_trust);
     let (speaker, user) = (env.agent_name(), env.user_name());
     let members = env.group.iter().map(|member| &member.name).filter(|name| **name != speaker);
     let names = members.chain([&user]).map(Text::as_str);

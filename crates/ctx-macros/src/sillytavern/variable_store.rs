@@ -93,7 +93,7 @@ impl<'a> Addend<'a> {
 }
 
 fn put(state: &mut State, scope: Scope, name: &str, value: String, trust: Trust) -> Result<(), Failure> {
-    state.take_output(value.len()).map_err(Failure::limit)?;
+    state.take_output(value.len())?;
     state.set_variable(scope, name, Text::from(value), trust)
 }
 
@@ -102,7 +102,7 @@ fn append_to_list(list: &str, added: Addend<'_>, state: &mut State) -> Result<Op
     if !may_be_list(list) {
         return Ok(None);
     }
-    state.take_steps((list.len() / BYTES_A_STEP) as u64).map_err(Failure::limit)?;
+    state.take_steps((list.len() / BYTES_A_STEP) as u64)?;
     let Ok(Json::Array(mut elements)) = serde_json::from_str(list) else {
         return Ok(None);
     };

@@ -119,7 +119,7 @@ fn lists_files_by_group() {
     ]);
     let groups = json!([{ "id": "faces", "displayName": "Faces" }]);
     let assets = AgentAssets::read(Some(&files), Some(&groups));
-    let env = Env { assets, agent_trust: Trust::Import, ..env() };
+    let env = Env { assets, ..env() };
     check(
         &env,
         "{{assets}}",
@@ -130,7 +130,6 @@ fn lists_files_by_group() {
         &[],
     );
     check(&Env::default(), "{{assets}}", "This agent has no files.", &[]);
-    assert_eq!(trust(&env, "{{assets}}"), Trust::Import);
 }
 
 #[test]

@@ -64,13 +64,6 @@ fn lowers_trust_to_least_trusted_input() {
 fn inherits_trust_of_imported_text() {
     let import = Source::new(SourceKind::Preset, Trust::Import);
     check_from(&import, &env(), "{{setvar::a::x}}{{getvar::a}}", &["macro:getvar|Import|x"]);
-    let agent = Env { agent_trust: Trust::Import, ..env() };
-    check_from(
-        &origin(),
-        &agent,
-        "{{description}}{{user}}",
-        &["macro:description|Import|DESC", "macro:user|User|Mei"],
-    );
 }
 
 #[test]

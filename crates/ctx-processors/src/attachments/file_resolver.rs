@@ -6,7 +6,7 @@ use ctx_compress::mask::Language;
 use ctx_pipeline::{ConfigField, Inputs, PipelineContext, ProcessorError, SettingsReader};
 use ctx_types::{
     Agent, Attachment, AttachmentPorts, Code, Decision, Diagnostic, ExtractedText, MediaKind, Message,
-    Outcome, Phrase, PortError, PortErrorKind, Source, excerpt, phrase, thousands,
+    Outcome, Phrase, PortError, PortErrorKind, PortFuture, Source, excerpt, phrase, thousands,
 };
 
 use crate::attachments::agent_files::with_agent_data;
@@ -345,29 +345,28 @@ impl<'a> FileResolver<'a> {
     }
 
     async fn document(&self, file: &Attachment) -> Result<ExtractedText, PortError> {
-        let Some(reader) = self.ports.documents else {
-            return Err(no_port(phrase!("no document reader is configured")));
-        };
-        match reader.cached(file) {
-            Some(answer) => answer,
-            None if self.loader.is_preview => Err(not_cached_error()),
-            None => within(self.limit(), self.loader.clock, reader.extract(file)).await,
-        }
+        let reader = self.ports.documents;
+        let reader = reader.ok_or_else(|| no_port(phrase!("no document reader is configured")))?;
+        self.cached_or(reader.cached(file), || reader.extract(file)).await
     }
 
     async fn transcript(&self, file: &Attachment) -> Result<ctx_types::Text, PortError> {
-        let Some(transcriber) = self.ports.transcriber else {
-            return Err(no_port(phrase!("no transcriber is configured")));
-        };
-        match transcriber.cached(file) {
-            Some(answer) => answer,
-            None if self.loader.is_preview => Err(not_cached_error()),
-            None => within(self.limit(), self.loader.clock, transcriber.transcribe(file)).await,
-        }
+        let transcriber = self.ports.transcriber;
+        let transcriber = transcriber.ok_or_else(|| no_port(phrase!("no transcriber is configured")))?;
+        self.cached_or(transcriber.cached(file), || transcriber.transcribe(file)).await
     }
 
-    fn limit(&self) -> Duration {
-        self.transcription.as_ref().map_or(LOAD_TIMEOUT, |transcription| transcription.limit)
+    async fn cached_or<'f, T>(
+        &self,
+        cached: Option<Result<T, PortError>>,
+        load: impl FnOnce() -> PortFuture<'f, Result<T, PortError>>,
+    ) -> Result<T, PortError> {
+        let limit = self.transcription.as_ref().map_or(LOAD_TIMEOUT, |transcription| transcription.limit);
+        match cached {
+            Some(answer) => answer,
+            None if self.loader.is_preview => Err(not_cached_error()),
+            None => within(limit, self.loader.clock, load()).await,
+        }
     }
 
     /// URLs are never fetched here.

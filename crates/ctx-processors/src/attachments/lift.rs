@@ -48,7 +48,7 @@ pub(super) fn lift(message: &mut Message) {
         }
         edits
     };
-    rewrite(message, find, |text| text);
+    rewrite(message, find);
     if !lifted.is_empty() {
         message.attachments.extend(lifted);
     }

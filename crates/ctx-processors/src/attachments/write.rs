@@ -1,4 +1,3 @@
-use std::cell::Cell;
 use std::collections::HashMap;
 
 use ctx_types::{Content, ContentPart, Message, Source, SourceKind, Span, Text, Trust};
@@ -26,43 +25,38 @@ pub(crate) fn has_placeholders(message: &Message) -> bool {
 /// A text is written once: later placeholders become the label, and so do placeholders of a file without
 /// text. Unknown ids stay unchanged.
 pub(crate) fn write(message: &mut Message, files: &[FileWords]) {
-    let written: Vec<Cell<bool>> = files.iter().map(|_| Cell::new(false)).collect();
+    let mut is_written = vec![false; files.len()];
     // Reversed: the first of 2 files with the same id is used.
     let by_id: HashMap<&str, usize> =
         files.iter().enumerate().rev().map(|(index, file)| (&*file.id, index)).collect();
-    let find = |text: &str| -> Vec<Edit> {
-        placeholders(text)
-            .filter_map(|(span, id)| {
-                let index = *by_id.get(id)?;
-                let file = files.get(index)?;
-                let is_first = !written.get(index)?.replace(true);
-                let words = file.text.as_ref().filter(|_| is_first).unwrap_or(&file.label);
-                Some(Edit { span, text: words.clone(), source: source(file) })
-            })
-            .collect()
-    };
-    rewrite(message, find, |text| text);
-    let rest = files.iter().zip(&written).filter(|(file, written)| file.text.is_some() && !written.get());
+    rewrite(message, |text| {
+        let edit = |(span, id): (Span, &str)| {
+            let index = *by_id.get(id)?;
+            let file = &files[index];
+            let is_first = !std::mem::replace(&mut is_written[index], true);
+            let words = file.text.as_ref().filter(|_| is_first).unwrap_or(&file.label);
+            Some(Edit { span, text: words.clone(), source: source(file) })
+        };
+        placeholders(text).filter_map(edit).collect()
+    });
+    let rest = files.iter().zip(is_written).filter(|(file, is_written)| file.text.is_some() && !is_written);
     let rest: Vec<&FileWords> = rest.map(|(file, _)| file).collect();
     if !rest.is_empty() {
         append(message, &rest);
     }
 }
 
+/// Appends to the last text.
 fn append(message: &mut Message, files: &[&FileWords]) {
-    let texts = match &mut message.content {
-        Content::Text(_) => 1,
-        Content::Parts(parts) => {
-            if !parts.iter().any(|part| part.as_text().is_some()) {
-                parts.push(ContentPart::Text(Text::default()));
-            }
-            parts.iter().filter(|part| part.as_text().is_some()).count()
-        }
-    };
-    let seen = Cell::new(0);
-    let at_end = |text: &str| -> Vec<Edit> {
-        seen.set(seen.get() + 1);
-        if seen.get() != texts {
+    if let Content::Parts(parts) = &mut message.content
+        && !parts.iter().any(|part| part.as_text().is_some())
+    {
+        parts.push(ContentPart::Text(Text::default()));
+    }
+    let mut texts_left = message.content.texts().count();
+    rewrite(message, |text| {
+        texts_left -= 1;
+        if texts_left > 0 {
             return Vec::new();
         }
         let is_blank = text.trim().is_empty();
@@ -75,8 +69,7 @@ fn append(message: &mut Message, files: &[&FileWords]) {
             Edit { span: Span::new(text.len(), text.len()), text: words, source: source(file) }
         };
         files.iter().enumerate().map(edit).collect()
-    };
-    rewrite(message, at_end, |text| text);
+    });
 }
 
 fn source(file: &FileWords) -> Source {

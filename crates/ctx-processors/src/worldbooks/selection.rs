@@ -8,9 +8,6 @@ use serde_json::Value;
 
 use crate::codes;
 
-/// Names compared with a missing one.
-const MAX_COMPARED: usize = 200;
-
 /// Missing names that get a suggestion. Untrusted files may contain lists of any length.
 const MAX_GUESSED: usize = 16;
 
@@ -61,8 +58,7 @@ impl Selection {
         let message = phrase!("worldbook `{id}` is not loaded", id = excerpt(id));
         let finding = Diagnostic::info(codes::MISSING_WORLDBOOK, message);
         let known = self.library.iter().flat_map(|book| [&*book.name, &*book.id]);
-        let compared = if before < MAX_GUESSED { MAX_COMPARED } else { 0 };
-        let near = nearest(id, known.filter(|name| !name.is_empty()).take(compared));
+        let near = nearest(id, known.filter(|name| !name.is_empty() && before < MAX_GUESSED));
         finding.with_guess_or(near, Fix::text, || {
             phrase!("put the worldbook into the folder `worldbooks` next to the agent, or pass it with `--worldbook`")
         })

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use ctx_types::{Message, Phrase, Role, Source, SourceKind};
 use serde::Serialize;
@@ -145,19 +145,10 @@ fn message_event(
 }
 
 fn handover_events(stage: TracedStage<'_>, sources: &BTreeSet<String>) -> Vec<Event> {
-    let waiting = |draft: Option<&ctx_pipeline::Draft>| {
-        let mut waiting: BTreeMap<String, usize> = BTreeMap::new();
-        for injection in draft.into_iter().flat_map(ctx_pipeline::Draft::injections) {
-            *waiting.entry(injection.source.to_string()).or_default() += 1;
-        }
-        waiting
-    };
-    let mut known = waiting(stage.before);
-    let own = stage.after.injections().iter();
-    let own = own.filter(|injection| sources.contains(&injection.source.to_string()));
-    let new = own.filter(|injection| {
-        let count = known.get_mut(&injection.source.to_string()).filter(|count| **count > 0);
-        count.map(|count| *count -= 1).is_none()
+    let known = stage.before.map_or(&[][..], |draft| draft.injections());
+    let new = stage.after.injections().iter().filter(|injection| {
+        sources.contains(&injection.source.to_string())
+            && !known.iter().any(|earlier| earlier.source == injection.source)
     });
     let event = |injection: &ctx_types::Injection| Event {
         kind: EventKind::HandedOver,

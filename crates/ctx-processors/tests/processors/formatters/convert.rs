@@ -7,22 +7,6 @@ fn on() -> Value {
 }
 
 #[test]
-fn joins_converted_messages_with_neighbors() {
-    check(
-        on(),
-        "skeleton system: a
-         history user: b
-         history assistant: c
-         gap system: d
-         history user: e
-         skeleton developer: f",
-        "user: a + b
-         assistant: c
-         user: d + e + f",
-    );
-}
-
-#[test]
 fn keeps_calls_reasoning_and_unfinished_reply() {
     check(
         json!([["convert-system-to-user", { "separator": " + ", "scope": "everyone" }]]),
