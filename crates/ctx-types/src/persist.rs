@@ -136,7 +136,7 @@ impl Reader {
         self.report(wrong);
     }
 
-    /// Like [`Reader::wrong_type_for`], for roles.
+    /// Reports an unknown role, with the role that was probably meant.
     pub fn unknown_role(&mut self, found: &Value, meant: Option<&str>) {
         let is_greeting = self.pointer().starts_with("/greetings/");
         let role = if is_greeting { Role::Assistant } else { Role::default() };
