@@ -141,7 +141,7 @@ fn repeated(language: Language, prefix: &PrefixReport) -> String {
         prefix.insertions.iter().map(|source| phrase!("inserts {source}", source = source.to_string()));
     let lines = [kept].into_iter().chain(planned).chain(inserted);
     let lines = lines.map(|line| format!("  {}\n", clean_line(&lang::say(language, &line))));
-    format!("{}\n{}", lang::word(language, "append-only"), lines.collect::<String>())
+    format!("{}\n{}", lang::say(language, &phrase!("append-only")), lines.collect::<String>())
 }
 
 /// What the provider's prompt cache can find again next turn, and what ends it.

@@ -189,7 +189,7 @@ priorty = 3
     7 | config = { retainedCharacters = '5', 'a/b' = 1 }
       |                                      ^^^^^
       |
-      = help: use one of these settings: `extraTokensPerMessage`, `retainedCharacters`, `truncationMarker`
+      = help: use one of these settings: `cutTo`, `extraTokensPerMessage`, `retainedCharacters`, `truncationMarker`
     "#);
     let misplaced = faults("dialect = 'openai'");
     assert!(misplaced.contains("= help: move it below `[endpoint]`\n"), "{misplaced}");

@@ -127,6 +127,7 @@ fn built_in_processors_stand_in_running_order() {
                                                      branches = false
      400        token-limiter (core)         on      retainedCharacters = 0
                                                      extraTokensPerMessage = 0
+                                                     cutTo = 0.65
                                                      truncationMarker = "\n…"
      500        merge-system-to-head         on      separator = "\n\n---\n\n"
                                                      scope = "preset"
@@ -239,6 +240,7 @@ fn an_agent_sets_what_it_names() {
                                                                       branches = false
      400            token-limiter (core)         off (command-line)   retainedCharacters = 0
                                                                       extraTokensPerMessage = 0
+                                                                      cutTo = 0.65
                                                                       truncationMarker = "\n…"
      450 (agent)    merge-consecutive-roles      on                   separator = "\n\n---\n\n"
      default: 600

@@ -286,7 +286,9 @@ fn describe(context: &Context) -> String {
     let planned = prefix.planned_break.as_ref().map(|planned| format!(", {}", planned.reason));
     let head = format!("repeats {}{}", prefix.messages, planned.unwrap_or_default());
     let added = context.messages[prefix.messages..].iter();
-    let added = added.map(|message| format!("{} {}: {}", message.role, message.source, message.text()));
+    let added = added.map(|message| {
+        format!("{} {}: {}", message.role, message.source, message.text()).trim_end().to_owned()
+    });
     std::iter::once(head).chain(added).collect::<Vec<_>>().join("\n  ")
 }
 
@@ -318,7 +320,7 @@ fn keeps_texts_where_they_were_inserted() {
 
     ---
 
-    Depth four at 12:01 AM.
+    Depth four at 12:01 AM. basil
       user preset:two: Depth two.
       system preset:last: Before the answer.
       user history:n1: Question 0: basil?
@@ -329,7 +331,7 @@ fn keeps_texts_where_they_were_inserted() {
     Be brief.
     repeats 5
       assistant history:n2: Reply 1 about basil.
-      system merged:preset:four+worldbook:b.3: Depth four at 12:02 AM.
+      system merged:preset:four+worldbook:b.3: Depth four at 12:02 AM. basil
 
     ---
 
@@ -337,24 +339,24 @@ fn keeps_texts_where_they_were_inserted() {
       user input: Question 1: lake?
     repeats 8
       assistant history:n4: Reply 2 about lake.
-      system merged:preset:four+worldbook:b.4: Depth four at 12:03 AM.
+      system merged:preset:four+worldbook:b.4: Depth four at 12:03 AM. basil
 
     ---
 
     the train leaves at 7:15
       user history:n5: Look up the train.
     repeats 11
-      assistant history:n6: 
+      assistant history:n6:
       tool history:n7: found train
-      system preset:four: Depth four at 12:04 AM.
+      system preset:four: Depth four at 12:04 AM. basil
     repeats 14
       assistant history:n8: Found.
-      system preset:four: Depth four at 12:05 AM.
+      system preset:four: Depth four at 12:05 AM. basil
       user history:n9: Question 4: rain?
     repeats 16, the conversation changed at `n9`
       user history:n9: edited 5
       assistant history:n10: Reply 5 about rain.
-      system preset:four: Depth four at 12:06 AM.
+      system preset:four: Depth four at 12:06 AM. basil
       user history:n11: Question 5: dog?
     ");
 }

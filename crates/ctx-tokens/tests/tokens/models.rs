@@ -16,7 +16,7 @@ fn finds_openai_models() {
     check("gpt-5.1-codex-mini", "gpt-5-mini", 400_000, Some(128_000));
     check("gpt-5.4-2026-03-05", "gpt-5.4", 1_050_000, Some(128_000));
     check("gpt-5.6-sol", "gpt-5.5", 1_050_000, Some(128_000));
-    check("gpt-6.2-sol", "gpt-6-astra", 1_050_000, Some(128_000));
+    check("gpt-6.2-sol", "gpt-6.2", 1_050_000, Some(128_000));
     check("gpt-5-chat-latest", "gpt-5-chat", 128_000, Some(16_384));
     check("gpt-4.1-nano", "gpt-4.1-nano", 1_047_576, Some(32_768));
     check("gpt-4o-2024-08-06", "gpt-4o", 128_000, Some(16_384));
