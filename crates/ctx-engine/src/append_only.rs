@@ -146,7 +146,7 @@ impl Assembly<'_> {
                 .map(|reason| PlannedBreak { reason, tokens: total.saturating_sub(shared) }),
             insertions: if repeated == 0 { Vec::new() } else { insertions.collect() },
         });
-        if !turn.preview && turn.kind == GenerationKind::Normal {
+        if !turn.preview && matches!(turn.kind, GenerationKind::Normal | GenerationKind::Continue) {
             let record = record(session, turn, earlier, &lasting);
             context.effects.push(store(session, &context.effects, &record));
         }
@@ -213,8 +213,11 @@ fn parts(message: &Message) -> Parts {
     };
     match message.source.kind {
         SourceKind::Merged => {
-            let sources =
-                message.written.iter().flat_map(|segment| segment.via.iter().chain([&segment.source]));
+            // A recalled line replaces text of a message that the request does not contain.
+            let sources = message.written.iter().flat_map(|segment| {
+                let is_recalled = segment.source.kind == SourceKind::Summary;
+                segment.via.iter().filter(move |_| !is_recalled).chain([&segment.source])
+            });
             sources.for_each(&mut add);
         }
         kind if kind.is_history() => add(&message.source),

@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use ctx_anchors::AssembledPreset;
@@ -22,8 +22,10 @@ struct Prefix {
     tail: HashSet<NodeId>,
     /// Messages of the conversation that the prefix contains.
     sent: HashSet<NodeId>,
-    /// Source and text of each message of the prefix that is not from the conversation.
-    insertions: HashSet<(String, String)>,
+    /// Newest text of each source of the prefix that is not from the conversation.
+    insertions: HashMap<String, String>,
+    /// Whether the prefix contains the input of the turn.
+    has_input: bool,
     /// Messages of the prefix that note what other messages say.
     notes: Vec<Message>,
 }
@@ -45,7 +47,9 @@ impl AppendOnly {
         let sent = prefix.records.iter().flat_map(|sent| sent.nodes.iter().cloned()).collect();
         let tail = prefix.tail.iter().cloned().collect();
         let notes = prefix.messages.iter().filter(|message| message.note.is_some()).cloned().collect();
-        Self { prefix: Some(Arc::new(Prefix { tail, sent, insertions, notes })), drops_reasoning: false }
+        let has_input = prefix.records.iter().any(|sent| sent.has_input);
+        let prefix = Prefix { tail, sent, insertions, has_input, notes };
+        Self { prefix: Some(Arc::new(prefix)), drops_reasoning: false }
     }
 
     /// Drops the reasoning of replies that follow the prefix.
@@ -75,6 +79,9 @@ impl AppendOnly {
         let single_turn = window.messages.split_off(further);
         let Some(prefix) = &self.prefix else { return FixedParts { settled: Vec::new(), single_turn } };
         let is_new = |message: &Message| {
+            if message.source.kind == SourceKind::Input {
+                return !prefix.has_input;
+            }
             let is_stored = matches!(message.source.kind, SourceKind::History | SourceKind::Summary);
             !is_stored || message.source.id.as_ref().is_none_or(|id| prefix.tail.contains(id))
         };
@@ -99,6 +106,8 @@ impl AppendOnly {
         let FixedParts { settled: mut joined, single_turn } = fixed;
         match &self.prefix {
             None => joined.append(&mut messages),
+            // The same request again, for another reply.
+            Some(_) if joined.is_empty() && !messages.iter().any(is_of_history) => {}
             Some(sent) => {
                 for (index, message) in messages.into_iter().enumerate() {
                     let is_front = index < front;
@@ -131,12 +140,13 @@ impl Prefix {
         if message.is_silent {
             return None;
         }
+        let sent = self.insertions.get(&message.source.to_string());
         let is_own = message.source.kind == SourceKind::Preset;
-        if is_front && is_own {
+        if is_front && is_own && sent.is_some() {
             // The prefix has it as it was when the conversation began.
             return None;
         }
-        if self.insertions.contains(&(message.source.to_string(), message.text().into_owned())) {
+        if sent.is_some_and(|sent| *sent == message.text()) {
             let reason = phrase!("an earlier request inserted it");
             decisions.push(Decision::new(Outcome::Kept, message.source.clone(), reason));
             return None;
@@ -148,6 +158,10 @@ impl Prefix {
         }
         Some(message)
     }
+}
+
+fn is_of_history(message: &Message) -> bool {
+    message.source.kind.is_history()
 }
 
 fn drop_reasoning(message: &mut Message, decisions: &mut Vec<Decision>) {

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use ctx_engine::{Compile, CompiledAgent, Context, Dialect, Engine, Limits, Request, Switches, read_agent};
 use ctx_types::{
-    Content, LoadedWorldbook, Node, NodeEdit, NodeId, Persist as _, Reader, Role, Session, SessionOp,
-    StoredToolCall, TurnInput, Worldbook,
+    Content, LoadedWorldbook, Node, NodeEdit, NodeId, NodeMetadata, Persist as _, Reader, Role, Session,
+    SessionOp, StoredToolCall, TurnInput, Worldbook,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -359,4 +359,36 @@ fn keeps_texts_where_they_were_inserted() {
       system preset:four: Depth four at 12:06 AM. basil
       user history:n11: Question 5: dog?
     ");
+}
+
+#[test]
+fn sends_an_input_that_is_not_stored_once() {
+    let mut host = Host::new(Options { context_tokens: 0, merges: false, recalls: false });
+    for _ in 0..2 {
+        let turn = host.turn().with(|turn| turn.input = Some("Hello".into()));
+        host.send(turn).unwrap();
+    }
+    let (context, _) = host.sent.values().next().unwrap();
+    assert_eq!(context.messages.iter().filter(|message| message.text() == "Hello").count(), 1);
+}
+
+#[test]
+fn breaks_at_messages_that_a_summary_hides() {
+    let mut host = Host::new(Options { context_tokens: 0, merges: false, recalls: false });
+    for word in 0..3 {
+        host.run(&Step::Write { words: vec![word], is_stored: true }).unwrap();
+    }
+    let mut summary = Node::new(Role::System, "They talked about plants.");
+    summary.metadata = Some(Box::new(NodeMetadata {
+        is_compression_node: Some(true),
+        compressed_node_ids: vec!["n1".into(), "n2".into()],
+        ..NodeMetadata::default()
+    }));
+    let summary = Box::new(summary.with_id("summary"));
+    host.session.apply(&SessionOp::Insert { after: "n2".into(), node: summary }).unwrap();
+    host.run(&Step::Write { words: vec![3], is_stored: true }).unwrap();
+    let (context, _) = &host.sent[&NodeId::from("n7")];
+    let planned = context.report.prefix.clone().unwrap().planned_break.unwrap();
+    assert_eq!(planned.reason.to_string(), "the conversation changed at `n1`");
+    assert!(context.messages.iter().all(|message| !message.text().contains("Question 0")));
 }

@@ -330,23 +330,28 @@ impl Session {
                 break;
             }
         }
+        let is_leading = |at: &usize| self.sent_node(*at).is_some_and(|(_, node)| is_instruction(node));
+        let early = (0..range.start).take_while(is_leading).chain(self.sent_pinned().iter().copied());
+        for at in early {
+            positions.extend(self.sent_node(at).map(|(id, _)| (id, at)));
+        }
         let omitted: HashSet<&NodeId> = prefix.omitted.iter().collect();
         let (mut kept, mut last) = (0, range.start);
         for sent in &prefix.records {
             let input = input.filter(|_| sent.has_input).map(|input| Some(input.clone()));
-            let stored = sent.nodes.iter().map(|id| self.stored(id, &positions));
+            let stored = sent.nodes.iter().map(|id| self.sent_message(*positions.get(id)?).cloned());
             let stored: Option<Vec<Message>> = stored.chain(input).collect();
             let Some(message) = stored.and_then(|stored| sent.restore(&stored)) else { break };
             // A message that another one came before is no longer at its place.
-            let places = || sent.nodes.iter().filter_map(|id| positions.get(id));
-            let new = (last..places().copied().max().unwrap_or(last)).find(|at| {
-                let is_known = |id: &NodeId| places().any(|place| place == at) || omitted.contains(id);
+            let own: HashSet<usize> = sent.nodes.iter().filter_map(|id| positions.get(id)).copied().collect();
+            let new = (last..own.iter().copied().max().unwrap_or(last)).find(|at| {
+                let is_known = |id: &NodeId| own.contains(at) || omitted.contains(id);
                 self.sent_node(*at).is_some_and(|(id, _)| !is_known(id))
             });
             if new.is_some() {
                 break;
             }
-            last = places().map(|place| place + 1).fold(last, usize::max);
+            last = own.iter().map(|place| place + 1).fold(last, usize::max);
             prefix.messages.push(message);
             kept += 1;
         }
@@ -361,12 +366,8 @@ impl Session {
         let tail = (last..range.end).filter_map(|at| Some(self.sent_node(at)?.0));
         prefix.tail = tail.filter(|id| !omitted.contains(id)).cloned().collect();
     }
+}
 
-    /// Returns a message that is still sent. Leading and pinned messages may be before all `positions`.
-    fn stored(&self, id: &NodeId, positions: &HashMap<&NodeId, usize>) -> Option<Message> {
-        match positions.get(id) {
-            Some(position) => self.sent_message(*position).cloned(),
-            None => self.node(id).filter(|node| node.is_enabled()).map(|node| node.to_message(id)),
-        }
-    }
+fn is_instruction(node: &Node) -> bool {
+    node.role.is_some_and(Role::is_instruction)
 }
