@@ -34,6 +34,8 @@ export interface Turn extends Limits {
   /** How many tokens are kept free for the answer. */
   reserve?: number;
   kind?: "normal" | "continue" | "impersonate" | "quiet";
+  /** Prefix mode; the agent's if it is absent. */
+  prefix?: "moving" | "append-only" | "auto";
   /** The time of the turn, in RFC 3339; now if it is absent. */
   at?: string | Date;
   /** The time zone, such as `Asia/Shanghai`. */

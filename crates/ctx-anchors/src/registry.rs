@@ -77,16 +77,8 @@ impl AnchorRegistry {
     ///
     /// All except `chat_history` and `user_profile` are positions in SillyTavern presets.
     pub fn system() -> Self {
-        let definition =
-            |(id, name, description, template): (&str, &str, &str, Option<&str>)| AnchorDefinition {
-                id: id.into(),
-                name: name.into(),
-                description: description.into(),
-                is_system: true,
-                has_template: template.is_some(),
-                default_template: template.map(Text::from),
-            };
-        Self { definitions: SYSTEM_ANCHORS.into_iter().map(definition).collect() }
+        let definitions = SYSTEM_ANCHORS.iter().map(SystemAnchor::definition).collect();
+        Self { definitions }
     }
 
     /// Returns the definition of an anchor.
@@ -125,36 +117,80 @@ impl AnchorRegistry {
     }
 }
 
-/// Id, name, description, and template.
-const SYSTEM_ANCHORS: [(&str, &str, &str, Option<&str>); 9] = [
-    (CHAT_HISTORY, "Chat history", "Position of the conversation's messages", None),
-    // Heading with the user's name, blank line, persona.
-    (
-        "user_profile",
-        "User profile",
-        "User profile; its content is a template",
-        Some("### {{user}}的档案\n\n{{persona}}"),
-    ),
-    ("world_info_before", "World Info (before)", "Position of worldbook entries before the character", None),
-    ("world_info_after", "World Info (after)", "Position of worldbook entries after the character", None),
-    (
-        "char_description",
-        "Character description",
-        "Character's description; its content is a template",
-        Some("{{description}}"),
-    ),
-    (
-        "char_personality",
-        "Character personality",
-        "Character's personality; its content is a template",
-        Some("{{personality}}"),
-    ),
-    ("scenario", "Scenario", "Scenario; its content is a template", Some("{{scenario}}")),
-    ("dialogue_examples", "Dialogue examples", "Position of the dialogue examples", None),
-    (
-        "author_note",
-        "Author's note",
-        "Position of the author's note and the worldbook entries around it",
-        None,
-    ),
+struct SystemAnchor {
+    id: &'static str,
+    name: &'static str,
+    description: &'static str,
+    template: Option<&'static str>,
+}
+
+impl SystemAnchor {
+    fn definition(&self) -> AnchorDefinition {
+        AnchorDefinition {
+            id: self.id.into(),
+            name: self.name.into(),
+            description: self.description.into(),
+            is_system: true,
+            has_template: self.template.is_some(),
+            default_template: self.template.map(Text::from),
+        }
+    }
+}
+
+const SYSTEM_ANCHORS: &[SystemAnchor] = &[
+    SystemAnchor {
+        id: CHAT_HISTORY,
+        name: "Chat history",
+        description: "Position of the conversation's messages",
+        template: None,
+    },
+    SystemAnchor {
+        id: "user_profile",
+        name: "User profile",
+        description: "User profile; its content is a template",
+        // Heading with the user's name, blank line, persona.
+        template: Some("### {{user}}的档案\n\n{{persona}}"),
+    },
+    SystemAnchor {
+        id: "world_info_before",
+        name: "World Info (before)",
+        description: "Position of worldbook entries before the character",
+        template: None,
+    },
+    SystemAnchor {
+        id: "world_info_after",
+        name: "World Info (after)",
+        description: "Position of worldbook entries after the character",
+        template: None,
+    },
+    SystemAnchor {
+        id: "char_description",
+        name: "Character description",
+        description: "Character's description; its content is a template",
+        template: Some("{{description}}"),
+    },
+    SystemAnchor {
+        id: "char_personality",
+        name: "Character personality",
+        description: "Character's personality; its content is a template",
+        template: Some("{{personality}}"),
+    },
+    SystemAnchor {
+        id: "scenario",
+        name: "Scenario",
+        description: "Scenario; its content is a template",
+        template: Some("{{scenario}}"),
+    },
+    SystemAnchor {
+        id: "dialogue_examples",
+        name: "Dialogue examples",
+        description: "Position of the dialogue examples",
+        template: None,
+    },
+    SystemAnchor {
+        id: "author_note",
+        name: "Author's note",
+        description: "Position of the author's note and the worldbook entries around it",
+        template: None,
+    },
 ];

@@ -96,7 +96,8 @@ fn passing(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Both triggers on conversations that they have seen: the time must not grow with the length.
+/// Both triggers on unchanged conversations. The time of the first must not grow with the length; the second reads
+/// all sent messages.
 fn triggering(criterion: &mut Criterion) {
     let pipeline = CompressionPipeline::new(RequestConfig::default());
     for size in [1_000, 100_000] {

@@ -1,6 +1,6 @@
 //! Append-only contexts: a request repeats the previous one and adds to it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ctx_pipeline::Run;
@@ -39,7 +39,7 @@ impl Assembly<'_> {
 
     /// Continues the previous request if it fits the budget; otherwise begins a new one.
     pub(crate) async fn run_append_only(mut self) -> Result<Context, AssembleError> {
-        let preset = preset_fingerprint(self.agent.agent(), self.agent.profile());
+        let preset = self.agent.preset_fingerprint();
         let mut earlier = EarlierRequest { preset, prefix: None, reason: None };
         if let Some(prefix) = self.session.sent_prefix(input_message(self.turn).as_ref()) {
             if prefix.preset != earlier.preset {
@@ -123,8 +123,8 @@ impl Assembly<'_> {
     fn finish_request(self, run: Run, tokens: TokenFigure, earlier: EarlierRequest) -> Context {
         let (session, turn) = (self.session, self.turn);
         let added = run.blackboard.get().map_or(Vec::new(), |UnloadedDraft(messages)| messages.clone());
-        let is_kept = |message: &&Message| !is_single_turn(message, turn);
-        let lasting: Vec<Message> = added.iter().take_while(is_kept).cloned().collect();
+        let lasting = added.iter().rposition(|message| !is_single_turn(message, turn));
+        let lasting = &added[..lasting.map_or(0, |last| last + 1)];
         let repeated = earlier.prefix.as_ref().map_or(0, |prefix| prefix.messages.len());
         let ended_by = added.get(lasting.len()).map(|message| Unstable {
             message: repeated + lasting.len(),
@@ -135,8 +135,9 @@ impl Assembly<'_> {
         let shared = earlier.prefix.as_ref().map_or(0, |prefix| self.count(&prefix.messages));
         let total = self.count(run.draft.messages());
         let mut context = self.finish(run, tokens, Some(stable));
-        let is_insertion = |message: &&Message| !message.source.kind.is_history();
-        let insertions = lasting.iter().filter(is_insertion).map(|message| message.source.clone());
+        let sent = sent_messages(session, turn, lasting);
+        let insertions = lasting.iter().zip(&sent).filter(|(_, sent)| sent.is_insertion());
+        let insertions = insertions.map(|(message, _)| message.source.clone());
         context.report.prefix = Some(PrefixReport {
             messages: repeated,
             tokens: shared,
@@ -147,25 +148,37 @@ impl Assembly<'_> {
             insertions: if repeated == 0 { Vec::new() } else { insertions.collect() },
         });
         if !turn.preview && matches!(turn.kind, GenerationKind::Normal | GenerationKind::Continue) {
-            let record = record(session, turn, earlier, &lasting);
+            let record = record(session, earlier, sent);
             context.effects.push(store(session, &context.effects, &record));
         }
         context
     }
 }
 
-/// Records the messages that follow those of earlier records.
-fn record(session: &Session, turn: &TurnInput, earlier: EarlierRequest, added: &[Message]) -> SentRecord {
+/// Records messages. The first that contains a message of the conversation is responsible for it.
+fn sent_messages(session: &Session, turn: &TurnInput, messages: &[Message]) -> Vec<SentMessage> {
     let input = input_message(turn);
-    let mut messages: Vec<SentMessage> = Vec::new();
     let mut contained: HashSet<NodeId> = HashSet::new();
-    for message in added {
-        let parts = parts(message);
-        let nodes = parts.nodes.into_iter().filter(|id| contained.insert(id.clone()));
-        let nodes = nodes.filter_map(|id| Some((id.clone(), session.node(&id)?.to_message(&id))));
-        let nodes: Vec<(NodeId, Message)> = nodes.collect();
-        messages.push(SentMessage::new(message, &nodes, input.as_ref().filter(|_| parts.has_input)));
-    }
+    let mut record = |message: &Message| {
+        let (mut nodes, mut has_input) = (Vec::new(), false);
+        for source in sources(message) {
+            has_input |= source.kind == SourceKind::Input;
+            let is_stored = matches!(source.kind, SourceKind::History | SourceKind::Summary);
+            let id = source.id.as_ref().filter(|_| is_stored);
+            if let Some((id, node)) = id.and_then(|id| Some((id, session.node(id)?)))
+                && contained.insert(id.clone())
+            {
+                nodes.push((id.clone(), node.to_message(id)));
+            }
+        }
+        SentMessage::new(message, &nodes, input.as_ref().filter(|_| has_input))
+    };
+    messages.iter().map(&mut record).collect()
+}
+
+/// Records what follows the messages of earlier records.
+fn record(session: &Session, earlier: EarlierRequest, mut messages: Vec<SentMessage>) -> SentRecord {
+    let contained: HashSet<NodeId> = messages.iter().flat_map(|sent| sent.nodes.iter().cloned()).collect();
     let is_omitted = |id: &&NodeId| !contained.contains(*id);
     let EarlierRequest { preset, prefix, .. } = earlier;
     let Some(mut prefix) = prefix else {
@@ -195,35 +208,17 @@ fn first_contained(session: &Session, contained: &HashSet<NodeId>) -> Option<Nod
     newest.take_while(|id| contained.contains(*id)).last().cloned()
 }
 
-/// The messages of the conversation that a message contains.
-#[derive(Default)]
-struct Parts {
-    nodes: Vec<NodeId>,
-    has_input: bool,
-}
-
-fn parts(message: &Message) -> Parts {
-    let mut parts = Parts::default();
-    let mut add = |source: &Source| match (source.kind, &source.id) {
-        (SourceKind::Input, _) => parts.has_input = true,
-        (SourceKind::History | SourceKind::Summary, Some(id)) if !parts.nodes.contains(id) => {
-            parts.nodes.push(id.clone());
-        }
-        _ => {}
-    };
-    match message.source.kind {
-        SourceKind::Merged => {
-            // A recalled line replaces text of a message that the request does not contain.
-            let sources = message.written.iter().flat_map(|segment| {
-                let is_recalled = segment.source.kind == SourceKind::Summary;
-                segment.via.iter().filter(move |_| !is_recalled).chain([&segment.source])
-            });
-            sources.for_each(&mut add);
-        }
-        kind if kind.is_history() => add(&message.source),
-        _ => {}
+/// Returns the sources of a message that can be in the conversation.
+fn sources(message: &Message) -> Vec<&Source> {
+    if message.source.kind != SourceKind::Merged {
+        return vec![&message.source];
     }
-    parts
+    let sources = message.written.iter().flat_map(|segment| {
+        // A recalled line replaces text of a message that the request does not contain.
+        let is_recalled = segment.source.kind == SourceKind::Summary;
+        segment.via.iter().filter(move |_| !is_recalled).chain([&segment.source])
+    });
+    sources.collect()
 }
 
 /// Returns the operation that stores a record with the newest message, after other effects on that message.
@@ -249,19 +244,19 @@ fn is_single_turn(message: &Message, turn: &TurnInput) -> bool {
 
 fn input_message(turn: &TurnInput) -> Option<Message> {
     let source = Source::new(SourceKind::Input, Trust::User);
-    turn.input.as_ref().map(|text| Message::new(Role::User, text.clone(), source))
+    let input = turn.input.as_ref().filter(|text| !text.trim().is_empty());
+    input.map(|text| Message::new(Role::User, text.clone(), source))
 }
 
 /// Fingerprint of the files that write the text before the conversation.
-fn preset_fingerprint(agent: &Agent, profile: Option<&UserProfile>) -> Arc<str> {
-    let parts = BTreeMap::from([
-        ("messages", serde_json::to_value(&agent.preset_messages)),
-        ("groups", serde_json::to_value(&agent.preset_groups)),
-        ("name", serde_json::to_value(&agent.name)),
-        ("character", serde_json::to_value(&agent.character)),
-        ("profile", serde_json::to_value(profile)),
-    ]);
-    let parts = parts.into_iter().filter_map(|(name, part)| Some((name, part.ok()?.to_string())));
-    let sum = parts.fold(Fingerprint::default(), |sum, (name, part)| sum.text(name).text(&part));
+pub(crate) fn preset_fingerprint(agent: &Agent, profile: Option<&UserProfile>) -> Arc<str> {
+    let parts = [
+        serde_json::to_string(&agent.preset_messages),
+        serde_json::to_string(&agent.preset_groups),
+        serde_json::to_string(&agent.name),
+        serde_json::to_string(&agent.character),
+        serde_json::to_string(&profile),
+    ];
+    let sum = parts.iter().flatten().fold(Fingerprint::default(), |sum, part| sum.text(part));
     sum.to_string().into()
 }

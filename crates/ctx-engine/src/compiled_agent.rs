@@ -1,5 +1,5 @@
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ctx_anchors::Preset;
 use ctx_pipeline::{CompileContext, Pipeline, ProcessorSetting, SettingOrigin, SettingsLayer};
@@ -11,6 +11,7 @@ use ctx_types::{
 };
 use serde_json::Value;
 
+use crate::append_only::preset_fingerprint;
 use crate::assembly::{AssembleError, Assembly, Ports};
 use crate::context::Context;
 use crate::context_limit::ContextLimit;
@@ -31,6 +32,8 @@ pub struct CompiledAgent {
     /// Indexes of preset entries whose position is counted from the end of the conversation.
     moving: BTreeSet<usize>,
     macros: AgentMacros,
+    /// Computed by the first append-only turn.
+    preset_fingerprint: OnceLock<Arc<str>>,
     /// Texts of formatters, plug-ins, and macros, mostly equal each turn.
     memory: Arc<TextCache>,
 }
@@ -65,6 +68,7 @@ impl CompiledAgent {
             moving: moving(agent),
             // Diagnostics about macros are reported with the preset.
             macros: AgentMacros::new(agent, &engine.macro_parts(), &mut |_| ()),
+            preset_fingerprint: OnceLock::new(),
             memory: with.texts.clone().unwrap_or_default(),
         }
     }
@@ -77,6 +81,12 @@ impl CompiledAgent {
     /// Returns the agent.
     pub fn agent(&self) -> &Agent {
         &self.agent
+    }
+
+    /// Changes if text before the conversation can change.
+    pub(crate) fn preset_fingerprint(&self) -> Arc<str> {
+        let compute = || preset_fingerprint(&self.agent, self.profile.as_ref());
+        self.preset_fingerprint.get_or_init(compute).clone()
     }
 
     /// Returns the user profile.

@@ -58,8 +58,8 @@ impl Agent {
     /// Assembles the context of a turn.
     ///
     /// Options, each optional: `input` (what the user is about to send), `expandInput` (its macros too), `model`,
-    /// `contextTokens`, `reserve`, `kind` (`normal`, `continue`, `impersonate`, `quiet`), `prefix` (`moving`, `append-only`, `auto`), `at` (RFC 3339; macros of time
-    /// are off without it), `tz`, `seed`, `profileName`, `tools`, `cacheMarks` (`off`, `stable`), `preview` (effects are
+    /// `contextTokens`, `reserve`, `kind` (`normal`, `continue`, `impersonate`, `quiet`), `prefix` (`moving`,
+    /// `append-only`, `auto`), `at` (RFC 3339; macros of time are off without it), `tz`, `seed`, `profileName`, `tools`, `cacheMarks` (`off`, `stable`), `preview` (effects are
     /// dropped), `files` (attached files by path, in base64), `format`: `json`, `snapshot`, or the dialect of a
     /// request body, with `parameters` and `template`.
     ///

@@ -1,6 +1,8 @@
 //! The processor trait, processor settings, and the runner of the pipeline.
 //!
-//! Start with [`Pipeline::compile`] and [`Pipeline::run`]. Needs no async runtime and reads no clock. The built-in processors are in `ctx-processors`. A custom
+//! Start with [`Pipeline::compile`] and [`Pipeline::run`].
+//!
+//! Needs no async runtime and reads no clock. The built-in processors are in `ctx-processors`. A custom
 //! processor implements `descriptor` and `execute`:
 //!
 //! ```

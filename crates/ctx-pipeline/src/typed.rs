@@ -20,7 +20,7 @@ use crate::settings::{Config, SettingsReader};
 /// struct Greeting;
 ///
 /// impl TypedProcessor for Greeting {
-///     type Setup = String;
+///     type Prepared = String;
 ///
 ///     fn descriptor(&self) -> Descriptor {
 ///         Descriptor::new("greeting", "Greeting", "Logs a word")
@@ -39,7 +39,7 @@ use crate::settings::{Config, SettingsReader};
 /// ```
 pub trait TypedProcessor: Send + Sync {
     /// Settings, and data that all runs share, such as regexes.
-    type Setup: Send + Sync + 'static;
+    type Prepared: Send + Sync + 'static;
 
     /// Returns the id and defaults; `prepare` declares the settings.
     fn descriptor(&self) -> Descriptor;
@@ -47,12 +47,12 @@ pub trait TypedProcessor: Send + Sync {
     /// Reads the settings and compiles them with the agent.
     ///
     /// It also runs with an empty agent, to list the settings: read all of them, in the same order.
-    fn prepare(&self, input: &mut PrepareInput<'_>) -> Self::Setup;
+    fn prepare(&self, input: &mut PrepareInput<'_>) -> Self::Prepared;
 
     /// Changes the draft of one turn.
     fn run(
         &self,
-        prepared: &Self::Setup,
+        prepared: &Self::Prepared,
         cx: &mut PipelineContext<'_>,
     ) -> impl Future<Output = ProcessorResult> + Send;
 }
@@ -85,7 +85,7 @@ impl<P: TypedProcessor> ContextProcessor for P {
 
     async fn execute(&self, cx: &mut PipelineContext<'_>) -> ProcessorResult {
         let prepared: &PreparedData = cx.prepared;
-        let prepared = prepared.get::<P::Setup>().expect("`prepare` returned a value of this type");
+        let prepared = prepared.get::<P::Prepared>().expect("`prepare` returned a value of this type");
         self.run(prepared, cx).await
     }
 }

@@ -32,7 +32,7 @@ use crate::parameters;
 ///
 /// let yaml = b"version: 2\ngroups: [{id: g, enabled: false}]\nmessages: [{role: system, groupId: g}]\n";
 /// let agent = read_agent(yaml, "a.yaml", &Limits::default(), &AnchorRegistry::system())?.value;
-/// assert_eq!(agent.preset_group("g").and_then(|group| group.enabled), Some(false));
+/// assert_eq!(agent.preset_groups[0].enabled, Some(false));
 /// # Ok::<(), ctx_preset_import::ImportError>(())
 /// ```
 pub fn read_agent(

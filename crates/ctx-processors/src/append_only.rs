@@ -42,8 +42,9 @@ pub(crate) struct FixedParts {
 impl AppendOnly {
     /// Creates the value for a request that continues `prefix`.
     pub fn after(prefix: &SentPrefix) -> Self {
-        let is_insertion = |message: &&Message| !message.source.kind.is_history();
-        let insertions = prefix.messages.iter().filter(is_insertion).flat_map(texts).collect();
+        let recorded = prefix.messages.iter().zip(&prefix.records);
+        let inserted = recorded.filter(|(message, sent)| sent.is_insertion() || is_merged(message));
+        let insertions = inserted.flat_map(|(message, _)| texts(message)).collect();
         let sent = prefix.records.iter().flat_map(|sent| sent.nodes.iter().cloned()).collect();
         let tail = prefix.tail.iter().cloned().collect();
         let notes = prefix.messages.iter().filter(|message| message.note.is_some()).cloned().collect();
@@ -75,7 +76,8 @@ impl AppendOnly {
 
     /// Removes the messages that the prefix contains, and those that nothing is inserted between.
     pub(crate) fn take_fixed_parts(&self, window: &mut Window, turn: &TurnInput) -> FixedParts {
-        let further = window.messages.len().saturating_sub(turn.further.len());
+        let further = turn.further.iter().filter(|message| !message.is_blank()).count();
+        let further = window.messages.len().saturating_sub(further);
         let single_turn = window.messages.split_off(further);
         let Some(prefix) = &self.prefix else { return FixedParts { settled: Vec::new(), single_turn } };
         let is_new = |message: &Message| {
@@ -152,7 +154,9 @@ impl Prefix {
             return None;
         }
         if is_front {
-            let reason = phrase!("the front was sent; placed before the newest user message");
+            let reason = phrase!(
+                "the text before the conversation was already sent; placed before the newest user message"
+            );
             decisions.push(Decision::new(Outcome::Moved, message.source.clone(), reason));
             message.place = Place::Gap { multiple: false };
         }
@@ -162,6 +166,10 @@ impl Prefix {
 
 fn is_of_history(message: &Message) -> bool {
     message.source.kind.is_history()
+}
+
+fn is_merged(message: &Message) -> bool {
+    message.source.kind == SourceKind::Merged
 }
 
 fn drop_reasoning(message: &mut Message, decisions: &mut Vec<Decision>) {
@@ -176,7 +184,7 @@ fn drop_reasoning(message: &mut Message, decisions: &mut Vec<Decision>) {
 /// Returns the source and text of a message, and of the parts of a joined message.
 fn texts(message: &Message) -> Vec<(String, String)> {
     let text = message.text();
-    if message.source.kind != SourceKind::Merged {
+    if !is_merged(message) {
         return vec![(message.source.to_string(), text.into_owned())];
     }
     let mut parts: Vec<(String, String)> = Vec::new();

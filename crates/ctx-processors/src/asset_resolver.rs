@@ -18,7 +18,7 @@ impl AssetResolver {
 }
 
 impl TypedProcessor for AssetResolver {
-    type Setup = AttachmentPolicy;
+    type Prepared = AttachmentPolicy;
 
     fn descriptor(&self) -> Descriptor {
         built_in(

@@ -59,7 +59,7 @@ choices! {
 }
 
 impl TypedProcessor for AuthorNote {
-    type Setup = CompiledAuthorNote;
+    type Prepared = CompiledAuthorNote;
 
     fn descriptor(&self) -> Descriptor {
         optional(

@@ -15,7 +15,7 @@ use crate::settings::optional;
 pub struct ConvertSystemToUser;
 
 impl TypedProcessor for ConvertSystemToUser {
-    type Setup = ConvertSettings;
+    type Prepared = ConvertSettings;
 
     fn descriptor(&self) -> Descriptor {
         optional(

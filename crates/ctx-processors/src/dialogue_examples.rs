@@ -45,7 +45,7 @@ settings! {
 }
 
 impl TypedProcessor for DialogueExamples {
-    type Setup = CompiledDialogueExamples;
+    type Prepared = CompiledDialogueExamples;
 
     fn descriptor(&self) -> Descriptor {
         optional(

@@ -15,7 +15,7 @@ use crate::transcription_processor::language;
 pub struct EnsureAlternatingRoles;
 
 impl TypedProcessor for EnsureAlternatingRoles {
-    type Setup = Placeholders;
+    type Prepared = Placeholders;
 
     fn descriptor(&self) -> Descriptor {
         optional(

@@ -34,7 +34,7 @@ pub struct CompiledGenerationPrompt {
 }
 
 impl TypedProcessor for GenerationPrompt {
-    type Setup = CompiledGenerationPrompt;
+    type Prepared = CompiledGenerationPrompt;
 
     fn descriptor(&self) -> Descriptor {
         optional(320, "generation-prompt", "Generation prompt", "Adds the generation instruction at the end")

@@ -58,7 +58,7 @@ settings! {
 }
 
 impl TypedProcessor for InjectionAssembler {
-    type Setup = CompiledAssembler;
+    type Prepared = CompiledAssembler;
 
     fn descriptor(&self) -> Descriptor {
         built_in(

@@ -18,7 +18,7 @@ impl MergeConsecutiveRoles {
 }
 
 impl TypedProcessor for MergeConsecutiveRoles {
-    type Setup = String;
+    type Prepared = String;
 
     fn descriptor(&self) -> Descriptor {
         built_in(600, Self::ID, "Merge consecutive roles", "Joins consecutive messages of the same role")

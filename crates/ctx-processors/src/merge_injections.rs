@@ -23,7 +23,7 @@ use crate::window::{LoadedWindow, unloaded_slot};
 pub struct MergeInjections;
 
 impl TypedProcessor for MergeInjections {
-    type Setup = MergeSettings;
+    type Prepared = MergeSettings;
 
     fn descriptor(&self) -> Descriptor {
         optional(

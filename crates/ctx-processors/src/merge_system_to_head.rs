@@ -20,7 +20,7 @@ impl MergeSystemToHead {
 }
 
 impl TypedProcessor for MergeSystemToHead {
-    type Setup = HeadSettings;
+    type Prepared = HeadSettings;
 
     fn descriptor(&self) -> Descriptor {
         built_in(

@@ -56,7 +56,7 @@ settings! {
 const WITHOUT_BUDGET: u64 = 2_000;
 
 impl TypedProcessor for RecallProcessor {
-    type Setup = RecallSettings;
+    type Prepared = RecallSettings;
 
     fn descriptor(&self) -> Descriptor {
         optional(

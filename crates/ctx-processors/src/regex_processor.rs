@@ -76,7 +76,7 @@ settings! {
 const CHECK_EVERY: usize = 16;
 
 impl TypedProcessor for RegexProcessor {
-    type Setup = Arc<CompiledRules>;
+    type Prepared = Arc<CompiledRules>;
 
     fn descriptor(&self) -> Descriptor {
         built_in(

@@ -32,7 +32,7 @@ impl RequestCompressor {
 }
 
 impl TypedProcessor for RequestCompressor {
-    type Setup = CompressionSettings;
+    type Prepared = CompressionSettings;
 
     fn descriptor(&self) -> Descriptor {
         optional(

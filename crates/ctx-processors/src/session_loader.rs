@@ -28,7 +28,7 @@ impl SessionLoader {
 }
 
 impl TypedProcessor for SessionLoader {
-    type Setup = LoaderSettings;
+    type Prepared = LoaderSettings;
 
     fn descriptor(&self) -> Descriptor {
         built_in(100, Self::ID, "Session loader", "Loads the active branch, as much as the budget needs")

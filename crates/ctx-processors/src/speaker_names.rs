@@ -48,7 +48,7 @@ choices! {
 const LONGEST_NAME: usize = 64;
 
 impl TypedProcessor for SpeakerNames {
-    type Setup = CompiledNames;
+    type Prepared = CompiledNames;
 
     fn descriptor(&self) -> Descriptor {
         optional(305, "speaker-names", "Speaker names", "Sends or removes speaker names")

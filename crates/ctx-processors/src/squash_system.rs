@@ -14,7 +14,7 @@ use crate::settings::optional;
 pub struct SquashSystem;
 
 impl TypedProcessor for SquashSystem {
-    type Setup = SquashSettings;
+    type Prepared = SquashSettings;
 
     fn descriptor(&self) -> Descriptor {
         optional(510, "squash-system", "Squash system messages", "Joins adjacent unnamed system messages")

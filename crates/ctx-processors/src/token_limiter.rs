@@ -59,7 +59,7 @@ settings! {
 }
 
 impl TypedProcessor for TokenLimiter {
-    type Setup = LimiterSettings;
+    type Prepared = LimiterSettings;
 
     fn descriptor(&self) -> Descriptor {
         built_in(

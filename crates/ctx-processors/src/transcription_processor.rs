@@ -23,7 +23,7 @@ use crate::settings::built_in;
 pub struct TranscriptionProcessor;
 
 impl TypedProcessor for TranscriptionProcessor {
-    type Setup = TranscriptionSettings;
+    type Prepared = TranscriptionSettings;
 
     fn descriptor(&self) -> Descriptor {
         built_in(

@@ -56,7 +56,7 @@ impl VariableProcessor {
 }
 
 impl TypedProcessor for VariableProcessor {
-    type Setup = CompiledVariables;
+    type Prepared = CompiledVariables;
 
     fn descriptor(&self) -> Descriptor {
         built_in(350, Self::ID, "Session variables", "Runs `<svar>` tags and replaces `$[name]` with values")

@@ -92,7 +92,7 @@ pub struct CompiledWorldbooks {
 const CONVERSATION: &str = "session";
 
 impl TypedProcessor for WorldbookProcessor {
-    type Setup = CompiledWorldbooks;
+    type Prepared = CompiledWorldbooks;
 
     fn descriptor(&self) -> Descriptor {
         built_in(

@@ -69,7 +69,8 @@ impl Books {
         unread.retain(|path| {
             let is_id = |id: &str| path.file_stem().is_some_and(|stem| stem == id);
             let is_asked = agent.worldbook_ids.iter().any(|id| is_id(id));
-            is_asked && !self.0.iter().any(|given| is_id(&given.book.id))
+            let is_loaded = |given: &BookFile| is_id(&given.book.id) || is_id(&given.book.name);
+            is_asked && !self.0.iter().any(is_loaded)
         });
         unread
     }

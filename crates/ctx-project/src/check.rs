@@ -91,6 +91,7 @@ impl Checker {
     /// Checks files and folders, one file after the other and each once; of a folder, files that are nothing of ours
     /// are passed over. With `fixes`, files are fixed first.
     pub fn check(&mut self, paths: &[PathBuf], fixes: &mut Option<Fixes>, each: &mut dyn FnMut(Checked)) {
+        self.checked = Once::default();
         let mut entries = Vec::new();
         for path in paths {
             let (origin, found) = if path.is_dir() {

@@ -50,7 +50,7 @@ pub enum Wanted {
 
 /// Finds what is wrong with the files that one in a folder names; a file that is named again is looked at once.
 ///
-/// Syntax errors of `checked` files are left out: they are reported where these files are checked.
+/// Read errors of `checked` files are left out: they are reported where these files are checked.
 pub fn faults(
     named: impl IntoIterator<Item = Named>,
     folder: &Path,
@@ -139,7 +139,7 @@ fn fault(named: &Named, engine: &Engine, checked: &Once) -> Option<Diagnostic> {
         Err(error @ ImportError::UnknownShape { .. }) => error.to_diagnostic(),
         Err(_) if checked.has(&named.path) => return None,
         Err(error) => {
-            let message = phrase!("`{name}` cannot be read: {error}", name, error = error.phrase());
+            let message = phrase!("cannot read `{name}`: {error}", name, error = error.phrase());
             Diagnostic::error(error.code(), message).with_help(phrase!("fix `{name}`", name))
         }
     };

@@ -49,7 +49,7 @@ pub struct TurnOptions {
     pub reserve: Option<u32>,
     /// Type of generation.
     pub kind: GenerationKind,
-    /// Whether the request may change what earlier ones sent.
+    /// Prefix mode. Default: the agent's.
     pub prefix: Option<PrefixMode>,
     /// Time of the turn in RFC 3339. The default is the current time.
     pub at: Option<String>,

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use crate::ast::Groups;
 use crate::backtrack::{Backtrack, MatchBuffers};
 use crate::linear::{Linear, Slots};
-use crate::{Error, Flags, Limits, Steps, parser};
+use crate::{Error, Flags, Limits, Steps, parser, required_literals};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
     linear: Option<Linear>,
     backtrack: Arc<Backtrack>,
+    required_literals: Arc<[Box<str>]>,
 }
 
 impl Engine {
@@ -20,7 +21,12 @@ impl Engine {
         let parsed = parser::parse(pattern, flags.check()?, limits)?;
         let linear = Linear::new(&parsed, flags, limits);
         let backtrack = Arc::new(Backtrack::new(&parsed, flags, limits));
-        Ok((Self { linear, backtrack }, parsed.groups))
+        let required_literals = required_literals::find(&parsed.root).into();
+        Ok((Self { linear, backtrack, required_literals }, parsed.groups))
+    }
+
+    pub(crate) fn required_literals(&self) -> &[Box<str>] {
+        &self.required_literals
     }
 
     pub(crate) fn is_linear(&self) -> bool {

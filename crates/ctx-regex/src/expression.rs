@@ -71,6 +71,23 @@ impl Regex {
         self.engine.build_cost()
     }
 
+    /// Returns lower-case texts. The lower-case form of every match contains at least one of them. Empty if
+    /// there are no such texts.
+    ///
+    /// A text whose lower-case form ([`str::to_lowercase`]) contains none of them cannot match. One search
+    /// for the texts of many patterns finds the patterns that may match.
+    ///
+    /// ```
+    /// use ctx_regex::{Flags, Limits, Regex};
+    ///
+    /// let regex = Regex::new(r"\b(?:Dragon|wyrm)s?\b", Flags::NONE, &Limits::default())?;
+    /// assert!(regex.required_literals().iter().map(|literal| &**literal).eq(["dragon", "wyrm"]));
+    /// # Ok::<(), ctx_regex::Error>(())
+    /// ```
+    pub fn required_literals(&self) -> &[Box<str>] {
+        self.engine.required_literals()
+    }
+
     /// Returns the range of the first match, with the steps of the caller.
     ///
     /// # Errors

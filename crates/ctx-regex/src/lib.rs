@@ -46,6 +46,7 @@ mod matches;
 mod parser;
 mod property;
 mod replacement;
+mod required_literals;
 mod steps;
 mod surrogates;
 

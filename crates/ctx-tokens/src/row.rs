@@ -183,7 +183,8 @@ impl Settings {
         settings
     }
 
-    /// Replaces the facts that the row states. `count` applies only to the encoding of its row.
+    /// Replaces the facts that the row states. A changed encoding resets `count`, which describes
+    /// the former encoding; an estimate is never exact.
     pub(crate) fn apply(&self, facts: &mut ModelFacts) {
         for (set, value) in &self.0 {
             let before = facts.encoding;

@@ -67,14 +67,14 @@ data_type! {
         /// Treatment of the history if the preset has no `chat_history` entry: `append` (default) puts it
         /// after all entries, `omit` does not send it.
         history_when_unplaced: Option<Arc<str>> => "historyWhenUnplaced" [one_of UnplacedHistory::WORDS],
-        /// Whether a request may change what earlier requests of the conversation sent: `moving` (default),
-        /// `append-only`, or `auto` (`append-only` for models that reward it).
+        /// Prefix mode: whether text of earlier requests may change: `moving` (default), `append-only`, or
+        /// `auto` (`append-only` for models whose cache makes it cheaper).
         prefix: Option<Arc<str>> => "prefix" [one_of PrefixMode::WORDS],
     }
 }
 
 impl Agent {
-    /// Returns whether a request may change what earlier ones sent. Default: `moving`.
+    /// Returns the prefix mode. Default: `moving`.
     pub fn prefix_mode(&self) -> PrefixMode {
         self.prefix.as_deref().and_then(PrefixMode::parse).unwrap_or_default()
     }
@@ -89,12 +89,12 @@ impl Agent {
 }
 
 words! {
-    /// Whether a request may change what earlier requests of the conversation sent.
+    /// Whether text of earlier requests of a conversation may change.
     ///
     /// Providers cache requests by prefix, and some bind the reasoning of replies to everything before it.
     #[derive(Default)]
     pub enum PrefixMode: [as_str, parse, ALL, WORDS] {
-        /// Each request places all texts anew, relative to its newest message.
+        /// Each request places all texts again, relative to its newest message.
         #[default]
         Moving = "moving",
         /// Each request repeats the previous one and appends to it. Texts stay where they were inserted.

@@ -17,7 +17,7 @@ words! {
     /// Placement of cache marks.
     #[derive(Default)]
     #[non_exhaustive]
-    pub enum CachePolicy: [as_str, ALL, parse] {
+    pub enum CachePolicy: [as_str, ALL] {
         /// No marks, for servers with automatic prefix caching.
         #[default]
         Off = "off",

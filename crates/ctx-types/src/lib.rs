@@ -1,6 +1,8 @@
 //! Data types of the `ctx` crates: messages, sessions, presets, worldbooks, and diagnostics.
 //!
-//! Start with [`Session`] and [`Agent`]. The crate does no I/O. [`Persist`] reads and writes files without losing unknown keys. A host implements
+//! Start with [`Session`] and [`Agent`].
+//!
+//! The crate does no I/O. [`Persist`] reads and writes files without losing unknown keys. A host implements
 //! the traits in [`ports`].
 //!
 //! ```

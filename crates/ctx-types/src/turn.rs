@@ -52,7 +52,7 @@ pub struct TurnInput {
     pub reserve: Option<u32>,
     /// The model's tools, whose definitions use the budget.
     pub tools: Vec<ToolDefinition>,
-    /// Whether the request may change what earlier ones sent. Default: the agent's.
+    /// Prefix mode. Default: the agent's.
     pub prefix: Option<PrefixMode>,
     /// The placement of cache marks.
     pub cache_marks: CachePolicy,

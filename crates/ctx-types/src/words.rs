@@ -1,6 +1,7 @@
 /// Defines an enum whose values have names in files, settings, and reports.
 ///
-/// The functions and constants to define follow the name: `as_str`, `parse`, `ALL`, and `WORDS`.
+/// The items to define follow the name: `as_str` (required by `Display`), and optionally `parse`, `ALL`, and
+/// `WORDS`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! words {

@@ -53,7 +53,7 @@ impl Book {
     /// Reads a book. Diagnostics have JSON pointers. O(size of the book).
     pub fn read(name: impl Into<Arc<str>>, level: Level, noun: &Worldbook) -> (Self, Vec<Diagnostic>) {
         let name = name.into();
-        let mut findings = Findings { name: name.clone(), all: Vec::new() };
+        let mut findings = Findings { name: name.clone(), all: Vec::new(), counts: BTreeMap::new() };
         let dialect = dialect(noun, &mut findings);
         let mut book =
             Self { name, level, entries: Vec::with_capacity(noun.entries.len()), token_budget: None };
@@ -190,13 +190,17 @@ fn without_uid(key: &str) -> Diagnostic {
 struct Findings {
     name: Arc<str>,
     all: Vec<Diagnostic>,
+    counts: BTreeMap<Code, usize>,
 }
 
+/// Per code.
 pub(crate) const MAX_FINDINGS: usize = 1_000;
 
 impl Findings {
     fn add(&mut self, finding: Diagnostic) {
-        match self.all.len() {
+        let count = self.counts.entry(finding.code).or_default();
+        *count += 1;
+        match *count - 1 {
             0..MAX_FINDINGS => self.all.push(finding.in_document(self.name.clone())),
             MAX_FINDINGS => self.all.push(more_findings(finding.code, &self.name)),
             _ => {}

@@ -23,15 +23,17 @@ pub struct CheckOptions<'a> {
 ///
 /// Diagnostics name the book as their document. O(size of the books).
 pub fn check(set: &BookSet, options: CheckOptions<'_>) -> Vec<Diagnostic> {
+    let levels = set.levels();
     let members = set.members().iter().filter(|member| member.entry.is_enabled);
     let found = members.flat_map(|member| {
-        let found = entry_findings(set, member).into_iter().chain(text_findings(set, member, options));
+        let found =
+            entry_findings(set, &levels, member).into_iter().chain(text_findings(set, member, options));
         found.map(|finding| finding.in_document(member.book.clone()))
     });
     found.collect()
 }
 
-fn entry_findings(set: &BookSet, member: &Member) -> Vec<Diagnostic> {
+fn entry_findings(set: &BookSet, levels: &[u32], member: &Member) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     let (id, pointer) = (excerpt(&member.id), member.entry.pointer());
     if let Some(reason) = dead_reason(set, member) {
@@ -39,7 +41,7 @@ fn entry_findings(set: &BookSet, member: &Member) -> Vec<Diagnostic> {
         let finding = Diagnostic::warning(codes::DEAD_ENTRY, message);
         let help = phrase!("fix the entry, or disable it with `disable`");
         findings.push(finding.with_help(help).at_pointer(pointer));
-    } else if let Some(reason) = unreachable(set, &member.entry) {
+    } else if let Some(reason) = unreachable(set, levels, &member.entry) {
         let message = phrase!(
             "`{id}` waits for recursion that never happens: {reason}",
             id,
@@ -130,10 +132,10 @@ fn contradiction(set: &BookSet, member: &Member) -> Option<&'static str> {
             primary.iter().all(is_forbidden).then_some(forbidden)
         }
         SelectiveLogic::AndAny => {
-            secondary.iter().all(is_blank).then_some("needs a secondary key, and none can match")
+            secondary.iter().all(is_blank).then_some("needs a secondary key, and all are blank")
         }
         SelectiveLogic::AndAll => {
-            secondary.iter().any(is_blank).then_some("needs all secondary keys, and one cannot match")
+            secondary.iter().any(is_blank).then_some("needs all secondary keys, and one is blank")
         }
     }
 }
@@ -154,7 +156,8 @@ fn unknown_triggers(entry: &Entry) -> Option<&str> {
     entry.triggers.first().filter(|_| are_unknown).map(|kind| &**kind)
 }
 
-fn unreachable(set: &BookSet, entry: &Entry) -> Option<&'static str> {
+/// `levels` are the recursion levels of the set, ascending.
+fn unreachable(set: &BookSet, levels: &[u32], entry: &Entry) -> Option<&'static str> {
     if entry.recursion_level == 0 {
         return None;
     }
@@ -162,8 +165,7 @@ fn unreachable(set: &BookSet, entry: &Entry) -> Option<&'static str> {
     if settings.recursive && entry.is_excluded_from_recursion {
         return Some("it is also excluded from recursion");
     }
-    let levels = set.levels();
-    let place = levels.range(..entry.recursion_level).count();
+    let place = levels.partition_point(|level| *level < entry.recursion_level);
     // At best, each pass after the first one reaches the next level.
     let needed = place.max(1) as u64 + 1;
     match settings.max_recursion_steps {

@@ -25,12 +25,19 @@ pub(crate) struct MatchOptions {
 pub(crate) enum Key {
     Blank,
     Literal(LiteralId),
-    Pattern(Arc<Regex>),
+    Pattern(Arc<Pattern>),
     /// Contains macros; compiled in a scan.
     Dynamic {
         /// Whether it is invalid in every expansion.
         is_bad: bool,
     },
+}
+
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    pub(crate) regex: Regex,
+    /// One of these texts must match; empty for no requirement.
+    pub(crate) needs: Vec<LiteralId>,
 }
 
 #[derive(Debug)]
@@ -134,7 +141,7 @@ pub(crate) fn parse(
 #[derive(Debug, Default)]
 pub(crate) struct KeyTable {
     literals: IndexSet<PlainKey>,
-    patterns: BTreeMap<Arc<str>, Arc<Regex>>,
+    patterns: BTreeMap<Arc<str>, Arc<Pattern>>,
     bytes: usize,
     building: usize,
 }
@@ -158,14 +165,29 @@ impl KeyTable {
         let left = limits.key_building.saturating_sub(self.building);
         Some(match parse(key, matching, &Limits { key_building: left, ..*limits }, report) {
             ParsedKey::Blank => Key::Blank,
-            ParsedKey::Plain(plain) => Key::Literal(LiteralId::new(self.literals.insert_full(plain).0)),
+            ParsedKey::Plain(plain) => Key::Literal(self.literal(plain)),
             ParsedKey::Regex(regex) => {
                 self.building += regex.build_cost();
-                let regex = Arc::new(*regex);
-                self.patterns.insert(key.into(), regex.clone());
-                Key::Pattern(regex)
+                Key::Pattern(self.pattern(key, *regex))
             }
         })
+    }
+
+    fn pattern(&mut self, key: &str, regex: Regex) -> Arc<Pattern> {
+        let literals = regex.required_literals().iter();
+        let needs = literals
+            .map(|literal| PlainKey { text: Arc::from(&**literal), matching: MatchOptions::default() });
+        let needs: Vec<PlainKey> = needs.collect();
+        // The automaton searches messages separately and cannot match the line break between them.
+        let spans_texts = needs.iter().any(|need| need.text.contains(['\n', '\u{1}']));
+        let needs = needs.into_iter().filter(|_| !spans_texts).map(|plain| self.literal(plain)).collect();
+        let pattern = Arc::new(Pattern { regex, needs });
+        self.patterns.insert(key.into(), pattern.clone());
+        pattern
+    }
+
+    fn literal(&mut self, plain: PlainKey) -> LiteralId {
+        LiteralId::new(self.literals.insert_full(plain).0)
     }
 
     pub(crate) fn build(self) -> Option<Automaton> {

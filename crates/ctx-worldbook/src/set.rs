@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_types::{Diagnostic, Phrase, count_of, excerpt, phrase};
@@ -170,8 +170,12 @@ impl BookSet {
     }
 
     /// Returns the recursion levels, ascending.
-    pub(crate) fn levels(&self) -> BTreeSet<u32> {
-        self.entries().map(|entry| entry.recursion_level).filter(|level| *level > 0).collect()
+    pub(crate) fn levels(&self) -> Vec<u32> {
+        let levels = self.entries().map(|entry| entry.recursion_level).filter(|level| *level > 0);
+        let mut levels: Vec<u32> = levels.collect();
+        levels.sort_unstable();
+        levels.dedup();
+        levels
     }
 }
 

@@ -253,7 +253,7 @@ class Agent:
     ) -> dict[str, Any]:
         """Make the context of a turn: ``messages``, ``report``, ``effects``, and with a dialect as ``format`` the ``body``.
 
-        ``turn`` may have ``model``, ``context_tokens``, ``reserve``, ``kind``, ``at`` (now if absent), ``tz``,
+        ``turn`` may have ``model``, ``context_tokens``, ``reserve``, ``kind``, ``prefix``, ``at`` (now if absent), ``tz``,
         ``seed``, ``tools``, ``cache_marks``, ``preview``, ``parameters``, ``template``, ``files``, ``format``. After
         ``time_limit`` seconds it ends with the code ``cancelled``.
         """

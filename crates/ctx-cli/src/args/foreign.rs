@@ -6,7 +6,7 @@ use clap::builder::{TypedValueParser, UnknownArgumentValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Command, Error};
 
-/// Options of other programs for the size of a context, and the id and name of ours.
+/// Options of other programs for the size of a context, each with our options.
 const FOREIGN: [(&str, &[&str]); 2] =
     [("budget", &["--context-tokens"]), ("max-tokens", &["--context-tokens", "--reserve"])];
 

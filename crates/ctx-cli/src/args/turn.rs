@@ -51,7 +51,7 @@ pub(crate) struct TurnArguments {
     /// Generation type
     #[arg(long, value_enum, default_value_t = Kind::Normal, value_name = "KIND", display_order = RARE)]
     pub(crate) kind: Kind,
-    /// Whether the request may change what earlier requests sent [default: from the agent]
+    /// Prefix mode: whether text of earlier requests may change [default: from the agent]
     #[arg(long, value_enum, value_name = "MODE", display_order = RARE)]
     pub(crate) prefix: Option<Prefix>,
     /// Time of the turn, such as 2026-01-31T12:00:00Z [default: now]
@@ -146,11 +146,11 @@ pub(crate) struct ConfigArguments {
 /// Prefix modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Prefix {
-    /// Place all texts anew in each request
+    /// Place all texts again in each request
     Moving,
     /// Repeat the previous request and append to it
     AppendOnly,
-    /// Append only if the model rewards it
+    /// Append-only if the model's cache makes it cheaper
     Auto,
 }
 

@@ -27,20 +27,22 @@ pub(crate) fn run(language: Language, arguments: &TrustArguments) -> Result<Exit
 fn list(language: Language, is_json: bool) -> Result<Exit> {
     let trusted = Trusted::read()?;
     let folders: Vec<&str> = trusted.folders().collect();
-    let changed: Vec<&str> = folders.iter().copied().filter(|folder| has_changed(&trusted, folder)).collect();
+    let states: Vec<(&str, bool)> =
+        folders.iter().map(|folder| (*folder, has_changed(&trusted, folder))).collect();
     if is_json {
-        show::json(&json!({ "folders": folders, "changed": changed }))?;
+        let changed = states.iter().filter(|(_, has_changed)| *has_changed).map(|(folder, _)| *folder);
+        show::json(&json!({ "folders": folders, "changed": changed.collect::<Vec<_>>() }))?;
     } else if folders.is_empty() {
         show::remark(language, &phrase!("no trusted folders"));
     } else {
-        let line = |folder: &&str| {
-            if changed.contains(folder) {
+        let line = |(folder, has_changed): &(&str, bool)| {
+            if *has_changed {
                 lang::say(language, &phrase!("{folder} (changed; trust it again)", folder = *folder)) + "\n"
             } else {
                 format!("{folder}\n")
             }
         };
-        show::result(&folders.iter().map(line).collect::<String>())?;
+        show::result(&states.iter().map(line).collect::<String>())?;
     }
     Ok(Exit::Success)
 }

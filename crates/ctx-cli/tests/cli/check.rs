@@ -489,6 +489,14 @@ fn check_breakers(agent: &str, expected: &[&str]) {
 }
 
 #[test]
+fn names_the_text_that_breaks_the_cache() {
+    let agent = "presetMessages:\n  - role: system\n    content:\n      - { type: text, text: 'Hi {{user}}.' }\n      \
+                 - { type: text, text: ' It is {{time}}.' }\n  - { type: chat_history }\n";
+    check_breakers(agent, &["time"]);
+    check_breakers(&format!("prefix: append-only\n{agent}"), &[]);
+}
+
+#[test]
 fn a_variable_breaks_the_cache_where_what_was_written_into_it_differs() {
     let agent = |first: &str, second: &str| {
         format!(

@@ -137,7 +137,7 @@ fn help_of_assemble() {
                                    `parameters`
           --models <FILE>          Custom model table, searched before the built-in table
           --no-config              Ignore all `ctx.toml` files
-          --prefix <MODE>          Whether the request may change what earlier requests sent [default:
+          --prefix <MODE>          Prefix mode: whether text of earlier requests may change [default:
                                    from the agent] [possible values: moving, append-only, auto]
           --report <FILE>          File for the JSON report
           --reserve <N>            Tokens reserved for the response [default: from ctx.toml, the agent
@@ -197,7 +197,7 @@ fn help_of_explain() {
                                    `parameters`
           --models <FILE>          Custom model table, searched before the built-in table
           --no-config              Ignore all `ctx.toml` files
-          --prefix <MODE>          Whether the request may change what earlier requests sent [default:
+          --prefix <MODE>          Prefix mode: whether text of earlier requests may change [default:
                                    from the agent] [possible values: moving, append-only, auto]
           --reserve <N>            Tokens reserved for the response [default: from ctx.toml, the agent
                                    or model]

@@ -507,7 +507,7 @@ fn a_broken_file_is_reported_where_it_is_checked() {
     ]);
     for (name, line) in [("ctx.toml", "agent = 'a.yaml'"), ("case.yaml", "agent: a.yaml")] {
         let told = folder.ctx(&format!("check {name}"));
-        let message = "error[CTX0603]: `a.yaml` cannot be read: invalid YAML at line 1 column 11: ";
+        let message = "error[CTX0603]: cannot read `a.yaml`: invalid YAML at line 1 column 11: ";
         assert!(
             told.contains(message) && told.contains(line) && told.contains("= help: fix `a.yaml`"),
             "{told}"

@@ -575,7 +575,7 @@ fn reports_broken_worldbooks_of_the_agent() {
     checked `agent.yaml` as an agent
     1 file checked: 1 error, 0 warnings
     === errors
-    error[CTX0602]: `worldbooks/sky.json` cannot be read: invalid JSON at line 1 column 1: the document ends too early
+    error[CTX0602]: cannot read `worldbooks/sky.json`: invalid JSON at line 1 column 1: the document ends too early
      --> agent.yaml:1:16
       |
     1 | worldbookIds: [sky]

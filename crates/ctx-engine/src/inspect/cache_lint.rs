@@ -27,12 +27,16 @@ const FIRST_TIME: i64 = 981_173_106_000;
 /// About 11 years. All parts of the date and the time change.
 const TIME_STEP: i64 = 357_913_941_777;
 
-/// A private character. No key of a worldbook matches it.
+/// A private character, so that plain keys of worldbooks do not match.
 const WORD: char = '\u{E000}';
 
 /// Finds changing texts above the conversation, at most one per entry.
 pub(crate) fn find_breakers(compiled: &CompiledAgent) -> Vec<Diagnostic> {
     let samples: Vec<Context> = (0..SAMPLES).filter_map(|number| assemble_sample(compiled, number)).collect();
+    // An append-only context repeats the first values.
+    if samples.iter().any(|sample| sample.report.prefix.is_some()) {
+        return Vec::new();
+    }
     let texts: Vec<SampleTexts<'_>> = samples.iter().map(entries_above_history).collect();
     let Some((first, others)) = texts.split_first() else { return Vec::new() };
     let (mut in_preset, mut in_books) = (Vec::new(), Vec::new());
@@ -53,7 +57,7 @@ pub(crate) fn find_breakers(compiled: &CompiledAgent) -> Vec<Diagnostic> {
 }
 
 fn assemble_sample(compiled: &CompiledAgent, number: u32) -> Option<Context> {
-    let text = || format!("{WORD}{number}");
+    let text = || WORD.to_string().repeat(number as usize + 1);
     let roles = [Role::User, Role::Assistant].into_iter().cycle();
     let nodes = roles.take(2 + 2 * number as usize).map(|role| Node::new(role, text()));
     let (session, _) = Session::linear("sample", nodes);
@@ -152,8 +156,9 @@ impl EntryText<'_> {
         let source = self.pieces[at].source;
         let name = source.id.as_deref().unwrap_or_default();
         if source.kind == SourceKind::Variable {
-            let start = text.find(&format!("$[{name}"))?;
-            let end = start + text[start..].find(']')? + 1;
+            let shown = format!("$[{name}]");
+            let start = text.find(&shown)?;
+            let end = start + shown.len();
             return Some((text[start..end].to_owned(), Span::new(start, end)));
         }
         let template = compiled.macros().parse(text);
@@ -162,7 +167,12 @@ impl EntryText<'_> {
         let mut same = uses.iter().filter(|used| source.kind == SourceKind::Macro && used.name == name);
         // A condition chooses other text of the entry.
         let found = same.clone().nth(earlier).or_else(|| same.next());
-        let found = found.or_else(|| uses.iter().find(|used| used.volatile)).or(uses.first())?;
+        let is_variable = |used: &&MacroUse<'_>| {
+            let macros = compiled.macros();
+            macros.registry.get(used.name, macros.dialect).is_none()
+        };
+        let found = found.or_else(|| uses.iter().find(|used| used.volatile));
+        let found = found.or_else(|| uses.iter().find(is_variable))?;
         Some((found.name.to_owned(), found.span))
     }
 }
@@ -228,7 +238,7 @@ fn entry_diagnostic(
     let (name, span) = entry.find_use(at, content, compiled)?;
     let start = member.entry.content_start;
     let message = phrase!(
-        "`{name}` changes every turn in a constant entry: everything below it misses the prompt cache",
+        "`{name}` changes every turn in an entry that is always active: everything below it misses the prompt cache",
         name
     );
     let help = phrase!("move it to a separate entry in the conversation: `position` 4, `depth` 0");

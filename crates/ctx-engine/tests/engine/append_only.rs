@@ -392,3 +392,38 @@ fn breaks_at_messages_that_a_summary_hides() {
     assert_eq!(planned.reason.to_string(), "the conversation changed at `n1`");
     assert!(context.messages.iter().all(|message| !message.text().contains("Question 0")));
 }
+
+#[test]
+fn repeats_placeholders_between_messages() {
+    let agent = json!({ "prefix": "append-only", "presetMessages": [
+        { "role": "system", "content": "Be kind." },
+        { "role": "user", "content": "Be brief." },
+        { "type": "chat_history" },
+    ] });
+    let agent =
+        read_agent(agent.to_string().as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let with = Compile::default().with(|compile| {
+        compile.switches = Switches {
+            enable: vec!["ensure-alternating-roles".to_owned()],
+            disable: vec!["merge-consecutive-roles".to_owned()],
+        };
+    });
+    let compiled = ENGINE.compile(&agent.value, &with);
+    let (mut session, _) = Session::linear("s", [Node::new(Role::User, "Hello").with_id("n1")]);
+    let turn = TurnInput::default();
+    let first = compiled.assemble_blocking(&session, &turn).unwrap();
+    for op in &first.effects {
+        session.apply(op).unwrap();
+    }
+    for (id, role, text) in [("n2", Role::Assistant, "Hi"), ("n3", Role::User, "Bye")] {
+        let parent = session.active_leaf_id().clone();
+        let node = Box::new(Node::new(role, text).with_id(id));
+        session.apply(&SessionOp::Append { parent, node }).unwrap();
+    }
+    let second = compiled.assemble_blocking(&session, &turn).unwrap();
+    let texts = |context: &Context| -> Vec<String> {
+        context.messages.iter().map(|message| message.text().into_owned()).collect()
+    };
+    assert_eq!(texts(&first).len(), 4);
+    assert_eq!(texts(&second)[..4], texts(&first));
+}

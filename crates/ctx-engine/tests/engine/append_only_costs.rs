@@ -64,13 +64,13 @@ fn compiled() -> CompiledAgent {
 }
 
 /// A request as a provider's cache sees it: the bytes and tokens of each message.
-struct Sent {
+struct CachedRequest {
     messages: Vec<(String, u64)>,
     /// Lengths of the prefixes with a cache mark.
     marks: Vec<usize>,
 }
 
-impl Sent {
+impl CachedRequest {
     fn new(context: &Context) -> Self {
         let describe = |message: &Message| {
             format!(
@@ -106,7 +106,7 @@ struct Bill {
 
 #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
 impl Bill {
-    fn add(&mut self, sent: &Sent, earlier: Option<&Sent>) {
+    fn add(&mut self, sent: &CachedRequest, earlier: Option<&CachedRequest>) {
         let total = sent.tokens(sent.messages.len());
         let shared = earlier.map_or(0, |earlier| sent.shared(earlier));
         let (common, read) = match earlier {
@@ -136,7 +136,7 @@ fn simulate(mode: PrefixMode) -> Bill {
     let mut session = Session::new("s");
     let mut random = SplitMix64::new(7);
     let mut bill = Bill::default();
-    let mut earlier: Option<Sent> = None;
+    let mut earlier: Option<CachedRequest> = None;
     let mut count = 0;
     let mut append = |session: &mut Session, node: Node| {
         count += 1;
@@ -174,7 +174,7 @@ fn simulate(mode: PrefixMode) -> Bill {
             for op in &context.effects {
                 session.apply(op).unwrap();
             }
-            let sent = Sent::new(&context);
+            let sent = CachedRequest::new(&context);
             bill.add(&sent, earlier.as_ref());
             let planned = context.report.prefix.as_ref().and_then(|prefix| prefix.planned_break.as_ref());
             bill.breaks += usize::from(planned.is_some());

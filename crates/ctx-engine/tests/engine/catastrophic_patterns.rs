@@ -65,8 +65,10 @@ fn reports_stopped_key_and_activates_other_entries() {
         ] });
         let (sent, found) = assemble(agent, Some(book), &case.text);
         assert_eq!(sent, "good", "{}", case.pattern);
-        // A mark precedes each message, so `^` does not match.
-        let gives_up = case.end == End::GivenUp && !case.pattern.starts_with('^');
+        // A mark precedes each message, so `^` does not match. Without the required letters there is no
+        // search.
+        let has_letters = !case.pattern.contains(r"<\/") || case.text.contains("</");
+        let gives_up = case.end == End::GivenUp && !case.pattern.starts_with('^') && has_letters;
         assert_eq!(found, if gives_up { vec![GAVE_UP[1]] } else { Vec::new() }, "{}", case.pattern);
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn add(
     let (old, known) = read(state, scope, name).unwrap_or((Text::default(), trust));
     let trust = known.max(trust);
     let mut finding = None;
-    if let Some(list) = append_to_list(&old, added, state)? {
+    if let Some(list) = append_to_list(&old, added) {
         put(state, scope, name, list, trust)?;
     } else if let (Some(left), Some(right)) = (number::read(&old), added.number()) {
         let sum = left + right;
@@ -97,21 +97,16 @@ fn put(state: &mut State, scope: Scope, name: &str, value: String, trust: Trust)
     state.set_variable(scope, name, Text::from(value), trust)
 }
 
-/// Returns `None` if `list` is not a list. Parsing costs steps.
-fn append_to_list(list: &str, added: Addend<'_>, state: &mut State) -> Result<Option<String>, Failure> {
+/// Returns `None` if `list` is not a list. The output limit bounds the work: each result is written.
+fn append_to_list(list: &str, added: Addend<'_>) -> Option<String> {
     if !may_be_list(list) {
-        return Ok(None);
+        return None;
     }
-    state.take_steps((list.len() / BYTES_A_STEP) as u64)?;
-    let Ok(Json::Array(mut elements)) = serde_json::from_str(list) else {
-        return Ok(None);
-    };
+    let Ok(Json::Array(mut elements)) = serde_json::from_str(list) else { return None };
     elements.push(added.json());
     elements.iter_mut().for_each(write_numbers_as_javascript);
-    Ok(serde_json::to_string(&elements).ok())
+    serde_json::to_string(&elements).ok()
 }
-
-const BYTES_A_STEP: usize = 8;
 
 fn may_be_list(text: &str) -> bool {
     let inner = text.trim_ascii().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));

@@ -105,6 +105,14 @@ fn parses_megabyte_of_braces() {
 }
 
 #[test]
+fn appends_to_long_lists() {
+    let text = format!("{{{{setvar::l::[]}}}}{}{{{{getvar::l}}}}", "{{addvar::l::item-0000}}".repeat(500));
+    let expansion = expand_in(&text, Dialect::SillyTavern, &mut State::new(Limits::default()));
+    assert_eq!(expansion.text.matches("item-0000").count(), 500);
+    assert_eq!(expansion.diagnostics, []);
+}
+
+#[test]
 fn parses_deep_nesting_on_small_stack() {
     let text = format!("{}{}", "{{setvar::a::".repeat(70_000), "}}".repeat(70_000));
     let run = move || {

@@ -94,14 +94,22 @@ pub(crate) struct TurnPath<'a> {
     kept: &'a RecallCache,
     session: &'a Session,
     with_branches: bool,
+    print: BranchFingerprint,
 }
 
 impl<'a> TurnPath<'a> {
-    pub(crate) const fn new(kept: &'a RecallCache, session: &'a Session, with_branches: bool) -> Self {
-        Self { kept, session, with_branches }
+    pub(crate) fn new(kept: &'a RecallCache, session: &'a Session, with_branches: bool) -> Self {
+        let print = kept.follow(session, with_branches).0.print;
+        Self { kept, session, with_branches, print }
     }
 
+    /// Returns the index of this branch. Rebuilds it if another turn replaced it. Usually O(1).
     pub(crate) fn index(&self) -> BranchIndex<'a> {
+        let followed = self.kept.lock();
+        if followed.print == self.print {
+            return BranchIndex(followed);
+        }
+        drop(followed);
         self.kept.follow(self.session, self.with_branches)
     }
 

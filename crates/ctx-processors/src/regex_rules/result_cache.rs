@@ -47,7 +47,11 @@ impl ResultCache {
 
     pub(super) fn keep(&self, key: Key, result: CachedResult) {
         let changed = if result.rewritten.is_changed() { result.rewritten.text.len() } else { 0 };
-        let bytes = key.0.len() + changed;
+        let length = |rule: &ResolvedRule| {
+            let pattern = rule.pattern.as_ref().map_or(0, |pattern| pattern.len());
+            pattern + rule.trims.iter().map(|trim| trim.len()).sum::<usize>()
+        };
+        let bytes = key.0.len() + changed + key.1.iter().map(length).sum::<usize>();
         if bytes > MAX_BYTES {
             return;
         }

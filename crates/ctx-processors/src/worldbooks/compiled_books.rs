@@ -22,11 +22,13 @@ pub(crate) struct BookCache {
     dialect: Dialect,
     macros: MacroRegistry,
     own: Arc<CompiledBooks>,
-    /// Of the last conversation.
-    last: Mutex<Option<ConversationBooks>>,
+    /// Most recently used last.
+    others: Mutex<Vec<ConversationBooks>>,
 }
 
 type ConversationBooks = (Vec<Arc<str>>, Arc<CompiledBooks>);
+
+const MAX_OTHERS: usize = 4;
 
 impl BookCache {
     pub(crate) fn new(
@@ -36,7 +38,7 @@ impl BookCache {
         macros: MacroRegistry,
     ) -> Self {
         let own = Arc::new(CompiledBooks::new(&selection, &[], &settings, dialect, &macros));
-        Self { selection, settings, dialect, macros, own, last: Mutex::default() }
+        Self { selection, settings, dialect, macros, own, others: Mutex::default() }
     }
 
     pub(crate) fn agent_books(&self) -> &CompiledBooks {
@@ -49,13 +51,17 @@ impl BookCache {
         if ids.is_empty() {
             return (self.own.clone(), false);
         }
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == ids) {
-            return (known.clone(), true);
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = others.iter().position(|(known, _)| *known == ids) {
+            let known = others.remove(at);
+            others.push(known.clone());
+            return (known.1, true);
         }
         let compiled = CompiledBooks::new(&self.selection, &ids, &self.settings, self.dialect, &self.macros);
         let compiled = Arc::new(compiled);
-        *last = Some((ids, compiled.clone()));
+        others.push((ids, compiled.clone()));
+        let too_many = others.len().saturating_sub(MAX_OTHERS);
+        others.drain(..too_many);
         (compiled, true)
     }
 }

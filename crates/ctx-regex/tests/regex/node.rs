@@ -39,7 +39,17 @@ fn check_case(case: &Map<String, Value>, limits: &Limits) {
         keys.iter().filter_map(|key| Some(((*key).to_owned(), case.get(*key)?.clone()))).collect();
     let found = match evaluate(case, limits) {
         Ok(found) => found,
-        Err(_) => json!({ "refused": true }),
+        Err(error) => {
+            let is_of_search = matches!(
+                error,
+                Error::TooManySteps
+                    | Error::TooManyBranches { .. }
+                    | Error::TextTooLong { .. }
+                    | Error::OutputTooLong { .. }
+            );
+            assert!(!is_of_search, "{error}: {case:?}");
+            json!({ "refused": true })
+        }
     };
     let Some(ours) = case.get("ours") else { return assert_eq!(found, Value::Object(node), "{case:?}") };
     assert_eq!(found, *ours, "{case:?}");

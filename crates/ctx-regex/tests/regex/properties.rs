@@ -89,6 +89,20 @@ proptest! {
     }
 
     #[test]
+    fn finds_required_literal_in_every_match(
+        pattern in prop_oneof![pattern(), "(ab|[a-cS]b){1,2}K?[a-c](?:s.|kk)"],
+        flags in flags(),
+        text in prop_oneof![text(), "[abcABCsSkKſ\u{212A}ΣσİI]{0,12}"],
+    ) {
+        let Ok(regex) = compile(&pattern, flags) else { return Ok(()) };
+        if regex.is_match(&text).unwrap() {
+            let lower = text.to_lowercase();
+            let required_literals = regex.required_literals();
+            prop_assert!(required_literals.is_empty() || required_literals.iter().any(|literal| lower.contains(&**literal)));
+        }
+    }
+
+    #[test]
     fn finds_same_matches_with_both_engines(pattern in pattern(), flags in flags(), text in text()) {
         let (Ok(regex), Ok(other)) = (compile(&pattern, flags), compile_for_backtracking(&pattern, flags)) else {
             return Ok(());

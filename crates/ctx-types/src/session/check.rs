@@ -6,8 +6,8 @@ use crate::session::apply::TreeEdit;
 use crate::session::{FileNode, NodeId, SessionError};
 
 impl TreeEdit<'_> {
-    /// Checks that links are mutual and acyclic, and that the active leaf exists. Other nodes than the changed
-    /// ones and their neighbors are valid.
+    /// Checks that links are mutual and acyclic, and that the active leaf exists. Checks the changed
+    /// nodes and their neighbors; no other node can become invalid.
     ///
     /// O(changed nodes + neighbors + their links + the path to unchanged nodes).
     pub(super) fn check(&self) -> Result<(), SessionError> {

@@ -75,7 +75,7 @@ impl Session {
             Some(known) => T::clone(&known),
             None => start(),
         };
-        for (_, slot) in new.iter().rev() {
+        for slot in new.iter().rev() {
             step(&mut state, &slot.id, &slot.node);
         }
         let result = Arc::new(state);
@@ -91,7 +91,7 @@ impl Session {
         result
     }
 
-    fn find_nearest<T: Any + Send + Sync>(&self, key: FoldKey) -> (Option<Arc<T>>, Vec<(usize, &Slot)>) {
+    fn find_nearest<T: Any + Send + Sync>(&self, key: FoldKey) -> (Option<Arc<T>>, Vec<&Slot>) {
         let folds = self.folds.lock();
         let fold = folds.iter().find(|fold| fold.key == key);
         let mut new = Vec::new();
@@ -100,7 +100,7 @@ impl Session {
             if let Some(known) = known.and_then(|tip| tip.state.clone().downcast::<T>().ok()) {
                 return (Some(known), new);
             }
-            new.push((index, slot));
+            new.push(slot);
         }
         (None, new)
     }

@@ -4,7 +4,7 @@
 //! list, even disabled ones. A summary is also hidden if all its messages are. Ids outside the path have no
 //! effect. Removing or disabling a summary restores its messages, because their switches never change.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::session::nodes::Slot;
 use crate::session::{Node, NodeId, Session};
@@ -68,12 +68,17 @@ struct PathVisibility<'a> {
     session: &'a Session,
     /// Oldest first; position `n` has depth `n + 1`.
     slots: Vec<&'a Slot>,
-    /// The position of the hiding summary.
-    hidden_by: Vec<Option<usize>>,
-    /// Unlisted summaries whose messages are all hidden.
-    redundant: HashSet<usize>,
-    /// Summaries that list themselves, directly or through other summaries.
-    circular: HashSet<usize>,
+    visibilities: Vec<Visibility>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Visibility {
+    /// The hiding summary; one nearer to the root may hide it later.
+    by: Option<usize>,
+    /// Whether the node lists that summary, directly or through other summaries.
+    leads_back: bool,
+    /// Whether the node is unlisted, but all its messages are hidden.
+    is_redundant: bool,
 }
 
 impl<'a> PathVisibility<'a> {
@@ -81,9 +86,8 @@ impl<'a> PathVisibility<'a> {
         let mut slots: Vec<&Slot> =
             session.tree.slots_above(&session.tree.leaf.id).map(|(_, slot)| slot).collect();
         slots.reverse();
-        let hidden_by = vec![None; slots.len()];
-        let mut path =
-            Self { session, slots, hidden_by, redundant: HashSet::new(), circular: HashSet::new() };
+        let visibilities = vec![Visibility::default(); slots.len()];
+        let mut path = Self { session, slots, visibilities };
         for place in (0..path.slots.len()).rev() {
             path.add_summary(place);
         }
@@ -92,46 +96,63 @@ impl<'a> PathVisibility<'a> {
     }
 
     fn add_summary(&mut self, place: usize) {
-        let node = &self.slots[place].node;
-        if !node.is_summary() || !node.is_enabled() || self.hidden_by[place].is_some() {
+        let Some(node) = self.slots.get(place).map(|slot| &slot.node) else { return };
+        if !node.is_summary() || !node.is_enabled() || self.is_hidden(place) {
             return;
         }
         let listed = self.listed_positions(place);
         match listed.first() {
-            Some(first) if listed.iter().all(|listed| self.hidden_by[*listed].is_some()) => {
-                self.hidden_by[place] = self.hidden_by[*first];
-                self.redundant.insert(place);
+            Some(first) if listed.iter().all(|listed| self.is_hidden(*listed)) => {
+                let by = self.visibility(*first).by;
+                self.set_visibility(place, Visibility { by, leads_back: false, is_redundant: true });
             }
             _ => self.hide_closure(place, listed),
         }
     }
 
+    /// Skips nodes that are already hidden with their listed nodes.
     fn hide_closure(&mut self, summary: usize, mut open: Vec<usize>) {
-        let mut seen = HashSet::new();
+        let mut hidden = Vec::new();
+        let mut is_circle = false;
         while let Some(place) = open.pop() {
+            let visibility = self.visibility(place);
             if place == summary {
-                self.circular.insert(summary);
-                continue;
+                is_circle = true;
+            } else if visibility.by.is_none() || visibility.is_redundant {
+                self.set_visibility(place, Visibility { by: Some(summary), ..Visibility::default() });
+                hidden.push(place);
+                open.extend(self.listed_positions(place));
+            } else if visibility.leads_back {
+                open.extend(visibility.by.filter(|by| *by != summary && !self.is_hidden(*by)));
             }
-            if !seen.insert(place) {
-                continue;
+        }
+        if is_circle {
+            self.mark_ways_back(summary, &hidden);
+        }
+    }
+
+    fn mark_ways_back(&mut self, summary: usize, hidden: &[usize]) {
+        let mut listed_by: HashMap<usize, Vec<usize>> = HashMap::new();
+        for place in hidden {
+            for listed in self.listed_positions(*place) {
+                listed_by.entry(listed).or_default().push(*place);
             }
-            match self.hidden_by[place] {
-                Some(by) if !self.redundant.contains(&place) => {
-                    // All that it lists is hidden, except perhaps `by`.
-                    if !self.circular.contains(&by) {
-                        continue;
-                    }
-                }
-                _ => self.hidden_by[place] = Some(summary),
+        }
+        let mut open = vec![summary];
+        while let Some(place) = open.pop() {
+            for lister in listed_by.remove(&place).unwrap_or_default() {
+                self.set_visibility(
+                    lister,
+                    Visibility { by: Some(summary), leads_back: true, is_redundant: false },
+                );
+                open.push(lister);
             }
-            self.redundant.remove(&place);
-            open.extend(self.listed_positions(place));
         }
     }
 
     fn listed_positions(&self, place: usize) -> Vec<usize> {
-        let places = self.slots[place].node.summarized_ids().iter().filter_map(|id| self.find_position(id));
+        let Some(node) = self.slots.get(place).map(|slot| &slot.node) else { return Vec::new() };
+        let places = node.summarized_ids().iter().filter_map(|id| self.find_position(id));
         places.filter(|listed| *listed != place).collect()
     }
 
@@ -141,18 +162,38 @@ impl<'a> PathVisibility<'a> {
         self.slots.get(place).is_some_and(|on_path| on_path.id == slot.id).then_some(place)
     }
 
-    /// Replaces hidden summaries in `hidden_by` with visible ones.
+    /// Replaces hidden summaries in `by` with visible ones.
+    ///
+    /// Each step is nearer to the root, so the chain ends.
     fn resolve(&mut self) {
-        // A summary is hidden by one nearer to the root, so the first turn resolves all hiding summaries.
-        for _ in 0..2 {
-            for place in 0..self.hidden_by.len() {
-                let by = self.hidden_by[place];
-                self.hidden_by[place] = by.and_then(|by| self.hidden_by[by]).or(by);
+        for place in 0..self.visibilities.len() {
+            let mut end = place;
+            while let Some(by) = self.visibility(end).by {
+                end = by;
+            }
+            let mut next = place;
+            while let Some(by) = self.visibility(next).by.filter(|by| *by != end) {
+                self.set_visibility(next, Visibility { by: Some(end), ..Visibility::default() });
+                next = by;
             }
         }
     }
 
+    fn is_hidden(&self, place: usize) -> bool {
+        self.visibility(place).by.is_some()
+    }
+
+    fn visibility(&self, place: usize) -> Visibility {
+        self.visibilities.get(place).copied().unwrap_or_default()
+    }
+
+    fn set_visibility(&mut self, place: usize, visibility: Visibility) {
+        if let Some(slot) = self.visibilities.get_mut(place) {
+            *slot = visibility;
+        }
+    }
+
     fn summary(&self, place: usize) -> Option<&'a Slot> {
-        self.hidden_by[place].map(|by| self.slots[by])
+        self.visibility(place).by.and_then(|by| self.slots.get(by).copied())
     }
 }

@@ -141,9 +141,7 @@ impl SentMessage {
 
     /// Returns the message as sent; `None` if the messages that it contains changed.
     fn restore(&self, stored: &[Message]) -> Option<Message> {
-        if let Some(hash) = &self.hash
-            && fingerprint(stored.iter()) != *hash
-        {
+        if !stored.is_empty() && self.hash.as_ref() != Some(&fingerprint(stored.iter())) {
             return None;
         }
         match &self.sent {
@@ -273,7 +271,13 @@ fn fingerprint<'m>(messages: impl Iterator<Item = &'m Message>) -> Arc<str> {
             sum = sum.text(reasoning.text.as_deref().unwrap_or_default());
             sum = reasoning.artifacts.iter().fold(sum, |sum, state| sum.text(&state.to_string()));
         }
-        sum
+        if let Some(fields) = &message.provider_fields {
+            sum = sum.text(&fields.to_string());
+        }
+        for block in &message.block_fields {
+            sum = sum.number(block.index as u64).text(&block.fields.to_string());
+        }
+        sum.number(u64::from(message.is_error)).text(&format!("{:?}", message.block_order))
     });
     sum.to_string().into()
 }

@@ -6,9 +6,9 @@ use ctx_types::{Diagnostic, Phrase, Text, excerpt, phrase};
 
 use super::Run;
 use crate::codes;
-use crate::hits::View;
+use crate::hits::{Hits, View};
 use crate::input::EntryPart;
-use crate::keys::{self, ExpandedKey, Key, ParsedKey};
+use crate::keys::{self, ExpandedKey, Key, ParsedKey, Pattern};
 use crate::scan::PassKind;
 use crate::set::{Member, bad_pattern};
 use crate::status::{GaveUp, KeyHit, KeyPlace};
@@ -39,7 +39,10 @@ impl<'r> Run<'r, '_> {
         let found = match key {
             Key::Blank => Ok(None),
             Key::Literal(literal) => Ok(self.texts.hits.place(*literal, view)),
-            Key::Pattern(regex) => self.find_regex(regex, text, name, view),
+            Key::Pattern(pattern) if is_possible(&self.texts.hits, pattern, view) => {
+                self.find_regex(&pattern.regex, text, name, view)
+            }
+            Key::Pattern(_) => Ok(None),
             Key::Dynamic { is_bad } => {
                 let expanded = self.expand_key(name, *is_bad);
                 match &expanded.parsed {
@@ -175,6 +178,10 @@ impl SearchOutcome {
             Self::Absent | Self::Unknown(..) => None,
         }
     }
+}
+
+fn is_possible(hits: &Hits, pattern: &Pattern, view: View) -> bool {
+    pattern.needs.is_empty() || pattern.needs.iter().any(|need| hits.place(*need, view).is_some())
 }
 
 fn key_of(member: &Member, part: EntryPart) -> Option<(&Key, &Arc<str>)> {

@@ -188,9 +188,9 @@ fn activates_only_constant_entries_without_keys() {
 #[test]
 fn distinguishes_named_groups_from_macros() {
     let link = |n: usize| json!({ "uid": n, "key": [format!("/(?<n>key){n}x/")], "content": format!("{} key{}x", "y".repeat(2_000), n + 1) });
-    let entries: Vec<Value> = (0..30).map(link).collect();
+    let entries: Vec<Value> = (0..300).map(link).collect();
     let case = json!({ "settings": { "recursive": true }, "entries": entries, "chats": [["key0x"]] });
-    let all: Vec<String> = (0..30).map(|n| n.to_string()).collect();
+    let all: Vec<String> = (0..300).map(|n| n.to_string()).collect();
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
     check_chats(case, &[&all]);
 }

@@ -48,10 +48,10 @@ fn reports_entries_that_never_activate() {
         json!({ "key": ["moon"], "keysecondary": ["moon"], "selectiveLogic": 1 }),
         "secondary keys exclude each key",
     );
-    dead(json!({ "key": ["moon"], "keysecondary": [" "] }), "needs a secondary key, and none can match");
+    dead(json!({ "key": ["moon"], "keysecondary": [" "] }), "needs a secondary key, and all are blank");
     dead(
         json!({ "key": ["moon"], "keysecondary": ["sun", ""], "selectiveLogic": 3 }),
-        "needs all secondary keys, and one cannot match",
+        "needs all secondary keys, and one is blank",
     );
     dead(
         json!({ "key": ["moon"], "delay": 99_999_999_999_u64 }),

@@ -95,14 +95,12 @@ fn line(event: &TurnEvent) -> Option<Phrase> {
         TurnEvent::Overflowed => {
             phrase!("the request was too large for the model; retrying with a smaller request")
         }
-        TurnEvent::Retry { attempt, wait, reason } => {
-            let seconds = format!("{:.1}", wait.as_secs_f32());
-            if *attempt > 1 {
-                // Nearly always the same reason, which the first line has.
-                phrase!("retrying in {seconds} s", seconds)
-            } else {
-                phrase!("retrying in {seconds} s: {reason}", seconds, reason)
-            }
+        TurnEvent::Retry { wait, reason, .. } => {
+            phrase!(
+                "retrying in {seconds} s: {reason}",
+                seconds = format!("{:.1}", wait.as_secs_f32()),
+                reason
+            )
         }
         TurnEvent::ToolStarted { name, arguments, .. } => phrase!("→ {name} {arguments}", name, arguments),
         TurnEvent::ToolFinished { name, is_error, took, bytes, .. } => {

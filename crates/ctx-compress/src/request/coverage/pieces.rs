@@ -7,7 +7,7 @@ use ctx_types::NoteLineKind;
 
 use crate::request::coverage::leaves::{Leaf, leaves};
 use crate::request::coverage::passage::Passage;
-use crate::request::coverage::telegraph::{write_telegraphic, write_whole};
+use crate::request::coverage::telegraph::{separate_sentences, write_telegraphic, write_whole};
 
 /// How prose is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -277,11 +277,16 @@ impl Open {
     /// Adds a sentence, or finishes the piece before it.
     fn push(&mut self, sentence: &str, is_code: bool, visit: &mut Visit<'_>) {
         let before = self.text.len();
+        let mut written = String::new();
         match self.style {
-            Style::Telegraphic if !is_code => write_telegraphic(sentence, &mut self.text),
+            Style::Telegraphic if !is_code => write_telegraphic(sentence, &mut written),
             Style::Telegraphic | Style::Sentences | Style::SingleSentences => {
-                write_whole(sentence, &mut self.text);
+                write_whole(sentence, &mut written);
             }
+        }
+        if !written.is_empty() {
+            separate_sentences(&mut self.text);
+            self.text.push_str(&written);
         }
         if before > 0 && self.text.len() > self.style.piece_len() {
             self.finish(before, visit);

@@ -120,12 +120,14 @@ fn push_word(word: &str, into: &mut String) {
     if word.is_empty() {
         return;
     }
-    separate(into);
+    if !into.is_empty() {
+        into.push(' ');
+    }
     into.push_str(word);
 }
 
-/// Appends the blank before another word or sentence; Chinese sentences have none between them.
-pub(super) fn separate(text: &mut String) {
+/// Appends the blank before another sentence; Chinese sentences have none between them.
+pub(super) fn separate_sentences(text: &mut String) {
     if !text.is_empty() && !text.ends_with(['。', '！', '？', '；']) {
         text.push(' ');
     }
@@ -165,6 +167,6 @@ mod tests {
 
     #[test]
     fn other_languages_are_left_alone() {
-        check("我 不 要 去 это не так", "我 不 要 去 это не так");
+        check("我 不 要 去。 это не так", "我 不 要 去。 это не так");
     }
 }

@@ -10,7 +10,7 @@ use ctx_types::{
 use crate::request::coverage::index::{Index, Making};
 use crate::request::coverage::passage::{ELSEWHERE, Passage, passages, write_prefix};
 use crate::request::coverage::pieces::Piece;
-use crate::request::coverage::telegraph::separate;
+use crate::request::coverage::telegraph::separate_sentences;
 use crate::request::excerpt::own_source;
 
 /// What a note is written from.
@@ -130,7 +130,7 @@ impl Line {
             if piece.key_len > 0 {
                 self.text.push(' ');
             } else {
-                separate(&mut self.text);
+                separate_sentences(&mut self.text);
             }
             self.cuts.push(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
         }

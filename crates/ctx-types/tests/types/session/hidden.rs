@@ -30,6 +30,21 @@ fn check(line: &str, hidden: &str, sent: &str) {
 }
 
 #[test]
+fn hides_messages_listed_in_summary() {
+    check("root(a(b(sS[a,b](c*))))", "a:s b:s", "s c");
+}
+
+#[test]
+fn ignores_disabled_summary() {
+    check("root(a(b(~sS[a,b](c*))))", "", "a b c");
+}
+
+#[test]
+fn skips_disabled_messages() {
+    check("root(a(~b(c*)))", "", "a c");
+}
+
+#[test]
 fn hides_inner_summary_and_its_messages() {
     check("root(a(b(sS[a,b](c(tS[s,c](d*))))))", "a:t b:t s:t c:t", "t d");
     check("root(a(b(sS[a,b](c(tS[s,a,b,c](d*))))))", "a:t b:t s:t c:t", "t d");
@@ -38,6 +53,11 @@ fn hides_inner_summary_and_its_messages() {
 #[test]
 fn hides_through_chain_of_summaries() {
     check("root(a(sS[a](b(tS[s,b](c(uS[t,c](d*)))))))", "a:u s:u b:u t:u c:u", "u d");
+}
+
+#[test]
+fn shows_inner_summary_if_outer_is_disabled() {
+    check("root(a(b(sS[a,b](c(~tS[s,c](d*))))))", "a:s b:s", "s c d");
 }
 
 #[test]
@@ -62,6 +82,18 @@ fn sends_both_overlapping_summaries() {
 }
 
 #[test]
+fn ignores_ids_outside_active_branch() {
+    check("root(a(b(sS[a,x,gone](c*)) x))", "a:s", "b s c");
+    check("root(a(sS[x](b*)) x)", "", "a s b");
+}
+
+#[test]
+fn shows_originals_on_other_branches() {
+    check("root(a(b(sS[a,b](c)) d*))", "", "a d");
+    check("root(a(b*(sS[a,b](c))))", "", "a b");
+}
+
+#[test]
 fn keeps_self_listing_summary_visible() {
     check("root(a(sS[a,s](b*)))", "a:s", "s b");
     check("root(a(sS[s](b*)))", "", "a s b");
@@ -83,6 +115,12 @@ fn accepts_summary_above_its_messages() {
 #[test]
 fn keeps_messages_hidden_under_hidden_summary() {
     check("root(vS[t](sS[a](a(tS[a](c*)))))", "s:v a:v t:v", "v c");
+}
+
+#[test]
+fn sends_no_message_of_empty_conversation() {
+    check("root*", "", "");
+    check("root*(a)", "", "");
 }
 
 /// `-` marks nodes that are not shown, `!` disabled nodes, and `:summary` hidden nodes.
