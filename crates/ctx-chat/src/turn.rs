@@ -243,6 +243,8 @@ struct Running<'a, 'w> {
     /// Index of the first message in this turn's tool loop.
     loop_start: usize,
     fit: Fit,
+    /// The message with the record of the request, for an append-only context.
+    recorded: Option<NodeId>,
     /// Reported diagnostics.
     told: Vec<Diagnostic>,
     end: TurnEnd,
@@ -268,6 +270,7 @@ impl<'a, 'w> Running<'a, 'w> {
             options: Options::default(),
             loop_start: 0,
             fit: Fit::default(),
+            recorded: None,
             told: Vec::new(),
             end: TurnEnd::default(),
         }
@@ -368,12 +371,14 @@ impl Running<'_, '_> {
                 .await
                 .map_err(|error| Stop::store(error, ""))?;
         }
+        let leaf = self.recorder.session().active_leaf_id().clone();
+        self.recorded = context.report.prefix.as_ref().map(|_| leaf);
         self.found(context.report.diagnostics.clone());
+        self.fit = Fit::new(self.chat.compression.as_ref(), &context, self.learned());
         self.end.report = Some(Box::new(std::mem::take(&mut context.report)));
         self.messages = std::mem::take(&mut context.messages);
         self.options = context.options();
         self.loop_start = turn_start(&self.messages);
-        self.fit = Fit::new(self.chat.compression.as_ref(), &context, self.learned());
         self.pair();
         Ok(())
     }

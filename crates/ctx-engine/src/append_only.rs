@@ -1,14 +1,14 @@
 //! Append-only contexts: a request repeats the previous one and adds to it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use ctx_pipeline::Run;
 use ctx_processors::{AppendOnly, LimiterResult, LoadedWindow};
 use ctx_types::{
-    Agent, Change, Fingerprint, GenerationKind, Message, NodeId, Phrase, PlannedBreak, PrefixMode,
-    PrefixReport, Role, SentMessage, SentPrefix, SentRecord, Session, SessionOp, Source, SourceKind,
-    StablePart, TokenFigure, Trust, TurnInput, Unstable, UserProfile, phrase,
+    Agent, CHAT_HISTORY, Change, Fingerprint, GenerationKind, Message, NodeId, Phrase, PlannedBreak,
+    PrefixMode, PrefixReport, PresetMessage, Role, SentMessage, SentPrefix, SentRecord, Session, SessionOp,
+    Source, SourceKind, StablePart, TokenFigure, Trust, TurnInput, Unstable, UserProfile, anchor_id, phrase,
 };
 
 use crate::assembly::{AssembleError, Assembly};
@@ -24,8 +24,18 @@ struct EarlierRequest {
     preset: Arc<str>,
     /// The part that this request repeats.
     prefix: Option<SentPrefix>,
+    /// Tokens of that part, with its files.
+    tokens: u64,
     /// Why it does not repeat everything.
     reason: Option<Phrase>,
+}
+
+/// A request that repeats the previous one.
+struct Continued {
+    run: Run,
+    tokens: TokenFigure,
+    /// Tokens of the part that it repeats.
+    sent_tokens: u64,
 }
 
 impl Assembly<'_> {
@@ -40,18 +50,16 @@ impl Assembly<'_> {
     /// Continues the previous request if it fits the budget; otherwise begins a new one.
     pub(crate) async fn run_append_only(mut self) -> Result<Context, AssembleError> {
         let preset = self.agent.preset_fingerprint();
-        let mut earlier = EarlierRequest { preset, prefix: None, reason: None };
+        let mut earlier = EarlierRequest { preset, prefix: None, tokens: 0, reason: None };
         if let Some(prefix) = self.session.sent_prefix(input_message(self.turn).as_ref()) {
-            if prefix.preset != earlier.preset {
-                earlier.reason = Some(phrase!("the preset changed"));
-            } else if let Some((run, tokens)) = self.continue_request(&prefix).await? {
-                earlier.reason.clone_from(&prefix.ended_by);
-                earlier.prefix = Some(prefix);
-                return Ok(self.finish_request(run, tokens, earlier));
-            } else if prefix.messages.is_empty() {
-                earlier.reason = prefix.ended_by;
-            } else {
-                earlier.reason = Some(phrase!("the conversation exceeds the budget"));
+            match self.continue_request(&prefix, &earlier.preset).await? {
+                Ok(Continued { run, tokens, sent_tokens }) => {
+                    earlier.reason.clone_from(&prefix.ended_by);
+                    earlier.tokens = sent_tokens;
+                    earlier.prefix = Some(prefix);
+                    return Ok(self.finish_request(run, tokens, earlier));
+                }
+                Err(reason) => earlier.reason = reason,
             }
         }
         let binds = self.model.capabilities.prefix_bound_reasoning;
@@ -60,18 +68,37 @@ impl Assembly<'_> {
         Ok(self.finish_request(run, tokens, earlier))
     }
 
-    /// Assembles what follows the prefix. `None` if it does not fit.
+    /// Repeats the prefix and adds to it, or returns why it cannot.
     async fn continue_request(
         &mut self,
         prefix: &SentPrefix,
-    ) -> Result<Option<(Run, TokenFigure)>, AssembleError> {
+        preset: &str,
+    ) -> Result<Result<Continued, Option<Phrase>>, AssembleError> {
         if prefix.messages.is_empty() {
-            return Ok(None);
+            return Ok(Err(prefix.ended_by.clone()));
         }
-        let (available, sent) = (self.budget.available, self.count(&prefix.messages));
+        if *prefix.preset != *preset {
+            return Ok(Err(Some(phrase!("the preset changed"))));
+        }
+        let sent = self.load_files(prefix).await?;
+        if let Some(source) = changed_file(prefix, &sent) {
+            return Ok(Err(Some(phrase!("a file of `{source}` changed", source))));
+        }
+        let continued = self.run_rest_of_request(prefix, sent).await?;
+        Ok(continued.ok_or_else(|| Some(phrase!("the conversation exceeds the budget"))))
+    }
+
+    /// Assembles what follows the prefix. `None` if it does not fit. `sent` has the messages of the prefix with
+    /// their files.
+    async fn run_rest_of_request(
+        &mut self,
+        prefix: &SentPrefix,
+        mut sent: Run,
+    ) -> Result<Option<Continued>, AssembleError> {
+        let (available, sent_tokens) = (self.budget.available, self.count(sent.draft.messages()));
         let left = match available {
             None => None,
-            Some(available) => match u64::from(available).checked_sub(sent) {
+            Some(available) => match u64::from(available).checked_sub(sent_tokens) {
                 Some(left) => u32::try_from(left).ok(),
                 None => return Ok(None),
             },
@@ -93,49 +120,50 @@ impl Assembly<'_> {
         if dropped > 0 || prefix.tail.len() > self.session.sent_len().saturating_sub(unloaded) {
             return Ok(None);
         }
-        let mut messages = self.load_attachments(prefix, &mut run).await?;
+        run.diagnostics.append(&mut sent.diagnostics);
+        run.draft.decide_all(sent.draft.decisions().iter().cloned());
+        let mut messages = sent.draft.take_messages();
         messages.append(&mut run.draft.take_messages());
         run.draft.set_messages(messages);
         let tokens = match tokens {
-            TokenFigure::Exact(tokens) => TokenFigure::Exact(tokens + sent),
-            TokenFigure::AtMost(tokens) => TokenFigure::AtMost(tokens + sent),
+            TokenFigure::Exact(tokens) => TokenFigure::Exact(tokens + sent_tokens),
+            TokenFigure::AtMost(tokens) => TokenFigure::AtMost(tokens + sent_tokens),
         };
-        Ok(Some((run, tokens)))
+        Ok(Some(Continued { run, tokens, sent_tokens }))
     }
 
-    async fn load_attachments(
-        &self,
-        prefix: &SentPrefix,
-        run: &mut Run,
-    ) -> Result<Vec<Message>, AssembleError> {
-        if prefix.messages.iter().all(|message| message.attachments.is_empty()) {
-            return Ok(prefix.messages.clone());
-        }
-        let mut sent = Run { blackboard: run.blackboard.clone(), ..Run::default() };
+    /// Runs the processors that load files, and later ones, for the messages of the prefix.
+    async fn load_files(&self, prefix: &SentPrefix) -> Result<Run, AssembleError> {
+        let mut sent = Run::default();
         sent.draft.set_messages(prefix.messages.clone());
         let from = limiter::attachments_from(self.agent.pipeline());
         self.agent.pipeline().run(&mut sent, self.inputs(&self.budget), from..).await?;
-        run.diagnostics.append(&mut sent.diagnostics);
-        run.draft.decide_all(sent.draft.decisions().iter().cloned());
-        Ok(sent.draft.take_messages())
+        Ok(sent)
     }
 
     fn finish_request(self, run: Run, tokens: TokenFigure, earlier: EarlierRequest) -> Context {
         let (session, turn) = (self.session, self.turn);
         let added = run.blackboard.get().map_or(Vec::new(), |UnloadedDraft(messages)| messages.clone());
         let lasting = added.iter().rposition(|message| !is_single_turn(message, turn));
-        let lasting = &added[..lasting.map_or(0, |last| last + 1)];
+        let (lasting, single_turn) = added.split_at(lasting.map_or(0, |last| last + 1));
         let repeated = earlier.prefix.as_ref().map_or(0, |prefix| prefix.messages.len());
-        let ended_by = added.get(lasting.len()).map(|message| Unstable {
+        let ended_by = single_turn.first().map(|message| Unstable {
             message: repeated + lasting.len(),
             source: message.source.clone(),
             reason: phrase!("this turn only"),
         });
         let stable = StablePart { messages: repeated + lasting.len(), ended_by };
-        let shared = earlier.prefix.as_ref().map_or(0, |prefix| self.count(&prefix.messages));
+        let shared = earlier.tokens;
         let total = self.count(run.draft.messages());
+        let mut sent = sent_messages(session, turn, lasting);
+        let loaded = run.draft.messages().get(repeated..).unwrap_or_default();
+        // A processor that changes the number of messages hides which file belongs to which message.
+        for (index, message) in lasting.iter().enumerate().filter(|_| loaded.len() == added.len()) {
+            if !message.attachments.is_empty() {
+                sent[index].set_files(&loaded[index]);
+            }
+        }
         let mut context = self.finish(run, tokens, Some(stable));
-        let sent = sent_messages(session, turn, lasting);
         let insertions = lasting.iter().zip(&sent).filter(|(_, sent)| sent.is_insertion());
         let insertions = insertions.map(|(message, _)| message.source.clone());
         context.report.prefix = Some(PrefixReport {
@@ -148,7 +176,7 @@ impl Assembly<'_> {
             insertions: if repeated == 0 { Vec::new() } else { insertions.collect() },
         });
         if !turn.preview && matches!(turn.kind, GenerationKind::Normal | GenerationKind::Continue) {
-            let record = record(session, earlier, sent);
+            let record = record(session, earlier, sent, single_turn);
             context.effects.push(store(session, &context.effects, &record));
         }
         context
@@ -176,14 +204,22 @@ fn sent_messages(session: &Session, turn: &TurnInput, messages: &[Message]) -> V
     messages.iter().map(&mut record).collect()
 }
 
-/// Records what follows the messages of earlier records.
-fn record(session: &Session, earlier: EarlierRequest, mut messages: Vec<SentMessage>) -> SentRecord {
-    let contained: HashSet<NodeId> = messages.iter().flat_map(|sent| sent.nodes.iter().cloned()).collect();
+/// Records what follows the messages of earlier records. A reply that this turn continues is not omitted.
+fn record(
+    session: &Session,
+    earlier: EarlierRequest,
+    mut messages: Vec<SentMessage>,
+    single_turn: &[Message],
+) -> SentRecord {
+    let continued = single_turn.iter().filter(|message| message.is_continuation_prefix);
+    let continued = continued.filter_map(|message| message.source.id.as_deref().map(NodeId::from));
+    let contained = messages.iter().flat_map(|sent| sent.nodes.iter().cloned()).chain(continued);
+    let contained: HashSet<NodeId> = contained.collect();
     let is_omitted = |id: &&NodeId| !contained.contains(*id);
     let EarlierRequest { preset, prefix, .. } = earlier;
     let Some(mut prefix) = prefix else {
         let first = first_contained(session, &contained);
-        return SentRecord { begins: Some(preset), first, messages, omitted: Vec::new() };
+        return SentRecord { begins: Some(preset), first, messages, ..SentRecord::default() };
     };
     let omitted: Vec<NodeId> = prefix.tail.iter().filter(is_omitted).cloned().collect();
     if prefix.inherited > 0 && prefix.inherited <= prefix.records.len() {
@@ -198,7 +234,19 @@ fn record(session: &Session, earlier: EarlierRequest, mut messages: Vec<SentMess
         first: prefix.first,
         messages: prefix.records,
         omitted: prefix.omitted,
+        ended_by: None,
     }
+}
+
+/// Returns the source of a message whose file is not as sent.
+fn changed_file(prefix: &SentPrefix, sent: &Run) -> Option<String> {
+    let loaded = sent.draft.messages();
+    if loaded.len() != prefix.records.len() {
+        return None;
+    }
+    let mut messages = prefix.records.iter().zip(loaded);
+    let (_, message) = messages.find(|(record, loaded)| !record.has_same_files(loaded))?;
+    Some(message.source.to_string())
 }
 
 /// Returns the oldest message from which on all messages are contained.
@@ -248,10 +296,20 @@ fn input_message(turn: &TurnInput) -> Option<Message> {
     input.map(|text| Message::new(Role::User, text.clone(), source))
 }
 
-/// Fingerprint of the files that write the text before the conversation.
-pub(crate) fn preset_fingerprint(agent: &Agent, profile: Option<&UserProfile>) -> Arc<str> {
+/// Fingerprint of what writes the text before the conversation. `moving` has the entries that move in it.
+pub(crate) fn preset_fingerprint(
+    agent: &Agent,
+    moving: &BTreeSet<usize>,
+    profile: Option<&UserProfile>,
+) -> Arc<str> {
+    let is_history = |entry: &&PresetMessage| {
+        entry.kind.as_deref().is_some_and(|kind| !kind.is_empty() && anchor_id(kind) == CHAT_HISTORY)
+    };
+    let entries = agent.preset_messages.iter().take_while(|entry| !is_history(entry)).enumerate();
+    let front: Vec<&PresetMessage> =
+        entries.filter(|(index, _)| !moving.contains(index)).map(|(_, entry)| entry).collect();
     let parts = [
-        serde_json::to_string(&agent.preset_messages),
+        serde_json::to_string(&front),
         serde_json::to_string(&agent.preset_groups),
         serde_json::to_string(&agent.name),
         serde_json::to_string(&agent.character),

@@ -85,7 +85,7 @@ impl CompiledAgent {
 
     /// Changes if text before the conversation can change.
     pub(crate) fn preset_fingerprint(&self) -> Arc<str> {
-        let compute = || preset_fingerprint(&self.agent, self.profile.as_ref());
+        let compute = || preset_fingerprint(&self.agent, &self.moving, self.profile.as_ref());
         self.preset_fingerprint.get_or_init(compute).clone()
     }
 

@@ -26,8 +26,7 @@ struct Prefix {
     insertions: HashMap<String, String>,
     /// Whether the prefix contains the input of the turn.
     has_input: bool,
-    /// Messages of the prefix that note what other messages say.
-    notes: Vec<Message>,
+    messages: Vec<Message>,
 }
 
 /// Parts of the conversation that no text is inserted into.
@@ -47,9 +46,9 @@ impl AppendOnly {
         let insertions = inserted.flat_map(|(message, _)| texts(message)).collect();
         let sent = prefix.records.iter().flat_map(|sent| sent.nodes.iter().cloned()).collect();
         let tail = prefix.tail.iter().cloned().collect();
-        let notes = prefix.messages.iter().filter(|message| message.note.is_some()).cloned().collect();
         let has_input = prefix.records.iter().any(|sent| sent.has_input);
-        let prefix = Prefix { tail, sent, insertions, has_input, notes };
+        let messages = prefix.messages.clone();
+        let prefix = Prefix { tail, sent, insertions, has_input, messages };
         Self { prefix: Some(Arc::new(prefix)), drops_reasoning: false }
     }
 
@@ -69,9 +68,9 @@ impl AppendOnly {
         self.prefix.as_ref().is_some_and(|prefix| prefix.sent.contains(id))
     }
 
-    /// Returns the messages of the prefix that note what other messages say.
-    pub(crate) fn notes(&self) -> &[Message] {
-        self.prefix.as_ref().map_or(&[], |prefix| &prefix.notes)
+    /// Returns the messages of the prefix, which are before the draft.
+    pub(crate) fn sent_messages(&self) -> &[Message] {
+        self.prefix.as_ref().map_or(&[], |prefix| &prefix.messages)
     }
 
     /// Removes the messages that the prefix contains, and those that nothing is inserted between.

@@ -1,6 +1,7 @@
 use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Decision, Message, Role, count_of, phrase};
 
+use crate::append_only::AppendOnly;
 use crate::join::{MessageJoiner, is_joinable};
 use crate::merge_consecutive_roles::may_join;
 use crate::separator;
@@ -32,7 +33,8 @@ impl TypedProcessor for ConvertSystemToUser {
 
     async fn run(&self, settings: &ConvertSettings, cx: &mut PipelineContext<'_>) -> ProcessorResult {
         let ConvertSettings { separator, scope } = settings;
-        let messages = cx.draft.messages().iter().enumerate();
+        let first = cx.blackboard.get::<AppendOnly>().map_or(0, |sent| sent.sent_messages().len());
+        let messages = (first..).zip(cx.draft.messages());
         let count = messages.filter(|(at, message)| scope.has(*at, message)).count();
         if count == 0 {
             return Ok(());
@@ -41,7 +43,7 @@ impl TypedProcessor for ConvertSystemToUser {
         let joining = MessageJoiner { separator, reason };
         let mut decisions: Vec<Decision> = Vec::new();
         let mut result: Vec<Message> = Vec::new();
-        for stretch in split_runs(cx.draft.take_messages(), *scope) {
+        for stretch in split_runs(cx.draft.take_messages(), first, *scope) {
             result.extend(joining.runs(stretch, may_join, &mut decisions));
         }
         cx.draft.set_messages(result);
@@ -79,10 +81,10 @@ impl Scope {
 }
 
 /// Splits the list between neighbors that had the same role.
-fn split_runs(messages: Vec<Message>, scope: Scope) -> Vec<Vec<Message>> {
+fn split_runs(messages: Vec<Message>, first: usize, scope: Scope) -> Vec<Vec<Message>> {
     let mut stretches: Vec<Vec<Message>> = Vec::new();
     let mut before: Option<Role> = None;
-    for (at, mut message) in messages.into_iter().enumerate() {
+    for (at, mut message) in (first..).zip(messages) {
         let role = message.role;
         if scope.has(at, &message) {
             message.role = Role::User;

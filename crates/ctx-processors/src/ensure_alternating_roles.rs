@@ -4,6 +4,7 @@ use ctx_pipeline::{
 };
 use ctx_types::{Message, Place, Role, Source, SourceKind, Trust, count_of};
 
+use crate::append_only::AppendOnly;
 use crate::settings::optional;
 use crate::transcription_processor::language;
 
@@ -32,6 +33,9 @@ impl TypedProcessor for EnsureAlternatingRoles {
 
     async fn run(&self, placeholders: &Placeholders, cx: &mut PipelineContext<'_>) -> ProcessorResult {
         let mut turns = Turns { previous: None, has_begun: !placeholders.start_with_user };
+        for sent in cx.blackboard.get::<AppendOnly>().map(AppendOnly::sent_messages).unwrap_or_default() {
+            turns.missing_before(sent);
+        }
         let messages = cx.draft.messages();
         let mut result: Vec<Message> = Vec::with_capacity(messages.len());
         for message in messages {

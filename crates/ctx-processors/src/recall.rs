@@ -124,7 +124,7 @@ fn build_answer(
 ) -> RecallAnswer {
     let (sent, noted) = (SentMessages::new(cx), Noted::of(cx.draft.messages()));
     let append_only = cx.blackboard.get::<AppendOnly>();
-    let earlier = Noted::of(append_only.map(AppendOnly::notes).unwrap_or_default());
+    let earlier = Noted::of(append_only.map(AppendOnly::sent_messages).unwrap_or_default());
     let is_noted = |at: usize, line: &str, taken: u64| {
         if path.id(at).is_some_and(|id| earlier.having(id, line).next().is_some()) {
             return true;

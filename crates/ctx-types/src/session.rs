@@ -27,7 +27,7 @@ pub use history::{History, HistoryEntry, HistoryError};
 pub use node::{Node, NodeMetadata, StoredToolCall};
 pub use op::{ActiveLeaf, FileNode, NodePatch, Patch, SessionError, SessionOp};
 pub use sent_messages::{OmissionReason, OmittedMessages};
-pub use sent_record::{SentFields, SentMessage, SentPrefix, SentRecord};
+pub use sent_record::{RecordEnd, SentFields, SentMessage, SentPrefix, SentRecord};
 
 use nodes::Slot;
 use tree::Tree;

@@ -61,6 +61,7 @@ impl Running<'_, '_> {
             return Err(if is_refused { TurnFailure::Filtered } else { TurnFailure::Blank }.into());
         }
         let (id, message) = self.store_reply(&reply).await?;
+        self.end_record().await.map_err(|error| Stop::store(error, ""))?;
         self.end.text = message.text().as_ref().into();
         self.end.answer = Some(id.clone());
         let calls = message.tool_calls.clone();

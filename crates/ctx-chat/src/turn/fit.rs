@@ -7,11 +7,13 @@ use ctx_compress::request::{
     UsageWatch, strategy,
 };
 use ctx_engine::Context;
-use ctx_types::{Message, Place, pending_start};
+use ctx_types::{Message, Place, RecordEnd, SentRecord, pending_start};
 use ctx_wire::Failure;
 
 use crate::learned::limit_of;
 use crate::model::AskFailure;
+use crate::step_label::StepLabel;
+use crate::store::StoreError;
 use crate::turn::outcome::{Stop, TurnFailure};
 use crate::turn::{RequestCompression, Running, TurnEvent, UsageLevel};
 
@@ -24,6 +26,10 @@ pub(super) struct Fit {
     compression: Option<RequestCompression>,
     /// What a refusal taught, until a smaller request shows that it was the size.
     lesson: Option<u64>,
+    /// Whether the next turn repeats the request, which a compression prevents.
+    is_append_only: bool,
+    /// Whether messages were compressed since the last answer.
+    is_compressed: bool,
 }
 
 impl Fit {
@@ -40,6 +46,8 @@ impl Fit {
             budget: least(compression.and_then(|compression| compression.token_budget).or(allowed), learned),
             compression: compression.cloned(),
             lesson: None,
+            is_append_only: context.report.prefix.is_some(),
+            is_compressed: false,
         }
     }
 
@@ -49,7 +57,12 @@ impl Fit {
     }
 
     /// Returns whether a request is above the trigger, and a pass over it was not in vain before.
+    ///
+    /// An append-only request is compressed only above the budget.
     fn is_due(&self, usage: &ContextUsage) -> bool {
+        if self.is_append_only && usage.used_tokens <= usage.total_budget {
+            return false;
+        }
         let config = self.compression.as_ref().map(|compression| &compression.config);
         let is_above = |config: &RequestConfig| {
             with_budget(config, usage.total_budget).is_above_trigger(usage.used_tokens)
@@ -122,6 +135,7 @@ impl Running<'_, '_> {
                 self.messages = compression.messages;
                 self.loop_start = compression.new_loop_start;
                 self.fit.watch.forget();
+                self.fit.is_compressed = true;
                 self.emit(TurnEvent::Compressed(Box::new(compression.report)));
                 return Ok(true);
             }
@@ -135,6 +149,16 @@ impl Running<'_, '_> {
             }
         }
         Ok(false)
+    }
+
+    /// Notes that the next turn cannot repeat a request that was compressed.
+    pub(super) async fn end_record(&mut self) -> Result<(), StoreError> {
+        let Some(id) = self.recorded.clone().filter(|_| std::mem::take(&mut self.fit.is_compressed)) else {
+            return Ok(());
+        };
+        let metadata = self.recorder.session().node(&id).and_then(|node| node.metadata.as_deref());
+        let op = SentRecord::ended_by(RecordEnd::Compressed).to_op(&id, metadata);
+        self.recorder.apply(StepLabel::KEEP_VARIABLES, op).await
     }
 
     /// The name under which is kept what is learned of the model of this turn.

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use ctx_engine::{Compile, CompiledAgent, Context, Dialect, Engine, Limits, Request, Switches, read_agent};
+use ctx_engine::{
+    Compile, CompiledAgent, Context, Dialect, Engine, Limits, Ports, Request, Switches, read_agent,
+};
 use ctx_types::{
-    Content, LoadedWorldbook, Node, NodeEdit, NodeId, NodeMetadata, Persist as _, Reader, Role, Session,
-    SessionOp, StoredToolCall, TurnInput, Worldbook,
+    Asset, AssetStore, Attachment, Change, Content, GenerationKind, LoadedWorldbook, Message, Node, NodeEdit,
+    NodeId, NodeMetadata, Persist as _, PortError, PortFuture, Reader, Role, Session, SessionOp, Source,
+    SourceKind, StoredAttachment, StoredToolCall, Trust, TurnInput, Worldbook,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -31,8 +34,18 @@ enum Step {
     Edit { back: usize },
     /// The user goes back to an earlier reply.
     Branch { back: usize },
-    /// The author edits an entry of the preset.
+    /// The author edits an entry at a depth.
     EditNote { word: usize },
+    /// The user writes a message with a file.
+    Attach,
+    /// The file changes.
+    ChangeFile,
+    /// The user writes a message, and the host adds a text for this turn only.
+    AddForThisTurn { word: usize },
+    /// A summary hides two messages.
+    Summarize { back: usize },
+    /// The newest reply is continued.
+    Continue,
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -44,7 +57,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::Regenerate),
         1 => (0_usize..12).prop_map(|back| Step::Edit { back }),
         1 => (0_usize..12).prop_map(|back| Step::Branch { back }),
-        1 => word.prop_map(|word| Step::EditNote { word }),
+        1 => word.clone().prop_map(|word| Step::EditNote { word }),
+        1 => Just(Step::Attach),
+        1 => Just(Step::ChangeFile),
+        1 => word.prop_map(|word| Step::AddForThisTurn { word }),
+        1 => (0_usize..12).prop_map(|back| Step::Summarize { back }),
+        1 => Just(Step::Continue),
     ];
     prop::collection::vec(step, 4..24)
 }
@@ -77,10 +95,20 @@ fn book() -> LoadedWorldbook {
     LoadedWorldbook { id: "b".into(), name: "b".into(), book: book.into(), is_global: true }
 }
 
+/// Returns the same text for each file.
+struct Files(String);
+
+impl AssetStore for Files {
+    fn load<'a>(&'a self, _: &'a Attachment, _: u64) -> PortFuture<'a, Result<Asset, PortError>> {
+        Box::pin(async { Ok(Asset::new(self.0.as_bytes())) })
+    }
+}
+
 /// A host that keeps one conversation.
 struct Host {
     session: Session,
     note: usize,
+    files: Files,
     nodes: usize,
     turns: u64,
     options: Options,
@@ -97,7 +125,9 @@ struct Options {
 
 impl Host {
     fn new(options: Options) -> Self {
-        Self { session: Session::new("s"), note: 0, nodes: 0, turns: 0, options, sent: BTreeMap::new() }
+        let files = Files("Plan 0".to_owned());
+        let session = Session::new("s");
+        Self { session, note: 0, files, nodes: 0, turns: 0, options, sent: BTreeMap::new() }
     }
 
     fn compiled(&self) -> CompiledAgent {
@@ -131,12 +161,18 @@ impl Host {
             turn.at_millis = Some(i64::try_from(turns).unwrap() * 61_000);
             turn.seed = turns;
             turn.context_tokens = Some(tokens);
+            // A model that sees images.
+            turn.model = Some("gpt-4o".into());
         })
     }
 
     /// Sends a request and checks it. Returns `None` if no request fits.
     fn send(&mut self, turn: TurnInput) -> Result<(), TestCaseError> {
-        let Ok(context) = self.compiled().assemble_blocking(&self.session, &turn) else { return Ok(()) };
+        let ports = Ports::default().with(|ports| ports.attachments.assets = Some(&self.files));
+        let compiled = self.compiled();
+        let Ok(context) = pollster::block_on(compiled.assemble_with(&self.session, &turn, ports)) else {
+            return Ok(());
+        };
         let prefix = context.report.prefix.clone().unwrap();
         let leaf = self.session.active_leaf_id().clone();
         let earlier = std::iter::once(&leaf)
@@ -144,7 +180,7 @@ impl Host {
             .find_map(|id| self.sent.get(id));
         if let Some((earlier, _)) = earlier.filter(|_| prefix.planned_break.is_none()) {
             for dialect in DIALECTS {
-                let (before, after) = (blocks(earlier, dialect), blocks(&context, dialect));
+                let (before, after) = (lasting_blocks(earlier, dialect), blocks(&context, dialect));
                 let shared = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
                 prop_assert!(
                     shared == before.len(),
@@ -152,6 +188,13 @@ impl Host {
                     before.get(shared),
                     after.get(shared)
                 );
+            }
+        }
+        if self.options.context_tokens == 0 {
+            let sent: Vec<_> = context.messages.iter().map(Message::text).collect();
+            for at in 0..self.session.sent_len() {
+                let text = self.session.sent_message(at).unwrap().text();
+                prop_assert!(sent.iter().any(|sent| sent.contains(&*text)), "{text} is missing: {sent:#?}");
             }
         }
         for op in context.effects.clone() {
@@ -179,40 +222,8 @@ impl Host {
                 let reply = format!("Reply {} about {}.", self.turns, words[0]);
                 self.append(Node::new(Role::Assistant, reply));
             }
-            Step::CallTool { word } => {
-                self.append(Node::new(Role::User, format!("Look up the {}.", WORDS[*word])));
-                let turn = self.turn();
-                self.send(turn)?;
-                let id = format!("c{}", self.turns);
-                let call = StoredToolCall {
-                    id: Some(id.as_str().into()),
-                    name: Some("find".into()),
-                    arguments: Some("{}".into()),
-                    ..StoredToolCall::default()
-                };
-                let mut node = Node::new(Role::Assistant, "");
-                node.tool_calls = vec![call];
-                self.append(node);
-                let mut result = Node::new(Role::Tool, format!("found {}", WORDS[*word]));
-                result.tool_call_id = Some(id.as_str().into());
-                self.append(result);
-                let turn = self.turn();
-                self.send(turn)?;
-                self.append(Node::new(Role::Assistant, "Found."));
-            }
-            Step::Regenerate => {
-                let leaf = self.session.active_leaf_id().clone();
-                let Some(parent) = self.session.node(&leaf).and_then(|node| node.parent_id.clone()) else {
-                    return Ok(());
-                };
-                let is_user = self.session.node(&parent).is_some_and(|node| node.role == Some(Role::User));
-                if is_user && self.sent.contains_key(&parent) {
-                    self.session.apply(&SessionOp::ActivateLeaf { id: parent }).unwrap();
-                    let turn = self.turn();
-                    self.send(turn)?;
-                    self.append(Node::new(Role::Assistant, "Another reply."));
-                }
-            }
+            Step::CallTool { word } => self.call_tool(*word)?,
+            Step::Regenerate => self.regenerate()?,
             Step::Edit { back } => {
                 let ids: Vec<NodeId> =
                     self.session.ancestors(self.session.active_leaf_id()).map(|(id, _)| id.clone()).collect();
@@ -234,9 +245,117 @@ impl Host {
                 }
             }
             Step::EditNote { word } => self.note = *word,
+            Step::Attach => self.attach()?,
+            Step::ChangeFile => self.files = Files(format!("Plan {}", self.turns)),
+            Step::AddForThisTurn { word } => self.add_for_this_turn(*word)?,
+            Step::Summarize { back } => self.summarize(*back),
+            Step::Continue => self.continue_reply()?,
         }
         Ok(())
     }
+
+    fn attach(&mut self) -> Result<(), TestCaseError> {
+        let mut node = Node::new(Role::User, "Look at the plan.");
+        node.attachments = vec![StoredAttachment {
+            id: Some("f1".into()),
+            name: Some("plan.png".into()),
+            mime_type: Some("image/png".into()),
+            path: Some("plan.png".into()),
+            ..StoredAttachment::default()
+        }];
+        self.append(node);
+        let turn = self.turn();
+        self.send(turn)?;
+        self.append(Node::new(Role::Assistant, "I see it."));
+        Ok(())
+    }
+
+    fn add_for_this_turn(&mut self, word: usize) -> Result<(), TestCaseError> {
+        self.append(Node::new(Role::User, format!("Look at the {}.", WORDS[word])));
+        let source = Source::new(SourceKind::Plugin, Trust::User).with_id("page");
+        let page = Message::new(Role::User, format!("A page about the {}.", WORDS[word]), source);
+        let turn = self.turn().with(|turn| turn.further = vec![page]);
+        self.send(turn)?;
+        self.append(Node::new(Role::Assistant, "It is on the page."));
+        Ok(())
+    }
+
+    fn summarize(&mut self, back: usize) {
+        let path: Vec<NodeId> =
+            self.session.ancestors(self.session.active_leaf_id()).map(|(id, _)| id.clone()).collect();
+        let hidden: Vec<NodeId> = path.iter().rev().skip(back).take(2).cloned().collect();
+        // The newest message stays.
+        if hidden.len() == 2 && back + 2 < path.len() {
+            self.nodes += 1;
+            let mut node = Node::new(Role::System, format!("Summary {}.", self.nodes));
+            let after = hidden[1].clone();
+            node.metadata = Some(Box::new(NodeMetadata {
+                is_compression_node: Some(true),
+                compressed_node_ids: hidden,
+                ..NodeMetadata::default()
+            }));
+            let node = Box::new(node.with_id(format!("n{}", self.nodes)));
+            self.session.apply(&SessionOp::Insert { after, node }).unwrap();
+        }
+    }
+
+    fn continue_reply(&mut self) -> Result<(), TestCaseError> {
+        let leaf = self.session.active_leaf_id().clone();
+        let reply = self.session.node(&leaf).filter(|node| node.role == Some(Role::Assistant));
+        if reply.is_some_and(|node| node.tool_calls.is_empty()) {
+            let turn = self.turn().with(|turn| turn.kind = GenerationKind::Continue);
+            self.send(turn)?;
+            let content = Content::Text(format!("A longer reply {}.", self.turns).into());
+            let edit = Box::new(NodeEdit::content(content));
+            self.session.apply(&SessionOp::Edit { id: leaf, edit }).unwrap();
+        }
+        Ok(())
+    }
+
+    fn call_tool(&mut self, word: usize) -> Result<(), TestCaseError> {
+        self.append(Node::new(Role::User, format!("Look up the {}.", WORDS[word])));
+        let turn = self.turn();
+        self.send(turn)?;
+        let id = format!("c{}", self.turns);
+        let call = StoredToolCall {
+            id: Some(id.as_str().into()),
+            name: Some("find".into()),
+            arguments: Some("{}".into()),
+            ..StoredToolCall::default()
+        };
+        let mut node = Node::new(Role::Assistant, "");
+        node.tool_calls = vec![call];
+        self.append(node);
+        let mut result = Node::new(Role::Tool, format!("found {}", WORDS[word]));
+        result.tool_call_id = Some(id.as_str().into());
+        self.append(result);
+        let turn = self.turn();
+        self.send(turn)?;
+        self.append(Node::new(Role::Assistant, "Found."));
+        Ok(())
+    }
+
+    fn regenerate(&mut self) -> Result<(), TestCaseError> {
+        let leaf = self.session.active_leaf_id().clone();
+        let Some(parent) = self.session.node(&leaf).and_then(|node| node.parent_id.clone()) else {
+            return Ok(());
+        };
+        let is_user = self.session.node(&parent).is_some_and(|node| node.role == Some(Role::User));
+        if is_user && self.sent.contains_key(&parent) {
+            self.session.apply(&SessionOp::ActivateLeaf { id: parent }).unwrap();
+            let turn = self.turn();
+            self.send(turn)?;
+            self.append(Node::new(Role::Assistant, "Another reply."));
+        }
+        Ok(())
+    }
+}
+
+/// Returns the parts of a request body before the text of this turn only.
+fn lasting_blocks(context: &Context, dialect: Dialect) -> Vec<Value> {
+    let mut context = context.clone();
+    context.messages.truncate(context.report.stable.as_ref().unwrap().messages);
+    blocks(&context, dialect)
 }
 
 /// Returns the parts of a request body that a provider caches, in order, without cache marks.
@@ -426,4 +545,117 @@ fn repeats_placeholders_between_messages() {
     };
     assert_eq!(texts(&first).len(), 4);
     assert_eq!(texts(&second)[..4], texts(&first));
+}
+
+/// Sends a request after each user message, and returns the texts of the requests.
+fn run_conversation(agent: &Value, stored: &[(Role, &str)]) -> Vec<Vec<String>> {
+    let bytes = agent.to_string();
+    let agent = read_agent(bytes.as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let with = Compile::default().with(|compile| {
+        compile.switches = Switches { enable: vec![], disable: vec!["merge-consecutive-roles".to_owned()] };
+    });
+    let compiled = ENGINE.compile(&agent.value, &with);
+    let mut session = Session::new("s");
+    let mut requests = Vec::new();
+    for (number, (role, text)) in stored.iter().enumerate() {
+        let parent = session.active_leaf_id().clone();
+        let node = Box::new(Node::new(*role, *text).with_id(format!("n{number}")));
+        session.apply(&SessionOp::Append { parent, node }).unwrap();
+        if *role == Role::User {
+            let context = compiled.assemble_blocking(&session, &TurnInput::default()).unwrap();
+            for op in &context.effects {
+                session.apply(op).unwrap();
+            }
+            let describe = |message: &Message| format!("{}: {}", message.role, message.text());
+            requests.push(context.messages.iter().map(describe).collect());
+        }
+    }
+    requests
+}
+
+#[test]
+fn sees_sent_messages_when_roles_alternate() {
+    let agent = json!({ "prefix": "append-only", "parameters": {
+        "processors": [{ "id": "ensure-alternating-roles", "enabled": true, "config": { "startWithUser": true } }],
+    }, "presetMessages": [
+        { "role": "system", "content": "Be kind." },
+        { "type": "chat_history" },
+    ] });
+    let stored =
+        [(Role::User, "Hello"), (Role::Assistant, "Hi"), (Role::User, "Bye"), (Role::User, "Are you there?")];
+    let requests = run_conversation(&agent, &stored);
+    insta::assert_snapshot!(requests[2].join("\n"), @"
+    system: Be kind.
+    user: Hello
+    assistant: Hi
+    user: Bye
+    assistant: OK.
+    user: Are you there?
+    ");
+}
+
+#[test]
+fn sees_sent_messages_when_system_messages_become_user_messages() {
+    let agent = json!({ "prefix": "append-only", "parameters": {
+        "processors": [{ "id": "convert-system-to-user", "enabled": true, "config": { "scope": "after_first" } }],
+    }, "presetMessages": [
+        { "role": "system", "content": "Be kind." },
+        { "type": "chat_history" },
+        { "role": "system", "content": "Answer to {{lastUserMessage}}.",
+          "injectionStrategy": { "type": "depth", "depth": 3 } },
+    ] });
+    let stored = [(Role::User, "Hello"), (Role::User, "Bye")];
+    let requests = run_conversation(&agent, &stored);
+    insta::assert_snapshot!(requests[1].join("\n"), @"
+    system: Be kind.
+    user: Answer to Hello.
+
+    ---
+
+    Hello
+    user: Answer to Bye.
+
+    ---
+
+    Bye
+    ");
+}
+
+#[test]
+fn begins_anew_after_a_damaged_record() {
+    let mut host = Host::new(Options { context_tokens: 0, merges: false, recalls: false });
+    host.run(&Step::Write { words: vec![0], is_stored: true }).unwrap();
+    let metadata = NodeMetadata::read(json!({ "sentRequest": { "messages": 3 } }), &mut Reader::new());
+    let edit = NodeEdit { metadata: Change::Set(Box::new(metadata)), ..NodeEdit::default() };
+    host.session.apply(&SessionOp::Edit { id: "n1".into(), edit: Box::new(edit) }).unwrap();
+    host.run(&Step::Write { words: vec![1], is_stored: true }).unwrap();
+    let (context, _) = &host.sent[&NodeId::from("n3")];
+    let planned = context.report.prefix.clone().unwrap().planned_break.unwrap();
+    assert_eq!(planned.reason.to_string(), "the record of the previous request is damaged");
+}
+
+#[test]
+fn begins_anew_after_a_file_changed() {
+    let mut host = Host::new(Options { context_tokens: 0, merges: false, recalls: false });
+    host.run(&Step::Attach).unwrap();
+    host.run(&Step::Write { words: vec![1], is_stored: true }).unwrap();
+    assert_eq!(host.sent[&NodeId::from("n3")].0.report.prefix.as_ref().unwrap().planned_break, None);
+    host.run(&Step::ChangeFile).unwrap();
+    host.run(&Step::Write { words: vec![1], is_stored: true }).unwrap();
+    let (context, _) = &host.sent[&NodeId::from("n5")];
+    let planned = context.report.prefix.clone().unwrap().planned_break.unwrap();
+    assert_eq!(planned.reason.to_string(), "a file of `history:n1` changed");
+}
+
+#[test]
+fn inserts_an_edited_note_as_a_new_version() {
+    let mut host = Host::new(Options { context_tokens: 0, merges: false, recalls: false });
+    host.run(&Step::Write { words: vec![0], is_stored: true }).unwrap();
+    host.run(&Step::EditNote { word: 3 }).unwrap();
+    host.run(&Step::Write { words: vec![0], is_stored: true }).unwrap();
+    let (context, _) = &host.sent[&NodeId::from("n3")];
+    assert_eq!(context.report.prefix.as_ref().unwrap().planned_break, None);
+    let notes: Vec<_> = context.messages.iter().map(Message::text).collect();
+    let notes = notes.iter().filter(|text| text.starts_with("Depth four")).map(|text| &text[24..]);
+    assert_eq!(notes.collect::<Vec<_>>(), ["basil", "lamp"]);
 }

@@ -37,6 +37,19 @@ pub struct SentRecord {
     /// Messages of the conversation that the request omitted, after `first`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub omitted: Vec<NodeId>,
+    /// Why the next request cannot repeat this one, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by: Option<RecordEnd>,
+}
+
+/// Why a recorded request cannot be repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RecordEnd {
+    /// The request was compressed after it was recorded.
+    Compressed,
+    /// The record cannot be read.
+    Damaged,
 }
 
 /// A message of a request.
@@ -52,6 +65,9 @@ pub struct SentMessage {
     /// Fingerprint of the messages and the input that it contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<Arc<str>>,
+    /// Fingerprint of the message with its loaded files, if it has files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<Arc<str>>,
     /// The message as sent, if it differs from the only message that it contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<Box<SentFields>>,
@@ -99,10 +115,15 @@ pub struct SentPrefix {
 }
 
 impl SentRecord {
-    /// Reads the record of a message.
+    /// Reads the record of a message. One that cannot be read is [`RecordEnd::Damaged`].
     pub fn from_node(node: &Node) -> Option<Self> {
         let value = node.metadata.as_ref()?.kept.get(KEY)?;
-        Self::deserialize(value).ok()
+        Some(Self::deserialize(value).unwrap_or_else(|_| Self::ended_by(RecordEnd::Damaged)))
+    }
+
+    /// Creates a record after which the next request begins anew.
+    pub fn ended_by(reason: RecordEnd) -> Self {
+        Self { ended_by: Some(reason), ..Self::default() }
     }
 
     /// Returns the operation that stores the record with a message. `metadata` is that of the message when the
@@ -113,6 +134,15 @@ impl SentRecord {
         metadata.kept.set(KEY, value);
         let edit = NodeEdit { metadata: Change::Set(Box::new(metadata)), ..NodeEdit::default() };
         SessionOp::Edit { id: id.clone(), edit: Box::new(edit) }
+    }
+}
+
+impl RecordEnd {
+    fn phrase(self) -> Phrase {
+        match self {
+            Self::Compressed => phrase!("the previous request was compressed"),
+            Self::Damaged => phrase!("the record of the previous request is damaged"),
+        }
     }
 }
 
@@ -130,8 +160,19 @@ impl SentMessage {
             nodes: nodes.iter().map(|(id, _)| id.clone()).collect(),
             has_input: input.is_some(),
             hash,
+            files: None,
             sent: (!is_same).then(|| Box::new(SentFields::new(message, parts().next()))),
         }
+    }
+
+    /// Records the message with its files, as loaded for the request.
+    pub fn set_files(&mut self, loaded: &Message) {
+        self.files = Some(fingerprint(std::iter::once(loaded)));
+    }
+
+    /// Returns whether the files of the message are as sent.
+    pub fn has_same_files(&self, loaded: &Message) -> bool {
+        self.files.as_ref().is_none_or(|sum| *sum == fingerprint(std::iter::once(loaded)))
     }
 
     /// Returns whether the message was inserted, so is not from the conversation.
@@ -266,6 +307,7 @@ fn fingerprint<'m>(messages: impl Iterator<Item = &'m Message>) -> Arc<str> {
         sum = sum.text(message.tool_call_id.as_deref().unwrap_or_default());
         for file in &message.attachments {
             sum = sum.text(&file.kept.to_string());
+            sum = file.loaded.iter().fold(sum, |sum, asset| sum.bytes(&asset.bytes));
         }
         if let Some(reasoning) = &message.reasoning {
             sum = sum.text(reasoning.text.as_deref().unwrap_or_default());
@@ -294,6 +336,9 @@ impl Session {
         let root = self.node(self.root_id()).map(|root| (self.root_id(), root));
         for (id, node) in self.ancestors(self.active_leaf_id()).chain(root) {
             if let Some(record) = SentRecord::from_node(node) {
+                if let Some(end) = record.ended_by {
+                    return Some(SentPrefix { ended_by: Some(end.phrase()), ..SentPrefix::default() });
+                }
                 let is_first = record.begins.is_some();
                 records.push((record, newer.clone()));
                 if is_first {
@@ -363,7 +408,7 @@ impl Session {
             let id = changed.nodes.first().map(ToString::to_string);
             prefix.ended_by = Some(match id {
                 Some(id) => phrase!("the conversation changed at `{id}`", id),
-                None => phrase!("the record is damaged"),
+                None => RecordEnd::Damaged.phrase(),
             });
         }
         prefix.records.truncate(kept);

@@ -7,6 +7,7 @@ use ctx_chat::{
     TurnOutcome, run_turn,
 };
 use ctx_compress::request::RequestConfig;
+use serde_json::json;
 
 use crate::room::{Bench, Room, block_on, ending, with_bench};
 use crate::server::{Answer, Server};
@@ -251,4 +252,39 @@ fn answers_after_more_tool_rounds_than_fit() {
         "{last}"
     );
     room.check_requests();
+}
+
+fn long_with(prefix: &str, answers: impl IntoIterator<Item = Answer>) -> Room {
+    let agent = json!({ "prefix": prefix, "presetMessages": [
+        { "role": "system", "content": "Be kind." },
+        { "type": "chat_history" },
+    ] });
+    let line = "The red umbrella stands in room 12 since the 3rd of May, said Lin to Robin. ".repeat(6);
+    Room::with(Server::script(answers), &agent).said(&[line.as_str(); 30])
+}
+
+#[test]
+fn an_append_only_request_is_compressed_only_above_the_budget() {
+    let turn = |prefix: &str, tokens: u64| {
+        let mut room = long_with(prefix, [Answer::text("In room 12.")]);
+        let end = room.turn("Where?", |chat| {
+            let token_budget = Some(tokens);
+            chat.compression = Some(RequestCompression { token_budget, ..RequestCompression::default() });
+        });
+        (end.usage.unwrap().used_tokens, room.told.iter().any(|told| told.starts_with("compressed")))
+    };
+    let (used, _) = turn("moving", 1_000_000);
+    let is_compressed = |prefix: &str| turn(prefix, used * 21 / 20).1;
+    assert!(is_compressed("moving"));
+    assert!(!is_compressed("append-only"));
+}
+
+#[test]
+fn a_compressed_append_only_request_is_not_repeated() {
+    let answers = [overflow(), Answer::text("In room 12."), Answer::text("Yes.")];
+    let mut room = long_with("append-only", answers);
+    room.turn("Where?", |_| ());
+    let report = room.turn("Really?", |_| ()).report.unwrap();
+    let planned = report.prefix.unwrap().planned_break.unwrap();
+    assert_eq!(planned.reason.to_string(), "the previous request was compressed");
 }
