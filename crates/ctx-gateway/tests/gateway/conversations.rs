@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::bytes::whole;
 use crate::house::{Got, House};
-use crate::server::{Answer, Server};
+use crate::server::{Answer, Received, Server};
 
 fn says(text: &str) -> Answer {
     let message = json!({ "role": "assistant", "content": text });
@@ -256,4 +256,22 @@ fn names_of_any_script_are_percent_encoded_in_headers() {
         let sent = house.provider.requests().pop().unwrap().messages();
         assert_eq!(sent.iter().filter(|(_, text)| text == "Hello").count(), 2, "{sent:?}");
     }
+}
+
+#[test]
+fn requests_of_an_append_only_agent_repeat_earlier_ones() {
+    let house = house(&["Hi.", "Fine.", "Bye."]);
+    let agent = "name: Ada\nprefix: append-only\npresetMessages:\n- {role: system, content: You are Ada.}\n\
+         - {type: chat_history}\n- {role: system, content: \"Answer to {{lastUserMessage}}.\", depth: 2}\n";
+    std::fs::write(house.folder.path().join("ada.yaml"), agent).unwrap();
+    for text in ["Hello", "How are you?", "Goodbye"] {
+        say(&house, text, &[]);
+    }
+    let requests = house.provider.requests();
+    assert_eq!(requests.len(), 3);
+    for pair in requests.windows(2) {
+        let [before, after] = [&pair[0], &pair[1]].map(Received::messages);
+        assert_eq!(before[..], after[..before.len()]);
+    }
+    assert!(sent(&house).contains(&"Answer to Hello.".to_owned()), "{:?}", sent(&house));
 }
