@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::GenerationKind;
+use ctx_types::{GenerationKind, PrefixMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,8 @@ pub(crate) struct TurnSettings {
     pub(crate) context_tokens: Option<u32>,
     pub(crate) reserve: Option<u32>,
     pub(crate) kind: Option<String>,
+    /// Prefix mode: `moving`, `append-only` or `auto`. Default: the agent's.
+    pub(crate) prefix: Option<String>,
 }
 
 impl TurnSettings {
@@ -29,6 +31,14 @@ impl TurnSettings {
         match self.kind.as_deref() {
             None | Some("") => Some(GenerationKind::default()),
             Some(name) => GenerationKind::ALL.into_iter().find(|kind| kind.as_str() == name),
+        }
+    }
+
+    /// Returns the prefix mode, if set. `Err` with its name if unknown.
+    pub(crate) fn prefix_mode(&self) -> Result<Option<PrefixMode>, &str> {
+        match self.prefix.as_deref() {
+            None | Some("") => Ok(None),
+            Some(name) => PrefixMode::parse(name).map(Some).ok_or(name),
         }
     }
 }

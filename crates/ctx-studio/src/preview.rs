@@ -321,6 +321,9 @@ pub(crate) fn options(turn: &TurnSettings) -> Result<TurnOptions, Refusal> {
         let kind = turn.kind.clone().unwrap_or_default();
         Refusal::malformed(phrase!("unknown generation kind `{kind}`", kind))
     })?;
+    let prefix = turn
+        .prefix_mode()
+        .map_err(|prefix| Refusal::malformed(phrase!("unknown prefix mode `{prefix}`", prefix)))?;
     let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     Ok(TurnOptions {
         input: given(&turn.input),
@@ -331,6 +334,7 @@ pub(crate) fn options(turn: &TurnSettings) -> Result<TurnOptions, Refusal> {
         context_tokens: turn.context_tokens,
         reserve: turn.reserve,
         kind,
+        prefix,
         config: ConfigOptions::default(),
         ..TurnOptions::default()
     })

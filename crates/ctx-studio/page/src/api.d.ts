@@ -1047,6 +1047,8 @@ export interface TurnSettings {
   contextTokens?: number;
   reserve?: number;
   kind?: string;
+  /** Prefix mode: `moving`, `append-only` or `auto`. Default: the agent's. */
+  prefix?: string;
 }
 
 /** Response of GET `conversations/{f}/turn?turn=&from=`: the latest turn with the text that the page does not

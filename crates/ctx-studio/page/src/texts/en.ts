@@ -107,6 +107,13 @@ export const en = {
   model: "Model",
   budget: "Budget",
   reserve: "Reserve",
+  prefix: "Prefix",
+  asInAgent: "as in the agent",
+  prefixHelp: {
+    moving: "Texts move each turn.",
+    "append-only": "Repeats the previous request.",
+    auto: "append-only with a prefix cache.",
+  } as Record<string, string>,
   seed: "Seed",
   at: "Time",
   now: "Now",

@@ -107,6 +107,13 @@ export const zh: Texts = {
   model: "模型",
   budget: "预算",
   reserve: "回复预留",
+  prefix: "前缀",
+  asInAgent: "与智能体相同",
+  prefixHelp: {
+    moving: "文本的位置每轮移动。",
+    "append-only": "重复上一次请求。",
+    auto: "有前缀缓存时为 append-only。",
+  },
   seed: "随机种子",
   at: "时间",
   now: "现在",
