@@ -163,6 +163,26 @@ pub(crate) struct StableView {
     pub(crate) reason: Option<String>,
 }
 
+/// The part of an append-only request that repeats the previous request.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PrefixView {
+    /// Number of repeated messages.
+    pub(crate) messages: usize,
+    pub(crate) tokens: u64,
+    /// Missing if the request repeats the whole previous request, or if there is no previous request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) planned_break: Option<BreakView>,
+}
+
+/// A planned break: the request does not repeat the whole previous request.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct BreakView {
+    pub(crate) reason: String,
+    /// Tokens that the provider reads without its cache.
+    pub(crate) tokens: u64,
+}
+
 /// A decision about a message: sent, moved, merged, or dropped, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub(crate) struct DecisionView {
@@ -203,6 +223,9 @@ pub(crate) struct Preview {
     pub(crate) usage: UsageView,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stable: Option<StableView>,
+    /// Missing unless the request is append-only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) prefix: Option<PrefixView>,
     pub(crate) decisions: Listed<DecisionView>,
     pub(crate) stages: Listed<StageView>,
     pub(crate) findings: Listed<Finding>,

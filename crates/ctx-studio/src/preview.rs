@@ -182,7 +182,8 @@ pub(crate) fn preview(
         Err(error) => return Err(error.into()),
     };
     let said = |found: &[ctx_types::Diagnostic]| said(server, language, &sources, found);
-    let (mut lists, mut usage, mut stable) = (Lists::default(), UsageView::default(), None);
+    let (mut lists, mut usage) = (Lists::default(), UsageView::default());
+    let (mut stable, mut prefix) = (None, None);
     let mut pointers = BTreeMap::new();
     match &context {
         None => lists.findings = said(&turn.settings().1),
@@ -196,6 +197,7 @@ pub(crate) fn preview(
             lists.entry_tokens = figures::entries(context, &shares, &pointers);
             usage = figures::usage(context, &shares);
             stable = figures::stable(language, context);
+            prefix = figures::prefix(language, context);
         }
     }
     let before = asked.have.as_deref().and_then(|id| server.previews.get(id).ok());
@@ -205,6 +207,7 @@ pub(crate) fn preview(
         since: before.as_ref().map(|before| before.id.clone()),
         usage,
         stable,
+        prefix,
         decisions: lists::since(known.map(|known| known.decisions.as_slice()), &lists.decisions),
         stages: lists::since(known.map(|known| known.stages.as_slice()), &lists.stages),
         findings: lists::since(known.map(|known| known.findings.as_slice()), &lists.findings),

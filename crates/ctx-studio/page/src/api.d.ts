@@ -69,6 +69,13 @@ export interface BranchView {
   after?: string;
 }
 
+/** A planned break: the request does not repeat the whole previous request. */
+export interface BreakView {
+  reason: string;
+  /** Tokens that the provider reads without its cache. */
+  tokens: number;
+}
+
 /** Request of POST `conversations/{f}/turn/call`. */
 export interface CallVerdict {
   /** Id of the tool call. */
@@ -643,6 +650,15 @@ export interface PipelineView {
   findings: Finding[];
 }
 
+/** The part of an append-only request that repeats the previous request. */
+export interface PrefixView {
+  /** Number of repeated messages. */
+  messages: number;
+  tokens: number;
+  /** Missing if the request repeats the whole previous request, or if there is no previous request. */
+  plannedBreak?: BreakView;
+}
+
 /** Response of POST `preview`. */
 export interface Preview {
   id: string;
@@ -651,6 +667,8 @@ export interface Preview {
   since?: string;
   usage: UsageView;
   stable?: StableView;
+  /** Missing unless the request is append-only. */
+  prefix?: PrefixView;
   /** All items of a list, or the splices that convert an earlier preview's list. */
   decisions: DecisionView[] | { splices: { at: number; remove: number; insert: DecisionView[]; }[]; total: number; };
   /** All items of a list, or the splices that convert an earlier preview's list. */

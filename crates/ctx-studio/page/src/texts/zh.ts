@@ -281,6 +281,10 @@ export const zh: Texts = {
   cached: (messages, tokens) =>
     `前 ${messages} 条消息${tokens === undefined ? "" : `（${tokens} Token）`}下一轮不变，可命中缓存。`,
   nothingCached: "下一轮没有可命中缓存的消息。",
+  repeats: (messages, tokens) => `重复上一次请求的 ${messages} 条消息（${tokens} Token）。`,
+  repeatsNothing: "从本轮开始一个前缀，之后的每一轮都会重复。",
+  repeatedUpToHere: "以上重复上一次请求",
+  newPrefix: (reason, tokens) => `本轮开始新的前缀：${reason}。重新读取 ${tokens} Token。`,
   noText: "没有文本",
   cut: "后面的内容未显示。",
   sources: (count) => `${count} 个来源`,
