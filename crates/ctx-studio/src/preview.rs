@@ -27,6 +27,7 @@ pub(crate) use compare::compared;
 pub(crate) use conversations::Conversations;
 use lists::Lists;
 pub(crate) use pipeline::pipeline;
+pub(crate) use rows::{joined_name, kind};
 pub(crate) use scan::scan;
 pub(crate) use texts::{body, life, pieces, rows};
 

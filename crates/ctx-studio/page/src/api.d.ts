@@ -232,6 +232,8 @@ export interface ConversationView {
   /** Index of the first item of `rows` among them. */
   from: number;
   rows: MessageView[];
+  /** Texts that append-only requests inserted next to `rows`, in order. */
+  inserted?: InsertedText[];
   /** Names of operations to undo, latest first. */
   undo: string[];
   /** Names of operations to redo. */
@@ -519,6 +521,19 @@ export interface ImportedFile {
 export interface InfeasibleView {
   parts: UsagePart[];
   message: string;
+}
+
+/** A text of an append-only request that is not from the conversation. Later requests repeat it. */
+export interface InsertedText {
+  /** Id of the message that follows. Missing at the end of the conversation. */
+  before?: string;
+  /** Kind of the source: `preset`, `worldbook`, … */
+  source: string;
+  /** Display name of the entry. */
+  name: string;
+  tokens: number;
+  text: string;
+  isCut?: boolean;
 }
 
 /** A change of a message by a processor. */
