@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::GenerationKind;
+use ctx_types::{GenerationKind, PrefixMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,8 @@ pub(crate) struct TurnSettings {
     pub(crate) context_tokens: Option<u32>,
     pub(crate) reserve: Option<u32>,
     pub(crate) kind: Option<String>,
+    /// Prefix mode: `moving`, `append-only` or `auto`. Default: the agent's.
+    pub(crate) prefix: Option<String>,
 }
 
 impl TurnSettings {
@@ -29,6 +31,14 @@ impl TurnSettings {
         match self.kind.as_deref() {
             None | Some("") => Some(GenerationKind::default()),
             Some(name) => GenerationKind::ALL.into_iter().find(|kind| kind.as_str() == name),
+        }
+    }
+
+    /// Returns the prefix mode, if set. `Err` with its name if unknown.
+    pub(crate) fn prefix_mode(&self) -> Result<Option<PrefixMode>, &str> {
+        match self.prefix.as_deref() {
+            None | Some("") => Ok(None),
+            Some(name) => PrefixMode::parse(name).map(Some).ok_or(name),
         }
     }
 }
@@ -153,6 +163,26 @@ pub(crate) struct StableView {
     pub(crate) reason: Option<String>,
 }
 
+/// The part of an append-only request that repeats the previous request.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PrefixView {
+    /// Number of repeated messages.
+    pub(crate) messages: usize,
+    pub(crate) tokens: u64,
+    /// Missing if the request repeats the whole previous request, or if there is no previous request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) planned_break: Option<BreakView>,
+}
+
+/// A planned break: the request does not repeat the whole previous request.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct BreakView {
+    pub(crate) reason: String,
+    /// Tokens that the provider reads without its cache.
+    pub(crate) tokens: u64,
+}
+
 /// A decision about a message: sent, moved, merged, or dropped, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub(crate) struct DecisionView {
@@ -193,6 +223,9 @@ pub(crate) struct Preview {
     pub(crate) usage: UsageView,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stable: Option<StableView>,
+    /// Missing unless the request is append-only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) prefix: Option<PrefixView>,
     pub(crate) decisions: Listed<DecisionView>,
     pub(crate) stages: Listed<StageView>,
     pub(crate) findings: Listed<Finding>,

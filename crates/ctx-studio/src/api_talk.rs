@@ -19,6 +19,9 @@ pub(crate) struct ConversationView {
     /// Index of the first item of `rows` among them.
     pub(crate) from: usize,
     pub(crate) rows: Vec<MessageView>,
+    /// Texts that append-only requests inserted next to `rows`, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) inserted: Vec<InsertedText>,
     /// Names of operations to undo, latest first.
     pub(crate) undo: Vec<String>,
     /// Names of operations to redo.
@@ -28,6 +31,23 @@ pub(crate) struct ConversationView {
     pub(crate) fixed: Option<String>,
     /// Whether the file is a list of messages, which can be converted to a session.
     pub(crate) is_list: bool,
+}
+
+/// A text of an append-only request that is not from the conversation. Later requests repeat it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InsertedText {
+    /// Id of the message that follows. Missing at the end of the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<String>,
+    /// Kind of the source: `preset`, `worldbook`, …
+    pub(crate) source: String,
+    /// Display name of the entry.
+    pub(crate) name: String,
+    pub(crate) tokens: u64,
+    pub(crate) text: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_cut: bool,
 }
 
 /// A message of the active branch.

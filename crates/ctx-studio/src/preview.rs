@@ -27,6 +27,7 @@ pub(crate) use compare::compared;
 pub(crate) use conversations::Conversations;
 use lists::Lists;
 pub(crate) use pipeline::pipeline;
+pub(crate) use rows::{joined_name, kind};
 pub(crate) use scan::scan;
 pub(crate) use texts::{body, life, pieces, rows};
 
@@ -182,7 +183,8 @@ pub(crate) fn preview(
         Err(error) => return Err(error.into()),
     };
     let said = |found: &[ctx_types::Diagnostic]| said(server, language, &sources, found);
-    let (mut lists, mut usage, mut stable) = (Lists::default(), UsageView::default(), None);
+    let (mut lists, mut usage) = (Lists::default(), UsageView::default());
+    let (mut stable, mut prefix) = (None, None);
     let mut pointers = BTreeMap::new();
     match &context {
         None => lists.findings = said(&turn.settings().1),
@@ -196,6 +198,7 @@ pub(crate) fn preview(
             lists.entry_tokens = figures::entries(context, &shares, &pointers);
             usage = figures::usage(context, &shares);
             stable = figures::stable(language, context);
+            prefix = figures::prefix(language, context);
         }
     }
     let before = asked.have.as_deref().and_then(|id| server.previews.get(id).ok());
@@ -205,6 +208,7 @@ pub(crate) fn preview(
         since: before.as_ref().map(|before| before.id.clone()),
         usage,
         stable,
+        prefix,
         decisions: lists::since(known.map(|known| known.decisions.as_slice()), &lists.decisions),
         stages: lists::since(known.map(|known| known.stages.as_slice()), &lists.stages),
         findings: lists::since(known.map(|known| known.findings.as_slice()), &lists.findings),
@@ -321,6 +325,9 @@ pub(crate) fn options(turn: &TurnSettings) -> Result<TurnOptions, Refusal> {
         let kind = turn.kind.clone().unwrap_or_default();
         Refusal::malformed(phrase!("unknown generation kind `{kind}`", kind))
     })?;
+    let prefix = turn
+        .prefix_mode()
+        .map_err(|prefix| Refusal::malformed(phrase!("unknown prefix mode `{prefix}`", prefix)))?;
     let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     Ok(TurnOptions {
         input: given(&turn.input),
@@ -331,6 +338,7 @@ pub(crate) fn options(turn: &TurnSettings) -> Result<TurnOptions, Refusal> {
         context_tokens: turn.context_tokens,
         reserve: turn.reserve,
         kind,
+        prefix,
         config: ConfigOptions::default(),
         ..TurnOptions::default()
     })

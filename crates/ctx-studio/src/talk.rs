@@ -3,6 +3,7 @@
 
 mod attached;
 mod compressing;
+mod inserted;
 mod path;
 mod steps;
 mod stored;

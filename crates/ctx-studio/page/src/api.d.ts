@@ -69,6 +69,13 @@ export interface BranchView {
   after?: string;
 }
 
+/** A planned break: the request does not repeat the whole previous request. */
+export interface BreakView {
+  reason: string;
+  /** Tokens that the provider reads without its cache. */
+  tokens: number;
+}
+
 /** Request of POST `conversations/{f}/turn/call`. */
 export interface CallVerdict {
   /** Id of the tool call. */
@@ -225,6 +232,8 @@ export interface ConversationView {
   /** Index of the first item of `rows` among them. */
   from: number;
   rows: MessageView[];
+  /** Texts that append-only requests inserted next to `rows`, in order. */
+  inserted?: InsertedText[];
   /** Names of operations to undo, latest first. */
   undo: string[];
   /** Names of operations to redo. */
@@ -514,6 +523,19 @@ export interface InfeasibleView {
   message: string;
 }
 
+/** A text of an append-only request that is not from the conversation. Later requests repeat it. */
+export interface InsertedText {
+  /** Id of the message that follows. Missing at the end of the conversation. */
+  before?: string;
+  /** Kind of the source: `preset`, `worldbook`, … */
+  source: string;
+  /** Display name of the entry. */
+  name: string;
+  tokens: number;
+  text: string;
+  isCut?: boolean;
+}
+
 /** A change of a message by a processor. */
 export interface LifeEvent {
   stage: string;
@@ -643,6 +665,15 @@ export interface PipelineView {
   findings: Finding[];
 }
 
+/** The part of an append-only request that repeats the previous request. */
+export interface PrefixView {
+  /** Number of repeated messages. */
+  messages: number;
+  tokens: number;
+  /** Missing if the request repeats the whole previous request, or if there is no previous request. */
+  plannedBreak?: BreakView;
+}
+
 /** Response of POST `preview`. */
 export interface Preview {
   id: string;
@@ -651,6 +682,8 @@ export interface Preview {
   since?: string;
   usage: UsageView;
   stable?: StableView;
+  /** Missing unless the request is append-only. */
+  prefix?: PrefixView;
   /** All items of a list, or the splices that convert an earlier preview's list. */
   decisions: DecisionView[] | { splices: { at: number; remove: number; insert: DecisionView[]; }[]; total: number; };
   /** All items of a list, or the splices that convert an earlier preview's list. */
@@ -1047,6 +1080,8 @@ export interface TurnSettings {
   contextTokens?: number;
   reserve?: number;
   kind?: string;
+  /** Prefix mode: `moving`, `append-only` or `auto`. Default: the agent's. */
+  prefix?: string;
 }
 
 /** Response of GET `conversations/{f}/turn?turn=&from=`: the latest turn with the text that the page does not

@@ -11,7 +11,9 @@ use ctx_types::{LogLevel, Phrase, SourceKind, phrase};
 
 use super::rows::{entry, root};
 use super::{KeptRow, Shown};
-use crate::api_preview::{DecisionView, InfeasibleView, StableView, StageView, UsagePart, UsageView};
+use crate::api_preview::{
+    BreakView, DecisionView, InfeasibleView, PrefixView, StableView, StageView, UsagePart, UsageView,
+};
 use crate::server::Server;
 
 /// How many decisions are told.
@@ -78,6 +80,15 @@ pub(super) fn stable(language: Language, context: &Context) -> Option<StableView
         language.say(&phrase!("{source}: {reason}", source, reason = end.reason))
     });
     Some(StableView { messages: stable.messages, tokens, reason })
+}
+
+/// Describes what the request repeats of the previous one.
+pub(super) fn prefix(language: Language, context: &Context) -> Option<PrefixView> {
+    let prefix = context.report.prefix.as_ref()?;
+    let planned_break = prefix.planned_break.as_ref();
+    let planned_break = planned_break
+        .map(|planned| BreakView { reason: language.say(&planned.reason), tokens: planned.tokens });
+    Some(PrefixView { messages: prefix.messages, tokens: prefix.tokens, planned_break })
 }
 
 /// Lists what was decided, each with the rows that it is about.

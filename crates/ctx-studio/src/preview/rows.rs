@@ -58,7 +58,7 @@ pub(super) fn name(source: &Source) -> String {
 }
 
 /// Returns what most bytes of a message come from, where it was joined of several.
-fn kind(message: &Message, segments: &[Segment]) -> SourceKind {
+pub(crate) fn kind(message: &Message, segments: &[Segment]) -> SourceKind {
     if message.source.kind != SourceKind::Merged {
         return message.source.kind;
     }
@@ -72,7 +72,7 @@ fn kind(message: &Message, segments: &[Segment]) -> SourceKind {
 }
 
 /// Names what a message was joined of.
-fn joined_name(message: &Message, segments: &[Segment]) -> String {
+pub(crate) fn joined_name(message: &Message, segments: &[Segment]) -> String {
     if message.source.kind != SourceKind::Merged {
         return name(&message.source);
     }

@@ -6,11 +6,12 @@ use ctx_tokens::Counter;
 use ctx_types::{Attachment, DisplayNode, DisplayState, HistoryEntry, NodeId, Session, display_path};
 
 use super::Known;
+use super::inserted::inserted;
 use crate::api_talk::{BranchView, ConversationView, MessageState, MessageView, SummaryFigures};
 
 /// How many messages are told at once, and how much of each.
 const MAX_ROWS: usize = 200;
-const MAX_TEXT: usize = 32 << 10;
+pub(super) const MAX_TEXT: usize = 32 << 10;
 
 /// How many steps are named.
 const MAX_STEPS: usize = 20;
@@ -51,6 +52,17 @@ pub(crate) fn view(known: &Known, asked: &Asked, language: Language) -> Conversa
     let from = about.map_or(from, around);
     let rows = shown.iter().skip(from).take(MAX_ROWS);
     let rows = rows.map(|(place, node)| row(session, place + 1, node)).collect();
+    let next = |id: &Option<String>| {
+        let place = id.as_deref().and_then(|id| session.depth(id)?.checked_sub(1)).unwrap_or(all.len());
+        shown.partition_point(|(other, _)| *other < place)
+    };
+    let to = total.min(from + MAX_ROWS);
+    let inserted = inserted(session).into_iter().filter_map(|mut text| {
+        let next = next(&text.before);
+        text.before = shown.get(next).map(|(_, node)| node.id.to_string());
+        let is_here = (from..to).contains(&next) || next == total && to == total;
+        is_here.then_some(text)
+    });
     let fixed = known.file.refusal().map(|reason| language.say(&reason));
     let steps = |all: &[std::sync::Arc<HistoryEntry>]| {
         all.iter().rev().take(MAX_STEPS).map(|entry| entry.label.to_string()).collect()
@@ -60,6 +72,7 @@ pub(crate) fn view(known: &Known, asked: &Asked, language: Language) -> Conversa
         total,
         from,
         rows,
+        inserted: inserted.collect(),
         undo: steps(known.file.history.undoable()),
         redo: steps(known.file.history.redoable()),
         is_list: known.file.is_list(),

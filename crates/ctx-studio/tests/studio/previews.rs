@@ -102,6 +102,19 @@ fn a_preview_is_what_assemble_makes() {
 }
 
 #[test]
+fn shows_prefix_of_append_only_preview() {
+    let place = folder();
+    let server = start(&place);
+    let mut asked = asked(&server, "agent.yaml", "chat.json");
+    assert_eq!(server.ask("POST", "/api/preview", &asked).good().get("prefix"), None);
+    asked["turn"]["prefix"] = json!("append-only");
+    let preview = server.ask("POST", "/api/preview", &asked).good();
+    assert_eq!(preview["prefix"], json!({ "messages": 0, "tokens": 0 }), "no request was sent yet");
+    asked["turn"]["prefix"] = json!("other");
+    server.ask("POST", "/api/preview", &asked).refused(400);
+}
+
+#[test]
 fn previews_of_the_fixtures_are_what_assemble_makes() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let place = tempfile::tempdir().unwrap();

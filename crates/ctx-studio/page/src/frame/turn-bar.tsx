@@ -8,10 +8,13 @@ import { Menu } from "../ui/menu";
 import { Field, Select } from "../ui/field";
 import { Meter } from "./meter";
 
+const PREFIX_MODES = ["moving", "append-only", "auto"];
+
 export function TurnBar() {
   const [isOpen, setOpen] = useState(false);
   const { conversation, profile, worldbooks } = inputs.value;
   const settings = turn.value;
+  const prefix = settings.prefix ?? "";
   const none = { value: "", label: t().none };
   const options = (...kinds: Parameters<typeof filesOf>) => [
     none,
@@ -52,7 +55,7 @@ export function TurnBar() {
           testId="profile"
         />
         {books.length > 0 && (
-          <span class="field normal">
+          <span class="field">
             <span class="label" id="books-label">
               {t().worldbooks}
             </span>
@@ -102,6 +105,14 @@ export function TurnBar() {
           value={settings.reserve}
           set={(reserve) => setTurn({ reserve })}
           testId="reserve"
+        />
+        <Select
+          label={t().prefix}
+          value={prefix}
+          options={["", ...PREFIX_MODES].map((mode) => ({ value: mode, label: mode || t().asInAgent }))}
+          help={t().prefixHelp[prefix]}
+          onChange={(prefix) => setTurn({ prefix })}
+          testId="prefix"
         />
         <NumberField label={t().seed} value={settings.seed} set={(seed) => setTurn({ seed })} testId="seed" />
         <span class="at">

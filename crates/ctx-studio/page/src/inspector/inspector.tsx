@@ -8,6 +8,7 @@ import { BodyTab } from "./body-tab";
 import { Decisions } from "./decisions";
 import { FindingList } from "./finding-list";
 import { Messages } from "./messages";
+import { PrefixNote } from "./prefix-note";
 import { Stages, SwitchesNote } from "./stages";
 import { inspectorTab, type InspectorTab } from "./state";
 
@@ -52,6 +53,7 @@ export function Inspector({ isAlone }: { isAlone?: boolean }) {
             <span>{shown.infeasible.message}</span>
           </p>
         )}
+        <PrefixNote />
         {inspectorTab.value === "findings" ? (
           <FindingList findings={allFindings.value} file={file} hasPlaces emptyText={t().noFindings} />
         ) : !shown ? (

@@ -37,28 +37,53 @@ export function Messages({ shown }: { shown: Shown }) {
       </div>
       {rows.length === 0 && <p class="empty soft">{t().nothingSent}</p>}
       <Paged count={rows.length} label={t().tabs.messages}>
-        {(from, to) => <List rows={rows.slice(from, to)} shown={shown} before={from} />}
+        {(from, to) => (
+          <List rows={rows.slice(from, to)} shown={shown} before={from} isLast={to === rows.length} />
+        )}
       </Paged>
     </>
   );
 }
 
-function List({ rows, shown, before }: { rows: Row[]; shown: Shown; before: number }) {
+function List({
+  rows,
+  shown,
+  before,
+  isLast,
+}: {
+  rows: Row[];
+  shown: Shown;
+  before: number;
+  /** Whether these are the last rows. */
+  isLast: boolean;
+}) {
   const seen = new Map<string, number>();
-  const stable = shown.stable;
-  // After the last message that stays the same; a dropped row in between does not matter.
-  const end = stable ? rows.findIndex(({ n }) => n !== undefined && n >= stable.messages) : -1;
+  const { stable, prefix } = shown;
+  const sent = shown.rows.filter(({ n }) => n !== undefined).length;
+  /** The lines above a message; a dropped row in between does not matter. */
+  const linesAt = (n: number) => [
+    ...(n > 0 && prefix?.messages === n ? [<RepeatedLine key="repeated" />] : []),
+    ...(stable?.messages === n ? [<CacheLine key="cache" stable={stable} />] : []),
+  ];
   return (
     <ol class="rows" aria-label={t().tabs.messages} start={before + 1}>
-      {rows.flatMap((row, index) => {
+      {rows.flatMap((row) => {
         // Two rows may be equal in all that they show.
         const count = seen.get(row.key) ?? 0;
         seen.set(row.key, count + 1);
-        const item = <MessageRow key={`${row.key}/${count}`} row={row} />;
-        return stable && index === end ? [<CacheLine key="cache" stable={stable} />, item] : [item];
+        return [...(row.n === undefined ? [] : linesAt(row.n)), <MessageRow key={`${row.key}/${count}`} row={row} />];
       })}
-      {stable && end < 0 && rows.some(({ n }) => n !== undefined) && <CacheLine key="cache" stable={stable} />}
+      {isLast && sent > 0 && linesAt(sent)}
     </ol>
+  );
+}
+
+/** Where the part ends that repeats the previous request. */
+function RepeatedLine() {
+  return (
+    <li class="cache repeated" data-test="repeated">
+      <span>{t().repeatedUpToHere}</span>
+    </li>
   );
 }
 

@@ -1,5 +1,7 @@
 // A message that is sent to the model, or only added; and what would be sent, before it is.
 import { useRef, useState } from "preact/hooks";
+import { PrefixNote } from "../inspector/prefix-note";
+import { preview } from "../preview";
 import { CallError } from "../transport";
 import { t } from "../language";
 import { Button } from "../ui/button";
@@ -53,6 +55,12 @@ export function Composer() {
         options={ROLES.map((value) => ({ value, label: value }))}
         onChange={setRole}
       />
+      {/* A narrow window has no preview beside the conversation. */}
+      {preview.value?.prefix?.plannedBreak && (
+        <div class="only-narrow">
+          <PrefixNote />
+        </div>
+      )}
       <AttachedFiles after={() => area.current?.focus()} />
       <textarea
         ref={area}

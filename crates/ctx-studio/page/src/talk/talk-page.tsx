@@ -16,6 +16,7 @@ import { Pager } from "../ui/paged";
 import { answer, isAnswering } from "./answer";
 import { CompressDialog } from "./compress-dialog";
 import { Composer } from "./composer";
+import { InsertedTexts } from "./inserted-texts";
 import { LiveAnswer } from "./live-answer";
 import { MessageItem } from "./message-item";
 import { Tree } from "./tree";
@@ -119,6 +120,10 @@ function Path({ isFixed }: { isFixed: boolean }) {
   useEnd(list, `${talkId.value} ${view?.total} ${answer.value?.length}`);
   if (!view) return null;
   const to = view.from + view.rows.length;
+  const textsBefore = (id: string | undefined) => {
+    const texts = view.inserted?.filter(({ before }) => before === id) ?? [];
+    return texts.length > 0 ? [<InsertedTexts key={`before ${id}`} texts={texts} />] : [];
+  };
   return (
     <>
       {view.total > view.rows.length && (
@@ -126,7 +131,11 @@ function Path({ isFixed }: { isFixed: boolean }) {
       )}
       {view.total === 0 && <p class="empty soft">{t().talk.empty}</p>}
       <ol ref={list} class="path" aria-label={t().talk.path} data-test="path">
-        {view.rows.map((row) => (ids.has(row.id) ? drawn(row, isFixed) : <li key={row.id} class="message" />))}
+        {view.rows.flatMap((row) => [
+          ...textsBefore(row.id),
+          ids.has(row.id) ? drawn(row, isFixed) : <li key={row.id} class="message" />,
+        ])}
+        {textsBefore(undefined)}
       </ol>
     </>
   );

@@ -9,6 +9,9 @@ export const talk = {
   stored: (name: string) => `${name} (store)`,
   empty: "No messages yet.",
   path: "Messages of the active branch",
+  sentHere: "Sent here",
+  insertedOne: (kind: string, name: string, tokens: string) =>
+    `${name === "" ? kind : `${kind}: ${name}`} · ${tokens} tokens`,
   makeSession: "Convert to session",
   isList: "A plain list of messages cannot be edited. Select “Convert to session” first.",
   compress: "Compress",

@@ -107,6 +107,13 @@ export const en = {
   model: "Model",
   budget: "Budget",
   reserve: "Reserve",
+  prefix: "Prefix",
+  asInAgent: "as in the agent",
+  prefixHelp: {
+    moving: "Texts move each turn.",
+    "append-only": "Repeats the previous request.",
+    auto: "append-only with a prefix cache.",
+  } as Record<string, string>,
   seed: "Seed",
   at: "Time",
   now: "Now",
@@ -287,6 +294,12 @@ export const en = {
   cached: (messages: number, tokens?: string) =>
     `The first ${messages === 1 ? "message" : `${messages} messages`}${tokens === undefined ? "" : ` (${tokens} tokens)`} can be cached for the next turn.`,
   nothingCached: "No message can be cached for the next turn.",
+  repeats: (messages: number, tokens: string) =>
+    `Repeats ${messages} message${s(messages)} (${tokens} tokens) of the previous request.`,
+  repeatsNothing: "Begins a prefix that the next turns repeat.",
+  repeatedUpToHere: "Repeated from the previous request up to here",
+  newPrefix: (reason: string, tokens: string) =>
+    `This turn begins a new prefix: ${reason}. ${tokens} tokens are read again.`,
   noText: "No text",
   cut: "Truncated here.",
   sources: (count: number) => (count === 1 ? "1 source" : `${count} sources`),

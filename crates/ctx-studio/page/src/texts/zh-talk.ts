@@ -9,6 +9,8 @@ export const talk: Texts["talk"] = {
   stored: (name: string) => `${name}（对话库）`,
   empty: "还没有消息。",
   path: "当前分支的消息",
+  sentHere: "在此发送",
+  insertedOne: (kind, name, tokens) => `${name === "" ? kind : `${kind}：${name}`} · ${tokens} Token`,
   makeSession: "转为会话",
   isList: "普通消息列表不能编辑。请先“转为会话”。",
   compress: "压缩",

@@ -99,6 +99,7 @@ export function Select({
   isDisabled,
   testId,
   size = "normal",
+  help,
 }: {
   label: string;
   value: string;
@@ -110,6 +111,7 @@ export function Select({
   isDisabled?: boolean;
   testId?: string;
   size?: string;
+  help?: string;
 }) {
   const id = useId();
   // A value that no option has must not look like the first option.
@@ -127,12 +129,18 @@ export function Select({
         id={id}
         value={value}
         disabled={isDisabled}
+        aria-describedby={help ? `${id}-help` : undefined}
         data-test={testId}
         onChange={(event) => onChange(event.currentTarget.value)}
       >
         {all.map(drawn)}
         {more && more.options.length > 0 && <optgroup label={more.label}>{more.options.map(drawn)}</optgroup>}
       </select>
+      {help && (
+        <small id={`${id}-help`} class="soft">
+          {help}
+        </small>
+      )}
     </label>
   );
 }
