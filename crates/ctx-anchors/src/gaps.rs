@@ -101,8 +101,11 @@ impl Gaps {
 
     fn place_single(&mut self, gap: usize, message: Message, decisions: &mut Vec<Decision>) {
         if gap < self.window.skipped {
-            let reason =
-                phrase!("its position is in history that is not loaded; placed before the loaded messages");
+            let reason = if self.window.is_sent {
+                phrase!("its position is in messages that were already sent; placed below them")
+            } else {
+                phrase!("its position is in history that is not loaded; placed before the loaded messages")
+            };
             return self.place_at_front(gap, reason, message, decisions);
         }
         let open = self.out_of_group(gap);
@@ -145,6 +148,12 @@ impl Gaps {
         self.repeated_bytes += bytes * depths.len();
         let gaps = depths.into_iter().map(|depth| total - usize::try_from(depth).unwrap_or(total));
         let (loaded, unloaded): (Vec<usize>, Vec<usize>) = gaps.partition(|gap| *gap >= self.window.skipped);
+        if self.window.is_sent && loaded.is_empty() {
+            if let Some(gap) = unloaded.last() {
+                self.place_single(*gap, message.clone(), decisions);
+            }
+            return;
+        }
         let reason = phrase!("its depths are in history that is not loaded");
         decisions.extend(counted_decision(Outcome::NotLoaded, source, reason, unloaded.len()));
         self.insert_at(&loaded, message, decisions);

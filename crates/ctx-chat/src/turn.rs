@@ -299,6 +299,7 @@ impl Running<'_, '_> {
         for round in 1..=self.chat.max_rounds.max(1) {
             self.end.rounds = round;
             self.fit()?;
+            self.end_record().await.map_err(|error| Stop::store(error, ""))?;
             let reply = self.ask(round).await?;
             if !self.take(reply).await? {
                 return Ok(());
@@ -374,10 +375,10 @@ impl Running<'_, '_> {
         let leaf = self.recorder.session().active_leaf_id().clone();
         self.recorded = context.report.prefix.as_ref().map(|_| leaf);
         self.found(context.report.diagnostics.clone());
+        self.options = context.options();
         self.fit = Fit::new(self.chat.compression.as_ref(), &context, self.learned());
         self.end.report = Some(Box::new(std::mem::take(&mut context.report)));
         self.messages = std::mem::take(&mut context.messages);
-        self.options = context.options();
         self.loop_start = turn_start(&self.messages);
         self.pair();
         Ok(())

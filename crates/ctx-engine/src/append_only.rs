@@ -1,14 +1,14 @@
 //! Append-only contexts: a request repeats the previous one and adds to it.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use ctx_pipeline::Run;
-use ctx_processors::{AppendOnly, LimiterResult, LoadedWindow};
+use ctx_processors::{AppendOnly, InsertedTexts, LimiterResult, LoadedWindow};
 use ctx_types::{
-    Agent, CHAT_HISTORY, Change, Fingerprint, GenerationKind, Message, NodeId, Phrase, PlannedBreak,
-    PrefixMode, PrefixReport, PresetMessage, Role, SentMessage, SentPrefix, SentRecord, Session, SessionOp,
-    Source, SourceKind, StablePart, TokenFigure, Trust, TurnInput, Unstable, UserProfile, anchor_id, phrase,
+    Agent, Change, Fingerprint, GenerationKind, Joining, Message, NodeId, Phrase, PlannedBreak, PrefixMode,
+    PrefixReport, PresetMessage, Role, SentMessage, SentPrefix, SentRecord, Session, SessionOp, Source,
+    SourceKind, StablePart, TokenFigure, Trust, TurnInput, Unstable, UserProfile, phrase,
 };
 
 use crate::assembly::{AssembleError, Assembly};
@@ -17,7 +17,9 @@ use crate::limiter;
 
 /// Messages of the draft before attachments are loaded, on the blackboard.
 #[derive(Clone, Debug)]
-pub(crate) struct UnloadedDraft(pub(crate) Vec<Message>);
+pub(crate) struct UnloadedDraft {
+    pub(crate) messages: Vec<Message>,
+}
 
 /// The part of a request that earlier requests sent.
 struct EarlierRequest {
@@ -26,8 +28,16 @@ struct EarlierRequest {
     prefix: Option<SentPrefix>,
     /// Tokens of that part, with its files.
     tokens: u64,
-    /// Why it does not repeat everything.
+    /// Reason it does not repeat everything.
     reason: Option<Phrase>,
+}
+
+/// Whether the previous request can be repeated.
+enum Continuation {
+    Continued(Continued),
+    /// The reason, if an earlier request is known.
+    Broken(Option<Phrase>),
+    ExceedsBudget,
 }
 
 /// A request that repeats the previous one.
@@ -51,19 +61,25 @@ impl Assembly<'_> {
     pub(crate) async fn run_append_only(mut self) -> Result<Context, AssembleError> {
         let preset = self.agent.preset_fingerprint();
         let mut earlier = EarlierRequest { preset, prefix: None, tokens: 0, reason: None };
+        let mut exceeds_budget = false;
         if let Some(prefix) = self.session.sent_prefix(input_message(self.turn).as_ref()) {
             match self.continue_request(&prefix, &earlier.preset).await? {
-                Ok(Continued { run, tokens, sent_tokens }) => {
+                Continuation::Continued(Continued { run, tokens, sent_tokens }) => {
                     earlier.reason.clone_from(&prefix.ended_by);
                     earlier.tokens = sent_tokens;
                     earlier.prefix = Some(prefix);
                     return Ok(self.finish_request(run, tokens, earlier));
                 }
-                Err(reason) => earlier.reason = reason,
+                Continuation::Broken(reason) => earlier.reason = reason,
+                Continuation::ExceedsBudget => {
+                    exceeds_budget = true;
+                    earlier.reason = Some(phrase!("the conversation exceeds the budget"));
+                }
             }
         }
         let binds = self.model.capabilities.prefix_bound_reasoning;
-        self.append_only = Some(AppendOnly::default().without_reasoning(binds));
+        let append_only = AppendOnly::default().without_reasoning(binds).exceeding_budget(exceeds_budget);
+        self.append_only = Some(append_only);
         let (run, tokens) = self.run_windows().await?;
         Ok(self.finish_request(run, tokens, earlier))
     }
@@ -73,19 +89,30 @@ impl Assembly<'_> {
         &mut self,
         prefix: &SentPrefix,
         preset: &str,
-    ) -> Result<Result<Continued, Option<Phrase>>, AssembleError> {
+    ) -> Result<Continuation, AssembleError> {
         if prefix.messages.is_empty() {
-            return Ok(Err(prefix.ended_by.clone()));
+            return Ok(Continuation::Broken(prefix.ended_by.clone()));
         }
         if *prefix.preset != *preset {
-            return Ok(Err(Some(phrase!("the preset changed"))));
+            let reason = phrase!("the preset, the character or the user profile changed");
+            return Ok(Continuation::Broken(Some(reason)));
+        }
+        let leaf = self.session.active_leaf_id();
+        let is_sent = prefix.records.iter().any(|sent| sent.nodes.contains(leaf));
+        if self.turn.kind == GenerationKind::Continue && is_sent {
+            let reason = phrase!("this turn continues a message that was sent");
+            return Ok(Continuation::Broken(Some(reason)));
         }
         let sent = self.load_files(prefix).await?;
+        if sent.draft.messages().len() != prefix.messages.len() {
+            let reason = phrase!("a processor changes the number of messages after files are loaded");
+            return Ok(Continuation::Broken(Some(reason)));
+        }
         if let Some(source) = changed_file(prefix, &sent) {
-            return Ok(Err(Some(phrase!("a file of `{source}` changed", source))));
+            return Ok(Continuation::Broken(Some(phrase!("a file of `{source}` changed", source))));
         }
         let continued = self.run_rest_of_request(prefix, sent).await?;
-        Ok(continued.ok_or_else(|| Some(phrase!("the conversation exceeds the budget"))))
+        Ok(continued.map_or(Continuation::ExceedsBudget, Continuation::Continued))
     }
 
     /// Assembles what follows the prefix. `None` if it does not fit. `sent` has the messages of the prefix with
@@ -103,7 +130,8 @@ impl Assembly<'_> {
                 None => return Ok(None),
             },
         };
-        let is_changed = prefix.ended_by.is_some() && self.model.capabilities.prefix_bound_reasoning;
+        let is_changed = prefix.ended_by.is_some() || prefix.has_single_turn;
+        let is_changed = is_changed && self.model.capabilities.prefix_bound_reasoning;
         self.append_only = Some(AppendOnly::after(prefix).without_reasoning(is_changed));
         let size = limiter::first_window(self.agent.pipeline(), available);
         self.budget.available = left;
@@ -136,15 +164,17 @@ impl Assembly<'_> {
     async fn load_files(&self, prefix: &SentPrefix) -> Result<Run, AssembleError> {
         let mut sent = Run::default();
         sent.draft.set_messages(prefix.messages.clone());
-        let from = limiter::attachments_from(self.agent.pipeline());
-        self.agent.pipeline().run(&mut sent, self.inputs(&self.budget), from..).await?;
+        let pipeline = self.agent.pipeline();
+        let from = limiter::attachments_from(pipeline).max(limiter::recount_from(pipeline));
+        pipeline.run(&mut sent, self.inputs(&self.budget), from..).await?;
         Ok(sent)
     }
 
     fn finish_request(self, run: Run, tokens: TokenFigure, earlier: EarlierRequest) -> Context {
         let (session, turn) = (self.session, self.turn);
-        let added = run.blackboard.get().map_or(Vec::new(), |UnloadedDraft(messages)| messages.clone());
-        let lasting = added.iter().rposition(|message| !is_single_turn(message, turn));
+        let added = run.blackboard.get().map_or(Vec::new(), |UnloadedDraft { messages }| messages.clone());
+        let texts = run.blackboard.get().map_or(BTreeMap::new(), |InsertedTexts { texts }| texts.clone());
+        let lasting = added.iter().rposition(|message| !is_single_turn(message));
         let (lasting, single_turn) = added.split_at(lasting.map_or(0, |last| last + 1));
         let repeated = earlier.prefix.as_ref().map_or(0, |prefix| prefix.messages.len());
         let ended_by = single_turn.first().map(|message| Unstable {
@@ -176,8 +206,10 @@ impl Assembly<'_> {
             insertions: if repeated == 0 { Vec::new() } else { insertions.collect() },
         });
         if !turn.preview && matches!(turn.kind, GenerationKind::Normal | GenerationKind::Continue) {
-            let record = record(session, earlier, sent, single_turn);
-            context.effects.push(store(session, &context.effects, &record));
+            let mut record = SentRecord { messages: sent, texts, ..SentRecord::default() };
+            record.has_single_turn = single_turn.iter().any(is_for_this_turn);
+            add_earlier(&mut record, session, earlier, single_turn);
+            context.effects.push(record_op(session, &context.effects, &record));
         }
         context
     }
@@ -204,38 +236,33 @@ fn sent_messages(session: &Session, turn: &TurnInput, messages: &[Message]) -> V
     messages.iter().map(&mut record).collect()
 }
 
-/// Records what follows the messages of earlier records. A reply that this turn continues is not omitted.
-fn record(
-    session: &Session,
-    earlier: EarlierRequest,
-    mut messages: Vec<SentMessage>,
-    single_turn: &[Message],
-) -> SentRecord {
+/// Adds to a record what earlier records do not contain. A reply that this turn continues is not omitted.
+fn add_earlier(record: &mut SentRecord, session: &Session, earlier: EarlierRequest, single_turn: &[Message]) {
     let continued = single_turn.iter().filter(|message| message.is_continuation_prefix);
     let continued = continued.filter_map(|message| message.source.id.as_deref().map(NodeId::from));
-    let contained = messages.iter().flat_map(|sent| sent.nodes.iter().cloned()).chain(continued);
+    let contained = record.messages.iter().flat_map(|sent| sent.nodes.iter().cloned()).chain(continued);
     let contained: HashSet<NodeId> = contained.collect();
-    let is_omitted = |id: &&NodeId| !contained.contains(*id);
     let EarlierRequest { preset, prefix, .. } = earlier;
     let Some(mut prefix) = prefix else {
-        let first = first_contained(session, &contained);
-        return SentRecord { begins: Some(preset), first, messages, ..SentRecord::default() };
+        record.begins = Some(preset);
+        session.set_omitted(record, &contained);
+        return;
     };
-    let omitted: Vec<NodeId> = prefix.tail.iter().filter(is_omitted).cloned().collect();
+    record.omitted = session.omit(prefix.tail.iter().filter(|id| !contained.contains(*id)));
+    let texts = std::mem::take(&mut record.texts);
     if prefix.inherited > 0 && prefix.inherited <= prefix.records.len() {
-        let mut own = prefix.records.split_off(prefix.inherited);
-        own.append(&mut messages);
-        return SentRecord { messages: own, omitted, ..SentRecord::default() };
+        // The records above the active leaf stay.
+        record.messages.splice(..0, prefix.records.split_off(prefix.inherited));
+        record.omitted.append(&mut prefix.own.omitted);
+        record.texts = prefix.own.texts;
+    } else {
+        record.begins = Some(preset);
+        record.first = prefix.first;
+        record.messages.splice(..0, prefix.records);
+        record.omitted.append(&mut prefix.omitted);
+        record.texts = prefix.texts;
     }
-    prefix.records.append(&mut messages);
-    prefix.omitted.extend(omitted);
-    SentRecord {
-        begins: Some(preset),
-        first: prefix.first,
-        messages: prefix.records,
-        omitted: prefix.omitted,
-        ended_by: None,
-    }
+    record.texts.extend(texts);
 }
 
 /// Returns the source of a message whose file is not as sent.
@@ -247,13 +274,6 @@ fn changed_file(prefix: &SentPrefix, sent: &Run) -> Option<String> {
     let mut messages = prefix.records.iter().zip(loaded);
     let (_, message) = messages.find(|(record, loaded)| !record.has_same_files(loaded))?;
     Some(message.source.to_string())
-}
-
-/// Returns the oldest message from which on all messages are contained.
-fn first_contained(session: &Session, contained: &HashSet<NodeId>) -> Option<NodeId> {
-    let positions = (0..session.sent_len()).rev();
-    let newest = positions.map_while(|at| session.sent_node(at).map(|(id, _)| id));
-    newest.take_while(|id| contained.contains(*id)).last().cloned()
 }
 
 /// Returns the sources of a message that can be in the conversation.
@@ -270,7 +290,7 @@ fn sources(message: &Message) -> Vec<&Source> {
 }
 
 /// Returns the operation that stores a record with the newest message, after other effects on that message.
-fn store(session: &Session, effects: &[SessionOp], record: &SentRecord) -> SessionOp {
+fn record_op(session: &Session, effects: &[SessionOp], record: &SentRecord) -> SessionOp {
     let leaf = session.active_leaf_id();
     let earlier = effects.iter().rev().find_map(|effect| match effect {
         SessionOp::Edit { id, edit } if id == leaf => match &edit.metadata {
@@ -284,10 +304,14 @@ fn store(session: &Session, effects: &[SessionOp], record: &SentRecord) -> Sessi
 }
 
 /// Returns whether a message is only for this turn.
-fn is_single_turn(message: &Message, turn: &TurnInput) -> bool {
+fn is_single_turn(message: &Message) -> bool {
     message.is_continuation_prefix
         || message.source.kind == SourceKind::Formatter
-        || turn.further.iter().any(|further| further.source == message.source)
+        || is_for_this_turn(message)
+}
+
+fn is_for_this_turn(message: &Message) -> bool {
+    message.joining == Joining::None
 }
 
 fn input_message(turn: &TurnInput) -> Option<Message> {
@@ -296,20 +320,18 @@ fn input_message(turn: &TurnInput) -> Option<Message> {
     input.map(|text| Message::new(Role::User, text.clone(), source))
 }
 
-/// Fingerprint of what writes the text before the conversation. `moving` has the entries that move in it.
+/// Fingerprint of the settings that write the text before the conversation. `moving` has the entries that move in
+/// the conversation.
 pub(crate) fn preset_fingerprint(
     agent: &Agent,
     moving: &BTreeSet<usize>,
     profile: Option<&UserProfile>,
 ) -> Arc<str> {
-    let is_history = |entry: &&PresetMessage| {
-        entry.kind.as_deref().is_some_and(|kind| !kind.is_empty() && anchor_id(kind) == CHAT_HISTORY)
-    };
-    let entries = agent.preset_messages.iter().take_while(|entry| !is_history(entry)).enumerate();
-    let front: Vec<&PresetMessage> =
+    let entries = agent.preset_messages.iter().enumerate();
+    let fixed: Vec<&PresetMessage> =
         entries.filter(|(index, _)| !moving.contains(index)).map(|(_, entry)| entry).collect();
     let parts = [
-        serde_json::to_string(&front),
+        serde_json::to_string(&fixed),
         serde_json::to_string(&agent.preset_groups),
         serde_json::to_string(&agent.name),
         serde_json::to_string(&agent.character),

@@ -238,7 +238,7 @@ impl<'a> Assembly<'a> {
         }
         let attachments = limiter::attachments_from(pipeline).max(from);
         pipeline.run(run, inputs, from..attachments).await?;
-        run.blackboard.insert(UnloadedDraft(run.draft.messages().to_vec()));
+        run.blackboard.insert(UnloadedDraft { messages: run.draft.messages().to_vec() });
         pipeline.run(run, inputs, attachments..).await
     }
 

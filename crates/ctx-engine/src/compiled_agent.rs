@@ -83,7 +83,7 @@ impl CompiledAgent {
         &self.agent
     }
 
-    /// Changes if text before the conversation can change.
+    /// Returns the fingerprint of the text before the conversation.
     pub(crate) fn preset_fingerprint(&self) -> Arc<str> {
         let compute = || preset_fingerprint(&self.agent, &self.moving, self.profile.as_ref());
         self.preset_fingerprint.get_or_init(compute).clone()

@@ -33,12 +33,13 @@ impl Context {
     /// Returns encoding options that fit the model.
     ///
     /// An unknown model is assumed to continue a reply; its system messages inside the conversation are
-    /// wrapped.
+    /// wrapped. So are those of an append-only context: a later message must not change how an earlier one is
+    /// written.
     pub fn options(&self) -> Options<'static> {
-        let is_known = self.model.name.is_some();
         let may = self.model.capabilities;
-        let system =
-            if is_known && may.mid_system { SystemPlacement::InPlace } else { SystemPlacement::Wrapped };
+        let is_known = self.model.name.is_some();
+        let is_in_place = is_known && may.mid_system && self.report.prefix.is_none();
+        let system = if is_in_place { SystemPlacement::InPlace } else { SystemPlacement::Wrapped };
         Options { prefill: may.prefill, system, rules: self.model.request, ..Options::default() }
     }
 }

@@ -1,19 +1,22 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use ctx_anchors::AssembledPreset;
 use ctx_types::{
-    Decision, Message, NodeId, Outcome, Place, Role, SentPrefix, SourceKind, TurnInput, Window, phrase,
+    Decision, Fingerprint, Joining, Message, NodeId, Outcome, Place, Role, SentPrefix, SourceKind, TurnInput,
+    Window, phrase,
 };
 
-/// Left on the blackboard for an append-only context: what was sent does not change.
+/// Prefix of an append-only request, on the blackboard.
 ///
-/// Without a prefix, the request begins a new one. With a prefix, the draft contains only what follows it.
+/// Without a prefix, the request starts a new one. With a prefix, the draft contains only what follows it.
 #[derive(Clone, Debug, Default)]
 pub struct AppendOnly {
     prefix: Option<Arc<Prefix>>,
     /// Whether replies lose their reasoning, because it is bound to text that changed.
     drops_reasoning: bool,
+    /// Whether the previous request cannot be repeated within the budget.
+    exceeds_budget: bool,
 }
 
 #[derive(Debug, Default)]
@@ -22,11 +25,18 @@ struct Prefix {
     tail: HashSet<NodeId>,
     /// Messages of the conversation that the prefix contains.
     sent: HashSet<NodeId>,
-    /// Newest text of each source of the prefix that is not from the conversation.
-    insertions: HashMap<String, String>,
+    /// Fingerprints of the newest texts of each source.
+    texts: BTreeMap<Arc<str>, Vec<Arc<str>>>,
     /// Whether the prefix contains the input of the turn.
     has_input: bool,
     messages: Vec<Message>,
+}
+
+/// Fingerprints of the texts of each source with a new text, on the blackboard. The next request compares them.
+#[derive(Clone, Debug, Default)]
+pub struct InsertedTexts {
+    /// The fingerprints by source.
+    pub texts: BTreeMap<Arc<str>, Vec<Arc<str>>>,
 }
 
 /// Parts of the conversation that no text is inserted into.
@@ -38,18 +48,21 @@ pub(crate) struct FixedParts {
     single_turn: Vec<Message>,
 }
 
+/// The messages of a draft, and which texts are new.
+pub(crate) struct JoinedDraft {
+    pub(crate) messages: Vec<Message>,
+    pub(crate) inserted: InsertedTexts,
+}
+
 impl AppendOnly {
     /// Creates the value for a request that continues `prefix`.
     pub fn after(prefix: &SentPrefix) -> Self {
-        let recorded = prefix.messages.iter().zip(&prefix.records);
-        let inserted = recorded.filter(|(message, sent)| sent.is_insertion() || is_merged(message));
-        let insertions = inserted.flat_map(|(message, _)| texts(message)).collect();
         let sent = prefix.records.iter().flat_map(|sent| sent.nodes.iter().cloned()).collect();
         let tail = prefix.tail.iter().cloned().collect();
         let has_input = prefix.records.iter().any(|sent| sent.has_input);
-        let messages = prefix.messages.clone();
-        let prefix = Prefix { tail, sent, insertions, has_input, messages };
-        Self { prefix: Some(Arc::new(prefix)), drops_reasoning: false }
+        let (messages, texts) = (prefix.messages.clone(), prefix.texts.clone());
+        let prefix = Prefix { tail, sent, texts, has_input, messages };
+        Self { prefix: Some(Arc::new(prefix)), ..Self::default() }
     }
 
     /// Drops the reasoning of replies that follow the prefix.
@@ -58,9 +71,20 @@ impl AppendOnly {
         Self { drops_reasoning, ..self }
     }
 
+    /// Cuts the conversation in a large step, because the previous request exceeds the budget.
+    #[must_use]
+    pub fn exceeding_budget(self, exceeds_budget: bool) -> Self {
+        Self { exceeds_budget, ..self }
+    }
+
     /// Returns whether the request continues an earlier one.
     pub fn has_prefix(&self) -> bool {
         self.prefix.is_some()
+    }
+
+    /// Returns whether the limiter cuts to its target, and not only to the budget.
+    pub(crate) fn cuts_to_target(&self, dropped: usize) -> bool {
+        self.prefix.is_none() && (dropped > 0 || self.exceeds_budget)
     }
 
     /// Returns whether the prefix contains a message of the conversation.
@@ -73,12 +97,16 @@ impl AppendOnly {
         self.prefix.as_ref().map_or(&[], |prefix| &prefix.messages)
     }
 
-    /// Removes the messages that the prefix contains, and those that nothing is inserted between.
+    /// Removes sent messages, and splits off messages that stay adjacent.
     pub(crate) fn take_fixed_parts(&self, window: &mut Window, turn: &TurnInput) -> FixedParts {
-        let further = turn.further.iter().filter(|message| !message.is_blank()).count();
-        let further = window.messages.len().saturating_sub(further);
-        let single_turn = window.messages.split_off(further);
+        let count = turn.further.iter().filter(|message| !message.is_blank()).count();
+        let start = window.messages.len().saturating_sub(count);
+        let mut single_turn = window.messages.split_off(start);
+        for message in &mut single_turn {
+            message.joining = Joining::None;
+        }
         let Some(prefix) = &self.prefix else { return FixedParts { settled: Vec::new(), single_turn } };
+        let total = window.total_len();
         let is_new = |message: &Message| {
             if message.source.kind == SourceKind::Input {
                 return !prefix.has_input;
@@ -88,9 +116,10 @@ impl AppendOnly {
         };
         window.pinned.retain(is_new);
         window.messages.retain(is_new);
-        window.skipped = 0;
         let settled = window.messages.iter().rposition(|message| message.role != Role::User);
         let settled = window.messages.drain(..settled.map_or(0, |last| last + 1)).collect();
+        window.skipped = total - window.messages.len();
+        window.is_sent = true;
         FixedParts { settled, single_turn }
     }
 
@@ -101,19 +130,36 @@ impl AppendOnly {
         fixed: FixedParts,
         assembled: AssembledPreset,
         decisions: &mut Vec<Decision>,
-    ) -> Vec<Message> {
+    ) -> JoinedDraft {
         let AssembledPreset { mut messages, front, .. } = assembled;
-        let prefix = messages.pop_if(|message| message.is_continuation_prefix);
+        let continued = messages.pop_if(|message| message.is_continuation_prefix);
         let FixedParts { settled: mut joined, single_turn } = fixed;
-        match &self.prefix {
-            None => joined.append(&mut messages),
-            // The same request again, for another reply.
-            Some(_) if joined.is_empty() && !messages.iter().any(is_of_history) => {}
-            Some(sent) => {
-                for (index, message) in messages.into_iter().enumerate() {
-                    let is_front = index < front;
-                    joined.extend(sent.new_message(message, is_front, decisions));
-                }
+        let mut texts = CurrentTexts::default();
+        let is_repeated = joined.is_empty() && !messages.iter().any(is_of_history);
+        for (index, message) in messages.into_iter().enumerate() {
+            if is_of_history(&message) || message.is_silent && self.prefix.is_none() {
+                joined.push(message);
+                continue;
+            }
+            if message.is_silent {
+                continue;
+            }
+            let sum = texts.add(&message);
+            let Some(prefix) = &self.prefix else {
+                texts.mark_new(&message);
+                joined.push(message);
+                continue;
+            };
+            let is_sent = |sum: Option<&Arc<str>>| sum.is_some_and(|sum| prefix.has_text(&message, sum));
+            if index < front && prefix.has_front(&message) || is_sent(sum.as_ref()) {
+                let reason = phrase!("an earlier request inserted it");
+                decisions.push(Decision::new(Outcome::Kept, message.source.clone(), reason));
+            } else if is_repeated {
+                let reason = phrase!("the same request is sent again; the next message inserts this text");
+                decisions.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
+            } else {
+                texts.mark_new(&message);
+                joined.push(placed(message, index < front, decisions));
             }
         }
         if self.drops_reasoning {
@@ -122,53 +168,69 @@ impl AppendOnly {
             }
         }
         joined.extend(single_turn);
-        joined.extend(prefix);
-        joined
+        joined.extend(continued);
+        JoinedDraft { messages: joined, inserted: texts.finish() }
     }
 }
 
 impl Prefix {
-    /// Returns the message if it is not sent yet.
-    fn new_message(
-        &self,
-        mut message: Message,
-        is_front: bool,
-        decisions: &mut Vec<Decision>,
-    ) -> Option<Message> {
-        if message.source.kind.is_history() {
-            return Some(message);
-        }
-        if message.is_silent {
-            return None;
-        }
-        let sent = self.insertions.get(&message.source.to_string());
-        let is_own = message.source.kind == SourceKind::Preset;
-        if is_front && is_own && sent.is_some() {
-            // The prefix has it as it was when the conversation began.
-            return None;
-        }
-        if sent.is_some_and(|sent| *sent == message.text()) {
-            let reason = phrase!("an earlier request inserted it");
-            decisions.push(Decision::new(Outcome::Kept, message.source.clone(), reason));
-            return None;
-        }
-        if is_front {
-            let reason = phrase!(
-                "the text before the conversation was already sent; placed before the newest user message"
-            );
-            decisions.push(Decision::new(Outcome::Moved, message.source.clone(), reason));
-            message.place = Place::Gap { multiple: false };
-        }
-        Some(message)
+    fn has_text(&self, message: &Message, sum: &Arc<str>) -> bool {
+        self.texts.get(&*message.source.to_string()).is_some_and(|texts| texts.contains(sum))
     }
+
+    /// Returns whether the prefix has an entry of the preset as it was when the prefix started. A change of the
+    /// entry starts a new prefix.
+    fn has_front(&self, message: &Message) -> bool {
+        let is_entry = message.source.kind == SourceKind::Preset && message.source.listed.is_some();
+        is_entry && self.texts.contains_key(&*message.source.to_string())
+    }
+}
+
+/// The texts of the turn by source, before other processors change them.
+#[derive(Default)]
+struct CurrentTexts {
+    texts: BTreeMap<Arc<str>, Vec<Arc<str>>>,
+    new: HashSet<Arc<str>>,
+}
+
+impl CurrentTexts {
+    /// Returns the fingerprint of the text. `None` if session variables change it later.
+    fn add(&mut self, message: &Message) -> Option<Arc<str>> {
+        let source = Arc::from(message.source.to_string());
+        let text = message.text();
+        let texts = self.texts.entry(source).or_default();
+        if text.contains("$[") {
+            return None;
+        }
+        let sum: Arc<str> = Fingerprint::default().text(&text).to_string().into();
+        texts.push(sum.clone());
+        Some(sum)
+    }
+
+    fn mark_new(&mut self, message: &Message) {
+        self.new.insert(Arc::from(message.source.to_string()));
+    }
+
+    fn finish(mut self) -> InsertedTexts {
+        self.texts.retain(|source, _| self.new.contains(source));
+        InsertedTexts { texts: self.texts }
+    }
+}
+
+/// Moves new text for the front before the newest user message.
+fn placed(mut message: Message, is_front: bool, decisions: &mut Vec<Decision>) -> Message {
+    if is_front {
+        let reason = phrase!(
+            "the text before the conversation was already sent; placed before the newest user message"
+        );
+        decisions.push(Decision::new(Outcome::Moved, message.source.clone(), reason));
+        message.place = Place::Gap { multiple: false };
+    }
+    message
 }
 
 fn is_of_history(message: &Message) -> bool {
     message.source.kind.is_history()
-}
-
-fn is_merged(message: &Message) -> bool {
-    message.source.kind == SourceKind::Merged
 }
 
 fn drop_reasoning(message: &mut Message, decisions: &mut Vec<Decision>) {
@@ -178,22 +240,4 @@ fn drop_reasoning(message: &mut Message, decisions: &mut Vec<Decision>) {
     message.reasoning = None;
     let reason = phrase!("its reasoning is bound to text that changed");
     decisions.push(Decision::new(Outcome::Degraded, message.source.clone(), reason));
-}
-
-/// Returns the source and text of a message, and of the parts of a joined message.
-fn texts(message: &Message) -> Vec<(String, String)> {
-    let text = message.text();
-    if !is_merged(message) {
-        return vec![(message.source.to_string(), text.into_owned())];
-    }
-    let mut parts: Vec<(String, String)> = Vec::new();
-    for segment in &message.written {
-        let source = segment.via.last().unwrap_or(&segment.source).to_string();
-        let piece = text.get(segment.span.start..segment.span.end).unwrap_or_default();
-        match parts.last_mut() {
-            Some((last, text)) if *last == source => text.push_str(piece),
-            _ => parts.push((source, piece.to_owned())),
-        }
-    }
-    parts
 }

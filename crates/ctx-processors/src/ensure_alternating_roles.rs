@@ -34,7 +34,7 @@ impl TypedProcessor for EnsureAlternatingRoles {
     async fn run(&self, placeholders: &Placeholders, cx: &mut PipelineContext<'_>) -> ProcessorResult {
         let mut turns = Turns { previous: None, has_begun: !placeholders.start_with_user };
         for sent in cx.blackboard.get::<AppendOnly>().map(AppendOnly::sent_messages).unwrap_or_default() {
-            turns.missing_before(sent);
+            turns.add(sent);
         }
         let messages = cx.draft.messages();
         let mut result: Vec<Message> = Vec::with_capacity(messages.len());
@@ -46,6 +46,7 @@ impl TypedProcessor for EnsureAlternatingRoles {
                 Some(role) => result.push(placeholder(role, &placeholders.user)),
                 None => {}
             }
+            turns.add(message);
             result.push(message.clone());
         }
         let count = result.len() - messages.len();
@@ -97,16 +98,19 @@ struct Turns {
 }
 
 impl Turns {
-    fn missing_before(&mut self, message: &Message) -> Option<Role> {
-        if message.role.is_instruction() {
-            return None;
+    fn add(&mut self, message: &Message) {
+        if !message.role.is_instruction() {
+            self.has_begun = true;
+            let is_kept = message.reasoning.is_some();
+            self.previous = (message.role != Role::Tool).then_some((message.role, is_kept));
         }
+    }
+
+    fn missing_before(&self, message: &Message) -> Option<Role> {
         let is_kept = message.reasoning.is_some();
         let repeats =
             self.previous.is_some_and(|(role, was_kept)| role == message.role && !was_kept && !is_kept);
         let begins = !self.has_begun && message.role == Role::Assistant && !is_kept;
-        self.has_begun = true;
-        self.previous = (message.role != Role::Tool).then_some((message.role, is_kept));
         match message.role {
             Role::User if repeats => Some(Role::Assistant),
             Role::Assistant if repeats || begins => Some(Role::User),

@@ -6,7 +6,7 @@ use ctx_pipeline::{
 };
 use ctx_types::{Content, ContentPart, Diagnostic, Text, TextCache};
 
-use crate::append_only::AppendOnly;
+use crate::append_only::{AppendOnly, JoinedDraft};
 use crate::macro_values::{AgentMacros, MacroParts};
 use crate::settings::built_in;
 use crate::transcription_processor::resolve_placed_files;
@@ -112,7 +112,11 @@ impl TypedProcessor for InjectionAssembler {
         let mut assembled = assemble(&compiled.preset, window, injections, target, &mut render);
         let mut decisions = std::mem::take(&mut assembled.decisions);
         let messages = match append_only.zip(fixed) {
-            Some((sent, fixed)) => sent.join(fixed, assembled, &mut decisions),
+            Some((sent, fixed)) => {
+                let JoinedDraft { messages, inserted } = sent.join(fixed, assembled, &mut decisions);
+                cx.blackboard.insert(inserted);
+                messages
+            }
             None => assembled.messages,
         };
         for diagnostic in found {

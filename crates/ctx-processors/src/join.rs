@@ -1,8 +1,8 @@
 //! Joins messages and tracks the source of every byte.
 
 use ctx_types::{
-    Content, ContentPart, Decision, Message, Outcome, Phrase, Place, Role, Segment, SlotRank, Source,
-    SourceKind, SourcedText, Text, Trust,
+    Content, ContentPart, Decision, Joining, Message, Outcome, Phrase, Place, Role, Segment, SlotRank,
+    Source, SourceKind, SourcedText, Text, Trust,
 };
 
 #[derive(Clone, Copy)]
@@ -66,8 +66,8 @@ impl MessageJoiner<'_> {
     }
 }
 
-/// Excludes tool calls and results, reasoning that must be replayed, a reply to continue, and fields of
-/// parts, which would lose their part.
+/// Excludes tool calls and results, reasoning that must be replayed, a reply to continue, text for one
+/// turn of an append-only context, and fields of parts, which would lose their part.
 pub(crate) fn is_joinable(message: &Message) -> bool {
     message.role != Role::Tool
         && message.tool_calls.is_empty()
@@ -75,6 +75,7 @@ pub(crate) fn is_joinable(message: &Message) -> bool {
         && message.reasoning.is_none()
         && message.block_fields.is_empty()
         && !message.is_continuation_prefix
+        && message.joining != Joining::None
 }
 
 /// Protection from dropping. A joined message takes the highest value of its parts.

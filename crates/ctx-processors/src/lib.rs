@@ -62,7 +62,7 @@ mod worldbooks;
 
 use ctx_pipeline::ConfigField;
 
-pub use append_only::AppendOnly;
+pub use append_only::{AppendOnly, InsertedTexts};
 pub use asset_resolver::AssetResolver;
 pub use author_note::AuthorNote;
 pub use compression::{CompressionCache, compress_window};

@@ -108,7 +108,8 @@ impl TypedProcessor for RecallProcessor {
             lines,
             tokens = TokenFigure::Exact(recalled.tokens)
         )));
-        let at = place(cx.draft.messages(), settings);
+        let has_prefix = cx.blackboard.get::<AppendOnly>().is_some_and(AppendOnly::has_prefix);
+        let at = place(cx.draft.messages(), settings.is_before_history && !has_prefix);
         let message = recalled.message.with(|message| message.place = Place::Gap { multiple: false });
         cx.draft.messages_mut().insert(at, message);
         Ok(())
@@ -169,10 +170,10 @@ fn share(available: u64, share: f64) -> u64 {
     (available as f64 * share.clamp(0.0, 1.0)).floor() as u64
 }
 
-fn place(messages: &[Message], settings: &RecallSettings) -> usize {
+fn place(messages: &[Message], is_before_history: bool) -> usize {
     let input = messages.iter().rposition(|message| is_said(message) && message.role == Role::User);
     let first = messages.iter().position(is_said);
-    let place = if settings.is_before_history { first } else { input };
+    let place = if is_before_history { first } else { input };
     place.unwrap_or(messages.len())
 }
 

@@ -3,7 +3,7 @@ use ctx_pipeline::{
     ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
 };
 use ctx_types::{
-    Decision, LogLine, Message, Outcome, Place, Role, SourceKind, TokenFigure, count_of, each_group,
+    Decision, Joining, LogLine, Message, Outcome, Place, Role, SourceKind, TokenFigure, count_of, each_group,
     pending_start, phrase,
 };
 use serde_json::json;
@@ -96,13 +96,11 @@ impl TypedProcessor for TokenLimiter {
         let units = Units::from_messages(cx.draft.messages());
         let left = left_for_history(cx, &units, available)?;
         let mut fit = units.fit(cx, left)?;
-        if fit.dropped > 0 && cx.blackboard.get::<AppendOnly>().is_some_and(|sent| !sent.has_prefix()) {
+        if cx.blackboard.get::<AppendOnly>().is_some_and(|sent| sent.cuts_to_target(fit.dropped)) {
             // A large step, so that many requests can repeat this one.
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a u32")]
             let target = (f64::from(available) * settings.cut_to) as u32;
-            if let Ok(left) = left_for_history(cx, &units, target) {
-                fit = units.fit(cx, left)?;
-            }
+            fit = units.fit(cx, left_for_history(cx, &units, target).unwrap_or(0))?;
         }
         let dropped = if fit.dropped == 0 { 0 } else { drop_oldest(cx, settings, &units, &fit) };
         let costing = MessageCosts::as_limiter(cx);
@@ -146,7 +144,7 @@ fn drop_silent(cx: &mut PipelineContext<'_>) {
                 follows_entry = true;
             }
         } else if std::mem::take(&mut follows_entry) {
-            message.is_apart = true;
+            message.joining = Joining::Next;
         }
         !message.is_silent
     });

@@ -49,7 +49,7 @@ pub(crate) fn window(mut messages: Vec<Message>, skipped: usize) -> Window {
     let pinned = messages.extract_if(.., |message| message.place == Place::Pinned).collect();
     let prefix = messages.iter().rposition(is_after_conversation);
     let prefix = prefix.map(|prefix| messages.remove(prefix));
-    Window { pinned, skipped, messages, prefix }
+    Window { pinned, skipped, is_sent: false, messages, prefix }
 }
 
 /// Returns the slot of an injection at the front whose slot is not loaded.

@@ -111,14 +111,26 @@ pub struct MessageExtras {
     pub provider_fields: Option<Arc<Value>>,
     /// Whether depths and scans include this empty message, which is not sent.
     pub is_silent: bool,
-    /// Whether squashing must not join it with the previous message, because it follows a silent one.
-    pub is_apart: bool,
+    /// With which neighbors it can be joined.
+    pub joining: Joining,
     /// Whether the tool of this result failed.
     pub is_error: bool,
     /// The order of blocks, unless it is reasoning, content, calls.
     pub block_order: Option<BlockOrder>,
     /// Provider fields of text parts and calls, by kind and position.
     pub block_fields: Vec<BlockFields>,
+}
+
+/// With which neighbors a message can be joined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Joining {
+    /// With both.
+    #[default]
+    Both,
+    /// When system messages are squashed, not with the previous message, because it follows a silent one.
+    Next,
+    /// With none, because it is only for this turn of an append-only context.
+    None,
 }
 
 impl MessageExtras {

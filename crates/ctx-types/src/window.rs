@@ -14,6 +14,8 @@ pub struct Window {
     pub pinned: Vec<Message>,
     /// Number of unloaded messages before `messages`.
     pub skipped: usize,
+    /// Whether the unloaded messages are already sent, in an append-only context.
+    pub is_sent: bool,
     /// The loaded messages, oldest first.
     pub messages: Vec<Message>,
     /// The last message of the request: an incomplete reply, or another message after the conversation.
@@ -30,7 +32,7 @@ impl Window {
         let is_pinned = |message: &&Message| message.role.is_instruction() && !is_summary(message);
         let pinned = messages.iter().take_while(is_pinned).count();
         let rest = messages.split_off(pinned);
-        Self { pinned: messages, skipped: 0, messages: rest, prefix }
+        Self { pinned: messages, skipped: 0, is_sent: false, messages: rest, prefix }
     }
 
     /// Returns the length of the conversation, loaded or not, without `pinned` and `prefix`.

@@ -7,7 +7,7 @@ use ctx_compress::request::{
     UsageWatch, strategy,
 };
 use ctx_engine::Context;
-use ctx_types::{Message, Place, RecordEnd, SentRecord, pending_start};
+use ctx_types::{Message, Place, PlannedBreak, RecordEnd, SentRecord, pending_start, phrase};
 use ctx_wire::Failure;
 
 use crate::learned::limit_of;
@@ -132,6 +132,7 @@ impl Running<'_, '_> {
         self.found(compression.report.diagnostics.clone());
         match &compression.report.outcome {
             PassOutcome::Compacted => {
+                self.report_compression(&compression.messages);
                 self.messages = compression.messages;
                 self.loop_start = compression.new_loop_start;
                 self.fit.watch.forget();
@@ -151,7 +152,22 @@ impl Running<'_, '_> {
         Ok(false)
     }
 
-    /// Notes that the next turn cannot repeat a request that was compressed.
+    /// Corrects the report of an append-only request, which a compression changes.
+    fn report_compression(&mut self, compressed: &[Message]) {
+        let shared = self.messages.iter().zip(compressed).take_while(|(old, new)| old == new).count();
+        let tokens = |messages: &[Message]| -> u64 {
+            messages.iter().map(|message| self.fit.meter.message(message)).sum()
+        };
+        let (shared_tokens, all) = (tokens(&compressed[..shared]), tokens(compressed));
+        let prefix = self.end.report.as_mut().and_then(|report| report.prefix.as_mut());
+        if let Some(prefix) = prefix.filter(|prefix| prefix.messages > shared) {
+            (prefix.messages, prefix.tokens) = (shared, shared_tokens);
+            let reason = phrase!("the request was compressed");
+            prefix.planned_break = Some(PlannedBreak { reason, tokens: all - shared_tokens });
+        }
+    }
+
+    /// Marks the record of a compressed request as not repeatable.
     pub(super) async fn end_record(&mut self) -> Result<(), StoreError> {
         let Some(id) = self.recorded.clone().filter(|_| std::mem::take(&mut self.fit.is_compressed)) else {
             return Ok(());

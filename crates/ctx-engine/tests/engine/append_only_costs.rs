@@ -180,7 +180,7 @@ fn simulate(mode: PrefixMode) -> Bill {
             bill.breaks += usize::from(planned.is_some());
             earlier = Some(sent);
         }
-        append(&mut session, Node::new(Role::Assistant, text(&mut random, 90)));
+        append(&mut session, Node::new(Role::Assistant, text(&mut random, 80)));
     }
     bill
 }

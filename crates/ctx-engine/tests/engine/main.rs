@@ -3,6 +3,7 @@
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod append_only;
+mod append_only_conversations;
 mod append_only_costs;
 mod appended_messages;
 mod attachments;

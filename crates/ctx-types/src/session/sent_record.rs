@@ -1,6 +1,6 @@
 //! Requests of an append-only conversation, recorded with their newest messages.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -18,31 +18,37 @@ use crate::{Phrase, phrase};
 /// Metadata key of a record.
 const KEY: &str = "sentRequest";
 
-/// What the newest request of a message sent, in the metadata of that message.
+/// Messages of the newest request after a message, stored in the metadata of that message.
 ///
 /// The request consists of the messages of this record, below those of the records of earlier messages up to
-/// a record that begins anew.
+/// the record that starts a new prefix.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SentRecord {
-    /// Fingerprint of the preset, if the request does not continue an earlier one.
+    /// Fingerprint of the preset, if the request starts a new prefix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begins: Option<Arc<str>>,
     /// Messages of the request, in order.
     pub messages: Vec<SentMessage>,
-    /// The message of the conversation from which on the request contains all messages that are not `omitted`,
-    /// if the request does not continue an earlier one.
+    /// Oldest message of the conversation after which each message is sent or `omitted`. Missing if none is older.
+    /// Only in a record that starts a new prefix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<NodeId>,
-    /// Messages of the conversation that the request omitted, after `first`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub omitted: Vec<NodeId>,
-    /// Why the next request cannot repeat this one, if so.
+    /// Messages of the conversation that the request omits, with their fingerprints.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub omitted: BTreeMap<NodeId, Arc<str>>,
+    /// Fingerprints of all texts of a source, before processors changed them, if one of them is new.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub texts: BTreeMap<Arc<str>, Vec<Arc<str>>>,
+    /// Whether text for one turn only followed the messages.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_single_turn: bool,
+    /// Reason the next request cannot repeat this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<RecordEnd>,
 }
 
-/// Why a recorded request cannot be repeated.
+/// Reason a recorded request cannot be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum RecordEnd {
@@ -59,7 +65,7 @@ pub struct SentMessage {
     /// Messages of the conversation that it contains. Empty for an insertion.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeId>,
-    /// Whether it contains the input of the turn, which was not stored yet, after `nodes`.
+    /// Whether the input of the turn, which was not stored yet, follows `nodes`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_input: bool,
     /// Fingerprint of the messages and the input that it contains.
@@ -102,32 +108,52 @@ pub struct SentPrefix {
     pub messages: Vec<Message>,
     /// The same messages, as recorded.
     pub records: Vec<SentMessage>,
-    /// The message of the conversation from which on the request contains all messages that are not `omitted`.
+    /// Oldest message of the conversation after which each message is sent or `omitted`. `None` if none is older.
     pub first: Option<NodeId>,
-    /// Messages of the conversation that the request omitted, after `first`.
-    pub omitted: Vec<NodeId>,
+    /// Messages of the conversation that the request omits, with their fingerprints.
+    pub omitted: BTreeMap<NodeId, Arc<str>>,
+    /// Fingerprints of the newest texts of each source, before processors changed them.
+    pub texts: BTreeMap<Arc<str>, Vec<Arc<str>>>,
     /// Messages of the conversation that follow, oldest first.
     pub tail: Vec<NodeId>,
-    /// Number of messages that the records of messages above the active leaf have.
+    /// Number of messages in records of messages above the active leaf.
     pub inherited: usize,
-    /// Why later messages of the request cannot be repeated, if so.
+    /// The record of the active leaf, without its messages.
+    pub own: SentRecord,
+    /// Whether text for one turn only followed the messages.
+    pub has_single_turn: bool,
+    /// Reason later messages of the request cannot be repeated.
     pub ended_by: Option<Phrase>,
 }
 
+/// A record, and where it is.
+struct FoundRecord {
+    record: SentRecord,
+    /// The next message of the branch. `None` for the active leaf.
+    next: Option<NodeId>,
+}
+
+/// The texts of a record.
+struct RecordTexts {
+    /// Number of messages of the request up to the end of the record.
+    end: usize,
+    texts: BTreeMap<Arc<str>, Vec<Arc<str>>>,
+}
+
 impl SentRecord {
-    /// Reads the record of a message. One that cannot be read is [`RecordEnd::Damaged`].
+    /// Reads the record of a message. Returns [`RecordEnd::Damaged`] for an invalid record.
     pub fn from_node(node: &Node) -> Option<Self> {
         let value = node.metadata.as_ref()?.kept.get(KEY)?;
         Some(Self::deserialize(value).unwrap_or_else(|_| Self::ended_by(RecordEnd::Damaged)))
     }
 
-    /// Creates a record after which the next request begins anew.
+    /// Creates a record that the next request does not repeat.
     pub fn ended_by(reason: RecordEnd) -> Self {
         Self { ended_by: Some(reason), ..Self::default() }
     }
 
-    /// Returns the operation that stores the record with a message. `metadata` is that of the message when the
-    /// operation is applied.
+    /// Returns the operation that stores the record with a message. `metadata`: metadata of the message at that
+    /// time.
     pub fn to_op(&self, id: &NodeId, metadata: Option<&NodeMetadata>) -> SessionOp {
         let mut metadata = metadata.cloned().unwrap_or_default();
         let value = serde_json::to_value(self).expect("a record has only texts as keys");
@@ -167,12 +193,15 @@ impl SentMessage {
 
     /// Records the message with its files, as loaded for the request.
     pub fn set_files(&mut self, loaded: &Message) {
-        self.files = Some(fingerprint(std::iter::once(loaded)));
+        let is_loaded = loaded.attachments.iter().all(|file| file.loaded.is_some());
+        self.files = is_loaded.then(|| fingerprint_of(loaded));
     }
 
-    /// Returns whether the files of the message are as sent.
+    /// Returns whether the files of the message are as sent. Files that are not loaded are not compared.
     pub fn has_same_files(&self, loaded: &Message) -> bool {
-        self.files.as_ref().is_none_or(|sum| *sum == fingerprint(std::iter::once(loaded)))
+        let is_loaded = loaded.attachments.iter().all(|file| file.loaded.is_some());
+        let sum = self.files.as_ref().filter(|_| is_loaded);
+        sum.is_none_or(|sum| *sum == fingerprint_of(loaded))
     }
 
     /// Returns whether the message was inserted, so is not from the conversation.
@@ -182,7 +211,7 @@ impl SentMessage {
 
     /// Returns the message as sent; `None` if the messages that it contains changed.
     fn restore(&self, stored: &[Message]) -> Option<Message> {
-        if !stored.is_empty() && self.hash.as_ref() != Some(&fingerprint(stored.iter())) {
+        if self.hash != (!stored.is_empty()).then(|| fingerprint(stored.iter())) {
             return None;
         }
         match &self.sent {
@@ -286,7 +315,7 @@ fn is_same_request(stored: &Message, sent: &Message) -> bool {
         && files(stored) == files(sent)
 }
 
-/// Fingerprint of what requests contain of messages. O(bytes).
+/// Fingerprint of the sent fields of messages. O(bytes).
 fn fingerprint<'m>(messages: impl Iterator<Item = &'m Message>) -> Arc<str> {
     let sum = messages.fold(Fingerprint::default(), |mut sum, message| {
         sum = sum.text(message.role.as_str()).text(message.name.as_deref().unwrap_or_default());
@@ -331,40 +360,46 @@ impl Session {
     /// It ends at the first message that was edited, hidden, disabled or enabled since. O(messages of the
     /// request, and later ones).
     pub fn sent_prefix(&self, input: Option<&Message>) -> Option<SentPrefix> {
-        let mut records = Vec::new();
+        let mut found: Vec<FoundRecord> = Vec::new();
         let mut newer: Option<NodeId> = None;
         let root = self.node(self.root_id()).map(|root| (self.root_id(), root));
         for (id, node) in self.ancestors(self.active_leaf_id()).chain(root) {
             if let Some(record) = SentRecord::from_node(node) {
-                if let Some(end) = record.ended_by {
-                    return Some(SentPrefix { ended_by: Some(end.phrase()), ..SentPrefix::default() });
-                }
-                let is_first = record.begins.is_some();
-                records.push((record, newer.clone()));
+                let is_first = record.begins.is_some() || record.ended_by.is_some();
+                found.push(FoundRecord { record, next: newer.clone() });
                 if is_first {
                     break;
                 }
             }
             newer = Some(id.clone());
         }
-        records.reverse();
-        let oldest = &records.first()?.0;
-        let (preset, first) = (oldest.begins.clone()?, oldest.first.clone());
-        let mut prefix = SentPrefix { preset, first, ..SentPrefix::default() };
-        for (record, next) in records {
-            prefix.omitted.extend(record.omitted);
-            for mut sent in record.messages {
+        found.reverse();
+        let oldest = &found.first()?.record;
+        let end = oldest.ended_by.or(oldest.begins.is_none().then_some(RecordEnd::Damaged));
+        if let Some(end) = end {
+            return Some(SentPrefix { ended_by: Some(end.phrase()), ..SentPrefix::default() });
+        }
+        let preset = oldest.begins.clone().unwrap_or_default();
+        let mut prefix = SentPrefix { preset, first: oldest.first.clone(), ..SentPrefix::default() };
+        let mut texts = Vec::with_capacity(found.len());
+        for FoundRecord { mut record, next } in found {
+            prefix.omitted.extend(record.omitted.clone());
+            prefix.has_single_turn = record.has_single_turn;
+            for mut sent in std::mem::take(&mut record.messages) {
                 if let Some(next) = next.as_ref().filter(|_| sent.has_input) {
                     sent.nodes.push(next.clone());
                     sent.has_input = false;
                 }
                 prefix.records.push(sent);
             }
-            if next.is_some() {
-                prefix.inherited = prefix.records.len();
+            texts.push(RecordTexts { end: prefix.records.len(), texts: record.texts.clone() });
+            match next {
+                Some(_) => prefix.inherited = prefix.records.len(),
+                None => prefix.own = record,
             }
         }
         self.verify(&mut prefix, input);
+        prefix.add_texts(texts);
         Some(prefix)
     }
 
@@ -379,42 +414,105 @@ impl Session {
                 break;
             }
         }
-        let is_leading = |at: &usize| self.sent_node(*at).is_some_and(|(_, node)| is_instruction(node));
-        let early = (0..range.start).take_while(is_leading).chain(self.sent_pinned().iter().copied());
-        for at in early {
-            positions.extend(self.sent_node(at).map(|(id, _)| (id, at)));
+        let early: Vec<usize> = self.early_positions().filter(|at| *at < range.start).collect();
+        for at in &early {
+            positions.extend(self.sent_node(*at).map(|(id, _)| (id, *at)));
         }
-        let omitted: HashSet<&NodeId> = prefix.omitted.iter().collect();
-        let (mut kept, mut last) = (0, range.start);
-        for sent in &prefix.records {
+        let is_omitted = |at: usize| {
+            let sum = self.sent_node(at).and_then(|(id, _)| prefix.omitted.get(id));
+            sum.is_some_and(|sum| {
+                self.sent_message(at).is_some_and(|message| *sum == fingerprint_of(message))
+            })
+        };
+        let mut recorded: HashSet<&NodeId> = HashSet::new();
+        let is_unique = prefix.records.iter().flat_map(|sent| &sent.nodes).all(|id| recorded.insert(id));
+        let is_new =
+            |at: usize| !self.sent_node(at).is_some_and(|(id, _)| recorded.contains(id)) && !is_omitted(at);
+        let new_early = early.iter().copied().find(|at| is_new(*at));
+        let (mut kept, mut last, mut new) = (0, range.start, new_early);
+        for sent in prefix.records.iter().take_while(|_| is_unique && new_early.is_none()) {
             let input = input.filter(|_| sent.has_input).map(|input| Some(input.clone()));
             let stored = sent.nodes.iter().map(|id| self.sent_message(*positions.get(id)?).cloned());
             let stored: Option<Vec<Message>> = stored.chain(input).collect();
             let Some(message) = stored.and_then(|stored| sent.restore(&stored)) else { break };
             // A message that another one came before is no longer at its place.
             let own: HashSet<usize> = sent.nodes.iter().filter_map(|id| positions.get(id)).copied().collect();
-            let new = (last..own.iter().copied().max().unwrap_or(last)).find(|at| {
-                let is_known = |id: &NodeId| own.contains(at) || omitted.contains(id);
-                self.sent_node(*at).is_some_and(|(id, _)| !is_known(id))
-            });
+            let end = own.iter().copied().max().unwrap_or(last);
+            new = (last..end).find(|at| !own.contains(at) && !is_omitted(*at));
             if new.is_some() {
                 break;
             }
-            last = own.iter().map(|place| place + 1).fold(last, usize::max);
+            last = last.max(own.iter().copied().max().map_or(0, |place| place + 1));
             prefix.messages.push(message);
             kept += 1;
         }
+        let kept_ids: HashSet<&NodeId> = prefix.records[..kept].iter().flat_map(|sent| &sent.nodes).collect();
+        let later =
+            early.into_iter().chain(last..range.end).filter_map(|at| Some((at, self.sent_node(at)?.0)));
+        let later = later.filter(|(at, id)| !kept_ids.contains(*id) && !is_omitted(*at));
+        prefix.tail = later.map(|(_, id)| id.clone()).collect();
         if let Some(changed) = prefix.records.get(kept) {
-            let id = changed.nodes.first().map(ToString::to_string);
-            prefix.ended_by = Some(match id {
-                Some(id) => phrase!("the conversation changed at `{id}`", id),
-                None => RecordEnd::Damaged.phrase(),
+            let new = new.and_then(|at| self.sent_node(at)).map(|(id, _)| id);
+            prefix.ended_by = Some(match new.or(changed.nodes.first()) {
+                Some(id) if is_unique => phrase!("the conversation changed at `{id}`", id = id.to_string()),
+                None if changed.has_input => phrase!("the input changed"),
+                _ => RecordEnd::Damaged.phrase(),
             });
         }
         prefix.records.truncate(kept);
-        let tail = (last..range.end).filter_map(|at| Some(self.sent_node(at)?.0));
-        prefix.tail = tail.filter(|id| !omitted.contains(id)).cloned().collect();
     }
+
+    /// Positions of messages that stay when older ones are cut: leading instructions and pinned messages.
+    fn early_positions(&self) -> impl Iterator<Item = usize> {
+        let is_leading = |at: &usize| self.sent_node(*at).is_some_and(|(_, node)| is_instruction(node));
+        let leading = (0..self.sent_len()).take_while(is_leading);
+        let end = leading.clone().count();
+        leading.chain(self.sent_pinned().iter().copied().filter(move |at| *at >= end))
+    }
+
+    /// Sets `first` and `omitted` of a record that starts a new prefix with the messages of `contained`.
+    pub fn set_omitted(&self, record: &mut SentRecord, contained: &HashSet<NodeId>) {
+        let early: HashSet<usize> = self.early_positions().collect();
+        let is_contained = |at: &usize| self.sent_node(*at).is_some_and(|(id, _)| contained.contains(id));
+        let all = 0..self.sent_len();
+        let first = all.clone().find(|at| !early.contains(at) && is_contained(at)).unwrap_or(all.end);
+        let is_cut = (0..first).any(|at| !early.contains(&at));
+        let oldest = self.sent_node(first.min(all.end.saturating_sub(1))).map(|(id, _)| id.clone());
+        record.first = oldest.filter(|_| is_cut);
+        let omitted = all.filter(|at| (*at >= first || early.contains(at)) && !is_contained(at));
+        let omitted = omitted.filter_map(|at| Some((self.sent_node(at)?.0.clone(), self.sent_message(at)?)));
+        record.omitted = omitted.map(|(id, message)| (id, fingerprint_of(message))).collect();
+    }
+
+    /// Returns fingerprints of messages that a request omits.
+    pub fn omit<'i>(&self, ids: impl Iterator<Item = &'i NodeId>) -> BTreeMap<NodeId, Arc<str>> {
+        let stored = ids.filter_map(|id| Some((id.clone(), self.node(id)?.to_message(id))));
+        stored.map(|(id, message)| (id, fingerprint_of(&message))).collect()
+    }
+}
+
+impl SentPrefix {
+    /// Adds texts of records, oldest first, if a repeated message contains the source.
+    fn add_texts(&mut self, records: Vec<RecordTexts>) {
+        let mut start = 0;
+        for RecordTexts { end, texts } in records {
+            let end = end.min(self.messages.len());
+            let sources: HashSet<String> =
+                self.messages.get(start..end).unwrap_or_default().iter().flat_map(source_names).collect();
+            self.texts.extend(texts.into_iter().filter(|(source, _)| sources.contains(&**source)));
+            start = end;
+        }
+    }
+}
+
+/// Returns the names of all sources of a message.
+fn source_names(message: &Message) -> Vec<String> {
+    let parts = message.written.iter().flat_map(|segment| segment.via.iter().chain([&segment.source]));
+    std::iter::once(&message.source).chain(parts).map(ToString::to_string).collect()
+}
+
+fn fingerprint_of(message: &Message) -> Arc<str> {
+    fingerprint(std::iter::once(message))
 }
 
 fn is_instruction(node: &Node) -> bool {
