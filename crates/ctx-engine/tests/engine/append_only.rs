@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use ctx_engine::{Compile, CompiledAgent, Context, Dialect, Engine, Limits, Request, Switches, read_agent};
 use ctx_types::{
-    Content, LoadedWorldbook, Node, NodeEdit, NodeId, NodeMetadata, Persist as _, Reader, Role, Session,
-    SessionOp, StoredToolCall, TurnInput, Worldbook,
+    Content, LoadedWorldbook, Node, NodeEdit, NodeId, NodeMetadata, Persist as _, PrefixMode, Reader, Role,
+    Session, SessionOp, StoredToolCall, TurnInput, Worldbook,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -426,4 +426,29 @@ fn repeats_placeholders_between_messages() {
     };
     assert_eq!(texts(&first).len(), 4);
     assert_eq!(texts(&second)[..4], texts(&first));
+}
+
+#[test]
+fn recalls_messages_that_the_cut_drops() {
+    let agent = json!({ "presetMessages": [{ "type": "chat_history" }] }).to_string();
+    let agent = read_agent(agent.as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let switches = Switches { enable: vec!["recall".to_owned()], disable: vec![] };
+    let compiled =
+        ENGINE.compile(&agent.value, &Compile::default().with(|compile| compile.switches = switches));
+    let text = |at: usize| match at {
+        15 => "The lighthouse key lies under the red stone.".to_owned(),
+        _ => format!("Chapter {at} tells of ships and storms at the coast, and of long nights."),
+    };
+    let roles = [Role::User, Role::Assistant].into_iter().cycle();
+    let nodes = roles.take(40).enumerate().map(|(at, role)| Node::new(role, text(at)));
+    let (session, _) = Session::linear("s", nodes);
+    for mode in [PrefixMode::Moving, PrefixMode::AppendOnly] {
+        let turn = TurnInput::new("Where is the lighthouse key?").with(|turn| {
+            turn.prefix = Some(mode);
+            turn.context_tokens = Some(700);
+        });
+        let context = compiled.assemble_blocking(&session, &turn).unwrap();
+        assert!(context.messages.len() < 40);
+        assert!(context.messages.iter().any(|message| message.text().contains("red stone")), "{mode:?}");
+    }
 }
