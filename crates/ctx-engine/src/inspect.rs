@@ -7,7 +7,7 @@ mod saved_context;
 mod shares;
 mod snapshot;
 
-pub use comparison::{Comparison, Difference, DifferenceKind};
+pub use comparison::{Comparison, Difference, DifferenceKind, PrefixBreak, TextChange};
 pub use message_trace::{
     CacheStatus, CostPart, Event, EventKind, MessageSegment, MessageTrace, SentMessage, Step, TracedMessage,
     UnknownMessage,
