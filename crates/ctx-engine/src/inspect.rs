@@ -3,6 +3,8 @@
 pub(crate) mod cache_lint;
 mod comparison;
 mod message_trace;
+pub(crate) mod moving_text;
+pub(crate) mod sample_turns;
 mod saved_context;
 mod shares;
 mod snapshot;
