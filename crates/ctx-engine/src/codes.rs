@@ -10,3 +10,5 @@ pub const CONTEXT_TOKENS: Code = Code::new(703, "invalid number of tokens");
 pub const LIMITER_TOO_EARLY: Code = Code::new(705, "limiter runs too early");
 /// A macro above stable text changes every turn, so everything below it misses the prompt cache.
 pub const CACHE_BREAKER: Code = Code::new(706, "text that breaks the prompt cache");
+/// Text that moves or changes each turn makes the provider read sent text again.
+pub const MOVING_TEXT: Code = Code::new(707, "moving text is billed again");

@@ -12,6 +12,8 @@ use serde_json::Value;
 
 use crate::compiled_agent::CompiledAgent;
 use crate::inspect::cache_lint;
+use crate::inspect::moving_text::find_moving_text;
+use crate::inspect::sample_turns::sample_pairs;
 use crate::switches::Switches;
 
 /// Anchors, macros, processors, and models that an application's agents share. `Send + Sync`.
@@ -124,13 +126,21 @@ impl Engine {
         CompiledAgent::new(self, agent, with)
     }
 
-    /// Finds text that prevents use of the provider's prompt cache.
+    /// Finds text that prevents use of the provider's prompt cache. Empty for append-only agents.
     ///
-    /// Assembles sample turns and reports macros that change every turn, variables set from them, session
-    /// variables, card texts that are templates, and constant worldbook entries (with the worldbook as
-    /// document). Diagnostics about the preset estimate the tokens below the macro.
+    /// Assembles up to 10 requests of a sample conversation. Reports macros that change every turn, variables set
+    /// from them, session variables, card texts that are templates, and constant worldbook entries (with the
+    /// worldbook as document), with an estimate of the tokens below. If the agent does not set `prefix`, also
+    /// reports all text that moves or changes, with an estimate of the tokens that are billed again.
     pub fn cache_breakers(&self, compiled: &CompiledAgent) -> Vec<Diagnostic> {
-        cache_lint::find_breakers(compiled)
+        let pairs = sample_pairs(compiled);
+        // An append-only context repeats the first values.
+        if pairs.iter().any(|pair| pair.first.report.prefix.is_some()) {
+            return Vec::new();
+        }
+        let is_unset = compiled.agent().prefix.is_none();
+        let moving = is_unset.then(|| find_moving_text(&pairs)).flatten();
+        moving.into_iter().chain(cache_lint::find_breakers(compiled, &pairs)).collect()
     }
 }
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 use ctx_types::{Diagnostic, Edit, Fix, Phrase, Span, phrase, pointer_key, pointer_step};
 use serde_json::{Map, Value};
 
+use crate::document_edit;
 use crate::locate::{Place, Places, properties_length, quoted_length};
 
 /// Bytes of a text, and what takes their place.
@@ -40,20 +41,28 @@ impl<'f> RequestedEdit<'f> {
                 Some(format!("{parent}/{}", pointer_step(name)))
             }
             Edit::Value(Value::Array(_)) => Some(pointer),
-            Edit::Value(_) | Edit::Part { .. } => None,
+            Edit::Value(_) | Edit::Insert(_) | Edit::Part { .. } => None,
         }
+    }
+
+    /// The edit as one of a document, if it adds a key. [`Self::in_text`] does not make it.
+    pub fn insertion(&self) -> Option<document_edit::Edit> {
+        let Edit::Insert(value) = &self.fix.edit else { return None };
+        Some(document_edit::Edit::Set { pointer: self.pointer(), value: value.clone() })
     }
 
     /// Names which bytes of a text change, and to what; else why that cannot be said.
     pub fn in_text(&self, text: &str, places: &Places, is_yaml: bool) -> Result<Replacement, Phrase> {
-        let place = places.at(&self.pointer()).ok_or_else(|| {
+        let missing = || {
             phrase!(
                 "the file does not contain the value \
             there"
             )
-        })?;
+        };
+        let place = places.at(&self.pointer()).ok_or_else(missing)?;
         match &self.fix.edit {
             Edit::Value(value) => value_in_text(text, place, value, is_yaml),
+            Edit::Insert(_) => Err(missing()),
             Edit::Key(name) => {
                 let range = place.key.clone().ok_or_else(|| phrase!("the key contains escapes"))?;
                 let range = scalar(text, range, is_yaml);
@@ -76,6 +85,14 @@ impl<'f> RequestedEdit<'f> {
         let pointer = self.pointer();
         match &self.fix.edit {
             Edit::Value(value) => *document.pointer_mut(&pointer).ok_or_else(not_there)? = value.clone(),
+            Edit::Insert(value) => {
+                let (parent, key) = pointer.rsplit_once('/').ok_or_else(not_there)?;
+                let parent =
+                    document.pointer_mut(parent).and_then(Value::as_object_mut).ok_or_else(not_there)?;
+                if parent.insert(pointer_key(key).into_owned(), value.clone()).is_some() {
+                    return Err(document_edit::EditError::Taken(pointer_key(key).into_owned()).phrase());
+                }
+            }
             Edit::Key(name) => {
                 let (parent, key) = pointer.rsplit_once('/').ok_or_else(not_there)?;
                 let parent =
@@ -188,7 +205,9 @@ pub fn to_json(finding: &Diagnostic) -> Option<Value> {
     let asked = RequestedEdit::of(finding)?;
     let pointer = asked.pointer();
     Some(match &asked.fix.edit {
-        Edit::Value(value) => serde_json::json!({ "pointer": pointer, "value": value }),
+        Edit::Value(value) | Edit::Insert(value) => {
+            serde_json::json!({ "pointer": pointer, "value": value })
+        }
         Edit::Key(name) => serde_json::json!({ "pointer": pointer, "key": name }),
         Edit::Part { old, new } => serde_json::json!({ "pointer": pointer, "old": old, "new": new }),
     })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ctx_engine::{Format, Imported, Limits};
 use ctx_preset_import::{Document, codes};
-use ctx_types::{Agent, Content, Diagnostic, Greeting};
+use ctx_types::{Agent, Content, Diagnostic, Edit, Fix, Greeting};
 use serde_json::Value;
 
 /// Where the parts of an agent stand in its file.
@@ -32,7 +32,12 @@ impl Origin {
 
     /// Points findings about the unified form into the file; those about anything else stay.
     pub fn lead_back(&self, findings: &mut [Diagnostic]) {
-        for location in findings.iter_mut().map(|finding| &mut finding.location) {
+        let is_agent = matches!(self.format, Format::Agent | Format::AgentExport);
+        for finding in findings {
+            // Other forms have no place for keys of an agent.
+            let inserts = |fix: &mut Box<Fix>| matches!(fix.edit, Edit::Insert(_));
+            finding.fix.take_if(|fix| !is_agent && inserts(fix));
+            let location = &mut finding.location;
             if let (Some(pointer), None) = (&location.pointer, &location.document) {
                 location.pointer = Some(in_file(&self.entry(pointer), self.format));
                 location.document = Some(self.document.clone());

@@ -58,6 +58,20 @@ settings! {
     }
 }
 
+impl LimiterSettings {
+    /// Returns the budget of a request that begins an append-only prefix, if messages are dropped: a large step,
+    /// so that many requests can repeat this one.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a u32")]
+    pub(crate) fn cut_target(&self, cx: &PipelineContext<'_>) -> Option<u32> {
+        let begins = cx.blackboard.get::<AppendOnly>().is_some_and(|sent| !sent.has_prefix());
+        cx.inputs
+            .budget
+            .available
+            .filter(|_| begins)
+            .map(|available| (f64::from(available) * self.cut_to) as u32)
+    }
+}
+
 impl TypedProcessor for TokenLimiter {
     type Prepared = LimiterSettings;
 
@@ -96,10 +110,10 @@ impl TypedProcessor for TokenLimiter {
         let units = Units::from_messages(cx.draft.messages());
         let left = left_for_history(cx, &units, available)?;
         let mut fit = units.fit(cx, left)?;
-        if cx.blackboard.get::<AppendOnly>().is_some_and(|sent| sent.cuts_to_target(fit.dropped)) {
+        if cx.blackboard.get::<AppendOnly>().is_some_and(|sent| sent.cuts_to_target(fit.dropped))
+            && let Some(target) = settings.cut_target(cx)
+        {
             // A large step, so that many requests can repeat this one.
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a u32")]
-            let target = (f64::from(available) * settings.cut_to) as u32;
             fit = units.fit(cx, left_for_history(cx, &units, target).unwrap_or(0))?;
         }
         let dropped = if fit.dropped == 0 { 0 } else { drop_oldest(cx, settings, &units, &fit) };

@@ -25,6 +25,8 @@ pub struct Fix {
 pub enum Edit {
     /// Replaces the value.
     Value(Value),
+    /// Adds a missing key with the value.
+    Insert(Value),
     /// Renames the last key of the pointer.
     Key(String),
     /// Replaces the first `old` in the diagnostic's text range.
@@ -45,6 +47,11 @@ impl Fix {
     /// Replaces the value with a text.
     pub fn text(text: &str) -> Self {
         Self::value(text)
+    }
+
+    /// Adds a missing key with a value. [`Self::below`] names the key.
+    pub fn insert(value: impl Into<Value>) -> Self {
+        Self { below: String::new(), edit: Edit::Insert(value.into()) }
     }
 
     /// Renames the key.

@@ -1,6 +1,6 @@
 //! What two contexts have in common, for people.
 
-use ctx_engine::inspect::{Comparison, Difference, DifferenceKind};
+use ctx_engine::inspect::{Comparison, Difference, DifferenceKind, PrefixBreak, TextChange};
 use ctx_language::Language;
 
 use ctx_types::{Phrase, count_of, phrase};
@@ -12,6 +12,12 @@ use crate::show::{left, widest};
 /// Writes how much of the beginning is the same, where the two part, and what is billed again.
 pub(crate) fn comparison(language: Language, comparison: &Comparison) -> String {
     let mut lines = vec![("", "shared", shared(comparison))];
+    if let Some(PrefixBreak { owner, change }) = &comparison.prefix_break {
+        lines.push(("", "prefix ended by", ended_by(&owner_name(owner), *change)));
+    }
+    if let Some(reason) = &comparison.planned_break {
+        lines.push(("", "planned break", Phrase::original(reason)));
+    }
     if let Some(difference) = &comparison.difference {
         let (number, part) = (difference.message, part(difference));
         lines.push(("", "first difference", phrase!("message {number}, {part}", number, part)));
@@ -46,6 +52,15 @@ fn shared(comparison: &Comparison) -> Phrase {
             phrase!("{told}; about {shared} of {all} tokens ({percent}%)", told, shared, all, percent)
         }
         None => told,
+    }
+}
+
+fn ended_by(owner: &Phrase, change: TextChange) -> Phrase {
+    match change {
+        TextChange::Moved => phrase!("{owner}, moved down", owner = owner.clone()),
+        TextChange::Changed => phrase!("{owner}, changed", owner = owner.clone()),
+        TextChange::Removed => phrase!("{owner}, removed", owner = owner.clone()),
+        TextChange::Inserted => phrase!("{owner}, inserted", owner = owner.clone()),
     }
 }
 
@@ -114,6 +129,8 @@ mod tests {
             messages: [1, 1],
             tokens: Some([9, 9]),
             difference: None,
+            prefix_break: None,
+            planned_break: None,
             again: Some(0),
             again_unchanged: Some(0),
         };

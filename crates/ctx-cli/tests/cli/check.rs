@@ -441,6 +441,14 @@ fn a_macro_that_breaks_the_prompt_cache_is_found_with_what_it_costs() {
     checked `a.yaml` as an agent
     1 file checked: 0 errors, 1 warning
     === errors
+    info[CTX0707]: moving text breaks the prompt cache; tokens billed again in 50 turns, about: `preset#0` 230000
+     --> a.yaml:1:1
+      |
+    1 | presetMessages:
+      | ^^^^^^^^^^^^^^^
+      |
+      = help: set `prefix: auto` in the agent, or `prefix: moving` to keep it so
+
     warning[CTX0706]: `time` changes every turn: about 16 tokens of the preset and the whole conversation miss the prompt cache
      --> a.yaml:2:38
       |
@@ -459,6 +467,14 @@ fn a_system_message_below_the_conversation_is_moved_above_it_and_breaks_the_cach
     checked `a.yaml` as an agent
     1 file checked: 0 errors, 1 warning
     === errors
+    info[CTX0707]: moving text breaks the prompt cache; tokens billed again in 50 turns, about: `preset#2` 230000
+     --> a.yaml:1:1
+      |
+    1 | presetMessages:
+      | ^^^^^^^^^^^^^^^
+      |
+      = help: set `prefix: auto` in the agent, or `prefix: moving` to keep it so
+
     warning[CTX0706]: `time` changes every turn: about 1 token of the preset and the whole conversation miss the prompt cache
      --> a.yaml:4:38
       |

@@ -1,9 +1,10 @@
 //! `ctx diff`: what two contexts share at their beginning.
 
 use insta::assert_snapshot;
+use serde_json::json;
 
-use crate::Folder;
-use crate::assemble::json;
+use crate::assemble::json as read;
+use crate::{Folder, ctx};
 
 const AGENT: &str = "\
 name: Ada
@@ -21,7 +22,7 @@ fn two_turns() -> Folder {
     for (name, at) in [("before.json", "12:00"), ("after.json", "12:05")] {
         let turn = format!("--session c.json --input Well? --at 2026-01-31T{at}:00Z");
         let answer = folder.ctx(&format!("assemble a.yaml {turn} --json"));
-        folder.write(name, json(&answer).to_string().as_bytes());
+        folder.write(name, read(&answer).to_string().as_bytes());
     }
     folder
 }
@@ -32,6 +33,7 @@ fn a_macro_that_differs_from_turn_to_turn_is_named() {
     exit code 0
     === output
     shared            0 messages of 4, and the start of the next; about 9 of 33 tokens (27%)
+    prefix ended by   macro:time of preset:identity, changed
     first difference  message 0, byte 23 of the text
       first           `0 PM.  ---  Be brief.` from macro:time of preset:identity
       second          `5 PM.  ---  Be brief.` from macro:time of preset:identity
@@ -55,6 +57,7 @@ fn agents_are_assembled_at_one_time() {
     exit code 0
     === output
     shared            0 messages of 3, and the start of the next; about 16 of 28 tokens (57%)
+    prefix ended by   preset:rules, changed
     first difference  message 0, byte 38 of the text
       first           `brief.` from preset:rules
       second          `kind.` from preset:rules
@@ -78,9 +81,51 @@ fn a_longer_conversation_goes_on_where_the_other_ends() {
     ");
 }
 
+/// Checks what ends the prefix of two requests, and their planned break.
+#[track_caller]
+fn check_prefix_end(first: &str, second: &str, expected: &str) {
+    let printed = ctx("diff a.json b.json", &[("a.json", first), ("b.json", second)]);
+    let names = ["prefix ended by", "planned break"];
+    let found = printed.lines().filter(|line| names.iter().any(|name| line.starts_with(name)));
+    assert_eq!(found.collect::<Vec<_>>().join("\n"), expected, "{printed}");
+}
+
+#[test]
+fn names_text_that_ends_the_prefix() {
+    let request = |parts: &[&str]| {
+        let message = |part: &&str| {
+            let (kind, text) = part.split_once(' ').unwrap();
+            let (kind, id) = kind.split_once(':').unwrap();
+            json!({ "role": "user", "content": text, "source": { "kind": kind, "id": id } })
+        };
+        json!({ "messages": parts.iter().map(message).collect::<Vec<_>>() })
+    };
+    let check = |first: &[&str], second: &[&str], expected: &str| {
+        check_prefix_end(&request(first).to_string(), &request(second).to_string(), expected);
+    };
+    let (rules, note) = ("preset:rules Be kind.", "preset:note Be calm.");
+    let [one, two, three] = ["history:n1 Hi", "history:n2 Hello!", "history:n3 Well?"];
+    check(&[rules, one, note], &[rules, one, note, two], "");
+    check(&[rules, note, one], &[rules, one, two, note, three], "prefix ended by   preset:note, moved down");
+    check(&[rules, one, note], &[rules, one, two, three, note], "prefix ended by   preset:note, moved down");
+    check(&[rules, one], &["preset:rules Be brief.", one, two], "prefix ended by   preset:rules, changed");
+    check(&[rules, one, two], &[rules, two, three], "prefix ended by   history:n1, removed");
+    check(
+        &[rules, one],
+        &[rules, "worldbook:b.0 The sea.", one, two],
+        "prefix ended by   worldbook:b.0, inserted",
+    );
+    let mut cut = request(&[rules, three]);
+    cut["report"]["prefix"]["plannedBreak"] =
+        json!({ "reason": "the conversation exceeds the budget", "tokens": 9 });
+    let expected =
+        "prefix ended by   history:n1, removed\nplanned break     the conversation exceeds the budget";
+    check_prefix_end(&request(&[rules, one, three]).to_string(), &cut.to_string(), expected);
+}
+
 #[test]
 fn json_has_the_same_as_data() {
-    let comparison = json(&two_turns().ctx("diff before.json after.json --json"));
+    let comparison = read(&two_turns().ctx("diff before.json after.json --json"));
     assert_eq!(comparison["difference"]["owners"][0], "macro:time of preset:identity");
     assert_eq!(comparison["sharedMessages"], 0);
 }
@@ -112,6 +157,7 @@ fn agents_are_assembled_with_a_worldbook_and_a_table_of_models() {
     exit code 0
     === output
     shared            0 messages of 4, and the start of the next; about 16 of 39 tokens (41%)
+    prefix ended by   worldbook:w.0, inserted
     first difference  message 0, byte 44 of the text
       first           `` from merged:preset:identity+preset:rules
       second          `  ---  A well is deep.` from separator

@@ -119,6 +119,23 @@ fn programs_get_each_edit() {
 }
 
 #[test]
+fn moving_text_stays_where_it_was_sent() {
+    check(
+        "a.yaml",
+        "# Mine\nname: Ada # who\npresetMessages:\n  - type: chat_histroy\n  - { role: user, content: x, injectionStrategy: { type: depth, depth: 4 } }\nown: 5\n# end\n",
+        "# Mine\nname: Ada # who\npresetMessages:\n  - type: chat_history\n  - { role: user, content: x, injectionStrategy: { type: depth, depth: 4 } }\nown: 5\n# end\nprefix: auto\n",
+    );
+    check(
+        "a.json",
+        "{\n  \"own\": 5,\n  \"presetMessages\": [{ \"content\": \"x\", \"injectionStrategy\": { \"type\": \"depth\", \"depth\": 4 } }]\n}\n",
+        "{\n  \"own\": 5,\n  \"presetMessages\": [{ \"content\": \"x\", \"injectionStrategy\": { \"type\": \"depth\", \"depth\": 4 } }],\n  \"prefix\": \"auto\"\n}\n",
+    );
+    // A list of entries has no place for it.
+    let list = "[{ \"content\": \"x\", \"injectionStrategy\": { \"type\": \"depth\", \"depth\": 4 } }]\n";
+    check("list.json", list, list);
+}
+
+#[test]
 fn names_and_keys_of_all_kinds_are_corrected() {
     check(
         "a.yaml",

@@ -61,6 +61,21 @@ fn a_project_is_written_and_can_be_looked_at() {
 }
 
 #[test]
+fn keeps_prefix_by_model() {
+    for language in ["en", "zh"] {
+        let folder = Folder::with(&[]);
+        folder.ctx(&format!("init demo --lang {language}"));
+        let report = |model: &str| {
+            let context = format!(
+                "assemble demo/agent.yaml --session demo/conversation.json --profile demo/profile.yaml --json --model {model}"
+            );
+            folder.ctx(&context).contains("\"prefix\": {")
+        };
+        assert!(report("claude-opus-5") && !report("gpt-4o"));
+    }
+}
+
+#[test]
 fn an_agent_for_long_conversations_has_compression_and_recall_on() {
     let folder = Folder::with(&[]);
     assert!(folder.ctx("init demo --long").starts_with("exit code 0"));

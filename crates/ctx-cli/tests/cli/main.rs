@@ -46,6 +46,7 @@ mod macros;
 #[path = "../../../../xtask/src/markers.rs"]
 mod markers;
 mod masks;
+mod moving_text;
 mod own_files;
 mod places;
 mod processors;

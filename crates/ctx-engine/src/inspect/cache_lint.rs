@@ -1,50 +1,32 @@
 //! Finds text that changes every turn. Providers cache a request by prefix, byte for byte.
 //!
-//! Assembles sample turns with different times, seeds, and conversations, and compares the entries above the
-//! conversation.
+//! Compares the entries above the conversation in sample turns.
 
 use std::collections::HashMap;
 
 use ctx_macros::MacroUse;
 use ctx_processors::MergeSystemToHead;
 use ctx_tokens::estimate;
-use ctx_types::{
-    ContentPart, Diagnostic, Node, Role, Session, Source, SourceKind, Span, Text, TurnInput, count_of, phrase,
-};
+use ctx_types::{ContentPart, Diagnostic, Role, Source, SourceKind, Span, Text, count_of, phrase};
 use ctx_worldbook::{Destination, Entry, Member};
 use serde_json::Value;
 
-use crate::assembly::Ports;
 use crate::codes;
 use crate::compiled_agent::CompiledAgent;
 use crate::context::Context;
-
-const SAMPLES: u32 = 4;
-
-/// February 3, 2001, 4:05:06 in UTC.
-const FIRST_TIME: i64 = 981_173_106_000;
-
-/// About 11 years. All parts of the date and the time change.
-const TIME_STEP: i64 = 357_913_941_777;
-
-/// A private character, so that plain keys of worldbooks do not match.
-const WORD: char = '\u{E000}';
+use crate::inspect::sample_turns::SamplePair;
 
 /// Finds changing texts above the conversation, at most one per entry.
-pub(crate) fn find_breakers(compiled: &CompiledAgent) -> Vec<Diagnostic> {
-    let samples: Vec<Context> = (0..SAMPLES).filter_map(|number| assemble_sample(compiled, number)).collect();
-    // An append-only context repeats the first values.
-    if samples.iter().any(|sample| sample.report.prefix.is_some()) {
-        return Vec::new();
-    }
-    let texts: Vec<SampleTexts<'_>> = samples.iter().map(entries_above_history).collect();
+pub(crate) fn find_breakers(compiled: &CompiledAgent, pairs: &[SamplePair]) -> Vec<Diagnostic> {
+    let samples: Vec<&Context> = pairs.iter().flat_map(|pair| [&pair.first, &pair.next]).collect();
+    let texts: Vec<SampleTexts<'_>> = samples.iter().map(|sample| entries_above_history(sample)).collect();
     let Some((first, others)) = texts.split_first() else { return Vec::new() };
     let (mut in_preset, mut in_books) = (Vec::new(), Vec::new());
     let mut below = 0_u32;
     for entry in first.entries.iter().rev() {
         let same: Option<Vec<&EntryText<'_>>> = others.iter().map(|texts| texts.find(entry.origin)).collect();
         if let Some(at) = same.and_then(|same| entry.changing_piece(&same, compiled)) {
-            if let Some(member) = entry.member(&samples[0]) {
+            if let Some(member) = entry.member(samples[0]) {
                 in_books.extend(entry_diagnostic(compiled, entry, at, member));
             } else {
                 let below = below.saturating_add(estimate(&entry.text_from(at + 1)));
@@ -54,21 +36,6 @@ pub(crate) fn find_breakers(compiled: &CompiledAgent) -> Vec<Diagnostic> {
         below = below.saturating_add(estimate(&entry.text_from(0)));
     }
     in_preset.into_iter().rev().chain(in_books.into_iter().rev()).collect()
-}
-
-fn assemble_sample(compiled: &CompiledAgent, number: u32) -> Option<Context> {
-    let text = || WORD.to_string().repeat(number as usize + 1);
-    let roles = [Role::User, Role::Assistant].into_iter().cycle();
-    let nodes = roles.take(2 + 2 * number as usize).map(|role| Node::new(role, text()));
-    let (session, _) = Session::linear("sample", nodes);
-    let turn = TurnInput::new(text()).with(|turn| {
-        turn.at_millis = Some(FIRST_TIME + i64::from(number) * TIME_STEP);
-        turn.seed = number.into();
-        turn.context_tokens = Some(ctx_tokens::MAX_TOKENS.into());
-        turn.preview = true;
-    });
-    let ports = Ports::default().with(|ports| ports.is_traced = true);
-    pollster::block_on(compiled.assemble_with(&session, &turn, ports)).ok()
 }
 
 /// Texts of one sample in their order.

@@ -4,7 +4,7 @@ use ctx_types::Fingerprint;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::inspect::saved_context::{SavedContext, SavedMessage};
+use crate::inspect::saved_context::{SavedContext, SavedMessage, WrittenText};
 
 /// Common prefix of a context and the next one.
 ///
@@ -27,6 +27,12 @@ pub struct Comparison {
     /// First difference; `None` if the contexts are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
+    /// Why the second context does not repeat the whole first one; `None` if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefix_break: Option<PrefixBreak>,
+    /// Reason of the planned break that the second context reports, in English.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned_break: Option<String>,
     /// Tokens of the second context below the common prefix, which are billed again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub again: Option<u64>,
@@ -45,6 +51,29 @@ pub struct Difference {
     pub kind: DifferenceKind,
     /// Source of the different text in each context, and the source it replaced.
     pub owners: [Option<String>; 2],
+}
+
+/// The text that ends the common prefix.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PrefixBreak {
+    /// Source of the text.
+    pub owner: String,
+    /// Change of the text.
+    pub change: TextChange,
+}
+
+/// Change of a text between two contexts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TextChange {
+    /// The second context has the text at a later place.
+    Moved,
+    /// The second context has another text of the same source.
+    Changed,
+    /// The second context has no text of the source.
+    Removed,
+    /// The first context has no text of the source.
+    Inserted,
 }
 
 /// Kind of difference between two messages.
@@ -103,6 +132,8 @@ impl Comparison {
             shared_tokens,
             messages: [first.len(), second.len()],
             tokens: tokens.map(|(first, second)| [first, second]),
+            prefix_break: prefix_break(first, second, difference.as_ref()),
+            planned_break: second.planned_break.clone(),
             difference,
             again,
             again_unchanged: tokens.map(|_| unchanged(&first.messages[shared..], &second.messages[shared..])),
@@ -139,6 +170,49 @@ fn text_difference(a: &SavedMessage, b: &SavedMessage) -> (DifferenceKind, [Opti
     let excerpt = |text: &str| text.get(at..).unwrap_or_default().chars().take(EXCERPT).collect();
     let owner = |side: &SavedMessage| side.writer_at(at).map(str::to_owned);
     (DifferenceKind::Text { at, excerpts: [excerpt(&a.text), excerpt(&b.text)] }, [owner(a), owner(b)])
+}
+
+/// Finds the text that ends the prefix. O(bytes).
+fn prefix_break(
+    first: &SavedContext,
+    second: &SavedContext,
+    difference: Option<&Difference>,
+) -> Option<PrefixBreak> {
+    let difference = difference.filter(|difference| difference.kind != DifferenceKind::Added)?;
+    let from = match &difference.kind {
+        DifferenceKind::Text { at, .. } => *at,
+        _ => 0,
+    };
+    let [old, new] = [first, second].map(|context| {
+        let texts = context.messages.get(difference.message).map(SavedMessage::texts);
+        texts.into_iter().flatten().find(|text| text.end > from)
+    });
+    let [sent, again] = [first, second].map(texts_by_writer);
+    let is_history =
+        |text: &WrittenText<'_>| ["history:", "input"].iter().any(|kind| text.writer.starts_with(kind));
+    let is_new = |new: &WrittenText<'_>| !sent.contains_key(new.writer);
+    let (text, change) = match (old, new) {
+        (Some(old), Some(new)) if old.writer == new.writer => (old, TextChange::Changed),
+        (None, Some(new)) => (new, TextChange::Inserted),
+        (Some(old), Some(new)) if is_new(&new) && (is_history(&old) || !is_history(&new)) => {
+            (new, TextChange::Inserted)
+        }
+        (Some(old), _) => match again.get(old.writer) {
+            None => (old, TextChange::Removed),
+            Some(text) if sent.get(old.writer) == Some(text) => (old, TextChange::Moved),
+            Some(_) => (old, TextChange::Changed),
+        },
+        (None, None) => return None,
+    };
+    Some(PrefixBreak { owner: text.writer.to_owned(), change })
+}
+
+fn texts_by_writer(context: &SavedContext) -> BTreeMap<&str, String> {
+    let mut texts: BTreeMap<&str, String> = BTreeMap::new();
+    for text in context.messages.iter().flat_map(SavedMessage::texts) {
+        texts.entry(text.writer).or_default().push_str(text.text);
+    }
+    texts
 }
 
 fn total(messages: &[SavedMessage]) -> Option<u64> {

@@ -8,6 +8,8 @@ use crate::context::Context;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SavedContext {
     pub(crate) messages: Vec<SavedMessage>,
+    /// Reason of the planned break in its report.
+    pub(crate) planned_break: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,6 +25,15 @@ pub(crate) struct SavedMessage {
 struct SavedSegment {
     span: Range<usize>,
     writer: String,
+}
+
+/// A text of a message.
+#[derive(Clone, Copy)]
+pub(crate) struct WrittenText<'a> {
+    pub(crate) writer: &'a str,
+    pub(crate) text: &'a str,
+    /// Offset in the message.
+    pub(crate) end: usize,
 }
 
 const NOT_SENT: [&str; 6] = ["source", "tokens", "place", "placement", "segments", "cacheMark"];
@@ -48,7 +59,11 @@ impl SavedContext {
     pub fn read(value: &Value) -> Option<Self> {
         let messages = value.get("messages")?.as_array()?;
         let system = value.get("system").map(|content| json!({ "role": "system", "content": content }));
-        Some(Self { messages: system.iter().chain(messages).map(SavedMessage::read).collect() })
+        let reason = value.pointer("/report/prefix/plannedBreak/reason").and_then(Value::as_str);
+        Some(Self {
+            messages: system.iter().chain(messages).map(SavedMessage::read).collect(),
+            planned_break: reason.map(str::to_owned),
+        })
     }
 
     /// Returns the number of messages.
@@ -74,6 +89,19 @@ impl SavedMessage {
             segments: segments.into_iter().flatten().filter_map(segment).collect(),
             sent: sent.map(|(key, value)| (key.clone(), value.clone())).collect(),
         }
+    }
+
+    /// Returns the texts with their writers, without separators.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = WrittenText<'_>> {
+        let segments = self.segments.iter().map(|segment| (segment.writer.as_str(), segment.span.clone()));
+        let whole = self.source.as_deref().filter(|_| self.segments.is_empty());
+        let whole = whole.map(|writer| (writer, 0..self.text.len()));
+        let texts = segments.chain(whole).filter(|(writer, _)| *writer != "separator");
+        texts.map(|(writer, span)| WrittenText {
+            writer,
+            end: span.end,
+            text: self.text.get(span).unwrap_or_default(),
+        })
     }
 
     pub(crate) fn writer_at(&self, offset: usize) -> Option<&str> {

@@ -2,8 +2,8 @@
 
 use ctx_engine::{Compile, Context, Limits, Switches, read_agent};
 use ctx_types::{
-    Change, Message, Node, NodeEdit, NodeId, NodeMetadata, Persist as _, Reader, Role, Session, SessionOp,
-    TurnInput,
+    Change, Message, Node, NodeEdit, NodeId, NodeMetadata, Persist as _, PrefixMode, Reader, Role, Session,
+    SessionOp, TurnInput,
 };
 use serde_json::{Value, json};
 
@@ -303,4 +303,29 @@ fn reports_a_changed_note_when_the_request_is_sent_again() {
         context.report.decisions.iter().filter(|decision| decision.reason.to_string().contains("again"));
     let sources: Vec<_> = decisions.map(|decision| decision.source.to_string()).collect();
     assert_eq!(sources, ["preset:four"]);
+}
+
+#[test]
+fn recalls_messages_that_the_cut_drops() {
+    let agent = json!({ "presetMessages": [{ "type": "chat_history" }] }).to_string();
+    let agent = read_agent(agent.as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let switches = Switches { enable: vec!["recall".to_owned()], disable: vec![] };
+    let compiled =
+        ENGINE.compile(&agent.value, &Compile::default().with(|compile| compile.switches = switches));
+    let text = |at: usize| match at {
+        15 => "The lighthouse key lies under the red stone.".to_owned(),
+        _ => format!("Chapter {at} tells of ships and storms at the coast, and of long nights."),
+    };
+    let roles = [Role::User, Role::Assistant].into_iter().cycle();
+    let nodes = roles.take(40).enumerate().map(|(at, role)| Node::new(role, text(at)));
+    let (session, _) = Session::linear("s", nodes);
+    for mode in [PrefixMode::Moving, PrefixMode::AppendOnly] {
+        let turn = TurnInput::new("Where is the lighthouse key?").with(|turn| {
+            turn.prefix = Some(mode);
+            turn.context_tokens = Some(700);
+        });
+        let context = compiled.assemble_blocking(&session, &turn).unwrap();
+        assert!(context.messages.len() < 40);
+        assert!(context.messages.iter().any(|message| message.text().contains("red stone")), "{mode:?}");
+    }
 }

@@ -1,10 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_pipeline::PipelineContext;
+use ctx_pipeline::{PipelineContext, SettingsReader};
 use ctx_types::Message;
 
 use crate::message_costs::MessageCosts;
-use crate::token_limiter::Units;
+use crate::token_limiter::{LimiterSettings, TokenLimiter, Units};
 
 /// The messages that the limiter keeps, depending on the size of the recall message. Older ones are not read.
 pub(crate) struct SentMessages<'a> {
@@ -20,9 +20,21 @@ pub(crate) struct SentMessages<'a> {
 
 impl<'a> SentMessages<'a> {
     pub(crate) fn new(cx: &'a PipelineContext<'_>) -> Self {
+        let units = Units::from_messages(cx.draft.messages());
+        let sent = Self::within(cx, &units, cx.inputs.budget.available);
+        if sent.left.len() > units.len() {
+            return sent;
+        }
+        let settings = cx.config_of(TokenLimiter::ID);
+        let settings = settings.map(|config| LimiterSettings::read(&mut SettingsReader::new(config)));
+        let target = settings.and_then(|settings| settings.cut_target(cx));
+        let cut = target.map(|target| Self::within(cx, &units, Some(target)));
+        cut.filter(|cut| !cut.left.is_empty()).unwrap_or(sent)
+    }
+
+    fn within(cx: &'a PipelineContext<'_>, units: &Units, available: Option<u32>) -> Self {
         let messages = cx.draft.messages();
-        let units = Units::from_messages(messages);
-        let available = cx.inputs.budget.available.map(u64::from);
+        let available = available.map(u64::from);
         let is_limited = available.is_some();
         let costing = MessageCosts::as_limiter(cx);
         let take = |left: Option<u64>, message: &Message| {

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ctx_engine::codes::MOVING_TEXT;
 use ctx_engine::{ImportError, Limits};
 use ctx_preset_import::{Document, Syntax};
 use ctx_types::codes::MORE_FINDINGS;
 use ctx_types::{Diagnostic, Phrase, phrase};
 use serde_json::Value;
 
+use crate::drafts::Draft;
 use crate::edits::{self, RequestedEdit};
 use crate::locate::Places;
 
@@ -140,11 +142,18 @@ impl Attempt<'_> {
             None => (&[][..], self.bytes),
         };
         let text = std::str::from_utf8(rest).map_err(|_| phrase!("the file is not valid UTF-8"))?;
-        let pointers: Vec<String> = asked.iter().map(RequestedEdit::pointer).collect();
+        let insertions: Vec<_> = asked.iter().filter_map(RequestedEdit::insertion).collect();
+        let in_place = || asked.iter().filter(|asked| asked.insertion().is_none());
+        let pointers: Vec<String> = in_place().map(RequestedEdit::pointer).collect();
         let places = Places::find(text, pointers.iter().map(String::as_str));
-        let replacements = asked.iter().map(|asked| asked.in_text(text, &places, is_yaml));
+        let replacements = in_place().map(|asked| asked.in_text(text, &places, is_yaml));
         let replacements = replacements.collect::<Result<Vec<_>, _>>()?;
-        let edited = edits::replaced(text, replacements).ok_or_else(|| phrase!("two edits overlap"))?;
+        let mut edited = edits::replaced(text, replacements).ok_or_else(|| phrase!("two edits overlap"))?;
+        if !insertions.is_empty() {
+            let mut draft = Draft::open(self.name, edited.as_bytes()).map_err(|error| error.phrase())?;
+            draft.edit_all(&insertions).map_err(|error| error.phrase())?;
+            draft.text().clone_into(&mut edited);
+        }
         Ok([mark, edited.as_bytes()].concat())
     }
 
@@ -166,7 +175,9 @@ impl Attempt<'_> {
         let is_cut = self.found.iter().any(|finding| finding.code == MORE_FINDINGS);
         let asking: BTreeSet<_> = asking.iter().map(|finding| kind(finding)).collect();
         let revealed: Vec<String> = asked.iter().filter_map(RequestedEdit::reveals).collect();
-        for finding in after.iter().filter(|finding| finding.code != MORE_FINDINGS) {
+        // What an agent costs is no reason to leave a mistake in it.
+        let is_mistake = |found: &&Diagnostic| found.code != MORE_FINDINGS && found.code != MOVING_TEXT;
+        for finding in after.iter().filter(is_mistake) {
             let left = left.entry(kind(finding)).or_default();
             *left -= 1;
             if *left < 0 && !is_within(finding, &revealed) && (!is_cut || asking.contains(&kind(finding))) {
