@@ -59,16 +59,14 @@ settings! {
 }
 
 impl LimiterSettings {
-    /// Returns the budget of a request that begins an append-only prefix, if messages are dropped: a large step,
-    /// so that many requests can repeat this one.
+    /// Returns the tokens of `left` that a new append-only prefix uses for the conversation if it does not fit: a
+    /// large step, so that many requests can repeat this one. At least half stays.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a u32")]
-    pub(crate) fn cut_target(&self, cx: &PipelineContext<'_>) -> Option<u32> {
-        let begins = cx.blackboard.get::<AppendOnly>().is_some_and(|sent| !sent.has_prefix());
-        cx.inputs
-            .budget
-            .available
-            .filter(|_| begins)
-            .map(|available| (f64::from(available) * self.cut_to) as u32)
+    pub(crate) fn cut_room(&self, cx: &PipelineContext<'_>, left: u64) -> Option<u64> {
+        let is_new = cx.blackboard.get::<AppendOnly>().is_some_and(|sent| !sent.has_prefix());
+        let available = cx.inputs.budget.available.filter(|_| is_new)?;
+        let unused = available - (f64::from(available) * self.cut_to) as u32;
+        Some(left.saturating_sub(unused.into()).max(left / 2))
     }
 }
 
@@ -111,10 +109,9 @@ impl TypedProcessor for TokenLimiter {
         let left = left_for_history(cx, &units, available)?;
         let mut fit = units.fit(cx, left)?;
         if cx.blackboard.get::<AppendOnly>().is_some_and(|sent| sent.cuts_to_target(fit.dropped))
-            && let Some(target) = settings.cut_target(cx)
+            && let Some(room) = settings.cut_room(cx, left)
         {
-            // A large step, so that many requests can repeat this one.
-            fit = units.fit(cx, left_for_history(cx, &units, target).unwrap_or(0))?;
+            fit = units.fit(cx, room)?;
         }
         let dropped = if fit.dropped == 0 { 0 } else { drop_oldest(cx, settings, &units, &fit) };
         let costing = MessageCosts::as_limiter(cx);

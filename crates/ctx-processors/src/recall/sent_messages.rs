@@ -21,20 +21,18 @@ pub(crate) struct SentMessages<'a> {
 impl<'a> SentMessages<'a> {
     pub(crate) fn new(cx: &'a PipelineContext<'_>) -> Self {
         let units = Units::from_messages(cx.draft.messages());
-        let sent = Self::within(cx, &units, cx.inputs.budget.available);
-        if sent.left.len() > units.len() {
-            return sent;
-        }
-        let settings = cx.config_of(TokenLimiter::ID);
-        let settings = settings.map(|config| LimiterSettings::read(&mut SettingsReader::new(config)));
-        let target = settings.and_then(|settings| settings.cut_target(cx));
-        let cut = target.map(|target| Self::within(cx, &units, Some(target)));
-        cut.filter(|cut| !cut.left.is_empty()).unwrap_or(sent)
+        let available = cx.inputs.budget.available.map(u64::from);
+        let sent = Self::within(cx, &units, available);
+        let left = sent.left.first().copied().filter(|_| sent.left.len() <= units.len());
+        let cut = left.and_then(|left| {
+            let settings = LimiterSettings::read(&mut SettingsReader::new(cx.config_of(TokenLimiter::ID)?));
+            Some(left - settings.cut_room(cx, left)?)
+        });
+        cut.map_or(sent, |cut| Self::within(cx, &units, available.map(|available| available - cut)))
     }
 
-    fn within(cx: &'a PipelineContext<'_>, units: &Units, available: Option<u32>) -> Self {
+    fn within(cx: &'a PipelineContext<'_>, units: &Units, available: Option<u64>) -> Self {
         let messages = cx.draft.messages();
-        let available = available.map(u64::from);
         let is_limited = available.is_some();
         let costing = MessageCosts::as_limiter(cx);
         let take = |left: Option<u64>, message: &Message| {

@@ -123,7 +123,7 @@ mod tests {
             begins: Some("p".into()),
             messages: messages.iter().map(sent).collect(),
             first: Some("n1".into()),
-            omitted: Vec::new(),
+            ..SentRecord::default()
         };
         let op = record.to_op(&"n3".into(), None);
         session.apply(&op).unwrap();

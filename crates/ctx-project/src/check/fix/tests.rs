@@ -111,6 +111,7 @@ fn an_entry_that_two_places_share_is_left() {
 fn a_changed_number_of_another_finding_is_no_new_finding() {
     let text = "presetMessages:\n  - content: \"{{time}}\"\n  - contnet: Answer in one sentence.\n  - type: chat_history\n";
     let (after, document) = fixed(text.as_bytes(), "a.yaml");
-    assert_eq!(String::from_utf8(after).unwrap(), text.replace("contnet", "content"));
+    let expected = text.replace("contnet", "content") + "prefix: auto\n";
+    assert_eq!(String::from_utf8(after).unwrap(), expected);
     assert!(document.declined.is_empty(), "{:?}", document.declined);
 }
