@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ctx_pipeline::Run;
 use ctx_processors::{AppendOnly, InsertedTexts, LimiterResult, LoadedWindow};
 use ctx_types::{
-    Agent, Change, Fingerprint, GenerationKind, Joining, Message, NodeId, Phrase, PlannedBreak, PrefixMode,
+    Agent, Change, Fingerprint, GenerationKind, JoinRule, Message, NodeId, Phrase, PlannedBreak, PrefixMode,
     PrefixReport, PresetMessage, Role, SentMessage, SentPrefix, SentRecord, Session, SessionOp, Source,
     SourceKind, StablePart, TokenFigure, Trust, TurnInput, Unstable, UserProfile, phrase,
 };
@@ -34,14 +34,14 @@ struct EarlierRequest {
 
 /// Whether the previous request can be repeated.
 enum Continuation {
-    Continued(Continued),
+    Repeated(RepeatedRequest),
     /// The reason, if an earlier request is known.
     Broken(Option<Phrase>),
     ExceedsBudget,
 }
 
 /// A request that repeats the previous one.
-struct Continued {
+struct RepeatedRequest {
     run: Run,
     tokens: TokenFigure,
     /// Tokens of the part that it repeats.
@@ -59,12 +59,18 @@ impl Assembly<'_> {
 
     /// Continues the previous request if it fits the budget; otherwise begins a new one.
     pub(crate) async fn run_append_only(mut self) -> Result<Context, AssembleError> {
+        let binds = self.model.capabilities.prefix_bound_reasoning;
+        if self.turn.is_stateless {
+            self.append_only = Some(AppendOnly::stateless().without_reasoning(binds));
+            let (run, tokens) = self.run_windows().await?;
+            return Ok(self.finish(run, tokens, None));
+        }
         let preset = self.agent.preset_fingerprint();
         let mut earlier = EarlierRequest { preset, prefix: None, tokens: 0, reason: None };
         let mut exceeds_budget = false;
         if let Some(prefix) = self.session.sent_prefix(input_message(self.turn).as_ref()) {
             match self.continue_request(&prefix, &earlier.preset).await? {
-                Continuation::Continued(Continued { run, tokens, sent_tokens }) => {
+                Continuation::Repeated(RepeatedRequest { run, tokens, sent_tokens }) => {
                     earlier.reason.clone_from(&prefix.ended_by);
                     earlier.tokens = sent_tokens;
                     earlier.prefix = Some(prefix);
@@ -77,7 +83,6 @@ impl Assembly<'_> {
                 }
             }
         }
-        let binds = self.model.capabilities.prefix_bound_reasoning;
         let append_only = AppendOnly::default().without_reasoning(binds).exceeding_budget(exceeds_budget);
         self.append_only = Some(append_only);
         let (run, tokens) = self.run_windows().await?;
@@ -100,7 +105,7 @@ impl Assembly<'_> {
         let leaf = self.session.active_leaf_id();
         let is_sent = prefix.records.iter().any(|sent| sent.nodes.contains(leaf));
         if self.turn.kind == GenerationKind::Continue && is_sent {
-            let reason = phrase!("this turn continues a message that was sent");
+            let reason = phrase!("this turn continues a message of the previous request");
             return Ok(Continuation::Broken(Some(reason)));
         }
         let sent = self.load_files(prefix).await?;
@@ -112,16 +117,16 @@ impl Assembly<'_> {
             return Ok(Continuation::Broken(Some(phrase!("a file of `{source}` changed", source))));
         }
         let continued = self.run_rest_of_request(prefix, sent).await?;
-        Ok(continued.map_or(Continuation::ExceedsBudget, Continuation::Continued))
+        Ok(continued.map_or(Continuation::ExceedsBudget, Continuation::Repeated))
     }
 
-    /// Assembles what follows the prefix. `None` if it does not fit. `sent` has the messages of the prefix with
+    /// Assembles the messages after the prefix. `None` if it does not fit. `sent` has the messages of the prefix with
     /// their files.
     async fn run_rest_of_request(
         &mut self,
         prefix: &SentPrefix,
         mut sent: Run,
-    ) -> Result<Option<Continued>, AssembleError> {
+    ) -> Result<Option<RepeatedRequest>, AssembleError> {
         let (available, sent_tokens) = (self.budget.available, self.count(sent.draft.messages()));
         let left = match available {
             None => None,
@@ -157,7 +162,7 @@ impl Assembly<'_> {
             TokenFigure::Exact(tokens) => TokenFigure::Exact(tokens + sent_tokens),
             TokenFigure::AtMost(tokens) => TokenFigure::AtMost(tokens + sent_tokens),
         };
-        Ok(Some(Continued { run, tokens, sent_tokens }))
+        Ok(Some(RepeatedRequest { run, tokens, sent_tokens }))
     }
 
     /// Runs the processors that load files, and later ones, for the messages of the prefix.
@@ -236,7 +241,7 @@ fn sent_messages(session: &Session, turn: &TurnInput, messages: &[Message]) -> V
     messages.iter().map(&mut record).collect()
 }
 
-/// Adds to a record what earlier records do not contain. A reply that this turn continues is not omitted.
+/// Adds omitted messages and earlier texts to a record. A reply that this turn continues is not omitted.
 fn add_earlier(record: &mut SentRecord, session: &Session, earlier: EarlierRequest, single_turn: &[Message]) {
     let continued = single_turn.iter().filter(|message| message.is_continuation_prefix);
     let continued = continued.filter_map(|message| message.source.id.as_deref().map(NodeId::from));
@@ -311,7 +316,7 @@ fn is_single_turn(message: &Message) -> bool {
 }
 
 fn is_for_this_turn(message: &Message) -> bool {
-    message.joining == Joining::None
+    message.join_rule == JoinRule::None
 }
 
 fn input_message(turn: &TurnInput) -> Option<Message> {

@@ -33,8 +33,8 @@ impl Context {
     /// Returns encoding options that fit the model.
     ///
     /// An unknown model is assumed to continue a reply; its system messages inside the conversation are
-    /// wrapped. So are those of an append-only context: a later message must not change how an earlier one is
-    /// written.
+    /// wrapped. An append-only context also wraps them, because a later message must not change the form of an
+    /// earlier message.
     pub fn options(&self) -> Options<'static> {
         let may = self.model.capabilities;
         let is_known = self.model.name.is_some();

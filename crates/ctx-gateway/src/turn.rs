@@ -179,7 +179,8 @@ pub(crate) async fn dry_run(
     shape::fill(&mut chat.shape, &mut request.asked, request.dialect, setup.endpoint().dialect);
     chat.leaves_calls = true;
     let conversation = kept.as_ref().map(|kept| &kept.conversation);
-    let (turn, _) = setup.typed(input.as_deref().unwrap_or_default(), conversation);
+    let (mut turn, _) = setup.typed(input.as_deref().unwrap_or_default(), conversation);
+    turn.turn.is_stateless = request.wishes.conversation.is_none();
     let preview = preview_turn(&chat, Some(&session), kept.as_ref().map(|kept| &kept.memory), turn).await;
     leave(start.visit, kept);
     Ok(preview?.body)
@@ -369,8 +370,9 @@ impl Turn {
         let pieces = self.request.asked.streams;
         let clients = if pieces { &agent.pieces } else { &agent.whole };
         let upstream = Upstream::new(clients, pieces.then_some(sender));
-        let (request, found) =
+        let (mut request, found) =
             agent.setup.typed(self.input.as_deref().unwrap_or_default(), Some(&self.kept.conversation));
+        request.turn.is_stateless = self.request.wishes.conversation.is_none();
         self.lose(&found);
         let mut chat = agent.setup.for_turns(None);
         let lost = shape::fill(

@@ -3,13 +3,13 @@ use std::sync::Arc;
 
 use ctx_anchors::AssembledPreset;
 use ctx_types::{
-    Decision, Fingerprint, Joining, Message, NodeId, Outcome, Place, Role, SentPrefix, SourceKind, TurnInput,
-    Window, phrase,
+    Decision, Fingerprint, JoinRule, Message, NodeId, Outcome, Place, Role, SentPrefix, SourceKind,
+    TurnInput, Window, phrase,
 };
 
 /// Prefix of an append-only request, on the blackboard.
 ///
-/// Without a prefix, the request starts a new one. With a prefix, the draft contains only what follows it.
+/// Without a prefix, the request starts a new one. With a prefix, the draft contains only later messages.
 #[derive(Clone, Debug, Default)]
 pub struct AppendOnly {
     prefix: Option<Arc<Prefix>>,
@@ -17,6 +17,8 @@ pub struct AppendOnly {
     drops_reasoning: bool,
     /// Whether the previous request cannot be repeated within the budget.
     exceeds_budget: bool,
+    /// Whether no later request repeats this one.
+    is_stateless: bool,
 }
 
 #[derive(Debug, Default)]
@@ -65,7 +67,13 @@ impl AppendOnly {
         Self { prefix: Some(Arc::new(prefix)), ..Self::default() }
     }
 
-    /// Drops the reasoning of replies that follow the prefix.
+    /// Creates the value for a request that no later request repeats. Text that can change goes to the end, only
+    /// for this turn.
+    pub fn stateless() -> Self {
+        Self { is_stateless: true, ..Self::default() }
+    }
+
+    /// Drops the reasoning of replies that follow the prefix. Without state, only if text is inserted.
     #[must_use]
     pub fn without_reasoning(self, drops_reasoning: bool) -> Self {
         Self { drops_reasoning, ..self }
@@ -84,7 +92,12 @@ impl AppendOnly {
 
     /// Returns whether the limiter cuts to its target, and not only to the budget.
     pub(crate) fn cuts_to_target(&self, dropped: usize) -> bool {
-        self.prefix.is_none() && (dropped > 0 || self.exceeds_budget)
+        self.prefix.is_none() && !self.is_stateless && (dropped > 0 || self.exceeds_budget)
+    }
+
+    /// Returns whether no later request repeats this one.
+    pub(crate) fn is_stateless(&self) -> bool {
+        self.is_stateless
     }
 
     /// Returns whether the prefix contains a message of the conversation.
@@ -103,7 +116,7 @@ impl AppendOnly {
         let start = window.messages.len().saturating_sub(count);
         let mut single_turn = window.messages.split_off(start);
         for message in &mut single_turn {
-            message.joining = Joining::None;
+            message.join_rule = JoinRule::None;
         }
         let Some(prefix) = &self.prefix else { return FixedParts { settled: Vec::new(), single_turn } };
         let total = window.total_len();
@@ -133,7 +146,8 @@ impl AppendOnly {
     ) -> JoinedDraft {
         let AssembledPreset { mut messages, front, .. } = assembled;
         let continued = messages.pop_if(|message| message.is_continuation_prefix);
-        let FixedParts { settled: mut joined, single_turn } = fixed;
+        let FixedParts { settled: mut joined, mut single_turn } = fixed;
+        let mut inserted = Vec::new();
         let mut texts = CurrentTexts::default();
         let is_repeated = joined.is_empty() && !messages.iter().any(is_of_history);
         for (index, message) in messages.into_iter().enumerate() {
@@ -145,6 +159,11 @@ impl AppendOnly {
                 continue;
             }
             let sum = texts.add(&message);
+            let is_constant = index < front && message.source.kind == SourceKind::Preset;
+            if self.is_stateless && !is_constant {
+                inserted.push(message.with(|message| message.join_rule = JoinRule::None));
+                continue;
+            }
             let Some(prefix) = &self.prefix else {
                 texts.mark_new(&message);
                 joined.push(message);
@@ -162,12 +181,13 @@ impl AppendOnly {
                 joined.push(placed(message, index < front, decisions));
             }
         }
-        if self.drops_reasoning {
+        if self.drops_reasoning && (!self.is_stateless || !inserted.is_empty()) {
             for message in &mut joined {
                 drop_reasoning(message, decisions);
             }
         }
-        joined.extend(single_turn);
+        joined.append(&mut inserted);
+        joined.append(&mut single_turn);
         joined.extend(continued);
         JoinedDraft { messages: joined, inserted: texts.finish() }
     }
@@ -178,8 +198,7 @@ impl Prefix {
         self.texts.get(&*message.source.to_string()).is_some_and(|texts| texts.contains(sum))
     }
 
-    /// Returns whether the prefix has an entry of the preset as it was when the prefix started. A change of the
-    /// entry starts a new prefix.
+    /// Returns whether the prefix contains an entry of the preset. A change of the entry starts a new prefix.
     fn has_front(&self, message: &Message) -> bool {
         let is_entry = message.source.kind == SourceKind::Preset && message.source.listed.is_some();
         is_entry && self.texts.contains_key(&*message.source.to_string())

@@ -1,7 +1,7 @@
 //! Joins messages and tracks the source of every byte.
 
 use ctx_types::{
-    Content, ContentPart, Decision, Joining, Message, Outcome, Phrase, Place, Role, Segment, SlotRank,
+    Content, ContentPart, Decision, JoinRule, Message, Outcome, Phrase, Place, Role, Segment, SlotRank,
     Source, SourceKind, SourcedText, Text, Trust,
 };
 
@@ -75,7 +75,7 @@ pub(crate) fn is_joinable(message: &Message) -> bool {
         && message.reasoning.is_none()
         && message.block_fields.is_empty()
         && !message.is_continuation_prefix
-        && message.joining != Joining::None
+        && message.join_rule != JoinRule::None
 }
 
 /// Protection from dropping. A joined message takes the highest value of its parts.

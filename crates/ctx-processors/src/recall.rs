@@ -8,8 +8,8 @@ use ctx_compress::request::Meter;
 use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_tokens::MAX_TOKENS;
 use ctx_types::{
-    Argument, Decision, Divider, LogLine, Message, Outcome, Phrase, Place, Role, TokenFigure, count_of,
-    phrase,
+    Argument, Decision, Divider, JoinRule, LogLine, Message, Outcome, Phrase, Place, Role, TokenFigure,
+    count_of, phrase,
 };
 
 use crate::append_only::AppendOnly;
@@ -108,9 +108,14 @@ impl TypedProcessor for RecallProcessor {
             lines,
             tokens = TokenFigure::Exact(recalled.tokens)
         )));
-        let has_prefix = cx.blackboard.get::<AppendOnly>().is_some_and(AppendOnly::has_prefix);
-        let at = place(cx.draft.messages(), settings.is_before_history && !has_prefix);
-        let message = recalled.message.with(|message| message.place = Place::Gap { multiple: false });
+        let append_only = cx.blackboard.get::<AppendOnly>();
+        let has_prefix = append_only.is_some_and(AppendOnly::has_prefix);
+        let mut at = place(cx.draft.messages(), settings.is_before_history && !has_prefix);
+        let mut message = recalled.message.with(|message| message.place = Place::Gap { multiple: false });
+        if append_only.is_some_and(AppendOnly::is_stateless) {
+            at = after_pending(cx.draft.messages());
+            message.join_rule = JoinRule::None;
+        }
         cx.draft.messages_mut().insert(at, message);
         Ok(())
     }
@@ -168,6 +173,11 @@ fn most(cx: &PipelineContext<'_>, settings: &RecallSettings, sent: &SentMessages
 )]
 fn share(available: u64, share: f64) -> u64 {
     (available as f64 * share.clamp(0.0, 1.0)).floor() as u64
+}
+
+/// Before a reply to continue.
+fn after_pending(messages: &[Message]) -> usize {
+    messages.len() - usize::from(messages.last().is_some_and(|message| message.is_continuation_prefix))
 }
 
 fn place(messages: &[Message], is_before_history: bool) -> usize {

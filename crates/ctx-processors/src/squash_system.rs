@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
-use ctx_types::{Joining, Message, Role, phrase};
+use ctx_types::{JoinRule, Message, Role, phrase};
 
 use crate::join::{MessageJoiner, is_joinable};
 use crate::merge_consecutive_roles::join_neighbours;
@@ -34,7 +34,7 @@ impl TypedProcessor for SquashSystem {
         let joining =
             MessageJoiner { separator, reason: || phrase!("joined with neighboring system messages") };
         join_neighbours(cx, joining, |left, right| {
-            may_join(left) && may_join(right) && right.joining == Joining::Both
+            may_join(left) && may_join(right) && right.join_rule == JoinRule::Both
         });
         Ok(())
     }

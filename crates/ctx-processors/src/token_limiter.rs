@@ -3,8 +3,8 @@ use ctx_pipeline::{
     ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
 };
 use ctx_types::{
-    Decision, Joining, LogLine, Message, Outcome, Place, Role, SourceKind, TokenFigure, count_of, each_group,
-    pending_start, phrase,
+    Decision, JoinRule, LogLine, Message, Outcome, Place, Role, SourceKind, TokenFigure, count_of,
+    each_group, pending_start, phrase,
 };
 use serde_json::json;
 
@@ -155,7 +155,7 @@ fn drop_silent(cx: &mut PipelineContext<'_>) {
                 follows_entry = true;
             }
         } else if std::mem::take(&mut follows_entry) {
-            message.joining = Joining::Next;
+            message.join_rule = JoinRule::Next;
         }
         !message.is_silent
     });

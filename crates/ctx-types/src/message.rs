@@ -112,7 +112,7 @@ pub struct MessageExtras {
     /// Whether depths and scans include this empty message, which is not sent.
     pub is_silent: bool,
     /// With which neighbors it can be joined.
-    pub joining: Joining,
+    pub join_rule: JoinRule,
     /// Whether the tool of this result failed.
     pub is_error: bool,
     /// The order of blocks, unless it is reasoning, content, calls.
@@ -123,7 +123,7 @@ pub struct MessageExtras {
 
 /// With which neighbors a message can be joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Joining {
+pub enum JoinRule {
     /// With both.
     #[default]
     Both,

@@ -54,6 +54,9 @@ pub struct TurnInput {
     pub tools: Vec<ToolDefinition>,
     /// Prefix mode. Default: the agent's.
     pub prefix: Option<PrefixMode>,
+    /// Whether no conversation stores the insertions of an append-only request. Text that can change then goes to the
+    /// end of the request, and only for this turn.
+    pub is_stateless: bool,
     /// The placement of cache marks.
     pub cache_marks: CachePolicy,
     /// Whether this is a preview: no effects, and only cached port results.

@@ -28,7 +28,7 @@ pub(super) struct Fit {
     lesson: Option<u64>,
     /// Whether the next turn repeats the request, which a compression prevents.
     is_append_only: bool,
-    /// Whether messages were compressed since the last answer.
+    /// Whether messages were compressed since the last reply.
     is_compressed: bool,
 }
 

@@ -9,10 +9,10 @@ use crate::codes;
 use crate::context::Context;
 use crate::inspect::sample_turns::{SAMPLE_TURNS, SamplePair};
 
-/// Owners that are told apart in a request.
+/// Maximum number of owners that are distinguished in a request.
 const MAX_OWNERS: usize = 20;
 
-/// Owners that are named.
+/// Maximum number of owners that are named.
 const MAX_NAMED: usize = 5;
 
 /// Less is not reported.

@@ -1,4 +1,4 @@
-//! Requests of a sample conversation, for checks that have none.
+//! Requests of a sample conversation.
 
 use ctx_types::{Node, Role, Session, SplitMix64, TurnInput};
 
@@ -9,7 +9,7 @@ use crate::context::Context;
 /// Turns of the sample conversation.
 pub(crate) const SAMPLE_TURNS: usize = 50;
 
-/// Turns that are compared with the next one. Their mean is that of all turns; the first is the middle one.
+/// Turns that are compared with the next turn. Their mean is the middle turn.
 const COMPARED: [usize; 5] = [25, 2, 48, 13, 37];
 
 /// Large agents have fewer samples.
@@ -21,12 +21,12 @@ const FIRST_TIME: i64 = 981_173_106_000;
 /// About 11 years. All parts of the date and the time change.
 const TIME_STEP: i64 = 357_913_941_777;
 
-/// Gothic letters, so that plain keys of worldbooks do not match.
+/// Gothic letters, which plain keys of worldbooks do not match.
 const FIRST_LETTER: u32 = 0x1_0330;
 
 const LETTERS: u64 = 26;
 
-/// About 50 and 150 tokens. A word is often said again, so that recall finds it.
+/// About 50 and 150 tokens. Words repeat, so recall finds them.
 const QUESTION_WORDS: usize = 15;
 const REPLY_WORDS: usize = 45;
 
@@ -73,7 +73,7 @@ fn letter(bits: u64) -> char {
     char::from_u32(FIRST_LETTER + offset).expect("the letters are adjacent")
 }
 
-/// Assembles a turn, from 1. An agent whose own limit is too small is assembled without one.
+/// Assembles a turn, from 1. An agent whose limit is too small is assembled without a limit.
 fn assemble(compiled: &CompiledAgent, texts: &[String], turn: usize) -> Option<Context> {
     let (earlier, question) = (&texts[..2 * (turn - 1)], &texts[2 * (turn - 1)]);
     let roles = [Role::User, Role::Assistant].into_iter().cycle();

@@ -193,7 +193,7 @@ fn run_conversation(agent: &Value, stored: &[(Role, &str)]) -> Vec<Vec<String>> 
 }
 
 #[test]
-fn sees_sent_messages_when_roles_alternate() {
+fn alternates_roles_after_prefix() {
     let agent = json!({ "prefix": "append-only", "parameters": {
         "processors": [{ "id": "ensure-alternating-roles", "enabled": true, "config": { "startWithUser": true } }],
     }, "presetMessages": [
@@ -214,7 +214,7 @@ fn sees_sent_messages_when_roles_alternate() {
 }
 
 #[test]
-fn sees_sent_messages_when_system_messages_become_user_messages() {
+fn converts_system_messages_after_prefix() {
     let agent = json!({ "prefix": "append-only", "parameters": {
         "processors": [{ "id": "convert-system-to-user", "enabled": true, "config": { "scope": "after_first" } }],
     }, "presetMessages": [
@@ -241,7 +241,7 @@ fn sees_sent_messages_when_system_messages_become_user_messages() {
 }
 
 #[test]
-fn begins_anew_after_a_damaged_record() {
+fn starts_new_prefix_after_damaged_record() {
     let mut host = host();
     host.run(&Step::Write { words: vec![0], is_stored: true }).unwrap();
     let metadata = NodeMetadata::read(json!({ "sentRequest": { "messages": 3 } }), &mut Reader::new());
@@ -254,7 +254,7 @@ fn begins_anew_after_a_damaged_record() {
 }
 
 #[test]
-fn begins_anew_after_a_file_changed() {
+fn starts_new_prefix_after_file_change() {
     let mut host = host();
     host.run(&Step::Attach).unwrap();
     host.run(&Step::Write { words: vec![1], is_stored: true }).unwrap();

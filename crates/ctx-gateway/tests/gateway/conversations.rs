@@ -258,12 +258,26 @@ fn names_of_any_script_are_percent_encoded_in_headers() {
     }
 }
 
-#[test]
-fn requests_of_an_append_only_agent_repeat_earlier_ones() {
+fn append_only_house() -> House {
     let house = house(&["Hi.", "Fine.", "Bye."]);
     let agent = "name: Ada\nprefix: append-only\npresetMessages:\n- {role: system, content: You are Ada.}\n\
          - {type: chat_history}\n- {role: system, content: \"Answer to {{lastUserMessage}}.\", depth: 2}\n";
     std::fs::write(house.folder.path().join("ada.yaml"), agent).unwrap();
+    house
+}
+
+#[test]
+fn puts_changing_texts_at_the_end_of_unnamed_requests() {
+    let house = append_only_house();
+    send(&house, &["Hello"]);
+    assert_eq!(sent(&house), ["You are Ada.", "Hello", "Answer to Hello."]);
+    send(&house, &["Hello", "Hi.", "How are you?"]);
+    assert_eq!(sent(&house), ["You are Ada.", "Hello", "Hi.", "How are you?", "Answer to How are you?."]);
+}
+
+#[test]
+fn repeats_requests_of_named_conversations() {
+    let house = append_only_house();
     for text in ["Hello", "How are you?", "Goodbye"] {
         say(&house, text, &[]);
     }

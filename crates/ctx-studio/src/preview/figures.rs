@@ -82,7 +82,7 @@ pub(super) fn stable(language: Language, context: &Context) -> Option<StableView
     Some(StableView { messages: stable.messages, tokens, reason })
 }
 
-/// Describes what the request repeats of the previous one.
+/// Describes the part that the request repeats.
 pub(super) fn prefix(language: Language, context: &Context) -> Option<PrefixView> {
     let prefix = context.report.prefix.as_ref()?;
     let planned_break = prefix.planned_break.as_ref();

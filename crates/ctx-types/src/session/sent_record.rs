@@ -126,7 +126,7 @@ pub struct SentPrefix {
     pub ended_by: Option<Phrase>,
 }
 
-/// A record, and where it is.
+/// A record and its position in the branch.
 struct FoundRecord {
     record: SentRecord,
     /// The next message of the branch. `None` for the active leaf.

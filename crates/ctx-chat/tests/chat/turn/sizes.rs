@@ -264,7 +264,7 @@ fn long_with(prefix: &str, answers: impl IntoIterator<Item = Answer>) -> Room {
 }
 
 #[test]
-fn an_append_only_request_is_compressed_only_above_the_budget() {
+fn compresses_append_only_request_above_budget() {
     let turn = |prefix: &str, tokens: u64| {
         let mut room = long_with(prefix, [Answer::text("In room 12.")]);
         let end = room.turn("Where?", |chat| {
@@ -280,7 +280,7 @@ fn an_append_only_request_is_compressed_only_above_the_budget() {
 }
 
 #[test]
-fn a_compressed_append_only_request_is_not_repeated() {
+fn does_not_repeat_compressed_request() {
     let answers = [overflow(), Answer::text("In room 12."), Answer::text("Yes.")];
     let mut room = long_with("append-only", answers);
     room.turn("Where?", |_| ());
