@@ -67,7 +67,6 @@ impl Assembly<'_> {
         }
         let preset = self.agent.preset_fingerprint();
         let mut earlier = EarlierRequest { preset, prefix: None, tokens: 0, reason: None };
-        let mut exceeds_budget = false;
         if let Some(prefix) = self.session.sent_prefix(input_message(self.turn).as_ref()) {
             match self.continue_request(&prefix, &earlier.preset).await? {
                 Continuation::Repeated(RepeatedRequest { run, tokens, sent_tokens }) => {
@@ -78,13 +77,11 @@ impl Assembly<'_> {
                 }
                 Continuation::Broken(reason) => earlier.reason = reason,
                 Continuation::ExceedsBudget => {
-                    exceeds_budget = true;
                     earlier.reason = Some(phrase!("the conversation exceeds the budget"));
                 }
             }
         }
-        let append_only = AppendOnly::default().without_reasoning(binds).exceeding_budget(exceeds_budget);
-        self.append_only = Some(append_only);
+        self.append_only = Some(AppendOnly::default().without_reasoning(binds));
         let (run, tokens) = self.run_windows().await?;
         Ok(self.finish_request(run, tokens, earlier))
     }

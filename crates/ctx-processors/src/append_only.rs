@@ -2,8 +2,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use ctx_anchors::AssembledPreset;
+use ctx_pipeline::PipelineContext;
 use ctx_types::{
-    Decision, Fingerprint, JoinRule, Message, NodeId, Outcome, Place, Role, SentPrefix, SourceKind,
+    Decision, Fingerprint, JoinRule, Message, NodeId, Outcome, Place, Role, SentPrefix, Source, SourceKind,
     TurnInput, Window, phrase,
 };
 
@@ -15,8 +16,6 @@ pub struct AppendOnly {
     prefix: Option<Arc<Prefix>>,
     /// Whether replies lose their reasoning, because it is bound to text that changed.
     drops_reasoning: bool,
-    /// Whether the previous request cannot be repeated within the budget.
-    exceeds_budget: bool,
     /// Whether no later request repeats this one.
     is_stateless: bool,
 }
@@ -79,20 +78,19 @@ impl AppendOnly {
         Self { drops_reasoning, ..self }
     }
 
-    /// Cuts the conversation in a large step, because the previous request exceeds the budget.
-    #[must_use]
-    pub fn exceeding_budget(self, exceeds_budget: bool) -> Self {
-        Self { exceeds_budget, ..self }
-    }
-
     /// Returns whether the request continues an earlier one.
     pub fn has_prefix(&self) -> bool {
         self.prefix.is_some()
     }
 
-    /// Returns whether the limiter cuts to its target, and not only to the budget.
-    pub(crate) fn cuts_to_target(&self, dropped: usize) -> bool {
-        self.prefix.is_none() && !self.is_stateless && (dropped > 0 || self.exceeds_budget)
+    /// Returns whether later requests repeat this one, and it repeats none.
+    pub(crate) fn starts_prefix(&self) -> bool {
+        self.prefix.is_none() && !self.is_stateless
+    }
+
+    /// Returns whether the prefix contains a text.
+    fn has_text(&self, message: &Message, sum: &Arc<str>) -> bool {
+        self.prefix.as_ref().is_some_and(|prefix| prefix.has_text(message, sum))
     }
 
     /// Returns whether no later request repeats this one.
@@ -142,12 +140,13 @@ impl AppendOnly {
         &self,
         fixed: FixedParts,
         assembled: AssembledPreset,
+        has_variables: bool,
         decisions: &mut Vec<Decision>,
     ) -> JoinedDraft {
         let AssembledPreset { mut messages, front, .. } = assembled;
         let continued = messages.pop_if(|message| message.is_continuation_prefix);
         let FixedParts { settled: mut joined, mut single_turn } = fixed;
-        let mut inserted = Vec::new();
+        let (mut inserted, mut sent) = (Vec::new(), Vec::new());
         let mut texts = CurrentTexts::default();
         let is_repeated = joined.is_empty() && !messages.iter().any(is_of_history);
         for (index, message) in messages.into_iter().enumerate() {
@@ -158,7 +157,8 @@ impl AppendOnly {
             if message.is_silent {
                 continue;
             }
-            let sum = texts.add(&message);
+            let has_variables = has_variables && message.text().contains("$[");
+            let sum = texts.add(&message, has_variables);
             let is_constant = index < front && message.source.kind == SourceKind::Preset;
             if self.is_stateless && !is_constant {
                 inserted.push(message.with(|message| message.join_rule = JoinRule::None));
@@ -171,8 +171,7 @@ impl AppendOnly {
             };
             let is_sent = |sum: Option<&Arc<str>>| sum.is_some_and(|sum| prefix.has_text(&message, sum));
             if index < front && prefix.has_front(&message) || is_sent(sum.as_ref()) {
-                let reason = phrase!("an earlier request inserted it");
-                decisions.push(Decision::new(Outcome::Kept, message.source.clone(), reason));
+                sent.push(message.source.clone());
             } else if is_repeated {
                 let reason = phrase!("the same request is sent again; the next message inserts this text");
                 decisions.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
@@ -181,6 +180,7 @@ impl AppendOnly {
                 joined.push(placed(message, index < front, decisions));
             }
         }
+        add_sent_decisions(&sent, decisions);
         if self.drops_reasoning && (!self.is_stateless || !inserted.is_empty()) {
             for message in &mut joined {
                 drop_reasoning(message, decisions);
@@ -214,16 +214,12 @@ struct CurrentTexts {
 
 impl CurrentTexts {
     /// Returns the fingerprint of the text. `None` if session variables change it later.
-    fn add(&mut self, message: &Message) -> Option<Arc<str>> {
+    fn add(&mut self, message: &Message, has_variables: bool) -> Option<Arc<str>> {
         let source = Arc::from(message.source.to_string());
-        let text = message.text();
         let texts = self.texts.entry(source).or_default();
-        if text.contains("$[") {
-            return None;
-        }
-        let sum: Arc<str> = Fingerprint::default().text(&text).to_string().into();
-        texts.push(sum.clone());
-        Some(sum)
+        let sum = (!has_variables).then(|| text_fingerprint(message));
+        texts.extend(sum.clone());
+        sum
     }
 
     fn mark_new(&mut self, message: &Message) {
@@ -234,6 +230,48 @@ impl CurrentTexts {
         self.texts.retain(|source, _| self.new.contains(source));
         InsertedTexts { texts: self.texts }
     }
+}
+
+fn text_fingerprint(message: &Message) -> Arc<str> {
+    Fingerprint::default().text(&message.text()).to_string().into()
+}
+
+/// Reports texts that are already sent, instead of their places in this request.
+fn add_sent_decisions(sent: &[Source], decisions: &mut Vec<Decision>) {
+    let names: HashSet<String> = sent.iter().map(ToString::to_string).collect();
+    decisions.retain(|decision| {
+        decision.outcome != Outcome::Moved || !names.contains(&decision.source.to_string())
+    });
+    let kept = |source: &Source| {
+        Decision::new(Outcome::Kept, source.clone(), phrase!("an earlier request inserted it"))
+    };
+    decisions.extend(sent.iter().map(kept));
+}
+
+/// Removes texts with session variables that are already sent. `indexes` has the messages with such texts.
+pub(crate) fn remove_sent_texts(cx: &mut PipelineContext<'_>, indexes: &HashSet<usize>) {
+    let Some(append_only) = cx.blackboard.get::<AppendOnly>().cloned() else { return };
+    let mut inserted = cx.blackboard.get::<InsertedTexts>().cloned().unwrap_or_default();
+    let (mut messages, mut sent) = (Vec::new(), Vec::new());
+    for (index, message) in cx.draft.take_messages().into_iter().enumerate() {
+        if !indexes.contains(&index) || is_of_history(&message) {
+            messages.push(message);
+            continue;
+        }
+        let sum = text_fingerprint(&message);
+        let is_sent = append_only.has_text(&message, &sum);
+        inserted.texts.entry(message.source.to_string().into()).or_default().push(sum);
+        if is_sent {
+            sent.push(message.source.clone());
+        } else {
+            messages.push(message);
+        }
+    }
+    cx.blackboard.insert(inserted);
+    cx.draft.set_messages(messages);
+    let mut decisions = Vec::new();
+    add_sent_decisions(&sent, &mut decisions);
+    cx.draft.decide_all(decisions);
 }
 
 /// Moves new text for the front before the newest user message.

@@ -36,6 +36,7 @@ pub struct CompiledAssembler {
     /// Templates of each content part; `None` for a part without text.
     templates: Vec<Vec<Option<Template>>>,
     macros: AgentMacros,
+    has_variables: bool,
     /// Shares expanded texts between turns.
     memory: TextCache,
 }
@@ -90,7 +91,8 @@ impl TypedProcessor for InjectionAssembler {
         }
         let macros = AgentMacros::new(agent, &self.parts, &mut |finding| cx.report(finding));
         let templates = preset.entries().iter().map(|entry| compile_entry(entry, &macros, cx)).collect();
-        CompiledAssembler { preset, templates, macros, memory: TextCache::default() }
+        let has_variables = agent.variable_config.is_some();
+        CompiledAssembler { preset, templates, macros, has_variables, memory: TextCache::default() }
     }
 
     async fn run(&self, compiled: &CompiledAssembler, cx: &mut PipelineContext<'_>) -> ProcessorResult {
@@ -113,7 +115,8 @@ impl TypedProcessor for InjectionAssembler {
         let mut decisions = std::mem::take(&mut assembled.decisions);
         let messages = match append_only.zip(fixed) {
             Some((sent, fixed)) => {
-                let JoinedDraft { messages, inserted } = sent.join(fixed, assembled, &mut decisions);
+                let JoinedDraft { messages, inserted } =
+                    sent.join(fixed, assembled, compiled.has_variables, &mut decisions);
                 cx.blackboard.insert(inserted);
                 messages
             }

@@ -3,13 +3,15 @@ mod meaning;
 mod question;
 mod sent_messages;
 
+use std::collections::HashSet;
+
 use ctx_compress::recall::{Noted, RecallAnswer, RecallRequest, RecalledPiece, SearchResult, joined};
 use ctx_compress::request::Meter;
 use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_tokens::MAX_TOKENS;
 use ctx_types::{
-    Argument, Decision, Divider, JoinRule, LogLine, Message, Outcome, Phrase, Place, Role, TokenFigure,
-    count_of, phrase,
+    Argument, Content, Decision, Divider, JoinRule, LogLine, Message, Outcome, Phrase, Place, Role,
+    TokenFigure, count_of, phrase,
 };
 
 use crate::append_only::AppendOnly;
@@ -130,9 +132,12 @@ fn build_answer(
 ) -> RecallAnswer {
     let (sent, noted) = (SentMessages::new(cx), Noted::of(cx.draft.messages()));
     let append_only = cx.blackboard.get::<AppendOnly>();
+    let recalled = recalled_lines(append_only.map(AppendOnly::sent_messages).unwrap_or_default());
     let earlier = Noted::of(append_only.map(AppendOnly::sent_messages).unwrap_or_default());
     let is_noted = |at: usize, line: &str, taken: u64| {
-        if path.id(at).is_some_and(|id| earlier.having(id, line).next().is_some()) {
+        let is_earlier =
+            |id: &str| recalled.contains(&(id, line.trim())) || earlier.having(id, line).next().is_some();
+        if path.id(at).is_some_and(is_earlier) {
             return true;
         }
         let notes = path.id(at).into_iter().flat_map(|id| noted.having(id, line));
@@ -153,6 +158,22 @@ fn build_answer(
         meter: &Meter::lent(cx.inputs.model, cx.inputs.counter),
     };
     RecallAnswer::of(&request)
+}
+
+/// Returns the recalled lines of messages, with the messages that they are from.
+fn recalled_lines(messages: &[Message]) -> HashSet<(&str, &str)> {
+    let lines = messages.iter().flat_map(|message| {
+        let text = match &message.content {
+            Content::Text(text) => text.as_str(),
+            Content::Parts(_) => "",
+        };
+        message.written.iter().filter_map(move |segment| {
+            let is_recalled = segment.source.id.as_deref().is_some_and(|id| id.starts_with("recall-"));
+            let id = segment.via.first().filter(|_| is_recalled)?.id.as_deref()?;
+            Some((id, text.get(segment.span.start..segment.span.end)?.trim()))
+        })
+    });
+    lines.collect()
 }
 
 fn most(cx: &PipelineContext<'_>, settings: &RecallSettings, sent: &SentMessages<'_>) -> u64 {

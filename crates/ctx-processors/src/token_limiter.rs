@@ -62,8 +62,8 @@ impl LimiterSettings {
     /// Returns the tokens of `left` that a new append-only prefix uses for the conversation if it does not fit: a
     /// large step, so that many requests can repeat this one. At least half stays.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a u32")]
-    pub(crate) fn cut_room(&self, cx: &PipelineContext<'_>, left: u64) -> Option<u64> {
-        let is_new = cx.blackboard.get::<AppendOnly>().is_some_and(|sent| !sent.has_prefix());
+    pub(crate) fn cut_tokens(&self, cx: &PipelineContext<'_>, left: u64) -> Option<u64> {
+        let is_new = cx.blackboard.get::<AppendOnly>().is_some_and(AppendOnly::starts_prefix);
         let available = cx.inputs.budget.available.filter(|_| is_new)?;
         let unused = available - (f64::from(available) * self.cut_to) as u32;
         Some(left.saturating_sub(unused.into()).max(left / 2))
@@ -108,10 +108,10 @@ impl TypedProcessor for TokenLimiter {
         let units = Units::from_messages(cx.draft.messages());
         let left = left_for_history(cx, &units, available)?;
         let mut fit = units.fit(cx, left)?;
-        if cx.blackboard.get::<AppendOnly>().is_some_and(|sent| sent.cuts_to_target(fit.dropped))
-            && let Some(room) = settings.cut_room(cx, left)
+        if fit.dropped > 0
+            && let Some(tokens) = settings.cut_tokens(cx, left)
         {
-            fit = units.fit(cx, room)?;
+            fit = units.fit(cx, tokens)?;
         }
         let dropped = if fit.dropped == 0 { 0 } else { drop_oldest(cx, settings, &units, &fit) };
         let costing = MessageCosts::as_limiter(cx);

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use ctx_compress::mask::Language;
 use ctx_pipeline::{
@@ -10,6 +10,7 @@ use ctx_types::{
 };
 use serde_json::{Map, Value};
 
+use crate::append_only::remove_sent_texts;
 use crate::codes;
 use crate::rewrite::{Edit, rewrite};
 use crate::settings::built_in;
@@ -125,7 +126,7 @@ fn show(
 ) -> Result<usize, ProcessorError> {
     let mut showing =
         ReferenceExpander { references, left: MAX_OUTPUT, found: Vec::new(), unknown: BTreeSet::new() };
-    let (mut shown, mut changed) = (0, Vec::new());
+    let (mut shown, mut changed, mut indexes) = (0, Vec::new(), HashSet::new());
     for (index, message) in cx.draft.messages().iter().enumerate() {
         if index % CHECK_EVERY == 0 {
             cx.checkpoint()?;
@@ -133,6 +134,7 @@ fn show(
         if message.role == Role::Tool || !References::may_be_in(&message.text()) {
             continue;
         }
+        indexes.insert(index);
         let mut message = message.clone();
         if showing.rewrite(&mut message, memory) {
             shown += 1;
@@ -145,6 +147,7 @@ fn show(
             messages[index] = message;
         }
     }
+    remove_sent_texts(cx, &indexes);
     let more = showing.unknown.len().saturating_sub(MAX_UNKNOWN);
     let more = (more > 0).then(|| Diagnostic::more(more, "this agent"));
     for finding in showing.found.into_iter().chain(more) {

@@ -125,7 +125,7 @@ fn budget(language: Language, usage: &Usage, tokens: Vec<u32>) -> String {
     format!("{title}\n{}", lines.collect::<String>())
 }
 
-/// What an append-only request repeats of the previous one.
+/// Lines about the repeated prefix of an append-only request.
 fn repeated(language: Language, prefix: &PrefixReport) -> String {
     let tokens = prefix.tokens;
     let kept = match prefix.messages {

@@ -447,7 +447,7 @@ fn a_macro_that_breaks_the_prompt_cache_is_found_with_what_it_costs() {
     1 | presetMessages:
       | ^^^^^^^^^^^^^^^
       |
-      = help: set `prefix: auto` in the agent, or `prefix: moving` to keep it so
+      = help: set `prefix: auto` to keep sent text in place, or `prefix: moving` to accept the cost
 
     warning[CTX0706]: `time` changes every turn: about 16 tokens of the preset and the whole conversation miss the prompt cache
      --> a.yaml:2:38
@@ -473,7 +473,7 @@ fn a_system_message_below_the_conversation_is_moved_above_it_and_breaks_the_cach
     1 | presetMessages:
       | ^^^^^^^^^^^^^^^
       |
-      = help: set `prefix: auto` in the agent, or `prefix: moving` to keep it so
+      = help: set `prefix: auto` to keep sent text in place, or `prefix: moving` to accept the cost
 
     warning[CTX0706]: `time` changes every turn: about 1 token of the preset and the whole conversation miss the prompt cache
      --> a.yaml:4:38

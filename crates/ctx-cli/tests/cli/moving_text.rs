@@ -32,7 +32,7 @@ fn lists_moving_text_with_its_cost() {
     1 | name: Ada
       | ^^^^^^^^^
       |
-      = help: set `prefix: auto` in the agent, or `prefix: moving` to keep it so
+      = help: set `prefix: auto` to keep sent text in place, or `prefix: moving` to accept the cost
     ");
     for mode in ["moving", "append-only", "auto"] {
         let agent = format!("prefix: {mode}\n{MOVING}");

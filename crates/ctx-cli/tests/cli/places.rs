@@ -241,7 +241,7 @@ fn a_part_of_a_depth_is_marked() {
     1 | presetMessages:
       | ^^^^^^^^^^^^^^^
       |
-      = help: set `prefix: auto` in the agent, or `prefix: moving` to keep it so
+      = help: set `prefix: auto` to keep sent text in place, or `prefix: moving` to accept the cost
 
     warning[CTX0111]: invalid depth `x`; it is ignored
      --> a.yaml:3:65

@@ -15,10 +15,10 @@ const MAX_OWNERS: usize = 20;
 /// Maximum number of owners that are named.
 const MAX_NAMED: usize = 5;
 
-/// Less is not reported.
+/// Smaller costs are not reported.
 const MIN_TOKENS: u64 = 1_000;
 
-/// Reports the owners of moving text, with the tokens that each causes alone.
+/// Reports the sources of moving text, with the estimated tokens behind each.
 pub(crate) fn find_moving_text(pairs: &[SamplePair]) -> Option<Diagnostic> {
     let mut owners: Vec<Owner> = Vec::new();
     for pair in pairs {
@@ -50,12 +50,13 @@ pub(crate) fn find_moving_text(pairs: &[SamplePair]) -> Option<Diagnostic> {
         "moving text breaks the prompt cache; tokens billed again in 50 turns, about: {owners}",
         owners
     );
-    let help = phrase!("set `prefix: auto` in the agent, or `prefix: moving` to keep it so");
+    let help =
+        phrase!("set `prefix: auto` to keep sent text in place, or `prefix: moving` to accept the cost");
     let finding = Diagnostic::info(codes::MOVING_TEXT, message).with_help(help).at_pointer("");
     Some(finding.with_fix(Fix::insert("auto").below("/prefix")))
 }
 
-/// The author of moving text.
+/// The source of moving text.
 struct Owner {
     name: String,
     tokens: u64,

@@ -26,7 +26,7 @@ const FIRST_LETTER: u32 = 0x1_0330;
 
 const LETTERS: u64 = 26;
 
-/// About 50 and 150 tokens. Words repeat, so recall finds them.
+/// Words repeat, so recall finds them.
 const QUESTION_WORDS: usize = 15;
 const REPLY_WORDS: usize = 45;
 

@@ -329,3 +329,53 @@ fn recalls_messages_that_the_cut_drops() {
         assert!(context.messages.iter().any(|message| message.text().contains("red stone")), "{mode:?}");
     }
 }
+
+#[test]
+fn inserts_text_with_variables_when_a_value_changes() {
+    let agent = json!({ "prefix": "append-only",
+        "variableConfig": { "enabled": true, "definitions": [{ "key": "hp", "initialValue": 10 }] },
+        "presetMessages": [
+            { "type": "chat_history" },
+            { "role": "system", "content": "HP $[hp]", "injectionStrategy": { "type": "depth", "depth": 1 } },
+        ] });
+    let stored = [
+        (Role::User, "One"),
+        (Role::Assistant, "A hit. <svar name=\"hp\" value=\"7\" />"),
+        (Role::User, "Two"),
+        (Role::Assistant, "Calm."),
+        (Role::User, "Three"),
+    ];
+    let requests = run_conversation(&agent, &stored);
+    let values = requests[2].iter().filter(|text| text.contains("HP "));
+    assert_eq!(values.collect::<Vec<_>>(), ["system: HP 10", "system: HP 7"]);
+}
+
+#[test]
+fn recalls_a_line_once() {
+    let agent =
+        json!({ "prefix": "append-only", "presetMessages": [{ "type": "chat_history" }] }).to_string();
+    let agent = read_agent(agent.as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let switches = Switches { enable: vec!["recall".to_owned()], disable: vec![] };
+    let compiled =
+        ENGINE.compile(&agent.value, &Compile::default().with(|compile| compile.switches = switches));
+    let text = |at: usize| match at {
+        15 => "The lighthouse key lies under the red stone.".to_owned(),
+        _ => format!("Chapter {at} tells of ships and storms at the coast, and of long nights."),
+    };
+    let roles = [Role::User, Role::Assistant].into_iter().cycle();
+    let nodes = roles.take(40).enumerate().map(|(at, role)| Node::new(role, text(at)));
+    let (mut session, _) = Session::linear("s", nodes);
+    let mut count = 0;
+    for id in ["a", "b", "c"] {
+        let parent = session.active_leaf_id().clone();
+        let node = Box::new(Node::new(Role::User, "Where is the lighthouse key?").with_id(id));
+        session.apply(&SessionOp::Append { parent, node }).unwrap();
+        let turn = TurnInput::default().with(|turn| turn.context_tokens = Some(700));
+        let context = compiled.assemble_blocking(&session, &turn).unwrap();
+        for op in &context.effects {
+            session.apply(op).unwrap();
+        }
+        count = context.messages.iter().filter(|message| message.text().contains("red stone")).count();
+    }
+    assert_eq!(count, 1);
+}

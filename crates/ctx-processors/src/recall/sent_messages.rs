@@ -26,7 +26,7 @@ impl<'a> SentMessages<'a> {
         let left = sent.left.first().copied().filter(|_| sent.left.len() <= units.len());
         let cut = left.and_then(|left| {
             let settings = LimiterSettings::read(&mut SettingsReader::new(cx.config_of(TokenLimiter::ID)?));
-            Some(left - settings.cut_room(cx, left)?)
+            Some(left - settings.cut_tokens(cx, left)?)
         });
         cut.map_or(sent, |cut| Self::within(cx, &units, available.map(|available| available - cut)))
     }

@@ -175,7 +175,7 @@ impl Attempt<'_> {
         let is_cut = self.found.iter().any(|finding| finding.code == MORE_FINDINGS);
         let asking: BTreeSet<_> = asking.iter().map(|finding| kind(finding)).collect();
         let revealed: Vec<String> = asked.iter().filter_map(RequestedEdit::reveals).collect();
-        // What an agent costs is no reason to leave a mistake in it.
+        // A cost diagnostic does not block other fixes.
         let is_mistake = |found: &&Diagnostic| found.code != MORE_FINDINGS && found.code != MOVING_TEXT;
         for finding in after.iter().filter(is_mistake) {
             let left = left.entry(kind(finding)).or_default();
