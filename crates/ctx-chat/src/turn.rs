@@ -375,6 +375,10 @@ impl Running<'_, '_> {
         let leaf = self.recorder.session().active_leaf_id().clone();
         self.recorded = context.report.prefix.as_ref().map(|_| leaf);
         self.found(context.report.diagnostics.clone());
+        let planned = context.report.prefix.as_ref().and_then(|prefix| prefix.planned_break.clone());
+        if let Some(planned) = planned {
+            self.emit(TurnEvent::PlannedBreak(planned));
+        }
         self.options = context.options();
         self.fit = Fit::new(self.chat.compression.as_ref(), &context, self.learned());
         self.end.report = Some(Box::new(std::mem::take(&mut context.report)));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ctx_compress::mask::{MaskNotice, MaskTrigger};
 use ctx_compress::request::{CompressionReport, ContextUsage};
-use ctx_types::{Diagnostic, NodeId, Phrase, Role};
+use ctx_types::{Diagnostic, NodeId, Phrase, PlannedBreak, Role};
 use ctx_wire::{Delta, ReplyUsage};
 
 /// Hears of a turn as it goes on.
@@ -37,6 +37,8 @@ pub enum TurnEvent {
     NotSummarized(Phrase),
     /// The request was made smaller; the conversation is as it was.
     Compressed(Box<CompressionReport>),
+    /// An append-only request does not repeat the previous one.
+    PlannedBreak(PlannedBreak),
     /// The request is large, and could not be made smaller.
     NotCompressed(Phrase),
     /// A request is sent.

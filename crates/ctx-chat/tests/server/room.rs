@@ -188,6 +188,7 @@ fn outline(event: &TurnEvent) -> String {
         TurnEvent::NotCompressed(reason) => format!("not compressed: {reason}"),
         TurnEvent::Sending { round, .. } => format!("sending {round}"),
         TurnEvent::Retry { attempt, .. } => format!("retry {attempt}"),
+        TurnEvent::PlannedBreak(planned) => format!("new prefix: {}", planned.reason),
         TurnEvent::Overflowed => "overflowed".to_owned(),
         TurnEvent::Delta(ctx_wire::Delta::Text(text)) => format!("text {text}"),
         TurnEvent::Delta(ctx_wire::Delta::Call { index, id, name }) => format!("call {index} {id} {name}"),

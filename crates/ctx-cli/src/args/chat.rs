@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use ctx_types::phrase;
 
 use crate::args::RARE;
-use crate::args::turn::{self, ConfigArguments, SwitchArguments, TurnArguments};
+use crate::args::turn::{self, ConfigArguments, Prefix, SwitchArguments, TurnArguments};
 use crate::lang::Told;
 
 /// Chat with a model and store the conversation
@@ -108,6 +108,9 @@ pub(crate) struct SetupArguments {
     #[arg(long, value_name = "N", value_parser = turn::tokens, allow_negative_numbers = true)]
     #[arg(display_order = RARE)]
     pub(crate) reserve: Option<u32>,
+    /// Prefix mode: whether text of earlier requests may change [default: from the agent]
+    #[arg(long, value_enum, value_name = "MODE", display_order = RARE)]
+    pub(crate) prefix: Option<Prefix>,
     /// Time of the turn, such as 2026-01-31T12:00:00Z [default: now]
     #[arg(long, value_name = "RFC 3339", display_order = RARE)]
     pub(crate) at: Option<String>,
@@ -136,6 +139,7 @@ impl SetupArguments {
             model_settings: self.model_settings.clone(),
             context_tokens: self.context_tokens,
             reserve: self.reserve,
+            prefix: self.prefix,
             at: self.at.clone(),
             tz: self.tz.clone(),
             seed: self.seed,

@@ -118,6 +118,7 @@ fn to_json(end: &TurnEnd, conversation: Option<&Conversation>) -> Value {
         "message": end.answer,
         "rounds": end.rounds,
         "usage": end.usage,
+        "prefix": end.report.as_ref().and_then(|report| report.prefix.as_ref()),
         "providerUsage": {
             "input": end.provider_usage.input,
             "cached": end.provider_usage.cached,

@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 
 use anyhow::Result;
 use ctx_chat::{TurnEnd, TurnEvent, TurnOutcome, UsageLevel};
-use ctx_types::{Phrase, count_of, phrase};
+use ctx_types::{Phrase, PlannedBreak, count_of, phrase};
 use ctx_wire::Delta;
 
 use crate::commands::chat::setup::Setup;
@@ -88,6 +88,11 @@ fn line(event: &TurnEvent) -> Option<Phrase> {
             "request compressed: {before} → {after} tokens",
             before = report.input_tokens,
             after = report.output_tokens
+        ),
+        TurnEvent::PlannedBreak(PlannedBreak { reason, tokens }) => phrase!(
+            "new prefix: {reason}; {tokens} tokens are read again",
+            reason = reason.clone(),
+            tokens = *tokens
         ),
         TurnEvent::NotCompressed(reason) => {
             phrase!("cannot compress the request: {reason}", reason)
