@@ -100,8 +100,8 @@ impl Assembly<'_> {
             return Ok(Continuation::Broken(Some(reason)));
         }
         let leaf = self.session.active_leaf_id();
-        let is_sent = prefix.records.iter().any(|sent| sent.nodes.contains(leaf));
-        if self.turn.kind == GenerationKind::Continue && is_sent {
+        let is_sent = || prefix.records.iter().any(|sent| sent.nodes.contains(leaf));
+        if self.turn.kind == GenerationKind::Continue && is_sent() {
             let reason = phrase!("this turn continues a message of the previous request");
             return Ok(Continuation::Broken(Some(reason)));
         }
@@ -250,30 +250,28 @@ fn add_earlier(record: &mut SentRecord, session: &Session, earlier: EarlierReque
         session.set_omitted(record, &contained);
         return;
     };
-    record.omitted = session.omit(prefix.tail.iter().filter(|id| !contained.contains(*id)));
+    let omitted = session.omit(prefix.tail.iter().filter(|id| !contained.contains(*id)));
     let texts = std::mem::take(&mut record.texts);
     if prefix.inherited > 0 && prefix.inherited <= prefix.records.len() {
         // The records above the active leaf stay.
         record.messages.splice(..0, prefix.records.split_off(prefix.inherited));
-        record.omitted.append(&mut prefix.own.omitted);
+        record.omitted = prefix.own.omitted;
         record.texts = prefix.own.texts;
     } else {
         record.begins = Some(preset);
         record.first = prefix.first;
         record.messages.splice(..0, prefix.records);
-        record.omitted.append(&mut prefix.omitted);
+        record.omitted = prefix.omitted;
         record.texts = prefix.texts;
     }
+    // An omitted message can have changed.
+    record.omitted.extend(omitted);
     record.texts.extend(texts);
 }
 
 /// Returns the source of a message whose file is not as sent.
 fn changed_file(prefix: &SentPrefix, sent: &Run) -> Option<String> {
-    let loaded = sent.draft.messages();
-    if loaded.len() != prefix.records.len() {
-        return None;
-    }
-    let mut messages = prefix.records.iter().zip(loaded);
+    let mut messages = prefix.records.iter().zip(sent.draft.messages());
     let (_, message) = messages.find(|(record, loaded)| !record.has_same_files(loaded))?;
     Some(message.source.to_string())
 }

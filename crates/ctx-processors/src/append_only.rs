@@ -90,7 +90,8 @@ impl AppendOnly {
 
     /// Returns whether the prefix contains a text.
     fn has_text(&self, message: &Message, sum: &Arc<str>) -> bool {
-        self.prefix.as_ref().is_some_and(|prefix| prefix.has_text(message, sum))
+        let texts = self.prefix.as_ref().and_then(|prefix| prefix.texts.get(&*message.source.to_string()));
+        texts.is_some_and(|texts| texts.contains(sum))
     }
 
     /// Returns whether no later request repeats this one.
@@ -169,11 +170,12 @@ impl AppendOnly {
                 joined.push(message);
                 continue;
             };
-            let is_sent = |sum: Option<&Arc<str>>| sum.is_some_and(|sum| prefix.has_text(&message, sum));
-            if index < front && prefix.has_front(&message) || is_sent(sum.as_ref()) {
+            let is_sent = sum.is_some_and(|sum| self.has_text(&message, &sum));
+            if index < front && prefix.has_front(&message) || is_sent {
                 sent.push(message.source.clone());
             } else if is_repeated {
-                let reason = phrase!("the same request is sent again; the next message inserts this text");
+                let reason =
+                    phrase!("the same request is sent again; a changed text follows with the next message");
                 decisions.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
             } else {
                 texts.mark_new(&message);
@@ -194,10 +196,6 @@ impl AppendOnly {
 }
 
 impl Prefix {
-    fn has_text(&self, message: &Message, sum: &Arc<str>) -> bool {
-        self.texts.get(&*message.source.to_string()).is_some_and(|texts| texts.contains(sum))
-    }
-
     /// Returns whether the prefix contains an entry of the preset. A change of the entry starts a new prefix.
     fn has_front(&self, message: &Message) -> bool {
         let is_entry = message.source.kind == SourceKind::Preset && message.source.listed.is_some();
@@ -250,7 +248,8 @@ fn add_sent_decisions(sent: &[Source], decisions: &mut Vec<Decision>) {
 
 /// Removes texts with session variables that are already sent. `indexes` has the messages with such texts.
 pub(crate) fn remove_sent_texts(cx: &mut PipelineContext<'_>, indexes: &HashSet<usize>) {
-    let Some(append_only) = cx.blackboard.get::<AppendOnly>().cloned() else { return };
+    let append_only = cx.blackboard.get::<AppendOnly>().filter(|_| !indexes.is_empty()).cloned();
+    let Some(append_only) = append_only else { return };
     let mut inserted = cx.blackboard.get::<InsertedTexts>().cloned().unwrap_or_default();
     let (mut messages, mut sent) = (Vec::new(), Vec::new());
     for (index, message) in cx.draft.take_messages().into_iter().enumerate() {

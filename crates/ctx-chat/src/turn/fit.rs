@@ -154,6 +154,9 @@ impl Running<'_, '_> {
 
     /// Corrects the report of an append-only request, which a compression changes.
     fn report_compression(&mut self, compressed: &[Message]) {
+        if !self.fit.is_append_only {
+            return;
+        }
         let shared = self.messages.iter().zip(compressed).take_while(|(old, new)| old == new).count();
         let tokens = |messages: &[Message]| -> u64 {
             messages.iter().map(|message| self.fit.meter.message(message)).sum()

@@ -1,4 +1,4 @@
-//! Finds text that moves or changes from one request to the next, and what that costs.
+//! Finds text that moves or changes from one request to the next, and its cost.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,16 +9,16 @@ use crate::codes;
 use crate::context::Context;
 use crate::inspect::sample_turns::{SAMPLE_TURNS, SamplePair};
 
-/// Maximum number of owners that are distinguished in a request.
+/// Maximum number of owners in a request.
 const MAX_OWNERS: usize = 20;
 
-/// Maximum number of owners that are named.
+/// Maximum number of named owners.
 const MAX_NAMED: usize = 5;
 
 /// Smaller costs are not reported.
 const MIN_TOKENS: u64 = 1_000;
 
-/// Reports the sources of moving text, with the estimated tokens behind each.
+/// Reports the sources of moving text, with the estimated tokens after each.
 pub(crate) fn find_moving_text(pairs: &[SamplePair]) -> Option<Diagnostic> {
     let mut owners: Vec<Owner> = Vec::new();
     for pair in pairs {
@@ -64,14 +64,14 @@ struct Owner {
 
 /// A text of a request.
 struct Piece {
-    /// Equal for equal texts of one author.
+    /// Equal for equal texts of one owner.
     id: usize,
     owner: String,
     is_history: bool,
     tokens: u64,
 }
 
-/// Finds the first difference of two requests, then the next one without the author of the first, and so on.
+/// Finds the first difference of two requests, then the next one without the owner of the first, and so on.
 fn broken_by(pair: &SamplePair) -> Vec<Owner> {
     let mut ids = HashMap::new();
     let [mut first, mut next] = [&pair.first, &pair.next].map(|context| pieces(context, &mut ids));
@@ -84,8 +84,8 @@ fn broken_by(pair: &SamplePair) -> Vec<Owner> {
         let is_displaced = |new: &&Piece| {
             again.contains(&old.id) && !new.is_history && (old.is_history || !sent.contains(&new.id))
         };
-        let author = next.get(shared).filter(is_displaced).unwrap_or(old);
-        let name = author.owner.clone();
+        let moved = next.get(shared).filter(is_displaced).unwrap_or(old);
+        let name = moved.owner.clone();
         let repeated = first[shared..].iter().filter(|piece| again.contains(&piece.id));
         let tokens = repeated.map(|piece| piece.tokens).sum();
         let count = first.len() + next.len();
@@ -108,9 +108,9 @@ fn pieces(context: &Context, ids: &mut HashMap<(String, String), usize>) -> Vec<
             if segment.source.kind == SourceKind::Separator {
                 continue;
             }
-            let author = author(&segment.source, segment.via.last());
-            let is_history = author.kind.is_history() && author.kind != SourceKind::Summary;
-            let owner = name(author);
+            let source = owner_source(&segment.source, segment.via.last());
+            let is_history = source.kind.is_history() && source.kind != SourceKind::Summary;
+            let owner = name(source);
             let text = text.get(segment.span.start..segment.span.end).unwrap_or_default();
             let count = ids.len();
             let id = *ids.entry((owner.clone(), text.to_owned())).or_insert(count);
@@ -120,22 +120,22 @@ fn pieces(context: &Context, ids: &mut HashMap<(String, String), usize>) -> Vec<
     pieces
 }
 
-/// Rules, recall and digests write text of other authors.
-fn author<'s>(source: &'s Source, origin: Option<&'s Source>) -> &'s Source {
+/// Rules, recall and digests own the text that they write.
+fn owner_source<'s>(source: &'s Source, origin: Option<&'s Source>) -> &'s Source {
     match source.kind {
         SourceKind::Rule | SourceKind::Summary | SourceKind::Formatter => source,
         _ => origin.unwrap_or(source),
     }
 }
 
-fn name(author: &Source) -> String {
-    match (author.kind, author.name(), &author.id) {
+fn name(source: &Source) -> String {
+    match (source.kind, source.name(), &source.id) {
         // Only the limiter takes messages away.
         (SourceKind::History | SourceKind::Input, ..) => "token-limiter".to_owned(),
         (SourceKind::Summary, _, Some(id)) => id.split('-').next().unwrap_or_default().to_owned(),
         (SourceKind::Formatter, _, Some(id)) => id.to_string(),
         (kind, Some(name), _) => format!("{}:{name}", kind.as_str()),
-        _ => author.to_string(),
+        _ => source.to_string(),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use ctx_engine::{Compile, Context, Limits, Switches, read_agent};
 use ctx_types::{
-    Change, Message, Node, NodeEdit, NodeId, NodeMetadata, Persist as _, PrefixMode, Reader, Role, Session,
-    SessionOp, TurnInput,
+    Change, Content, GenerationKind, Message, Node, NodeEdit, NodeId, NodeMetadata, Persist as _, PrefixMode,
+    Reader, Role, Session, SessionOp, TurnInput,
 };
 use serde_json::{Value, json};
 
@@ -378,4 +378,59 @@ fn recalls_a_line_once() {
         count = context.messages.iter().filter(|message| message.text().contains("red stone")).count();
     }
     assert_eq!(count, 1);
+}
+
+fn planned_break(host: &Host, id: &str) -> Option<String> {
+    let planned = host.sent[&NodeId::from(id)].0.report.prefix.clone().unwrap().planned_break;
+    planned.map(|planned| planned.reason.to_string())
+}
+
+#[test]
+fn breaks_once_at_an_omitted_message_that_changed() {
+    let agent = json!({ "prefix": "append-only", "presetMessages": [{ "type": "chat_history" }],
+        "regexConfig": { "presets": [{ "rules": [
+            { "name": "hide", "regex": "/^Secret.*/g", "replacement": "", "applyTo": { "request": true } },
+        ] }] } });
+    let agent =
+        read_agent(agent.to_string().as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let compiled = ENGINE.compile(&agent.value, &Compile::default());
+    let mut session = Session::new("s");
+    let mut reasons = Vec::new();
+    for id in ["n1", "n2", "n3", "n4"] {
+        let texts = [(Role::User, format!("Question {id}")), (Role::Assistant, format!("Secret {id}"))];
+        for (role, text) in texts {
+            if role == Role::Assistant {
+                let context = compiled.assemble_blocking(&session, &TurnInput::default()).unwrap();
+                for op in &context.effects {
+                    session.apply(op).unwrap();
+                }
+                let planned = context.report.prefix.and_then(|prefix| prefix.planned_break);
+                reasons.push(planned.map(|planned| planned.reason.to_string()));
+            }
+            let parent = session.active_leaf_id().clone();
+            let node = Box::new(Node::new(role, text).with_id(format!("{id}-{role}")));
+            session.apply(&SessionOp::Append { parent, node }).unwrap();
+        }
+        if id == "n2" {
+            let edit = Box::new(NodeEdit::content(Content::Text("Secret plan".into())));
+            session.apply(&SessionOp::Edit { id: "n1-assistant".into(), edit }).unwrap();
+        }
+    }
+    let changed = "the conversation changed at `n1-assistant`".to_owned();
+    assert_eq!(reasons, [None, None, Some(changed), None]);
+}
+
+#[test]
+fn sends_a_continued_message_once() {
+    let mut host = host();
+    host.run(&Step::Write { words: vec![0], is_stored: true }).unwrap();
+    for kind in [GenerationKind::Normal, GenerationKind::Continue] {
+        let turn = host.turn().with(|turn| turn.kind = kind);
+        host.send(turn).unwrap();
+    }
+    let (context, _) = &host.sent[&NodeId::from("n2")];
+    let replies = context.messages.iter().filter(|message| message.role == Role::Assistant);
+    assert_eq!(replies.count(), 1);
+    let reason = "this turn continues a message of the previous request";
+    assert_eq!(planned_break(&host, "n2").as_deref(), Some(reason));
 }

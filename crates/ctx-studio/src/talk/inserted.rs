@@ -1,5 +1,7 @@
 //! Texts that append-only requests inserted between the messages of a conversation.
 
+use std::collections::HashMap;
+
 use ctx_tokens::Counter;
 use ctx_types::{
     Message, NodeId, Segment, SentMessage, Session, Source, SourceKind, Text, TokenCounter as _,
@@ -20,8 +22,9 @@ pub(super) fn inserted(session: &Session) -> Vec<InsertedText> {
         } else if message.source.kind != SourceKind::Merged {
             sent.nodes.first().into_iter().for_each(|id| texts.place_before(id));
         } else {
-            for run in segments.chunk_by(|a, b| origin(a, sent) == origin(b, sent)) {
-                match origin(&run[0], sent) {
+            let nodes = sent.nodes.iter().map(|id| (&**id, id)).collect();
+            for run in segments.chunk_by(|a, b| origin(a, &nodes, sent) == origin(b, &nodes, sent)) {
+                match origin(&run[0], &nodes, sent) {
                     Origin::Conversation(id) => id.into_iter().for_each(|id| texts.place_before(id)),
                     Origin::Elsewhere => texts.insert(message, run),
                 }
@@ -75,11 +78,12 @@ enum Origin<'a> {
     Elsewhere,
 }
 
-fn origin<'a>(segment: &Segment, sent: &'a SentMessage) -> Origin<'a> {
+/// `nodes` has the messages of the conversation that the sent message contains.
+fn origin<'a>(segment: &Segment, nodes: &HashMap<&str, &'a NodeId>, sent: &'a SentMessage) -> Origin<'a> {
     // A recalled passage is from a message that the request does not contain.
     let is_recalled = segment.source.kind == SourceKind::Summary;
     let mut sources = segment.via.iter().filter(|_| !is_recalled).chain([&segment.source]);
-    let node = |source: &Source| sent.nodes.iter().find(|id| source.id.as_deref() == Some(&***id));
+    let node = |source: &Source| nodes.get(source.id.as_deref()?).copied();
     if let Some(id) = sources.clone().find_map(node) {
         return Origin::Conversation(Some(id));
     }
