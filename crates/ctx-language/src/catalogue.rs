@@ -98,10 +98,10 @@ impl Catalogue {
         self.find_in_layers(|own| own.causes.get(code).copied())
     }
 
-    /// Translates an error message of another program, and its parts if they are known too.
+    /// Translates a message of another program or a saved message, and its parts if they are known too.
     fn original(&self, text: &str, depth: usize) -> Option<String> {
-        if let Some(word) = self.word(text) {
-            return Some(word.to_owned());
+        if let Some(known) = self.word(text).or_else(|| self.template(text)) {
+            return Some(known.to_owned());
         }
         if depth == 0 || text.len() > MAX_ORIGINAL_BYTES {
             return None;

@@ -441,7 +441,7 @@ fn a_macro_that_breaks_the_prompt_cache_is_found_with_what_it_costs() {
     checked `a.yaml` as an agent
     1 file checked: 0 errors, 1 warning
     === errors
-    info[CTX0707]: moving text breaks the prompt cache; tokens billed again in 50 turns, about: `preset#0` 230000
+    info[CTX0707]: moving text breaks the prompt cache; tokens billed again in 50 turns, about: `preset#0` 220000
      --> a.yaml:1:1
       |
     1 | presetMessages:
@@ -467,7 +467,7 @@ fn a_system_message_below_the_conversation_is_moved_above_it_and_breaks_the_cach
     checked `a.yaml` as an agent
     1 file checked: 0 errors, 1 warning
     === errors
-    info[CTX0707]: moving text breaks the prompt cache; tokens billed again in 50 turns, about: `preset#2` 230000
+    info[CTX0707]: moving text breaks the prompt cache; tokens billed again in 50 turns, about: `preset#2` 220000
      --> a.yaml:1:1
       |
     1 | presetMessages:

@@ -120,7 +120,10 @@ fn names_text_that_ends_the_prefix() {
         json!({ "reason": "the conversation exceeds the budget", "tokens": 9 });
     let expected =
         "prefix ended by   history:n1, removed\nplanned break     the conversation exceeds the budget";
-    check_prefix_end(&request(&[rules, one, three]).to_string(), &cut.to_string(), expected);
+    let (first, cut) = (request(&[rules, one, three]).to_string(), cut.to_string());
+    check_prefix_end(&first, &cut, expected);
+    let printed = ctx("--lang zh diff a.json b.json", &[("a.json", &first), ("b.json", &cut)]);
+    assert!(printed.contains("对话超出预算"), "{printed}");
 }
 
 #[test]

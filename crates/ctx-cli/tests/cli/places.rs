@@ -235,7 +235,7 @@ fn content_parts_are_found() {
 fn a_part_of_a_depth_is_marked() {
     let file = "presetMessages:\n  - content: x\n    injectionStrategy: { type: advanced_depth, depthConfig: '3, x, 10~5' }\n";
     assert_snapshot!(place("a.yaml", file), @"
-    info[CTX0707]: moving text breaks the prompt cache; tokens billed again in 50 turns, about: `preset#0` 230000
+    info[CTX0707]: moving text breaks the prompt cache; tokens billed again in 50 turns, about: `preset#0` 220000
      --> a.yaml:1:1
       |
     1 | presetMessages:

@@ -21,14 +21,12 @@ const FIRST_TIME: i64 = 981_173_106_000;
 /// About 11 years. All parts of the date and the time change.
 const TIME_STEP: i64 = 357_913_941_777;
 
-/// Gothic letters, which plain keys of worldbooks do not match.
-const FIRST_LETTER: u32 = 0x1_0330;
-
-const LETTERS: u64 = 26;
+/// Syllables of words that keys of worldbooks rarely match, of about as many tokens as a foreign name.
+const SYLLABLES: [&str; 12] = ["zo", "vu", "quy", "xy", "jo", "zy", "vo", "quo", "xu", "jy", "zu", "xo"];
 
 /// Words repeat, so recall finds them.
-const QUESTION_WORDS: usize = 15;
-const REPLY_WORDS: usize = 45;
+const QUESTION_WORDS: usize = 25;
+const REPLY_WORDS: usize = 75;
 
 /// Two consecutive requests of a conversation.
 pub(crate) struct SamplePair {
@@ -56,21 +54,14 @@ pub(crate) fn sample_pairs(compiled: &CompiledAgent) -> Vec<SamplePair> {
 fn conversation() -> Vec<String> {
     let mut random = SplitMix64::new(50);
     let lengths = [QUESTION_WORDS, REPLY_WORDS].into_iter().cycle();
-    let mut word = || (0..3).map(|_| letter(random.bits())).collect::<String>();
-    let vocabulary: Vec<String> = (0..400).map(|_| word()).collect();
+    let mut index = |len: usize| usize::try_from(random.bits() % len as u64).expect("less than a length");
+    let vocabulary: Vec<String> =
+        (0..400).map(|_| (0..3).map(|_| SYLLABLES[index(SYLLABLES.len())]).collect()).collect();
     let text = |length| {
-        let words = (0..length).map(|_| {
-            let at = random.bits() % vocabulary.len() as u64;
-            vocabulary[usize::try_from(at).expect("an index of the vocabulary")].as_str()
-        });
-        words.collect::<Vec<_>>().join(" ")
+        let words: Vec<&str> = (0..length).map(|_| vocabulary[index(vocabulary.len())].as_str()).collect();
+        words.join(" ")
     };
     lengths.take(2 * SAMPLE_TURNS).map(text).collect()
-}
-
-fn letter(bits: u64) -> char {
-    let offset = u32::try_from(bits % LETTERS).expect("less than the number of letters");
-    char::from_u32(FIRST_LETTER + offset).expect("the letters are adjacent")
 }
 
 /// Assembles a turn, from 1. An agent whose limit is too small is assembled without a limit.

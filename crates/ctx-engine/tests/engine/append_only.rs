@@ -3,7 +3,7 @@
 use ctx_engine::{Compile, Context, Limits, Switches, read_agent};
 use ctx_types::{
     Change, Content, GenerationKind, Message, Node, NodeEdit, NodeId, NodeMetadata, Persist as _, PrefixMode,
-    Reader, Role, Session, SessionOp, TurnInput,
+    Reader, Role, Session, SessionOp, SourceKind, TurnInput,
 };
 use serde_json::{Value, json};
 
@@ -327,6 +327,51 @@ fn recalls_messages_that_the_cut_drops() {
         let context = compiled.assemble_blocking(&session, &turn).unwrap();
         assert!(context.messages.len() < 40);
         assert!(context.messages.iter().any(|message| message.text().contains("red stone")), "{mode:?}");
+    }
+}
+
+/// A digest replaces the messages that a cut removes, and later requests repeat it.
+#[test]
+fn keeps_digest_after_planned_break() {
+    let agent =
+        json!({ "prefix": "append-only", "presetMessages": [{ "type": "chat_history" }] }).to_string();
+    let agent = read_agent(agent.as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let enable = ["request-compressor", "recall"].map(str::to_owned).to_vec();
+    let switches = Switches { enable, disable: vec![] };
+    let compiled =
+        ENGINE.compile(&agent.value, &Compile::default().with(|compile| compile.switches = switches));
+    let (mut session, _) = Session::linear("s", []);
+    let mut requests = Vec::new();
+    for at in 0..44 {
+        let parent = session.active_leaf_id().clone();
+        let role = if at % 2 == 0 { Role::User } else { Role::Assistant };
+        let text = format!("Chapter {at} tells of Captain Marlow, order {}, and long nights.", 7000 + at);
+        let node = Box::new(Node::new(role, text).with_id(format!("n{at}")));
+        session.apply(&SessionOp::Append { parent, node }).unwrap();
+        if role == Role::User {
+            let turn = TurnInput::default().with(|turn| turn.context_tokens = Some(700));
+            let context = compiled.assemble_blocking(&session, &turn).unwrap();
+            context.effects.iter().for_each(|op| drop(session.apply(op).unwrap()));
+            let digests =
+                context.messages.iter().filter(|message| message.source.kind == SourceKind::Summary);
+            let prefix = context.report.prefix.unwrap();
+            requests.push((
+                context.messages.len(),
+                prefix.messages,
+                prefix.planned_break.is_some(),
+                digests.count(),
+            ));
+        }
+    }
+    let cut = requests.iter().position(|(.., is_break, _)| *is_break).unwrap();
+    assert!(requests[..cut].iter().all(|(.., digests)| *digests == 0), "{requests:?}");
+    assert!(
+        cut + 3 < requests.len() && requests[cut..].iter().all(|(.., digests)| *digests > 0),
+        "{requests:?}"
+    );
+    for pair in requests[cut..].windows(2) {
+        let [(sent, ..), (_, repeated, ..)] = pair else { panic!("two requests") };
+        assert_eq!(sent, repeated, "{requests:?}");
     }
 }
 
