@@ -1,40 +1,30 @@
 use std::any::{Any, TypeId};
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::session::nodes::Slot;
 use crate::session::{Node, NodeId, Session, SessionOp};
 
-/// Newest results at leaves, for fast branch switches.
-const MAX_TIPS: usize = 8;
+/// Maximum number of cached folds of a session.
+const MAX_FOLDS: usize = 32;
 
-/// Maximum number of cached folds per state type. The least recently extended is dropped first.
-///
-/// The code limits the number of types but not of keys: agents with different variables may share a session.
-/// A limit for all types would break as soon as another feature folds.
-const MAX_KEYS: usize = 4;
+/// Maximum number of results of a fold. Edits and branch switches continue from an older one.
+const MAX_RESULTS: usize = 4;
 
+/// The newest results of each fold, oldest first.
 #[derive(Default)]
-pub(super) struct Folds(Mutex<Vec<Fold>>);
+pub(super) struct Folds(Mutex<BTreeMap<FoldKey, Vec<FoldResult>>>);
 
-/// Valid until a node above changes.
+/// The result at a node. Valid until a node above changes.
 #[derive(Clone)]
-struct Fold {
-    key: FoldKey,
-    /// Oldest first.
-    tips: VecDeque<Tip>,
-}
-
-/// The result at a node.
-#[derive(Clone)]
-struct Tip {
+struct FoldResult {
     depth: usize,
     slot: usize,
     state: Arc<dyn Any + Send + Sync>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct FoldKey {
     state: TypeId,
     key: u64,
@@ -78,27 +68,28 @@ impl Session {
         for slot in new.iter().rev() {
             step(&mut state, &slot.id, &slot.node);
         }
-        let result = Arc::new(state);
-        let mut folds = self.folds.lock();
-        let mut fold = Folds::take(&mut folds, key);
-        if let Some((index, leaf)) = self.tree.slots_above(&self.tree.leaf.id).next() {
-            fold.tips.push_back(Tip { depth: leaf.depth, slot: index, state: result.clone() });
-            let excess = fold.tips.len().saturating_sub(MAX_TIPS);
-            fold.tips.drain(..excess);
+        let state = Arc::new(state);
+        if let Some((slot, leaf)) = self.tree.slots_above(&self.tree.leaf.id).next() {
+            let mut folds = self.folds.lock();
+            if folds.len() == MAX_FOLDS {
+                folds.clear();
+            }
+            let results = folds.entry(key).or_default();
+            if results.len() == MAX_RESULTS {
+                results.remove(0);
+            }
+            results.push(FoldResult { depth: leaf.depth, slot, state: state.clone() });
         }
-        folds.push(fold);
-        Folds::drop_oldest(&mut folds, key.state);
-        result
+        state
     }
 
+    /// Returns the cached result for the lowest node of the path, and the nodes below it.
     fn find_nearest<T: Any + Send + Sync>(&self, key: FoldKey) -> (Option<Arc<T>>, Vec<&Slot>) {
-        let folds = self.folds.lock();
-        let fold = folds.iter().find(|fold| fold.key == key);
+        let known = self.folds.lock().get(&key).cloned().unwrap_or_default();
         let mut new = Vec::new();
         for (index, slot) in self.tree.slots_above(&self.tree.leaf.id) {
-            let known = fold.and_then(|fold| fold.tips.iter().find(|tip| tip.slot == index));
-            if let Some(known) = known.and_then(|tip| tip.state.clone().downcast::<T>().ok()) {
-                return (Some(known), new);
+            if let Some(known) = known.iter().find(|known| known.slot == index) {
+                return (known.state.clone().downcast().ok(), new);
             }
             new.push(slot);
         }
@@ -120,30 +111,14 @@ impl Session {
 }
 
 impl Folds {
-    fn lock(&self) -> MutexGuard<'_, Vec<Fold>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<FoldKey, Vec<FoldResult>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn take(folds: &mut Vec<Fold>, key: FoldKey) -> Fold {
-        match folds.iter().position(|fold| fold.key == key) {
-            Some(index) => folds.remove(index),
-            None => Fold { key, tips: VecDeque::new() },
-        }
-    }
-
-    fn drop_oldest(folds: &mut Vec<Fold>, state: TypeId) {
-        let is_same = |fold: &Fold| fold.key.state == state;
-        if folds.iter().filter(|fold| is_same(fold)).count() > MAX_KEYS
-            && let Some(oldest) = folds.iter().position(is_same)
-        {
-            folds.remove(oldest);
-        }
     }
 
     pub(super) fn forget_from(&mut self, depth: usize) {
         let folds = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for fold in folds {
-            fold.tips.retain(|tip| tip.depth < depth);
+        for results in folds.values_mut() {
+            results.retain(|result| result.depth < depth);
         }
     }
 }
@@ -204,48 +179,5 @@ mod tests {
         assert_eq!(count_visits(&session, 0), 1);
         session.apply(&SessionOp::Edit { id: "n10".into(), edit }).unwrap();
         assert_eq!(count_visits(&session, 0), 101);
-    }
-
-    #[test]
-    fn reuses_result_when_switching_back_to_branch() {
-        let mut session = long_session(100);
-        count_visits(&session, 0);
-        for number in 0..MAX_TIPS {
-            let node = Box::new(Node::new(Role::User, "x").with_id(format!("b{number}")));
-            session.apply(&SessionOp::Append { parent: "n97".into(), node }).unwrap();
-            count_visits(&session, 0);
-        }
-        session.apply(&SessionOp::ActivateLeaf { id: "b0".into() }).unwrap();
-        assert_eq!(count_visits(&session, 0), 0);
-        session.apply(&SessionOp::ActivateLeaf { id: "n99".into() }).unwrap();
-        assert_eq!(count_visits(&session, 0), 100, "only the newest results are cached");
-    }
-
-    #[test]
-    fn drops_oldest_key_of_a_type() {
-        let session = long_session(3);
-        (0..10).for_each(|key| assert_eq!(count_visits(&session, key), 3));
-        assert_eq!(session.folds.lock().len(), MAX_KEYS);
-        assert_eq!((count_visits(&session, 9), count_visits(&session, 0)), (0, 3));
-    }
-
-    #[test]
-    fn caches_every_state_type() {
-        #[derive(Clone)]
-        struct State<const N: usize>;
-        fn steps<const N: usize>(session: &Session) -> usize {
-            let mut steps = 0;
-            session.fold_path(0, || State::<N>, |_, _, _| steps += 1);
-            steps
-        }
-        let mut session = long_session(100);
-        let turn = |session: &Session| {
-            [steps::<0>, steps::<1>, steps::<2>, steps::<3>, steps::<4>, steps::<5>, steps::<6>, steps::<7>]
-                .map(|fold| fold(session))
-        };
-        assert_eq!(turn(&session), [100; 8]);
-        let node = Box::new(Node::new(Role::User, "x").with_id("new"));
-        session.apply(&SessionOp::Append { parent: "n99".into(), node }).unwrap();
-        assert_eq!(turn(&session), [1; 8]);
     }
 }
