@@ -61,11 +61,13 @@ impl Assembly<'_> {
     pub(crate) async fn run_append_only(mut self) -> Result<Context, AssembleError> {
         let binds = self.model.capabilities.prefix_bound_reasoning;
         if self.turn.is_stateless {
-            self.append_only = Some(AppendOnly::stateless().without_reasoning(binds));
+            let drops_reasoning = binds && self.agent.adds_changing_text();
+            self.append_only = Some(AppendOnly::stateless().without_reasoning(drops_reasoning));
             let (run, tokens) = self.run_windows().await?;
             return Ok(self.finish(run, tokens, None));
         }
-        let preset = self.agent.preset_fingerprint();
+        let preset = self.front_fingerprint();
+        let mut exceeds_budget = false;
         let mut earlier = EarlierRequest { preset, prefix: None, tokens: 0, reason: None };
         if let Some(prefix) = self.session.sent_prefix(input_message(self.turn).as_ref()) {
             match self.continue_request(&prefix, &earlier.preset).await? {
@@ -77,13 +79,25 @@ impl Assembly<'_> {
                 }
                 Continuation::Broken(reason) => earlier.reason = reason,
                 Continuation::ExceedsBudget => {
+                    exceeds_budget = true;
                     earlier.reason = Some(phrase!("the conversation exceeds the budget"));
                 }
             }
         }
-        self.append_only = Some(AppendOnly::default().without_reasoning(binds));
+        let append_only = AppendOnly::default().without_reasoning(binds);
+        self.append_only = Some(if exceeds_budget { append_only.cut() } else { append_only });
         let (run, tokens) = self.run_windows().await?;
         Ok(self.finish_request(run, tokens, earlier))
+    }
+
+    /// Fingerprints of the text before the conversation, and of the model and its tools.
+    fn front_fingerprint(&self) -> Arc<str> {
+        let model = self.agent.model_name(self.turn).unwrap_or_default();
+        let request = self.turn.tools.iter().fold(Fingerprint::default().text(model), |sum, tool| {
+            let description = tool.description.as_deref().unwrap_or_default();
+            sum.text(&tool.name).text(description).text(&tool.parameters.to_string())
+        });
+        format!("{}-{request}", self.agent.preset_fingerprint()).into()
     }
 
     /// Repeats the prefix and adds to it, or returns why it cannot.
@@ -95,8 +109,7 @@ impl Assembly<'_> {
         if prefix.messages.is_empty() {
             return Ok(Continuation::Broken(prefix.ended_by.clone()));
         }
-        if *prefix.preset != *preset {
-            let reason = phrase!("the preset, the character or the user profile changed");
+        if let Some(reason) = front_change(&prefix.preset, preset) {
             return Ok(Continuation::Broken(Some(reason)));
         }
         let leaf = self.session.active_leaf_id();
@@ -132,7 +145,8 @@ impl Assembly<'_> {
                 None => return Ok(None),
             },
         };
-        let is_changed = prefix.ended_by.is_some() || prefix.has_single_turn;
+        let is_changed =
+            prefix.ended_by.is_some() || prefix.has_single_turn || has_unrecorded_turn(self.session, prefix);
         let is_changed = is_changed && self.model.capabilities.prefix_bound_reasoning;
         self.append_only = Some(AppendOnly::after(prefix).without_reasoning(is_changed));
         let size = limiter::first_window(self.agent.pipeline(), available);
@@ -269,6 +283,22 @@ fn add_earlier(record: &mut SentRecord, session: &Session, earlier: EarlierReque
     record.texts.extend(texts);
 }
 
+/// Returns what changed before the conversation, from the fingerprints.
+fn front_change(sent: &str, now: &str) -> Option<Phrase> {
+    let preset = |both: &str| both.split_once('-').map(|(preset, _)| preset.to_owned());
+    match (preset(sent), preset(now)) {
+        _ if sent == now => None,
+        (sent, now) if sent == now => Some(phrase!("the model or its tools changed")),
+        _ => Some(phrase!("the preset, the character or the user profile changed")),
+    }
+}
+
+/// Returns whether a reply after the prefix answers a later message of the user: its request was not append-only.
+fn has_unrecorded_turn(session: &Session, prefix: &SentPrefix) -> bool {
+    let roles = prefix.tail.iter().filter_map(|id| session.node(id)?.role);
+    roles.skip_while(|role| *role != Role::User).any(|role| role == Role::Assistant)
+}
+
 /// Returns the source of a message whose file is not as sent.
 fn changed_file(prefix: &SentPrefix, sent: &Run) -> Option<String> {
     let mut messages = prefix.records.iter().zip(sent.draft.messages());
@@ -333,8 +363,16 @@ pub(crate) fn preset_fingerprint(
     let parts = [
         serde_json::to_string(&fixed),
         serde_json::to_string(&agent.preset_groups),
-        serde_json::to_string(&agent.name),
+        serde_json::to_string(&[
+            &agent.name,
+            &agent.agent_version,
+            &agent.dialect,
+            &agent.history_when_unplaced,
+        ]),
+        serde_json::to_string(&agent.description),
         serde_json::to_string(&agent.character),
+        serde_json::to_string(&agent.regex_config),
+        serde_json::to_string(&agent.virtual_time_config),
         serde_json::to_string(&profile),
     ];
     let sum = parts.iter().flatten().fold(Fingerprint::default(), |sum, part| sum.text(part));

@@ -3,7 +3,7 @@ use std::sync::{Arc, OnceLock};
 
 use ctx_anchors::Preset;
 use ctx_pipeline::{CompileContext, Pipeline, ProcessorSetting, SettingOrigin, SettingsLayer};
-use ctx_processors::{AgentMacros, InjectionAssembler};
+use ctx_processors::{AgentMacros, InjectionAssembler, RecallProcessor};
 use ctx_tokens::{ModelFacts, ModelTable};
 use ctx_types::{
     Agent, Content, Diagnostic, EncodingId, Message, Placement, PresetMessage, Session, TextCache, TurnInput,
@@ -92,6 +92,12 @@ impl CompiledAgent {
     /// Returns the user profile.
     pub fn profile(&self) -> Option<&UserProfile> {
         self.profile.as_ref()
+    }
+
+    /// Returns whether requests can have text that later ones lack: entries at a depth, worldbooks, recalled lines.
+    pub(crate) fn adds_changing_text(&self) -> bool {
+        let is_enabled = |id: &str| self.pipeline.order().any(|enabled| enabled == id);
+        !self.moving.is_empty() || !self.agent.worldbook_ids.is_empty() || is_enabled(RecallProcessor::ID)
     }
 
     pub(crate) const fn moving(&self) -> &BTreeSet<usize> {

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use crate::macro_values::AgentMacros;
 use ctx_anchors::AssembledPreset;
 use ctx_pipeline::PipelineContext;
 use ctx_types::{
@@ -18,6 +19,8 @@ pub struct AppendOnly {
     drops_reasoning: bool,
     /// Whether no later request repeats this one.
     is_stateless: bool,
+    /// Whether the limiter cuts the conversation, because the previous request and the new messages exceed the budget.
+    must_cut: bool,
 }
 
 #[derive(Debug, Default)]
@@ -53,6 +56,7 @@ pub(crate) struct FixedParts {
 pub(crate) struct JoinedDraft {
     pub(crate) messages: Vec<Message>,
     pub(crate) inserted: InsertedTexts,
+    pub(crate) decisions: Vec<Decision>,
 }
 
 impl AppendOnly {
@@ -72,7 +76,18 @@ impl AppendOnly {
         Self { is_stateless: true, ..Self::default() }
     }
 
-    /// Drops the reasoning of replies that follow the prefix. Without state, only if text is inserted.
+    /// Cuts the conversation in a large step, even if it fits now.
+    #[must_use]
+    pub fn cut(self) -> Self {
+        Self { must_cut: true, ..self }
+    }
+
+    /// Returns whether the limiter cuts the conversation even if it fits.
+    pub(crate) fn must_cut(&self) -> bool {
+        self.must_cut
+    }
+
+    /// Drops the reasoning of replies that follow the prefix.
     #[must_use]
     pub fn without_reasoning(self, drops_reasoning: bool) -> Self {
         Self { drops_reasoning, ..self }
@@ -141,11 +156,12 @@ impl AppendOnly {
         &self,
         fixed: FixedParts,
         assembled: AssembledPreset,
+        macros: &AgentMacros,
         has_variables: bool,
-        decisions: &mut Vec<Decision>,
     ) -> JoinedDraft {
-        let AssembledPreset { mut messages, front, .. } = assembled;
+        let AssembledPreset { mut messages, front, mut decisions } = assembled;
         let continued = messages.pop_if(|message| message.is_continuation_prefix);
+        let mut prefill = take_prefill(&mut messages);
         let FixedParts { settled: mut joined, mut single_turn } = fixed;
         let (mut inserted, mut sent) = (Vec::new(), Vec::new());
         let mut texts = CurrentTexts::default();
@@ -160,8 +176,8 @@ impl AppendOnly {
             }
             let has_variables = has_variables && message.text().contains("$[");
             let sum = texts.add(&message, has_variables);
-            let is_constant = index < front && message.source.kind == SourceKind::Preset;
-            if self.is_stateless && !is_constant {
+            let is_constant = || index < front && is_constant_entry(&message, macros);
+            if self.is_stateless && !is_constant() {
                 inserted.push(message.with(|message| message.join_rule = JoinRule::None));
                 continue;
             }
@@ -179,19 +195,20 @@ impl AppendOnly {
                 decisions.push(Decision::new(Outcome::Dropped, message.source.clone(), reason));
             } else {
                 texts.mark_new(&message);
-                joined.push(placed(message, index < front, decisions));
+                joined.push(placed(message, index < front, &mut decisions));
             }
         }
-        add_sent_decisions(&sent, decisions);
-        if self.drops_reasoning && (!self.is_stateless || !inserted.is_empty()) {
+        add_sent_decisions(&sent, &mut decisions);
+        if self.drops_reasoning {
             for message in &mut joined {
-                drop_reasoning(message, decisions);
+                drop_reasoning(message, &mut decisions);
             }
         }
         joined.append(&mut inserted);
         joined.append(&mut single_turn);
+        joined.append(&mut prefill);
         joined.extend(continued);
-        JoinedDraft { messages: joined, inserted: texts.finish() }
+        JoinedDraft { messages: joined, inserted: texts.finish(), decisions }
     }
 }
 
@@ -201,6 +218,30 @@ impl Prefix {
         let is_entry = message.source.kind == SourceKind::Preset && message.source.listed.is_some();
         is_entry && self.texts.contains_key(&*message.source.to_string())
     }
+}
+
+/// Removes the beginning of the reply, which the preset writes for each turn: replies at the end.
+fn take_prefill(messages: &mut Vec<Message>) -> Vec<Message> {
+    let is_prefill = |message: &Message| message.role == Role::Assistant && !is_of_history(message);
+    let count = messages.iter().rev().take_while(|message| is_prefill(message)).count();
+    let mut prefill = messages.split_off(messages.len() - count);
+    for message in &mut prefill {
+        message.join_rule = JoinRule::None;
+    }
+    prefill
+}
+
+/// Returns whether an entry of the preset has no macro that changes every turn.
+fn is_constant_entry(message: &Message, macros: &AgentMacros) -> bool {
+    let is_volatile = |source: &Source| {
+        let known = source.id.as_deref().and_then(|name| macros.registry.get(name, macros.dialect));
+        match source.kind {
+            SourceKind::Macro => known.is_none_or(|known| known.volatile),
+            kind => kind == SourceKind::Variable,
+        }
+    };
+    let mut sources = message.written.iter().flat_map(|segment| segment.via.iter().chain([&segment.source]));
+    message.source.kind == SourceKind::Preset && !sources.any(is_volatile)
 }
 
 /// The texts of the turn by source, before other processors change them.

@@ -111,16 +111,15 @@ impl TypedProcessor for InjectionAssembler {
         };
         let mut found = Vec::new();
         let mut render = |request: RenderRequest<'_>| compiled.render(request, &env, &mut state, &mut found);
-        let mut assembled = assemble(&compiled.preset, window, injections, target, &mut render);
-        let mut decisions = std::mem::take(&mut assembled.decisions);
-        let messages = match append_only.zip(fixed) {
+        let assembled = assemble(&compiled.preset, window, injections, target, &mut render);
+        let (messages, decisions) = match append_only.zip(fixed) {
             Some((sent, fixed)) => {
-                let JoinedDraft { messages, inserted } =
-                    sent.join(fixed, assembled, compiled.has_variables, &mut decisions);
+                let JoinedDraft { messages, inserted, decisions } =
+                    sent.join(fixed, assembled, &compiled.macros, compiled.has_variables);
                 cx.blackboard.insert(inserted);
-                messages
+                (messages, decisions)
             }
-            None => assembled.messages,
+            None => (assembled.messages, assembled.decisions),
         };
         for diagnostic in found {
             cx.report(diagnostic);

@@ -97,7 +97,8 @@ impl TypedProcessor for TokenLimiter {
         let bound = |message| cost_upper_bound(message, cx.inputs.model) + settings.extra;
         let bound = cx.draft.messages().iter().map(bound);
         let bound = bound.fold(0, u64::saturating_add);
-        if bound <= u64::from(available) {
+        let must_cut = cx.blackboard.get::<AppendOnly>().is_some_and(AppendOnly::must_cut);
+        if bound <= u64::from(available) && !must_cut {
             cx.log(phrase!("everything fits without counting"));
             cx.blackboard.insert(LimiterResult { dropped: 0, kept: Some(TokenFigure::AtMost(bound)) });
             return Ok(());
@@ -108,7 +109,7 @@ impl TypedProcessor for TokenLimiter {
         let units = Units::from_messages(cx.draft.messages());
         let left = left_for_history(cx, &units, available)?;
         let mut fit = units.fit(cx, left)?;
-        if fit.dropped > 0
+        if (fit.dropped > 0 || must_cut)
             && let Some(tokens) = settings.cut_tokens(cx, left)
         {
             fit = units.fit(cx, tokens)?;

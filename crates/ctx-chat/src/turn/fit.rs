@@ -7,7 +7,9 @@ use ctx_compress::request::{
     UsageWatch, strategy,
 };
 use ctx_engine::Context;
-use ctx_types::{Message, Place, PlannedBreak, RecordEnd, SentRecord, pending_start, phrase};
+use ctx_types::{
+    Decision, Message, Outcome, Place, PlannedBreak, RecordEnd, SentRecord, pending_start, phrase,
+};
 use ctx_wire::Failure;
 
 use crate::learned::limit_of;
@@ -30,6 +32,8 @@ pub(super) struct Fit {
     is_append_only: bool,
     /// Whether messages were compressed since the last reply.
     is_compressed: bool,
+    /// Whether reasoning is bound to the messages before it.
+    binds_reasoning: bool,
 }
 
 impl Fit {
@@ -48,6 +52,7 @@ impl Fit {
             lesson: None,
             is_append_only: context.report.prefix.is_some(),
             is_compressed: false,
+            binds_reasoning: context.model().capabilities.prefix_bound_reasoning,
         }
     }
 
@@ -134,6 +139,7 @@ impl Running<'_, '_> {
             PassOutcome::Compacted => {
                 self.report_compression(&compression.messages);
                 self.messages = compression.messages;
+                self.drop_bound_reasoning();
                 self.loop_start = compression.new_loop_start;
                 self.fit.watch.forget();
                 self.fit.is_compressed = true;
@@ -150,6 +156,22 @@ impl Running<'_, '_> {
             }
         }
         Ok(false)
+    }
+
+    /// Removes reasoning that is bound to messages that a compression changed.
+    fn drop_bound_reasoning(&mut self) {
+        if !self.fit.is_append_only || !self.fit.binds_reasoning {
+            return;
+        }
+        let mut decisions = Vec::new();
+        for message in self.messages.iter_mut().filter(|message| message.reasoning.is_some()) {
+            message.reasoning = None;
+            let reason = phrase!("its reasoning is bound to text that changed");
+            decisions.push(Decision::new(Outcome::Degraded, message.source.clone(), reason));
+        }
+        if let Some(report) = &mut self.end.report {
+            report.decisions.append(&mut decisions);
+        }
     }
 
     /// Corrects the report of an append-only request, which a compression changes.

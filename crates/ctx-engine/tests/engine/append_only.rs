@@ -3,7 +3,7 @@
 use ctx_engine::{Compile, Context, Limits, Switches, read_agent};
 use ctx_types::{
     Change, Content, GenerationKind, Message, Node, NodeEdit, NodeId, NodeMetadata, Persist as _, PrefixMode,
-    Reader, Role, Session, SessionOp, SourceKind, TurnInput,
+    Reader, Role, Session, SessionOp, SourceKind, ToolDefinition, TurnInput,
 };
 use serde_json::{Value, json};
 
@@ -478,4 +478,142 @@ fn sends_a_continued_message_once() {
     assert_eq!(replies.count(), 1);
     let reason = "this turn continues a message of the previous request";
     assert_eq!(planned_break(&host, "n2").as_deref(), Some(reason));
+}
+
+/// Sends requests of one conversation, each with its agent and turn. Replies have reasoning.
+fn send_turns(turns: &[(&Value, TurnInput)]) -> Vec<Context> {
+    let mut session = Session::new("s");
+    let append = |session: &mut Session, node: Node| {
+        let (parent, id) = (session.active_leaf_id().clone(), format!("n{}", session.nodes().count()));
+        session.apply(&SessionOp::Append { parent, node: Box::new(node.with_id(id)) }).unwrap();
+    };
+    let send = |(number, (agent, turn)): (usize, &(&Value, TurnInput))| {
+        let agent = agent.to_string();
+        let agent = read_agent(agent.as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+        let compiled = ENGINE.compile(&agent.value, &Compile::default());
+        append(&mut session, Node::new(Role::User, format!("Question {number}")));
+        let context = compiled.assemble_blocking(&session, turn).unwrap();
+        for op in &context.effects {
+            session.apply(op).unwrap();
+        }
+        let mut reply = Node::new(Role::Assistant, format!("Reply {number}"));
+        let metadata = json!({ "reasoningContent": "Thought. ".repeat(20) });
+        reply.metadata = Some(Box::new(NodeMetadata::read(metadata, &mut Reader::new())));
+        append(&mut session, reply);
+        context
+    };
+    turns.iter().enumerate().map(send).collect()
+}
+
+fn reasons(contexts: &[Context]) -> Vec<String> {
+    let reports = contexts.iter().filter_map(|context| context.report.prefix.as_ref());
+    let breaks =
+        reports.map(|prefix| prefix.planned_break.as_ref().map(|planned| planned.reason.to_string()));
+    breaks.map(Option::unwrap_or_default).collect()
+}
+
+/// Returns the number of messages with reasoning in each request.
+fn reasoning(contexts: &[Context]) -> Vec<usize> {
+    let count =
+        |context: &Context| context.messages.iter().filter(|message| message.reasoning.is_some()).count();
+    contexts.iter().map(count).collect()
+}
+
+#[test]
+fn breaks_when_front_model_or_tools_change() {
+    let agent = |fields: Value| {
+        let mut agent = json!({ "prefix": "append-only", "presetMessages": [
+            { "role": "system", "content": "{{description}}" }, { "type": "chat_history" }] });
+        agent.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        agent
+    };
+    let plain = agent(json!({ "description": "Loves roses." }));
+    let described = agent(json!({ "description": "Loves tulips." }));
+    let rule = json!({ "regex": "/Question/g", "replacement": "Request", "targetRoles": ["user"], "applyTo": { "request": true } });
+    let replaced =
+        agent(json!({ "description": "Loves tulips.", "regexConfig": { "presets": [{ "rules": [rule] }] } }));
+    let model = || TurnInput::default().with(|turn| turn.model = Some("gpt-5".into()));
+    let tools = model().with(|turn| {
+        turn.tools =
+            vec![ToolDefinition { name: "look".into(), description: None, parameters: json!({}).into() }];
+    });
+    let contexts = send_turns(&[
+        (&plain, TurnInput::default()),
+        (&described, TurnInput::default()),
+        (&replaced, TurnInput::default()),
+        (&replaced, model()),
+        (&replaced, tools.clone()),
+        (&replaced, tools),
+    ]);
+    let texts: Vec<_> = contexts.iter().map(|context| context.messages[0].text()).collect();
+    assert_eq!(texts[..2], ["Loves roses.", "Loves tulips."]);
+    assert_eq!(contexts[2].messages[1].text(), "Request 0");
+    let (front, request) =
+        ("the preset, the character or the user profile changed", "the model or its tools changed");
+    assert_eq!(reasons(&contexts), ["", front, front, request, request, ""]);
+}
+
+#[test]
+fn writes_prefill_at_each_turn() {
+    let agent = json!({ "prefix": "append-only", "presetMessages": [
+        { "type": "chat_history" }, { "role": "assistant", "content": "Sure:" }] });
+    let contexts = send_turns(&[(&agent, TurnInput::default()), (&agent, TurnInput::default())]);
+    let texts = |context: &Context| -> Vec<String> {
+        context.messages.iter().map(|message| message.text().into_owned()).collect()
+    };
+    assert_eq!(texts(&contexts[0]), ["Question 0", "Sure:"]);
+    assert_eq!(texts(&contexts[1]), ["Question 0", "Reply 0", "Question 1", "Sure:"]);
+}
+
+#[test]
+fn drops_reasoning_of_a_turn_without_record() {
+    let agent = json!({ "prefix": "append-only", "presetMessages": [{ "type": "chat_history" }] });
+    let turn = || TurnInput::default().with(|turn| turn.model = Some("gpt-6.2".into()));
+    let moving = turn().with(|turn| turn.prefix = Some(PrefixMode::Moving));
+    let contexts = send_turns(&[(&agent, turn()), (&agent, turn()), (&agent, turn())]);
+    assert_eq!(reasoning(&contexts), [0, 1, 2]);
+    let contexts = send_turns(&[(&agent, turn()), (&agent, moving), (&agent, turn())]);
+    assert_eq!(reasoning(&contexts), [0, 1, 0]);
+}
+
+#[test]
+fn cuts_even_if_the_request_fits_without_reasoning() {
+    let agent = json!({ "prefix": "append-only", "presetMessages": [{ "type": "chat_history" }] });
+    let turn = TurnInput::default().with(|turn| {
+        turn.model = Some("gpt-6.2".into());
+        turn.context_tokens = Some(600);
+        turn.reserve = Some(0);
+    });
+    let turns = vec![(&agent, turn); 30];
+    let contexts = send_turns(&turns);
+    let tokens = |context: &Context| context.tokens().iter().sum::<u32>();
+    let breaks = reasons(&contexts);
+    let after_break = contexts.iter().zip(&breaks).filter(|(_, reason)| !reason.is_empty());
+    let after_break: Vec<u32> = after_break.map(|(context, _)| tokens(context)).collect();
+    assert!(!after_break.is_empty() && after_break.iter().all(|tokens| *tokens <= 390), "{after_break:?}");
+}
+
+#[test]
+fn stateless_requests_begin_with_constant_text() {
+    let agent = json!({ "prefix": "append-only", "presetMessages": [
+        { "role": "system", "content": "You are {{char}}." },
+        { "role": "system", "content": "It is {{time}}." },
+        { "type": "chat_history" },
+        { "role": "system", "content": "Be brief.", "insertionPoint": -1 }] });
+    let turn = TurnInput::default().with(|turn| {
+        turn.is_stateless = true;
+        turn.at_millis = Some(0);
+        turn.model = Some("claude-opus-5-5".into());
+    });
+    let contexts = send_turns(&[(&agent, turn.clone()), (&agent, turn)]);
+    let texts = contexts[1].messages.iter().map(|message| message.text().into_owned());
+    insta::assert_snapshot!(texts.collect::<Vec<_>>().join("\n"), @"
+    You are Assistant.
+    Question 0
+    Reply 0
+    Question 1
+    It is 12:00 AM.
+    Be brief.
+    ");
+    assert_eq!(reasoning(&contexts), [0, 0]);
 }
