@@ -1,8 +1,9 @@
-use ctx_pipeline::{Cancel, Inputs, ProcessorError, Run, RunError};
-use ctx_processors::{
-    AppendOnly, Cause, CompressionCache, Infeasible, LimiterResult, LoadedWindow, RequestPart, TokenLimiter,
-    WindowSize,
+use ctx_pipeline::internal::Run;
+use ctx_pipeline::{Cancel, Inputs, ProcessorError, RunError};
+use ctx_processors::internal::{
+    AppendOnly, CompressionCache, LimiterResult, LoadedWindow, WindowSize, cost_upper_bound, ids, unsent,
 };
+use ctx_processors::{Cause, Infeasible, RequestPart};
 use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, has_media, message_cost, tools_cost};
 use ctx_types::{
     AttachmentPorts, Deadline, Diagnostic, Embedder, Message, Phrase, Report, Session, StablePart, Stopwatch,
@@ -259,7 +260,7 @@ impl<'a> Assembly<'a> {
         let Some(drafts) = &run.drafts else { return AddedParts::default() };
         let earlier = saved.drafts.as_ref().map_or(0, Vec::len);
         let drafts = drafts.get(earlier..).unwrap_or_default();
-        let limiter = drafts.iter().position(|(id, _)| &**id == TokenLimiter::ID);
+        let limiter = drafts.iter().position(|(id, _)| &**id == ids::TOKEN_LIMITER);
         let kept = limiter.and_then(|at| drafts.get(at)).map_or(&saved.draft, |(_, draft)| draft);
         let mut before = self.count(kept.messages());
         let mut written = Vec::new();
@@ -299,7 +300,7 @@ impl<'a> Assembly<'a> {
 
     /// Skips counting if an upper bound by bytes fits the budget.
     fn total(&self, messages: &[Message]) -> TokenFigure {
-        let bound = messages.iter().map(|message| ctx_processors::cost_upper_bound(message, &self.model));
+        let bound = messages.iter().map(|message| cost_upper_bound(message, &self.model));
         let bound = bound.fold(0, u64::saturating_add);
         match self.budget.available {
             Some(available) if bound > u64::from(available) => TokenFigure::Exact(self.count(messages)),
@@ -315,7 +316,7 @@ impl<'a> Assembly<'a> {
     /// `stable` is predicted if it is not known.
     pub(crate) fn finish(self, mut run: Run, tokens: TokenFigure, stable: Option<StablePart>) -> Context {
         let mut messages = run.draft.take_messages();
-        let unsent = ctx_processors::unsent(&run.draft, &run.blackboard);
+        let unsent = unsent(&run.draft, &run.blackboard);
         run.draft.decide_all(unsent);
         let predict = || Stability::new(&run, self.agent, &self.turn.further).part(&messages);
         let stable = stable.unwrap_or_else(predict);

@@ -2,8 +2,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use ctx_anchors::Preset;
-use ctx_pipeline::{CompileContext, Pipeline, ProcessorSetting, SettingOrigin, SettingsLayer};
-use ctx_processors::{AgentMacros, InjectionAssembler};
+use ctx_pipeline::SettingOrigin;
+use ctx_pipeline::internal::{CompileContext, Pipeline, ProcessorSetting, SettingsLayer};
+use ctx_processors::internal::{AgentMacros, ids};
 use ctx_tokens::{ModelFacts, ModelTable};
 use ctx_types::{
     Agent, Content, Diagnostic, EncodingId, Message, Placement, PresetMessage, Session, TextCache, TurnInput,
@@ -46,14 +47,14 @@ impl CompiledAgent {
         let layers = layers(agent, with, &mut diagnostics);
         let limit = ContextLimit::read(agent, with, &mut diagnostics);
         let around = CompileContext { profile: with.profile.as_ref(), worldbooks: &with.worldbooks };
-        let pipeline = Pipeline::compile_for(&engine.processors(), agent, around, &layers);
+        let pipeline = Pipeline::compile(&engine.processors(), agent, around, &layers);
         let pipeline = match with.time_limit {
             Some(limit) => pipeline.with_limit(limit),
             None => pipeline,
         };
         diagnostics.extend_from_slice(pipeline.diagnostics());
         diagnostics.extend(limiter::too_early(&pipeline));
-        if !pipeline.order().any(|id| id == InjectionAssembler::ID) {
+        if !pipeline.order().any(|id| id == ids::INJECTION_ASSEMBLER) {
             // Check the preset even if no processor uses it.
             diagnostics.extend(Preset::compile(agent, &engine.anchors).1);
         }

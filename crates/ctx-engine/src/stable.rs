@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ctx_pipeline::Run;
+use ctx_pipeline::internal::Run;
+use ctx_processors::internal::{ActiveRules, AgentMacros, LimiterResult, LoadedWindow, WorldbookScan};
 use ctx_processors::regex_rules::RuleSet;
-use ctx_processors::{ActiveRules, AgentMacros, LimiterResult, LoadedWindow, WorldbookScan};
 use ctx_types::{
     CacheMark, CachePolicy, Message, Phrase, Place, Placement, Role, Segment, Source, SourceKind, StablePart,
     Unstable, phrase,

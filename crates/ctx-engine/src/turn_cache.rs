@@ -1,6 +1,6 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ctx_processors::{CompressionCache, RecallCache};
+use ctx_processors::internal::{CompressionCache, RecallCache};
 
 /// Cache shared by the turns of one conversation, with any agent. Keep one for each open conversation.
 ///

@@ -26,11 +26,6 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Creates a draft of messages to append after an assembly.
-    pub fn from_messages(messages: Vec<Message>) -> Self {
-        Self { messages: Arc::new(messages), ..Self::default() }
-    }
-
     /// Returns the messages.
     pub fn messages(&self) -> &[Message] {
         &self.messages

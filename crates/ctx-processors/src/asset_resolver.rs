@@ -2,6 +2,7 @@ use ctx_pipeline::{Descriptor, PipelineContext, PrepareInput, ProcessorResult, T
 use ctx_types::{Attachment, LogLine, Message, count_of, phrase};
 
 use crate::attachments::{AttachmentPolicy, FileCounts, FileResolver};
+use crate::internal::ids;
 use crate::settings::built_in;
 
 /// Loads attachments, and replaces files that the target does not accept with text or a placeholder.
@@ -10,12 +11,7 @@ use crate::settings::built_in;
 /// Bytes come from [`AttachmentPorts::assets`](ctx_types::AttachmentPorts); without it, files stay
 /// references. Changed files get a decision, and placeholders also a warning.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct AssetResolver;
-
-impl AssetResolver {
-    /// Processor id.
-    pub const ID: &'static str = "asset-resolver";
-}
+pub(crate) struct AssetResolver;
 
 impl TypedProcessor for AssetResolver {
     type Prepared = AttachmentPolicy;
@@ -23,7 +19,7 @@ impl TypedProcessor for AssetResolver {
     fn descriptor(&self) -> Descriptor {
         built_in(
             10_000,
-            Self::ID,
+            ids::ASSET_RESOLVER,
             "Asset resolver",
             "Loads attachments; replaces unsupported ones with text or a placeholder",
         )

@@ -18,14 +18,14 @@ use crate::window::InstructingInput;
 /// from the settings, which can also add the user profile. If the note is not due, the worldbook entries
 /// around it are dropped too, as in `SillyTavern`. If it is empty, they are still sent.
 #[derive(Clone, Debug)]
-pub struct AuthorNote(pub(crate) MacroParts);
+pub(crate) struct AuthorNote(pub(crate) MacroParts);
 
 const KEY: &str = "authorNote";
 const ANCHOR: &str = "author_note";
 
 /// Settings and macros of [`AuthorNote`].
 #[derive(Debug)]
-pub struct CompiledAuthorNote {
+pub(crate) struct CompiledAuthorNote {
     macros: AgentMacros,
     settings: NoteSettings,
     lanes: Lanes,

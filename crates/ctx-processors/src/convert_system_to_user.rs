@@ -13,7 +13,7 @@ use crate::settings::optional;
 /// Neighbors that already had the same role are left to
 /// [`MergeConsecutiveRoles`](crate::MergeConsecutiveRoles). Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ConvertSystemToUser;
+pub(crate) struct ConvertSystemToUser;
 
 impl TypedProcessor for ConvertSystemToUser {
     type Prepared = ConvertSettings;
@@ -55,7 +55,7 @@ impl TypedProcessor for ConvertSystemToUser {
 
 settings! {
     /// Settings of [`ConvertSystemToUser`].
-    pub ConvertSettings {
+    pub(crate) ConvertSettings {
         separator: String = separator(),
         scope: Scope = ConfigField::select("scope", "Messages to convert", Scope::OPTIONS),
     }

@@ -19,14 +19,14 @@ use dialogue::{Speaker, blocks, turns};
 /// agent and a colon starts a turn. Turns are system messages with the speaker in `name`, as `OpenAI` once
 /// recommended. The setting `header` starts each block.
 #[derive(Clone, Debug)]
-pub struct DialogueExamples(pub(crate) MacroParts);
+pub(crate) struct DialogueExamples(pub(crate) MacroParts);
 
 const ANCHOR: &str = "dialogue_examples";
 const HEADER: &str = "example_header";
 
 /// Settings and macros of [`DialogueExamples`].
 #[derive(Debug)]
-pub struct CompiledDialogueExamples {
+pub(crate) struct CompiledDialogueExamples {
     macros: AgentMacros,
     header: Template,
     settings: ExampleSettings,

@@ -13,7 +13,7 @@ use crate::transcription_processor::language;
 /// Ignores system messages in between. Adds no placeholder next to reasoning that must be replayed or inside
 /// a tool call group. With `startWithUser`, also adds one before a leading assistant message. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct EnsureAlternatingRoles;
+pub(crate) struct EnsureAlternatingRoles;
 
 impl TypedProcessor for EnsureAlternatingRoles {
     type Prepared = Placeholders;
@@ -60,7 +60,7 @@ impl TypedProcessor for EnsureAlternatingRoles {
 
 /// Settings of [`EnsureAlternatingRoles`].
 #[derive(Debug)]
-pub struct Placeholders {
+pub(crate) struct Placeholders {
     user: String,
     assistant: String,
     start_with_user: bool,

@@ -16,7 +16,7 @@ use crate::window::is_after_conversation;
 /// ([`SessionLoader`](crate::SessionLoader) decides). In a quiet turn, the input becomes a system message at
 /// the end.
 #[derive(Clone, Debug)]
-pub struct GenerationPrompt(pub(crate) MacroParts);
+pub(crate) struct GenerationPrompt(pub(crate) MacroParts);
 
 const TEXTS: [(&str, &str); 5] = [
     ("impersonate", "Impersonation prompt"),
@@ -28,7 +28,7 @@ const TEXTS: [(&str, &str); 5] = [
 
 /// Settings and macros of [`GenerationPrompt`].
 #[derive(Debug)]
-pub struct CompiledGenerationPrompt {
+pub(crate) struct CompiledGenerationPrompt {
     macros: AgentMacros,
     templates: [Template; TEXTS.len()],
 }

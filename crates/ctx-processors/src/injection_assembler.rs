@@ -7,6 +7,7 @@ use ctx_pipeline::{
 use ctx_types::{Content, ContentPart, Diagnostic, Text, TextCache};
 
 use crate::append_only::{AppendOnly, JoinedDraft};
+use crate::internal::ids;
 use crate::macro_values::{AgentMacros, MacroParts};
 use crate::settings::built_in;
 use crate::transcription_processor::resolve_placed_files;
@@ -14,24 +15,21 @@ use crate::window::{LoadedWindow, window};
 
 /// Expands macros, renders template anchors, and places entries and injections.
 #[derive(Clone, Debug)]
-pub struct InjectionAssembler {
+pub(crate) struct InjectionAssembler {
     anchors: AnchorRegistry,
     parts: MacroParts,
 }
 
 impl InjectionAssembler {
-    /// Processor id.
-    pub const ID: &'static str = "injection-assembler";
-
     /// Creates the processor with anchors and macros.
-    pub fn new(anchors: AnchorRegistry, parts: MacroParts) -> Self {
+    pub(crate) fn new(anchors: AnchorRegistry, parts: MacroParts) -> Self {
         Self { anchors, parts }
     }
 }
 
 /// Compiled preset of [`InjectionAssembler`].
 #[derive(Debug)]
-pub struct CompiledAssembler {
+pub(crate) struct CompiledAssembler {
     preset: Preset,
     /// Templates of each content part; `None` for a part without text.
     templates: Vec<Vec<Option<Template>>>,
@@ -64,7 +62,7 @@ impl TypedProcessor for InjectionAssembler {
     fn descriptor(&self) -> Descriptor {
         built_in(
             300,
-            Self::ID,
+            ids::INJECTION_ASSEMBLER,
             "Injection assembler",
             "Expands macros and assembles preset, conversation, and injections",
         )

@@ -1,6 +1,7 @@
 use ctx_pipeline::{Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Decision, Message, phrase};
 
+use crate::internal::ids;
 use crate::join::{MessageJoiner, is_joinable};
 use crate::separator;
 use crate::settings::built_in;
@@ -10,18 +11,18 @@ use crate::settings::built_in;
 /// Never joins tool messages, tool calls, reasoning that must be replayed, or a reply to continue.
 /// Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct MergeConsecutiveRoles;
-
-impl MergeConsecutiveRoles {
-    /// Processor id.
-    pub const ID: &'static str = "merge-consecutive-roles";
-}
+pub(crate) struct MergeConsecutiveRoles;
 
 impl TypedProcessor for MergeConsecutiveRoles {
     type Prepared = String;
 
     fn descriptor(&self) -> Descriptor {
-        built_in(600, Self::ID, "Merge consecutive roles", "Joins consecutive messages of the same role")
+        built_in(
+            600,
+            ids::MERGE_CONSECUTIVE_ROLES,
+            "Merge consecutive roles",
+            "Joins consecutive messages of the same role",
+        )
     }
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> String {

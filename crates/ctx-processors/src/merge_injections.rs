@@ -20,7 +20,7 @@ use crate::window::{LoadedWindow, unloaded_slot};
 /// injection with several depths is not joined with one that has a single depth, because only the former is
 /// dropped with the history. Injections whose slot is not loaded are joined as if it were. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct MergeInjections;
+pub(crate) struct MergeInjections;
 
 impl TypedProcessor for MergeInjections {
     type Prepared = MergeSettings;
@@ -126,7 +126,7 @@ fn out_of_group(session: &Session, position: usize) -> usize {
 
 settings! {
     /// Settings of [`MergeInjections`].
-    pub MergeSettings {
+    pub(crate) MergeSettings {
         separator: String = ConfigField::text("separator", "Separator", "\n"),
         is_by_depth: bool = ConfigField::boolean("deeperFirst", "Keep depths separate", false)
             .with_description("above the conversation, greater depths then come first"),

@@ -2,6 +2,7 @@ use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, Proce
 use ctx_types::{Decision, Message, Outcome, Place, SourceKind, count_of, phrase};
 
 use crate::append_only::AppendOnly;
+use crate::internal::ids;
 use crate::join::{MessageJoiner, is_joinable};
 use crate::separator;
 use crate::settings::built_in;
@@ -12,12 +13,7 @@ use crate::settings::built_in;
 /// system messages of the conversation never move: if they come first, the joined message follows them.
 /// Messages with different names stay separate. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct MergeSystemToHead;
-
-impl MergeSystemToHead {
-    /// Processor id.
-    pub const ID: &'static str = "merge-system-to-head";
-}
+pub(crate) struct MergeSystemToHead;
 
 impl TypedProcessor for MergeSystemToHead {
     type Prepared = HeadSettings;
@@ -25,7 +21,7 @@ impl TypedProcessor for MergeSystemToHead {
     fn descriptor(&self) -> Descriptor {
         built_in(
             500,
-            Self::ID,
+            ids::MERGE_SYSTEM_TO_HEAD,
             "Merge system messages to head",
             "Joins system messages into one and moves it to the front",
         )
@@ -74,7 +70,7 @@ impl TypedProcessor for MergeSystemToHead {
 
 settings! {
     /// Settings of [`MergeSystemToHead`].
-    pub HeadSettings {
+    pub(crate) HeadSettings {
         separator: String = separator(),
         scope: Scope = ConfigField::select("scope", "System messages to merge", Scope::OPTIONS)
             .with_description("Messages not from the preset are moved only with `all`"),

@@ -16,6 +16,7 @@ use ctx_types::{
 
 use crate::append_only::AppendOnly;
 use crate::compression::CompressionBudget;
+use crate::internal::ids;
 pub use crate::recall::cache::RecallCache;
 use crate::recall::cache::{BranchIndex, TurnPath};
 use crate::recall::question::{Question, is_said};
@@ -29,16 +30,11 @@ use crate::settings::{ROLES, optional};
 /// deterministic. If the host has an [`Embedder`](ctx_types::Embedder), its ranking is combined with the word
 /// search.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct RecallProcessor;
-
-impl RecallProcessor {
-    /// Processor id.
-    pub const ID: &'static str = "recall";
-}
+pub(crate) struct RecallProcessor;
 
 settings! {
     /// Settings of [`RecallProcessor`].
-    pub RecallSettings {
+    pub(crate) RecallSettings {
         share: f64 = ConfigField::share("share", "Share of the budget", 0.1)
             .with_description("May also use tokens that compression freed below its trigger"),
         max_tokens: u64 = ConfigField::integer("maxTokens", "Token limit", 0)
@@ -63,7 +59,7 @@ impl TypedProcessor for RecallProcessor {
     fn descriptor(&self) -> Descriptor {
         optional(
             395,
-            Self::ID,
+            ids::RECALL,
             "Recall",
             "Recalls passages related to the question that the request no longer contains",
         )

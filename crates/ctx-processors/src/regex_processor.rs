@@ -21,7 +21,7 @@ use crate::settings::built_in;
 /// is treated as stored: rules for stored texts change it too. Messages that become blank are dropped by
 /// default.
 #[derive(Clone, Debug)]
-pub struct RegexProcessor(pub MacroParts);
+pub(crate) struct RegexProcessor(pub(crate) MacroParts);
 
 /// Rules of a run for texts that are not messages, on the blackboard.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ impl std::fmt::Debug for ActiveRules {
 
 /// Settings and rules of [`RegexProcessor`].
 #[derive(Debug)]
-pub struct CompiledRules {
+pub(crate) struct CompiledRules {
     rules: RuleSet,
     macros: AgentMacros,
     limits: RuleLimits,
@@ -207,7 +207,7 @@ impl<'a> Changes<'a> {
     fn apply(&mut self, text: &Text, subject: Subject) -> RewrittenText {
         let rewritten = self.run.apply(text, subject);
         for rule in rewritten.changed_by() {
-            self.counts[*rule] += 1;
+            self.counts[rule] += 1;
         }
         rewritten
     }

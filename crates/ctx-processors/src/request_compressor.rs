@@ -11,6 +11,7 @@ use crate::compression::{
     CompressionBudget, CompressionCache, CompressionInput, CompressionSettings, Settings, report_outcome,
     report_repairs,
 };
+use crate::internal::ids;
 use crate::message_costs::MessageCosts;
 use crate::settings::optional;
 use crate::window::LoadedWindow;
@@ -24,12 +25,7 @@ use crate::window::LoadedWindow;
 /// The result is left on the blackboard as [`CompressionCache`]. Later turns with the same prefix reuse it
 /// until they approach the budget.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct RequestCompressor;
-
-impl RequestCompressor {
-    /// Processor id.
-    pub const ID: &'static str = "request-compressor";
-}
+pub(crate) struct RequestCompressor;
 
 impl TypedProcessor for RequestCompressor {
     type Prepared = CompressionSettings;
@@ -37,7 +33,7 @@ impl TypedProcessor for RequestCompressor {
     fn descriptor(&self) -> Descriptor {
         optional(
             390,
-            Self::ID,
+            ids::REQUEST_COMPRESSOR,
             "Compression",
             "Compresses older messages when the request approaches its budget",
         )

@@ -8,6 +8,7 @@ use ctx_types::{
 };
 use serde_json::{Value, json};
 
+use crate::internal::ids;
 use crate::loaded_form::LoadedForm;
 use crate::message_costs::MessageCosts;
 use crate::settings::built_in;
@@ -20,19 +21,19 @@ use crate::window::{InstructingInput, LoadedWindow, WindowSize};
 /// everything is loaded. Settings can convert HTML to Markdown, drop reasoning, or send tool calls as text.
 /// Leaves [`LoadedWindow`] on the blackboard. Unloaded messages are a decision if the limit is final.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SessionLoader;
-
-impl SessionLoader {
-    /// Processor id.
-    pub const ID: &'static str = "session-loader";
-}
+pub(crate) struct SessionLoader;
 
 impl TypedProcessor for SessionLoader {
     type Prepared = LoaderSettings;
 
     fn descriptor(&self) -> Descriptor {
-        built_in(100, Self::ID, "Session loader", "Loads the active branch, as much as the budget needs")
-            .with(|descriptor| descriptor.is_core = true)
+        built_in(
+            100,
+            ids::SESSION_LOADER,
+            "Session loader",
+            "Loads the active branch, as much as the budget needs",
+        )
+        .with(|descriptor| descriptor.is_core = true)
     }
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> LoaderSettings {
@@ -180,7 +181,7 @@ impl TurnSearch {
 
 /// Settings of [`SessionLoader`].
 #[derive(Debug)]
-pub struct LoaderSettings {
+pub(crate) struct LoaderSettings {
     form: LoadedForm,
     places: PlaceSettings,
 }

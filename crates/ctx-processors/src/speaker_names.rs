@@ -17,11 +17,11 @@ use crate::window::is_after_conversation;
 /// providers require. With `whiteSpace: send`, texts of the conversation lose carriage returns, and only empty
 /// messages are not sent, as in `SillyTavern`.
 #[derive(Clone, Debug)]
-pub struct SpeakerNames(pub(crate) MacroParts);
+pub(crate) struct SpeakerNames(pub(crate) MacroParts);
 
 /// Settings and names of [`SpeakerNames`].
 #[derive(Debug)]
-pub struct CompiledNames {
+pub(crate) struct CompiledNames {
     macros: AgentMacros,
     settings: NameSettings,
 }

@@ -11,7 +11,7 @@ use crate::settings::optional;
 ///
 /// Entries whose ids are in the setting `except` stay unchanged. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SquashSystem;
+pub(crate) struct SquashSystem;
 
 impl TypedProcessor for SquashSystem {
     type Prepared = SquashSettings;
@@ -42,7 +42,7 @@ impl TypedProcessor for SquashSystem {
 
 settings! {
     /// Settings of [`SquashSystem`].
-    pub SquashSettings {
+    pub(crate) SquashSettings {
         separator: String = ConfigField::text("separator", "Separator", "\n"),
         except: Vec<String> = ConfigField::list("except", "Excluded entries").with_description("ids of entries"),
     }

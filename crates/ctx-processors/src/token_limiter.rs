@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::append_only::AppendOnly;
 use crate::drop_oldest::{drop_oldest, reserved_tokens};
 use crate::infeasible::Infeasible;
+use crate::internal::ids;
 use crate::message_costs::{MessageCosts, cost_upper_bound};
 use crate::request_compressor::compact_running_turn;
 use crate::settings::built_in;
@@ -27,7 +28,7 @@ use crate::window::is_one_of_several;
 /// from the newest to the first that does not fit. The cost depends on the budget, not on the length of the
 /// conversation.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct TokenLimiter;
+pub(crate) struct TokenLimiter;
 
 /// Result of the limiter, on the blackboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,14 +39,9 @@ pub struct LimiterResult {
     pub kept: Option<TokenFigure>,
 }
 
-impl TokenLimiter {
-    /// Processor id.
-    pub const ID: &'static str = "token-limiter";
-}
-
 settings! {
     /// Settings of [`TokenLimiter`].
-    pub LimiterSettings {
+    pub(crate) LimiterSettings {
         retained_characters: usize = ConfigField::integer("retainedCharacters", "Kept characters", 0)
             .between(0.0, 10_000_000.0)
             .with_description("of the first message that does not fit; 0 drops it; only plain text is truncated"),
@@ -76,7 +72,7 @@ impl TypedProcessor for TokenLimiter {
     fn descriptor(&self) -> Descriptor {
         built_in(
             400,
-            Self::ID,
+            ids::TOKEN_LIMITER,
             "Token limiter",
             "Drops the oldest messages until the request fits the budget",
         )

@@ -8,8 +8,9 @@ use ctx_pipeline::{
 use ctx_types::{Agent, Content, Message, Source, SourceKind, Span, Trust};
 use serde_json::Value;
 
-use crate::asset_resolver::{AssetResolver, counts_line};
+use crate::asset_resolver::counts_line;
 use crate::attachments::{AttachmentPolicy, FileCounts, FileResolver, TranscriptionSettings};
+use crate::internal::ids;
 use crate::rewrite::{Edit, rewrite};
 use crate::settings::built_in;
 
@@ -20,7 +21,7 @@ use crate::settings::built_in;
 /// the assembler has placed them. Texts come from [`AttachmentPorts`](ctx_types::AttachmentPorts); without
 /// them, files stay unchanged.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct TranscriptionProcessor;
+pub(crate) struct TranscriptionProcessor;
 
 impl TypedProcessor for TranscriptionProcessor {
     type Prepared = TranscriptionSettings;
@@ -103,7 +104,7 @@ async fn resolve_files(
     is_wanted: impl Fn(&Message) -> bool,
 ) -> Result<(), ProcessorError> {
     let Some(settings) = cx.blackboard.get::<TranscriptionSettings>().cloned() else { return Ok(()) };
-    let policy = cx.config_of(AssetResolver::ID);
+    let policy = cx.config_of(ids::ASSET_RESOLVER);
     let policy = policy.map(|config| AttachmentPolicy::read(&mut SettingsReader::new(config)));
     let done = FileResolver::new(&cx.inputs, policy, Some(settings)).run(cx, is_wanted).await?;
     if done != FileCounts::default() {

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::append_only::remove_sent_texts;
 use crate::codes;
+use crate::internal::ids;
 use crate::rewrite::{Edit, rewrite};
 use crate::settings::built_in;
 use crate::transcription_processor::language;
@@ -39,11 +40,11 @@ const SNAPSHOT: &str = "sessionVariableSnapshot";
 /// All texts, including presets, show the values after the pending input. The session caches values: a turn
 /// reads only new messages.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct VariableProcessor;
+pub(crate) struct VariableProcessor;
 
 /// Variables of an agent.
 #[derive(Debug)]
-pub struct CompiledVariables {
+pub(crate) struct CompiledVariables {
     snapshots: bool,
     /// `None` without variables.
     definitions: Option<VariableDefinitions>,
@@ -51,16 +52,16 @@ pub struct CompiledVariables {
     memory: TextCache,
 }
 
-impl VariableProcessor {
-    /// Processor id.
-    pub const ID: &'static str = "variable-processor";
-}
-
 impl TypedProcessor for VariableProcessor {
     type Prepared = CompiledVariables;
 
     fn descriptor(&self) -> Descriptor {
-        built_in(350, Self::ID, "Session variables", "Runs `<svar>` tags and replaces `$[name]` with values")
+        built_in(
+            350,
+            ids::VARIABLE_PROCESSOR,
+            "Session variables",
+            "Runs `<svar>` tags and replaces `$[name]` with values",
+        )
     }
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledVariables {

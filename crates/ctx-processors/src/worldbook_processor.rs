@@ -13,6 +13,7 @@ use ctx_worldbook::{
 use serde_json::json;
 
 use crate::codes;
+use crate::internal::ids;
 use crate::macro_values::{AgentMacros, MacroContext, MacroParts};
 use crate::regex_processor::ActiveRules;
 use crate::regex_rules::{RuleRun, Stage, Subject, Target};
@@ -28,7 +29,7 @@ use crate::worldbooks::{
 /// stored with the newest message, as an effect that the host commits. Leaves [`WorldbookScan`] on the
 /// blackboard, and the texts of outlets for `{{outlet::name}}`.
 #[derive(Clone, Debug)]
-pub struct WorldbookProcessor(pub(crate) MacroParts);
+pub(crate) struct WorldbookProcessor(pub(crate) MacroParts);
 
 /// Scan of a run, on the blackboard.
 #[derive(Clone, Debug)]
@@ -71,14 +72,9 @@ impl WorldbookScan {
     }
 }
 
-impl WorldbookProcessor {
-    /// Processor id.
-    pub const ID: &'static str = "worldbook-processor";
-}
-
 /// Worldbooks and settings of an agent.
 #[derive(Debug)]
-pub struct CompiledWorldbooks {
+pub(crate) struct CompiledWorldbooks {
     book_cache: BookCache,
     macros: AgentMacros,
     options: WorldbookOptions,
@@ -97,7 +93,7 @@ impl TypedProcessor for WorldbookProcessor {
     fn descriptor(&self) -> Descriptor {
         built_in(
             280,
-            Self::ID,
+            ids::WORLDBOOK_PROCESSOR,
             "Worldbook processor",
             "Activates worldbook entries that the conversation mentions",
         )

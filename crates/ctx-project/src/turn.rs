@@ -10,7 +10,7 @@ use ctx_engine::{
     AssembleError, Compile, CompiledAgent, Context, Encoded, Engine, MODEL_SETTINGS, Options, Ports, Request,
     Template, USER_SETTINGS,
 };
-use ctx_pipeline::EffectiveSetting;
+use ctx_pipeline::internal::EffectiveSetting;
 use ctx_types::{
     Agent, AttachmentPorts, Content, Diagnostic, NearestName, PresetMessage, Role, Segment, Session,
     SourceKind, Span, Stopwatch, Text, TextCache, TurnInput, nearest, nearest_key, phrase,

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use ctx_macros::MacroUse;
-use ctx_processors::MergeSystemToHead;
+use ctx_processors::internal::ids;
 use ctx_tokens::estimate;
 use ctx_types::{ContentPart, Diagnostic, Role, Source, SourceKind, Span, Text, count_of, phrase};
 use ctx_worldbook::{Destination, Entry, Member};
@@ -187,7 +187,7 @@ fn is_merging(compiled: &CompiledAgent) -> bool {
     let mut settings = compiled.pipeline().settings().iter();
     settings.any(|setting| {
         let scope = setting.config.get("scope").and_then(Value::as_str);
-        &*setting.id == MergeSystemToHead::ID && setting.enabled.value && scope != Some("leading")
+        &*setting.id == ids::MERGE_SYSTEM_TO_HEAD && setting.enabled.value && scope != Some("leading")
     })
 }
 

@@ -10,7 +10,7 @@ const WINDOWS: u64 = 4;
 
 settings! {
     /// Settings of `request-compressor`.
-    pub CompressionSettings {
+    pub(crate) CompressionSettings {
         token_budget: u64 = tokens("tokenBudget", "Token budget", RequestConfig::default().token_budget)
             .with_description("Limited to the model's remaining tokens; 0: use them all"),
         trigger_threshold: f64 = ConfigField::share(

@@ -50,7 +50,6 @@ fn rolls_back_all_but_logs_and_diagnostics() {
                 .unwrap();
             cx.draft.effect(SessionOp::Toggle { id: NodeId::from(text), enabled: true });
             cx.blackboard.insert(Mood(u8::try_from(text.len()).unwrap()));
-            cx.blackboard.set_json("weather", "sky", text.into());
         }
     };
     let (good, bad) = (fill("s1"), fill("s22"));
@@ -69,7 +68,6 @@ fn rolls_back_all_but_logs_and_diagnostics() {
     let word = run.draft.macros().and_then(|macros| macros.variable(Scope::Local, "word"));
     assert_eq!(word.map(Text::as_str), Some("s1"));
     assert_eq!(run.blackboard.get::<Mood>().map(|mood| mood.0), Some(2));
-    assert_eq!(run.blackboard.json("weather", "sky"), Some(&"s1".into()));
 }
 
 #[test]

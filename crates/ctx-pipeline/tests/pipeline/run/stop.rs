@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-use ctx_pipeline::{Cancel, Pipeline, ProcessorError, Run, RunError};
+use ctx_pipeline::internal::{Pipeline, Run};
+use ctx_pipeline::{Cancel, ProcessorError, RunError};
 use ctx_types::Stopwatch;
 
 use crate::run::case::{Host, Step, compile, describe, run, with_inputs};
