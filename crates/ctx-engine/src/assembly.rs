@@ -39,8 +39,8 @@ pub struct Ports<'a> {
     pub stopwatch: Option<&'a dyn Stopwatch>,
     /// Cache shared by the turns of a conversation; see [`TurnCache`].
     pub memory: Option<&'a TurnCache>,
-    /// Whether to record the output of each processor in [`Context::trace`](crate::Context::trace), for
-    /// [`MessageTrace`](crate::inspect::MessageTrace). Off by default, and then free of cost.
+    /// Whether to record the output of each processor. Off by default, and then free of cost.
+    #[doc(hidden)]
     pub is_traced: bool,
 }
 
@@ -53,11 +53,7 @@ impl Ports<'_> {
     }
 }
 
-impl std::fmt::Debug for Ports<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ports").finish_non_exhaustive()
-    }
-}
+ctx_types::opaque!(Ports<'_>);
 
 /// Reason why a context could not be assembled.
 #[derive(Debug, thiserror::Error)]
@@ -132,8 +128,8 @@ impl<'a> Assembly<'a> {
         found.extend(unknown);
         let (counter, estimated) = Counter::for_model(&model);
         found.extend(estimated.filter(|_| has_model));
-        let counter = Recall { counter, memory: agent.memory() };
-        let request = agent.limit().request(turn, tools_cost(&turn.tools, &model, &counter));
+        let counter = Recall { counter, memory: &agent.memory };
+        let request = agent.limit.request(turn, tools_cost(&turn.tools, &model, &counter));
         let (budget, unlimited) = Budget::compute(&model, &request)?;
         // A missing context window is a warning only if the request depends on it.
         let wants_window = has_model || request.context_tokens.is_some();

@@ -28,15 +28,15 @@ pub struct CompiledAgent {
     profile: Option<UserProfile>,
     pipeline: Pipeline,
     models: Arc<ModelTable>,
-    limit: ContextLimit,
+    pub(crate) limit: ContextLimit,
     diagnostics: Vec<Diagnostic>,
     /// Indexes of preset entries whose position is counted from the end of the conversation.
-    moving: BTreeSet<usize>,
-    macros: AgentMacros,
+    pub(crate) moving: BTreeSet<usize>,
+    pub(crate) macros: AgentMacros,
     /// Computed by the first append-only turn.
     preset_fingerprint: OnceLock<Arc<str>>,
     /// Texts of formatters, plug-ins, and macros, mostly equal each turn.
-    memory: Arc<TextCache>,
+    pub(crate) memory: Arc<TextCache>,
 }
 
 impl CompiledAgent {
@@ -95,14 +95,6 @@ impl CompiledAgent {
         self.profile.as_ref()
     }
 
-    pub(crate) const fn moving(&self) -> &BTreeSet<usize> {
-        &self.moving
-    }
-
-    pub(crate) const fn macros(&self) -> &AgentMacros {
-        &self.macros
-    }
-
     /// Reuses equal texts of earlier turns, whose tokens are counted.
     pub(crate) fn share_texts(&self, messages: &mut [Message], encoding: EncodingId) {
         for message in messages.iter_mut().filter(|message| !message.written.is_empty()) {
@@ -118,11 +110,8 @@ impl CompiledAgent {
         }
     }
 
-    pub(crate) fn memory(&self) -> &TextCache {
-        &self.memory
-    }
-
     /// Returns the pipeline with the settings of every processor.
+    #[doc(hidden)]
     pub fn pipeline(&self) -> &Pipeline {
         &self.pipeline
     }
@@ -163,10 +152,6 @@ impl CompiledAgent {
     /// Returns the model name of a turn, with the agent's as fallback.
     pub fn model_name<'a>(&'a self, turn: &'a TurnInput) -> Option<&'a str> {
         turn.model.as_deref().or(self.agent.model_id.as_deref()).filter(|name| !name.is_empty())
-    }
-
-    pub(crate) const fn limit(&self) -> ContextLimit {
-        self.limit
     }
 }
 

@@ -32,8 +32,8 @@ impl<'a> Stability<'a> {
         let dropped = run.blackboard.get::<LimiterResult>().map_or(0, |result| result.dropped);
         let rules: Option<&ActiveRules> = run.blackboard.get();
         Self {
-            macros: agent.macros(),
-            moving: agent.moving(),
+            macros: &agent.macros,
+            moving: &agent.moving,
             further,
             rules,
             settled: rules.map(ActiveRules::rules).map_or(0, RuleSet::settled_depth),

@@ -1,20 +1,10 @@
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 /// Values that processors share during one run, by type.
 ///
 /// Copy-on-write: a clone is O(1). The runner restores it after a failure.
-///
-/// ```
-/// use ctx_pipeline::Blackboard;
-///
-/// struct Mood(&'static str);
-/// let mut blackboard = Blackboard::default();
-/// blackboard.insert(Mood("calm"));
-/// assert_eq!(blackboard.get::<Mood>().map(|mood| mood.0), Some("calm"));
-/// ```
 #[derive(Clone, Default)]
 pub struct Blackboard(
     /// Never iterated, so its order does not matter.
@@ -33,8 +23,4 @@ impl Blackboard {
     }
 }
 
-impl fmt::Debug for Blackboard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Blackboard({} values)", self.0.len())
-    }
-}
+ctx_types::opaque!(Blackboard);

@@ -27,11 +27,7 @@ pub(crate) struct Stage {
     pub(crate) prepared: Option<PreparedData>,
 }
 
-impl std::fmt::Debug for Stage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Stage").field("id", &self.descriptor.id).finish_non_exhaustive()
-    }
-}
+ctx_types::opaque!(Stage);
 
 impl Pipeline {
     /// Merges settings, sorts enabled processors by priority (ties by registration) and prepares them.

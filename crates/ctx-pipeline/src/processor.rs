@@ -1,5 +1,4 @@
 use std::any::Any;
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -88,11 +87,7 @@ impl PreparedData {
     }
 }
 
-impl fmt::Debug for PreparedData {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "PreparedData(…)" } else { "PreparedData" })
-    }
-}
+ctx_types::opaque!(PreparedData);
 
 /// Inputs of `prepare` other than the agent, and its diagnostics.
 #[derive(Debug, Default)]

@@ -1,9 +1,8 @@
-use ctx_pipeline::{Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Attachment, LogLine, Message, count_of, phrase};
 
 use crate::attachments::{AttachmentPolicy, FileCounts, FileResolver};
 use crate::internal::ids;
-use crate::settings::built_in;
 
 /// Loads attachments, and replaces files that the target does not accept with text or a placeholder.
 ///
@@ -16,18 +15,14 @@ pub(crate) struct AssetResolver;
 impl TypedProcessor for AssetResolver {
     type Prepared = AttachmentPolicy;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(
-            10_000,
-            ids::ASSET_RESOLVER,
-            "Asset resolver",
-            "Loads attachments; replaces unsupported ones with text or a placeholder",
-        )
-        .with(|descriptor| {
-            descriptor.is_core = true;
-            descriptor.per_message = true;
-        })
-    }
+    describe!(
+        10_000,
+        ids::ASSET_RESOLVER,
+        "Asset resolver",
+        "Loads attachments; replaces unsupported ones with text or a placeholder",
+        is_core,
+        per_message
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> AttachmentPolicy {
         AttachmentPolicy::read(&mut input.settings)

@@ -1,11 +1,10 @@
 use ctx_compress::mask::Language;
 use ctx_pipeline::{
-    ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, SettingsReader, TypedProcessor,
+    ConfigField, PipelineContext, PrepareInput, ProcessorResult, SettingsReader, TypedProcessor,
 };
 use ctx_types::{Message, Place, Role, Source, SourceKind, Trust, count_of};
 
 use crate::append_only::AppendOnly;
-use crate::settings::optional;
 use crate::transcription_processor::language;
 
 /// Inserts a placeholder between two consecutive messages of the user, or of the assistant.
@@ -18,14 +17,13 @@ pub(crate) struct EnsureAlternatingRoles;
 impl TypedProcessor for EnsureAlternatingRoles {
     type Prepared = Placeholders;
 
-    fn descriptor(&self) -> Descriptor {
-        optional(
-            800,
-            "ensure-alternating-roles",
-            "Ensure alternating roles",
-            "Inserts a placeholder between two messages of the same role",
-        )
-    }
+    describe!(
+        800,
+        "ensure-alternating-roles",
+        "Ensure alternating roles",
+        "Inserts a placeholder between two messages of the same role",
+        optional
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> Placeholders {
         Placeholders::read(&mut input.settings, language(input.agent))
@@ -58,7 +56,6 @@ impl TypedProcessor for EnsureAlternatingRoles {
     }
 }
 
-/// Settings of [`EnsureAlternatingRoles`].
 #[derive(Debug)]
 pub(crate) struct Placeholders {
     user: String,

@@ -1,12 +1,11 @@
 use ctx_macros::Template;
-use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{
     Decision, GenerationKind, Message, MessageExtras, Outcome, Place, Role, Source, SourceKind, Text, Trust,
     phrase,
 };
 
 use crate::macro_values::{AgentMacros, MacroParts};
-use crate::settings::optional;
 use crate::window::is_after_conversation;
 
 /// Adds the prompts that an application sends last: to impersonate the user, to continue a reply, or to
@@ -26,7 +25,6 @@ const TEXTS: [(&str, &str); 5] = [
     ("sendIfEmpty", "User message after an assistant message"),
 ];
 
-/// Settings and macros of [`GenerationPrompt`].
 #[derive(Debug)]
 pub(crate) struct CompiledGenerationPrompt {
     macros: AgentMacros,
@@ -36,9 +34,13 @@ pub(crate) struct CompiledGenerationPrompt {
 impl TypedProcessor for GenerationPrompt {
     type Prepared = CompiledGenerationPrompt;
 
-    fn descriptor(&self) -> Descriptor {
-        optional(320, "generation-prompt", "Generation prompt", "Adds the generation instruction at the end")
-    }
+    describe!(
+        320,
+        "generation-prompt",
+        "Generation prompt",
+        "Adds the generation instruction at the end",
+        optional
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledGenerationPrompt {
         let macros = AgentMacros::new(input.agent, &self.0, &mut |_| ());

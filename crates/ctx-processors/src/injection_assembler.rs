@@ -1,15 +1,13 @@
 use ctx_anchors::{AnchorRegistry, Entry, Preset, RenderRequest, RenderedText, Target, assemble};
 use ctx_macros::{Env, State, Template};
 use ctx_pipeline::{
-    ConfigField, Descriptor, Inputs, PipelineContext, PrepareContext, PrepareInput, ProcessorResult,
-    TypedProcessor,
+    ConfigField, Inputs, PipelineContext, PrepareContext, PrepareInput, ProcessorResult, TypedProcessor,
 };
 use ctx_types::{Content, ContentPart, Diagnostic, Text, TextCache};
 
 use crate::append_only::{AppendOnly, JoinedDraft};
 use crate::internal::ids;
 use crate::macro_values::{AgentMacros, MacroParts};
-use crate::settings::built_in;
 use crate::transcription_processor::resolve_placed_files;
 use crate::window::{LoadedWindow, window};
 
@@ -27,7 +25,6 @@ impl InjectionAssembler {
     }
 }
 
-/// Compiled preset of [`InjectionAssembler`].
 #[derive(Debug)]
 pub(crate) struct CompiledAssembler {
     preset: Preset,
@@ -59,15 +56,13 @@ settings! {
 impl TypedProcessor for InjectionAssembler {
     type Prepared = CompiledAssembler;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(
-            300,
-            ids::INJECTION_ASSEMBLER,
-            "Injection assembler",
-            "Expands macros and assembles preset, conversation, and injections",
-        )
-        .with(|descriptor| descriptor.is_core = true)
-    }
+    describe!(
+        300,
+        ids::INJECTION_ASSEMBLER,
+        "Injection assembler",
+        "Expands macros and assembles preset, conversation, and injections",
+        is_core
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledAssembler {
         let PrepareInput { settings, agent, cx } = input;

@@ -1,10 +1,9 @@
-use ctx_pipeline::{Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Decision, Message, phrase};
 
 use crate::internal::ids;
 use crate::join::{MessageJoiner, is_joinable};
 use crate::separator;
-use crate::settings::built_in;
 
 /// Joins neighboring messages of the same role and name.
 ///
@@ -16,14 +15,12 @@ pub(crate) struct MergeConsecutiveRoles;
 impl TypedProcessor for MergeConsecutiveRoles {
     type Prepared = String;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(
-            600,
-            ids::MERGE_CONSECUTIVE_ROLES,
-            "Merge consecutive roles",
-            "Joins consecutive messages of the same role",
-        )
-    }
+    describe!(
+        600,
+        ids::MERGE_CONSECUTIVE_ROLES,
+        "Merge consecutive roles",
+        "Joins consecutive messages of the same role"
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> String {
         input.settings.read(separator())

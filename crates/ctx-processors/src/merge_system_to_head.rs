@@ -1,11 +1,10 @@
-use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Decision, Message, Outcome, Place, SourceKind, count_of, phrase};
 
 use crate::append_only::AppendOnly;
 use crate::internal::ids;
 use crate::join::{MessageJoiner, is_joinable};
 use crate::separator;
-use crate::settings::built_in;
 
 /// Joins the preset's system messages and moves them to the front, even a single one.
 ///
@@ -18,14 +17,12 @@ pub(crate) struct MergeSystemToHead;
 impl TypedProcessor for MergeSystemToHead {
     type Prepared = HeadSettings;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(
-            500,
-            ids::MERGE_SYSTEM_TO_HEAD,
-            "Merge system messages to head",
-            "Joins system messages into one and moves it to the front",
-        )
-    }
+    describe!(
+        500,
+        ids::MERGE_SYSTEM_TO_HEAD,
+        "Merge system messages to head",
+        "Joins system messages into one and moves it to the front"
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> HeadSettings {
         HeadSettings::read(&mut input.settings)
@@ -69,7 +66,6 @@ impl TypedProcessor for MergeSystemToHead {
 }
 
 settings! {
-    /// Settings of [`MergeSystemToHead`].
     pub(crate) HeadSettings {
         separator: String = separator(),
         scope: Scope = ConfigField::select("scope", "System messages to merge", Scope::OPTIONS)

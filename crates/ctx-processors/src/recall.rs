@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use ctx_compress::recall::{Noted, RecallAnswer, RecallRequest, RecalledPiece, SearchResult, joined};
 use ctx_compress::request::Meter;
-use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_tokens::MAX_TOKENS;
 use ctx_types::{
     Argument, Content, Decision, Divider, JoinRule, LogLine, Message, Outcome, Phrase, Place, Role,
@@ -21,7 +21,7 @@ pub use crate::recall::cache::RecallCache;
 use crate::recall::cache::{BranchIndex, TurnPath};
 use crate::recall::question::{Question, is_said};
 use crate::recall::sent_messages::SentMessages;
-use crate::settings::{ROLES, optional};
+use crate::settings::ROLES;
 
 /// Searches the active branch for the current question, and inserts the best matches in one message.
 ///
@@ -33,7 +33,6 @@ use crate::settings::{ROLES, optional};
 pub(crate) struct RecallProcessor;
 
 settings! {
-    /// Settings of [`RecallProcessor`].
     pub(crate) RecallSettings {
         share: f64 = ConfigField::share("share", "Share of the budget", 0.1)
             .with_description("May also use tokens that compression freed below its trigger"),
@@ -56,14 +55,13 @@ const WITHOUT_BUDGET: u64 = 2_000;
 impl TypedProcessor for RecallProcessor {
     type Prepared = RecallSettings;
 
-    fn descriptor(&self) -> Descriptor {
-        optional(
-            395,
-            ids::RECALL,
-            "Recall",
-            "Recalls passages related to the question that the request no longer contains",
-        )
-    }
+    describe!(
+        395,
+        ids::RECALL,
+        "Recall",
+        "Recalls passages related to the question that the request no longer contains",
+        optional
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> RecallSettings {
         RecallSettings::read(&mut input.settings)

@@ -1,13 +1,12 @@
 use std::sync::Arc;
 
-use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Message, Place, Role, Source, SourceKind, Span, Trust};
 
 use serde_json::Value;
 
 use crate::macro_values::{AgentMacros, MacroParts};
 use crate::rewrite::{Edit, rewrite};
-use crate::settings::optional;
 use crate::window::is_after_conversation;
 
 /// Removes speaker names, or sends them in the field `name` or as a text prefix.
@@ -19,7 +18,6 @@ use crate::window::is_after_conversation;
 #[derive(Clone, Debug)]
 pub(crate) struct SpeakerNames(pub(crate) MacroParts);
 
-/// Settings and names of [`SpeakerNames`].
 #[derive(Debug)]
 pub(crate) struct CompiledNames {
     macros: AgentMacros,
@@ -50,9 +48,7 @@ const LONGEST_NAME: usize = 64;
 impl TypedProcessor for SpeakerNames {
     type Prepared = CompiledNames;
 
-    fn descriptor(&self) -> Descriptor {
-        optional(305, "speaker-names", "Speaker names", "Sends or removes speaker names")
-    }
+    describe!(305, "speaker-names", "Speaker names", "Sends or removes speaker names", optional);
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledNames {
         CompiledNames {

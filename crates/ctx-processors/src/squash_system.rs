@@ -1,11 +1,10 @@
 use std::collections::BTreeSet;
 
-use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{JoinRule, Message, Role, phrase};
 
 use crate::join::{MessageJoiner, is_joinable};
 use crate::merge_consecutive_roles::join_neighbours;
-use crate::settings::optional;
 
 /// Joins neighboring system messages without a name.
 ///
@@ -16,9 +15,13 @@ pub(crate) struct SquashSystem;
 impl TypedProcessor for SquashSystem {
     type Prepared = SquashSettings;
 
-    fn descriptor(&self) -> Descriptor {
-        optional(510, "squash-system", "Squash system messages", "Joins adjacent unnamed system messages")
-    }
+    describe!(
+        510,
+        "squash-system",
+        "Squash system messages",
+        "Joins adjacent unnamed system messages",
+        optional
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> SquashSettings {
         SquashSettings::read(&mut input.settings)
@@ -41,7 +44,6 @@ impl TypedProcessor for SquashSystem {
 }
 
 settings! {
-    /// Settings of [`SquashSystem`].
     pub(crate) SquashSettings {
         separator: String = ConfigField::text("separator", "Separator", "\n"),
         except: Vec<String> = ConfigField::list("except", "Excluded entries").with_description("ids of entries"),

@@ -1,6 +1,6 @@
 use ctx_compress::request::older_rounds;
 use ctx_pipeline::{
-    ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
+    ConfigField, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
 };
 use ctx_types::{
     Decision, JoinRule, LogLine, Message, Outcome, Place, Role, SourceKind, TokenFigure, count_of,
@@ -14,7 +14,6 @@ use crate::infeasible::Infeasible;
 use crate::internal::ids;
 use crate::message_costs::{MessageCosts, cost_upper_bound};
 use crate::request_compressor::compact_running_turn;
-use crate::settings::built_in;
 use crate::window::is_one_of_several;
 
 /// Drops the oldest message groups until the request fits the budget, and all silent messages.
@@ -40,7 +39,6 @@ pub struct LimiterResult {
 }
 
 settings! {
-    /// Settings of [`TokenLimiter`].
     pub(crate) LimiterSettings {
         retained_characters: usize = ConfigField::integer("retainedCharacters", "Kept characters", 0)
             .between(0.0, 10_000_000.0)
@@ -69,15 +67,13 @@ impl LimiterSettings {
 impl TypedProcessor for TokenLimiter {
     type Prepared = LimiterSettings;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(
-            400,
-            ids::TOKEN_LIMITER,
-            "Token limiter",
-            "Drops the oldest messages until the request fits the budget",
-        )
-        .with(|descriptor| descriptor.is_core = true)
-    }
+    describe!(
+        400,
+        ids::TOKEN_LIMITER,
+        "Token limiter",
+        "Drops the oldest messages until the request fits the budget",
+        is_core
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> LimiterSettings {
         LimiterSettings::read(&mut input.settings)

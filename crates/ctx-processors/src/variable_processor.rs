@@ -1,9 +1,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use ctx_compress::mask::Language;
-use ctx_pipeline::{
-    Descriptor, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
-};
+use ctx_pipeline::{PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor};
 use ctx_types::{
     Change, ConfigField, Content, Diagnostic, Message, NodeEdit, Role, Session, SessionOp, SourceKind, Text,
     TextCache, Trust, count_of, phrase,
@@ -14,7 +12,6 @@ use crate::append_only::remove_sent_texts;
 use crate::codes;
 use crate::internal::ids;
 use crate::rewrite::{Edit, rewrite};
-use crate::settings::built_in;
 use crate::transcription_processor::language;
 use crate::variables::{References, UnknownReference, VariableDefinitions, Variables};
 
@@ -55,14 +52,12 @@ pub(crate) struct CompiledVariables {
 impl TypedProcessor for VariableProcessor {
     type Prepared = CompiledVariables;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(
-            350,
-            ids::VARIABLE_PROCESSOR,
-            "Session variables",
-            "Runs `<svar>` tags and replaces `$[name]` with values",
-        )
-    }
+    describe!(
+        350,
+        ids::VARIABLE_PROCESSOR,
+        "Session variables",
+        "Runs `<svar>` tags and replaces `$[name]` with values"
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledVariables {
         // Off by default: an edit of an old message makes the next turn read the whole branch.

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use ctx_macros::{Env, Template};
-use ctx_pipeline::{Descriptor, Inputs, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{Inputs, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{
     Agent, Decision, Injection, LogLine, Outcome, Phrase, Role, Segment, Session, Source, Text, TextCache,
     phrase,
@@ -17,7 +17,6 @@ use crate::internal::ids;
 use crate::macro_values::{AgentMacros, MacroContext, MacroParts};
 use crate::regex_processor::ActiveRules;
 use crate::regex_rules::{RuleRun, Stage, Subject, Target};
-use crate::settings::built_in;
 use crate::worldbooks::{
     AnchorFormat, BookCache, CompiledBooks, MacroExpander, Outlets, Selection, Transcript, WorldbookOptions,
     describe_inactive, effect, entry_decisions, entry_source, injection, message_name, stored_state,
@@ -90,14 +89,12 @@ const CONVERSATION: &str = "session";
 impl TypedProcessor for WorldbookProcessor {
     type Prepared = CompiledWorldbooks;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(
-            280,
-            ids::WORLDBOOK_PROCESSOR,
-            "Worldbook processor",
-            "Activates worldbook entries that the conversation mentions",
-        )
-    }
+    describe!(
+        280,
+        ids::WORLDBOOK_PROCESSOR,
+        "Worldbook processor",
+        "Activates worldbook entries that the conversation mentions"
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledWorldbooks {
         let options = WorldbookOptions::read(input);

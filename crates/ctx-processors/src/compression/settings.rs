@@ -9,7 +9,6 @@ use crate::settings::ROLES;
 const WINDOWS: u64 = 4;
 
 settings! {
-    /// Settings of `request-compressor`.
     pub(crate) CompressionSettings {
         token_budget: u64 = tokens("tokenBudget", "Token budget", RequestConfig::default().token_budget)
             .with_description("Limited to the model's remaining tokens; 0: use them all"),

@@ -117,7 +117,7 @@ impl RuleApplication<'_> {
             is_matched = true;
             out.push_str(&text[copied..range.start]);
             let start = out.len();
-            self.rule.replace().append(&found, self.trims, &mut expand, &mut out);
+            self.rule.replace.append(&found, self.trims, &mut expand, &mut out);
             copied = range.end;
             // A match replaced with the same text keeps its source.
             if out[start..] != *found.as_str() {
@@ -131,7 +131,7 @@ impl RuleApplication<'_> {
         }
         out.push_str(&text[copied..]);
         self.check_length(out.len())?;
-        before.is_volatile |= self.rule.replace().has_macros();
+        before.is_volatile |= self.rule.replace.has_macros();
         if out != *text {
             before.changes.push(RuleChange { rule: self.number, text, matches });
             before.text = Text::from(out);
