@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -143,11 +142,4 @@ impl Default for Engine {
     }
 }
 
-impl fmt::Debug for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Engine")
-            .field("anchors", &self.anchors)
-            .field("plugins", &self.plugins.len())
-            .finish_non_exhaustive()
-    }
-}
+ctx_types::opaque!(Engine);

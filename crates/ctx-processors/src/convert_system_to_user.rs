@@ -10,7 +10,7 @@ use crate::separator;
 ///
 /// The setting `scope` selects all system and developer messages, all except a leading one, or also replies.
 /// Neighbors that already had the same role are left to
-/// [`MergeConsecutiveRoles`](crate::MergeConsecutiveRoles). Idempotent.
+/// `merge-consecutive-roles`. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ConvertSystemToUser;
 

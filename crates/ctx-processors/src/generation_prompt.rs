@@ -12,7 +12,7 @@ use crate::window::is_after_conversation;
 /// prefill it.
 ///
 /// A reply to continue moves to the end, followed by the text of `continue`, unless it is sent as a prefill
-/// ([`SessionLoader`](crate::SessionLoader) decides). In a quiet turn, the input becomes a system message at
+/// (`session-loader` decides). In a quiet turn, the input becomes a system message at
 /// the end.
 #[derive(Clone, Debug)]
 pub(crate) struct GenerationPrompt(pub(crate) MacroParts);

@@ -15,7 +15,7 @@ use crate::window::{LoadedWindow, unloaded_slot};
 /// Joins neighboring injections with the same slot, order, and role.
 ///
 /// Importers of SillyTavern presets enable it: SillyTavern sends prompts of the same depth, order, and role
-/// as one message. The exceptions of [`MergeConsecutiveRoles`](crate::MergeConsecutiveRoles) apply. An
+/// as one message. The exceptions of `merge-consecutive-roles` apply. An
 /// injection with several depths is not joined with one that has a single depth, because only the former is
 /// dropped with the history. Injections whose slot is not loaded are joined as if it were. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]

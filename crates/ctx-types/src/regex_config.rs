@@ -74,14 +74,14 @@ data_type! {
 }
 
 impl RegexRule {
-    /// The values of `targetTexts`.
-    pub const TARGET_TEXTS: [&'static str; 2] = ["worldbook", "reasoning"];
+    #[cfg(feature = "schema")]
+    const TARGET_TEXTS: [&'static str; 2] = ["worldbook", "reasoning"];
 
-    /// The values of `replacementType`.
-    pub const REPLACEMENT_TYPES: [&'static str; 2] = ["regex", "script"];
+    #[cfg(feature = "schema")]
+    const REPLACEMENT_TYPES: [&'static str; 2] = ["regex", "script"];
 
-    /// The values of `substitutionMode`.
-    pub const SUBSTITUTION_MODES: [&'static str; 3] = ["NONE", "RAW", "ESCAPED"];
+    #[cfg(feature = "schema")]
+    const SUBSTITUTION_MODES: [&'static str; 3] = ["NONE", "RAW", "ESCAPED"];
 
     /// The values of `dialect`.
     pub const DIALECTS: [&'static str; 2] = ["aio", "sillytavern"];

@@ -48,3 +48,20 @@ impl Form {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ctx_regex::{Flags, Limits, Regex};
+
+    use super::*;
+
+    #[track_caller]
+    pub(super) fn check(read: fn(&str) -> Replacement, replacement: &str, expected: &str) {
+        let regex = Regex::new(r"(?<word>\w+) (\d+)(x)?", Flags::NONE, &Limits::default()).unwrap();
+        assert_eq!(
+            regex.replace("<ab 12>", &read(replacement)).unwrap(),
+            format!("<{expected}>"),
+            "{replacement}"
+        );
+    }
+}

@@ -85,13 +85,6 @@ fn reports_panic_as_failure() {
 }
 
 #[test]
-fn ends_run_when_core_processor_panics() {
-    let (_, result) = run([Step::new("text", |_| panic!("out of ideas")).core()], "u1", &Host::default());
-    let error = result.unwrap_err().to_string();
-    assert_eq!(error, "core processor `text` failed: the processor panicked: out of ideas");
-}
-
-#[test]
 fn returns_infeasible_error_unchanged() {
     #[derive(Debug, thiserror::Error)]
     #[error("{0} tokens too many")]

@@ -134,11 +134,6 @@ pub(crate) fn check(case: Case, expected: &str) {
 }
 
 #[track_caller]
-pub(crate) fn check_error(case: Case, expected: &str) {
-    assert_eq!(case.run().unwrap_err().to_string(), expected);
-}
-
-#[track_caller]
 pub(crate) fn check_decisions(case: Case, expected: &[&str]) {
     let run = case.run().unwrap();
     let shown = run.draft.decisions().iter().map(|decision| {
