@@ -1,10 +1,10 @@
 //! Settings that hold for chats unless somebody says otherwise.
 
-use ctx_processors::RequestCompressor;
+use ctx_processors::internal::ids;
 use serde_json::{Map, Value, json};
 
 /// The processor that keeps requests small; off elsewhere.
-const COMPRESSOR: &str = RequestCompressor::ID;
+const COMPRESSOR: &str = ids::REQUEST_COMPRESSOR;
 
 /// Switches compression of requests on in a user's settings of processors, unless they say something about it.
 ///

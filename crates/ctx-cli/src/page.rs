@@ -14,7 +14,7 @@ mod text;
 use anyhow::{Context as _, Result};
 use base64::Engine as _;
 use ctx_engine::Context;
-use ctx_engine::inspect::MessageTrace;
+use ctx_engine::internal::MessageTrace;
 use ctx_language::Language;
 use ctx_types::{Diagnostic, Severity, Unstable, count_of, phrase, thousands};
 use minijinja::syntax::SyntaxConfig;

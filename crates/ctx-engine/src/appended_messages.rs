@@ -1,4 +1,4 @@
-use ctx_pipeline::Run;
+use ctx_pipeline::internal::Run;
 use ctx_types::{Diagnostic, Message, Session, TurnInput};
 
 use crate::assembly::{AssembleError, Assembly, Ports};

@@ -1,8 +1,9 @@
-use ctx_pipeline::{Cancel, Inputs, ProcessorError, Run, RunError};
-use ctx_processors::{
-    AppendOnly, Cause, CompressionCache, Infeasible, LimiterResult, LoadedWindow, RequestPart, TokenLimiter,
-    WindowSize,
+use ctx_pipeline::internal::Run;
+use ctx_pipeline::{Cancel, Inputs, ProcessorError, RunError};
+use ctx_processors::internal::{
+    AppendOnly, CompressionCache, LimiterResult, LoadedWindow, WindowSize, cost_upper_bound, ids, unsent,
 };
+use ctx_processors::{Cause, Infeasible, RequestPart};
 use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, has_media, message_cost, tools_cost};
 use ctx_types::{
     AttachmentPorts, Deadline, Diagnostic, Embedder, Message, Phrase, Report, Session, StablePart, Stopwatch,
@@ -38,8 +39,8 @@ pub struct Ports<'a> {
     pub stopwatch: Option<&'a dyn Stopwatch>,
     /// Cache shared by the turns of a conversation; see [`TurnCache`].
     pub memory: Option<&'a TurnCache>,
-    /// Whether to record the output of each processor in [`Context::trace`](crate::Context::trace), for
-    /// [`MessageTrace`](crate::inspect::MessageTrace). Off by default, and then free of cost.
+    /// Whether to record the output of each processor. Off by default, and then free of cost.
+    #[doc(hidden)]
     pub is_traced: bool,
 }
 
@@ -52,11 +53,7 @@ impl Ports<'_> {
     }
 }
 
-impl std::fmt::Debug for Ports<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ports").finish_non_exhaustive()
-    }
-}
+ctx_types::opaque!(Ports<'_>);
 
 /// Reason why a context could not be assembled.
 #[derive(Debug, thiserror::Error)]
@@ -131,8 +128,8 @@ impl<'a> Assembly<'a> {
         found.extend(unknown);
         let (counter, estimated) = Counter::for_model(&model);
         found.extend(estimated.filter(|_| has_model));
-        let counter = Recall { counter, memory: agent.memory() };
-        let request = agent.limit().request(turn, tools_cost(&turn.tools, &model, &counter));
+        let counter = Recall { counter, memory: &agent.memory };
+        let request = agent.limit.request(turn, tools_cost(&turn.tools, &model, &counter));
         let (budget, unlimited) = Budget::compute(&model, &request)?;
         // A missing context window is a warning only if the request depends on it.
         let wants_window = has_model || request.context_tokens.is_some();
@@ -259,7 +256,7 @@ impl<'a> Assembly<'a> {
         let Some(drafts) = &run.drafts else { return AddedParts::default() };
         let earlier = saved.drafts.as_ref().map_or(0, Vec::len);
         let drafts = drafts.get(earlier..).unwrap_or_default();
-        let limiter = drafts.iter().position(|(id, _)| &**id == TokenLimiter::ID);
+        let limiter = drafts.iter().position(|(id, _)| &**id == ids::TOKEN_LIMITER);
         let kept = limiter.and_then(|at| drafts.get(at)).map_or(&saved.draft, |(_, draft)| draft);
         let mut before = self.count(kept.messages());
         let mut written = Vec::new();
@@ -299,7 +296,7 @@ impl<'a> Assembly<'a> {
 
     /// Skips counting if an upper bound by bytes fits the budget.
     fn total(&self, messages: &[Message]) -> TokenFigure {
-        let bound = messages.iter().map(|message| ctx_processors::cost_upper_bound(message, &self.model));
+        let bound = messages.iter().map(|message| cost_upper_bound(message, &self.model));
         let bound = bound.fold(0, u64::saturating_add);
         match self.budget.available {
             Some(available) if bound > u64::from(available) => TokenFigure::Exact(self.count(messages)),
@@ -315,7 +312,7 @@ impl<'a> Assembly<'a> {
     /// `stable` is predicted if it is not known.
     pub(crate) fn finish(self, mut run: Run, tokens: TokenFigure, stable: Option<StablePart>) -> Context {
         let mut messages = run.draft.take_messages();
-        let unsent = ctx_processors::unsent(&run.draft, &run.blackboard);
+        let unsent = unsent(&run.draft, &run.blackboard);
         run.draft.decide_all(unsent);
         let predict = || Stability::new(&run, self.agent, &self.turn.further).part(&messages);
         let stable = stable.unwrap_or_else(predict);

@@ -2,8 +2,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use ctx_anchors::Preset;
-use ctx_pipeline::{CompileContext, Pipeline, ProcessorSetting, SettingOrigin, SettingsLayer};
-use ctx_processors::{AgentMacros, InjectionAssembler, RecallProcessor};
+use ctx_pipeline::SettingOrigin;
+use ctx_pipeline::internal::{CompileContext, Pipeline, ProcessorSetting, SettingsLayer};
+use ctx_processors::internal::{AgentMacros, ids};
 use ctx_tokens::{ModelFacts, ModelTable};
 use ctx_types::{
     Agent, Content, Diagnostic, EncodingId, Message, Placement, PresetMessage, Session, TextCache, TurnInput,
@@ -27,15 +28,15 @@ pub struct CompiledAgent {
     profile: Option<UserProfile>,
     pipeline: Pipeline,
     models: Arc<ModelTable>,
-    limit: ContextLimit,
+    pub(crate) limit: ContextLimit,
     diagnostics: Vec<Diagnostic>,
     /// Indexes of preset entries whose position is counted from the end of the conversation.
-    moving: BTreeSet<usize>,
-    macros: AgentMacros,
+    pub(crate) moving: BTreeSet<usize>,
+    pub(crate) macros: AgentMacros,
     /// Computed by the first append-only turn.
     preset_fingerprint: OnceLock<Arc<str>>,
     /// Texts of formatters, plug-ins, and macros, mostly equal each turn.
-    memory: Arc<TextCache>,
+    pub(crate) memory: Arc<TextCache>,
 }
 
 impl CompiledAgent {
@@ -46,14 +47,14 @@ impl CompiledAgent {
         let layers = layers(agent, with, &mut diagnostics);
         let limit = ContextLimit::read(agent, with, &mut diagnostics);
         let around = CompileContext { profile: with.profile.as_ref(), worldbooks: &with.worldbooks };
-        let pipeline = Pipeline::compile_for(&engine.processors(), agent, around, &layers);
+        let pipeline = Pipeline::compile(&engine.processors(), agent, around, &layers);
         let pipeline = match with.time_limit {
             Some(limit) => pipeline.with_limit(limit),
             None => pipeline,
         };
         diagnostics.extend_from_slice(pipeline.diagnostics());
         diagnostics.extend(limiter::too_early(&pipeline));
-        if !pipeline.order().any(|id| id == InjectionAssembler::ID) {
+        if !pipeline.order().any(|id| id == ids::INJECTION_ASSEMBLER) {
             // Check the preset even if no processor uses it.
             diagnostics.extend(Preset::compile(agent, &engine.anchors).1);
         }
@@ -97,15 +98,7 @@ impl CompiledAgent {
     /// Returns whether requests can have text that later ones lack: entries at a depth, worldbooks, recalled lines.
     pub(crate) fn adds_changing_text(&self) -> bool {
         let is_enabled = |id: &str| self.pipeline.order().any(|enabled| enabled == id);
-        !self.moving.is_empty() || !self.agent.worldbook_ids.is_empty() || is_enabled(RecallProcessor::ID)
-    }
-
-    pub(crate) const fn moving(&self) -> &BTreeSet<usize> {
-        &self.moving
-    }
-
-    pub(crate) const fn macros(&self) -> &AgentMacros {
-        &self.macros
+        !self.moving.is_empty() || !self.agent.worldbook_ids.is_empty() || is_enabled(ids::RECALL)
     }
 
     /// Reuses equal texts of earlier turns, whose tokens are counted.
@@ -123,11 +116,8 @@ impl CompiledAgent {
         }
     }
 
-    pub(crate) fn memory(&self) -> &TextCache {
-        &self.memory
-    }
-
     /// Returns the pipeline with the settings of every processor.
+    #[doc(hidden)]
     pub fn pipeline(&self) -> &Pipeline {
         &self.pipeline
     }
@@ -168,10 +158,6 @@ impl CompiledAgent {
     /// Returns the model name of a turn, with the agent's as fallback.
     pub fn model_name<'a>(&'a self, turn: &'a TurnInput) -> Option<&'a str> {
         turn.model.as_deref().or(self.agent.model_id.as_deref()).filter(|name| !name.is_empty())
-    }
-
-    pub(crate) const fn limit(&self) -> ContextLimit {
-        self.limit
     }
 }
 

@@ -2,9 +2,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_tokens::{Counter, ModelFacts, message_cost};
-use ctx_types::{Content, ContentPart, Message, Report, SessionOp};
+use ctx_types::{Message, Report, SessionOp};
 use ctx_wire::Dialect;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::trace::Trace;
 
@@ -19,8 +19,8 @@ pub struct Context {
     pub effects: Vec<SessionOp>,
     /// Duration of each processor, if the host provided a stopwatch. Not part of the report.
     pub timings: Vec<(Arc<str>, Duration)>,
-    /// Output of each processor, if requested with [`Ports::is_traced`](crate::Ports::is_traced). Not part of
-    /// the report.
+    /// Output of each processor, if requested.
+    #[doc(hidden)]
     pub trace: Option<Trace>,
     pub(crate) dialect: Dialect,
     pub(crate) model: ModelFacts,
@@ -66,50 +66,22 @@ impl Context {
 }
 
 fn message_json(message: &Message, tokens: u32) -> Value {
-    let mut map = Map::new();
-    map.insert("role".to_owned(), json!(message.role));
-    map.insert("content".to_owned(), content_json(&message.content));
-    if let Some(name) = &message.name {
-        map.insert("name".to_owned(), json!(name));
-    }
-    if !message.tool_calls.is_empty() {
-        map.insert("tool_calls".to_owned(), json!(message.tool_calls));
-    }
-    if let Some(id) = &message.tool_call_id {
-        map.insert("tool_call_id".to_owned(), json!(id));
-    }
-    if !message.attachments.is_empty() {
-        let attachments: Vec<Value> = message.attachments.iter().map(|file| (*file.kept).clone()).collect();
-        map.insert("attachments".to_owned(), Value::Array(attachments));
-    }
-    if message.is_continuation_prefix {
-        map.insert("prefix".to_owned(), json!(true));
-    }
-    if let Some(mark) = message.cache_mark {
-        map.insert("cacheMark".to_owned(), json!(mark.as_str()));
-    }
-    map.insert("source".to_owned(), json!(message.source));
-    map.insert("tokens".to_owned(), json!(tokens));
-    map.insert("place".to_owned(), json!(message.place.as_str()));
-    if let Some(placement) = &message.placement {
-        map.insert("placement".to_owned(), json!(placement.to_string()));
-    }
-    if !message.written.is_empty() {
-        map.insert("segments".to_owned(), json!(message.written));
-    }
-    Value::Object(map)
-}
-
-fn content_json(content: &Content) -> Value {
-    match content {
-        Content::Text(text) => json!(text),
-        Content::Parts(parts) => Value::Array(parts.iter().map(part_json).collect()),
-    }
-}
-
-fn part_json(part: &ContentPart) -> Value {
-    match part {
-        ContentPart::Text(text) => json!({ "type": "text", "text": text }),
-        ContentPart::Other(value) => (**value).clone(),
-    }
+    let files: Vec<&Value> = message.attachments.iter().map(|file| &*file.kept).collect();
+    let is_there = |items: usize| items > 0;
+    let fields = [
+        ("role", Some(json!(message.role))),
+        ("content", Some(json!(message.content))),
+        ("name", message.name.as_ref().map(|name| json!(name))),
+        ("tool_calls", is_there(message.tool_calls.len()).then(|| json!(message.tool_calls))),
+        ("tool_call_id", message.tool_call_id.as_ref().map(|id| json!(id))),
+        ("attachments", is_there(files.len()).then(|| json!(files))),
+        ("prefix", message.is_continuation_prefix.then(|| json!(true))),
+        ("cacheMark", message.cache_mark.map(|mark| json!(mark.as_str()))),
+        ("source", Some(json!(message.source))),
+        ("tokens", Some(json!(tokens))),
+        ("place", Some(json!(message.place.as_str()))),
+        ("placement", message.placement.as_ref().map(|placement| json!(placement.to_string()))),
+        ("segments", is_there(message.written.len()).then(|| json!(message.written))),
+    ];
+    fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }

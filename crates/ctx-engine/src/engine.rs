@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,13 +47,6 @@ pub struct Engine {
 }
 
 /// Inputs for compiling an agent.
-///
-/// ```
-/// use ctx_engine::{Compile, Switches};
-///
-/// let off = Switches { disable: vec!["token-limiter".into()], ..Switches::default() };
-/// let with = Compile::default().with(|compile| compile.switches = off);
-/// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Compile {
@@ -150,11 +142,4 @@ impl Default for Engine {
     }
 }
 
-impl fmt::Debug for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Engine")
-            .field("anchors", &self.anchors)
-            .field("plugins", &self.plugins.len())
-            .finish_non_exhaustive()
-    }
-}
+ctx_types::opaque!(Engine);

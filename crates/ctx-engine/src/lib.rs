@@ -61,7 +61,7 @@ mod turn_cache;
 
 pub use appended_messages::AppendedMessages;
 pub use assembly::{AssembleError, Ports};
-pub use compiled_agent::{CompiledAgent, MODEL_SETTINGS, USER_SETTINGS};
+pub use compiled_agent::CompiledAgent;
 pub use context::Context;
 pub use engine::{Compile, Engine};
 pub use prepared_input::PreparedInput;
@@ -71,5 +71,18 @@ pub use turn_cache::TurnCache;
 pub use ctx_preset_import::{
     Format, ImportError, Imported, Limits, read_agent, read_conversation, read_profile, read_worldbook,
 };
+// Not part of the API: only for the crates of this workspace. It may change in any release.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::compiled_agent::{MODEL_SETTINGS, USER_SETTINGS};
+    pub use crate::inspect::message_trace::{
+        CacheStatus, CostPart, Event, EventKind, MessageSegment, MessageTrace, SentMessage, Step,
+        TracedMessage, UnknownMessage,
+    };
+    #[cfg(feature = "schema")]
+    pub use crate::schema::{Parameters, file_schema};
+    pub use crate::trace::Trace;
+}
+
 pub use ctx_wire::completion::Template;
 pub use ctx_wire::{Dialect, Encoded, Options, Request, SystemPlacement};

@@ -1,7 +1,6 @@
-use ctx_pipeline::{EffectiveSetting, Pipeline};
-use ctx_processors::{
-    AssetResolver, Cause, RequestCompressor, SessionLoader, TokenLimiter, WindowSize, compress_window,
-};
+use ctx_pipeline::internal::{EffectiveSetting, Pipeline};
+use ctx_processors::Cause;
+use ctx_processors::internal::{WindowSize, compress_window, ids};
 use ctx_types::{Diagnostic, phrase};
 
 use crate::codes;
@@ -11,7 +10,7 @@ const RECOUNT_FROM: i64 = 390;
 
 /// A compressor or limiter with a lower priority moves the start of a rerun.
 pub(crate) fn recount_from(pipeline: &Pipeline) -> i64 {
-    let limiter = setting(pipeline, TokenLimiter::ID).filter(|_| unlimited(pipeline).is_none());
+    let limiter = setting(pipeline, ids::TOKEN_LIMITER).filter(|_| unlimited(pipeline).is_none());
     let stages = [limiter, compressor(pipeline)].into_iter().flatten();
     stages.map(|stage| stage.priority.value).fold(RECOUNT_FROM, i64::min)
 }
@@ -28,18 +27,18 @@ pub(crate) fn first_window(pipeline: &Pipeline, available: Option<u32>) -> Optio
 
 fn compressor(pipeline: &Pipeline) -> Option<&EffectiveSetting> {
     let place = |wanted| pipeline.order().position(|id| id == wanted);
-    let is_after_loader = place(RequestCompressor::ID)? > place(SessionLoader::ID)?;
-    setting(pipeline, RequestCompressor::ID).filter(|_| is_after_loader)
+    let is_after_loader = place(ids::REQUEST_COMPRESSOR)? > place(ids::SESSION_LOADER)?;
+    setting(pipeline, ids::REQUEST_COMPRESSOR).filter(|_| is_after_loader)
 }
 
 pub(crate) fn unlimited(pipeline: &Pipeline) -> Option<Cause> {
-    let limiter = setting(pipeline, TokenLimiter::ID)?;
+    let limiter = setting(pipeline, ids::TOKEN_LIMITER)?;
     if !limiter.enabled.value {
         return Some(Cause::SwitchedOff { by: limiter.enabled.origin });
     }
     let place = |wanted| pipeline.order().position(|id| id == wanted);
-    let (limiter_place, loader_place) = (place(TokenLimiter::ID)?, place(SessionLoader::ID)?);
-    let loader = setting(pipeline, SessionLoader::ID).filter(|_| limiter_place < loader_place)?;
+    let (limiter_place, loader_place) = (place(ids::TOKEN_LIMITER)?, place(ids::SESSION_LOADER)?);
+    let loader = setting(pipeline, ids::SESSION_LOADER).filter(|_| limiter_place < loader_place)?;
     Some(Cause::TooEarly { limiter: limiter.priority.value, loader: loader.priority.value })
 }
 
@@ -47,9 +46,9 @@ pub(crate) fn too_early(pipeline: &Pipeline) -> Option<Diagnostic> {
     let Some(Cause::TooEarly { limiter, loader }) = unlimited(pipeline) else { return None };
     let message = phrase!(
         "`{limiter}` (at {priority}) has no effect: it runs before `{loader}` (at {later}) loads messages",
-        limiter = TokenLimiter::ID,
+        limiter = ids::TOKEN_LIMITER,
         priority = limiter,
-        loader = SessionLoader::ID,
+        loader = ids::SESSION_LOADER,
         later = loader
     );
     let help = phrase!("set its priority above that of `injection-assembler`");
@@ -58,7 +57,7 @@ pub(crate) fn too_early(pipeline: &Pipeline) -> Option<Diagnostic> {
 
 /// Returns the priority from which on attachments are loaded.
 pub(crate) fn attachments_from(pipeline: &Pipeline) -> i64 {
-    setting(pipeline, AssetResolver::ID).map_or(i64::MAX, |resolver| resolver.priority.value)
+    setting(pipeline, ids::ASSET_RESOLVER).map_or(i64::MAX, |resolver| resolver.priority.value)
 }
 
 fn setting<'p>(pipeline: &'p Pipeline, id: &str) -> Option<&'p EffectiveSetting> {

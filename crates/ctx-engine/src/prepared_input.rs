@@ -60,7 +60,7 @@ impl CompiledAgent {
     pub fn prepare_input(&self, session: &Session, turn: &TurnInput) -> PreparedInput {
         let raw = turn.input.clone().unwrap_or_default();
         let before = turn.clone().with(|turn| turn.input = None);
-        let macros = self.macros();
+        let macros = &self.macros;
         let env = Env { input: Some(raw.clone()), ..macros.turn_env(self.profile(), session, &before) };
         let template = macros.parse(&raw);
         let origin = Source::new(SourceKind::Input, Trust::User);

@@ -9,13 +9,14 @@ mod refine;
 
 use ctx_preset_import::ImportReport;
 use ctx_types::{Report, UserProfile, Worldbook};
+#[doc(hidden)]
 pub use files::Parameters;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
 use crate::engine::Engine;
-use crate::inspect::TracedMessage;
+use crate::inspect::message_trace::TracedMessage;
 
 /// A kind of file or report with a schema.
 #[derive(Clone, Copy, Debug)]
@@ -29,14 +30,6 @@ pub struct FileSchema {
 }
 
 /// File kinds and reports that an engine reads and writes.
-///
-/// ```
-/// use ctx_engine::{Engine, schema::FILE_SCHEMAS};
-///
-/// let agent = FILE_SCHEMAS.iter().find(|schema| schema.name == "agent").unwrap();
-/// let schema = (agent.write)(&Engine::new());
-/// assert_eq!(schema["properties"]["name"]["description"], "Name that `{{char}}` inserts.");
-/// ```
 pub const FILE_SCHEMAS: [FileSchema; 8] = [
     FileSchema {
         name: "agent",
@@ -83,6 +76,7 @@ pub const FILE_SCHEMAS: [FileSchema; 8] = [
 /// Writes the schema of a file that is deserialized as `T`.
 ///
 /// Adds the processor settings and preset entries of the engine, if `T` contains them.
+#[doc(hidden)]
 pub fn file_schema<T: JsonSchema>(engine: &Engine) -> Value {
     let mut schema = schema_of::<T>(SchemaSettings::draft07().for_deserialize());
     refine::refine(&mut schema, &T::schema_name(), engine);
@@ -90,7 +84,7 @@ pub fn file_schema<T: JsonSchema>(engine: &Engine) -> Value {
 }
 
 /// Writes the schema of the JSON that `T` serializes to.
-pub fn report_schema<T: JsonSchema>(_engine: &Engine) -> Value {
+fn report_schema<T: JsonSchema>(_engine: &Engine) -> Value {
     schema_of::<T>(SchemaSettings::draft07().for_serialize())
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ctx_pipeline::Run;
+use ctx_pipeline::internal::Run;
+use ctx_processors::internal::{ActiveRules, AgentMacros, LimiterResult, LoadedWindow, WorldbookScan};
 use ctx_processors::regex_rules::RuleSet;
-use ctx_processors::{ActiveRules, AgentMacros, LimiterResult, LoadedWindow, WorldbookScan};
 use ctx_types::{
     CacheMark, CachePolicy, Message, Phrase, Place, Placement, Role, Segment, Source, SourceKind, StablePart,
     Unstable, phrase,
@@ -32,8 +32,8 @@ impl<'a> Stability<'a> {
         let dropped = run.blackboard.get::<LimiterResult>().map_or(0, |result| result.dropped);
         let rules: Option<&ActiveRules> = run.blackboard.get();
         Self {
-            macros: agent.macros(),
-            moving: agent.moving(),
+            macros: &agent.macros,
+            moving: &agent.moving,
             further,
             rules,
             settled: rules.map(ActiveRules::rules).map_or(0, RuleSet::settled_depth),

@@ -1,6 +1,6 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ctx_processors::{CompressionCache, RecallCache};
+use ctx_processors::internal::{CompressionCache, RecallCache};
 
 /// Cache shared by the turns of one conversation, with any agent. Keep one for each open conversation.
 ///
@@ -8,34 +8,6 @@ use ctx_processors::{CompressionCache, RecallCache};
 /// comes near its budget again, so the provider's prompt cache stays valid; without it each turn rewrites the
 /// prefix. Changed compressor settings or messages invalidate it. With `recall`, keeps the index of the
 /// conversation. Previews do not change it.
-///
-/// ```
-/// use ctx_engine::{Compile, Engine, Ports, Switches, TurnCache};
-/// use ctx_types::{Agent, Node, Role, Session, SessionOp, TurnInput};
-///
-/// let said = |n: usize| {
-///     let role = if n % 2 == 0 { Role::User } else { Role::Assistant };
-///     let text = format!("Lamp {n} of the pier was lit by Ada at {}:30.", n % 24);
-///     Node::new(role, text).with_id(format!("n{n}"))
-/// };
-/// let (mut session, _) = Session::linear("s1", (0..61).map(said));
-/// let enable = vec!["request-compressor".to_owned()];
-/// let with = Compile::default().with(|compile| compile.switches = Switches { enable, ..Switches::default() });
-/// let compiled = Engine::new().compile(&Agent::default(), &with);
-/// let memory = TurnCache::default();
-/// let turn = TurnInput::default().with(|turn| turn.context_tokens = Some(1_000));
-/// let ports = Ports::default().with(|ports| ports.memory = Some(&memory));
-///
-/// let first = pollster::block_on(compiled.assemble_with(&session, &turn, ports))?;
-/// for n in [61, 62] {
-///     let parent = session.active_leaf_id().clone();
-///     session.apply(&SessionOp::Append { parent, node: Box::new(said(n)) })?;
-/// }
-/// let second = pollster::block_on(compiled.assemble_with(&session, &turn, ports))?;
-/// assert!(first.messages.len() < 61);
-/// assert_eq!(second.messages[..first.messages.len()], first.messages);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Default)]
 pub struct TurnCache {
     compression: Mutex<CompressionCache>,

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use ctx_engine::{Compile, CompiledAgent, Context, Engine, Ports, Switches};
-use ctx_processors::{MergeConsecutiveRoles, MergeSystemToHead, RequestCompressor};
+use ctx_processors::internal::ids;
 use ctx_types::{Agent, Deadline, Message, SourceKind, TurnInput};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -57,8 +57,9 @@ impl Fitters {
         let cell = if compresses { &self.compressing } else { &self.plain };
         cell.get_or_init(|| {
             // Every message stays by itself, so that those that were given come back.
-            let disable = [MergeSystemToHead::ID, MergeConsecutiveRoles::ID].map(str::to_owned).to_vec();
-            let enable = if compresses { vec![RequestCompressor::ID.to_owned()] } else { Vec::new() };
+            let disable =
+                [ids::MERGE_SYSTEM_TO_HEAD, ids::MERGE_CONSECUTIVE_ROLES].map(str::to_owned).to_vec();
+            let enable = if compresses { vec![ids::REQUEST_COMPRESSOR.to_owned()] } else { Vec::new() };
             let with = Compile::default().with(|compile| compile.switches = Switches { enable, disable });
             Engine::new().compile(&Agent::default(), &with)
         })

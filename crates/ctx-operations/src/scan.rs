@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ctx_engine::prelude::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};
 use ctx_engine::{Compile, Engine, ImportError};
-use ctx_processors::{NewestHit, WorldbookScan};
+use ctx_processors::internal::{NewestHit, WorldbookScan};
 use ctx_types::{Agent, Diagnostic, Phrase, Session, TurnInput, phrase};
 use ctx_worldbook::{Activation, CheckOptions, Member, Reason, Status, TimedState};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_engine::inspect::MessageTrace;
+use ctx_engine::internal::MessageTrace;
 use ctx_engine::{Context, Dialect, Options, Ports, Request, Template};
 use ctx_types::{
     Asset, AssetStore, Attachment, AttachmentPorts, CachePolicy, Deadline, GenerationKind, PortError,

@@ -1,5 +1,3 @@
-use std::fmt;
-
 use ctx_tokens::{Budget, ModelFacts};
 use ctx_types::{
     Agent, AttachmentPorts, Diagnostic, LogLine, Session, Stopwatch, TokenCounter, TurnInput, UserProfile,
@@ -43,13 +41,7 @@ pub struct Inputs<'a> {
     pub stopwatch: Option<&'a dyn Stopwatch>,
 }
 
-impl fmt::Debug for Inputs<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { turn, budget, cancel, .. } = self;
-        let inputs = &mut f.debug_struct("Inputs");
-        inputs.field("turn", turn).field("budget", budget).field("cancel", cancel).finish_non_exhaustive()
-    }
-}
+ctx_types::opaque!(Inputs<'_>);
 
 /// View of the run for a processor.
 pub struct PipelineContext<'a> {
@@ -68,13 +60,7 @@ pub struct PipelineContext<'a> {
     pub(crate) diagnostics: &'a mut Vec<Diagnostic>,
 }
 
-impl fmt::Debug for PipelineContext<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { draft, inputs, config, .. } = self;
-        let cx = &mut f.debug_struct("PipelineContext");
-        cx.field("draft", draft).field("inputs", inputs).field("config", config).finish_non_exhaustive()
-    }
-}
+ctx_types::opaque!(PipelineContext<'_>);
 
 impl PipelineContext<'_> {
     /// Logs a phrase, or a [`LogLine`] with a level and details.

@@ -5,16 +5,6 @@ use ctx_types::{Decision, Injection, Message, SessionOp};
 
 /// Result of a run so far. Copy-on-write: a clone is O(1), and a change copies only the list and the changed
 /// messages.
-///
-/// ```
-/// use ctx_pipeline::Draft;
-/// use ctx_types::{Message, Role, Source};
-///
-/// let mut draft = Draft::default();
-/// let saved = draft.clone();
-/// draft.messages_mut().push(Message::new(Role::User, "Hello", Source::history("n1", Role::User)));
-/// assert_eq!((saved.messages().len(), draft.messages().len()), (0, 1));
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     messages: Arc<Vec<Message>>,
@@ -26,11 +16,6 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Creates a draft of messages to append after an assembly.
-    pub fn from_messages(messages: Vec<Message>) -> Self {
-        Self { messages: Arc::new(messages), ..Self::default() }
-    }
-
     /// Returns the messages.
     pub fn messages(&self) -> &[Message] {
         &self.messages

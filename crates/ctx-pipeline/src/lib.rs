@@ -1,7 +1,5 @@
 //! The processor trait, processor settings, and the runner of the pipeline.
 //!
-//! Start with [`Pipeline::compile`] and [`Pipeline::run`].
-//!
 //! Needs no async runtime and reads no clock. The built-in processors are in `ctx-processors`. A custom
 //! processor implements `descriptor` and `execute`:
 //!
@@ -52,13 +50,22 @@ pub use control::Cancel;
 pub use ctx_types::{ConfigField, FieldKind, FieldOption};
 pub use draft::Draft;
 pub use error::{ProcessorError, ProcessorResult, RunError};
-pub use pipeline::Pipeline;
-pub use processor::{CompileContext, ContextProcessor, Descriptor, PrepareContext, PreparedData};
+pub use processor::{ContextProcessor, Descriptor, PrepareContext, PreparedData};
 pub use registry::{ProcessorRegistry, RegistryError};
-pub use run::Run;
-pub use settings::{
-    Config, ConfigValue, EffectiveSetting, MAX_PRIORITY, ProcessorSetting, SettingOrigin, SettingPlace,
-    SettingValue, SettingsLayer, SettingsReader, SourcedValue,
-};
-pub use spelling::canonical_id;
+pub use settings::{Config, SettingOrigin, SettingValue, SettingsReader};
 pub use typed::{PrepareInput, TypedProcessor};
+
+// Not part of the API: only for the crates of this workspace. It may change in any release.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::pipeline::Pipeline;
+    pub use crate::processor::CompileContext;
+    pub use crate::run::Run;
+    pub use crate::settings::{
+        ConfigValue, EffectiveSetting, MAX_PRIORITY, ProcessorSetting, SettingPlace, SettingsLayer,
+        SourcedValue,
+    };
+}
+
+#[doc(hidden)]
+pub use internal::Run;

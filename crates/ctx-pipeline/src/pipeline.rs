@@ -11,14 +11,6 @@ use crate::registry::{ProcessorRegistry, RegisteredProcessor};
 use crate::settings::{EffectiveSetting, SettingsLayer};
 
 /// The ordered processors of one agent, prepared for any number of turns. `Send + Sync`.
-///
-/// ```
-/// use ctx_pipeline::{Pipeline, ProcessorRegistry};
-/// use ctx_types::Agent;
-///
-/// let pipeline = Pipeline::compile(&ProcessorRegistry::default(), &Agent::default(), &[]);
-/// assert_eq!(pipeline.order().count(), 0);
-/// ```
 #[derive(Debug)]
 pub struct Pipeline {
     pub(crate) stages: Vec<Stage>,
@@ -35,23 +27,14 @@ pub(crate) struct Stage {
     pub(crate) prepared: Option<PreparedData>,
 }
 
-impl std::fmt::Debug for Stage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Stage").field("id", &self.descriptor.id).finish_non_exhaustive()
-    }
-}
+ctx_types::opaque!(Stage);
 
 impl Pipeline {
     /// Merges settings, sorts enabled processors by priority (ties by registration) and prepares them.
     ///
     /// A panic in `prepare` is reported here and by each run. O(processors · log processors + settings), plus
     /// preparation.
-    pub fn compile(registry: &ProcessorRegistry, agent: &Agent, layers: &[SettingsLayer]) -> Self {
-        Self::compile_for(registry, agent, CompileContext::default(), layers)
-    }
-
-    /// Same as [`compile`](Self::compile), with a user profile and worldbooks.
-    pub fn compile_for(
+    pub fn compile(
         registry: &ProcessorRegistry,
         agent: &Agent,
         around: CompileContext<'_>,

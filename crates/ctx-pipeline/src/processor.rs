@@ -1,5 +1,4 @@
 use std::any::Any;
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -39,16 +38,10 @@ pub struct Descriptor {
     pub description: Arc<str>,
     /// Position in the pipeline: lower runs earlier. Default of plug-ins: 900.
     pub priority: i64,
-    /// Name or URL of an icon.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub icon: Option<Arc<str>>,
-    /// Whether it cannot be unregistered and its failure ends the run.
+    /// Whether its failure ends the run.
     pub is_core: bool,
     /// Whether it is enabled by default.
     pub default_enabled: bool,
-    /// Name of a custom settings page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub config_component: Option<Arc<str>>,
     /// Declared settings.
     pub config_fields: Vec<ConfigField>,
     /// Whether it handles each message separately, and so also messages appended after an assembly.
@@ -56,20 +49,15 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// Default priority of plug-ins.
-    pub const PLUGIN_PRIORITY: i64 = 900;
-
     /// Describes a plug-in with priority 900, enabled, without settings.
     pub fn new(id: &str, name: &str, description: &str) -> Self {
         Self {
             id: Arc::from(id),
             name: Arc::from(name),
             description: Arc::from(description),
-            priority: Self::PLUGIN_PRIORITY,
-            icon: None,
+            priority: 900,
             is_core: false,
             default_enabled: true,
-            config_component: None,
             config_fields: Vec::new(),
             per_message: false,
         }
@@ -99,11 +87,7 @@ impl PreparedData {
     }
 }
 
-impl fmt::Debug for PreparedData {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "PreparedData(…)" } else { "PreparedData" })
-    }
-}
+ctx_types::opaque!(PreparedData);
 
 /// Inputs of `prepare` other than the agent, and its diagnostics.
 #[derive(Debug, Default)]
@@ -123,8 +107,7 @@ pub struct CompileContext<'a> {
 }
 
 impl PrepareContext {
-    /// Creates the context of one `prepare` call.
-    pub fn new(around: CompileContext<'_>) -> Self {
+    pub(crate) fn new(around: CompileContext<'_>) -> Self {
         let CompileContext { profile, worldbooks } = around;
         Self { profile: profile.cloned(), worldbooks: worldbooks.to_vec(), diagnostics: Vec::new() }
     }
@@ -144,8 +127,7 @@ impl PrepareContext {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Returns the diagnostics.
-    pub fn finish(self) -> Vec<Diagnostic> {
+    pub(crate) fn finish(self) -> Vec<Diagnostic> {
         self.diagnostics
     }
 }

@@ -2,10 +2,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use ctx_types::Diagnostic;
-
 use crate::processor::{ContextProcessor, Descriptor};
-use crate::settings::{EffectiveSetting, SettingsLayer, resolve};
 use crate::spelling::{canonical_id, group_members};
 
 /// The processors of an application, in order of registration. A value, not a global.
@@ -20,7 +17,7 @@ pub(crate) struct RegisteredProcessor {
     pub(crate) processor: Arc<dyn ContextProcessor>,
 }
 
-/// Error of registering or unregistering a processor.
+/// Error of registering a processor.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
@@ -46,18 +43,6 @@ pub enum RegistryError {
         /// Description of the fault.
         fault: String,
     },
-    /// The processor is core.
-    #[error("processor `{id}` is core and cannot be unregistered")]
-    Core {
-        /// The id.
-        id: Arc<str>,
-    },
-    /// The id is not registered.
-    #[error("no processor `{id}`")]
-    Unknown {
-        /// The id.
-        id: Arc<str>,
-    },
 }
 
 impl ProcessorRegistry {
@@ -81,21 +66,6 @@ impl ProcessorRegistry {
         Ok(())
     }
 
-    /// Removes a processor that is not core. O(processors).
-    ///
-    /// # Errors
-    ///
-    /// [`RegistryError::Unknown`], [`RegistryError::Core`].
-    pub fn unregister(&mut self, id: &str) -> Result<(), RegistryError> {
-        let id = canonical_id(id);
-        let place = self.place(id).ok_or_else(|| RegistryError::Unknown { id: Arc::from(id) })?;
-        if self.processors[place].descriptor.is_core {
-            return Err(RegistryError::Core { id: Arc::from(id) });
-        }
-        self.processors.remove(place);
-        Ok(())
-    }
-
     /// Returns the descriptor of a processor; accepts AIO Hub's spellings of ids.
     pub fn get(&self, id: &str) -> Option<&Descriptor> {
         Some(&self.processors[self.place(id)?].descriptor)
@@ -104,12 +74,6 @@ impl ProcessorRegistry {
     /// Returns all descriptors, in order of registration.
     pub fn descriptors(&self) -> impl Iterator<Item = &Descriptor> {
         self.processors.iter().map(|known| &known.descriptor)
-    }
-
-    /// Merges layers of settings, with the origin of each value, in order of registration. O(processors +
-    /// settings).
-    pub fn resolve(&self, layers: &[SettingsLayer]) -> (Vec<EffectiveSetting>, Vec<Diagnostic>) {
-        resolve(self, layers)
     }
 
     pub(crate) fn processors(&self) -> &[RegisteredProcessor] {

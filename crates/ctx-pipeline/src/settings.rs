@@ -12,7 +12,6 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use config::{Config, ConfigValue};
-pub(crate) use merge::resolve;
 pub use read::MAX_PRIORITY;
 pub use reader::{SettingValue, SettingsReader};
 
@@ -88,16 +87,6 @@ impl ProcessorSetting {
 }
 
 /// Settings of one layer.
-///
-/// ```
-/// use ctx_pipeline::{SettingOrigin, SettingsLayer};
-/// use serde_json::json;
-///
-/// let parameters = json!({ "processors": [{ "id": "token-limiter", "enabled": false }] });
-/// let (layer, diagnostics) = SettingsLayer::from_parameters(SettingOrigin::Agent, &parameters, "/parameters");
-/// assert_eq!(layer.settings[0].enabled, Some(false));
-/// assert!(diagnostics.is_empty());
-/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettingsLayer {
     /// Origin of the settings.

@@ -1,8 +1,8 @@
-use ctx_pipeline::{Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Attachment, LogLine, Message, count_of, phrase};
 
 use crate::attachments::{AttachmentPolicy, FileCounts, FileResolver};
-use crate::settings::built_in;
+use crate::internal::ids;
 
 /// Loads attachments, and replaces files that the target does not accept with text or a placeholder.
 ///
@@ -10,28 +10,19 @@ use crate::settings::built_in;
 /// Bytes come from [`AttachmentPorts::assets`](ctx_types::AttachmentPorts); without it, files stay
 /// references. Changed files get a decision, and placeholders also a warning.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct AssetResolver;
-
-impl AssetResolver {
-    /// Processor id.
-    pub const ID: &'static str = "asset-resolver";
-}
+pub(crate) struct AssetResolver;
 
 impl TypedProcessor for AssetResolver {
     type Prepared = AttachmentPolicy;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(
-            10_000,
-            Self::ID,
-            "Asset resolver",
-            "Loads attachments; replaces unsupported ones with text or a placeholder",
-        )
-        .with(|descriptor| {
-            descriptor.is_core = true;
-            descriptor.per_message = true;
-        })
-    }
+    describe!(
+        10_000,
+        ids::ASSET_RESOLVER,
+        "Asset resolver",
+        "Loads attachments; replaces unsupported ones with text or a placeholder",
+        is_core,
+        per_message
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> AttachmentPolicy {
         AttachmentPolicy::read(&mut input.settings)

@@ -1,14 +1,14 @@
-use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{
-    Decision, DepthPoints, Injection, Order, Outcome, Persist as _, Placement, PresetMessage, Rank, Reader,
-    Role, Session, Side, Source, SourceKind, SourcedText, Text, Trust, phrase,
+    Decision, DepthPoints, Injection, Order, Outcome, Persist as _, Placement, PresetMessage, Reader, Role,
+    Session, Side, Source, SourceKind, SourcedText, Text, Trust, phrase,
 };
 use serde_json::Value;
 
 use crate::gap_lanes::{Lanes, lane};
-use crate::injection_text::{push_expansion, push_lines, push_separator};
+use crate::injection_text::{push_expansion, push_lines, push_separator, take_injections_at};
 use crate::macro_values::{AgentMacros, MacroContext, MacroParts};
-use crate::settings::{ROLES, optional};
+use crate::settings::ROLES;
 use crate::window::InstructingInput;
 
 /// Inserts the conversation's author's note every n user messages, in one message with the worldbook entries
@@ -18,14 +18,13 @@ use crate::window::InstructingInput;
 /// from the settings, which can also add the user profile. If the note is not due, the worldbook entries
 /// around it are dropped too, as in `SillyTavern`. If it is empty, they are still sent.
 #[derive(Clone, Debug)]
-pub struct AuthorNote(pub(crate) MacroParts);
+pub(crate) struct AuthorNote(pub(crate) MacroParts);
 
 const KEY: &str = "authorNote";
 const ANCHOR: &str = "author_note";
 
-/// Settings and macros of [`AuthorNote`].
 #[derive(Debug)]
-pub struct CompiledAuthorNote {
+pub(crate) struct CompiledAuthorNote {
     macros: AgentMacros,
     settings: NoteSettings,
     lanes: Lanes,
@@ -61,14 +60,13 @@ choices! {
 impl TypedProcessor for AuthorNote {
     type Prepared = CompiledAuthorNote;
 
-    fn descriptor(&self) -> Descriptor {
-        optional(
-            290,
-            "author-note",
-            "Author's note",
-            "Inserts the conversation's author's note at its interval, with the entries around it",
-        )
-    }
+    describe!(
+        290,
+        "author-note",
+        "Author's note",
+        "Inserts the conversation's author's note at its interval, with the entries around it",
+        optional
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledAuthorNote {
         CompiledAuthorNote {
@@ -80,10 +78,7 @@ impl TypedProcessor for AuthorNote {
 
     async fn run(&self, compiled: &CompiledAuthorNote, cx: &mut PipelineContext<'_>) -> ProcessorResult {
         let note = Note::new(cx.inputs.session, &compiled.settings);
-        let (around, others): (Vec<_>, Vec<_>) = cx.draft.take_injections().into_iter().partition(is_around);
-        for injection in others {
-            cx.draft.inject(injection);
-        }
+        let around = take_injections_at(cx.draft, ANCHOR);
         if !note.is_due(count_user_messages(cx)) {
             let reason = phrase!("the author's note is not due");
             let decisions = around.into_iter();
@@ -144,26 +139,13 @@ impl Note {
     }
 
     fn injection(&self, text: SourcedText, lane: i64) -> Injection {
-        Injection {
-            rank: Rank::Plugin,
-            lane,
-            placement: self.placement.clone(),
-            role: self.role,
-            text: Text::from(text.text),
-            written: text.segments,
-            source: source(),
-            name: None,
-            attachments: Vec::new(),
-        }
+        let injection = Injection::plugin(text.text, self.placement.clone(), source());
+        Injection { lane, role: self.role, written: text.segments, ..injection }
     }
 }
 
 fn source() -> Source {
     Source::new(SourceKind::Preset, Trust::Preset).with_id(ANCHOR)
-}
-
-fn is_around(injection: &Injection) -> bool {
-    matches!(&injection.placement, Placement::Anchor { target, .. } if &**target == ANCHOR)
 }
 
 /// Counts user messages and the pending input. O(new messages).

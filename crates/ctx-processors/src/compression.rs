@@ -13,5 +13,5 @@ pub(crate) struct CompressionBudget {
 }
 
 pub(crate) use report::{report_outcome, report_repairs};
-pub(crate) use result::CompressionInput;
+pub(crate) use result::{CompressionInput, CompressionResult};
 pub(crate) use settings::{CompressionSettings, Settings};

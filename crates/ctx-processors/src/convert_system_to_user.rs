@@ -1,31 +1,29 @@
-use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Decision, Message, Role, count_of, phrase};
 
 use crate::append_only::AppendOnly;
 use crate::join::{MessageJoiner, is_joinable};
 use crate::merge_consecutive_roles::may_join;
 use crate::separator;
-use crate::settings::optional;
 
 /// Changes messages to role `user`, and joins neighbors that had different roles before.
 ///
 /// The setting `scope` selects all system and developer messages, all except a leading one, or also replies.
 /// Neighbors that already had the same role are left to
-/// [`MergeConsecutiveRoles`](crate::MergeConsecutiveRoles). Idempotent.
+/// `merge-consecutive-roles`. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ConvertSystemToUser;
+pub(crate) struct ConvertSystemToUser;
 
 impl TypedProcessor for ConvertSystemToUser {
     type Prepared = ConvertSettings;
 
-    fn descriptor(&self) -> Descriptor {
-        optional(
-            700,
-            "convert-system-to-user",
-            "Convert system to user",
-            "Changes system messages (optionally also replies) to user messages, for models that reject them",
-        )
-    }
+    describe!(
+        700,
+        "convert-system-to-user",
+        "Convert system to user",
+        "Changes system messages (optionally also replies) to user messages, for models that reject them",
+        optional
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> ConvertSettings {
         ConvertSettings::read(&mut input.settings)
@@ -54,8 +52,7 @@ impl TypedProcessor for ConvertSystemToUser {
 }
 
 settings! {
-    /// Settings of [`ConvertSystemToUser`].
-    pub ConvertSettings {
+    pub(crate) ConvertSettings {
         separator: String = separator(),
         scope: Scope = ConfigField::select("scope", "Messages to convert", Scope::OPTIONS),
     }

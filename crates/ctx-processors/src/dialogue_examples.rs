@@ -3,13 +3,13 @@ mod dialogue;
 use std::sync::Arc;
 
 use ctx_macros::{Env, State, Template};
-use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{
-    Decision, Injection, Order, Outcome, Placement, Rank, Role, Side, Source, SourceKind, Text, Trust, phrase,
+    Decision, Injection, Order, Outcome, Placement, Rank, Side, Source, SourceKind, Text, Trust, phrase,
 };
 
+use crate::injection_text::take_injections_at;
 use crate::macro_values::{AgentMacros, MacroParts};
-use crate::settings::optional;
 use dialogue::{Speaker, blocks, turns};
 
 /// Splits a card's example dialogue, and the worldbook entries around it, into messages at the anchor
@@ -19,14 +19,13 @@ use dialogue::{Speaker, blocks, turns};
 /// agent and a colon starts a turn. Turns are system messages with the speaker in `name`, as `OpenAI` once
 /// recommended. The setting `header` starts each block.
 #[derive(Clone, Debug)]
-pub struct DialogueExamples(pub(crate) MacroParts);
+pub(crate) struct DialogueExamples(pub(crate) MacroParts);
 
 const ANCHOR: &str = "dialogue_examples";
 const HEADER: &str = "example_header";
 
-/// Settings and macros of [`DialogueExamples`].
 #[derive(Debug)]
-pub struct CompiledDialogueExamples {
+pub(crate) struct CompiledDialogueExamples {
     macros: AgentMacros,
     header: Template,
     settings: ExampleSettings,
@@ -47,14 +46,13 @@ settings! {
 impl TypedProcessor for DialogueExamples {
     type Prepared = CompiledDialogueExamples;
 
-    fn descriptor(&self) -> Descriptor {
-        optional(
-            295,
-            "dialogue-examples",
-            "Example dialogue",
-            "Turns a card's example dialogue into messages",
-        )
-    }
+    describe!(
+        295,
+        "dialogue-examples",
+        "Example dialogue",
+        "Turns a card's example dialogue into messages",
+        optional
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledDialogueExamples {
         let settings = ExampleSettings::read(&mut input.settings);
@@ -68,10 +66,7 @@ impl TypedProcessor for DialogueExamples {
         compiled: &CompiledDialogueExamples,
         cx: &mut PipelineContext<'_>,
     ) -> ProcessorResult {
-        let (around, others): (Vec<_>, Vec<_>) = cx.draft.take_injections().into_iter().partition(is_around);
-        for injection in others {
-            cx.draft.inject(injection);
-        }
+        let around = take_injections_at(cx.draft, ANCHOR);
         if compiled.settings.omits {
             let omitted = |one: Injection| {
                 Decision::new(Outcome::Dropped, one.source, phrase!("example dialogue is disabled"))
@@ -86,10 +81,6 @@ impl TypedProcessor for DialogueExamples {
         cx.draft.set_macros(state);
         Ok(())
     }
-}
-
-fn is_around(injection: &Injection) -> bool {
-    matches!(&injection.placement, Placement::Anchor { target, .. } if &**target == ANCHOR)
 }
 
 fn card_source(id: &str) -> Source {
@@ -134,15 +125,6 @@ impl CompiledDialogueExamples {
 }
 
 fn message(text: Text, name: Option<Arc<str>>, source: Source) -> Injection {
-    Injection {
-        rank: Rank::Preset,
-        lane: 0,
-        placement: Placement::Anchor { target: ANCHOR.into(), side: Side::After, order: Order::DEFAULT },
-        role: Role::System,
-        text,
-        written: Vec::new(),
-        source,
-        name,
-        attachments: Vec::new(),
-    }
+    let placement = Placement::Anchor { target: ANCHOR.into(), side: Side::After, order: Order::DEFAULT };
+    Injection { rank: Rank::Preset, name, ..Injection::plugin(text, placement, source) }
 }

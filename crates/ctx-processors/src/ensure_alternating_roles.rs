@@ -1,11 +1,10 @@
 use ctx_compress::mask::Language;
 use ctx_pipeline::{
-    ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, SettingsReader, TypedProcessor,
+    ConfigField, PipelineContext, PrepareInput, ProcessorResult, SettingsReader, TypedProcessor,
 };
 use ctx_types::{Message, Place, Role, Source, SourceKind, Trust, count_of};
 
 use crate::append_only::AppendOnly;
-use crate::settings::optional;
 use crate::transcription_processor::language;
 
 /// Inserts a placeholder between two consecutive messages of the user, or of the assistant.
@@ -13,19 +12,18 @@ use crate::transcription_processor::language;
 /// Ignores system messages in between. Adds no placeholder next to reasoning that must be replayed or inside
 /// a tool call group. With `startWithUser`, also adds one before a leading assistant message. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct EnsureAlternatingRoles;
+pub(crate) struct EnsureAlternatingRoles;
 
 impl TypedProcessor for EnsureAlternatingRoles {
     type Prepared = Placeholders;
 
-    fn descriptor(&self) -> Descriptor {
-        optional(
-            800,
-            "ensure-alternating-roles",
-            "Ensure alternating roles",
-            "Inserts a placeholder between two messages of the same role",
-        )
-    }
+    describe!(
+        800,
+        "ensure-alternating-roles",
+        "Ensure alternating roles",
+        "Inserts a placeholder between two messages of the same role",
+        optional
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> Placeholders {
         Placeholders::read(&mut input.settings, language(input.agent))
@@ -58,9 +56,8 @@ impl TypedProcessor for EnsureAlternatingRoles {
     }
 }
 
-/// Settings of [`EnsureAlternatingRoles`].
 #[derive(Debug)]
-pub struct Placeholders {
+pub(crate) struct Placeholders {
     user: String,
     assistant: String,
     start_with_user: bool,

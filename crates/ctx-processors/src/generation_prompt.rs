@@ -1,22 +1,21 @@
 use ctx_macros::Template;
-use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{
     Decision, GenerationKind, Message, MessageExtras, Outcome, Place, Role, Source, SourceKind, Text, Trust,
     phrase,
 };
 
 use crate::macro_values::{AgentMacros, MacroParts};
-use crate::settings::optional;
 use crate::window::is_after_conversation;
 
 /// Adds the prompts that an application sends last: to impersonate the user, to continue a reply, or to
 /// prefill it.
 ///
 /// A reply to continue moves to the end, followed by the text of `continue`, unless it is sent as a prefill
-/// ([`SessionLoader`](crate::SessionLoader) decides). In a quiet turn, the input becomes a system message at
+/// (`session-loader` decides). In a quiet turn, the input becomes a system message at
 /// the end.
 #[derive(Clone, Debug)]
-pub struct GenerationPrompt(pub(crate) MacroParts);
+pub(crate) struct GenerationPrompt(pub(crate) MacroParts);
 
 const TEXTS: [(&str, &str); 5] = [
     ("impersonate", "Impersonation prompt"),
@@ -26,9 +25,8 @@ const TEXTS: [(&str, &str); 5] = [
     ("sendIfEmpty", "User message after an assistant message"),
 ];
 
-/// Settings and macros of [`GenerationPrompt`].
 #[derive(Debug)]
-pub struct CompiledGenerationPrompt {
+pub(crate) struct CompiledGenerationPrompt {
     macros: AgentMacros,
     templates: [Template; TEXTS.len()],
 }
@@ -36,9 +34,13 @@ pub struct CompiledGenerationPrompt {
 impl TypedProcessor for GenerationPrompt {
     type Prepared = CompiledGenerationPrompt;
 
-    fn descriptor(&self) -> Descriptor {
-        optional(320, "generation-prompt", "Generation prompt", "Adds the generation instruction at the end")
-    }
+    describe!(
+        320,
+        "generation-prompt",
+        "Generation prompt",
+        "Adds the generation instruction at the end",
+        optional
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledGenerationPrompt {
         let macros = AgentMacros::new(input.agent, &self.0, &mut |_| ());

@@ -9,15 +9,6 @@ use ctx_types::{Argument, Divider, Message, Phrase, Place, SourceKind, TokenCoun
 use crate::token_limiter::Units;
 
 /// No context fits the budget. Lists the parts, their contents, and their tokens.
-///
-/// ```
-/// use ctx_processors::{Cause, Infeasible};
-///
-/// let infeasible = Infeasible { available: 30, cause: Cause::Overgrown, parts: Vec::new() };
-/// let infeasible = infeasible.with_later_stages(30, vec![("signature".to_owned(), 40)]);
-/// assert_eq!(infeasible.needed(), 40);
-/// assert!(infeasible.to_string().ends_with("later processors 40 (signature)"));
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Infeasible {
     /// Token budget of the messages.

@@ -1,37 +1,32 @@
 use ctx_anchors::{AnchorRegistry, Entry, Preset, RenderRequest, RenderedText, Target, assemble};
 use ctx_macros::{Env, State, Template};
 use ctx_pipeline::{
-    ConfigField, Descriptor, Inputs, PipelineContext, PrepareContext, PrepareInput, ProcessorResult,
-    TypedProcessor,
+    ConfigField, Inputs, PipelineContext, PrepareContext, PrepareInput, ProcessorResult, TypedProcessor,
 };
 use ctx_types::{Content, ContentPart, Diagnostic, Text, TextCache};
 
 use crate::append_only::{AppendOnly, JoinedDraft};
+use crate::internal::ids;
 use crate::macro_values::{AgentMacros, MacroParts};
-use crate::settings::built_in;
 use crate::transcription_processor::resolve_placed_files;
 use crate::window::{LoadedWindow, window};
 
 /// Expands macros, renders template anchors, and places entries and injections.
 #[derive(Clone, Debug)]
-pub struct InjectionAssembler {
+pub(crate) struct InjectionAssembler {
     anchors: AnchorRegistry,
     parts: MacroParts,
 }
 
 impl InjectionAssembler {
-    /// Processor id.
-    pub const ID: &'static str = "injection-assembler";
-
     /// Creates the processor with anchors and macros.
-    pub fn new(anchors: AnchorRegistry, parts: MacroParts) -> Self {
+    pub(crate) fn new(anchors: AnchorRegistry, parts: MacroParts) -> Self {
         Self { anchors, parts }
     }
 }
 
-/// Compiled preset of [`InjectionAssembler`].
 #[derive(Debug)]
-pub struct CompiledAssembler {
+pub(crate) struct CompiledAssembler {
     preset: Preset,
     /// Templates of each content part; `None` for a part without text.
     templates: Vec<Vec<Option<Template>>>,
@@ -61,15 +56,13 @@ settings! {
 impl TypedProcessor for InjectionAssembler {
     type Prepared = CompiledAssembler;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(
-            300,
-            Self::ID,
-            "Injection assembler",
-            "Expands macros and assembles preset, conversation, and injections",
-        )
-        .with(|descriptor| descriptor.is_core = true)
-    }
+    describe!(
+        300,
+        ids::INJECTION_ASSEMBLER,
+        "Injection assembler",
+        "Expands macros and assembles preset, conversation, and injections",
+        is_core
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledAssembler {
         let PrepareInput { settings, agent, cx } = input;

@@ -1,5 +1,16 @@
 use ctx_macros::Expansion;
-use ctx_types::{Injection, Source, SourceKind, SourcedText, Trust};
+use ctx_pipeline::Draft;
+use ctx_types::{Injection, Placement, Source, SourceKind, SourcedText, Trust};
+
+/// Takes the injections at an anchor.
+pub(crate) fn take_injections_at(draft: &mut Draft, anchor: &str) -> Vec<Injection> {
+    let is_there = |injection: &Injection| matches!(&injection.placement, Placement::Anchor { target, .. } if &**target == anchor);
+    let (there, others): (Vec<_>, Vec<_>) = draft.take_injections().into_iter().partition(is_there);
+    for injection in others {
+        draft.inject(injection);
+    }
+    there
+}
 
 pub(crate) fn push_separator(text: &mut SourcedText, separator: &str) {
     text.push(separator, Source::new(SourceKind::Separator, Trust::Preset), Vec::new());

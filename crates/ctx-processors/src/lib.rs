@@ -35,6 +35,9 @@ mod html;
 mod infeasible;
 mod injection_assembler;
 mod injection_text;
+// Not part of the API: only for the crates of this workspace. It may change in any release.
+#[doc(hidden)]
+pub mod internal;
 mod join;
 mod loaded_form;
 mod macro_values;
@@ -62,38 +65,15 @@ mod worldbooks;
 
 use ctx_pipeline::ConfigField;
 
-pub use append_only::{AppendOnly, InsertedTexts};
-pub use asset_resolver::AssetResolver;
-pub use author_note::AuthorNote;
-pub use compression::{CompressionCache, compress_window};
-pub use convert_system_to_user::ConvertSystemToUser;
 pub use default_set::default_set;
-pub use dialogue_examples::DialogueExamples;
-pub use ensure_alternating_roles::EnsureAlternatingRoles;
-pub use generation_prompt::GenerationPrompt;
 #[cfg(feature = "html")]
 pub use html::html_to_markdown;
 pub use infeasible::{Cause, Infeasible, RequestPart, RequestPartKind};
-pub use injection_assembler::InjectionAssembler;
-pub use macro_values::{AgentMacros, MacroParts, macro_dialect};
-pub use merge_consecutive_roles::MergeConsecutiveRoles;
-pub use merge_injections::MergeInjections;
-pub use merge_system_to_head::MergeSystemToHead;
-pub use message_costs::cost_upper_bound;
-pub use recall::{RecallCache, RecallProcessor};
-pub use regex_processor::{ActiveRules, RegexProcessor};
-pub use request_compressor::RequestCompressor;
-pub use session_loader::SessionLoader;
-pub use speaker_names::SpeakerNames;
-pub use squash_system::SquashSystem;
-pub use token_limiter::{LimiterResult, TokenLimiter};
-pub use transcription_processor::TranscriptionProcessor;
-pub use unsent::unsent;
-pub use variable_processor::VariableProcessor;
-pub use variables::{VariableDefinition, VariableDefinitions, VariableValue, Variables};
-pub use window::{LoadedWindow, WindowSize};
-pub use worldbook_processor::{NewestHit, WorldbookProcessor, WorldbookScan};
-pub use worldbooks::{keep_worldbook_state, worldbook_state};
+pub use macro_values::MacroParts;
+
+// Not part of the API: only for the crates of this workspace. It may change in any release.
+#[doc(hidden)]
+pub use internal::{AppendOnly, InsertedTexts, LimiterResult, LoadedWindow};
 
 /// AIO Hub's default.
 fn separator() -> ConfigField {

@@ -36,16 +36,6 @@ impl Default for MacroParts {
 }
 
 /// The macros of an agent, with the values of its card, computed once.
-///
-/// ```
-/// use ctx_processors::{AgentMacros, MacroParts};
-/// use ctx_types::{Agent, Session, TurnInput};
-///
-/// let agent = Agent { name: Some("Ada".into()), ..Agent::default() };
-/// let macros = AgentMacros::new(&agent, &MacroParts::default(), &mut |finding| panic!("{finding}"));
-/// let env = macros.turn_env(None, &Session::new("s1"), &TurnInput::default());
-/// assert_eq!(env.char.as_deref(), Some("Ada"));
-/// ```
 #[derive(Clone, Debug)]
 pub struct AgentMacros {
     env: Env,

@@ -1,28 +1,26 @@
-use ctx_pipeline::{Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Decision, Message, phrase};
 
+use crate::internal::ids;
 use crate::join::{MessageJoiner, is_joinable};
 use crate::separator;
-use crate::settings::built_in;
 
 /// Joins neighboring messages of the same role and name.
 ///
 /// Never joins tool messages, tool calls, reasoning that must be replayed, or a reply to continue.
 /// Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct MergeConsecutiveRoles;
-
-impl MergeConsecutiveRoles {
-    /// Processor id.
-    pub const ID: &'static str = "merge-consecutive-roles";
-}
+pub(crate) struct MergeConsecutiveRoles;
 
 impl TypedProcessor for MergeConsecutiveRoles {
     type Prepared = String;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(600, Self::ID, "Merge consecutive roles", "Joins consecutive messages of the same role")
-    }
+    describe!(
+        600,
+        ids::MERGE_CONSECUTIVE_ROLES,
+        "Merge consecutive roles",
+        "Joins consecutive messages of the same role"
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> String {
         input.settings.read(separator())

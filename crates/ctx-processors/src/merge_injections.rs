@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{
     Decision, Message, Order, Outcome, Place, Placement, Role, Session, Source, SourceKind, Span, Trust,
     groups, phrase, space,
@@ -10,29 +10,27 @@ use crate::join::MessageJoiner;
 use crate::merge_consecutive_roles::{join_neighbours, may_join};
 use crate::rewrite::{Edit, rewrite};
 use crate::session_loader::message_at;
-use crate::settings::optional;
 use crate::window::{LoadedWindow, unloaded_slot};
 
 /// Joins neighboring injections with the same slot, order, and role.
 ///
 /// Importers of SillyTavern presets enable it: SillyTavern sends prompts of the same depth, order, and role
-/// as one message. The exceptions of [`MergeConsecutiveRoles`](crate::MergeConsecutiveRoles) apply. An
+/// as one message. The exceptions of `merge-consecutive-roles` apply. An
 /// injection with several depths is not joined with one that has a single depth, because only the former is
 /// dropped with the history. Injections whose slot is not loaded are joined as if it were. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct MergeInjections;
+pub(crate) struct MergeInjections;
 
 impl TypedProcessor for MergeInjections {
     type Prepared = MergeSettings;
 
-    fn descriptor(&self) -> Descriptor {
-        optional(
-            310,
-            "merge-injections",
-            "Merge injections",
-            "Joins adjacent injections with the same slot, order, and role",
-        )
-    }
+    describe!(
+        310,
+        "merge-injections",
+        "Merge injections",
+        "Joins adjacent injections with the same slot, order, and role",
+        optional
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> MergeSettings {
         MergeSettings::read(&mut input.settings)
@@ -125,8 +123,7 @@ fn out_of_group(session: &Session, position: usize) -> usize {
 }
 
 settings! {
-    /// Settings of [`MergeInjections`].
-    pub MergeSettings {
+    pub(crate) MergeSettings {
         separator: String = ConfigField::text("separator", "Separator", "\n"),
         is_by_depth: bool = ConfigField::boolean("deeperFirst", "Keep depths separate", false)
             .with_description("above the conversation, greater depths then come first"),

@@ -1,10 +1,10 @@
-use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Decision, Message, Outcome, Place, SourceKind, count_of, phrase};
 
 use crate::append_only::AppendOnly;
+use crate::internal::ids;
 use crate::join::{MessageJoiner, is_joinable};
 use crate::separator;
-use crate::settings::built_in;
 
 /// Joins the preset's system messages and moves them to the front, even a single one.
 ///
@@ -12,24 +12,17 @@ use crate::settings::built_in;
 /// system messages of the conversation never move: if they come first, the joined message follows them.
 /// Messages with different names stay separate. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct MergeSystemToHead;
-
-impl MergeSystemToHead {
-    /// Processor id.
-    pub const ID: &'static str = "merge-system-to-head";
-}
+pub(crate) struct MergeSystemToHead;
 
 impl TypedProcessor for MergeSystemToHead {
     type Prepared = HeadSettings;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(
-            500,
-            Self::ID,
-            "Merge system messages to head",
-            "Joins system messages into one and moves it to the front",
-        )
-    }
+    describe!(
+        500,
+        ids::MERGE_SYSTEM_TO_HEAD,
+        "Merge system messages to head",
+        "Joins system messages into one and moves it to the front"
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> HeadSettings {
         HeadSettings::read(&mut input.settings)
@@ -73,8 +66,7 @@ impl TypedProcessor for MergeSystemToHead {
 }
 
 settings! {
-    /// Settings of [`MergeSystemToHead`].
-    pub HeadSettings {
+    pub(crate) HeadSettings {
         separator: String = separator(),
         scope: Scope = ConfigField::select("scope", "System messages to merge", Scope::OPTIONS)
             .with_description("Messages not from the preset are moved only with `all`"),

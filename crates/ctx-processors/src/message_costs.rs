@@ -3,7 +3,8 @@ use ctx_pipeline::{PipelineContext, SettingsReader};
 use ctx_tokens::{ModelFacts, message_cost};
 use ctx_types::{Content, Message, TokenCounter};
 
-use crate::token_limiter::{LimiterSettings, TokenLimiter};
+use crate::internal::ids;
+use crate::token_limiter::LimiterSettings;
 
 #[derive(Clone, Copy)]
 pub(crate) struct MessageCosts<'a> {
@@ -19,7 +20,7 @@ impl<'a> MessageCosts<'a> {
 
     /// Adds the limiter's extra tokens per message.
     pub(crate) fn as_limiter(cx: &PipelineContext<'a>) -> Self {
-        let settings = cx.config_of(TokenLimiter::ID);
+        let settings = cx.config_of(ids::TOKEN_LIMITER);
         let extra =
             settings.map_or(0, |config| LimiterSettings::read(&mut SettingsReader::new(config)).extra);
         Self { extra, ..Self::new(cx) }

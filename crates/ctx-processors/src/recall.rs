@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use ctx_compress::recall::{Noted, RecallAnswer, RecallRequest, RecalledPiece, SearchResult, joined};
 use ctx_compress::request::Meter;
-use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_tokens::MAX_TOKENS;
 use ctx_types::{
     Argument, Content, Decision, Divider, JoinRule, LogLine, Message, Outcome, Phrase, Place, Role,
@@ -16,11 +16,12 @@ use ctx_types::{
 
 use crate::append_only::AppendOnly;
 use crate::compression::CompressionBudget;
+use crate::internal::ids;
 pub use crate::recall::cache::RecallCache;
 use crate::recall::cache::{BranchIndex, TurnPath};
 use crate::recall::question::{Question, is_said};
 use crate::recall::sent_messages::SentMessages;
-use crate::settings::{ROLES, optional};
+use crate::settings::ROLES;
 
 /// Searches the active branch for the current question, and inserts the best matches in one message.
 ///
@@ -29,16 +30,10 @@ use crate::settings::{ROLES, optional};
 /// deterministic. If the host has an [`Embedder`](ctx_types::Embedder), its ranking is combined with the word
 /// search.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct RecallProcessor;
-
-impl RecallProcessor {
-    /// Processor id.
-    pub const ID: &'static str = "recall";
-}
+pub(crate) struct RecallProcessor;
 
 settings! {
-    /// Settings of [`RecallProcessor`].
-    pub RecallSettings {
+    pub(crate) RecallSettings {
         share: f64 = ConfigField::share("share", "Share of the budget", 0.1)
             .with_description("May also use tokens that compression freed below its trigger"),
         max_tokens: u64 = ConfigField::integer("maxTokens", "Token limit", 0)
@@ -60,14 +55,13 @@ const WITHOUT_BUDGET: u64 = 2_000;
 impl TypedProcessor for RecallProcessor {
     type Prepared = RecallSettings;
 
-    fn descriptor(&self) -> Descriptor {
-        optional(
-            395,
-            Self::ID,
-            "Recall",
-            "Recalls passages related to the question that the request no longer contains",
-        )
-    }
+    describe!(
+        395,
+        ids::RECALL,
+        "Recall",
+        "Recalls passages related to the question that the request no longer contains",
+        optional
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> RecallSettings {
         RecallSettings::read(&mut input.settings)

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use ctx_macros::Template;
 use ctx_pipeline::{
-    ConfigField, Descriptor, PipelineContext, PrepareContext, PrepareInput, ProcessorError, ProcessorResult,
+    ConfigField, PipelineContext, PrepareContext, PrepareInput, ProcessorError, ProcessorResult,
     TypedProcessor,
 };
 use ctx_types::{
@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 use crate::macro_values::{AgentMacros, MacroParts};
 use crate::regex_rules::{RewrittenText, RuleLimits, RuleRun, RuleSet, RuleSource, Stage, Subject, Target};
-use crate::settings::built_in;
 
 /// Edits messages with the regex rules of the settings, the agent, and the user profile.
 ///
@@ -21,7 +20,7 @@ use crate::settings::built_in;
 /// is treated as stored: rules for stored texts change it too. Messages that become blank are dropped by
 /// default.
 #[derive(Clone, Debug)]
-pub struct RegexProcessor(pub MacroParts);
+pub(crate) struct RegexProcessor(pub(crate) MacroParts);
 
 /// Rules of a run for texts that are not messages, on the blackboard.
 #[derive(Clone)]
@@ -42,15 +41,10 @@ impl ActiveRules {
     }
 }
 
-impl std::fmt::Debug for ActiveRules {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("ActiveRules").field(&self.rules()).finish()
-    }
-}
+ctx_types::opaque!(ActiveRules);
 
-/// Settings and rules of [`RegexProcessor`].
 #[derive(Debug)]
-pub struct CompiledRules {
+pub(crate) struct CompiledRules {
     rules: RuleSet,
     macros: AgentMacros,
     limits: RuleLimits,
@@ -78,15 +72,13 @@ const CHECK_EVERY: usize = 16;
 impl TypedProcessor for RegexProcessor {
     type Prepared = Arc<CompiledRules>;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(
-            200,
-            "regex-processor",
-            "Regex processor",
-            "Edits messages with regex rules, by role and depth",
-        )
-        .with(|descriptor| descriptor.per_message = true)
-    }
+    describe!(
+        200,
+        "regex-processor",
+        "Regex processor",
+        "Edits messages with regex rules, by role and depth",
+        per_message
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> Arc<CompiledRules> {
         let PrepareInput { settings, agent, cx } = input;
@@ -207,7 +199,7 @@ impl<'a> Changes<'a> {
     fn apply(&mut self, text: &Text, subject: Subject) -> RewrittenText {
         let rewritten = self.run.apply(text, subject);
         for rule in rewritten.changed_by() {
-            self.counts[*rule] += 1;
+            self.counts[rule] += 1;
         }
         rewritten
     }

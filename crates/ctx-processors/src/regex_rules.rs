@@ -25,7 +25,6 @@
 
 mod find;
 mod form;
-mod pieces;
 mod replace;
 mod result_cache;
 mod rewrite;

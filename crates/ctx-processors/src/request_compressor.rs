@@ -3,16 +3,16 @@ use std::collections::BTreeSet;
 
 use ctx_compress::codes;
 use ctx_compress::request::{CompressionPipeline, RequestConfig, STRATEGIES, repair, strategy};
-use ctx_pipeline::{Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Code, Message, Place, Session, phrase};
 
 use crate::append_only::AppendOnly;
 use crate::compression::{
-    CompressionBudget, CompressionCache, CompressionInput, CompressionSettings, Settings, report_outcome,
-    report_repairs,
+    CompressionBudget, CompressionCache, CompressionInput, CompressionResult, CompressionSettings, Settings,
+    report_outcome, report_repairs,
 };
+use crate::internal::ids;
 use crate::message_costs::MessageCosts;
-use crate::settings::optional;
 use crate::window::LoadedWindow;
 
 /// Compresses older history when a request approaches its budget.
@@ -24,24 +24,18 @@ use crate::window::LoadedWindow;
 /// The result is left on the blackboard as [`CompressionCache`]. Later turns with the same prefix reuse it
 /// until they approach the budget.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct RequestCompressor;
-
-impl RequestCompressor {
-    /// Processor id.
-    pub const ID: &'static str = "request-compressor";
-}
+pub(crate) struct RequestCompressor;
 
 impl TypedProcessor for RequestCompressor {
     type Prepared = CompressionSettings;
 
-    fn descriptor(&self) -> Descriptor {
-        optional(
-            390,
-            Self::ID,
-            "Compression",
-            "Compresses older messages when the request approaches its budget",
-        )
-    }
+    describe!(
+        390,
+        ids::REQUEST_COMPRESSOR,
+        "Compression",
+        "Compresses older messages when the request approaches its budget",
+        optional
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompressionSettings {
         CompressionSettings::read(&mut input.settings)
@@ -64,18 +58,10 @@ impl TypedProcessor for RequestCompressor {
             Some(strategy) => pipeline.with_strategy(strategy),
             None => pipeline,
         };
+        let earlier = cx.blackboard.get::<CompressionCache>().cloned().unwrap_or_default();
         let draft: Vec<Message> = cx.draft.messages().to_vec();
         let messages = mark_pinned(&draft, cx.inputs.session);
-        let earlier = cx.blackboard.get::<CompressionCache>().cloned().unwrap_or_default();
-        let result = CompressionInput {
-            draft: &draft,
-            messages: &messages,
-            skipped: cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped),
-            settings: &settings,
-            pipeline: &pipeline,
-            earlier: &earlier,
-        }
-        .fit();
+        let result = fit(cx, &messages, &settings, &pipeline, &earlier);
         cx.checkpoint()?;
         report_outcome(cx, &messages, &result, &settings);
         if result.cache.is_set() {
@@ -101,19 +87,23 @@ pub(crate) fn compact_running_turn(cx: &mut PipelineContext<'_>, available: u32)
     let meter = MessageCosts::as_limiter(cx).meter();
     let draft: Vec<Message> = cx.draft.messages().to_vec();
     let messages = mark_pinned(&draft, cx.inputs.session);
-    let mut result = CompressionInput {
-        draft: &draft,
-        messages: &messages,
-        skipped: cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped),
-        settings: &settings,
-        pipeline: &CompressionPipeline::new(config).with_meter(meter),
-        earlier: &CompressionCache::default(),
-    }
-    .fit();
+    let pipeline = CompressionPipeline::new(config).with_meter(meter);
+    let mut result = fit(cx, &messages, &settings, &pipeline, &CompressionCache::default());
     // The limiter does not repair tool calls; the linter reports unpaired ones.
     result.diagnostics.retain(|found| !REPAIRS.contains(&found.code));
     report_outcome(cx, &messages, &result, &settings);
     cx.draft.set_messages(result.messages);
+}
+
+fn fit(
+    cx: &PipelineContext<'_>,
+    messages: &[Message],
+    settings: &Settings,
+    pipeline: &CompressionPipeline<'_>,
+    earlier: &CompressionCache,
+) -> CompressionResult {
+    let skipped = cx.blackboard.get::<LoadedWindow>().map_or(0, |window| window.skipped);
+    CompressionInput { draft: cx.draft.messages(), messages, skipped, settings, pipeline, earlier }.fit()
 }
 
 const REPAIRS: [Code; 4] =

@@ -1,6 +1,6 @@
 use ctx_macros::Scope;
 use ctx_pipeline::{
-    ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
+    ConfigField, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
 };
 use ctx_types::{
     Decision, GenerationKind, LogLine, Message, Node, Note, OmissionReason, OmittedMessages, Outcome, Place,
@@ -8,9 +8,9 @@ use ctx_types::{
 };
 use serde_json::{Value, json};
 
+use crate::internal::ids;
 use crate::loaded_form::LoadedForm;
 use crate::message_costs::MessageCosts;
-use crate::settings::built_in;
 use crate::window::{InstructingInput, LoadedWindow, WindowSize};
 
 /// Loads the active branch: leading system messages, then the newest messages up to a token limit.
@@ -20,20 +20,18 @@ use crate::window::{InstructingInput, LoadedWindow, WindowSize};
 /// everything is loaded. Settings can convert HTML to Markdown, drop reasoning, or send tool calls as text.
 /// Leaves [`LoadedWindow`] on the blackboard. Unloaded messages are a decision if the limit is final.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SessionLoader;
-
-impl SessionLoader {
-    /// Processor id.
-    pub const ID: &'static str = "session-loader";
-}
+pub(crate) struct SessionLoader;
 
 impl TypedProcessor for SessionLoader {
     type Prepared = LoaderSettings;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(100, Self::ID, "Session loader", "Loads the active branch, as much as the budget needs")
-            .with(|descriptor| descriptor.is_core = true)
-    }
+    describe!(
+        100,
+        ids::SESSION_LOADER,
+        "Session loader",
+        "Loads the active branch, as much as the budget needs",
+        is_core
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> LoaderSettings {
         let settings = &mut input.settings;
@@ -178,9 +176,8 @@ impl TurnSearch {
     }
 }
 
-/// Settings of [`SessionLoader`].
 #[derive(Debug)]
-pub struct LoaderSettings {
+pub(crate) struct LoaderSettings {
     form: LoadedForm,
     places: PlaceSettings,
 }

@@ -1,7 +1,5 @@
 //! Typed settings: each is declared and read in one place.
 
-use ctx_pipeline::Descriptor;
-
 /// Defines the settings of a processor, in the order of its settings page.
 macro_rules! settings {
     ($(#[$meta:meta])* $vis:vis $name:ident { $($(#[$doc:meta])* $field:ident: $type:ty = $declared:expr,)* }) => {
@@ -39,11 +37,17 @@ macro_rules! choices {
 pub(crate) const ROLES: &[(&str, &str)] =
     &[("system", "System"), ("user", "User"), ("assistant", "Assistant")];
 
-pub(crate) fn built_in(priority: i64, id: &str, name: &str, description: &str) -> Descriptor {
-    Descriptor::new(id, name, description).with(|descriptor| descriptor.priority = priority)
-}
-
-/// Describes a processor that is disabled by default.
-pub(crate) fn optional(priority: i64, id: &str, name: &str, description: &str) -> Descriptor {
-    built_in(priority, id, name, description).with(|descriptor| descriptor.default_enabled = false)
+/// Describes a processor: its priority, id, name, and description, then `optional` if it is disabled by default,
+/// and the flags of its [`Descriptor`](ctx_pipeline::Descriptor) that are true.
+macro_rules! describe {
+    ($priority:literal, $id:expr, $name:literal, $description:literal $(, $flag:ident)* $(,)?) => {
+        fn descriptor(&self) -> ctx_pipeline::Descriptor {
+            ctx_pipeline::Descriptor::new($id, $name, $description).with(|descriptor| {
+                descriptor.priority = $priority;
+                $(describe!(@$flag descriptor);)*
+            })
+        }
+    };
+    (@optional $descriptor:ident) => { $descriptor.default_enabled = false };
+    (@$flag:ident $descriptor:ident) => { $descriptor.$flag = true };
 }

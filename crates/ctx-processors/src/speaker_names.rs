@@ -1,13 +1,12 @@
 use std::sync::Arc;
 
-use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{Message, Place, Role, Source, SourceKind, Span, Trust};
 
 use serde_json::Value;
 
 use crate::macro_values::{AgentMacros, MacroParts};
 use crate::rewrite::{Edit, rewrite};
-use crate::settings::optional;
 use crate::window::is_after_conversation;
 
 /// Removes speaker names, or sends them in the field `name` or as a text prefix.
@@ -17,11 +16,10 @@ use crate::window::is_after_conversation;
 /// providers require. With `whiteSpace: send`, texts of the conversation lose carriage returns, and only empty
 /// messages are not sent, as in `SillyTavern`.
 #[derive(Clone, Debug)]
-pub struct SpeakerNames(pub(crate) MacroParts);
+pub(crate) struct SpeakerNames(pub(crate) MacroParts);
 
-/// Settings and names of [`SpeakerNames`].
 #[derive(Debug)]
-pub struct CompiledNames {
+pub(crate) struct CompiledNames {
     macros: AgentMacros,
     settings: NameSettings,
 }
@@ -50,9 +48,7 @@ const LONGEST_NAME: usize = 64;
 impl TypedProcessor for SpeakerNames {
     type Prepared = CompiledNames;
 
-    fn descriptor(&self) -> Descriptor {
-        optional(305, "speaker-names", "Speaker names", "Sends or removes speaker names")
-    }
+    describe!(305, "speaker-names", "Speaker names", "Sends or removes speaker names", optional);
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledNames {
         CompiledNames {

@@ -1,24 +1,27 @@
 use std::collections::BTreeSet;
 
-use ctx_pipeline::{ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{JoinRule, Message, Role, phrase};
 
 use crate::join::{MessageJoiner, is_joinable};
 use crate::merge_consecutive_roles::join_neighbours;
-use crate::settings::optional;
 
 /// Joins neighboring system messages without a name.
 ///
 /// Entries whose ids are in the setting `except` stay unchanged. Idempotent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SquashSystem;
+pub(crate) struct SquashSystem;
 
 impl TypedProcessor for SquashSystem {
     type Prepared = SquashSettings;
 
-    fn descriptor(&self) -> Descriptor {
-        optional(510, "squash-system", "Squash system messages", "Joins adjacent unnamed system messages")
-    }
+    describe!(
+        510,
+        "squash-system",
+        "Squash system messages",
+        "Joins adjacent unnamed system messages",
+        optional
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> SquashSettings {
         SquashSettings::read(&mut input.settings)
@@ -41,8 +44,7 @@ impl TypedProcessor for SquashSystem {
 }
 
 settings! {
-    /// Settings of [`SquashSystem`].
-    pub SquashSettings {
+    pub(crate) SquashSettings {
         separator: String = ConfigField::text("separator", "Separator", "\n"),
         except: Vec<String> = ConfigField::list("except", "Excluded entries").with_description("ids of entries"),
     }

@@ -1,6 +1,6 @@
 use ctx_compress::request::older_rounds;
 use ctx_pipeline::{
-    ConfigField, Descriptor, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
+    ConfigField, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
 };
 use ctx_types::{
     Decision, JoinRule, LogLine, Message, Outcome, Place, Role, SourceKind, TokenFigure, count_of,
@@ -11,9 +11,9 @@ use serde_json::json;
 use crate::append_only::AppendOnly;
 use crate::drop_oldest::{drop_oldest, reserved_tokens};
 use crate::infeasible::Infeasible;
+use crate::internal::ids;
 use crate::message_costs::{MessageCosts, cost_upper_bound};
 use crate::request_compressor::compact_running_turn;
-use crate::settings::built_in;
 use crate::window::is_one_of_several;
 
 /// Drops the oldest message groups until the request fits the budget, and all silent messages.
@@ -27,7 +27,7 @@ use crate::window::is_one_of_several;
 /// from the newest to the first that does not fit. The cost depends on the budget, not on the length of the
 /// conversation.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct TokenLimiter;
+pub(crate) struct TokenLimiter;
 
 /// Result of the limiter, on the blackboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,14 +38,8 @@ pub struct LimiterResult {
     pub kept: Option<TokenFigure>,
 }
 
-impl TokenLimiter {
-    /// Processor id.
-    pub const ID: &'static str = "token-limiter";
-}
-
 settings! {
-    /// Settings of [`TokenLimiter`].
-    pub LimiterSettings {
+    pub(crate) LimiterSettings {
         retained_characters: usize = ConfigField::integer("retainedCharacters", "Kept characters", 0)
             .between(0.0, 10_000_000.0)
             .with_description("of the first message that does not fit; 0 drops it; only plain text is truncated"),
@@ -73,15 +67,13 @@ impl LimiterSettings {
 impl TypedProcessor for TokenLimiter {
     type Prepared = LimiterSettings;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(
-            400,
-            Self::ID,
-            "Token limiter",
-            "Drops the oldest messages until the request fits the budget",
-        )
-        .with(|descriptor| descriptor.is_core = true)
-    }
+    describe!(
+        400,
+        ids::TOKEN_LIMITER,
+        "Token limiter",
+        "Drops the oldest messages until the request fits the budget",
+        is_core
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> LimiterSettings {
         LimiterSettings::read(&mut input.settings)

@@ -2,16 +2,15 @@ use std::borrow::Cow;
 
 use ctx_compress::mask::Language;
 use ctx_pipeline::{
-    Descriptor, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, SettingsReader,
-    TypedProcessor,
+    PipelineContext, PrepareInput, ProcessorError, ProcessorResult, SettingsReader, TypedProcessor,
 };
 use ctx_types::{Agent, Content, Message, Source, SourceKind, Span, Trust};
 use serde_json::Value;
 
-use crate::asset_resolver::{AssetResolver, counts_line};
+use crate::asset_resolver::counts_line;
 use crate::attachments::{AttachmentPolicy, FileCounts, FileResolver, TranscriptionSettings};
+use crate::internal::ids;
 use crate::rewrite::{Edit, rewrite};
-use crate::settings::built_in;
 
 /// Inserts document texts and transcripts of media into their messages.
 ///
@@ -20,20 +19,18 @@ use crate::settings::built_in;
 /// the assembler has placed them. Texts come from [`AttachmentPorts`](ctx_types::AttachmentPorts); without
 /// them, files stay unchanged.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct TranscriptionProcessor;
+pub(crate) struct TranscriptionProcessor;
 
 impl TypedProcessor for TranscriptionProcessor {
     type Prepared = TranscriptionSettings;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(
-            250,
-            "transcription-processor",
-            "Transcription and text extraction",
-            "Replaces attachments with document text and transcripts",
-        )
-        .with(|descriptor| descriptor.per_message = true)
-    }
+    describe!(
+        250,
+        "transcription-processor",
+        "Transcription and text extraction",
+        "Replaces attachments with document text and transcripts",
+        per_message
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> TranscriptionSettings {
         TranscriptionSettings::read(&mut input.settings, language(input.agent))
@@ -65,15 +62,11 @@ fn write_chat_files(cx: &mut PipelineContext<'_>) {
         let below: String = titles.flat_map(|title| ["\n\n".to_owned(), title]).collect();
         (!above.is_empty() || !below.is_empty()).then_some((above, below))
     };
-    let found: Vec<(usize, (String, String))> = cx
-        .draft
-        .messages()
-        .iter()
-        .enumerate()
-        .filter_map(|(at, message)| Some((at, texts(message)?)))
-        .collect();
-    for (at, texts) in found {
-        let mut texts = Some(texts);
+    for at in 0..cx.draft.messages().len() {
+        let mut texts = texts(&cx.draft.messages()[at]);
+        if texts.is_none() {
+            continue;
+        }
         let source = Source::new(SourceKind::File, Trust::File);
         let edits = |text: &str| {
             let end = Span::new(text.len(), text.len());
@@ -103,7 +96,7 @@ async fn resolve_files(
     is_wanted: impl Fn(&Message) -> bool,
 ) -> Result<(), ProcessorError> {
     let Some(settings) = cx.blackboard.get::<TranscriptionSettings>().cloned() else { return Ok(()) };
-    let policy = cx.config_of(AssetResolver::ID);
+    let policy = cx.config_of(ids::ASSET_RESOLVER);
     let policy = policy.map(|config| AttachmentPolicy::read(&mut SettingsReader::new(config)));
     let done = FileResolver::new(&cx.inputs, policy, Some(settings)).run(cx, is_wanted).await?;
     if done != FileCounts::default() {

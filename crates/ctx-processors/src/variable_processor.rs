@@ -1,9 +1,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use ctx_compress::mask::Language;
-use ctx_pipeline::{
-    Descriptor, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
-};
+use ctx_pipeline::{PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor};
 use ctx_types::{
     Change, ConfigField, Content, Diagnostic, Message, NodeEdit, Role, Session, SessionOp, SourceKind, Text,
     TextCache, Trust, count_of, phrase,
@@ -12,8 +10,8 @@ use serde_json::{Map, Value};
 
 use crate::append_only::remove_sent_texts;
 use crate::codes;
+use crate::internal::ids;
 use crate::rewrite::{Edit, rewrite};
-use crate::settings::built_in;
 use crate::transcription_processor::language;
 use crate::variables::{References, UnknownReference, VariableDefinitions, Variables};
 
@@ -39,11 +37,11 @@ const SNAPSHOT: &str = "sessionVariableSnapshot";
 /// All texts, including presets, show the values after the pending input. The session caches values: a turn
 /// reads only new messages.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct VariableProcessor;
+pub(crate) struct VariableProcessor;
 
 /// Variables of an agent.
 #[derive(Debug)]
-pub struct CompiledVariables {
+pub(crate) struct CompiledVariables {
     snapshots: bool,
     /// `None` without variables.
     definitions: Option<VariableDefinitions>,
@@ -51,17 +49,15 @@ pub struct CompiledVariables {
     memory: TextCache,
 }
 
-impl VariableProcessor {
-    /// Processor id.
-    pub const ID: &'static str = "variable-processor";
-}
-
 impl TypedProcessor for VariableProcessor {
     type Prepared = CompiledVariables;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(350, Self::ID, "Session variables", "Runs `<svar>` tags and replaces `$[name]` with values")
-    }
+    describe!(
+        350,
+        ids::VARIABLE_PROCESSOR,
+        "Session variables",
+        "Runs `<svar>` tags and replaces `$[name]` with values"
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledVariables {
         // Off by default: an edit of an old message makes the next turn read the whole branch.

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use ctx_macros::{Env, Template};
-use ctx_pipeline::{Descriptor, Inputs, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_pipeline::{Inputs, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_types::{
     Agent, Decision, Injection, LogLine, Outcome, Phrase, Role, Segment, Session, Source, Text, TextCache,
     phrase,
@@ -13,10 +13,10 @@ use ctx_worldbook::{
 use serde_json::json;
 
 use crate::codes;
+use crate::internal::ids;
 use crate::macro_values::{AgentMacros, MacroContext, MacroParts};
 use crate::regex_processor::ActiveRules;
 use crate::regex_rules::{RuleRun, Stage, Subject, Target};
-use crate::settings::built_in;
 use crate::worldbooks::{
     AnchorFormat, BookCache, CompiledBooks, MacroExpander, Outlets, Selection, Transcript, WorldbookOptions,
     describe_inactive, effect, entry_decisions, entry_source, injection, message_name, stored_state,
@@ -28,7 +28,7 @@ use crate::worldbooks::{
 /// stored with the newest message, as an effect that the host commits. Leaves [`WorldbookScan`] on the
 /// blackboard, and the texts of outlets for `{{outlet::name}}`.
 #[derive(Clone, Debug)]
-pub struct WorldbookProcessor(pub(crate) MacroParts);
+pub(crate) struct WorldbookProcessor(pub(crate) MacroParts);
 
 /// Scan of a run, on the blackboard.
 #[derive(Clone, Debug)]
@@ -71,14 +71,9 @@ impl WorldbookScan {
     }
 }
 
-impl WorldbookProcessor {
-    /// Processor id.
-    pub const ID: &'static str = "worldbook-processor";
-}
-
 /// Worldbooks and settings of an agent.
 #[derive(Debug)]
-pub struct CompiledWorldbooks {
+pub(crate) struct CompiledWorldbooks {
     book_cache: BookCache,
     macros: AgentMacros,
     options: WorldbookOptions,
@@ -94,14 +89,12 @@ const CONVERSATION: &str = "session";
 impl TypedProcessor for WorldbookProcessor {
     type Prepared = CompiledWorldbooks;
 
-    fn descriptor(&self) -> Descriptor {
-        built_in(
-            280,
-            Self::ID,
-            "Worldbook processor",
-            "Activates worldbook entries that the conversation mentions",
-        )
-    }
+    describe!(
+        280,
+        ids::WORLDBOOK_PROCESSOR,
+        "Worldbook processor",
+        "Activates worldbook entries that the conversation mentions"
+    );
 
     fn prepare(&self, input: &mut PrepareInput<'_>) -> CompiledWorldbooks {
         let options = WorldbookOptions::read(input);

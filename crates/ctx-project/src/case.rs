@@ -8,10 +8,9 @@ mod snapshot;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use ctx_engine::schema::Parameters;
-use ctx_engine::{
-    AssembleError, Compile, Engine, ImportError, Limits, MODEL_SETTINGS, Switches, USER_SETTINGS,
-};
+use ctx_engine::internal::Parameters;
+use ctx_engine::internal::{MODEL_SETTINGS, USER_SETTINGS};
+use ctx_engine::{AssembleError, Compile, Engine, ImportError, Limits, Switches};
 use ctx_preset_import::Document;
 use ctx_types::{Agent, Argument, Diagnostic, Divider, GenerationKind, Severity, TurnInput, nearest, phrase};
 use jiff::Timestamp;

@@ -13,8 +13,8 @@ mod trust;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use ctx_pipeline::canonical_id;
-use ctx_processors::WorldbookProcessor;
+use ctx_processors::internal::ids;
+use ctx_types::canonical_id;
 use ctx_types::{Diagnostic, Severity, phrase};
 use serde_json::Value;
 
@@ -316,7 +316,7 @@ impl Config {
         let settings = self.user_parameters.as_mut().and_then(|parameters| parameters.get_mut("processors"));
         for setting in settings.and_then(Value::as_array_mut).into_iter().flatten() {
             let id = setting.get("id").and_then(Value::as_str).map(canonical_id);
-            if id == Some(WorldbookProcessor::ID) {
+            if id == Some(ids::WORLDBOOK_PROCESSOR) {
                 setting.as_object_mut().map(|setting| setting.shift_remove("enabled"));
             }
         }

@@ -1,6 +1,6 @@
 //! What stages did to a message, for people.
 
-use ctx_engine::inspect::{Event, EventKind};
+use ctx_engine::internal::{Event, EventKind};
 use ctx_types::{Argument, Divider, Phrase, phrase};
 
 /// How many sources of a joined message are named.

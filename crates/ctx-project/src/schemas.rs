@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use ctx_engine::internal::file_schema;
+use ctx_engine::schema::FILE_SCHEMAS;
 pub use ctx_engine::schema::FileSchema;
-use ctx_engine::schema::{FILE_SCHEMAS, file_schema};
 use ctx_engine::{Engine, Limits};
 
 use crate::case::CaseFile;

@@ -1,7 +1,8 @@
 //! Names of processors that `case.yaml` switches on or off: whether there are such processors.
 
 use ctx_engine::Engine;
-use ctx_pipeline::{ProcessorSetting, SettingOrigin, SettingPlace, SettingsLayer};
+use ctx_pipeline::SettingOrigin;
+use ctx_pipeline::internal::{ProcessorSetting, SettingPlace, SettingsLayer};
 use ctx_types::{Diagnostic, Edit, Fix};
 
 use crate::named;

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use crate::error::{ProjectError, Result};
 use ctx_chat::assets::FolderAssets;
+use ctx_engine::internal::{MODEL_SETTINGS, USER_SETTINGS};
 use ctx_engine::{
-    AssembleError, Compile, CompiledAgent, Context, Encoded, Engine, MODEL_SETTINGS, Options, Ports, Request,
-    Template, USER_SETTINGS,
+    AssembleError, Compile, CompiledAgent, Context, Encoded, Engine, Options, Ports, Request, Template,
 };
-use ctx_pipeline::EffectiveSetting;
+use ctx_pipeline::internal::EffectiveSetting;
 use ctx_types::{
     Agent, AttachmentPorts, Content, Diagnostic, NearestName, PresetMessage, Role, Segment, Session,
     SourceKind, Span, Stopwatch, Text, TextCache, TurnInput, nearest, nearest_key, phrase,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ctx_processors::keep_worldbook_state;
+use ctx_processors::internal::keep_worldbook_state;
 use ctx_types::{Diagnostic, HistoryError, phrase};
 use ctx_worldbook::TimedState;
 use serde_json::Value;

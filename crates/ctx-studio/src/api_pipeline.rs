@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ctx_pipeline::{EffectiveSetting, SettingOrigin};
+use ctx_pipeline::SettingOrigin;
+use ctx_pipeline::internal::EffectiveSetting;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,6 +1,7 @@
 //! JSON types of conversations: the tree, the active branch, operations, and summaries.
 
-use ctx_pipeline::{ConfigValue, SettingOrigin};
+use ctx_pipeline::SettingOrigin;
+use ctx_pipeline::internal::ConfigValue;
 use ctx_types::ConfigField;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

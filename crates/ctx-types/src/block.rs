@@ -22,14 +22,6 @@ words! {
 /// The order of a reply's blocks, unless it is the default: reasoning, content, calls.
 ///
 /// Providers that tie reasoning to the next block require the model's order.
-///
-/// ```
-/// use ctx_types::{BlockKind, BlockOrder};
-///
-/// let order = BlockOrder::new([BlockKind::Call, BlockKind::Content]).expect("not the default order");
-/// assert_eq!(order.to_value(), serde_json::json!(["call", "content"]));
-/// assert_eq!(BlockOrder::new([BlockKind::Content, BlockKind::Call]), None);
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockOrder(Vec<BlockKind>);
 

@@ -3,15 +3,6 @@
 use serde_json::Value;
 
 /// API that a content part belongs to, by the part's type.
-///
-/// ```
-/// use ctx_types::PartOwner;
-/// use serde_json::json;
-///
-/// assert_eq!(PartOwner::of(&json!({ "type": "web_search_call", "id": "ws_1" })), PartOwner::Responses);
-/// assert_eq!(PartOwner::of(&json!({ "executableCode": { "code": "1" } })), PartOwner::Gemini);
-/// assert_eq!(PartOwner::of(&json!({ "type": "picture" })), PartOwner::Unknown);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PartOwner {

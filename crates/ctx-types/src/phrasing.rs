@@ -148,21 +148,9 @@ impl Serialize for Phrase {
     }
 }
 
-impl PartialEq<str> for Phrase {
-    fn eq(&self, other: &str) -> bool {
-        *self.to_string() == *other
-    }
-}
-
-impl PartialEq<&str> for Phrase {
-    fn eq(&self, other: &&str) -> bool {
-        self == *other
-    }
-}
-
-impl PartialEq<String> for Phrase {
-    fn eq(&self, other: &String) -> bool {
-        self == other.as_str()
+impl<T: AsRef<str> + ?Sized> PartialEq<T> for Phrase {
+    fn eq(&self, other: &T) -> bool {
+        *self.to_string() == *other.as_ref()
     }
 }
 
@@ -310,13 +298,6 @@ macro_rules! phrase {
 }
 
 /// Creates a phrase with a count: `1 message`, `2 messages`. Use a singular literal.
-///
-/// ```
-/// use ctx_types::count_of;
-///
-/// assert_eq!(count_of!(1, "message").to_string(), "1 message");
-/// assert_eq!(count_of!(2, "message").template(), "{count} messages");
-/// ```
 #[macro_export]
 macro_rules! count_of {
     ($count:expr, $thing:literal) => {
@@ -330,58 +311,37 @@ macro_rules! count_of {
 /// Returns whether template and arguments match; for [`phrase!`](crate::phrase!).
 #[doc(hidden)]
 pub const fn template_fits(template: &str, names: &[&str]) -> bool {
-    let bytes = template.as_bytes();
-    let mut is_used = [false; 16];
-    let mut at = 0;
-    while at < bytes.len() {
-        let brace = bytes[at];
-        at += 1;
-        if brace != b'{' && brace != b'}' {
-            continue;
-        }
-        if at < bytes.len() && bytes[at] == brace {
-            at += 1;
-            continue;
-        }
-        if brace == b'}' {
-            return false;
-        }
-        let start = at;
-        while at < bytes.len() && bytes[at] != b'}' {
-            at += 1;
-        }
-        let mut name = 0;
-        while name < names.len() && !is_at(bytes, start, at, names[name].as_bytes()) {
-            name += 1;
-        }
-        if name == names.len() || at == bytes.len() {
-            return false;
-        }
-        is_used[name] = true;
-        at += 1;
+    let (mut rest, mut used) = (template.as_bytes(), 0_u32);
+    while let [byte, after @ ..] = rest {
+        rest = match (byte, after) {
+            (b'{', [b'{', after @ ..]) | (b'}', [b'}', after @ ..]) => after,
+            (b'}', _) => return false,
+            (b'{', _) => {
+                let mut name = 0;
+                while name < names.len() && !starts_with_hole(after, names[name].as_bytes()) {
+                    name += 1;
+                }
+                if name == names.len() {
+                    return false;
+                }
+                used |= 1 << name;
+                after.split_at(names[name].len() + 1).1
+            }
+            _ => after,
+        };
     }
-    let mut name = 0;
-    while name < names.len() {
-        if !is_used[name] {
-            return false;
-        }
-        name += 1;
-    }
-    true
+    used.count_ones() as usize == names.len()
 }
 
-const fn is_at(bytes: &[u8], start: usize, end: usize, name: &[u8]) -> bool {
-    if end - start != name.len() {
-        return false;
-    }
-    let mut at = 0;
-    while at < name.len() {
-        if bytes[start + at] != name[at] {
+/// Returns whether a text starts with the name and a closing brace.
+const fn starts_with_hole(mut text: &[u8], mut name: &[u8]) -> bool {
+    while let ([byte, after @ ..], [letter, letters @ ..]) = (text, name) {
+        if *byte != *letter {
             return false;
         }
-        at += 1;
+        (text, name) = (after, letters);
     }
-    true
+    name.is_empty() && matches!(text, [b'}', ..])
 }
 
 fn serialize_as<S: Serializer>(

@@ -178,15 +178,7 @@ pub struct AttachmentPorts<'a> {
     pub transcriber: Option<&'a dyn Transcriber>,
 }
 
-impl fmt::Debug for AttachmentPorts<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AttachmentPorts")
-            .field("assets", &self.assets.is_some())
-            .field("documents", &self.documents.is_some())
-            .field("transcriber", &self.transcriber.is_some())
-            .finish()
-    }
-}
+crate::opaque!(AttachmentPorts<'_>);
 
 /// Computes embedding vectors of texts.
 pub trait Embedder: Send + Sync {

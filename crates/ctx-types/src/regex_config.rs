@@ -6,15 +6,6 @@ use crate::persist::data_type;
 
 data_type! {
     /// Regex rules of an agent, a user profile, or the settings: replacements in messages.
-    ///
-    /// ```
-    /// use ctx_types::{Persist, Reader, RegexConfig};
-    ///
-    /// let file = serde_json::json!({ "presets": [{ "rules": [{ "regex": "/a+/g", "replacement": "b" }] }] });
-    /// let config = RegexConfig::read(file.clone(), &mut Reader::new());
-    /// assert_eq!(config.presets[0].rules[0].regex.as_deref(), Some("/a+/g"));
-    /// assert_eq!(config.write(), file);
-    /// ```
     pub struct RegexConfig {
         /// Lists of rules, enabled or disabled together.
         presets: Vec<RegexPreset> => "presets",
@@ -83,14 +74,14 @@ data_type! {
 }
 
 impl RegexRule {
-    /// The values of `targetTexts`.
-    pub const TARGET_TEXTS: [&'static str; 2] = ["worldbook", "reasoning"];
+    #[cfg(feature = "schema")]
+    const TARGET_TEXTS: [&'static str; 2] = ["worldbook", "reasoning"];
 
-    /// The values of `replacementType`.
-    pub const REPLACEMENT_TYPES: [&'static str; 2] = ["regex", "script"];
+    #[cfg(feature = "schema")]
+    const REPLACEMENT_TYPES: [&'static str; 2] = ["regex", "script"];
 
-    /// The values of `substitutionMode`.
-    pub const SUBSTITUTION_MODES: [&'static str; 3] = ["NONE", "RAW", "ESCAPED"];
+    #[cfg(feature = "schema")]
+    const SUBSTITUTION_MODES: [&'static str; 3] = ["NONE", "RAW", "ESCAPED"];
 
     /// The values of `dialect`.
     pub const DIALECTS: [&'static str; 2] = ["aio", "sillytavern"];

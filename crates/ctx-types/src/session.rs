@@ -25,7 +25,9 @@ pub use edit::{Change, NodeEdit};
 pub use hidden::{DisplayNode, DisplayState, display_path, visible_path};
 pub use history::{History, HistoryEntry, HistoryError};
 pub use node::{Node, NodeMetadata, StoredToolCall};
-pub use op::{ActiveLeaf, FileNode, NodePatch, Patch, SessionError, SessionOp};
+#[doc(hidden)]
+pub use op::{ActiveLeaf, FileNode, NodePatch};
+pub use op::{Patch, SessionError, SessionOp};
 pub use sent_messages::{OmissionReason, OmittedMessages};
 pub use sent_record::{RecordEnd, SentFields, SentMessage, SentPrefix, SentRecord};
 

@@ -2,18 +2,6 @@ use crate::diagnostic::Span;
 use crate::source::{Segment, Source};
 
 /// A text with the source of each byte, for texts that are joined or edited.
-///
-/// ```
-/// use ctx_types::{Source, SourceKind, SourcedText, Trust};
-///
-/// let source = |kind| Source::new(kind, Trust::Preset);
-/// let mut text = SourcedText::default();
-/// text.push("Hello, ", source(SourceKind::Preset), Vec::new());
-/// text.push("Ada", source(SourceKind::Macro), vec![source(SourceKind::Preset)]);
-/// let mut end = SourcedText::default();
-/// end.copy("o, Ada", &text.segments, 4);
-/// assert_eq!(end.segments.iter().map(|part| part.span.len()).collect::<Vec<_>>(), [3, 3]);
-/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourcedText {
     /// The text.

@@ -1,14 +1,4 @@
 /// The random generator `SplitMix64` (Steele and others, 2014), deterministic on all machines.
-///
-/// ```
-/// use ctx_types::SplitMix64;
-///
-/// let (mut one, mut other) = (SplitMix64::new(7), SplitMix64::new(7));
-/// let drawn = one.fraction();
-/// assert!((0.0..1.0).contains(&drawn));
-/// assert_eq!(drawn, other.fraction());
-/// assert_ne!(one.fraction(), drawn);
-/// ```
 #[derive(Clone, Debug)]
 pub struct SplitMix64(u64);
 

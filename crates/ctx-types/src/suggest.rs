@@ -2,14 +2,6 @@
 ///
 /// At most 1/3 of the characters, at least one but not all, may be wrong. Ignores case. The first candidate
 /// wins ties. O(candidates × product of both lengths).
-///
-/// ```
-/// use ctx_types::closest;
-///
-/// assert_eq!(closest("chat_histroy", ["user_profile", "chat_history"]), Some("chat_history"));
-/// assert_eq!(closest("User_Profle", ["user_profile"]), Some("user_profile"));
-/// assert_eq!(closest("lore", ["chat_history"]), None);
-/// ```
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     nearest(name, candidates).map(|near| near.name)
 }
@@ -25,15 +17,6 @@ pub struct NearestName<'a> {
 }
 
 /// Like [`closest`], with the certainty of the match.
-///
-/// ```
-/// use ctx_types::{NearestName, nearest};
-///
-/// let near = nearest("chat_histroy", ["user_profile", "chat_history"]);
-/// assert_eq!(near, Some(NearestName { name: "chat_history", is_certain: true }));
-/// assert!(!nearest("lore1", ["lore2"]).unwrap().is_certain);
-/// assert!(!nearest("greating", ["greeting", "grating"]).unwrap().is_certain);
-/// ```
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<NearestName<'a>> {
     let length = name.chars().count();
     nearest_within(name, candidates, (length / 3).max(1).min(length.saturating_sub(1)))

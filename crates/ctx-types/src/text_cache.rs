@@ -1,6 +1,5 @@
 use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::hash::BuildHasher as _;
 use std::sync::{Mutex, PoisonError};
 
@@ -10,16 +9,6 @@ use crate::text::{EncodingId, Text};
 ///
 /// Never changes results. Cleared above [`TextCache::MAX_TEXTS`], [`TextCache::MAX_BYTES`], or
 /// [`TextCache::MAX_PARTS`].
-///
-/// ```
-/// use ctx_types::{Text, TextCache};
-///
-/// let memory = TextCache::default();
-/// let first = memory.share("written by a macro".into());
-/// let again: Text = "written by a macro".into();
-/// assert!(!again.is_shared_with(&first));
-/// assert!(memory.share(again).is_shared_with(&first));
-/// ```
 #[derive(Default)]
 pub struct TextCache(Mutex<CachedTexts>);
 
@@ -91,11 +80,7 @@ impl TextCache {
     }
 }
 
-impl fmt::Debug for TextCache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TextCache(…)")
-    }
-}
+crate::opaque!(TextCache);
 
 #[cfg(test)]
 mod tests {

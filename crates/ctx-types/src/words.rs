@@ -1,3 +1,16 @@
+/// Implements `Debug` with only the name of the type, for types whose contents are large or not printable.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! opaque {
+    ($($Type:ty),+) => {$(
+        impl std::fmt::Debug for $Type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(concat!(stringify!($Type), "(…)"))
+            }
+        }
+    )+};
+}
+
 /// Defines an enum whose values have names in files, settings, and reports.
 ///
 /// The items to define follow the name: `as_str` (required by `Display`), and optionally `parse`, `ALL`, and

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use ctx_engine::{Compile, Context, Engine, Format, Limits, Switches};
 use ctx_preset_import::{decode, detect};
-use ctx_processors::{MergeConsecutiveRoles, MergeSystemToHead, TokenLimiter};
+use ctx_processors::internal::ids;
 use ctx_tokens::{Counter, MAX_TOKENS, ModelFacts, message_cost};
 use ctx_types::{Diagnostic, Phrase, Text, TokenCounter as _, TurnInput, count_of, phrase};
 use serde_json::{Value, json};
@@ -193,8 +193,9 @@ fn conversation(language: Language, context: &Context, model: Option<&str>, all:
 
 /// Assembles a conversation without merging or dropping messages.
 fn as_sent(language: Language, file: InputFile, model: Model<'_>, sources: &mut Sources) -> Result<Context> {
-    let disable =
-        [TokenLimiter::ID, MergeSystemToHead::ID, MergeConsecutiveRoles::ID].map(str::to_owned).to_vec();
+    let disable = [ids::TOKEN_LIMITER, ids::MERGE_SYSTEM_TO_HEAD, ids::MERGE_CONSECUTIVE_ROLES]
+        .map(str::to_owned)
+        .to_vec();
     let with =
         Compile::default().with(|compile| compile.switches = Switches { disable, ..Switches::default() });
     let files = TurnFiles { session: Some(file), models: model.table, ..TurnFiles::default() };

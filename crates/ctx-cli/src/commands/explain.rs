@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use ctx_engine::Context;
-use ctx_engine::inspect::{MessageTrace, TracedMessage};
+use ctx_engine::internal::{MessageTrace, TracedMessage};
 use serde_json::json;
 
 use crate::args::ExplainArguments;

@@ -3,7 +3,8 @@
 use anyhow::Result;
 use ctx_engine::{Compile, Engine};
 use ctx_language::Language;
-use ctx_pipeline::{Descriptor, EffectiveSetting, SettingOrigin, SourcedValue};
+use ctx_pipeline::internal::{EffectiveSetting, SourcedValue};
+use ctx_pipeline::{Descriptor, SettingOrigin};
 use ctx_types::{Phrase, TurnInput, phrase};
 use serde_json::{Value, json};
 
@@ -117,7 +118,6 @@ fn to_json((descriptor, setting): (&Descriptor, &EffectiveSetting)) -> Value {
         "id": setting.id,
         "name": descriptor.name,
         "description": descriptor.description,
-        "icon": descriptor.icon,
         "isCore": descriptor.is_core,
         "perMessage": descriptor.per_message,
         "decidedBy": setting.decided_by,
@@ -128,6 +128,5 @@ fn to_json((descriptor, setting): (&Descriptor, &EffectiveSetting)) -> Value {
         "defaultPriority": descriptor.priority,
         "config": setting.config,
         "configFields": descriptor.config_fields,
-        "configComponent": descriptor.config_component,
     })
 }

@@ -1,7 +1,7 @@
 //! Bars of tokens, coloured by what wrote them.
 
 use ctx_engine::Context;
-use ctx_engine::inspect::MessageSegment;
+use ctx_engine::internal::MessageSegment;
 use ctx_language::Language;
 use ctx_types::{Phrase, SourceKind, phrase};
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use ctx_language::Language;
 
 use ctx_engine::Context;
-use ctx_engine::inspect::{CostPart, Event, MessageSegment, MessageTrace, SentMessage, Step, TracedMessage};
+use ctx_engine::internal::{CostPart, Event, MessageSegment, MessageTrace, SentMessage, Step, TracedMessage};
 use ctx_types::{Argument, Content, ContentPart, Divider, Message, Phrase, count_of, phrase, thousands};
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! The stages, and which messages each of them touched.
 
 use ctx_engine::Context;
-use ctx_engine::inspect::MessageTrace;
+use ctx_engine::internal::MessageTrace;
 use ctx_language::Language;
 use ctx_types::{Phrase, StageReport, count_of, phrase};
 use serde::Serialize;

@@ -7,7 +7,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use ctx_chat::{ClientError, StoreError, TurnFailure};
 use ctx_compress::mask::{NoRange, StaleMask, SummaryError, SummaryFailure};
 use ctx_compress::request::Overflow;
-use ctx_engine::inspect::UnknownMessage;
+use ctx_engine::internal::UnknownMessage;
 use ctx_engine::{AssembleError, ImportError};
 use ctx_language::Language;
 use ctx_processors::{Cause, Infeasible};

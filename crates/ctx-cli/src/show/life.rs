@@ -1,6 +1,6 @@
 //! The life of one message, for people.
 
-use ctx_engine::inspect::{CacheStatus, CostPart, Event, MessageSegment, SentMessage, Step, TracedMessage};
+use ctx_engine::internal::{CacheStatus, CostPart, Event, MessageSegment, SentMessage, Step, TracedMessage};
 use ctx_language::Language;
 use ctx_project::life;
 use ctx_types::{Argument, Decision, Divider, Phrase, Source, SourceKind, count_of, phrase};

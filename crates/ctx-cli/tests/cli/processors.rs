@@ -313,7 +313,6 @@ fn json_has_what_a_settings_page_shows() {
       "id": "merge-system-to-head",
       "name": "Merge system messages to head",
       "description": "Joins system messages into one and moves it to the front",
-      "icon": null,
       "isCore": false,
       "perMessage": false,
       "decidedBy": null,
@@ -370,8 +369,7 @@ fn json_has_what_a_settings_page_shows() {
           ],
           "isRequired": false
         }
-      ],
-      "configComponent": null
+      ]
     }
     "#);
 }

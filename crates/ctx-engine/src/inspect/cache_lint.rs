@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use ctx_macros::MacroUse;
-use ctx_processors::MergeSystemToHead;
+use ctx_processors::internal::ids;
 use ctx_tokens::estimate;
 use ctx_types::{ContentPart, Diagnostic, Role, Source, SourceKind, Span, Text, count_of, phrase};
 use ctx_worldbook::{Destination, Entry, Member};
@@ -95,7 +95,7 @@ impl<'c> SampleTexts<'c> {
 
 impl EntryText<'_> {
     fn changing_piece(&self, others: &[&EntryText<'_>], compiled: &CompiledAgent) -> Option<usize> {
-        let macros = compiled.macros();
+        let macros = &compiled.macros;
         let known = |name: &str| macros.registry.get(name, macros.dialect);
         let is_volatile = |name: &str| known(name).is_some_and(|known| known.volatile);
         let is_changing = |at: &usize| {
@@ -128,14 +128,14 @@ impl EntryText<'_> {
             let end = start + shown.len();
             return Some((text[start..end].to_owned(), Span::new(start, end)));
         }
-        let template = compiled.macros().parse(text);
+        let template = compiled.macros.parse(text);
         let uses: Vec<MacroUse<'_>> = template.macros().collect();
         let earlier = self.pieces[..at].iter().filter(|piece| piece.source == source).count();
         let mut same = uses.iter().filter(|used| source.kind == SourceKind::Macro && used.name == name);
         // A condition chooses other text of the entry.
         let found = same.clone().nth(earlier).or_else(|| same.next());
         let is_variable = |used: &&MacroUse<'_>| {
-            let macros = compiled.macros();
+            let macros = &compiled.macros;
             macros.registry.get(used.name, macros.dialect).is_none()
         };
         let found = found.or_else(|| uses.iter().find(|used| used.volatile));
@@ -150,7 +150,7 @@ fn preset_diagnostic(
     at: usize,
     below: u32,
 ) -> Option<Diagnostic> {
-    let index = entry.origin.index().filter(|index| !compiled.moving().contains(index))?;
+    let index = entry.origin.index().filter(|index| !compiled.moving.contains(index))?;
     let content = compiled.agent().preset_messages.get(index)?.content.as_ref()?;
     let (pointer, name, span) = match content {
         ctx_types::Content::Text(text) => {
@@ -187,7 +187,7 @@ fn is_merging(compiled: &CompiledAgent) -> bool {
     let mut settings = compiled.pipeline().settings().iter();
     settings.any(|setting| {
         let scope = setting.config.get("scope").and_then(Value::as_str);
-        &*setting.id == MergeSystemToHead::ID && setting.enabled.value && scope != Some("leading")
+        &*setting.id == ids::MERGE_SYSTEM_TO_HEAD && setting.enabled.value && scope != Some("leading")
     })
 }
 

@@ -61,22 +61,6 @@ impl TracedMessage {
 }
 
 /// Traces of all messages of one assembly.
-///
-/// ```
-/// use ctx_engine::{Compile, Engine, Ports};
-/// use ctx_engine::inspect::MessageTrace;
-/// use ctx_types::{Agent, Session, TurnInput};
-///
-/// let compiled = Engine::new().compile(&Agent::default(), &Compile::default());
-/// let (session, turn) = (Session::new("s1"), TurnInput::new("Hello"));
-/// let ports = Ports::default().with(|ports| ports.is_traced = true);
-/// let context = pollster::block_on(compiled.assemble_with(&session, &turn, ports))?;
-/// let traces = MessageTrace::read(&context, &session).unwrap();
-/// let traced = traces.find("0")?;
-/// assert_eq!((traced.subject.as_str(), traced.steps[0].stage.as_str()), ("input", "session-loader"));
-/// assert_eq!(traces.find("inptu").unwrap_err().near.as_deref(), Some("input"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 pub struct MessageTrace<'a> {
     context: &'a Context,

@@ -2,7 +2,8 @@
 
 use ctx_anchors::AnchorDefinition;
 use ctx_macros::Dialect;
-use ctx_pipeline::{Descriptor, MAX_PRIORITY};
+use ctx_pipeline::Descriptor;
+use ctx_pipeline::internal::MAX_PRIORITY;
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use async_trait::async_trait;
 use ctx_engine::{AssembleError, Compile, CompiledAgent, Context, Engine};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_processors::WindowSize;
+use ctx_processors::internal::WindowSize;
 use ctx_types::{
     Agent, LoadedWorldbook, Node, Outcome, Persist, Reader, Role, Session, TurnInput, Worldbook, is_partition,
 };

@@ -8,9 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ctx_engine::{Context, Engine, Ports, Request};
 use ctx_macros::Scope;
-use ctx_pipeline::{
-    Cancel, ContextProcessor, Descriptor, Draft, Inputs, PipelineContext, ProcessorError, Run,
-};
+use ctx_pipeline::internal::Run;
+use ctx_pipeline::{Cancel, ContextProcessor, Descriptor, Inputs, PipelineContext, ProcessorError};
 use ctx_tokens::{Budget, Counter, ModelFacts};
 use ctx_types::{Node, Role, SessionOp, Stopwatch};
 use generate::turn::turn;
@@ -120,7 +119,8 @@ ports.stopwatch = Some(&clock);
             deadline: None,
             stopwatch: None,
         };
-        let mut run = Run { draft: Draft::from_messages(context.messages.clone()), ..Run::default() };
+        let mut run = Run::default();
+        run.draft.set_messages(context.messages.clone());
         pollster::block_on(compiled.pipeline().run(&mut run, inputs, FORMATTERS)).unwrap();
         prop_assert_eq!(run.draft.messages(), &context.messages[..]);
         prop_assert_eq!(run.draft.decisions(), &[]);

@@ -45,12 +45,6 @@ impl Config {
         self.get(key).and_then(Value::as_f64).unwrap_or_default()
     }
 
-    /// Returns a number truncated to an integer; 0 by default.
-    #[expect(clippy::cast_possible_truncation, reason = "saturates")]
-    pub fn integer(&self, key: &str) -> i64 {
-        self.number(key) as i64
-    }
-
     /// Returns a number truncated to an integer; 0 if negative or missing.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     pub fn count(&self, key: &str) -> usize {

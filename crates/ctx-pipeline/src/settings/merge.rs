@@ -15,32 +15,33 @@ use crate::processor::Descriptor;
 use crate::registry::ProcessorRegistry;
 use crate::spelling::{canonical_id, group_members};
 
-/// An invalid value is a diagnostic; the built-in default applies.
-pub(crate) fn resolve(
-    registry: &ProcessorRegistry,
-    layers: &[SettingsLayer],
-) -> (Vec<EffectiveSetting>, Vec<Diagnostic>) {
-    let mut findings = Findings::default();
-    let entries = entries(registry, layers, &mut findings);
-    let settings = registry.descriptors().map(|descriptor| {
-        let entries = entries.get(&*descriptor.id).map_or(&[][..], Vec::as_slice);
-        let winner = entries.last().copied();
-        if let [.., overruled, winner] = entries {
-            findings.report_overruled(&descriptor.id, *winner, *overruled);
-        }
-        EffectiveSetting {
-            id: descriptor.id.clone(),
-            decided_by: winner.map(|winner| winner.origin),
-            overrules: entries.iter().rev().skip(1).map(|entry| entry.origin).collect(),
-            enabled: enabled(descriptor, winner),
-            priority: match winner.and_then(|winner| Some((winner.origin, winner.setting.priority?))) {
-                Some((origin, value)) => SourcedValue { value, origin },
-                None => SourcedValue::built_in(descriptor.priority),
-            },
-            config: config(descriptor, winner, &mut findings),
-        }
-    });
-    (settings.collect(), findings.finish())
+impl ProcessorRegistry {
+    /// Merges layers of settings, with the origin of each value, in order of registration. For an invalid value,
+    /// the built-in default applies, with a diagnostic. O(processors + settings).
+    #[doc(hidden)]
+    pub fn resolve(&self, layers: &[SettingsLayer]) -> (Vec<EffectiveSetting>, Vec<Diagnostic>) {
+        let mut findings = Findings::default();
+        let entries = entries(self, layers, &mut findings);
+        let settings = self.descriptors().map(|descriptor| {
+            let entries = entries.get(&*descriptor.id).map_or(&[][..], Vec::as_slice);
+            let winner = entries.last().copied();
+            if let [.., overruled, winner] = entries {
+                findings.report_overruled(&descriptor.id, *winner, *overruled);
+            }
+            EffectiveSetting {
+                id: descriptor.id.clone(),
+                decided_by: winner.map(|winner| winner.origin),
+                overrules: entries.iter().rev().skip(1).map(|entry| entry.origin).collect(),
+                enabled: enabled(descriptor, winner),
+                priority: match winner.and_then(|winner| Some((winner.origin, winner.setting.priority?))) {
+                    Some((origin, value)) => SourcedValue { value, origin },
+                    None => SourcedValue::built_in(descriptor.priority),
+                },
+                config: config(descriptor, winner, &mut findings),
+            }
+        });
+        (settings.collect(), findings.finish())
+    }
 }
 
 #[derive(Clone, Copy)]

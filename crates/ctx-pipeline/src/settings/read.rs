@@ -16,17 +16,11 @@ const PRIORITY: &str = "a whole number from -1000000000 to 1000000000";
 const KEYS: [&str; 4] = ["id", "enabled", "priority", "config"];
 
 impl SettingsLayer {
-    /// Reads the list of `parameters.processors`: `[{id, enabled, priority, config}]`, up to 20,000 entries.
-    ///
-    /// Reports invalid entries below `pointer` and skips them.
-    pub fn read(origin: SettingOrigin, list: &Value, pointer: &str) -> (Self, Vec<Diagnostic>) {
-        read_layer(origin, pointer, |reader| entries(list, reader, entry))
-    }
-
     /// Reads processor settings from the `parameters` of an agent, model or user, including AIO Hub's older
     /// spellings.
     ///
-    /// - `processors`: see [`read`](Self::read). Overrides the older spellings, with a diagnostic.
+    /// - `processors`: `[{id, enabled, priority, config}]`, up to 20,000 entries. Overrides the older spellings,
+    ///   with a diagnostic.
     /// - `contextPostProcessing.rules`: AIO Hub's formatter rules, `[{type, enabled, …}]` with settings in
     ///   the other keys, or ids to enable. Missing settings take the built-in default. An empty separator or
     ///   placeholder is used as is; AIO Hub treats it as not set.
@@ -38,29 +32,20 @@ impl SettingsLayer {
         parameters: &Value,
         pointer: &str,
     ) -> (Self, Vec<Diagnostic>) {
-        read_layer(origin, pointer, |reader| match object(parameters, reader) {
-            Some(parameters) => read_parameters(parameters, reader),
-            None => Vec::new(),
-        })
+        let mut reader = Reader::new();
+        let parameters = object(parameters, &mut reader);
+        let mut settings =
+            parameters.map_or(Vec::new(), |parameters| read_parameters(parameters, &mut reader));
+        let mut diagnostics = reader.finish();
+        for place in settings.iter_mut().filter_map(|setting| setting.place.as_mut()) {
+            place.entry = format!("{pointer}{}", place.entry).into();
+            place.config = format!("{pointer}{}", place.config).into();
+        }
+        for below in diagnostics.iter_mut().filter_map(|diagnostic| diagnostic.location.pointer.as_mut()) {
+            below.insert_str(0, pointer);
+        }
+        (Self { origin, settings }, diagnostics)
     }
-}
-
-fn read_layer(
-    origin: SettingOrigin,
-    pointer: &str,
-    read: impl FnOnce(&mut Reader) -> Vec<ProcessorSetting>,
-) -> (SettingsLayer, Vec<Diagnostic>) {
-    let mut reader = Reader::new();
-    let mut settings = read(&mut reader);
-    let mut diagnostics = reader.finish();
-    for place in settings.iter_mut().filter_map(|setting| setting.place.as_mut()) {
-        place.entry = format!("{pointer}{}", place.entry).into();
-        place.config = format!("{pointer}{}", place.config).into();
-    }
-    for below in diagnostics.iter_mut().filter_map(|diagnostic| diagnostic.location.pointer.as_mut()) {
-        below.insert_str(0, pointer);
-    }
-    (SettingsLayer { origin, settings }, diagnostics)
 }
 
 const PARAMETERS: [&str; 3] = ["processors", "contextPostProcessing", "contextManagement"];

@@ -27,7 +27,7 @@ pub(crate) const LOAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Settings of `transcription-processor`: files to send as text even if the target accepts them.
 #[derive(Clone, Debug)]
-pub struct TranscriptionSettings {
+pub(crate) struct TranscriptionSettings {
     is_always: bool,
     /// Files with at least this many later messages become text; 0: never.
     force_after: usize,

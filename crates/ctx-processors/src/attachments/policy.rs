@@ -5,7 +5,7 @@ use ctx_types::MediaKind;
 ///
 /// Earlier processors apply these settings of `asset-resolver` too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AttachmentPolicy {
+pub(crate) struct AttachmentPolicy {
     /// By kind, in the order of [`MediaKind::ALL`].
     fallbacks: [Fallback; 4],
     /// Maximum file size in bytes.

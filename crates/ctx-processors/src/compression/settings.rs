@@ -9,8 +9,7 @@ use crate::settings::ROLES;
 const WINDOWS: u64 = 4;
 
 settings! {
-    /// Settings of `request-compressor`.
-    pub CompressionSettings {
+    pub(crate) CompressionSettings {
         token_budget: u64 = tokens("tokenBudget", "Token budget", RequestConfig::default().token_budget)
             .with_description("Limited to the model's remaining tokens; 0: use them all"),
         trigger_threshold: f64 = ConfigField::share(

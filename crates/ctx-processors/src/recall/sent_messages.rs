@@ -3,8 +3,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use ctx_pipeline::{PipelineContext, SettingsReader};
 use ctx_types::Message;
 
+use crate::internal::ids;
 use crate::message_costs::MessageCosts;
-use crate::token_limiter::{LimiterSettings, TokenLimiter, Units};
+use crate::token_limiter::{LimiterSettings, Units};
 
 /// The messages that the limiter keeps, depending on the size of the recall message. Older ones are not read.
 pub(crate) struct SentMessages<'a> {
@@ -25,7 +26,7 @@ impl<'a> SentMessages<'a> {
         let sent = Self::within(cx, &units, available);
         let left = sent.left.first().copied().filter(|_| sent.left.len() <= units.len());
         let cut = left.and_then(|left| {
-            let settings = LimiterSettings::read(&mut SettingsReader::new(cx.config_of(TokenLimiter::ID)?));
+            let settings = LimiterSettings::read(&mut SettingsReader::new(cx.config_of(ids::TOKEN_LIMITER)?));
             Some(left - settings.cut_tokens(cx, left)?)
         });
         cut.map_or(sent, |cut| Self::within(cx, &units, available.map(|available| available - cut)))

@@ -30,7 +30,7 @@ impl Replace {
     /// Also returns the template, for its diagnostics.
     pub(super) fn read(text: &str, form: Form, dialect: Dialect, registry: &Registry) -> (Self, Template) {
         let replacement = form.replacement(text);
-        let macros = form.match_macro.map_or(Cow::Borrowed(text), |name| without_match(text, name));
+        let macros = form.match_macro().map_or(Cow::Borrowed(text), |name| without_match(text, name));
         let template = Template::parse(&Text::from(&*macros), dialect, registry);
         let macros = match replacement.as_literal() {
             _ if template.is_plain() => Macros::None,

@@ -47,6 +47,7 @@ impl ResultCache {
 
     pub(super) fn keep(&self, key: Key, result: CachedResult) {
         let changed = if result.rewritten.is_changed() { result.rewritten.text.len() } else { 0 };
+        let changed = changed + result.rewritten.size();
         let length = |rule: &ResolvedRule| {
             let pattern = rule.pattern.as_ref().map_or(0, |pattern| pattern.len());
             pattern + rule.trims.iter().map(|trim| trim.len()).sum::<usize>()

@@ -1,8 +1,7 @@
 use ctx_macros::Template;
-use ctx_regex::{Error, Flags, Match, Regex, Steps};
-use ctx_types::{Segment, Text};
+use ctx_regex::{Error, Flags, Regex, Steps};
+use ctx_types::{Segment, Source, SourceKind, SourcedText, Span, Text, segments_in, sources_in};
 
-use super::pieces::{self, Cursor, PieceOrigin, TextPiece};
 use super::replace::Expand;
 use super::rule::Rule;
 
@@ -11,27 +10,43 @@ use super::rule::Rule;
 pub struct RewrittenText {
     /// The text.
     pub text: Text,
-    /// Empty if no rule changed the text.
-    pub(super) pieces: Vec<TextPiece>,
-    pub(super) changed_by: Vec<usize>,
+    /// The rules that changed the text, in run order.
+    pub(super) changes: Vec<RuleChange>,
     /// Whether macros were expanded: another run may give another text.
     pub(super) is_volatile: bool,
 }
 
+/// The change of a text by a rule.
+#[derive(Clone, Debug)]
+pub(super) struct RuleChange {
+    rule: usize,
+    /// The text before the change.
+    text: Text,
+    matches: Vec<ReplacedMatch>,
+}
+
+#[derive(Clone, Debug)]
+struct ReplacedMatch {
+    span: Span,
+    text: String,
+}
+
+const MAX_VIA: usize = 16;
+
 impl RewrittenText {
     pub(super) fn unchanged(text: Text) -> Self {
-        Self { text, pieces: Vec::new(), changed_by: Vec::new(), is_volatile: false }
+        Self { text, changes: Vec::new(), is_volatile: false }
     }
 
     /// Returns whether a rule changed the text.
     pub fn is_changed(&self) -> bool {
-        !self.changed_by.is_empty()
+        !self.changes.is_empty()
     }
 
     /// Returns the positions in [`RuleSet::rules`](super::RuleSet::rules) of the rules that changed the text,
     /// in run order.
-    pub fn changed_by(&self) -> &[usize] {
-        &self.changed_by
+    pub fn changed_by(&self) -> impl Iterator<Item = usize> {
+        self.changes.iter().map(|change| change.rule)
     }
 
     /// Returns the segments of the changed text. `before` are the segments of the original, and `rules` is
@@ -40,11 +55,39 @@ impl RewrittenText {
     /// Unchanged bytes keep their source. Each replacement is one segment, via earlier rules and the replaced
     /// sources.
     pub fn segments(&self, rules: &super::RuleSet, before: &[Segment]) -> Vec<Segment> {
-        if !self.is_changed() {
-            return before.to_vec();
+        let mut segments = before.to_vec();
+        for RuleChange { rule, text, matches } in &self.changes {
+            let (mut new, mut from) = (SourcedText::default(), 0);
+            for ReplacedMatch { span, text: words } in matches {
+                new.copy(&text[from..span.start], &segments, from);
+                let (source, via) = sources(rules.rules()[*rule].source(), &segments, *span);
+                new.push(words, source, via);
+                from = span.end;
+            }
+            new.copy(&text[from..], &segments, from);
+            segments = new.segments;
         }
-        pieces::segments(&self.text, &self.pieces, rules.rules(), before)
+        segments
     }
+
+    /// Size of the changes in bytes.
+    pub(super) fn size(&self) -> usize {
+        let size = |change: &RuleChange| {
+            change.text.len() + change.matches.iter().map(|replaced| replaced.text.len()).sum::<usize>()
+        };
+        self.changes.iter().map(size).sum()
+    }
+}
+
+/// Returns the source of replaced text: earlier rules come first in its list of sources.
+fn sources(rule: &Source, segments: &[Segment], span: Span) -> (Source, Vec<Source>) {
+    let mut via = sources_in(segments, span);
+    via.sort_by_key(|source| source.kind != SourceKind::Rule);
+    via.truncate(MAX_VIA);
+    // A rule may copy words, so it cannot raise their trust.
+    let trusts = segments_in(segments, span).map(|part| part.source.trust);
+    let trust = trusts.max().map_or(rule.trust, |trust| trust.max(rule.trust));
+    (Source { trust, ..rule.clone() }, via)
 }
 
 pub(super) struct RuleApplication<'a> {
@@ -64,47 +107,36 @@ impl RuleApplication<'_> {
         expand: &mut Expand<'_>,
     ) -> Result<(), Error> {
         let text = before.text.clone();
-        let whole = [TextPiece { len: text.len(), from: PieceOrigin::Kept { start: 0 } }];
-        let is_first = before.pieces.is_empty() && before.changed_by.is_empty();
-        let cursor = Cursor::new(if is_first { &whole } else { &before.pieces });
-        let mut after =
-            OutputBuilder { text: &text, copied: 0, cursor, out: String::new(), pieces: Vec::new() };
-        let mut is_matched = false;
+        let (mut out, mut matches) = (String::new(), Vec::new());
+        let (mut copied, mut is_matched) = (0, false);
+        let mut expand = |template: &Template| expand(template, self.rule.source()).text;
         let count = if self.regex.flags().contains(Flags::GLOBAL) { usize::MAX } else { 1 };
         for found in self.regex.find_iter_within(&text, steps).take(count) {
+            let found = found?;
+            let range = found.range();
             is_matched = true;
-            self.replace(&found?, &mut after, expand);
-            self.check_length(after.out.len())?;
+            out.push_str(&text[copied..range.start]);
+            let start = out.len();
+            self.rule.replace.append(&found, self.trims, &mut expand, &mut out);
+            copied = range.end;
+            // A match replaced with the same text keeps its source.
+            if out[start..] != *found.as_str() {
+                let span = Span::new(range.start, range.end);
+                matches.push(ReplacedMatch { span, text: out[start..].to_owned() });
+            }
+            self.check_length(out.len())?;
         }
         if !is_matched {
             return Ok(());
         }
-        after.copy_to(text.len());
-        self.check_length(after.out.len())?;
-        before.is_volatile |= self.rule.replace().has_macros();
-        let OutputBuilder { out, pieces, .. } = after;
+        out.push_str(&text[copied..]);
+        self.check_length(out.len())?;
+        before.is_volatile |= self.rule.replace.has_macros();
         if out != *text {
-            before.changed_by.push(self.number);
-            before.pieces = pieces;
+            before.changes.push(RuleChange { rule: self.number, text, matches });
             before.text = Text::from(out);
         }
         Ok(())
-    }
-
-    fn replace(&self, found: &Match<'_>, after: &mut OutputBuilder<'_>, expand: &mut Expand<'_>) {
-        let range = found.range();
-        after.copy_to(range.start);
-        let over = after.cursor.take(range.len());
-        after.copied = range.end;
-        let start = after.out.len();
-        let mut expand = |template: &Template| expand(template, self.rule.source()).text;
-        self.rule.replace().append(found, self.trims, &mut expand, &mut after.out);
-        match after.out.len() - start {
-            0 => {}
-            // A match replaced with the same text keeps its source.
-            _ if after.out.get(start..) == Some(found.as_str()) => pieces::push_all(&mut after.pieces, over),
-            len => after.pieces.push(pieces::rule_piece(self.number, len, &over)),
-        }
     }
 
     fn check_length(&self, bytes: usize) -> Result<(), Error> {
@@ -113,21 +145,5 @@ impl RuleApplication<'_> {
         } else {
             Ok(())
         }
-    }
-}
-
-struct OutputBuilder<'t> {
-    text: &'t str,
-    copied: usize,
-    cursor: Cursor<'t>,
-    out: String,
-    pieces: Vec<TextPiece>,
-}
-
-impl OutputBuilder<'_> {
-    fn copy_to(&mut self, end: usize) {
-        self.out.push_str(self.text.get(self.copied..end).unwrap_or_default());
-        pieces::push_all(&mut self.pieces, self.cursor.take(end - self.copied));
-        self.copied = end;
     }
 }

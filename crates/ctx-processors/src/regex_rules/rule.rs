@@ -10,20 +10,21 @@ use ctx_types::{
 use super::find::{Find, PatternSyntax};
 use super::form::Form;
 use super::replace::Replace;
-use super::subject::{Scope, Subject, UnknownTarget};
+use super::subject::{Scope, Subject};
 use crate::codes;
 
 /// A compiled regex rule.
 #[derive(Clone, Debug)]
 pub struct Rule {
     source: Source,
-    scope: Scope,
-    find: Find,
-    syntax: PatternSyntax,
-    replace: Replace,
-    trims: Vec<Template>,
-    is_volatile: bool,
-    location: RuleLocation,
+    pub(super) scope: Scope,
+    pub(super) find: Find,
+    pub(super) syntax: PatternSyntax,
+    pub(super) replace: Replace,
+    pub(super) trims: Vec<Template>,
+    /// Whether a macro of the rule changes between turns.
+    pub(super) is_volatile: bool,
+    pub(super) location: RuleLocation,
 }
 
 #[derive(Clone, Debug)]
@@ -66,12 +67,11 @@ impl Rule {
         }
         let syntax = PatternSyntax { form, flags: rule.flags.clone().filter(|flags| !flags.is_empty()) };
         let find = find(rule, &syntax, with, &mut report)?;
-        let (scope, unknown) = Scope::read(rule);
-        for UnknownTarget { field, at, name } in unknown {
-            let mut finding = unknown_value("target", &name, &TARGETS);
+        let scope = Scope::read(rule, &mut |field, at, name| {
+            let mut finding = unknown_value("target", name, &TARGETS);
             finding.fix = finding.fix.map(|fix| Box::new(fix.below(&format!("/{at}"))));
-            report(&format!("/{field}"), finding);
-        }
+            report(field, finding);
+        });
         let replacement = rule.replacement.as_deref().unwrap_or_default();
         let (replace, template) = Replace::read(replacement, form, with.dialect, with.registry);
         for finding in template.diagnostics() {
@@ -100,35 +100,6 @@ impl Rule {
     /// Returns whether the rule runs on a text.
     pub fn applies_to(&self, subject: Subject) -> bool {
         self.scope.applies_to(subject)
-    }
-
-    /// Returns whether a macro of the rule changes between turns.
-    pub(super) const fn is_volatile(&self) -> bool {
-        self.is_volatile
-    }
-
-    pub(super) fn settled_depth(&self) -> usize {
-        self.scope.settled_depth()
-    }
-
-    pub(super) fn find(&self) -> &Find {
-        &self.find
-    }
-
-    pub(super) fn syntax(&self) -> &PatternSyntax {
-        &self.syntax
-    }
-
-    pub(super) fn replace(&self) -> &Replace {
-        &self.replace
-    }
-
-    pub(super) fn trims(&self) -> &[Template] {
-        &self.trims
-    }
-
-    pub(super) fn place(&self) -> &RuleLocation {
-        &self.location
     }
 }
 

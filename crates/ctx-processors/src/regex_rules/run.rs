@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::Arc;
 
 use ctx_regex::{Error, Regex, Steps};
@@ -128,15 +127,15 @@ impl<'a> RuleRun<'a> {
             RuleState::Skipped => return None,
             RuleState::Unused => {}
         }
-        let (pattern, regex) = match rule.find() {
+        let (pattern, regex) = match &rule.find {
             Find::Fixed(regex) => (None, Ok((**regex).clone())),
             Find::Macros { template, escaped } => {
                 let pattern = expanded(&(self.expand)(template, rule.source()), *escaped);
-                let regex = rule.syntax().compile(&pattern);
+                let regex = rule.syntax.compile(&pattern);
                 (Some(Text::from(pattern)), regex)
             }
         };
-        let trims = rule.trims().iter().map(|trim| (self.expand)(trim, rule.source()).text).collect();
+        let trims = rule.trims.iter().map(|trim| (self.expand)(trim, rule.source()).text).collect();
         let resolved = ResolvedRule { number, pattern, trims };
         match regex {
             Ok(regex) => {
@@ -145,7 +144,7 @@ impl<'a> RuleRun<'a> {
             }
             Err(error) => {
                 let finding = bad_pattern(&resolved.pattern.unwrap_or_default(), &error);
-                self.findings.push(rule.place().finding("/regex", finding));
+                self.findings.push(rule.location.finding("/regex", finding));
                 self.states[number] = RuleState::Skipped;
                 None
             }
@@ -195,7 +194,7 @@ impl<'a> RuleRun<'a> {
         );
         let finding = Diagnostic::warning(codes::RULE_GAVE_UP, message)
             .with_help(phrase!("simplify nested quantifiers; the rule is skipped for the remaining texts"));
-        self.findings.push(rule.place().finding("/regex", finding));
+        self.findings.push(rule.location.finding("/regex", finding));
     }
 
     fn report_spent(&mut self, rule: &Rule) {
@@ -205,14 +204,8 @@ impl<'a> RuleRun<'a> {
         let message = phrase!("the regex rules exceed {steps} in total, at the rule `{title}`", steps, title);
         let help = phrase!("raise `steps` of `regex-processor`; the remaining texts are unchanged");
         let finding = Diagnostic::warning(codes::RULES_SPENT, message).with_help(help);
-        self.findings.push(rule.place().finding("/regex", finding));
+        self.findings.push(rule.location.finding("/regex", finding));
     }
 }
 
-impl fmt::Debug for RuleRun<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { limits, steps, findings, .. } = self;
-        let run = &mut f.debug_struct("RuleRun");
-        run.field("limits", limits).field("steps", steps).field("findings", findings).finish_non_exhaustive()
-    }
-}
+ctx_types::opaque!(RuleRun<'_>);

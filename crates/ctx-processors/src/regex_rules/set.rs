@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::Arc;
 
 use ctx_macros::{Dialect, Registry};
@@ -72,12 +71,12 @@ impl RuleSet {
     ///
     /// 0 if no rule has a depth range.
     pub fn settled_depth(&self) -> usize {
-        self.rules.iter().map(Rule::settled_depth).max().unwrap_or(0)
+        self.rules.iter().map(|rule| rule.scope.settled_depth()).max().unwrap_or(0)
     }
 
     /// Returns whether a rule may write another text in each turn.
     pub fn is_volatile(&self, rule: &Source) -> bool {
-        self.rules.iter().any(|other| other.source() == rule && other.is_volatile())
+        self.rules.iter().any(|other| other.source() == rule && other.is_volatile)
     }
 
     /// Returns whether any rule runs on a text.
@@ -86,11 +85,7 @@ impl RuleSet {
     }
 }
 
-impl fmt::Debug for RuleSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RuleSet").field("rules", &self.rules).finish_non_exhaustive()
-    }
-}
+ctx_types::opaque!(RuleSet);
 
 /// AIO Hub's default.
 const DEFAULT_PRIORITY: f64 = 100.0;

@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use ctx_types::{RegexRule, Role};
 
 /// Reason for which rules run on a text.
@@ -47,15 +45,9 @@ pub(super) struct Scope {
 
 const DEFAULT_ROLES: [Role; 3] = [Role::System, Role::User, Role::Assistant];
 
-pub(super) struct UnknownTarget {
-    pub(super) field: &'static str,
-    pub(super) at: usize,
-    pub(super) name: Arc<str>,
-}
-
 impl Scope {
-    pub(super) fn read(rule: &RegexRule) -> (Self, Vec<UnknownTarget>) {
-        let mut unknown = Vec::new();
+    /// `unknown` gets the field, the position, and the name of each unknown target.
+    pub(super) fn read(rule: &RegexRule, unknown: &mut dyn FnMut(&str, usize, &str)) -> Self {
         let mut targets = 0;
         if rule.target_roles.is_empty() && rule.kept.get("targetRoles").is_none() {
             targets = DEFAULT_ROLES.into_iter().fold(0, |bits, role| bits | Target::Message(role).bit());
@@ -63,24 +55,23 @@ impl Scope {
         for (at, role) in rule.target_roles.iter().enumerate() {
             match Role::parse(role) {
                 Some(role) => targets |= Target::Message(role).bit(),
-                None => unknown.push(UnknownTarget { field: "targetRoles", at, name: role.clone() }),
+                None => unknown("/targetRoles", at, role),
             }
         }
         for (at, text) in rule.target_texts.iter().enumerate() {
             match &**text {
                 "worldbook" => targets |= Target::Worldbook.bit(),
                 "reasoning" => targets |= Target::Reasoning.bit(),
-                _ => unknown.push(UnknownTarget { field: "targetTexts", at, name: text.clone() }),
+                _ => unknown("/targetTexts", at, text),
             }
         }
         let depths = rule.depth_range.as_ref();
-        let scope = Self {
+        Self {
             stages: stages(rule),
             targets,
             min: depths.and_then(|depths| depths.min).unwrap_or(0),
             max: depths.and_then(|depths| depths.max).unwrap_or(i64::MAX),
-        };
-        (scope, unknown)
+        }
     }
 
     pub(super) fn settled_depth(self) -> usize {

@@ -20,18 +20,6 @@ const MAX_BYTES: usize = 1 << 20;
 const MAX_FINDINGS: usize = 16;
 
 /// Session variables at a point of the conversation. A clone is O(1).
-///
-/// ```
-/// use ctx_processors::{VariableDefinitions, Variables};
-/// use ctx_types::{Node, Role, Session};
-///
-/// let config = serde_json::json!({ "enabled": true, "definitions": [{ "key": "hp", "initialValue": 10, "min": 0 }] });
-/// let definitions = VariableDefinitions::read(&config, &mut |_| ()).unwrap_or_default();
-/// let hit = Node::new(Role::Assistant, "It bites. <svar name=\"hp\" op=\"-\" value=\"3\"/>").with_id("n1");
-/// let (session, _) = Session::linear("s1", [hit]);
-/// let variables = Variables::from_session(&session, &definitions);
-/// assert_eq!(variables.get("hp").map(|value| value.to_text().into_owned()).as_deref(), Some("7"));
-/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variables {
     state: Arc<State>,

@@ -5,14 +5,6 @@ use ctx_macros::number;
 use serde_json::Value;
 
 /// Value of a session variable.
-///
-/// ```
-/// use ctx_processors::VariableValue;
-///
-/// assert_eq!(VariableValue::parse(" 007 "), VariableValue::Number(7.0));
-/// assert_eq!(VariableValue::parse("calm").to_text(), "calm");
-/// assert_eq!(VariableValue::parse("[1, 2]").to_text(), "[1,2]");
-/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum VariableValue {
     /// A finite number.

@@ -6,17 +6,10 @@ use super::macro_expander::entry_source;
 /// Returns `None` for an entry of an outlet.
 pub(crate) fn injection(member: &Member, text: Text, written: Vec<Segment>) -> Option<Injection> {
     let entry = &member.entry;
-    Some(Injection {
-        rank: Rank::Worldbook,
-        lane: 0,
-        placement: placement(&entry.destination, entry.order)?,
-        role: entry.role.unwrap_or(Role::System),
-        text,
-        written,
-        source: entry_source(member),
-        name: None,
-        attachments: Vec::new(),
-    })
+    let placement = placement(&entry.destination, entry.order)?;
+    let role = entry.role.unwrap_or(Role::System);
+    let injection = Injection::plugin(text, placement, entry_source(member));
+    Some(Injection { rank: Rank::Worldbook, role, written, ..injection })
 }
 
 fn placement(destination: &Destination, order: Order) -> Option<Placement> {

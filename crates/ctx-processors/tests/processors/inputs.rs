@@ -1,4 +1,8 @@
-use ctx_pipeline::{Cancel, Inputs, Pipeline, Run};
+use ctx_anchors::AnchorRegistry;
+use ctx_pipeline::internal::{Pipeline, Run};
+use ctx_pipeline::{Cancel, Inputs, ProcessorRegistry};
+use ctx_processors::MacroParts;
+use ctx_processors::internal::built_in_processors;
 use ctx_tokens::{Budget, Counter, ModelFacts};
 use ctx_types::{Agent, AttachmentPorts, Session, TurnInput, UserProfile};
 
@@ -26,4 +30,15 @@ pub(crate) fn execute(
         stopwatch: None,
     };
     pollster::block_on(pipeline.run(run, inputs, ..)).unwrap();
+}
+
+/// Registers only the built-in processors with these ids.
+pub(crate) fn registry(ids: &[&str]) -> ProcessorRegistry {
+    let mut registry = ProcessorRegistry::default();
+    for processor in built_in_processors(AnchorRegistry::system(), MacroParts::default()) {
+        if ids.contains(&&*processor.descriptor().id) {
+            registry.register(processor).unwrap();
+        }
+    }
+    registry
 }

@@ -1,4 +1,4 @@
-//! Tests of the built-in processors and of plug-ins.
+//! Tests of the built-in processors.
 #![expect(
     clippy::indexing_slicing,
     clippy::needless_pass_by_value,
@@ -10,6 +10,5 @@
 mod formatters;
 mod inputs;
 mod limiter;
-mod plugins;
 mod rules;
 mod variables;

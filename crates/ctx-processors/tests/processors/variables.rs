@@ -1,4 +1,4 @@
-use ctx_processors::{VariableDefinitions, Variables};
+use ctx_processors::internal::{VariableDefinitions, Variables};
 use ctx_types::{Content, Node, NodeEdit, NodeId, Persist, Reader, Role, Session, SessionOp};
 use proptest::prelude::*;
 use serde_json::json;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use ctx_compress::mask::{MaskConfig, MaskLayer, MaskLevel};
-use ctx_engine::{Compile, Engine, USER_SETTINGS};
+use ctx_engine::internal::USER_SETTINGS;
+use ctx_engine::{Compile, Engine};
 use ctx_types::{Agent, Diagnostic};
 use serde_json::Value;
 

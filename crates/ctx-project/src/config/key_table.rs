@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use ctx_compress::mask::MaskConfig;
-use ctx_pipeline::ProcessorSetting;
+use ctx_pipeline::internal::ProcessorSetting;
 use ctx_types::ConfigField;
 use ctx_wire::Dialect;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ctx_language::{Explanation, Language, Reproduction};
 use ctx_macros::{Definition, Dialect as MacroDialect};
-use ctx_processors::macro_dialect;
+use ctx_processors::internal::macro_dialect;
 use ctx_project::endpoint::EndpointConfig;
 use ctx_project::files;
 use ctx_project::inputs::AgentFile;

@@ -1,7 +1,8 @@
 //! The settings of processors: what holds, and in which files it can be said.
 
 use ctx_language::Language;
-use ctx_pipeline::{ProcessorSetting, SettingOrigin, SettingsLayer};
+use ctx_pipeline::SettingOrigin;
+use ctx_pipeline::internal::{ProcessorSetting, SettingsLayer};
 use ctx_project::{Sources, Turn};
 use ctx_types::{Diagnostic, phrase};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ctx_language::Language;
-use ctx_processors::worldbook_state;
+use ctx_processors::internal::worldbook_state;
 use ctx_project::scan::{self, ObservedScan, Probe, SeenEntry};
 use ctx_project::{Sources, Turn};
 use ctx_types::{Diagnostic, excerpt, phrase};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_engine::inspect::MessageTrace;
+use ctx_engine::internal::MessageTrace;
 use ctx_language::Language;
 use ctx_project::life;
 use ctx_types::{Segment, phrase};

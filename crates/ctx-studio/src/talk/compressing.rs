@@ -1,7 +1,8 @@
 //! Compression of conversations: what would be hidden, and hiding it behind a summary.
 
 use ctx_compress::mask::{MaskConfig, MaskLevel, MaskSettings, MaskTotals, MaskTrigger};
-use ctx_pipeline::{ConfigValue, SettingOrigin, SourcedValue};
+use ctx_pipeline::SettingOrigin;
+use ctx_pipeline::internal::{ConfigValue, SourcedValue};
 use ctx_project::chat::now;
 use ctx_project::compress::{MaskChoice, MaskOutcome, MaskPlanned, Masking, SummaryWriter, settings_of};
 use ctx_project::counting::TokenCounting;

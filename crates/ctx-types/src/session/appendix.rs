@@ -16,21 +16,6 @@ const MAX_SEARCHED: usize = 256;
 ///
 /// As metadata, they survive editing and joining. [`Node::to_message`] appends those that the summary text
 /// does not contain.
-///
-/// ```
-/// use ctx_types::{AppendedFact, Node, NodeMetadata, Role, SummaryAppendix};
-///
-/// let fact = AppendedFact { text: "Never call before 9:00.".into(), from: "n1".into() };
-/// let appendix = SummaryAppendix { heading: "Also said:".into(), facts: vec![fact], is_sent: true };
-/// let mut metadata = NodeMetadata { is_compression_node: Some(true), ..NodeMetadata::default() };
-/// appendix.write(&mut metadata);
-/// let mut summary = Node::new(Role::System, "They talk about telephones.");
-/// summary.metadata = Some(Box::new(metadata));
-///
-/// let text = summary.to_message(&"s1".into()).text().into_owned();
-/// assert_eq!(text, "They talk about telephones.\n\nAlso said:\n- Never call before 9:00.");
-/// assert_eq!(SummaryAppendix::from_node(&summary), Some(appendix));
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryAppendix {
     /// The heading.

@@ -9,13 +9,6 @@ use crate::message::Role;
 use crate::session::{Node, NodeMetadata, StoredToolCall};
 
 /// A change of a node's fields. Missing fields stay unchanged.
-///
-/// ```
-/// use ctx_types::{Change, Content, NodeEdit};
-///
-/// let edit = NodeEdit { content: Change::Set(Content::Text("hello".into())), ..NodeEdit::default() };
-/// assert_eq!(serde_json::json!(edit), serde_json::json!({ "content": "hello" }));
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeEdit {

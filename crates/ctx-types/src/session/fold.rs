@@ -1,6 +1,5 @@
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::session::nodes::Slot;
@@ -35,23 +34,6 @@ impl Session {
     ///
     /// Includes disabled and hidden messages. `step` must be a pure function of state, node, and `key`, which
     /// represents all other inputs. A later call after an append folds only new nodes.
-    ///
-    /// ```
-    /// use ctx_types::{Node, Role, Session, SessionOp};
-    ///
-    /// let count = |session: &Session| *session.fold_path(0, || 0, |sum, _, node| {
-    ///     *sum += node.content.as_ref().map_or(0, |content| content.len());
-    /// });
-    /// let mut session = Session::new("s1");
-    /// for (parent, id) in [(session.root_id().clone(), "n1"), ("n1".into(), "n2")] {
-    ///     let node = Box::new(Node::new(Role::User, "abc").with_id(id));
-    ///     session.apply(&SessionOp::Append { parent, node })?;
-    /// }
-    /// assert_eq!(count(&session), 6);
-    /// session.apply(&SessionOp::Remove { id: "n2".into() })?;
-    /// assert_eq!(count(&session), 3);
-    /// # Ok::<(), ctx_types::SessionError>(())
-    /// ```
     pub fn fold_path<T: Any + Clone + Send + Sync>(
         &self,
         key: u64,
@@ -129,11 +111,7 @@ impl Clone for Folds {
     }
 }
 
-impl fmt::Debug for Folds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Folds(…)")
-    }
-}
+crate::opaque!(Folds);
 
 #[cfg(test)]
 mod tests {

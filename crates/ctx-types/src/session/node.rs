@@ -47,13 +47,6 @@ data_type! {
 
 impl Node {
     /// Creates a complete message without id and links.
-    ///
-    /// ```
-    /// use ctx_types::{Node, Role};
-    ///
-    /// let node = Node::new(Role::User, "hello").with_id("n1");
-    /// assert_eq!(serde_json::json!(node)["content"], "hello");
-    /// ```
     pub fn new(role: Role, text: impl Into<Text>) -> Self {
         Self {
             content: Some(Content::Text(text.into())),

@@ -58,7 +58,7 @@ pub(crate) fn run(language: Language, arguments: &WorldbookScanArguments) -> Res
     let Some(seen) = seen else {
         return nothing(language, &turn, arguments.json, (state.as_ref(), &found), &sources);
     };
-    let effects = ctx_processors::keep_worldbook_state(turn.session_mut(), &seen.scan.scan.state);
+    let effects = ctx_processors::internal::keep_worldbook_state(turn.session_mut(), &seen.scan.scan.state);
     let at = turn.input.at_millis.unwrap_or_default();
     let written = to.write(&seen.scan.scan.state, at, &sources.files_read)?;
     let scanned = Scanned { turn: &turn, seen: &seen, effects, written, found, all: arguments.all };

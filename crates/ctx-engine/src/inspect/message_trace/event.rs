@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use ctx_types::{Message, Phrase, Role, Source, SourceKind};
+use ctx_types::{Message, Phrase, Role, Source, SourceKind, words};
 use serde::Serialize;
 
 use crate::inspect::message_trace::links::Links;
@@ -43,39 +43,26 @@ pub struct Event {
     pub after: Option<String>,
 }
 
-/// The kind of change of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum EventKind {
-    /// Created, or loaded from the conversation.
-    Made,
-    /// Passed to the assembler; not placed yet.
-    HandedOver,
-    /// Placed by the assembler.
-    Placed,
-    /// Merged with other messages.
-    Joined,
-    /// Changed in text, role, or another field.
-    Changed,
-    /// Moved to another position.
-    Moved,
-    /// Removed.
-    Gone,
-}
-
-impl EventKind {
-    /// Returns the name used in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Made => "made",
-            Self::HandedOver => "handed_over",
-            Self::Placed => "placed",
-            Self::Joined => "joined",
-            Self::Changed => "changed",
-            Self::Moved => "moved",
-            Self::Gone => "gone",
-        }
+words! {
+    /// The kind of change of a message.
+    #[derive(Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "snake_case")]
+    pub enum EventKind: [as_str] {
+        /// Created, or loaded from the conversation.
+        Made = "made",
+        /// Passed to the assembler; not placed yet.
+        HandedOver = "handed_over",
+        /// Placed by the assembler.
+        Placed = "placed",
+        /// Merged with other messages.
+        Joined = "joined",
+        /// Changed in text, role, or another field.
+        Changed = "changed",
+        /// Moved to another position.
+        Moved = "moved",
+        /// Removed.
+        Gone = "gone",
     }
 }
 
@@ -95,7 +82,11 @@ pub(crate) fn stage_events(
     events.extend(gone.filter_map(|at| {
         let message = old.get(*at)?;
         let text = Some(message.text().into_owned());
-        Some(Event { from: vec![*at], before: text, ..Event::new(EventKind::Gone, message) })
+        Some(Event {
+            from: vec![*at],
+            before: text,
+            ..Event::new(EventKind::Gone, &message.source, message.role)
+        })
     }));
     events
 }
@@ -114,7 +105,7 @@ fn message_event(
         from: links.parents(at).to_vec(),
         to: Some(at),
         is_moved,
-        ..Event::new(kind, message)
+        ..Event::new(kind, &message.source, message.role)
     };
     let text = || Some(message.text().into_owned());
     match parents.as_slice() {
@@ -151,17 +142,9 @@ fn handover_events(stage: TracedStage<'_>, sources: &BTreeSet<String>) -> Vec<Ev
             && !known.iter().any(|earlier| earlier.source == injection.source)
     });
     let event = |injection: &ctx_types::Injection| Event {
-        kind: EventKind::HandedOver,
-        source: injection.source.clone(),
-        role: injection.role,
-        from: Vec::new(),
-        to: None,
         placement: Some(injection.placement.phrase()),
-        is_moved: false,
-        changes: Vec::new(),
-        joined: Vec::new(),
-        before: None,
         after: Some(injection.text.as_str().to_owned()),
+        ..Event::new(EventKind::HandedOver, &injection.source, injection.role)
     };
     new.map(event).collect()
 }
@@ -184,11 +167,11 @@ fn changes(old: &Message, new: &Message) -> Vec<&'static str> {
 }
 
 impl Event {
-    fn new(kind: EventKind, message: &Message) -> Self {
+    fn new(kind: EventKind, source: &Source, role: Role) -> Self {
         Self {
             kind,
-            source: message.source.clone(),
-            role: message.role,
+            source: source.clone(),
+            role,
             from: Vec::new(),
             to: None,
             placement: None,

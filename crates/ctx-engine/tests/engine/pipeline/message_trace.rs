@@ -1,4 +1,4 @@
-use ctx_engine::inspect::{EventKind, MessageTrace, TracedMessage};
+use ctx_engine::internal::{EventKind, MessageTrace, TracedMessage};
 use ctx_engine::{Context, Ports};
 use ctx_types::Session;
 use serde_json::json;
@@ -15,7 +15,7 @@ fn assemble_traced(case: &Case) -> (Context, Session) {
 
 fn events(traced: &TracedMessage) -> Vec<String> {
     let steps = traced.steps.iter().flat_map(|step| step.events.iter().map(move |event| (step, event)));
-    let event = |(step, event): (&ctx_engine::inspect::Step, &ctx_engine::inspect::Event)| {
+    let event = |(step, event): (&ctx_engine::internal::Step, &ctx_engine::internal::Event)| {
         format!("{} {} {:?} {:?}", step.stage, event.kind.as_str(), event.from, event.to)
     };
     steps.map(event).collect()

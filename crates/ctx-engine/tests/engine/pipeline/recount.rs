@@ -136,9 +136,10 @@ fn names_plugin_in_budget_error() {
 
 #[test]
 fn starts_each_repetition_from_saved_run() {
+    struct Seen;
     let marks = plugin("marks", 395, |cx| {
-        let seen = cx.blackboard.json("marks", "seen").is_some();
-        cx.blackboard.set_json("marks", "seen", json!(true));
+        let seen = cx.blackboard.get::<Seen>().is_some();
+        cx.blackboard.insert(Seen);
         cx.log(phrase!("seen {seen}", seen = seen.to_string()));
         cx.draft.effect(SessionOp::Toggle { id: "n1".into(), enabled: false });
     });

@@ -51,8 +51,8 @@ fn loads_everything_if_it_fits() {
 #[test]
 fn starts_each_attempt_with_empty_blackboard() {
     let counts = plugin("counts", 395, |cx| {
-        let seen = cx.blackboard.json("counts", "runs").and_then(serde_json::Value::as_u64).unwrap_or(0);
-        cx.blackboard.set_json("counts", "runs", json!(seen + 1));
+        let seen = cx.blackboard.get::<u64>().copied().unwrap_or(0);
+        cx.blackboard.insert(seen + 1);
         cx.log(phrase!("run {seen}", seen));
     });
     let context = Case::talk(400, 500).with(shrinks(200)).with(counts).context();

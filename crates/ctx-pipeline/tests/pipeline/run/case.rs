@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use ctx_pipeline::internal::{CompileContext, Pipeline, Run};
 use ctx_pipeline::{
-    Cancel, Config, ContextProcessor, Descriptor, Draft, Inputs, Pipeline, PipelineContext, PrepareContext,
-    PreparedData, ProcessorError, ProcessorRegistry, Run, RunError, async_trait,
+    Cancel, Config, ContextProcessor, Descriptor, Inputs, PipelineContext, PrepareContext, PreparedData,
+    ProcessorError, ProcessorRegistry, RunError, async_trait,
 };
 use ctx_tokens::{Budget, ModelFacts};
 use ctx_types::{
@@ -109,7 +110,8 @@ pub(crate) fn run(
     host: &Host,
 ) -> (Run, Result<(), RunError>) {
     let pipeline = compile(steps);
-    let mut run = Run { draft: Draft::from_messages(messages(before)), ..Run::default() };
+    let mut run = Run::default();
+    run.draft.set_messages(messages(before));
     let result = with_inputs(host, |inputs| pollster::block_on(pipeline.run(&mut run, inputs, ..)));
     (run, result)
 }
@@ -119,7 +121,7 @@ pub(crate) fn compile(steps: impl IntoIterator<Item = Step>) -> Pipeline {
     for step in steps {
         registry.register(Arc::new(step)).unwrap();
     }
-    Pipeline::compile(&registry, &Agent::default(), &[])
+    Pipeline::compile(&registry, &Agent::default(), CompileContext::default(), &[])
 }
 
 pub(crate) fn with_inputs<T>(host: &Host, use_inputs: impl FnOnce(Inputs<'_>) -> T) -> T {

@@ -16,31 +16,6 @@ fn check(
 }
 
 #[test]
-fn logs_text_at_info_level() {
-    let act = |cx: &mut PipelineContext<'_>| {
-        cx.log(phrase!("began"));
-        cx.log(phrase!("{value} rules", value = 3));
-        Ok(())
-    };
-    check(
-        act,
-        &json!([{ "level": "info", "message": "began" }, { "level": "info", "message": "3 rules", "arguments": { "value": 3 } }]),
-    );
-}
-
-#[test]
-fn logs_level_and_details() {
-    let act = |cx: &mut PipelineContext<'_>| {
-        cx.log(LogLine::warn(phrase!("a rule matched nothing")).with_details(json!({ "rule": "trim" })));
-        Ok(())
-    };
-    check(
-        act,
-        &json!([{ "level": "warn", "message": "a rule matched nothing", "details": { "rule": "trim" } }]),
-    );
-}
-
-#[test]
 fn logs_error_as_last_line() {
     let act = |cx: &mut PipelineContext<'_>| {
         cx.log(phrase!("began"));

@@ -3,7 +3,8 @@ use ctx_types::phrase;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ctx_pipeline::{CompileContext, Draft, Pipeline, PreparedData, ProcessorRegistry, Run};
+use ctx_pipeline::internal::{CompileContext, Pipeline, Run};
+use ctx_pipeline::{Draft, PreparedData, ProcessorRegistry};
 use ctx_types::{
     Agent, Code, Diagnostic, Injection, LoadedWorldbook, Placement, Source, SourceKind, Trust, UserProfile,
 };
@@ -72,7 +73,7 @@ fn provides_profile_and_worldbooks_during_preparation() {
     registry.register(Arc::new(step)).unwrap();
     let known = CompileContext { profile: Some(&profile), worldbooks: &books };
     for around in [known, CompileContext { profile: None, worldbooks: &[] }] {
-        Pipeline::compile_for(&registry, &Agent::default(), around, &[]);
+        Pipeline::compile(&registry, &Agent::default(), around, &[]);
     }
     let books = vec!["moon".to_owned(), "sun".to_owned()];
     assert_eq!(*said.lock().unwrap(), [("Ada".to_owned(), books), ("nobody".to_owned(), Vec::new())]);

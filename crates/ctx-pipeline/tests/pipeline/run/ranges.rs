@@ -1,4 +1,4 @@
-use ctx_pipeline::{Draft, Pipeline, Run};
+use ctx_pipeline::internal::{Pipeline, Run};
 
 use crate::run::case::{Host, Step, compile, describe, messages, with_inputs, words};
 
@@ -43,7 +43,8 @@ fn continues_from_saved_run() {
 
 #[test]
 fn runs_per_message_processors_on_appended_messages() {
-    let mut run = Run { draft: Draft::from_messages(messages("u1")), ..Run::default() };
+    let mut run = Run::default();
+    run.draft.set_messages(messages("u1"));
     with_inputs(&Host::default(), |inputs| pollster::block_on(pipeline().run_appended(&mut run, inputs)))
         .unwrap();
     assert_eq!(words(run.draft.messages()), "u1 s2 s9");

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use ctx_pipeline::internal::{EffectiveSetting, SettingsLayer};
 use ctx_pipeline::{
-    ConfigField, ContextProcessor, Descriptor, EffectiveSetting, PipelineContext, ProcessorError,
-    ProcessorRegistry, SettingOrigin, SettingsLayer, async_trait,
+    ConfigField, ContextProcessor, Descriptor, PipelineContext, ProcessorError, ProcessorRegistry,
+    SettingOrigin, async_trait,
 };
 use ctx_types::Diagnostic;
 use serde_json::Value;

@@ -71,12 +71,6 @@ fn keeps_default_for_invalid_value() {
 }
 
 #[test]
-fn accepts_empty_text() {
-    let layers = agent(json!({ "id": "alpha", "config": { "mark": "" } }));
-    check(layers, &["alpha: mark=\"\" (agent)"], &[]);
-}
-
-#[test]
 fn suggests_removal_of_setting_where_none_exists() {
     check_help(
         agent(json!({ "id": "beta", "config": { "limit": 7 } })),

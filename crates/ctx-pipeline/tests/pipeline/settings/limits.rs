@@ -1,4 +1,5 @@
-use ctx_pipeline::{Pipeline, ProcessorRegistry, SettingOrigin, SettingsLayer, codes};
+use ctx_pipeline::internal::{CompileContext, Pipeline, SettingsLayer};
+use ctx_pipeline::{ProcessorRegistry, SettingOrigin, codes};
 use ctx_types::Agent;
 use serde_json::{Value, json};
 
@@ -21,16 +22,24 @@ fn entries(prefix: &str, count: usize) -> Value {
 #[test]
 fn merges_ten_thousand_processors_and_settings() {
     let registry = many_processors();
-    let (layer, found) = SettingsLayer::read(SettingOrigin::User, &entries("processor", MANY), "");
+    let (layer, found) = SettingsLayer::from_parameters(
+        SettingOrigin::User,
+        &json!({ "processors": entries("processor", MANY) }),
+        "",
+    );
     assert_eq!(found, []);
-    let pipeline = Pipeline::compile(&registry, &Agent::default(), &[layer]);
+    let pipeline = Pipeline::compile(&registry, &Agent::default(), CompileContext::default(), &[layer]);
     assert_eq!((pipeline.order().count(), pipeline.settings().len()), (0, MANY));
     assert_eq!(pipeline.diagnostics(), []);
 }
 
 #[test]
 fn reports_first_thousand_unknown_processors() {
-    let (layer, _) = SettingsLayer::read(SettingOrigin::User, &entries("unknown", MANY), "");
+    let (layer, _) = SettingsLayer::from_parameters(
+        SettingOrigin::User,
+        &json!({ "processors": entries("unknown", MANY) }),
+        "",
+    );
     let (_, found) = many_processors().resolve(&[layer]);
     assert_eq!(found.len(), 1_001);
     assert_eq!(found[1_000].message, "9000 more diagnostics in settings of processors are not shown");
@@ -38,9 +47,17 @@ fn reports_first_thousand_unknown_processors() {
 
 #[test]
 fn reads_list_up_to_limit() {
-    let (layer, found) = SettingsLayer::read(SettingOrigin::User, &entries("x", 20_000), "/list");
+    let (layer, found) = SettingsLayer::from_parameters(
+        SettingOrigin::User,
+        &json!({ "processors": entries("x", 20_000) }),
+        "/list",
+    );
     assert_eq!((layer.settings.len(), found), (20_000, Vec::new()));
-    let (layer, found) = SettingsLayer::read(SettingOrigin::User, &entries("x", 20_002), "/list");
+    let (layer, found) = SettingsLayer::from_parameters(
+        SettingOrigin::User,
+        &json!({ "processors": entries("x", 20_002) }),
+        "/list",
+    );
     assert_eq!(layer.settings.len(), 20_000);
     assert_eq!(found.len(), 1);
     assert_eq!(
@@ -52,8 +69,11 @@ fn reads_list_up_to_limit() {
 #[test]
 fn merges_entry_with_ten_thousand_settings() {
     let config: Value = (0..MANY).map(|index| (format!("key-{index}"), Value::from(index))).collect();
-    let (layer, _) =
-        SettingsLayer::read(SettingOrigin::User, &json!([{ "id": "beta", "config": config }]), "");
+    let (layer, _) = SettingsLayer::from_parameters(
+        SettingOrigin::User,
+        &json!({ "processors": json!([{ "id": "beta", "config": config }]) }),
+        "",
+    );
     let (settings, found) = registry().resolve(&[layer]);
     assert_eq!((settings[1].config.values().len(), found.len()), (MANY, 1_001));
 }

@@ -1,4 +1,5 @@
-use ctx_pipeline::{Pipeline, ProcessorRegistry, SettingOrigin, SettingsLayer};
+use ctx_pipeline::internal::{CompileContext, Pipeline, SettingsLayer};
+use ctx_pipeline::{ProcessorRegistry, SettingOrigin};
 use ctx_types::Agent;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -23,8 +24,8 @@ proptest! {
         }
         expected.sort_unstable();
         let expected: Vec<String> = expected.into_iter().map(|(_, index)| index.to_string()).collect();
-        let (layer, _) = SettingsLayer::read(SettingOrigin::User, &settings.into(), "");
-        let pipeline = Pipeline::compile(&registry, &Agent::default(), &[layer]);
+        let (layer, _) = SettingsLayer::from_parameters(SettingOrigin::User, &json!({ "processors": settings }), "");
+        let pipeline = Pipeline::compile(&registry, &Agent::default(), CompileContext::default(), &[layer]);
         prop_assert_eq!(pipeline.order().collect::<Vec<_>>(), expected);
     }
 }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use ctx_pipeline::{ConfigField, Descriptor, ProcessorRegistry, RegistryError};
+use ctx_pipeline::{ConfigField, Descriptor, ProcessorRegistry};
 
 use crate::settings::case::{Idle, registry};
 
@@ -56,21 +56,6 @@ fn strips_prefix_of_registered_id() {
     registry.register(Arc::new(Idle(named("post:own")))).unwrap();
     assert_eq!(registry.get("own").map(|descriptor| &*descriptor.id), Some("own"));
     assert_eq!(registry.get("primary:own").map(|descriptor| &*descriptor.name), Some("Name"));
-}
-
-#[test]
-fn unregisters_all_but_core_processors() {
-    let mut registry = registry();
-    registry.register(Arc::new(Idle(named("heart").with(|descriptor| descriptor.is_core = true)))).unwrap();
-    assert_eq!(registry.unregister("heart"), Err(RegistryError::Core { id: "heart".into() }));
-    assert_eq!(registry.unregister("nothing"), Err(RegistryError::Unknown { id: "nothing".into() }));
-    assert_eq!(registry.unregister("primary:alpha"), Ok(()));
-    assert_eq!(registry.unregister("alpha"), Err(RegistryError::Unknown { id: "alpha".into() }));
-    let ids: Vec<&str> = registry.descriptors().map(|descriptor| &*descriptor.id).collect();
-    assert_eq!(ids.first(), Some(&"beta"));
-    assert_eq!(registry.get("heart").map(|descriptor| descriptor.is_core), Some(true));
-    registry.register(Arc::new(Idle(named("alpha")))).unwrap();
-    assert_eq!(registry.descriptors().last().map(|descriptor| &*descriptor.id), Some("alpha"));
 }
 
 #[test]

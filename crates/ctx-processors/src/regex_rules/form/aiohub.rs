@@ -2,9 +2,13 @@
 
 use ctx_regex::{Flags, Literal, Replacement, ReplacementPart};
 
-/// Reads `/pattern/flags` as in JavaScript, or a bare pattern.
+/// Reads `/pattern/flags` as in JavaScript, or a bare pattern. Without flags, `gm` apply.
 pub(super) fn literal(text: &str) -> Literal<'_> {
-    Literal::parse(text).unwrap_or(Literal { pattern: text, flags: Flags::NONE })
+    let mut literal = Literal::parse(text).unwrap_or(Literal { pattern: text, flags: Flags::NONE });
+    if literal.flags == Flags::NONE {
+        literal.flags = Flags::GLOBAL.with(Flags::MULTILINE);
+    }
+    literal
 }
 
 /// Reads a JavaScript replacement in which `\n` and `\t` are a line feed and a tab, and `${1}` is a group if

@@ -1,18 +1,24 @@
 //! Runs formatters over messages written as lines.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use ctx_pipeline::{ContextProcessor, Draft, Pipeline, ProcessorRegistry, Run, SettingOrigin, SettingsLayer};
-use ctx_processors::{
-    ConvertSystemToUser, EnsureAlternatingRoles, MergeConsecutiveRoles, MergeInjections, MergeSystemToHead,
-};
+use ctx_pipeline::internal::{CompileContext, Pipeline, Run, SettingsLayer};
+use ctx_pipeline::{ProcessorRegistry, SettingOrigin};
 use ctx_types::{
     Agent, Attachment, Content, ContentPart, DepthPoints, Message, Order, Place, Placement, Reasoning, Role,
     Side, Source, SourceKind, Text, ToolCall, Trust, TurnInput,
 };
 use serde_json::{Value, json};
 
-use crate::inputs::execute;
+use crate::inputs::{execute, registry};
+
+pub(crate) const FORMATTERS: [&str; 5] = [
+    "merge-injections",
+    "merge-system-to-head",
+    "merge-consecutive-roles",
+    "convert-system-to-user",
+    "ensure-alternating-roles",
+];
 
 /// Compares the resulting messages, one per line.
 ///
@@ -35,38 +41,23 @@ pub(crate) fn check_decisions(processors: Value, messages: &str, expected: &[&st
 
 /// Each entry is an id, or `[id, config]`.
 pub(crate) fn run(processors: &Value, messages: Vec<Message>) -> Run {
-    let all =
-        ["merge-injections", "merge-system-to-head", "merge-consecutive-roles", "convert-system-to-user"];
-    let all = all.into_iter().chain(["ensure-alternating-roles"]);
-    let mut settings: Vec<Value> = all.map(|id| json!({ "id": id, "enabled": false })).collect();
+    static REGISTRY: LazyLock<ProcessorRegistry> = LazyLock::new(|| registry(&FORMATTERS));
+    let mut settings: Vec<Value> = FORMATTERS.map(|id| json!({ "id": id, "enabled": false })).to_vec();
     for entry in processors.as_array().into_iter().flatten() {
         let id = entry.get(0).unwrap_or(entry);
         settings.retain(|setting| setting["id"] != *id);
         settings.push(json!({ "id": id, "enabled": true, "config": entry.get(1) }));
     }
-    let (layer, found) = SettingsLayer::read(SettingOrigin::Agent, &Value::from(settings), "");
+    let (layer, found) =
+        SettingsLayer::from_parameters(SettingOrigin::Agent, &json!({ "processors": settings }), "");
     assert_eq!(found, []);
-    let pipeline = Pipeline::compile(&registry(), &Agent::default(), &[layer]);
+    let pipeline = Pipeline::compile(&REGISTRY, &Agent::default(), CompileContext::default(), &[layer]);
     assert_eq!(pipeline.diagnostics(), []);
-    let mut run = Run { draft: Draft::from_messages(messages), ..Run::default() };
+    let mut run = Run::default();
+    run.draft.set_messages(messages);
     execute(&pipeline, &mut run, &Agent::default(), None, &TurnInput::default());
     assert_eq!(run.diagnostics, []);
     run
-}
-
-fn registry() -> ProcessorRegistry {
-    let formatters: [Arc<dyn ContextProcessor>; 5] = [
-        Arc::new(MergeInjections),
-        Arc::new(MergeSystemToHead),
-        Arc::new(MergeConsecutiveRoles),
-        Arc::new(ConvertSystemToUser),
-        Arc::new(EnsureAlternatingRoles),
-    ];
-    let mut registry = ProcessorRegistry::default();
-    for formatter in formatters {
-        registry.register(formatter).unwrap();
-    }
-    registry
 }
 
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {

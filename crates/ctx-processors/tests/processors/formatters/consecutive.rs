@@ -24,11 +24,6 @@ fn joins_messages_of_any_origin() {
 }
 
 #[test]
-fn keeps_system_and_developer_messages_separate() {
-    check(on(), "skeleton system: a\nskeleton developer: b", "system: a\ndeveloper: b");
-}
-
-#[test]
 fn keeps_order_of_files_and_parts() {
     check(
         on(),

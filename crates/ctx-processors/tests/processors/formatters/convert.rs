@@ -1,10 +1,6 @@
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::formatters::case::check;
-
-fn on() -> Value {
-    json!([["convert-system-to-user", { "separator": " + " }]])
-}
 
 #[test]
 fn keeps_calls_reasoning_and_unfinished_reply() {
@@ -24,35 +20,6 @@ fn keeps_calls_reasoning_and_unfinished_reply() {
          assistant reasoning: d
          user: e
          assistant: f",
-    );
-}
-
-#[test]
-fn keeps_names_and_reasoning_separate() {
-    check(
-        on(),
-        "skeleton system: a
-         history user name=ann: b
-         history system reasoning: c
-         history user: d",
-        "user: a
-         user name=ann: b
-         user reasoning: c
-         user: d",
-    );
-}
-
-#[test]
-fn adds_nothing_to_tool_group() {
-    check(
-        on(),
-        "history assistant calls=x:
-         history tool result=x: a
-         history system: b
-         history user: c",
-        "assistant calls=x:
-         tool: a
-         user: b + c",
     );
 }
 

@@ -69,19 +69,6 @@ fn records_moved_and_joined_messages_separately() {
 }
 
 #[test]
-fn keeps_reasoning_separate() {
-    check(
-        scope("all"),
-        "history user: hello
-         history system reasoning: A
-         skeleton system: B",
-        "system: B
-         user: hello
-         system reasoning: A",
-    );
-}
-
-#[test]
 fn adds_no_separator_to_empty_text() {
     check(
         scope("preset"),

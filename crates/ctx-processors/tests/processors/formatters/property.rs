@@ -6,15 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};
 
-use crate::formatters::case::{message, run};
-
-const FORMATTERS: [&str; 5] = [
-    "merge-injections",
-    "merge-system-to-head",
-    "merge-consecutive-roles",
-    "convert-system-to-user",
-    "ensure-alternating-roles",
-];
+use crate::formatters::case::{FORMATTERS, message, run};
 
 const PLACES: [&str; 10] =
     ["skeleton", "anchored", "around", "gap", "points", "history", "pinned", "world", "plugin", "summary"];

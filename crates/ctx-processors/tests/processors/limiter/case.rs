@@ -2,20 +2,16 @@
 
 use std::sync::{Arc, LazyLock};
 
-use ctx_anchors::AnchorRegistry;
-use ctx_pipeline::{
-    Cancel, ContextProcessor, Inputs, Pipeline, ProcessorRegistry, Run, RunError, SettingOrigin,
-    SettingsLayer,
-};
-use ctx_processors::{
-    InjectionAssembler, LimiterResult, LoadedWindow, MacroParts, MergeInjections, SessionLoader,
-    TokenLimiter, WindowSize,
-};
+use ctx_pipeline::internal::{CompileContext, Pipeline, Run, SettingsLayer};
+use ctx_pipeline::{Cancel, ContextProcessor, Inputs, ProcessorRegistry, RunError, SettingOrigin};
+use ctx_processors::internal::{LimiterResult, LoadedWindow, WindowSize};
 use ctx_tokens::{Budget, ModelFacts, Overheads};
 use ctx_types::{
     Agent, EncodingId, GenerationKind, Message, Node, Persist, Reader, Session, TokenCounter, TurnInput,
 };
 use serde_json::{Value, json};
+
+use crate::inputs::registry;
 
 /// A turn. One byte is one token; messages have no overhead.
 #[derive(Clone, Debug, Default)]
@@ -73,9 +69,10 @@ impl Case {
                 json!({ "id": "merge-injections", "enabled": true, "config": { "separator": "+" } });
             settings.as_array_mut().unwrap().push(merging);
         }
-        let (layer, found) = SettingsLayer::read(SettingOrigin::Agent, &settings, "");
+        let (layer, found) =
+            SettingsLayer::from_parameters(SettingOrigin::Agent, &json!({ "processors": settings }), "");
         assert_eq!(found, []);
-        let pipeline = Pipeline::compile(&self.registry(), &agent, &[layer]);
+        let pipeline = Pipeline::compile(&self.registry(), &agent, CompileContext::default(), &[layer]);
         assert_eq!(pipeline.diagnostics(), []);
         let turn = TurnInput::default().with(|turn| {
             turn.input = self.input.map(Into::into);
@@ -107,17 +104,9 @@ impl Case {
 
     fn registry(&self) -> ProcessorRegistry {
         static REGISTRY: LazyLock<ProcessorRegistry> = LazyLock::new(|| {
-            let mut registry = ProcessorRegistry::default();
-            registry.register(Arc::new(SessionLoader)).unwrap();
-            let assembler = InjectionAssembler::new(AnchorRegistry::system(), MacroParts::default());
-            registry.register(Arc::new(assembler)).unwrap();
-            registry.register(Arc::new(TokenLimiter)).unwrap();
-            registry
+            registry(&["session-loader", "injection-assembler", "merge-injections", "token-limiter"])
         });
         let mut registry = REGISTRY.clone();
-        if self.merges {
-            registry.register(Arc::new(MergeInjections)).unwrap();
-        }
         for plugin in &self.plugins.0 {
             registry.register(plugin.clone()).unwrap();
         }
@@ -142,11 +131,6 @@ impl TokenCounter for Bytes {
 #[track_caller]
 pub(crate) fn check(case: Case, expected: &str) {
     assert_eq!(words(&case.run().unwrap()), expected);
-}
-
-#[track_caller]
-pub(crate) fn check_error(case: Case, expected: &str) {
-    assert_eq!(case.run().unwrap_err().to_string(), expected);
 }
 
 #[track_caller]

@@ -11,38 +11,12 @@ fn case(entries: &[&str]) -> Case {
 }
 
 #[test]
-fn moves_single_injection_before_kept_messages() {
-    check(case(&["4"]), "A u2 a3 u4");
-    check(case(&["5"]), "A u2 a3 u4");
-    check(case(&["2"]), "u2 A a3 u4");
-}
-
-#[test]
-fn records_move_as_decision() {
-    check_decisions(
-        case(&["4"]),
-        &[
-            "dropped history:0 and 1 more: does not fit the budget of 32 tokens (20 bytes, 20 tokens)",
-            "moved preset#1: its position is in dropped messages; placed before the kept ones",
-        ],
-    );
-}
-
-#[test]
 fn keeps_injection_at_border() {
     check(case(&["3"]), "A u2 a3 u4");
     check_decisions(
         case(&["3"]),
         &["dropped history:0 and 1 more: does not fit the budget of 32 tokens (20 bytes, 20 tokens)"],
     );
-}
-
-#[test]
-fn sorts_injections_at_front() {
-    check(case(&["5 2", "4 1"]), "B A u2 a3 u4");
-    check(case(&["5", "4"]), "A B u2 a3 u4");
-    check(case(&["4", "5"]), "A B u2 a3 u4");
-    check(case(&["5 3", "3 1", "4 2"]), "B C A u2 a3 u4");
 }
 
 #[test]
@@ -59,19 +33,6 @@ fn applies_tie_breakers_at_front() {
 fn moves_index_like_depth() {
     let preset = json!([{ "type": "chat_history" }, { "content": "A.", "insertionPoint": 0 }]);
     check(Case { preset, budget: Some(32), ..Case::new("u a u a u") }, "A u2 a3 u4");
-}
-
-#[test]
-fn drops_repeated_injections_with_dropped_history() {
-    let points = Case { budget: Some(38), ..case(&["0~1"]) };
-    check(points.clone(), "A u2 A a3 A u4 A");
-    check_decisions(
-        points,
-        &[
-            "dropped history:0 and 1 more: does not fit the budget of 38 tokens (20 bytes, 20 tokens)",
-            "dropped preset#1 and 1 more: its depths are in dropped messages",
-        ],
-    );
 }
 
 #[test]

@@ -1,26 +1,14 @@
 use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Content, GenerationKind, Message, Place, Role, Source, SourceKind, TokenFigure, Trust};
+use ctx_types::{Content, Message, Place, Role, Source, SourceKind, TokenFigure, Trust};
 use serde_json::json;
 
-use crate::limiter::case::{Case, Plugins, check, check_decisions, check_error, limited, words};
+use crate::limiter::case::{Case, Plugins, check, check_decisions, limited, words};
 
 /// Loads everything; each message has 10 tokens.
 #[track_caller]
 fn check_chat(budget: u32, chat: &'static str, expected: &str) {
     check(Case { budget: Some(budget), ..Case::new(chat) }, expected);
-}
-
-#[test]
-fn drops_all_messages_older_than_first_dropped() {
-    check_chat(35, "u=1 a=20 u a u", "u2 a3 u4");
-}
-
-#[test]
-fn drops_tool_calls_with_their_results() {
-    check_chat(54, "u c:x t:x a u", "u0 :x t2:x a3 u4");
-    check_chat(34, "u c:x t:x a u", "a3 u4");
-    check_chat(24, "u c:x,y t:x t:y a u", "a4 u5");
 }
 
 #[test]
@@ -46,58 +34,6 @@ fn reports_no_placeholder_that_is_not_sent() {
     let chat = "u c:a t:a=50 c:b t:b=50 c:d t:d c:e t:e c:f";
     let run = Case { budget: Some(160), ..Case::new(chat) }.run().unwrap();
     assert!(words(&run).len() < 100 && run.diagnostics.iter().all(|found| found.code.number() != 800));
-}
-
-#[test]
-fn keeps_pending_turn() {
-    check_chat(44, "u a u c:x t:x", "a1 u2 :x t4:x");
-    check_chat(30, "u a u u u", "u2 u3 u4");
-    check(Case { budget: Some(23), input: Some("now"), ..Case::new("a a u u") }, "u2 u3 now");
-}
-
-#[test]
-fn keeps_unfinished_reply() {
-    check_chat(20, "u a u p", "u2 >p3");
-    check_chat(10, "u a p", ">p2");
-    let continues = Case { kind: GenerationKind::Continue, budget: Some(10), ..Case::new("a a") };
-    check(continues, ">a1");
-}
-
-#[test]
-fn names_undroppable_messages_over_budget() {
-    let chat = Case { budget: Some(39), ..Case::new("s u a u c:x t:x") };
-    let mut case = chat.clone();
-    case.preset = json!([{ "role": "system", "content": "0123456789" }, { "type": "chat_history" }]);
-    check_error(
-        case,
-        "core processor `token-limiter` failed: 39 tokens are available, but 45 cannot be dropped: preset 10 (preset#0), leading system messages 10 (history:0), current turn 25 (history:5 11 and 2 more)",
-    );
-    check(chat, "s0 u3 :x t5:x");
-}
-
-#[test]
-fn counts_unfinished_reply_in_pending_turn() {
-    check_error(
-        Case { budget: Some(9), ..Case::new("u a p") },
-        "core processor `token-limiter` failed: 9 tokens are available, but 10 cannot be dropped: \
-         current turn 10 (history:2)",
-    );
-}
-
-#[test]
-fn groups_dropped_messages_into_one_decision() {
-    check_decisions(
-        Case { budget: Some(25), ..Case::new("u=3000 a u c:x t:x u a u") },
-        &["dropped history:0 and 5 more: does not fit the budget of 25 tokens (3040 bytes, 3040 tokens)"],
-    );
-}
-
-#[test]
-fn includes_unloaded_messages_in_decision() {
-    check_decisions(
-        Case { budget: Some(25), window: Some(25), ..Case::new("s u a u a u a u") },
-        &["dropped history:1 and 5 more: does not fit the budget of 25 tokens (60 bytes, at most 60 tokens)"],
-    );
 }
 
 #[test]

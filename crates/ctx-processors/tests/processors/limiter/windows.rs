@@ -1,6 +1,7 @@
 //! Loading a part gives the same result as loading everything. The oldest groups are dropped first.
 
-use ctx_pipeline::{Run, RunError};
+use ctx_pipeline::RunError;
+use ctx_pipeline::internal::Run;
 use ctx_types::{GenerationKind, Message, Outcome, Place, Role, SourceKind, groups, is_partition};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,25 +1,23 @@
 use std::sync::Arc;
 
-use ctx_pipeline::{CompileContext, Pipeline, ProcessorRegistry, Run, SettingOrigin, SettingsLayer};
-use ctx_processors::{MacroParts, RegexProcessor};
+use ctx_pipeline::SettingOrigin;
+use ctx_pipeline::internal::{CompileContext, Pipeline, Run, SettingsLayer};
 use ctx_types::{
     Agent, Content, ContentPart, Message, Persist as _, Reader, Role, Source, TurnInput, UserProfile,
     is_partition,
 };
 use serde_json::{Value, json};
 
-use crate::inputs::execute;
+use crate::inputs::{execute, registry};
 
 fn run(agent: Value, profile: Value, settings: Value, messages: Vec<Message>) -> (Pipeline, Run) {
-    let mut registry = ProcessorRegistry::default();
-    registry.register(Arc::new(RegexProcessor(MacroParts::default()))).unwrap();
     let agent = Agent::read(agent, &mut Reader::new());
     let profile = UserProfile::read(profile, &mut Reader::new());
     let parameters = json!({ "processors": [{ "id": "regex-processor", "config": settings }] });
     let (layer, found) = SettingsLayer::from_parameters(SettingOrigin::User, &parameters, "");
     assert_eq!(found, []);
     let around = CompileContext { profile: Some(&profile), ..CompileContext::default() };
-    let pipeline = Pipeline::compile_for(&registry, &agent, around, &[layer]);
+    let pipeline = Pipeline::compile(&registry(&["regex-processor"]), &agent, around, &[layer]);
     let mut run = Run::default();
     run.draft.set_messages(messages);
     execute(&pipeline, &mut run, &agent, Some(&profile), &TurnInput::default());
