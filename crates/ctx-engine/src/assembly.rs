@@ -3,7 +3,10 @@ use ctx_processors::{
     AppendOnly, Cause, CompressionCache, Infeasible, LimiterResult, LoadedWindow, RequestPart, TokenLimiter,
     WindowSize,
 };
-use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, has_media, message_cost, tools_cost};
+use ctx_tokens::{
+    Budget, BudgetError, Counter, ModelFacts,
+    internal::{has_media, message_cost, tools_cost},
+};
 use ctx_types::{
     AttachmentPorts, Deadline, Diagnostic, Embedder, Message, Phrase, Report, Session, StablePart, Stopwatch,
     TokenCounter as _, TokenFigure, TurnInput, Usage, UsageLine, phrase,

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_tokens::{Counter, ModelFacts, message_cost};
+use ctx_tokens::{Counter, ModelFacts, internal::message_cost};
 use ctx_types::{Content, ContentPart, Message, Report, SessionOp};
 use ctx_wire::Dialect;
 use serde_json::{Map, Value, json};

@@ -8,14 +8,6 @@ use crate::model::ModelFacts;
 pub const MAX_TOKENS: u32 = 1_000_000_000;
 
 /// Reads an integer from 0 to [`MAX_TOKENS`]; also accepts `8000.0`.
-///
-/// ```
-/// use ctx_tokens::read_tokens;
-/// use serde_json::json;
-///
-/// assert_eq!((read_tokens(&json!(8_000)), read_tokens(&json!(8e3))), (Some(8_000), Some(8_000)));
-/// assert_eq!((read_tokens(&json!(-1)), read_tokens(&json!(1e30)), read_tokens(&json!("1"))), (None, None, None));
-/// ```
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "range is checked")]
 pub fn read_tokens(value: &Value) -> Option<u32> {
     let number = value.as_f64().filter(|number| number.fract() == 0.0)?;

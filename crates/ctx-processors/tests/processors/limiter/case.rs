@@ -11,7 +11,7 @@ use ctx_processors::{
     InjectionAssembler, LimiterResult, LoadedWindow, MacroParts, MergeInjections, SessionLoader,
     TokenLimiter, WindowSize,
 };
-use ctx_tokens::{Budget, ModelFacts, Overheads};
+use ctx_tokens::{Budget, ModelFacts, internal::Overheads};
 use ctx_types::{
     Agent, EncodingId, GenerationKind, Message, Node, Persist, Reader, Session, TokenCounter, TurnInput,
 };
