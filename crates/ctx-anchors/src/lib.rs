@@ -1,6 +1,6 @@
 //! Orders preset entries, history, and injections by their placements and anchors.
 //!
-//! Use `assemble`. The caller expands macros in a render callback.
+//! Start with [`assemble`]. The caller expands macros in a render callback.
 //!
 //! ```
 //! use ctx_anchors::{AnchorRegistry, Preset, RenderedText, Target, assemble};

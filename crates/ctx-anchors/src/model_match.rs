@@ -24,7 +24,7 @@ const MAX_PATTERNS: usize = 1_000;
 /// Low, because model names are short and a preset may have many patterns.
 const LIMITS: Limits = Limits {
     pattern_bytes: 4 << 10,
-    build_cost: 1_000,
+    build_cost: 2_000,
     compiled_bytes: 256 << 10,
     nest: 32,
     steps: 20_000,

@@ -1,6 +1,6 @@
 //! Translates messages of the `ctx` crates, and explains diagnostic codes.
 //!
-//! Messages are [`Phrase`]s: English templates with named arguments. Pass the [`Language`] with each call.
+//! Start with [`Language::say`]. Messages are [`Phrase`]s: English templates with named arguments.
 //!
 //! ```
 //! use ctx_language::Language;

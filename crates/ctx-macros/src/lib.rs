@@ -1,6 +1,6 @@
 //! Expands `{{macros}}` and records the source of every byte.
 //!
-//! Compile a text once to a [`Template`], then expand it as often as needed. Calls are evaluated from left to
+//! Start with [`Template::parse`]: compile a text once, then expand it as often as needed. Calls are evaluated from left to
 //! right and can be nested. Expansion never fails: an unknown macro is left unchanged and reported as a
 //! diagnostic.
 //!

@@ -17,7 +17,7 @@ pub fn read_tokens(value: &Value) -> Option<u32> {
 /// Tokens of a request besides messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BudgetRequest {
-    /// Context size in place of the model's, up to [`MAX_TOKENS`]; `None` and 0 use the model's.
+    /// Context size in place of the model's, up to 1,000,000,000; `None` and 0 use the model's.
     pub context_tokens: Option<i64>,
     /// Response reserve.
     ///
@@ -26,7 +26,7 @@ pub struct BudgetRequest {
     pub reserve: Option<u32>,
     /// Requested response length, such as `maxTokens` of an agent.
     pub answer: Option<u32>,
-    /// Tool definitions, from [`tools_cost`](crate::tools_cost).
+    /// Tool definitions.
     pub tools: u32,
     /// Other fixed tokens, by name.
     pub fixed: Vec<(String, u32)>,
@@ -57,7 +57,7 @@ pub struct BudgetLine {
 #[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum BudgetError {
-    /// Context size below 0 or above [`MAX_TOKENS`].
+    /// Context size below 0 or above 1,000,000,000.
     OutOfRange {
         /// Requested size.
         context_tokens: i64,

@@ -176,7 +176,7 @@ impl BookSet {
         phrase!("`{key}` in {place}", key = excerpt(&hit.key), place)
     }
 
-    /// Explains why an entry is not active. Unlike [`Reason`], names other entries and places; `message`
+    /// Explains why an entry is not active. Unlike the status, names other entries and places; `message`
     /// names a message, counted from the newest.
     pub fn describe_reason(&self, reason: &Reason, message: &dyn Fn(usize) -> Phrase) -> Phrase {
         match reason {
