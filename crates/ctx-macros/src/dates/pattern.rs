@@ -79,6 +79,6 @@ mod tests {
         let format = |year| format("YYYY YY", &january(year), locale::english());
         assert_eq!(format(-44), "-0044 56");
         assert_eq!(format(987), "0987 87");
-        assert_eq!(format(-9999), "-9999 01");
+        assert_eq!(format(-9998), "-9998 02");
     }
 }
