@@ -219,29 +219,26 @@ impl<'a> Check<'a> {
     }
 
     fn check_unplaced(&mut self) {
-        let Some(other) = self.agent.history_when_unplaced.as_deref() else { return };
-        if !matches!(other, "append" | "omit") {
-            let message = phrase!(
-                "invalid `historyWhenUnplaced` value `{other}`; `append` is used",
-                other = excerpt(other)
-            );
-            let unknown = Diagnostic::warning(codes::UNPLACED_HISTORY, message);
-            let unknown = unknown.at_pointer("/historyWhenUnplaced");
-            let near = nearest(other, ["append", "omit"]);
-            let help = || phrase!("use `append` or `omit`");
-            self.diagnostics.push(unknown.with_guess_or(near, Fix::text, help));
-        }
+        const WORDS: [&str; 2] = ["append", "omit"];
+        let other = self.agent.history_when_unplaced.as_deref();
+        let Some(other) = other.filter(|other| !WORDS.contains(other)) else { return };
+        let message = phrase!(
+            "invalid `historyWhenUnplaced` value `{other}`; `append` is used",
+            other = excerpt(other)
+        );
+        let unknown =
+            Diagnostic::warning(codes::UNPLACED_HISTORY, message).at_pointer("/historyWhenUnplaced");
+        let help = || phrase!("use `append` or `omit`");
+        self.diagnostics.push(unknown.with_guess_or(nearest(other, WORDS), Fix::text, help));
     }
 
     fn check_prefix(&mut self) {
-        let Some(other) = self.agent.prefix.as_deref() else { return };
-        if PrefixMode::parse(other).is_none() {
-            let message =
-                phrase!("invalid `prefix` value `{other}`; `moving` is used", other = excerpt(other));
-            let unknown = Diagnostic::warning(codes::PREFIX_MODE, message).at_pointer("/prefix");
-            let help = || phrase!("use `moving`, `append-only`, or `auto`");
-            self.diagnostics.push(unknown.with_guess_or(nearest(other, PrefixMode::WORDS), Fix::text, help));
-        }
+        let other = self.agent.prefix.as_deref();
+        let Some(other) = other.filter(|other| PrefixMode::parse(other).is_none()) else { return };
+        let message = phrase!("invalid `prefix` value `{other}`; `moving` is used", other = excerpt(other));
+        let unknown = Diagnostic::warning(codes::PREFIX_MODE, message).at_pointer("/prefix");
+        let help = || phrase!("use `moving`, `append-only`, or `auto`");
+        self.diagnostics.push(unknown.with_guess_or(nearest(other, PrefixMode::WORDS), Fix::text, help));
     }
 
     fn warn(&mut self, code: Code, message: Phrase, pointer: String, help: Phrase) {

@@ -1,6 +1,6 @@
 //! Orders preset entries, history, and injections by their placements and anchors.
 //!
-//! Use `assemble`. The caller expands macros in a render callback.
+//! Start with [`assemble`]. The caller expands macros in a render callback.
 //!
 //! ```
 //! use ctx_anchors::{AnchorRegistry, Preset, RenderedText, Target, assemble};
@@ -30,6 +30,12 @@ mod slots;
 
 pub use assemble::{AssembledPreset, assemble};
 pub use model_match::Target;
-pub use preset::{Entry, EntryPart, Preset};
+pub use preset::Preset;
 pub use registry::{AnchorDefinition, AnchorRegistry, RegistryError};
 pub use render::{RenderRequest, RenderedText};
+
+// Not part of the API: may change in any release.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::preset::{Entry, EntryPart};
+}

@@ -24,7 +24,6 @@ const MAX_PATTERNS: usize = 1_000;
 /// Low, because model names are short and a preset may have many patterns.
 const LIMITS: Limits = Limits {
     pattern_bytes: 4 << 10,
-    positions: 1_000,
     build_cost: 2_000,
     compiled_bytes: 256 << 10,
     nest: 32,

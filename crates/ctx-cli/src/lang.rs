@@ -14,7 +14,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use clap::ValueEnum as _;
-use ctx_language::{Catalogue, Language};
+use ctx_language::{Language, internal::Catalogue};
 use ctx_types::Phrase;
 
 use crate::args::LanguageName;

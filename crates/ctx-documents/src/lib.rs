@@ -1,6 +1,6 @@
 //! Extracts text from PDF, DOCX, XLSX, PPTX, HTML and text files in any encoding.
 //!
-//! Takes bytes and opens no files. [`DocumentLimits`] bounds unpacked sizes, pages, rows and text.
+//! Start with [`DocumentReader::read`]. It takes bytes and opens no files. [`DocumentLimits`] bounds unpacked sizes, pages, rows and text.
 //! [`DocumentReader`] implements the port [`DocumentText`](ctx_types::DocumentText).
 //!
 //! ```

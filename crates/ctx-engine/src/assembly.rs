@@ -4,7 +4,8 @@ use ctx_processors::internal::{
     AppendOnly, CompressionCache, LimiterResult, LoadedWindow, WindowSize, cost_upper_bound, ids, unsent,
 };
 use ctx_processors::{Cause, Infeasible, RequestPart};
-use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts, has_media, message_cost, tools_cost};
+use ctx_tokens::internal::{has_media, message_cost, tools_cost};
+use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts};
 use ctx_types::{
     AttachmentPorts, Deadline, Diagnostic, Embedder, Message, Phrase, Report, Session, StablePart, Stopwatch,
     TokenCounter as _, TokenFigure, TurnInput, Usage, UsageLine, phrase,

@@ -1,7 +1,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_tokens::{Counter, ModelFacts, message_cost};
+use ctx_tokens::internal::message_cost;
+use ctx_tokens::{Counter, ModelFacts};
 use ctx_types::{Message, Report, SessionOp};
 use ctx_wire::Dialect;
 use serde_json::{Value, json};

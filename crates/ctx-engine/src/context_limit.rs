@@ -1,5 +1,8 @@
 use ctx_pipeline::SettingOrigin;
-use ctx_tokens::{BudgetRequest, MAX_TOKENS, read_tokens};
+use ctx_tokens::{
+    BudgetRequest,
+    internal::{MAX_TOKENS, read_tokens},
+};
 use ctx_types::{Agent, Diagnostic, Fix, TurnInput, excerpt, phrase};
 use serde_json::Value;
 

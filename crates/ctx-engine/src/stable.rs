@@ -10,7 +10,7 @@ use ctx_types::{
     CacheMark, CachePolicy, Message, Phrase, Place, Placement, Role, Segment, Source, SourceKind, StablePart,
     Unstable, phrase,
 };
-use ctx_worldbook::Cause;
+use ctx_worldbook::internal::Cause;
 
 use crate::compiled_agent::CompiledAgent;
 

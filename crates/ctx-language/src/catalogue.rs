@@ -78,8 +78,7 @@ impl Catalogue {
         })
     }
 
-    /// Returns the translation of a template, with the same placeholders.
-    pub fn template(&self, template: &str) -> Option<&'static str> {
+    fn template(&self, template: &str) -> Option<&'static str> {
         self.find_in_layers(|own| own.templates.get(template).copied())
     }
 
@@ -88,13 +87,11 @@ impl Catalogue {
         self.find_in_layers(|own| own.words.get(english).copied())
     }
 
-    /// Returns the title and fix of a code.
-    pub fn code(&self, code: &str) -> Option<CodeText> {
+    pub(crate) fn code(&self, code: &str) -> Option<CodeText> {
         self.find_in_layers(|own| own.codes.get(code).copied())
     }
 
-    /// Returns the cause of a code.
-    pub fn cause(&self, code: &str) -> Option<&'static str> {
+    pub(crate) fn cause(&self, code: &str) -> Option<&'static str> {
         self.find_in_layers(|own| own.causes.get(code).copied())
     }
 
@@ -201,7 +198,7 @@ fn entries(file: &'static str) -> impl Iterator<Item = (&'static str, &'static s
 
 /// Appends a text. Outside backticks, puts a space between Chinese and other letters, but not between Chinese
 /// letters, or between a Chinese bracket and a letter.
-pub fn append_spaced(mut text: String, mut behind: &str) -> String {
+fn append_spaced(mut text: String, mut behind: &str) -> String {
     let is_chinese = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
     let is_other = |c: char| c == '`' || c.is_ascii_alphanumeric();
     let is_within = text.bytes().filter(|byte| *byte == b'`').count() % 2 == 1;

@@ -1,6 +1,6 @@
 //! Translates messages of the `ctx` crates, and explains diagnostic codes.
 //!
-//! Messages are [`Phrase`]s: English templates with named arguments. Pass the [`Language`] with each call.
+//! Start with [`Language::say`]. Messages are [`Phrase`]s: English templates with named arguments.
 //!
 //! ```
 //! use ctx_language::Language;
@@ -10,21 +10,37 @@
 //! assert_eq!(Language::En.say(&missing), "the preset has no anchor `lore`");
 //! assert_eq!(Language::Zh.say(&missing), "预设没有锚点 `lore`");
 //! assert_eq!(Language::parse("zh_CN.UTF-8"), Some(Language::Zh));
-//! assert_eq!(Language::En.code("CTX0100").unwrap().title, "wrong type");
-//! assert_eq!(Language::Zh.code("CTX0100").unwrap().title, "类型错误");
+//! assert_eq!(Language::En.explanation("CTX0100").unwrap().title, "wrong type");
+//! assert_eq!(Language::Zh.explanation("CTX0100").unwrap().title, "类型错误");
 //! ```
 #![warn(clippy::disallowed_methods)]
 
 mod catalogue;
-mod chinese;
 mod explanations;
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use ctx_types::{Decision, Phrase};
 
-pub use catalogue::{Catalogue, append_spaced};
-pub use explanations::{Explanation, Reproduction};
+// Not part of the API: may change in any release.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::catalogue::Catalogue;
+    pub use crate::explanations::{Explanation, Reproduction};
+}
+
+use catalogue::Catalogue;
+use explanations::Explanation;
+
+const CHINESE_FILES: [&str; 6] = [
+    include_str!("zh/library.txt"),
+    include_str!("zh/errors.txt"),
+    include_str!("zh/words.txt"),
+    include_str!("zh/macros.txt"),
+    include_str!("zh/codes.txt"),
+    include_str!("zh/causes.txt"),
+];
 
 /// Language of messages. JSON, request bodies and codes do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -59,9 +75,10 @@ impl Language {
 
     /// Returns the translations; `None` for English.
     pub fn catalogue(self) -> Option<&'static Catalogue> {
+        static CHINESE: OnceLock<Catalogue> = OnceLock::new();
         match self {
             Self::En => None,
-            Self::Zh => Some(chinese::catalogue()),
+            Self::Zh => Some(CHINESE.get_or_init(|| Catalogue::read(&CHINESE_FILES))),
         }
     }
 
@@ -113,17 +130,7 @@ impl Language {
         }
     }
 
-    /// Returns the title and fix of a code such as `CTX0200`; `None` if unknown.
-    pub fn code(self, code: &str) -> Option<CodeText> {
-        self.explanation(code).map(|known| CodeText { title: known.title, way_out: known.way_out })
-    }
-
-    /// Returns the cause of a code, in Markdown.
-    pub fn cause(self, code: &str) -> Option<&'static str> {
-        self.explanation(code).map(|known| known.cause)
-    }
-
-    /// Returns the explanation of a code. O(log codes).
+    /// Returns the explanation of a code such as `CTX0200`; `None` if unknown. O(log codes).
     pub fn explanation(self, code: &str) -> Option<Explanation> {
         let known = explanations::english();
         let at = known.binary_search_by(|known| known.code.cmp(code)).ok()?;
@@ -140,12 +147,8 @@ impl Language {
         let Some(catalogue) = self.catalogue() else { return english };
         let own = CodeText { title: english.title, way_out: english.way_out };
         let CodeText { title, way_out } = catalogue.code(english.code).unwrap_or(own);
-        Explanation {
-            title,
-            way_out,
-            cause: catalogue.cause(english.code).unwrap_or(english.cause),
-            ..english
-        }
+        let cause = catalogue.cause(english.code).unwrap_or(english.cause);
+        Explanation { title, cause, way_out, ..english }
     }
 
     /// Joins items with commas.
@@ -158,11 +161,9 @@ impl Language {
     }
 }
 
-/// Short explanation of a code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CodeText {
-    /// Title.
-    pub title: &'static str,
-    /// Fix.
-    pub way_out: &'static str,
+/// Translated title and fix of a code.
+#[derive(Clone, Copy, Debug)]
+struct CodeText {
+    title: &'static str,
+    way_out: &'static str,
 }

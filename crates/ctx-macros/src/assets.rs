@@ -8,14 +8,6 @@ const DEFAULT_GROUP: &str = "default";
 const MAX_ASSETS: usize = 1_000;
 
 /// Files of an agent.
-///
-/// ```
-/// use ctx_macros::AgentAssets;
-///
-/// let files = serde_json::json!([{ "id": "smile", "type": "image", "filename": "smile.png" }]);
-/// let assets = AgentAssets::read(Some(&files), None);
-/// assert_eq!(assets.iter().next().map(|asset| &*asset.extension), Some("png"));
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentAssets {
     assets: Arc<[AgentAsset]>,
@@ -24,17 +16,15 @@ pub struct AgentAssets {
 
 /// A file of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentAsset {
-    /// Id used in references.
-    pub id: Arc<str>,
+pub(crate) struct AgentAsset {
+    pub(crate) id: Arc<str>,
     /// File name extension without the dot; may be empty.
-    pub extension: Arc<str>,
+    pub(crate) extension: Arc<str>,
     /// `Image`, `Audio`, `Video`, or `File`.
-    pub kind: &'static str,
-    /// Description; may be empty.
-    pub description: Arc<str>,
+    pub(crate) kind: &'static str,
+    pub(crate) description: Arc<str>,
     /// Group named by the file; may be empty or unknown.
-    pub group: Arc<str>,
+    pub(crate) group: Arc<str>,
 }
 
 impl AgentAssets {
@@ -47,18 +37,13 @@ impl AgentAssets {
         Self { assets, groups }
     }
 
-    /// Returns the files in file order.
-    pub fn iter(&self) -> impl Iterator<Item = &AgentAsset> {
-        self.assets.iter()
-    }
-
     /// Returns a group's files, or all if `name` is empty, each with its group.
     pub(crate) fn iter_group<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a AgentAsset, &'a str)> {
         let with_group = |asset: &'a AgentAsset| {
             let is_known = self.groups.contains(&asset.group);
             (asset, if is_known { &*asset.group } else { DEFAULT_GROUP })
         };
-        self.iter().map(with_group).filter(move |(_, group)| name.is_empty() || *group == name)
+        self.assets.iter().map(with_group).filter(move |(_, group)| name.is_empty() || *group == name)
     }
 }
 

@@ -1,13 +1,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ctx_types::{Phrase, Trust, phrase};
+use ctx_types::{Phrase, Trust, phrase, words};
 
 use crate::call::{Call, Failure, Value};
 use crate::dialect::Dialect;
 
-/// Body of a macro: returns the value of one call.
-pub type ExpandFn = dyn Fn(&mut Call<'_>) -> Result<Value, Failure> + Send + Sync;
+pub(crate) type ExpandFn = dyn Fn(&mut Call<'_>) -> Result<Value, Failure> + Send + Sync;
 
 /// A macro, as registered and listed.
 ///
@@ -29,7 +28,6 @@ pub type ExpandFn = dyn Fn(&mut Call<'_>) -> Result<Value, Failure> + Send + Syn
 /// ```
 #[derive(Clone)]
 #[non_exhaustive]
-#[expect(clippy::struct_excessive_bools, reason = "independent properties of a macro")]
 pub struct Definition {
     /// Main name.
     pub name: Arc<str>,
@@ -42,8 +40,6 @@ pub struct Definition {
     /// Whether the value can change between turns with the same texts and variables, as the time does. A
     /// provider's prompt cache ends at such a call.
     pub volatile: bool,
-    /// Whether all calls without arguments return the same value within a run. Evaluated once per text.
-    pub constant: bool,
     /// Only macro syntax that has it; by default `None`: all have it.
     pub dialect: Option<Dialect>,
     /// Heading in lists; [`Topic::Other`] by default.
@@ -54,40 +50,41 @@ pub struct Definition {
     pub description: String,
     /// Example call.
     pub example: String,
-    /// Body.
-    pub expand: Arc<ExpandFn>,
+    pub(crate) expand: Arc<ExpandFn>,
     pub(crate) form: Form,
     /// Keeps escapes from arguments or variables.
     pub(crate) echoes: bool,
 }
 
-/// Subject of a macro, used as a heading in lists.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Topic {
-    /// Names, and texts of the card and the user profile.
-    Names,
-    /// Conversation.
-    Conversation,
-    /// Model and application state.
-    Model,
-    /// Time and date.
-    Time,
-    /// Variables.
-    Variables,
-    /// Conditions, comments, and text functions.
-    Text,
-    /// Random choices.
-    Random,
-    /// Templates for text completion.
-    Instruct,
-    /// Host machine.
-    System,
-    /// Assets, tools, and knowledge bases.
-    Assets,
-    /// Everything else.
-    #[default]
-    Other,
+words! {
+    /// Subject of a macro, used as a heading in lists.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum Topic: [as_str] {
+        /// Names, and texts of the card and the user profile.
+        Names = "names",
+        /// Conversation.
+        Conversation = "conversation",
+        /// Model and application state.
+        Model = "model",
+        /// Time and date.
+        Time = "time",
+        /// Variables.
+        Variables = "variables",
+        /// Conditions, comments, and text functions.
+        Text = "text",
+        /// Random choices.
+        Random = "random",
+        /// Templates for text completion.
+        Instruct = "instruct",
+        /// Host machine.
+        System = "system",
+        /// Assets, tools, and knowledge bases.
+        Assets = "assets",
+        /// Everything else.
+        #[default]
+        Other = "other",
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,7 +127,6 @@ impl Definition {
             arity: Arity { min: 0, max: Some(0) },
             changes_state: false,
             volatile: false,
-            constant: false,
             dialect: None,
             topic: Topic::default(),
             trust: Trust::Preset,
@@ -167,13 +163,6 @@ impl Definition {
     #[must_use]
     pub fn volatile(mut self) -> Self {
         self.volatile = true;
-        self
-    }
-
-    /// Declares that the value depends only on the environment.
-    #[must_use]
-    pub fn constant(mut self) -> Self {
-        self.constant = true;
         self
     }
 
@@ -239,25 +228,6 @@ impl fmt::Debug for Definition {
             .field("arity", &self.arity)
             .field("dialect", &self.dialect)
             .finish_non_exhaustive()
-    }
-}
-
-impl Topic {
-    /// Returns the heading.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Names => "names",
-            Self::Conversation => "conversation",
-            Self::Model => "model",
-            Self::Time => "time",
-            Self::Variables => "variables",
-            Self::Text => "text",
-            Self::Random => "random",
-            Self::Instruct => "instruct",
-            Self::System => "system",
-            Self::Assets => "assets",
-            Self::Other => "other",
-        }
     }
 }
 

@@ -1,41 +1,30 @@
-/// Syntax of the macros in a text.
-///
-/// ```
-/// use ctx_macros::Dialect;
-///
-/// assert_eq!(Dialect::from_name("sillytavern"), Some(Dialect::SillyTavern));
-/// assert_eq!(Dialect::default().as_str(), "aio");
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Dialect {
-    /// AIO Hub. Names are case-sensitive, `\{{` escapes `{{`, and extra arguments are ignored. An unknown
-    /// call is left unchanged, including nested calls.
-    #[default]
-    Aio,
-    /// SillyTavern 1.18. Names are case-insensitive, and `\{` and `\}` escape braces. `{{name:argument}}` and
-    /// `{{name argument}}` have one argument. A call that is unknown or has the wrong number of arguments is
-    /// text, but nested calls are expanded. Calls can have blocks, `|` is reserved, and `<USER>` is a call.
-    SillyTavern,
+use ctx_types::words;
+
+words! {
+    /// Syntax of the macros in a text.
+    ///
+    /// ```
+    /// use ctx_macros::Dialect;
+    ///
+    /// assert_eq!(Dialect::parse("sillytavern"), Some(Dialect::SillyTavern));
+    /// assert_eq!(Dialect::default().as_str(), "aio");
+    /// ```
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum Dialect: [as_str, parse, ALL] {
+        /// AIO Hub. Names are case-sensitive, `\{{` escapes `{{`, and extra arguments are ignored. An unknown
+        /// call is left unchanged, including nested calls.
+        #[default]
+        Aio = "aio",
+        /// SillyTavern 1.18. Names are case-insensitive, and `\{` and `\}` escape braces. `{{name:argument}}`
+        /// and `{{name argument}}` have one argument. A call that is unknown or has the wrong number of
+        /// arguments is text, but nested calls are expanded. Calls can have blocks, `|` is reserved, and
+        /// `<USER>` is a call.
+        SillyTavern = "sillytavern",
+    }
 }
 
 impl Dialect {
-    /// All macro syntaxes, in list order.
-    pub const ALL: [Self; 2] = [Self::Aio, Self::SillyTavern];
-
-    /// Returns the name used in files and on the command line.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Aio => "aio",
-            Self::SillyTavern => "sillytavern",
-        }
-    }
-
-    /// Returns the macro syntax with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|dialect| dialect.as_str() == name)
-    }
-
     /// Returns the replacement of a removed macro syntax (of an application's older macro engine).
     ///
     /// ```

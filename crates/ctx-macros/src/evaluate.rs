@@ -15,21 +15,8 @@ use crate::tree::{Argument, CallNode, Node, Target};
 use crate::{escape, random};
 
 pub(crate) fn evaluate(template: &Template, env: &Env, state: &mut State, origin: &Source) -> Expansion {
-    let mut evaluator = Evaluator {
-        template,
-        env,
-        state,
-        findings: DiagnosticList::default(),
-        trust: origin.trust,
-        source_key: random::source_key(origin),
-        place: CallPosition::default(),
-        original: env.original.clone(),
-        is_card: false,
-        has_escapes: template.has_escapes(),
-        depth: 0,
-        outermost: OutermostCall::default(),
-        constants: Vec::new(),
-    };
+    let mut evaluator = Evaluator::new(template, env, state, origin.trust, random::source_key(origin));
+    evaluator.original.clone_from(&env.original);
     let (text, pieces) = evaluator.text();
     Expansion::new(text, pieces, origin, template.registry(), evaluator.findings.finish())
 }
@@ -49,8 +36,6 @@ struct Evaluator<'a> {
     has_escapes: bool,
     depth: usize,
     outermost: OutermostCall,
-    /// By definition index.
-    constants: Vec<Option<(Text, Writer)>>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -69,6 +54,29 @@ struct ValuedCall<'k> {
 }
 
 impl<'a> Evaluator<'a> {
+    fn new(
+        template: &'a Template,
+        env: &'a Env,
+        state: &'a mut State,
+        trust: Trust,
+        source_key: u64,
+    ) -> Self {
+        Self {
+            template,
+            env,
+            state,
+            findings: DiagnosticList::default(),
+            trust,
+            source_key,
+            place: CallPosition::default(),
+            original: None,
+            is_card: false,
+            has_escapes: template.has_escapes(),
+            depth: 0,
+            outermost: OutermostCall::default(),
+        }
+    }
+
     fn text(&mut self) -> (Text, Vec<OutputSegment>) {
         let (source, nodes) = (self.template.text(), self.template.nodes());
         let mut output = Output::with_capacity(self.template.usual_len(), nodes.len());
@@ -105,7 +113,6 @@ impl<'a> Evaluator<'a> {
         let depth = if call.target == Target::TooDeep { usize::MAX } else { self.depth + 1 };
         self.state.take_step(depth).map_err(|limit| limit.at(span))?;
         match call.target {
-            Target::Macro(definition) if arguments.is_empty() => self.bare_call(definition, span, output),
             Target::Macro(definition) => {
                 let mut values = Vec::with_capacity(arguments.len());
                 for argument in arguments {
@@ -117,23 +124,6 @@ impl<'a> Evaluator<'a> {
             Target::Variable(access) => self.variable(access, span, arguments.first(), output),
             Target::TooDeep => Ok(()),
         }
-    }
-
-    #[inline]
-    fn bare_call(&mut self, definition: usize, span: Span, output: &mut Output) -> Result<(), Failure> {
-        if let Some(Some((text, writer))) = self.constants.get(definition) {
-            self.state.take_output(text.len()).map_err(|limit| limit.at(span))?;
-            output.push(text, *writer);
-            return Ok(());
-        }
-        self.invoke(definition, span, &[], output)
-    }
-
-    fn remember(&mut self, definition: usize, value: Text, writer: Writer) {
-        if self.constants.is_empty() {
-            self.constants.resize(self.template.registry().len(), None);
-        }
-        self.constants[definition] = Some((value, writer));
     }
 
     /// A trim at the ends of a branch applies around the condition.
@@ -209,12 +199,7 @@ impl<'a> Evaluator<'a> {
         let trust = call.trust;
         let made = ValuedCall { known, writer: Writer::from_macro(definition, trust), span };
         match value {
-            Ok(Value::Text(text)) => {
-                if known.constant && arguments.is_empty() && !known.echoes {
-                    self.remember(definition, text.clone(), made.writer);
-                }
-                self.write(made, &text, output)
-            }
+            Ok(Value::Text(text)) => self.write(made, &text, output),
             Ok(Value::Str(text)) => self.write(made, &text, output),
             Ok(Value::Template(text)) => {
                 let (text, trust) = self.card_text(&text, trust, span).map_err(|limit| limit.at(span))?;
@@ -254,21 +239,9 @@ impl<'a> Evaluator<'a> {
         }
         // Reading the text counts as output, even if it expands to nothing.
         self.state.take_output(text.len())?;
-        let mut inner = Evaluator {
-            template: &template,
-            env: self.env,
-            state: self.state,
-            findings: DiagnosticList::default(),
-            trust,
-            source_key: self.source_key,
-            place: CallPosition::default(),
-            original: None,
-            is_card: true,
-            has_escapes: template.has_escapes(),
-            depth: self.depth + 1,
-            outermost: OutermostCall::default(),
-            constants: Vec::new(),
-        };
+        let mut inner = Evaluator::new(&template, self.env, self.state, trust, self.source_key);
+        inner.is_card = true;
+        inner.depth = self.depth + 1;
         let mut output = Output::default();
         inner.sequence(template.nodes(), &mut output)?;
         if inner.has_escapes {
@@ -317,13 +290,6 @@ fn may_escape(known: &Definition, text: &str) -> bool {
 
 /// Returns whether a condition is true: not empty, `0`, `false`, or `off`. Ignores case and surrounding white
 /// space.
-///
-/// ```
-/// use ctx_macros::is_true;
-///
-/// assert!(is_true("no"));
-/// assert!(!is_true(" OFF "));
-/// ```
 pub fn is_true(text: &str) -> bool {
     let text = ctx_types::space::trim(text);
     let is = |word: &str| text.eq_ignore_ascii_case(word);

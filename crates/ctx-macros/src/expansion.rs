@@ -134,16 +134,7 @@ impl Output {
     }
 
     fn trim_end(&mut self, set: SpaceSet) {
-        let end = set.trim_end(&self.text).len();
-        self.text.truncate(end);
-        while self.pieces.len() > 1 && self.pieces.iter().rev().nth(1).is_some_and(|piece| piece.end >= end) {
-            self.pieces.pop();
-        }
-        match self.pieces.last_mut() {
-            Some(_) if end == 0 => self.pieces.clear(),
-            Some(last) => last.end = end,
-            None => {}
-        }
+        self.truncate(set.trim_end(&self.text).len());
     }
 
     /// Does not trim next to dropped characters.

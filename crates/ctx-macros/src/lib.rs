@@ -1,6 +1,6 @@
 //! Expands `{{macros}}` and records the source of every byte.
 //!
-//! Compile a text once to a [`Template`], then expand it as often as needed. Calls are evaluated from left to
+//! Start with [`Template::parse`]: compile a text once, then expand it as often as needed. Calls are evaluated from left to
 //! right and can be nested. Expansion never fails: an unknown macro is left unchanged and reported as a
 //! diagnostic.
 //!
@@ -24,6 +24,7 @@
 #![warn(clippy::disallowed_methods)]
 
 mod aio;
+#[doc(hidden)]
 mod assets;
 mod blocks;
 mod builtins;
@@ -41,33 +42,46 @@ mod escape;
 mod evaluate;
 mod expansion;
 mod head;
+#[doc(hidden)]
 mod instant;
 mod markers;
 mod normalize;
-pub mod number;
+mod number;
 mod parse;
 mod random;
 mod registry;
 mod sillytavern;
+#[doc(hidden)]
 mod space_set;
 mod state;
 mod string_hash;
 mod template;
 mod tokens;
 mod tree;
+#[doc(hidden)]
 mod virtual_time;
 
-pub use assets::{AgentAsset, AgentAssets};
 pub use call::{Call, Failure, Value};
-pub use dates::language_of_dates;
-pub use definition::{Arity, Definition, ExpandFn, Topic};
+pub use definition::{Arity, Definition, Topic};
 pub use dialect::Dialect;
 pub use env::{CardTexts, Conversation, Env, GroupMember, MacroPorts, ModelValues, SpokenText};
-pub use evaluate::is_true;
 pub use expansion::Expansion;
-pub use instant::{InstantError, read_instant};
 pub use registry::{RegisterError, Registry};
-pub use space_set::SpaceSet;
 pub use state::{Limits, Scope, State};
-pub use template::{MacroUse, Template};
-pub use virtual_time::{TimeValue, VirtualTime};
+pub use template::Template;
+
+// Not part of the API: may change in any release.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::assets::AgentAssets;
+    pub use crate::dates::language_of_dates;
+    pub use crate::evaluate::is_true;
+    pub use crate::instant::{InstantError, read_instant};
+    pub use crate::template::MacroUse;
+    pub use crate::virtual_time::{TimeValue, VirtualTime};
+
+    /// Numbers as JavaScript reads and writes them.
+    pub mod number {
+        pub use crate::number::{read, write};
+    }
+}

@@ -113,10 +113,6 @@ impl Registry {
         Arc::ptr_eq(&self.definitions, &other.definitions)
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.definitions.len()
-    }
-
     #[inline]
     pub(crate) fn definition(&self, index: usize) -> &Definition {
         &self.definitions[index]

@@ -3,7 +3,6 @@ mod conversation;
 mod dice;
 mod instruct;
 mod model;
-mod moment;
 mod names;
 mod random;
 mod relative;

@@ -64,8 +64,8 @@ pub struct State {
     limits: Limits,
     steps_left: u64,
     output_left: usize,
-    locals: BTreeMap<Arc<str>, Variable>,
-    globals: BTreeMap<Arc<str>, Variable>,
+    /// By scope.
+    variables: [BTreeMap<Arc<str>, Variable>; 2],
     variable_bytes: usize,
     /// Count per source key.
     draws: BTreeMap<u64, u64>,
@@ -99,8 +99,7 @@ impl State {
             limits,
             steps_left: limits.steps,
             output_left: limits.output_bytes,
-            locals: BTreeMap::new(),
-            globals: BTreeMap::new(),
+            variables: Default::default(),
             variable_bytes: 0,
             draws: BTreeMap::new(),
             zone: None,
@@ -114,8 +113,7 @@ impl State {
         self.set(scope).get(name).map(|variable| &variable.value)
     }
 
-    /// Returns the trust of a variable's value.
-    pub fn variable_trust(&self, scope: Scope, name: &str) -> Option<Trust> {
+    pub(crate) fn variable_trust(&self, scope: Scope, name: &str) -> Option<Trust> {
         self.set(scope).get(name).map(|variable| variable.trust)
     }
 
@@ -157,11 +155,9 @@ impl State {
         self.put(scope, name, Variable { value, is_number: true, trust })
     }
 
-    /// Removes a variable and returns whether it was set.
-    pub fn remove_variable(&mut self, scope: Scope, name: &str) -> bool {
-        let removed = self.set_mut(scope).remove(name);
+    pub(crate) fn remove_variable(&mut self, scope: Scope, name: &str) {
+        let removed = self.variables[scope as usize].remove(name);
         self.variable_bytes -= removed.as_ref().map_or(0, |variable| name.len() + variable.value.len());
-        removed.is_some()
     }
 
     fn put(&mut self, scope: Scope, name: &str, variable: Variable) -> Result<(), Failure> {
@@ -171,32 +167,17 @@ impl State {
             let limit = self.limits.variable_bytes;
             return Err(no_room(phrase!("variables exceed {limit} bytes", limit)));
         }
-        if old.is_none() && self.locals.len() + self.globals.len() >= self.limits.variables {
+        if old.is_none() && self.variables.iter().map(BTreeMap::len).sum::<usize>() >= self.limits.variables {
             let limit = self.limits.variables;
             return Err(no_room(phrase!("more than {limit} variables", limit)));
         }
         self.variable_bytes = bytes;
-        match self.set_mut(scope).get_mut(name) {
-            Some(known) => *known = variable,
-            None => {
-                self.set_mut(scope).insert(Arc::from(name), variable);
-            }
-        }
+        self.variables[scope as usize].insert(Arc::from(name), variable);
         Ok(())
     }
 
     const fn set(&self, scope: Scope) -> &BTreeMap<Arc<str>, Variable> {
-        match scope {
-            Scope::Local => &self.locals,
-            Scope::Global => &self.globals,
-        }
-    }
-
-    const fn set_mut(&mut self, scope: Scope) -> &mut BTreeMap<Arc<str>, Variable> {
-        match scope {
-            Scope::Local => &mut self.locals,
-            Scope::Global => &mut self.globals,
-        }
+        &self.variables[scope as usize]
     }
 
     pub(crate) fn next_draw(&mut self, source: u64) -> u64 {

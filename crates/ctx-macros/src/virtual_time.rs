@@ -5,23 +5,9 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 /// Clock that showed `begin` at the real time `real_begin` and runs at `scale` times real speed.
-///
-/// ```
-/// use ctx_macros::VirtualTime;
-///
-/// let config = serde_json::json!({
-///     "virtualBaseTime": "1024-05-01T08:00:00Z", "realBaseTime": "2025-01-01T00:00:00Z", "timeScale": 2
-/// });
-/// let clock = VirtualTime::read(&config)?;
-/// assert!(VirtualTime::read(&serde_json::json!({ "virtualBaseTime": "once upon a time" })).is_err());
-/// # assert_eq!(clock.scale, 2.0);
-/// # Ok::<(), ctx_types::Phrase>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VirtualTime {
-    /// Virtual start time.
     pub begin: TimeValue,
-    /// Real start time.
     pub real_begin: TimeValue,
     /// Speed relative to real time: 0 stops the clock, negative values run backward.
     pub scale: f64,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_macros::{
-    AgentAssets, CardTexts, Env, InstantError, Limits, ModelValues, Scope, State, VirtualTime,
-    language_of_dates, read_instant,
+    CardTexts, Env, Limits, ModelValues, Scope, State,
+    internal::{AgentAssets, InstantError, VirtualTime, language_of_dates, read_instant},
 };
 use ctx_types::{Diagnostic, Fix, Phrase, Text, Trust, excerpt, nearest, phrase, pointer_step};
 use jiff::Timestamp;

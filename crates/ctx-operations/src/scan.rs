@@ -6,7 +6,10 @@ use ctx_engine::prelude::{ContextProcessor, Descriptor, PipelineContext, Process
 use ctx_engine::{Compile, Engine, ImportError};
 use ctx_processors::internal::{NewestHit, WorldbookScan};
 use ctx_types::{Agent, Diagnostic, Phrase, Session, TurnInput, phrase};
-use ctx_worldbook::{Activation, CheckOptions, Member, Reason, Status, TimedState};
+use ctx_worldbook::{
+    Activation, Member, Status, TimedState,
+    internal::{CheckOptions, Reason},
+};
 
 use crate::book_file::BookFile;
 
@@ -132,7 +135,7 @@ impl ContextProcessor for Probe {
         let count = |activation: &ctx_worldbook::Activation| counter.count_text(&activation.content);
         let tokens = scan.scan.activations.iter().map(count).collect();
         let options = CheckOptions { counter: Some(counter), budget: scan.scan.budget };
-        let checked = ctx_worldbook::check(&scan.set, options);
+        let checked = ctx_worldbook::internal::check(&scan.set, options);
         let is_exact = cx.inputs.model.is_exact;
         let newest_hits = scan.newest_hits(cx);
         let seen = ObservedScan { scan, tokens, newest_hits, is_exact, checked };

@@ -8,7 +8,7 @@ use ctx_compress::request::{
 };
 use ctx_engine::Engine;
 use ctx_macros::{Dialect, Registry, Scope, Template};
-use ctx_tokens::{Counter, ModelFacts, message_cost};
+use ctx_tokens::{Counter, ModelFacts, internal::message_cost};
 use ctx_types::{Diagnostic, Segment, Source, SourceKind, Text, TokenCounter as _, Trust};
 use ctx_worldbook::Status;
 use serde::Deserialize;
@@ -66,7 +66,7 @@ pub(crate) fn expand(mut input: Map<String, Value>) -> Result<Value, OperationEr
 
 fn macro_dialect(name: Option<&str>) -> Result<Dialect, OperationError> {
     let Some(name) = name else { return Ok(Dialect::default()) };
-    Dialect::from_name(name).ok_or_else(|| {
+    Dialect::parse(name).ok_or_else(|| {
         let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
         OperationError::usage(format!("unknown macro syntax `{name}`; use one of {}", names.join(", ")))
     })

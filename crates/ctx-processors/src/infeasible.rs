@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use ctx_pipeline::SettingOrigin;
-use ctx_tokens::{ModelFacts, message_cost};
+use ctx_tokens::{ModelFacts, internal::message_cost};
 use ctx_types::{Argument, Divider, Message, Phrase, Place, SourceKind, TokenCounter, excerpt, phrase};
 
 use crate::token_limiter::Units;

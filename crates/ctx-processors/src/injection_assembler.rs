@@ -1,4 +1,4 @@
-use ctx_anchors::{AnchorRegistry, Entry, Preset, RenderRequest, RenderedText, Target, assemble};
+use ctx_anchors::{AnchorRegistry, Preset, RenderRequest, RenderedText, Target, assemble, internal::Entry};
 use ctx_macros::{Env, State, Template};
 use ctx_pipeline::{
     ConfigField, Inputs, PipelineContext, PrepareContext, PrepareInput, ProcessorResult, TypedProcessor,

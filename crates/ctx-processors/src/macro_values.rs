@@ -1,8 +1,9 @@
 use std::sync::Arc;
 
 use ctx_macros::{
-    AgentAssets, CardTexts, Conversation, Dialect, Env, MacroPorts, ModelValues, Registry, SpokenText, State,
-    Template, VirtualTime, codes, read_instant,
+    CardTexts, Conversation, Dialect, Env, MacroPorts, ModelValues, Registry, SpokenText, State, Template,
+    codes,
+    internal::{AgentAssets, VirtualTime, read_instant},
 };
 use ctx_pipeline::PipelineContext;
 use ctx_types::ports::{ToolCatalog, ToolDefinition};
@@ -144,7 +145,7 @@ impl AgentMacros {
 /// diagnostic.
 pub fn macro_dialect(agent: &Agent) -> (Dialect, Option<Diagnostic>) {
     let Some(name) = agent.dialect.as_deref() else { return (Dialect::default(), None) };
-    if let Some(dialect) = Dialect::from_name(name) {
+    if let Some(dialect) = Dialect::parse(name) {
         return (dialect, None);
     }
     if let Some(used) = Dialect::replacing(name) {

@@ -1,6 +1,6 @@
 use ctx_compress::request::Meter;
 use ctx_pipeline::{PipelineContext, SettingsReader};
-use ctx_tokens::{ModelFacts, message_cost};
+use ctx_tokens::{ModelFacts, internal::message_cost};
 use ctx_types::{Content, Message, TokenCounter};
 
 use crate::internal::ids;

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use ctx_compress::recall::{Noted, RecallAnswer, RecallRequest, RecalledPiece, SearchResult, joined};
 use ctx_compress::request::Meter;
 use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
-use ctx_tokens::MAX_TOKENS;
+use ctx_tokens::internal::MAX_TOKENS;
 use ctx_types::{
     Argument, Content, Decision, Divider, JoinRule, LogLine, Message, Outcome, Phrase, Place, Role,
     TokenFigure, count_of, phrase,

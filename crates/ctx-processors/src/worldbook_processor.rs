@@ -7,8 +7,8 @@ use ctx_types::{
     phrase,
 };
 use ctx_worldbook::{
-    BookSet, Destination, KeyHit, KeyPlace, Ports, Reason, Scan, ScanInput, ScanSources, SeededDraws,
-    Source as ScanSource, TimedState,
+    BookSet, Ports, Scan, ScanInput, ScanSources, SeededDraws, Source as ScanSource, TimedState,
+    internal::{Destination, KeyHit, KeyPlace, Reason},
 };
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{ProjectError, Result};
 use ctx_compress::request::Meter;
 use ctx_engine::Engine;
-use ctx_tokens::{Counter, ModelFacts, message_cost};
+use ctx_tokens::{Counter, ModelFacts, internal::message_cost};
 use ctx_types::{Diagnostic, Node, NodeId, Phrase, phrase};
 
 use crate::config::Config;

@@ -169,7 +169,7 @@ impl KeyValue for Option<Tokens> {
     }
 
     fn schema(_generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["integer", "null"], "minimum": 0, "maximum": ctx_tokens::MAX_TOKENS })
+        json_schema!({ "type": ["integer", "null"], "minimum": 0, "maximum": ctx_tokens::internal::MAX_TOKENS })
     }
 }
 

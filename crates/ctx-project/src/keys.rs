@@ -1,6 +1,6 @@
 //! Reads objects in project files key by key.
 
-use ctx_tokens::{MAX_TOKENS, read_tokens};
+use ctx_tokens::internal::{MAX_TOKENS, read_tokens};
 use ctx_types::{Argument, Diagnostic, Divider, Fix, Phrase, excerpt, nearest, phrase, pointer_step};
 use serde_json::{Map, Value};
 

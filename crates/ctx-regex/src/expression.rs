@@ -55,7 +55,7 @@ impl Regex {
 
     /// Whether searches are linear in the text.
     ///
-    /// False for lookaround, backreferences, patterns beyond [`Limits::positions`] or [`Limits::build_cost`],
+    /// False for lookaround, backreferences, patterns beyond [`Limits::build_cost`],
     /// and loops with a possibly empty body, unless every iteration is required as in `(?:a?){2}`. Even if
     /// true, groups may need backtracking, and so may texts with line ends other than `\n` if `^` or `$`
     /// matches at lines.

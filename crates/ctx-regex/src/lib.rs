@@ -1,8 +1,8 @@
 //! JavaScript regular expressions with limits.
 //!
-//! `Regex` returns the same matches and replacements as JavaScript, or rejects the pattern with an
-//! [`Error`]. Matching is linear in the text if the pattern allows it. Otherwise it backtracks for at most a
-//! given number of [`Steps`].
+//! Start with [`Regex::new`]. A `Regex` returns the same matches and replacements as JavaScript, or rejects
+//! the pattern with an [`Error`]. Matching is linear in the text if the pattern allows it. Otherwise it
+//! backtracks for at most a given number of [`Steps`].
 //!
 //! # Example
 //!

@@ -12,12 +12,9 @@
 pub struct Limits {
     /// Length of the pattern, in bytes. Default: 64 KiB.
     pub pattern_bytes: usize,
-    /// Characters, classes, assertions, and groups for the linear engine, with counted repetitions expanded:
-    /// `[ab]{0,20}c` has 21. Limits the work per byte of text. Larger patterns use backtracking. Default:
+    /// Estimated time to build the linear engine, in half microseconds: about 1 per character and 20 per class,
+    /// with counted repetitions expanded. Slower patterns, such as `[^x]{1000}`, use backtracking. Default:
     /// 2,000.
-    pub positions: usize,
-    /// Estimated time to build the linear engine, in half microseconds. Slower patterns, such as
-    /// `[^x]{1000}`, use backtracking. Default: 2,000.
     pub build_cost: usize,
     /// Size of the linear engine's program, and of its state cache per search, in bytes. The program of a
     /// pattern with many groups must be smaller. Also limits the classes of any pattern. Default: 1 MiB.
@@ -37,7 +34,6 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             pattern_bytes: 64 << 10,
-            positions: 2_000,
             build_cost: 2_000,
             compiled_bytes: 1 << 20,
             nest: 128,

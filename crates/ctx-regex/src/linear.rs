@@ -39,7 +39,7 @@ impl Linear {
         // A worldbook can have thousands of keys, and a key such as `\p{L}{200}` took 30 ms to build.
         // Backtracking does not expand repetitions.
         let build_cost = positions::build_cost(&pattern.root);
-        if positions > limits.positions || build_cost > limits.build_cost {
+        if build_cost > limits.build_cost {
             return None;
         }
         let written = emit::write(&pattern.root, flags, limits.compiled_bytes)?;
@@ -175,10 +175,10 @@ mod tests {
         assert!(fits("[^x]{95}", &Limits::default()));
         assert!(!fits("[^x]{1000}", &Limits::default()));
         assert!(!fits("(?:a{0,4294967295}){4294967295}", &Limits::default()));
-        let limits = Limits { positions: 21, ..Limits::default() };
-        assert!(fits("[ab]{0,20}c", &limits));
-        assert!(!fits("[ab]{0,21}c", &limits));
-        assert!(!fits(&"(a)|".repeat(15_000), &Limits { positions: usize::MAX, ..Limits::default() }));
+        let limits = Limits { build_cost: 21, ..Limits::default() };
+        assert!(fits("a{0,20}c", &limits));
+        assert!(!fits("a{0,21}c", &limits));
+        assert!(!fits(&"(a)|".repeat(15_000), &Limits { build_cost: usize::MAX, ..Limits::default() }));
     }
 
     #[test]

@@ -8,14 +8,6 @@ use crate::model::ModelFacts;
 pub const MAX_TOKENS: u32 = 1_000_000_000;
 
 /// Reads an integer from 0 to [`MAX_TOKENS`]; also accepts `8000.0`.
-///
-/// ```
-/// use ctx_tokens::read_tokens;
-/// use serde_json::json;
-///
-/// assert_eq!((read_tokens(&json!(8_000)), read_tokens(&json!(8e3))), (Some(8_000), Some(8_000)));
-/// assert_eq!((read_tokens(&json!(-1)), read_tokens(&json!(1e30)), read_tokens(&json!("1"))), (None, None, None));
-/// ```
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "range is checked")]
 pub fn read_tokens(value: &Value) -> Option<u32> {
     let number = value.as_f64().filter(|number| number.fract() == 0.0)?;
@@ -25,7 +17,7 @@ pub fn read_tokens(value: &Value) -> Option<u32> {
 /// Tokens of a request besides messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BudgetRequest {
-    /// Context size in place of the model's, up to [`MAX_TOKENS`]; `None` and 0 use the model's.
+    /// Context size in place of the model's, up to 1,000,000,000; `None` and 0 use the model's.
     pub context_tokens: Option<i64>,
     /// Response reserve.
     ///
@@ -34,7 +26,7 @@ pub struct BudgetRequest {
     pub reserve: Option<u32>,
     /// Requested response length, such as `maxTokens` of an agent.
     pub answer: Option<u32>,
-    /// Tool definitions, from [`tools_cost`](crate::tools_cost).
+    /// Tool definitions.
     pub tools: u32,
     /// Other fixed tokens, by name.
     pub fixed: Vec<(String, u32)>,
@@ -65,7 +57,7 @@ pub struct BudgetLine {
 #[error("{}", self.phrase())]
 #[non_exhaustive]
 pub enum BudgetError {
-    /// Context size below 0 or above [`MAX_TOKENS`].
+    /// Context size below 0 or above 1,000,000,000.
     OutOfRange {
         /// Requested size.
         context_tokens: i64,

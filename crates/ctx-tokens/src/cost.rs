@@ -8,11 +8,8 @@ use crate::model::ModelFacts;
 /// Tokens of a message by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageCost {
-    /// Text.
     pub text: u32,
-    /// Role and delimiters.
     pub per_message: u32,
-    /// Name and its overhead.
     pub name: u32,
     /// Tool calls; ids by length.
     pub tool_calls: u32,
@@ -46,17 +43,6 @@ impl MessageCost {
 }
 
 /// Counts a message. Texts cache their counts.
-///
-/// ```
-/// use ctx_tokens::{Counter, ModelFacts, message_cost};
-/// use ctx_types::{Message, Role, Source};
-///
-/// let mut message = Message::new(Role::User, "four by four", Source::history("n1", Role::User));
-/// message.name = Some("Bob".into());
-/// let cost = message_cost(&message, &ModelFacts::unknown(""), &Counter::estimate());
-/// assert_eq!((cost.text, cost.per_message, cost.name), (3, 3, 2));
-/// assert_eq!(cost.total(), 8);
-/// ```
 pub fn message_cost(message: &Message, model: &ModelFacts, counter: &dyn TokenCounter) -> MessageCost {
     let adds = &model.overheads;
     let (text, media_parts) = content_cost(&message.content, model, counter);
@@ -84,12 +70,6 @@ fn id_cost(id: &str) -> u32 {
 }
 
 /// Counts tool definitions: compact JSON and overheads; 0 without tools.
-///
-/// ```
-/// use ctx_tokens::{Counter, ModelFacts, tools_cost};
-///
-/// assert_eq!(tools_cost(&[], &ModelFacts::unknown(""), &Counter::estimate()), 0);
-/// ```
 pub fn tools_cost(tools: &[ToolDefinition], model: &ModelFacts, counter: &dyn TokenCounter) -> u32 {
     let adds = &model.overheads;
     let once = if tools.is_empty() { 0 } else { adds.with_tools };

@@ -21,7 +21,7 @@ use ctx_types::EncodingId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Encoding {
-    /// No tokenizer; see [`estimate`](crate::estimate()).
+    /// No tokenizer: ASCII characters divided by 4, plus all others.
     Estimate,
     /// GPT-4 and GPT-3.5.
     Cl100kBase,

@@ -3,17 +3,13 @@
 //! Start with [`Counter::for_model`].
 //!
 //! ```
-//! use ctx_tokens::{Budget, BudgetRequest, Counter, ModelTable, message_cost};
-//! use ctx_types::{Message, Role, Source, TokenCounter};
+//! use ctx_tokens::{Budget, BudgetRequest, Counter, ModelTable};
 //!
 //! let (model, _) = ModelTable::builtin().lookup("openrouter/openai/gpt-4o");
 //! assert_eq!((model.encoding.name(), model.context_window), ("o200k_base", Some(128_000)));
 //!
 //! let (counter, _) = Counter::for_model(&model);
 //! assert_eq!(counter.count(""), 0);
-//! let message = Message::new(Role::User, "hello world", Source::history("n1", Role::User));
-//! let cost = message_cost(&message, &model, &counter);
-//! assert_eq!((cost.per_message, cost.total() - cost.text), (3, 3));
 //!
 //! let (budget, _) = Budget::compute(&model, &BudgetRequest::default())?;
 //! assert_eq!(budget.available, Some(128_000 - 16_384 - 3));
@@ -28,15 +24,19 @@
 mod bpe;
 mod budget;
 pub mod codes;
+#[doc(hidden)]
 mod cost;
 mod counter;
 mod encoding;
+#[doc(hidden)]
 mod estimate;
 mod image;
+#[doc(hidden)]
 mod media;
 mod model;
 mod parts;
 mod row;
+#[doc(hidden)]
 mod shares;
 mod table;
 
@@ -44,12 +44,19 @@ mod table;
 pub use bpe::tables;
 #[cfg(feature = "bpe-loaded")]
 pub use bpe::{TablesError, load_tables};
-pub use budget::{Budget, BudgetError, BudgetLine, BudgetRequest, MAX_TOKENS, read_tokens};
-pub use cost::{MessageCost, message_cost, tools_cost};
+pub use budget::{Budget, BudgetError, BudgetRequest};
 pub use counter::Counter;
 pub use encoding::Encoding;
-pub use estimate::estimate;
-pub use media::{Detail, MediaFamily, MediaItem, has_media, media_cost};
-pub use model::{Capabilities, ModelFacts, Overheads};
-pub use shares::shares;
+pub use model::ModelFacts;
 pub use table::ModelTable;
+
+// Not part of the API: may change in any release.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::budget::{BudgetLine, MAX_TOKENS, read_tokens};
+    pub use crate::cost::{MessageCost, message_cost, tools_cost};
+    pub use crate::estimate::estimate;
+    pub use crate::media::{Detail, MediaFamily, MediaItem, has_media, media_cost};
+    pub use crate::model::{Capabilities, Overheads};
+    pub use crate::shares::shares;
+}

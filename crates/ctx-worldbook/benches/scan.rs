@@ -8,7 +8,8 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ctx_worldbook::{
-    Book, BookSet, Entry, Limits, NoMacros, Ports, Scan, ScanInput, ScanMessage, SeededDraws, Settings,
+    Book, BookSet, Limits, NoMacros, Ports, Scan, ScanInput, ScanMessage, SeededDraws, Settings,
+    internal::Entry,
 };
 use regex::RegexBuilder;
 

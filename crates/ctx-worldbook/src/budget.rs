@@ -8,7 +8,7 @@ use crate::settings::Settings;
 ///
 /// The sum of the single counts is an upper bound. If it reaches the limit, all texts are counted together.
 pub(crate) struct Budget<'c> {
-    counter: &'c dyn TokenCounter,
+    counter: Option<&'c dyn TokenCounter>,
     limit: Option<u64>,
     /// Texts of earlier passes.
     before: Vec<String>,
@@ -27,18 +27,6 @@ pub(crate) struct Budget<'c> {
 /// Keeps hostile books cheap. Only texts within a few tokens of the limit are counted together.
 const MAX_COUNTABLE: u64 = 4 << 20;
 
-struct ZeroCounter;
-
-impl TokenCounter for ZeroCounter {
-    fn encoding(&self) -> ctx_types::EncodingId {
-        ctx_types::EncodingId(0)
-    }
-
-    fn count(&self, _text: &str) -> u32 {
-        0
-    }
-}
-
 impl<'c> Budget<'c> {
     /// The percentage of the context is at least 1 token and at most the cap.
     pub(crate) fn new(
@@ -48,7 +36,7 @@ impl<'c> Budget<'c> {
     ) -> Self {
         Self {
             limit: counter.and_then(|_| limit(settings, max_context)),
-            counter: counter.unwrap_or(&ZeroCounter),
+            counter,
             before: Vec::new(),
             before_bytes: 0,
             before_at_most: 0,
@@ -65,13 +53,13 @@ impl<'c> Budget<'c> {
     }
 
     pub(crate) fn count(&self, text: &Text) -> u32 {
-        self.counter.count_text(text)
+        self.counter.map_or(0, |counter| counter.count_text(text))
     }
 
     /// Returns false if the text does not fit; the budget is then full. Counts nothing while the bytes stay
     /// below the limit.
     pub(crate) fn admit(&mut self, text: &Text, is_exempt: bool) -> bool {
-        let Some(limit) = self.limit else { return true };
+        let (Some(limit), Some(counter)) = (self.limit, self.counter) else { return true };
         let length = self.now.len();
         self.now.push_str(text);
         self.now.push('\n');
@@ -79,7 +67,7 @@ impl<'c> Budget<'c> {
             self.now_at_most = self.now_at_most.saturating_add(text.len() as u64 + 1);
             return true;
         }
-        if self.fits(text, limit) {
+        if self.fits(text, limit, counter) {
             return true;
         }
         self.now.truncate(length);
@@ -87,7 +75,7 @@ impl<'c> Budget<'c> {
         false
     }
 
-    fn fits(&mut self, text: &Text, limit: u64) -> bool {
+    fn fits(&mut self, text: &Text, limit: u64, counter: &dyn TokenCounter) -> bool {
         let bytes = self.before_bytes + self.now.len() as u64;
         if bytes < limit {
             self.now_at_most = self.now_at_most.saturating_add(text.len() as u64 + 1);
@@ -96,9 +84,9 @@ impl<'c> Budget<'c> {
         // Stop early: a text this large rarely fits.
         let most = u32::try_from(limit).unwrap_or(u32::MAX);
         let own = if text.len() as u64 > limit.saturating_mul(8) {
-            self.counter.count_till_limit(text, most).map(u64::from)
+            counter.count_till_limit(text, most).map(u64::from)
         } else {
-            Some(u64::from(self.counter.count_text(text)))
+            Some(u64::from(counter.count_text(text)))
         };
         let Some(own) = own else { return false };
         self.now_at_most = self.now_at_most.saturating_add(own + 1);
@@ -107,17 +95,17 @@ impl<'c> Budget<'c> {
         }
         let Some(countable) = self.countable.checked_sub(bytes) else { return false };
         self.countable = countable;
-        let before = self.count_before();
+        let before = self.count_before(counter);
         let room = u32::try_from(limit.saturating_sub(before)).unwrap_or(u32::MAX);
-        let Some(now) = self.counter.count_till_limit(&self.now, room) else { return false };
+        let Some(now) = counter.count_till_limit(&self.now, room) else { return false };
         self.now_at_most = u64::from(now);
         before + self.now_at_most < limit
     }
 
     /// The newest pass comes first.
-    fn count_before(&mut self) -> u64 {
+    fn count_before(&mut self, counter: &dyn TokenCounter) -> u64 {
         let texts = || self.before.iter().rev().map(String::as_str).collect::<String>();
-        let exact = self.before_exact.unwrap_or_else(|| u64::from(self.counter.count(&texts())));
+        let exact = self.before_exact.unwrap_or_else(|| u64::from(counter.count(&texts())));
         (self.before_exact, self.before_at_most) = (Some(exact), exact);
         exact
     }

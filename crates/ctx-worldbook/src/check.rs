@@ -14,7 +14,6 @@ use crate::set::{BookSet, Member};
 pub struct CheckOptions<'a> {
     /// Token counter. Without it, sizes are not checked.
     pub counter: Option<&'a dyn TokenCounter>,
-    /// Token budget of all entries.
     pub budget: Option<u64>,
 }
 

@@ -40,7 +40,6 @@ pub enum Condition {
     AnswersReach(u64),
     /// The number of assistant messages is a multiple of this.
     AnswersDivideBy(u64),
-    /// At least this many messages.
     MessagesReach(u64),
     /// The number of messages is a multiple of this.
     MessagesDivideBy(u64),
@@ -48,9 +47,7 @@ pub enum Condition {
     Greeting(u64),
     /// Name of the user's avatar. Also holds if unknown.
     UserIcon(Arc<str>),
-    /// One of these keys matches.
     AnyKey(Vec<Arc<str>>),
-    /// None of these keys matches.
     NoKey(Vec<Arc<str>>),
 }
 
@@ -358,15 +355,6 @@ mod tests {
             }
             assert_eq!(idle(&format!("@@{line}\n@@@depth 3\nx"), Dialect::RisuAi), []);
         }
-    }
-
-    #[test]
-    fn excludes_entry_from_recursive_search() {
-        let is_excluded_from_recursion = true;
-        check_card(
-            "@@no_recursive_search\nx",
-            &Entry { content: "x".into(), is_excluded_from_recursion, ..Entry::default() },
-        );
     }
 
     #[test]

@@ -16,11 +16,9 @@ pub(crate) use read::at_least_0;
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent fields of the file")]
 pub struct Entry {
-    /// Id, unique within the book.
     pub uid: Arc<str>,
     /// Key in the `entries` of its file.
     pub key: Arc<str>,
-    /// Title.
     pub title: Option<Arc<str>>,
     /// Text without decorators, before macro expansion.
     pub content: Text,
@@ -30,23 +28,18 @@ pub struct Entry {
     pub keys: Vec<Arc<str>>,
     /// Secondary keys, combined by [`Entry::logic`]; ignored if empty.
     pub secondary_keys: Vec<Arc<str>>,
-    /// Logic of the secondary keys.
     pub logic: SelectiveLogic,
     /// Whether secondary keys are checked. Scores always count them. Default: true.
     pub is_selective: bool,
     /// Whether it is enabled. Default: true.
     pub is_enabled: bool,
-    /// Whether it is always active.
     pub is_constant: bool,
     /// Whether a semantic search may activate it.
     pub is_vectorized: bool,
     /// Priority: a higher order is considered earlier and placed later. Default: 100.
     pub order: Order,
-    /// Place of the text.
     pub destination: Destination,
-    /// Role, if set.
     pub role: Option<Role>,
-    /// Whether it ignores the budget.
     pub ignores_budget: bool,
     /// Whether other entries cannot activate it.
     pub is_excluded_from_recursion: bool,
@@ -56,7 +49,6 @@ pub struct Entry {
     pub recursion_level: u32,
     /// Probability in percent; `None` is always.
     pub probability: Option<f64>,
-    /// Inclusion groups, separated by commas.
     pub group: Arc<str>,
     /// Whether it wins its groups without a random choice.
     pub wins_group: bool,
@@ -70,17 +62,13 @@ pub struct Entry {
     pub case_sensitive: Option<bool>,
     /// Whether single-word keys match whole words only; `None` uses the settings.
     pub match_whole_words: Option<bool>,
-    /// Timed effects.
     pub timing: Timing,
-    /// Additional texts to search.
     pub sources: SourceSet,
-    /// Accepted characters.
     pub filter: Option<CharacterFilter>,
     /// Accepted generation types; empty for all.
     pub triggers: Vec<Arc<str>>,
     /// Whether a decorator forces it on (true) or off (false).
     pub forced: Option<bool>,
-    /// Conditions of decorators.
     pub conditions: Vec<Condition>,
     /// Hash of the file's fields, to detect a changed entry. 0 without timed effects.
     pub fingerprint: u64,
@@ -110,25 +98,17 @@ pub enum Destination {
     /// Before the character description.
     #[default]
     BeforeCharacter,
-    /// After the character description.
     AfterCharacter,
-    /// Above the author's note.
     NoteTop,
-    /// Below the author's note.
     NoteBottom,
     /// This many messages before the end of the conversation.
     Depth(u64),
-    /// Above the examples.
     ExamplesTop,
-    /// Below the examples.
     ExamplesBottom,
-    /// Outlet of this name.
     Outlet(Arc<str>),
     /// This many messages after the start of the conversation.
     FromStart(u64),
-    /// After the personality.
     Personality,
-    /// After the scenario.
     Scenario,
 }
 
@@ -162,9 +142,7 @@ impl fmt::Display for Destination {
 pub struct CharacterFilter {
     /// Whether these characters are excluded instead.
     pub is_exclude: bool,
-    /// Names.
     pub names: Vec<Arc<str>>,
-    /// Tags.
     pub tags: Vec<Arc<str>>,
 }
 

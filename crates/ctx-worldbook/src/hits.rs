@@ -1,6 +1,6 @@
 use crate::automaton::{Automaton, LiteralId};
+use crate::reason::KeyPlace;
 use crate::source::SourceSet;
-use crate::status::KeyPlace;
 
 const NONE: u32 = u32::MAX;
 

@@ -1,6 +1,6 @@
 //! Activates worldbook (lorebook) entries, and reports why each entry did or did not activate.
 //!
-//! Compile books to a [`BookSet`], then call `scan` for each turn. The caller provides random values, macros,
+//! Start with [`BookSet::compile`], then call [`BookSet::scan`] for each turn. The caller provides random values, macros,
 //! and token counts, and stores the timed effects.
 //!
 //! ```
@@ -28,10 +28,13 @@
 mod automaton;
 mod book;
 mod budget;
+#[doc(hidden)]
 mod check;
 pub mod codes;
+#[doc(hidden)]
 mod decorators;
 mod draws;
+#[doc(hidden)]
 mod entry;
 mod fingerprint;
 mod hits;
@@ -41,28 +44,39 @@ mod keys;
 mod letters;
 mod limits;
 mod locate;
+#[doc(hidden)]
 mod output;
+#[doc(hidden)]
+mod reason;
 mod run;
 mod scan;
 mod sequence;
 mod set;
 mod settings;
 mod source;
-mod status;
 mod texts;
 mod timed;
 
 pub use book::{Book, Level};
-pub use check::{CheckOptions, check};
-pub use decorators::Condition;
-pub use draws::{Draws, ListedDraws, SeededDraws};
-pub use entry::{CharacterFilter, Destination, Entry, Timing};
+pub use draws::{Draws, SeededDraws};
 pub use input::{EntryPart, Expand, ExpandedText, NoMacros, Ports, ScanInput, ScanMessage, ScanSources};
 pub use limits::Limits;
-pub use output::{DepthTexts, Output, UnplacedReason};
-pub use scan::{Activation, PassKind, Scan};
+pub use scan::{Activation, Scan, Status};
 pub use set::{BookSet, Member};
 pub use settings::{CharacterStrategy, Settings};
-pub use source::{Source, SourceSet};
-pub use status::{Cause, GaveUp, GroupLoss, KeyHit, KeyPlace, Reason, Status};
-pub use timed::{Effect, TimedState};
+pub use source::Source;
+pub use timed::TimedState;
+
+// Not part of the API: may change in any release.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::check::{CheckOptions, check};
+    pub use crate::decorators::Condition;
+    pub use crate::draws::ListedDraws;
+    pub use crate::entry::{CharacterFilter, Destination, Entry, Timing};
+    pub use crate::output::{DepthTexts, Output, UnplacedReason};
+    pub use crate::reason::{Cause, GaveUp, GroupLoss, KeyHit, KeyPlace, Reason};
+    pub use crate::scan::PassKind;
+    pub use crate::source::SourceSet;
+    pub use crate::timed::Effect;
+}

@@ -13,13 +13,9 @@ pub struct Output {
     /// Placed entries by ascending order. As in SillyTavern, equal entries are in reverse order of
     /// consideration.
     pub in_order: Vec<usize>,
-    /// Before the character description.
     pub before_character: Vec<usize>,
-    /// After the character description.
     pub after_character: Vec<usize>,
-    /// Above the author's note.
     pub note_top: Vec<usize>,
-    /// Below the author's note.
     pub note_bottom: Vec<usize>,
     /// Around the examples; `true` is above.
     pub examples: Vec<(usize, bool)>,
@@ -27,29 +23,22 @@ pub struct Output {
     pub depths: Vec<DepthTexts>,
     /// By outlet name, in the order of consideration, as in SillyTavern.
     pub outlets: BTreeMap<Arc<str>, Vec<usize>>,
-    /// At other destinations.
     pub elsewhere: Vec<usize>,
-    /// Not placed.
     pub unplaced: Vec<(usize, UnplacedReason)>,
 }
 
 /// Entries with the same depth and role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepthTexts {
-    /// Depth.
     pub depth: u64,
-    /// Role.
     pub role: Role,
-    /// Entries.
     pub entries: Vec<usize>,
 }
 
 /// Reason why an entry is not placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnplacedReason {
-    /// Its text is empty.
     Blank,
-    /// Its outlet has no name.
     NamelessOutlet,
 }
 

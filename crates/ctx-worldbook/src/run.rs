@@ -13,9 +13,10 @@ use crate::budget::Budget;
 use crate::codes;
 use crate::input::{EntryPart, Ports, ScanInput};
 use crate::keys::ExpandedKey;
+use crate::reason::{Cause, GaveUp, Reason};
+use crate::scan::Status;
 use crate::scan::{Activation, PassKind, Scan};
 use crate::set::{BookSet, Member};
-use crate::status::{Cause, GaveUp, Reason, Status};
 use crate::texts::Texts;
 use crate::timed::TimedEffects;
 

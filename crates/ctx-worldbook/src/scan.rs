@@ -1,12 +1,14 @@
+use std::fmt;
+
 use ctx_types::{Diagnostic, Phrase, Segment, Text, count_of, excerpt, phrase, words};
 
 use crate::hits::View;
 use crate::input::{Ports, ScanInput, ScanMessage};
 use crate::keys::Key;
+use crate::reason::{Cause, KeyHit, KeyPlace, Reason, secondary, until};
 use crate::run::Run;
 use crate::set::{BookSet, Member};
 use crate::source::SourceSet;
-use crate::status::{Cause, KeyHit, KeyPlace, Reason, Status, secondary, until};
 use crate::texts::Texts;
 use crate::timed::TimedState;
 
@@ -40,6 +42,24 @@ pub struct Activation {
     pub content: Text,
     /// Origin of each byte; empty if all text is the entry's.
     pub written: Vec<Segment>,
+}
+
+/// Status of an entry after a scan.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Status {
+    /// Active; index of the [`Activation`].
+    Activated(usize),
+    /// Not active.
+    NotActivated(Reason),
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Activated(_) => f.write_str("it is active"),
+            Self::NotActivated(reason) => reason.fmt(f),
+        }
+    }
 }
 
 words! {
@@ -156,7 +176,7 @@ impl BookSet {
         phrase!("`{key}` in {place}", key = excerpt(&hit.key), place)
     }
 
-    /// Explains why an entry is not active. Unlike [`Reason`], names other entries and places; `message`
+    /// Explains why an entry is not active. Unlike the status, names other entries and places; `message`
     /// names a message, counted from the newest.
     pub fn describe_reason(&self, reason: &Reason, message: &dyn Fn(usize) -> Phrase) -> Phrase {
         match reason {

@@ -8,10 +8,10 @@ use crate::hits::{Hits, View};
 use crate::input::{ScanInput, ScanMessage};
 use crate::keys::{self, PlainKey};
 use crate::letters;
+use crate::reason::KeyPlace;
 use crate::scan::Activation;
 use crate::set::BookSet;
 use crate::source::Source;
-use crate::status::KeyPlace;
 
 /// Precedes each text, as in SillyTavern. Prevents matches across two messages.
 const MARK: &str = "\u{1}";

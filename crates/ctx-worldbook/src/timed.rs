@@ -5,8 +5,8 @@ use ctx_types::{Diagnostic, Phrase, excerpt, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
+use crate::reason::until;
 use crate::set::{BookSet, Member};
-use crate::status::until;
 
 /// JavaScript's `Number.MAX_SAFE_INTEGER`.
 pub(crate) const FOREVER: u64 = 9_007_199_254_740_991;

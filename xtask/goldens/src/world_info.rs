@@ -10,8 +10,8 @@ use ctx_types::{
     EncodingId, Persist as _, Reader, Role, Source as Origin, SourceKind, Text, Trust, Worldbook,
 };
 use ctx_worldbook::{
-    Book, BookSet, EntryPart, Expand, ExpandedText, Level, Limits, ListedDraws, Member, Ports, Scan,
-    ScanInput, ScanMessage, ScanSources, Settings, Source, TimedState,
+    Book, BookSet, EntryPart, Expand, ExpandedText, Level, Limits, Member, Ports, Scan, ScanInput,
+    ScanMessage, ScanSources, Settings, Source, TimedState, internal::ListedDraws,
 };
 use serde_json::{Map, Value, json};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ctx_engine::Engine;
-use ctx_tokens::{MAX_TOKENS, ModelTable};
+use ctx_tokens::{ModelTable, internal::MAX_TOKENS};
 use ctx_types::{Agent, Session};
 
 use crate::cases::Case;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ctx_engine::{Compile, Engine, Limits, Switches, read_conversation};
 use ctx_macros::{Dialect, Env, Limits as MacroLimits, Registry, State, Template};
-use ctx_tokens::message_cost;
+use ctx_tokens::internal::message_cost;
 use ctx_types::{Source, SourceKind, Text, Trust, TurnInput};
 use ctx_worldbook::{Draws as _, SeededDraws};
 use serde_json::{Map, Value, json};
@@ -134,7 +134,7 @@ fn drawn(row: &Value) -> Value {
 }
 
 fn picked(row: &Value) -> Value {
-    let dialect = Dialect::from_name(row["dialect"].as_str().unwrap()).unwrap();
+    let dialect = Dialect::parse(row["dialect"].as_str().unwrap()).unwrap();
     let mut env = Env::default();
     env.conversation.id = row["conversation"].as_str().map(Into::into);
     let source = Source::preset(None, 0, None);

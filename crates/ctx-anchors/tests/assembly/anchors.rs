@@ -46,25 +46,9 @@ fn suggests_similar_name() {
 }
 
 #[test]
-fn treats_empty_type_as_message() {
-    check(r#"[{"type": "", "content": "A"}, {"type": "message", "content": "B"}]"#, "", "A B");
-}
-
-#[test]
 fn accepts_anchor_strategy_without_placement() {
     check(r#"[{"type": "chat_history", "injectionStrategy": {"order": 100}}]"#, "u", "u1");
     check(r#"[{"type": "chat_history", "injectionStrategy": {"type": "default", "depth": 4}}]"#, "u", "u1");
-}
-
-#[test]
-fn inserts_history_at_entry_of_disabled_group() {
-    check(
-        r#"{"presetGroups": [{"id": "g", "enabled": false}], "presetMessages": [
-            {"type": "chat_history", "groupId": "g"}, {"content": "A"}
-        ]}"#,
-        "u",
-        "u1 A\n        warning CTX0205 /0/groupId: `chat_history` is disabled; the history is still inserted here",
-    );
 }
 
 #[test]
@@ -75,24 +59,6 @@ fn inserts_history_at_entry_for_other_model() {
     let target = Target { model: Some("claude"), profile: None, kind: None };
     Case { target, ..Case::new(preset, "u") }.check(
         "u1 A\n        kept preset#0: `modelMatch` excludes this model; the history is still inserted here",
-    );
-}
-
-const FOR_MODELS: &str = r#"[
-    {"type": "weather", "content": "gpt", "modelMatch": {"enabled": true, "patterns": ["^gpt"]}},
-    {"type": "weather", "content": "other", "modelMatch": {"enabled": true, "exclude": true, "patterns": ["^gpt"]}},
-    {"type": "code", "modelMatch": {"enabled": true, "patterns": ["^gpt"]}},
-    {"content": "x", "anchorTarget": "weather"},
-    {"content": "y", "anchorTarget": "code"}
-]"#;
-
-#[test]
-fn limits_anchor_to_matching_models() {
-    let model = |model| Target { model: Some(model), profile: None, kind: None };
-    Case { target: model("gpt-5"), ..Case::new(FOR_MODELS, "") }
-        .check("gpt x y\n        not_activated preset#1: `modelMatch` excludes this model");
-    Case { target: model("claude"), ..Case::new(FOR_MODELS, "") }.check(
-        "other x y\n        not_activated preset#0: `modelMatch` excludes this model\n        moved preset#4: the preset has no anchor `code`; kept at its list position",
     );
 }
 

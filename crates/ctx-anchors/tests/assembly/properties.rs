@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use ctx_anchors::{
-    AnchorRegistry, AssembledPreset, Entry, Preset, RenderRequest, RenderedText, Target, assemble,
+    AnchorRegistry, AssembledPreset, Preset, RenderRequest, RenderedText, Target, assemble, internal::Entry,
 };
 use ctx_types::{
     Agent, Attachment, Decision, DepthPoints, Diagnostic, Injection, Message, Order, Outcome, Persist as _,

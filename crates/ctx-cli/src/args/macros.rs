@@ -72,5 +72,5 @@ pub(crate) struct MacrosExpandArguments {
 
 fn dialects() -> impl clap::builder::TypedValueParser<Value = Dialect> {
     let names = PossibleValuesParser::new(Dialect::ALL.map(Dialect::as_str));
-    names.map(|name| Dialect::from_name(&name).unwrap_or_default())
+    names.map(|name| Dialect::parse(&name).unwrap_or_default())
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
-use ctx_tokens::{MAX_TOKENS, read_tokens};
+use ctx_tokens::internal::{MAX_TOKENS, read_tokens};
 use ctx_types::phrase;
 
 use crate::args::RARE;

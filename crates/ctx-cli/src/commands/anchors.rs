@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
-use ctx_anchors::{AnchorDefinition, AnchorRegistry, Entry, Preset};
+use ctx_anchors::{AnchorDefinition, AnchorRegistry, Preset, internal::Entry};
 use ctx_engine::Engine;
 use ctx_types::{CHAT_HISTORY, Order, Phrase, Placement, Side, phrase};
 use serde_json::{Value, json};

@@ -8,7 +8,8 @@ use anyhow::Result;
 use ctx_engine::{Compile, Context, Engine, Format, Limits, Switches};
 use ctx_preset_import::{decode, detect};
 use ctx_processors::internal::ids;
-use ctx_tokens::{Counter, MAX_TOKENS, ModelFacts, message_cost};
+use ctx_tokens::internal::{MAX_TOKENS, message_cost};
+use ctx_tokens::{Counter, ModelFacts};
 use ctx_types::{Diagnostic, Phrase, Text, TokenCounter as _, TurnInput, count_of, phrase};
 use serde_json::{Value, json};
 

@@ -1,7 +1,10 @@
 //! `ctx check --explain`: what the code of a finding means.
 
 use anyhow::Result;
-use ctx_language::{Explanation, Language, Reproduction};
+use ctx_language::{
+    Language,
+    internal::{Explanation, Reproduction},
+};
 use ctx_types::{Argument, Divider, Phrase, phrase};
 use serde_json::{Value, json};
 

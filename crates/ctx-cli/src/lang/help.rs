@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 
 use clap::Command;
-use ctx_language::{Catalogue, Language};
+use ctx_language::{Language, internal::Catalogue};
 
 use super::word;
 use crate::args;

@@ -274,7 +274,7 @@ fn help(language: Language, finding: &Diagnostic) -> Option<String> {
     }
     // The message about an unreadable file says why.
     let has_fix = finding.severity != Severity::Info && finding.code != UNREADABLE_FILE;
-    let fix = language.code(&finding.code.to_string()).filter(|_| has_fix)?.way_out;
+    let fix = language.explanation(&finding.code.to_string()).filter(|_| has_fix)?.way_out;
     let first = fix.split_inclusive("。").next()?.split(". ").next()?;
     let first = first.trim_end_matches(['.', '。']);
     (!first.starts_with("no action needed") && !first.starts_with("无需")).then(|| first.to_owned())

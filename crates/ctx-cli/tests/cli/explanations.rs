@@ -1,6 +1,9 @@
 //! `ctx check --explain`: what codes mean, and that their examples are reported as they say.
 
-use ctx_language::{Explanation, Language, Reproduction};
+use ctx_language::{
+    Language,
+    internal::{Explanation, Reproduction},
+};
 use insta::assert_snapshot;
 
 use crate::{Folder, ctx};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ctx_tokens::{ModelFacts, message_cost};
+use ctx_tokens::{ModelFacts, internal::message_cost};
 use ctx_types::{Message, Phrase, Session, TokenCounter, phrase};
 
 use crate::mask::config::{MaskConfig, TriggerMode};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ctx_tokens::BudgetLine;
+use ctx_tokens::internal::BudgetLine;
 use ctx_types::{Message, Phrase, phrase};
 use serde::Serialize;
 

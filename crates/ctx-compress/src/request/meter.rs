@@ -3,7 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ctx_tokens::{Counter, MediaFamily, MediaItem, ModelFacts, media_cost, message_cost};
+use ctx_tokens::{
+    Counter, ModelFacts,
+    internal::{MediaFamily, MediaItem, media_cost, message_cost},
+};
 use ctx_types::{Content, ContentPart, EncodingId, Message, Role, Source, Text, TokenCounter};
 
 /// What every message costs beside its text in the estimate (seed 004's sibling design 7-4).

@@ -4,11 +4,14 @@
 
 use std::collections::HashMap;
 
-use ctx_macros::MacroUse;
+use ctx_macros::internal::MacroUse;
 use ctx_processors::internal::ids;
-use ctx_tokens::estimate;
+use ctx_tokens::internal::estimate;
 use ctx_types::{ContentPart, Diagnostic, Role, Source, SourceKind, Span, Text, count_of, phrase};
-use ctx_worldbook::{Destination, Entry, Member};
+use ctx_worldbook::{
+    Member,
+    internal::{Destination, Entry},
+};
 use serde_json::Value;
 
 use crate::codes;

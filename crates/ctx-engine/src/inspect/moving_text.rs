@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ctx_tokens::estimate;
+use ctx_tokens::internal::estimate;
 use ctx_types::{Argument, Diagnostic, Divider, Fix, Phrase, Source, SourceKind, phrase};
 
 use crate::codes;

@@ -80,7 +80,7 @@ fn assemble(compiled: &CompiledAgent, texts: &[String], turn: usize) -> Option<C
         pollster::block_on(compiled.assemble_with(&session, input, ports)).ok()
     };
     run(&input).or_else(|| {
-        input.context_tokens = Some(ctx_tokens::MAX_TOKENS.into());
+        input.context_tokens = Some(ctx_tokens::internal::MAX_TOKENS.into());
         run(&input)
     })
 }

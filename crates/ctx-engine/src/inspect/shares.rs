@@ -1,4 +1,4 @@
-use ctx_tokens::{MessageCost, message_cost, shares};
+use ctx_tokens::internal::{MessageCost, message_cost, shares};
 use ctx_types::{Message, Segment, Source, SourceKind, Span, Trust};
 
 use crate::context::Context;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use attached::Attached;
 use ctx_engine::{Compile, Dialect, Engine, Limits, Ports, Request, read_agent, read_conversation};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};
-use ctx_tokens::message_cost;
+use ctx_tokens::internal::message_cost;
 use ctx_types::{Severity, TurnInput};
 use ctx_wire::lint;
 use serde_json::Map;

@@ -11,7 +11,7 @@ use ctx_pipeline::{
     Config, ConfigField, ContextProcessor, Descriptor, PipelineContext, PrepareContext, PreparedData,
     ProcessorError,
 };
-use ctx_tokens::message_cost;
+use ctx_tokens::internal::message_cost;
 use ctx_types::{Agent, Content, Deadline, LogLine, Message, PortFuture, Role, Source, SourceKind, Trust};
 use serde_json::json;
 

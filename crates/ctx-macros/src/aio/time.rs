@@ -35,12 +35,12 @@ pub(super) fn definitions() -> Vec<Definition> {
 }
 
 pub(super) fn format_time(pattern: &str, call: &mut Call<'_>) -> Result<String, Failure> {
-    Ok(pattern::format(pattern, call.now()?.datetime(), locale::english()))
+    Ok(pattern::format(pattern, &call.now()?, locale::english()))
 }
 
 fn iso(call: &mut Call<'_>) -> Result<String, Failure> {
-    let time = call.now()?.with_time_zone(TimeZone::UTC).datetime();
-    let text = pattern::format("YYYY-MM-DD[T]HH:mm:ss", time, locale::english());
+    let time = call.now()?.with_time_zone(TimeZone::UTC);
+    let text = pattern::format("YYYY-MM-DD[T]HH:mm:ss", &time, locale::english());
     Ok(format!("{text}.{:03}Z", time.subsec_nanosecond() / 1_000_000))
 }
 

@@ -32,7 +32,7 @@ pub(super) fn definitions() -> Vec<Definition> {
 
 fn format_time(tag: &str, pattern: &str, call: &mut Call<'_>) -> Result<Value, Failure> {
     let locale = locale::find(tag).unwrap_or_else(locale::english);
-    Ok(pattern::format(pattern, call.now()?.datetime(), locale).into())
+    Ok(pattern::format(pattern, &call.now()?, locale).into())
 }
 
 /// Japanese noon is `午後0時`, an hour that no token writes.
@@ -47,7 +47,7 @@ fn datetime_locale(call: &mut Call<'_>) -> Result<Value, Failure> {
         "" => call.env().locale.as_deref().and_then(locale::find).unwrap_or_else(locale::english),
         _ => locale::find(asked).ok_or_else(|| unknown(asked))?,
     };
-    Ok(Locale::long(locale, call.now()?.datetime()).into())
+    Ok(Locale::long(locale, &call.now()?).into())
 }
 
 fn unknown(asked: &str) -> Failure {

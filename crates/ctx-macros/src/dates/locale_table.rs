@@ -2,62 +2,72 @@
 
 use crate::dates::locale::Locale;
 
+/// Names in English, and the most common forms of the others.
+#[rustfmt::skip] // One line per list.
+const ENGLISH: Locale = Locale {
+    tag: "en-US",
+    aliases: &["en", "us"],
+    long: "dddd, MMMM D, YYYY [at] h:mm A",
+    months: ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"],
+    weekdays: ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"],
+    half_days: ["AM", "PM"],
+    short_weekday: (0, 3),
+};
+
+/// Names in Chinese.
+#[rustfmt::skip] // One line per list.
+const CHINESE: Locale = Locale {
+    tag: "zh-CN",
+    aliases: &["zh", "cn", "zh-hans"],
+    long: "YYYY[年]M[月]D[日]dddd HH:mm",
+    months: ["1月", "2月", "3月", "4月", "5月", "6月", "7月", "8月", "9月", "10月", "11月", "12月"],
+    weekdays: ["星期日", "星期一", "星期二", "星期三", "星期四", "星期五", "星期六"],
+    half_days: ["上午", "下午"],
+    short_weekday: (2, 1),
+};
+
+/// Names in Portuguese.
+#[rustfmt::skip] // One line per list.
+const PORTUGUESE: Locale = Locale {
+    tag: "pt-BR",
+    aliases: &["pt", "br"],
+    long: "dddd, D [de] MMMM [de] YYYY [às] HH:mm",
+    months: ["janeiro", "fevereiro", "março", "abril", "maio", "junho", "julho", "agosto", "setembro", "outubro", "novembro", "dezembro"],
+    weekdays: ["domingo", "segunda-feira", "terça-feira", "quarta-feira", "quinta-feira", "sexta-feira", "sábado"],
+    ..ENGLISH
+};
+
 /// The first is the default.
 #[rustfmt::skip] // One line per list.
 pub(super) static LOCALES: [Locale; 21] = [
-    Locale {
-        tag: "en-US",
-        aliases: &["en", "us"],
-        long: "dddd, MMMM D, YYYY [at] h:mm A",
-        months: ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"],
-        weekdays: ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"],
-        half_days: ["AM", "PM"],
-        short_weekday: (0, 3),
-    },
+    ENGLISH,
     Locale {
         tag: "en-GB",
         aliases: &["gb"],
         long: "dddd, D MMMM YYYY [at] HH:mm",
-        months: ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"],
-        weekdays: ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"],
-        half_days: ["AM", "PM"],
-        short_weekday: (0, 3),
+        ..ENGLISH
     },
-    Locale {
-        tag: "zh-CN",
-        aliases: &["zh", "cn", "zh-hans"],
-        long: "YYYY[年]M[月]D[日]dddd HH:mm",
-        months: ["1月", "2月", "3月", "4月", "5月", "6月", "7月", "8月", "9月", "10月", "11月", "12月"],
-        weekdays: ["星期日", "星期一", "星期二", "星期三", "星期四", "星期五", "星期六"],
-        half_days: ["上午", "下午"],
-        short_weekday: (2, 1),
-    },
+    CHINESE,
     Locale {
         tag: "zh-TW",
         aliases: &["tw", "zh-hant"],
         long: "YYYY[年]M[月]D[日] dddd Ah:mm",
-        months: ["1月", "2月", "3月", "4月", "5月", "6月", "7月", "8月", "9月", "10月", "11月", "12月"],
-        weekdays: ["星期日", "星期一", "星期二", "星期三", "星期四", "星期五", "星期六"],
-        half_days: ["上午", "下午"],
-        short_weekday: (2, 1),
+        ..CHINESE
     },
     Locale {
         tag: "zh-HK",
         aliases: &["hk"],
         long: "YYYY[年]M[月]D[日]dddd Ah:mm",
-        months: ["1月", "2月", "3月", "4月", "5月", "6月", "7月", "8月", "9月", "10月", "11月", "12月"],
-        weekdays: ["星期日", "星期一", "星期二", "星期三", "星期四", "星期五", "星期六"],
-        half_days: ["上午", "下午"],
-        short_weekday: (2, 1),
+        ..CHINESE
     },
     Locale {
         tag: "ja-JP",
         aliases: &["ja", "jp"],
         long: "YYYY[年]M[月]D[日]dddd H:mm",
-        months: ["1月", "2月", "3月", "4月", "5月", "6月", "7月", "8月", "9月", "10月", "11月", "12月"],
         weekdays: ["日曜日", "月曜日", "火曜日", "水曜日", "木曜日", "金曜日", "土曜日"],
         half_days: ["午前", "午後"],
         short_weekday: (0, 1),
+        ..CHINESE
     },
     Locale {
         tag: "ko-KR",
@@ -74,8 +84,7 @@ pub(super) static LOCALES: [Locale; 21] = [
         long: "dddd D MMMM YYYY [à] HH:mm",
         months: ["janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"],
         weekdays: ["dimanche", "lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi"],
-        half_days: ["AM", "PM"],
-        short_weekday: (0, 3),
+        ..ENGLISH
     },
     Locale {
         tag: "de-DE",
@@ -83,8 +92,7 @@ pub(super) static LOCALES: [Locale; 21] = [
         long: "dddd, D. MMMM YYYY [um] HH:mm",
         months: ["Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"],
         weekdays: ["Sonntag", "Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag"],
-        half_days: ["AM", "PM"],
-        short_weekday: (0, 3),
+        ..ENGLISH
     },
     Locale {
         tag: "es-ES",
@@ -93,7 +101,7 @@ pub(super) static LOCALES: [Locale; 21] = [
         months: ["enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"],
         weekdays: ["domingo", "lunes", "martes", "miércoles", "jueves", "viernes", "sábado"],
         half_days: ["a. m.", "p. m."],
-        short_weekday: (0, 3),
+        ..ENGLISH
     },
     Locale {
         tag: "it-IT",
@@ -101,26 +109,15 @@ pub(super) static LOCALES: [Locale; 21] = [
         long: "dddd D MMMM YYYY [alle ore] HH:mm",
         months: ["gennaio", "febbraio", "marzo", "aprile", "maggio", "giugno", "luglio", "agosto", "settembre", "ottobre", "novembre", "dicembre"],
         weekdays: ["domenica", "lunedì", "martedì", "mercoledì", "giovedì", "venerdì", "sabato"],
-        half_days: ["AM", "PM"],
-        short_weekday: (0, 3),
+        ..ENGLISH
     },
-    Locale {
-        tag: "pt-BR",
-        aliases: &["pt", "br"],
-        long: "dddd, D [de] MMMM [de] YYYY [às] HH:mm",
-        months: ["janeiro", "fevereiro", "março", "abril", "maio", "junho", "julho", "agosto", "setembro", "outubro", "novembro", "dezembro"],
-        weekdays: ["domingo", "segunda-feira", "terça-feira", "quarta-feira", "quinta-feira", "sexta-feira", "sábado"],
-        half_days: ["AM", "PM"],
-        short_weekday: (0, 3),
-    },
+    PORTUGUESE,
     Locale {
         tag: "pt-PT",
         aliases: &[],
         long: "dddd, D [de] MMMM [de] YYYY [às] HH:mm",
-        months: ["janeiro", "fevereiro", "março", "abril", "maio", "junho", "julho", "agosto", "setembro", "outubro", "novembro", "dezembro"],
-        weekdays: ["domingo", "segunda-feira", "terça-feira", "quarta-feira", "quinta-feira", "sexta-feira", "sábado"],
         half_days: ["da manhã", "da tarde"],
-        short_weekday: (0, 3),
+        ..PORTUGUESE
     },
     Locale {
         tag: "ru-RU",
@@ -128,8 +125,7 @@ pub(super) static LOCALES: [Locale; 21] = [
         long: "dddd, D MMMM YYYY [г. в] HH:mm",
         months: ["января", "февраля", "марта", "апреля", "мая", "июня", "июля", "августа", "сентября", "октября", "ноября", "декабря"],
         weekdays: ["воскресенье", "понедельник", "вторник", "среда", "четверг", "пятница", "суббота"],
-        half_days: ["AM", "PM"],
-        short_weekday: (0, 3),
+        ..ENGLISH
     },
     Locale {
         tag: "uk-UA",
@@ -138,7 +134,7 @@ pub(super) static LOCALES: [Locale; 21] = [
         months: ["січня", "лютого", "березня", "квітня", "травня", "червня", "липня", "серпня", "вересня", "жовтня", "листопада", "грудня"],
         weekdays: ["неділя", "понеділок", "вівторок", "середа", "четвер", "пʼятниця", "субота"],
         half_days: ["дп", "пп"],
-        short_weekday: (0, 3),
+        ..ENGLISH
     },
     Locale {
         tag: "pl-PL",
@@ -146,8 +142,7 @@ pub(super) static LOCALES: [Locale; 21] = [
         long: "dddd, D MMMM YYYY HH:mm",
         months: ["stycznia", "lutego", "marca", "kwietnia", "maja", "czerwca", "lipca", "sierpnia", "września", "października", "listopada", "grudnia"],
         weekdays: ["niedziela", "poniedziałek", "wtorek", "środa", "czwartek", "piątek", "sobota"],
-        half_days: ["AM", "PM"],
-        short_weekday: (0, 3),
+        ..ENGLISH
     },
     Locale {
         tag: "nl-NL",
@@ -165,7 +160,7 @@ pub(super) static LOCALES: [Locale; 21] = [
         months: ["januari", "februari", "mars", "april", "maj", "juni", "juli", "augusti", "september", "oktober", "november", "december"],
         weekdays: ["söndag", "måndag", "tisdag", "onsdag", "torsdag", "fredag", "lördag"],
         half_days: ["fm", "em"],
-        short_weekday: (0, 3),
+        ..ENGLISH
     },
     Locale {
         tag: "tr-TR",
@@ -174,7 +169,7 @@ pub(super) static LOCALES: [Locale; 21] = [
         months: ["Ocak", "Şubat", "Mart", "Nisan", "Mayıs", "Haziran", "Temmuz", "Ağustos", "Eylül", "Ekim", "Kasım", "Aralık"],
         weekdays: ["Pazar", "Pazartesi", "Salı", "Çarşamba", "Perşembe", "Cuma", "Cumartesi"],
         half_days: ["ÖÖ", "ÖS"],
-        short_weekday: (0, 3),
+        ..ENGLISH
     },
     Locale {
         tag: "vi-VN",
@@ -191,7 +186,6 @@ pub(super) static LOCALES: [Locale; 21] = [
         long: "dddd, DD MMMM YYYY [pukul] HH.mm",
         months: ["Januari", "Februari", "Maret", "April", "Mei", "Juni", "Juli", "Agustus", "September", "Oktober", "November", "Desember"],
         weekdays: ["Minggu", "Senin", "Selasa", "Rabu", "Kamis", "Jumat", "Sabtu"],
-        half_days: ["AM", "PM"],
-        short_weekday: (0, 3),
+        ..ENGLISH
     },
 ];

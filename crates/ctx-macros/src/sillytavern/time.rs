@@ -4,9 +4,10 @@ use jiff::tz::TimeZone;
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;
+use crate::dates::moment;
 use crate::definition::Definition;
 use crate::instant;
-use crate::sillytavern::{moment, relative};
+use crate::sillytavern::relative;
 
 /// Far beyond any time zone.
 const MOST_MINUTES: i64 = 100_000;

@@ -3,8 +3,8 @@ use crate::support;
 use std::sync::Arc;
 
 use ctx_macros::{
-    AgentAssets, CardTexts, Conversation, Dialect, Env, Limits, MacroPorts, ModelValues, SpokenText, State,
-    codes,
+    CardTexts, Conversation, Dialect, Env, Limits, MacroPorts, ModelValues, SpokenText, State, codes,
+    internal::AgentAssets,
 };
 use ctx_types::ports::{SystemInfo, ToolCatalog, ToolDefinition};
 use ctx_types::{Code, Text, Trust};

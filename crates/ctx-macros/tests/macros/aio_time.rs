@@ -1,6 +1,9 @@
 use crate::support;
 
-use ctx_macros::{Dialect, Env, Limits, State, TimeValue, VirtualTime, codes};
+use ctx_macros::{
+    Dialect, Env, Limits, State, codes,
+    internal::{TimeValue, VirtualTime},
+};
 use ctx_types::Code;
 use support::{AT, env, origin, parse};
 

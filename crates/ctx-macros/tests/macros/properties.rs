@@ -36,58 +36,18 @@ fn template_text() -> impl Strategy<Value = String> {
     })
 }
 
+#[rustfmt::skip] // Several per line.
 const LEAVES: [&str; 34] = [
-    "text",
-    " ",
-    "\n",
-    "界é",
-    "::",
-    ":",
-    ",",
-    "|",
-    "\\{",
-    "\\}",
-    "\\{{",
-    "\\",
-    "<USER>",
-    "<bot>",
-    "<GROUP>",
-    "{{time_UTC+3}}",
-    "{{user}}",
-    "{{ CHAR }}",
-    "{{{char}}}",
-    "{{nobody}}",
-    "{{trim}}",
-    "{{newline}}",
-    "{{else}}",
-    "{{time}}",
-    "{{description}}",
-    "{{persona}}",
-    "{{original}}",
-    "{{random::a::b}}",
-    "{{pick: a, b}}",
-    "{{roll 2d6}}",
-    "{{getvar::a}}",
-    "{{incvar::n}}",
-    "{{.a}}",
-    "{{$b}}",
+    "text", " ", "\n", "界é", "::", ":", ",", "|", "\\{", "\\}", "\\{{", "\\", "<USER>", "<bot>", "<GROUP>",
+    "{{time_UTC+3}}", "{{user}}", "{{ CHAR }}", "{{{char}}}", "{{nobody}}", "{{trim}}", "{{newline}}",
+    "{{else}}", "{{time}}", "{{description}}", "{{persona}}", "{{original}}", "{{random::a::b}}",
+    "{{pick: a, b}}", "{{roll 2d6}}", "{{getvar::a}}", "{{incvar::n}}", "{{.a}}", "{{$b}}",
 ];
 
+#[rustfmt::skip] // Several per line.
 const NAMES: [&str; 14] = [
-    "setvar",
-    "getvar",
-    "addvar",
-    "GetVar",
-    "setglobalvar",
-    "hasvar",
-    "reverse",
-    "random",
-    "pick",
-    "if",
-    "repeat",
-    "trim",
-    "user",
-    "nobody",
+    "setvar", "getvar", "addvar", "GetVar", "setglobalvar", "hasvar", "reverse", "random", "pick", "if",
+    "repeat", "trim", "user", "nobody",
 ];
 
 const OPERATORS: [&str; 17] =
@@ -153,33 +113,11 @@ fn broken() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
+#[rustfmt::skip] // Several per line.
 const BROKEN: [&str; 26] = [
-    "{{",
-    "}}",
-    "{",
-    "}",
-    "a",
-    "{{}}",
-    "{{setvar::a::",
-    "{{addvar::a::",
-    "{{incvar::",
-    "{{user",
-    "{{nobody::",
-    "{{getvar a",
-    "{{GetVar:a",
-    "{{if ",
-    "{{if::",
-    "{{/if}}",
-    "{{/",
-    "{{//",
-    "{{///}}",
-    "{{.a +=",
-    "{{$b ??",
-    "{{#reverse}}",
-    "{{/reverse}}",
-    "{{banned \"",
-    "\"}}",
-    "{{datetimeformat ",
+    "{{", "}}", "{", "}", "a", "{{}}", "{{setvar::a::", "{{addvar::a::", "{{incvar::", "{{user",
+    "{{nobody::", "{{getvar a", "{{GetVar:a", "{{if ", "{{if::", "{{/if}}", "{{/", "{{//", "{{///}}",
+    "{{.a +=", "{{$b ??", "{{#reverse}}", "{{/reverse}}", "{{banned \"", "\"}}", "{{datetimeformat ",
 ];
 
 fn text() -> impl Strategy<Value = String> {

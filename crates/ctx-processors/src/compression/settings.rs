@@ -1,6 +1,6 @@
 use ctx_compress::request::{RequestConfig, STRATEGIES};
 use ctx_pipeline::{Config, ConfigField, SettingsReader};
-use ctx_tokens::MAX_TOKENS;
+use ctx_tokens::internal::MAX_TOKENS;
 use ctx_types::{FieldOption, Role};
 
 use crate::settings::ROLES;

@@ -35,7 +35,6 @@ pub(super) struct PatternSyntax {
 /// Limits of a pattern. The run sets the steps.
 pub(super) const LIMITS: Limits = Limits {
     pattern_bytes: 64 << 10,
-    positions: 2_000,
     build_cost: 2_000,
     compiled_bytes: 1 << 20,
     nest: 128,

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use ctx_macros::number;
+use ctx_macros::internal::number;
 use serde_json::Value;
 
 /// Value of a session variable.

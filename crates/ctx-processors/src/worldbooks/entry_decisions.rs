@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ctx_types::{Decision, Outcome, Phrase, Source, phrase};
-use ctx_worldbook::{BookSet, Reason, Scan, Status};
+use ctx_worldbook::{BookSet, Scan, Status, internal::Reason};
 
 use super::macro_expander::entry_source;
 use super::transcript::{Transcript, message_name};

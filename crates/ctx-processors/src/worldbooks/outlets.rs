@@ -4,7 +4,7 @@ use std::sync::Arc;
 use ctx_macros::State;
 use ctx_pipeline::Blackboard;
 use ctx_types::{Decision, Outcome, Source, Text, excerpt, phrase};
-use ctx_worldbook::{BookSet, Output, Scan};
+use ctx_worldbook::{BookSet, Scan, internal::Output};
 
 use super::macro_expander::entry_source;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ctx_compress::request::{BudgetPlan, Meter, Protection, RequestConfig, part_costs, repair};
 use ctx_engine::Engine;
-use ctx_tokens::{Budget, BudgetError, BudgetRequest, Counter, ModelTable, tools_cost};
+use ctx_tokens::{Budget, BudgetError, BudgetRequest, Counter, ModelTable, internal::tools_cost};
 use ctx_types::{Diagnostic, Message, ToolDefinition};
 use serde_json::{Value, json};
 

@@ -24,7 +24,7 @@ fn cases(name: &str) -> Vec<Map<String, Value>> {
 /// Checks a file with the default engine and with backtracking.
 #[track_caller]
 fn check(name: &str) {
-    let both = [Limits::default(), Limits { positions: 0, ..Limits::default() }];
+    let both = [Limits::default(), Limits { build_cost: 0, ..Limits::default() }];
     for case in cases(name) {
         for limits in both {
             check_case(&case, &limits);

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ctx_language::{Explanation, Language, Reproduction};
+use ctx_language::{
+    Language,
+    internal::{Explanation, Reproduction},
+};
 use ctx_macros::{Definition, Dialect as MacroDialect};
 use ctx_processors::internal::macro_dialect;
 use ctx_project::endpoint::EndpointConfig;

@@ -7,7 +7,10 @@ use ctx_processors::internal::worldbook_state;
 use ctx_project::scan::{self, ObservedScan, Probe, SeenEntry};
 use ctx_project::{Sources, Turn};
 use ctx_types::{Diagnostic, excerpt, phrase};
-use ctx_worldbook::{Cause, KeyHit, KeyPlace, Reason, TimedState};
+use ctx_worldbook::{
+    TimedState,
+    internal::{Cause, KeyHit, KeyPlace, Reason},
+};
 
 use super::{opened, said};
 use crate::api::TextSpan;

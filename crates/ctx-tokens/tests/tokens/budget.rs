@@ -1,4 +1,7 @@
-use ctx_tokens::{Budget, BudgetError, BudgetRequest, MAX_TOKENS, ModelFacts, read_tokens};
+use ctx_tokens::{
+    Budget, BudgetError, BudgetRequest, ModelFacts,
+    internal::{MAX_TOKENS, read_tokens},
+};
 use serde_json::json;
 
 fn model() -> ModelFacts {

@@ -1,6 +1,9 @@
 use std::sync::Arc;
 
-use ctx_tokens::{Counter, MediaFamily, ModelFacts, message_cost, shares, tools_cost};
+use ctx_tokens::{
+    Counter, ModelFacts,
+    internal::{MediaFamily, message_cost, shares, tools_cost},
+};
 use ctx_types::{
     Attachment, Content, ContentPart, Message, Reasoning, Role, Source, Text, ToolCall, ToolDefinition,
 };

@@ -2,27 +2,10 @@
 
 use std::num::NonZeroU32;
 
-use ctx_tokens::{Detail, MediaFamily, MediaItem, media_cost};
+use ctx_tokens::internal::{Detail, MediaFamily, MediaItem, media_cost};
 use ctx_types::Attachment;
 use proptest::prelude::*;
 use serde_json::json;
-
-const FAMILIES: [MediaFamily; 14] = [
-    MediaFamily::Unknown,
-    MediaFamily::Gpt4o,
-    MediaFamily::Gpt4oMini,
-    MediaFamily::Gpt5,
-    MediaFamily::Gpt5Mini,
-    MediaFamily::Gpt5Nano,
-    MediaFamily::Gpt6,
-    MediaFamily::O3,
-    MediaFamily::O4Mini,
-    MediaFamily::Claude,
-    MediaFamily::ClaudeLarge,
-    MediaFamily::Gemini2,
-    MediaFamily::Gemini3,
-    MediaFamily::QwenVl,
-];
 
 fn image(width: u32, height: u32, detail: Detail) -> MediaItem {
     let size = NonZeroU32::new(width).zip(NonZeroU32::new(height));
@@ -138,7 +121,7 @@ fn assumes_size_of_unknown_images() {
 
 #[test]
 fn round_trips_family_names() {
-    for family in FAMILIES {
+    for family in MediaFamily::ALL {
         assert_eq!(MediaFamily::parse(family.as_str()), Some(family));
     }
     assert_eq!(MediaFamily::parse("GPT-4o"), None);
@@ -186,7 +169,7 @@ fn distinguishes_parts_of_each_api_dialect() {
 proptest! {
     #[test]
     fn bounds_cost_of_any_image(width in 1..=u32::MAX, height in 1..=u32::MAX) {
-        for family in FAMILIES {
+        for family in MediaFamily::ALL {
             for detail in [Detail::Low, Detail::High, Detail::Original] {
                 let cost = media_cost(family, &image(width, height, detail));
                 prop_assert!(cost >= 1);

@@ -1,4 +1,4 @@
-use ctx_tokens::{Encoding, MediaFamily, ModelFacts, ModelTable};
+use ctx_tokens::{Encoding, ModelFacts, ModelTable, internal::MediaFamily};
 use ctx_types::{Diagnostic, OutputLimit, SamplerRule};
 
 #[track_caller]

@@ -2,9 +2,10 @@ use ctx_types::Text;
 
 use super::{Candidate, Run};
 use crate::input::EntryPart;
+use crate::reason::Reason;
 use crate::scan::Activation;
+use crate::scan::Status;
 use crate::set::Member;
-use crate::status::{Reason, Status};
 
 impl Run<'_, '_> {
     pub(super) fn admit(&mut self, candidate: Candidate, pass: usize) {

@@ -8,9 +8,10 @@ use crate::decorators::Condition;
 use crate::hits::View;
 use crate::input::{EntryPart, ScanInput};
 use crate::keys::Key;
+use crate::reason::{Cause, GaveUp, KeyHit, Reason};
 use crate::scan::PassKind;
+use crate::scan::Status;
 use crate::set::Member;
-use crate::status::{Cause, GaveUp, KeyHit, Reason, Status};
 
 pub(super) enum Verdict {
     /// Not a candidate in this pass.

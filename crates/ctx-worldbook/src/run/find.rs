@@ -9,9 +9,9 @@ use crate::codes;
 use crate::hits::{Hits, View};
 use crate::input::EntryPart;
 use crate::keys::{self, ExpandedKey, Key, ParsedKey, Pattern};
+use crate::reason::{GaveUp, KeyHit, KeyPlace};
 use crate::scan::PassKind;
 use crate::set::{Member, bad_pattern};
-use crate::status::{GaveUp, KeyHit, KeyPlace};
 
 const MAX_FINDINGS: usize = 100;
 

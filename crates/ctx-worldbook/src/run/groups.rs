@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use ctx_types::array_index;
 
 use super::{Candidate, Run};
+use crate::reason::{GroupLoss, Reason};
 use crate::scan::PassKind;
-use crate::status::{GroupLoss, Reason, Status};
+use crate::scan::Status;
 
 struct Group<'m> {
     name: &'m str,

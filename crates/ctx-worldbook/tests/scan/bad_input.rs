@@ -2,7 +2,8 @@
 
 use ctx_types::{Persist as _, Reader, Worldbook};
 use ctx_worldbook::{
-    Book, BookSet, Level, Limits, ListedDraws, NoMacros, Ports, Scan, ScanInput, ScanMessage, Settings, codes,
+    Book, BookSet, Level, Limits, NoMacros, Ports, Scan, ScanInput, ScanMessage, Settings, codes,
+    internal::ListedDraws,
 };
 use serde_json::{Value, json};
 
@@ -62,15 +63,6 @@ fn limits_reported_idle_decorators() {
     assert_eq!(found.len(), 1_001);
     let last = "info[CTX0954]: more than 1000 diagnostics in `worldbook`; the rest is not shown";
     assert_eq!(found[1_000].to_string(), last);
-}
-
-#[test]
-fn limits_steps_of_all_expressions() {
-    let entries: Vec<Value> =
-        (0..40).map(|n| json!({ "key": [format!("/(a+)+\\1[b-z]{{1,{}}}/", n + 1)] })).collect();
-    let limits = Limits { regex_steps: 2_500_000, ..Limits::default() };
-    let (found, _) = run(json!({ "entries": entries }), &"a".repeat(5_000), Settings::default(), limits);
-    assert_eq!(found, ["CTX0961"; 40]);
 }
 
 #[test]
@@ -254,33 +246,6 @@ fn reports_mistyped_expressions() {
         ]
     );
     assert_eq!(statuses[0], "it is active");
-}
-
-#[test]
-fn reports_decorators_without_effect() {
-    let entries = json!([
-        { "key": ["moon"], "content": "@@dept 3\n@@depth deep\nx" },
-        { "key": ["moon"], "content": "@@foo\n@@@depth 3\nx" },
-    ]);
-    let found = |book: Value| {
-        let (_, found) = Book::read("B", Level::Global, &Worldbook::read(book, &mut Reader::new()));
-        found.iter().map(ToString::to_string).collect::<Vec<_>>()
-    };
-    assert_eq!(
-        found(json!({ "dialect": "ccv3", "entries": entries })),
-        [
-            "warning[CTX0954]: unknown decorator `dept 3`; it is ignored and not sent (at B /entries/0/content)",
-            "warning[CTX0954]: invalid value of decorator `depth deep` (at B /entries/0/content)",
-        ]
-    );
-    assert_eq!(
-        found(json!({ "entries": entries })),
-        [
-            "warning[CTX0954]: unknown decorator `dept 3`; it is ignored and not sent (at B /entries/0/content)",
-            "info[CTX0954]: decorator `depth deep` has no effect in this worldbook and is not sent (at B /entries/0/content)",
-            "warning[CTX0954]: unknown decorator `foo`; it is ignored and not sent (at B /entries/1/content)",
-        ]
-    );
 }
 
 #[test]

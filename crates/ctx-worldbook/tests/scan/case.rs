@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ctx_types::ports::TokenCounter;
 use ctx_types::{EncodingId, Persist as _, Reader, Text, Worldbook};
 use ctx_worldbook::{
-    Book, BookSet, EntryPart, Expand, ExpandedText, Level, Limits, ListedDraws, Member, Ports, Scan,
-    ScanInput, ScanMessage, ScanSources, Settings, Source, Status, TimedState,
+    Book, BookSet, EntryPart, Expand, ExpandedText, Level, Limits, Member, Ports, Scan, ScanInput,
+    ScanMessage, ScanSources, Settings, Source, Status, TimedState, internal::ListedDraws,
 };
 use serde_json::{Value, json};
 

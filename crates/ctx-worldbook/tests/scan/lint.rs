@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::case::{Bytes, compile};
-use ctx_worldbook::{CheckOptions, check as lint};
+use ctx_worldbook::internal::{CheckOptions, check as lint};
 
 #[track_caller]
 fn check(settings: Value, entry: Value, expected: &[&str]) {

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::case::{compile, draws, scan};
-use ctx_worldbook::{TimedState, UnplacedReason};
+use ctx_worldbook::{TimedState, internal::UnplacedReason};
 
 fn output(entries: Value) -> Value {
     let case = json!({ "entries": entries });

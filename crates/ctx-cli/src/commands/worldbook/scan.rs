@@ -4,7 +4,10 @@ use ctx_language::Language;
 
 use anyhow::Result;
 use ctx_types::{Diagnostic, SessionOp, phrase};
-use ctx_worldbook::{Cause, KeyHit, KeyPlace, Reason, Status, TimedState};
+use ctx_worldbook::{
+    Status, TimedState,
+    internal::{Cause, KeyHit, KeyPlace, Reason},
+};
 use serde_json::{Value, json};
 
 use crate::args::WorldbookScanArguments;

@@ -1,4 +1,4 @@
-use ctx_tokens::message_cost;
+use ctx_tokens::internal::message_cost;
 use ctx_types::{Phrase, Role, Segment, Source};
 use serde::Serialize;
 

@@ -75,7 +75,9 @@ fn fills() -> Plugin {
             .draft
             .messages()
             .iter()
-            .map(|message| ctx_tokens::message_cost(message, cx.inputs.model, cx.inputs.counter).total())
+            .map(|message| {
+                ctx_tokens::internal::message_cost(message, cx.inputs.model, cx.inputs.counter).total()
+            })
             .sum();
         let room = 400_usize.saturating_sub(used as usize);
         cx.draft.messages_mut().push(written(&"more ".repeat(room + 5)));

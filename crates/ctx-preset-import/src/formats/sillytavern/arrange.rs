@@ -379,7 +379,7 @@ impl<'v> Arrangement<'v> {
     /// Returns whether a field of the card says something that a condition takes for nothing.
     fn looks_false(&self, field: &str) -> bool {
         let said = self.card.and_then(|card| card.text(field)).unwrap_or_default();
-        !said.trim().is_empty() && !ctx_macros::is_true(said)
+        !said.trim().is_empty() && !ctx_macros::internal::is_true(said)
     }
 
     /// Returns what the card and the persona put at a depth.

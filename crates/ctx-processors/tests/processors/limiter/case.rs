@@ -5,7 +5,8 @@ use std::sync::{Arc, LazyLock};
 use ctx_pipeline::internal::{CompileContext, Pipeline, Run, SettingsLayer};
 use ctx_pipeline::{Cancel, ContextProcessor, Inputs, ProcessorRegistry, RunError, SettingOrigin};
 use ctx_processors::internal::{LimiterResult, LoadedWindow, WindowSize};
-use ctx_tokens::{Budget, ModelFacts, Overheads};
+use ctx_tokens::internal::Overheads;
+use ctx_tokens::{Budget, ModelFacts};
 use ctx_types::{
     Agent, EncodingId, GenerationKind, Message, Node, Persist, Reader, Session, TokenCounter, TurnInput,
 };

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_anchors::{Entry, EntryPart, Preset};
+use ctx_anchors::{
+    Preset,
+    internal::{Entry, EntryPart},
+};
 use ctx_types::{CHAT_HISTORY, Order, Placement, Side};
 
 /// Returns the numbers of the entries in the order in which they are sent, but for those that are nothing.

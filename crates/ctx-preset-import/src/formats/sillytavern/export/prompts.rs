@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_anchors::{AnchorRegistry, Entry as Compiled, EntryPart, Preset};
+use ctx_anchors::{
+    AnchorRegistry, Preset,
+    internal::{Entry as Compiled, EntryPart},
+};
 use ctx_types::{
     Agent, Content, Diagnostic, Order, Persist as _, Phrase, Placement, PresetMessage, Role, excerpt, phrase,
 };

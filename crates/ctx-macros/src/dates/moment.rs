@@ -1,11 +1,12 @@
-//! Moment.js date formats, in English.
+//! Moment.js date formats.
 
 use std::fmt::Write as _;
 
 use jiff::Zoned;
 use memchr::{memchr, memrchr};
 
-use crate::dates::{locale, old_english};
+use crate::dates::locale::{self, Locale};
+use crate::dates::old_english;
 
 /// American English; longer tokens precede their prefixes.
 const LONG_FORMS: [(&str, &str); 10] = [
@@ -24,9 +25,9 @@ const LONG_FORMS: [(&str, &str); 10] = [
 /// ISO 8601, for an empty pattern.
 const DEFAULT: &str = "YYYY-MM-DDTHH:mm:ssZ";
 
-/// Copies bracketed and escaped text and unknown characters. Drops line breaks outside brackets. Linear in
-/// the pattern.
-pub(super) fn format(time: &Zoned, pattern: &str) -> String {
+/// In English. Copies bracketed and escaped text and unknown characters. Drops line breaks outside brackets.
+/// Linear in the pattern.
+pub(crate) fn format(time: &Zoned, pattern: &str) -> String {
     let pattern = if pattern.is_empty() { DEFAULT } else { pattern };
     let expanded = expand(pattern);
     let mut written = String::new();
@@ -34,7 +35,7 @@ pub(super) fn format(time: &Zoned, pattern: &str) -> String {
     while let Some(first) = rest.chars().next() {
         let (taken, piece) = next(rest, first);
         match piece {
-            PatternToken::Token(token) => write_token(time, token, &mut written),
+            PatternToken::Token(token) => write_token(token, time, locale::english(), &mut written),
             PatternToken::Fraction(digits) => write_fraction(time, digits, &mut written),
             PatternToken::Literal(literal) => written.push_str(literal),
         }
@@ -65,7 +66,7 @@ fn expand(pattern: &str) -> String {
     expanded
 }
 
-pub(super) fn has_open_bracket(pattern: &str) -> bool {
+pub(crate) fn has_open_bracket(pattern: &str) -> bool {
     let mut rest = pattern;
     while let Some(open) = memchr(b'[', rest.as_bytes()) {
         let Some(length) = bracketed(rest.get(open..).unwrap_or_default()) else { return true };
@@ -129,15 +130,18 @@ fn token_len(pattern: &str) -> Option<usize> {
     }
 }
 
-fn write_token(time: &Zoned, token: &str, out: &mut String) {
+pub(super) fn write_token(token: &str, time: &Zoned, locale: &Locale, out: &mut String) {
+    // Writing to a string cannot fail.
     let _ = match token.as_bytes()[0] {
         b'Y' | b'y' | b'N' | b'Q' => write_year(time, token, out),
-        b'M' | b'D' => write_date(time, token, out),
-        b'd' | b'E' | b'e' => write_day(time, token, out),
+        b'M' | b'D' => write_date(time, token, locale, out),
+        b'd' | b'E' | b'e' => write_day(time, token, locale, out),
         b'w' | b'W' | b'g' | b'G' => write_week(time, token, out),
         b'Z' | b'X' | b'x' => write_zone(time, token, out),
         // Moment.js names the zone only in UTC mode.
         b'z' => Ok(()),
+        b'A' => out.write_str(locale.half_day(time.hour())),
+        b'a' => out.write_str(&locale.half_day(time.hour()).to_lowercase()),
         _ => write_clock(time, token, out),
     };
 }
@@ -149,7 +153,7 @@ fn write_year(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
     match token {
         "YYYYYY" => write!(out, "{year:+07}"),
         "YYYYY" => write!(out, "{year:05}"),
-        "YYYY" | "Y" => write!(out, "{year:04}"),
+        "YYYY" | "Y" => write!(out, "{}{:04}", if year < 0 { "-" } else { "" }, year.unsigned_abs()),
         "YY" => write!(out, "{:02}", year.rem_euclid(100)),
         "yyyy" => write!(out, "{of_era:04}"),
         "yyy" => write!(out, "{of_era:03}"),
@@ -163,13 +167,12 @@ fn write_year(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
     }
 }
 
-fn write_date(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
+fn write_date(time: &Zoned, token: &str, locale: &Locale, out: &mut String) -> std::fmt::Result {
     let (month, day) = (time.month(), time.day());
-    let english = locale::english();
     let of_year = time.day_of_year();
     match token {
-        "MMMM" => out.write_str(english.month(month)),
-        "MMM" => out.write_str(english.short_month(month)),
+        "MMMM" => out.write_str(locale.month(month)),
+        "MMM" => out.write_str(locale.short_month(month)),
         "MM" => write!(out, "{month:02}"),
         "Mo" => write!(out, "{}", Ordinal(month.into())),
         "M" => write!(out, "{month}"),
@@ -182,13 +185,12 @@ fn write_date(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
     }
 }
 
-fn write_day(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result {
+fn write_day(time: &Zoned, token: &str, locale: &Locale, out: &mut String) -> std::fmt::Result {
     let day = time.weekday().to_sunday_zero_offset();
-    let name = locale::english().weekday(time.weekday());
     match token {
-        "dddd" => out.write_str(name),
-        "ddd" => out.write_str(&name[..3]),
-        "dd" => out.write_str(&name[..2]),
+        "dddd" => out.write_str(locale.weekday(time.weekday())),
+        "ddd" => out.write_str(locale.short_weekday(time.weekday())),
+        "dd" => out.write_str(locale.weekday(time.weekday()).get(..2).unwrap_or_default()),
         "do" => write!(out, "{}", Ordinal(day.into())),
         "E" => write!(out, "{}", time.weekday().to_monday_one_offset()),
         _ => write!(out, "{day}"),
@@ -228,8 +230,6 @@ fn write_clock(time: &Zoned, token: &str, out: &mut String) -> std::fmt::Result 
     let twelve = (hour + 11) % 12 + 1;
     let full = if hour == 0 { 24 } else { hour };
     match token {
-        "A" => out.write_str(if hour < 12 { "AM" } else { "PM" }),
-        "a" => out.write_str(if hour < 12 { "am" } else { "pm" }),
         "Hmmss" => write!(out, "{hour}{minute:02}{second:02}"),
         "Hmm" => write!(out, "{hour}{minute:02}"),
         "HH" => write!(out, "{hour:02}"),

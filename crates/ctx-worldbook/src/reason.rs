@@ -5,34 +5,18 @@ use ctx_types::{Argument, Divider, Phrase, SelectiveLogic, count_of, excerpt, ph
 
 use crate::source::Source;
 
-/// Status of an entry after a scan.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Status {
-    /// Active; index of the [`Activation`](crate::Activation).
-    Activated(usize),
-    /// Not active.
-    NotActivated(Reason),
-}
-
 /// Reason for an activation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
-    /// The entry is constant.
     Constant,
-    /// Forced by a decorator.
     Decorator,
-    /// Activated by the caller.
     External,
     /// Still active from an earlier scan.
     Sticky {
-        /// Message count at its end.
         until: u64,
     },
-    /// Keys match.
     Keys {
-        /// First matching key.
         primary: KeyHit,
-        /// Deciding secondary key.
         secondary: Option<KeyHit>,
     },
 }
@@ -40,22 +24,17 @@ pub enum Cause {
 /// A matching key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyHit {
-    /// Key as in the file.
     pub key: Arc<str>,
-    /// Place.
     pub place: KeyPlace,
 }
 
 /// First match of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeyPlace {
-    /// Message, counted from the newest.
     Message(usize),
-    /// Text outside the conversation.
     Source(Source),
     /// Index in `ScanInput::injected`.
     Injected(usize),
-    /// Member index of another entry.
     Entry(usize),
 }
 
@@ -63,91 +42,61 @@ pub enum KeyPlace {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Not considered.
     NotConsidered,
-    /// Disabled.
     Disabled,
-    /// Other generation type.
     Trigger {
-        /// Accepted types.
         wanted: Vec<Arc<str>>,
     },
-    /// Other character name.
     CharacterName,
-    /// Other character tags.
     CharacterTag,
-    /// The conversation is too short.
     Delay {
-        /// Required messages.
         needed: u64,
     },
-    /// In cooldown after an activation.
     Cooldown {
-        /// Message count at its end.
         until: u64,
     },
-    /// Waits for a recursion level.
     AwaitsRecursion {
-        /// Level.
         level: u32,
     },
     /// Excluded from recursion, and a key matches only in other entries.
     ExcludedFromRecursion {
-        /// Key.
         key: Arc<str>,
     },
-    /// Disabled by a decorator.
     Decorator,
     /// A decorator's condition does not hold.
     Condition(Phrase),
-    /// No keys.
     NoKeys,
-    /// No key matches.
     NoKeyFound,
     /// The search for a key stopped, and the result depends on it.
     KeyGaveUp {
-        /// Key.
         key: Arc<str>,
-        /// Reason.
         why: GaveUp,
     },
     /// A key matches, but the secondary keys do not satisfy the logic.
     Secondary {
-        /// Matching key.
         primary: KeyHit,
-        /// Logic.
         logic: SelectiveLogic,
         /// Secondary key that must not match.
         found: Option<KeyHit>,
     },
-    /// Random value above the probability.
     Probability {
-        /// Random value in percent.
         drawn: f64,
-        /// Probability in percent.
         probability: f64,
     },
     /// Lost to another entry of a group.
     Group {
-        /// Name of the group.
         group: Arc<str>,
-        /// Reason for the loss.
         loss: GroupLoss,
     },
-    /// Not enough budget.
     Budget {
-        /// Tokens, if counted.
         tokens: Option<u32>,
-        /// Budget in tokens.
         budget: u64,
     },
     /// An entry with the same uid is active.
     SameUid,
     /// Not enough budget in its book.
     BookBudget {
-        /// Tokens.
         tokens: u32,
-        /// Book budget in tokens.
         budget: u64,
     },
 }
@@ -155,29 +104,21 @@ pub enum Reason {
 /// Reason why a search stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GaveUp {
-    /// Step limit of one search.
     TooHard,
-    /// Step limit of all searches.
     StepsSpent,
 }
 
 /// Reason why an entry lost a group; contains the winner's member index.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GroupLoss {
-    /// Another entry is already active.
     Active(usize),
-    /// Another entry is sticky.
     Sticky(usize),
     /// Another entry has more matching keys.
     Score {
-        /// Own matching keys.
         own: usize,
-        /// Winner's matching keys.
         best: usize,
-        /// Winner.
         winner: usize,
     },
-    /// Another entry has priority.
     Override(usize),
     /// Another entry won the random choice.
     Draw(usize),
@@ -324,15 +265,6 @@ impl GroupLoss {
             | Self::Score { winner, .. }
             | Self::Override(winner)
             | Self::Draw(winner) => *winner,
-        }
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Activated(_) => f.write_str("it is active"),
-            Self::NotActivated(reason) => reason.fmt(f),
         }
     }
 }
