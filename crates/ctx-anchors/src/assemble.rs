@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use ctx_types::internal::excerpt;
+use ctx_types::report::{Decision, Outcome};
+use ctx_types::session::Window;
 use ctx_types::{
-    CHAT_HISTORY, Decision, DepthPoints, Injection, Message, MessageExtras, Outcome, Phrase, Place,
-    Placement, Rank, Role, Side, SlotRank, Window, anchor_id, excerpt, phrase,
+    CHAT_HISTORY, DepthPoints, Injection, Message, MessageExtras, Phrase, Place, Placement, Rank, Role, Side,
+    SlotRank, anchor_id, phrase,
 };
 
 use crate::gaps::Gaps;
@@ -33,7 +36,8 @@ pub struct AssembledPreset {
 ///
 /// ```
 /// use ctx_anchors::{AnchorRegistry, Preset, RenderedText, Target, assemble};
-/// use ctx_types::{Agent, Message, Persist, Reader, Role, Source, Window};
+/// use ctx_types::{Agent, Message, Persist, Reader, Role, Source};
+/// use ctx_types::session::Window;
 ///
 /// let file = serde_json::json!({ "presetMessages": [
 ///     { "role": "system", "content": "Be kind." },

@@ -1,8 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use ctx_types::internal::{NearestName, closest, excerpt, nearest};
 use ctx_types::{
-    Agent, CHAT_HISTORY, Code, Diagnostic, Fix, NearestName, Phrase, Placement, PrefixMode, PresetMessage,
-    UnplacedHistory, closest, excerpt, nearest, phrase,
+    Agent, CHAT_HISTORY, Code, Diagnostic, Fix, Phrase, Placement, PrefixMode, PresetMessage,
+    UnplacedHistory, phrase,
 };
 
 use crate::codes;

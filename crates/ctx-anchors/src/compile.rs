@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use ctx_types::internal::excerpt;
 use ctx_types::{
     Agent, CHAT_HISTORY, Content, Diagnostic, Placement, PresetGroup, PresetMessage, Role, Source, anchor_id,
-    excerpt, phrase,
+    phrase,
 };
 
 use crate::check;

@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
+use ctx_types::internal::each_group;
+use ctx_types::report::{Decision, Outcome};
+use ctx_types::session::Window;
 use ctx_types::{
-    Argument, Content, ContentPart, Decision, DepthPoints, Divider, MAX_POINTS, Message, Outcome, Phrase,
-    Place, Source, Window, count_of, each_group, phrase,
+    Argument, Content, ContentPart, DepthPoints, Divider, MAX_POINTS, Message, Phrase, Place, Source,
+    count_of, phrase,
 };
 
 /// Total points of all placements with several points.

@@ -4,7 +4,8 @@
 //!
 //! ```
 //! use ctx_anchors::{AnchorRegistry, Preset, RenderedText, Target, assemble};
-//! use ctx_types::{Agent, Persist, Reader, Window};
+//! use ctx_types::{Agent, Persist, Reader};
+//! use ctx_types::session::Window;
 //!
 //! let file = serde_json::json!({ "presetMessages": [{ "role": "system", "content": "Be kind." }] });
 //! let agent = Agent::read(file, &mut Reader::new());

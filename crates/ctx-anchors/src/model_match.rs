@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_regex::{Flags, Limits, Regex};
-use ctx_types::{Diagnostic, ModelMatch, Phrase, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, ModelMatch, Phrase, phrase};
 
 use crate::codes;
 

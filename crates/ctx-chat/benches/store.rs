@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use ctx_chat::{Conversation, ConversationStore as _, LogEntry, SqliteStore, Step};
-use ctx_types::{Node, NodeId, Role, SessionOp};
+use ctx_types::Role;
+use ctx_types::session::{Node, NodeId, SessionOp};
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 

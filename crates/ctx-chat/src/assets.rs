@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use ctx_types::{
-    Asset, AssetStore, Attachment, PortError, PortErrorKind, PortFuture, excerpt, phrase, thousands,
-};
+use ctx_types::internal::{excerpt, thousands};
+use ctx_types::ports::{Asset, AssetStore, PortError, PortErrorKind, PortFuture};
+use ctx_types::{Attachment, phrase};
 
 use crate::files;
 

@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_types::{Fingerprint, History, HistoryError, Node, NodeId, Session, SessionOp};
+use ctx_types::internal::Fingerprint;
+use ctx_types::session::{History, HistoryError, Node, NodeId, Session, SessionOp};
 
 use crate::step_label::StepLabel;
 use crate::store::{Checkpoint, ConversationStore, Hold, LogEntry, Step, StoreError, Stored};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ctx_pipeline::Cancel;
-use ctx_types::{Deadline, PortFuture};
+use ctx_types::ports::{Deadline, PortFuture};
 use tokio::time::Instant;
 
 /// A limit of time on tokio's clock; cancelling ends it too.

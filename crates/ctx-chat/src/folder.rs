@@ -10,7 +10,8 @@ use async_trait::async_trait;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use ctx_pipeline::Cancel;
-use ctx_types::{ToolCall, ToolDefinition};
+use ctx_types::ToolCall;
+use ctx_types::ports::ToolDefinition;
 use serde_json::{Map, Value, json};
 
 use crate::tools::{Tool, ToolError, ToolHost};

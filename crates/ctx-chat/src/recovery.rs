@@ -1,6 +1,8 @@
 //! Conversations after an interruption: every call gets a result, so that they can always go on.
 
-use ctx_types::{Diagnostic, Node, NodeId, NodeMetadata, Role, Session, SessionOp, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::session::{Node, NodeId, NodeMetadata, Session, SessionOp};
+use ctx_types::{Diagnostic, Role, phrase};
 use serde_json::Value;
 
 use crate::codes;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use ctx_types::Fingerprint;
+use ctx_types::internal::Fingerprint;
 
 use crate::private;
 

@@ -16,7 +16,7 @@ mod worker;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ctx_types::{NodeId, Session, SessionOp};
+use ctx_types::session::{NodeId, Session, SessionOp};
 use tokio::sync::broadcast;
 
 pub use error::{StoreError, StoreFault};

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ctx_pipeline::Cancel;
-use ctx_types::{ToolCall, ToolDefinition};
+use ctx_types::ToolCall;
+use ctx_types::ports::ToolDefinition;
 
 pub use policy::{ToolPolicy, ToolRules};
 pub(crate) use run::{Calling, Ran};

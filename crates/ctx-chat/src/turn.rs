@@ -18,10 +18,9 @@ use ctx_compress::mask::MaskConfig;
 use ctx_compress::request::RequestConfig;
 use ctx_engine::{AssembleError, CompiledAgent, Context, Ports, TurnCache};
 use ctx_pipeline::Cancel;
-use ctx_types::{
-    AttachmentPorts, Diagnostic, GenerationKind, Message, NodeId, Role, Session, StoredAttachment,
-    Summarizer, Text, TurnInput,
-};
+use ctx_types::ports::{AttachmentPorts, Summarizer};
+use ctx_types::session::{NodeId, Session};
+use ctx_types::{Diagnostic, GenerationKind, Message, Role, StoredAttachment, Text, TurnInput};
 use ctx_wire::{Options, read_tool};
 
 pub use event::{TurnEvent, TurnWatch, UsageLevel};

@@ -7,7 +7,7 @@ use ctx_compress::mask::SummaryFailure;
 use ctx_compress::request::Overflow;
 use ctx_engine::AssembleError;
 use ctx_project::error::ProjectError;
-use ctx_types::HistoryError;
+use ctx_types::session::HistoryError;
 
 /// How a run of `ctx` ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,9 @@ use base64::Engine as _;
 use ctx_engine::Context;
 use ctx_engine::internal::MessageTrace;
 use ctx_language::Language;
-use ctx_types::{Diagnostic, Severity, Unstable, count_of, phrase, thousands};
+use ctx_types::internal::thousands;
+use ctx_types::report::Unstable;
+use ctx_types::{Diagnostic, Severity, count_of, phrase};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
@@ -185,7 +187,7 @@ fn title(language: Language, agent: Option<&str>) -> String {
 fn figures(language: Language, context: &Context, tokens: &[u32]) -> Vec<Figure> {
     let used: u64 = tokens.iter().copied().map(u64::from).sum();
     let report = &context.report;
-    let is_left_out = |decision: &&ctx_types::Decision| decisions::is_left_out(decision.outcome);
+    let is_left_out = |decision: &&ctx_types::report::Decision| decisions::is_left_out(decision.outcome);
     let left_out: usize = report.decisions.iter().filter(is_left_out).map(|decision| decision.count).sum();
     let stable = report.stable.as_ref().map_or(0, |stable| stable.messages);
     let kept: u64 = tokens.iter().take(stable).copied().map(u64::from).sum();

@@ -142,7 +142,7 @@ pub(crate) fn wrote(language: Language, path: &str) -> String {
 pub(crate) fn tokens(count: u64) -> Phrase {
     match count {
         1 => phrase!("1 token"),
-        count => phrase!("{count} tokens", count = ctx_types::thousands(count)),
+        count => phrase!("{count} tokens", count = ctx_types::internal::thousands(count)),
     }
 }
 

@@ -15,7 +15,9 @@ use ctx_compress::request::{
     CompressionPipeline, Meter, Protection, RequestConfig, STRATEGIES, UsageWatch, strategy,
 };
 use ctx_tokens::{Counter, Encoding, ModelTable};
-use ctx_types::{Content, Message, Node, Session, TokenCounter};
+use ctx_types::ports::TokenCounter;
+use ctx_types::session::{Node, Session};
+use ctx_types::{Content, Message};
 
 criterion_group! {
     name = benches;

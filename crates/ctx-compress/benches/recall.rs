@@ -12,7 +12,8 @@ use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_grou
 use ctx_compress::recall::{RecallAnswer, RecallIndex, RecallRequest};
 use ctx_compress::request::Meter;
 use ctx_tokens::{Counter, Encoding};
-use ctx_types::{Message, Role, TokenCounter as _};
+use ctx_types::ports::TokenCounter as _;
+use ctx_types::{Message, Role};
 
 criterion_group! {
     name = benches;

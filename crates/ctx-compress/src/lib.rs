@@ -30,7 +30,8 @@
 //! ```
 //! use ctx_compress::mask::{Extraction, MaskConfig, MaskPlan, MaskSelection, Summarizing};
 //! use ctx_tokens::Counter;
-//! use ctx_types::{Node, Role, Session, visible_path};
+//! use ctx_types::Role;
+//! use ctx_types::session::{Node, Session, visible_path};
 //!
 //! let says = |n| Node::new(if n % 2 == 0 { Role::User } else { Role::Assistant }, "Where is the red umbrella?");
 //! let (mut session, _) = Session::linear("s1", (0..30).map(says));

@@ -1,5 +1,6 @@
 use ctx_processors::html_to_markdown;
-use ctx_types::{ExtractedText, PortError, PortErrorKind, phrase};
+use ctx_types::phrase;
+use ctx_types::ports::{ExtractedText, PortError, PortErrorKind};
 
 use crate::page::Page;
 use crate::{DocumentLimits, text_file};

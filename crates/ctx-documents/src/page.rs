@@ -1,4 +1,4 @@
-use ctx_types::ExtractedText;
+use ctx_types::ports::ExtractedText;
 
 use crate::DocumentLimits;
 

@@ -17,7 +17,8 @@ mod page_writer;
 mod pages;
 mod widths;
 
-use ctx_types::{ExtractedText, PortError, PortErrorKind, phrase};
+use ctx_types::phrase;
+use ctx_types::ports::{ExtractedText, PortError, PortErrorKind};
 
 use crate::DocumentLimits;
 use crate::page::Page;

@@ -1,8 +1,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ctx_types::{
-    Attachment, DocumentText, ExtractedText, Phrase, PortError, PortErrorKind, PortFuture, excerpt, phrase,
-};
+use ctx_types::internal::excerpt;
+use ctx_types::ports::{DocumentText, ExtractedText, PortError, PortErrorKind, PortFuture};
+use ctx_types::{Attachment, Phrase, phrase};
 
 use crate::{DocumentLimits, html, office, pdf, text_file};
 

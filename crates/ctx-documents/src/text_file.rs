@@ -1,7 +1,7 @@
 //! Text files in any encoding: by byte order mark, valid UTF-8, or detection.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use ctx_types::ExtractedText;
+use ctx_types::ports::ExtractedText;
 use encoding_rs::Encoding;
 
 use crate::DocumentLimits;

@@ -13,7 +13,8 @@ use criterion::{
     BenchmarkGroup, BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
 };
 use ctx_engine::{CompiledAgent, Engine};
-use ctx_types::{Session, TurnInput};
+use ctx_types::TurnInput;
+use ctx_types::session::Session;
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use bpe_openai::{cl100k_base, o200k_base};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ctx_tokens::{Counter, Encoding};
-use ctx_types::TokenCounter as _;
+use ctx_types::ports::TokenCounter as _;
 
 criterion_group! {
     name = benches;

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use conversation::{BUDGET, Conversation, Variables, agent, append, turn, warm, with};
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
 use ctx_engine::{CompiledAgent, Engine, Ports, Switches, TurnCache};
-use ctx_types::{Content, Node, Session, TurnInput};
+use ctx_types::session::{Node, Session};
+use ctx_types::{Content, TurnInput};
 
 /// Messages of a conversation; the first turn is measured only for the smallest.
 const SIZES: [usize; 2] = [10_000, 1_000_000];

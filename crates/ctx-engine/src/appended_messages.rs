@@ -1,5 +1,6 @@
 use ctx_pipeline::internal::Run;
-use ctx_types::{Diagnostic, Message, Session, TurnInput};
+use ctx_types::session::Session;
+use ctx_types::{Diagnostic, Message, TurnInput};
 
 use crate::assembly::{AssembleError, Assembly, Ports};
 use crate::compiled_agent::CompiledAgent;
@@ -20,7 +21,8 @@ impl CompiledAgent {
     ///
     /// ```
     /// use ctx_engine::{Compile, Engine, Ports};
-    /// use ctx_types::{Agent, Message, Role, Session, Source, TurnInput};
+    /// use ctx_types::{Agent, Message, Role, Source, TurnInput};
+    /// use ctx_types::session::Session;
     ///
     /// let compiled = Engine::new().compile(&Agent::default(), &Compile::default());
     /// let result = Message::new(Role::Tool, "42", Source::history("n3", Role::Tool));

@@ -6,10 +6,10 @@ use ctx_processors::internal::{
 use ctx_processors::{Cause, Infeasible, RequestPart};
 use ctx_tokens::internal::{has_media, message_cost, tools_cost};
 use ctx_tokens::{Budget, BudgetError, Counter, ModelFacts};
-use ctx_types::{
-    AttachmentPorts, Deadline, Diagnostic, Embedder, Message, Phrase, Report, Session, StablePart, Stopwatch,
-    TokenCounter as _, TokenFigure, TurnInput, Usage, UsageLine, phrase,
-};
+use ctx_types::ports::{AttachmentPorts, Deadline, Embedder, Stopwatch, TokenCounter as _};
+use ctx_types::report::{Report, StablePart, TokenFigure, Usage, UsageLine};
+use ctx_types::session::Session;
+use ctx_types::{Diagnostic, Message, Phrase, TurnInput, phrase};
 use ctx_wire::Dialect;
 
 use crate::append_only::UnloadedDraft;

@@ -6,9 +6,10 @@ use ctx_pipeline::SettingOrigin;
 use ctx_pipeline::internal::{CompileContext, Pipeline, ProcessorSetting, SettingsLayer};
 use ctx_processors::internal::{AgentMacros, ids};
 use ctx_tokens::{ModelFacts, ModelTable};
+use ctx_types::internal::TextCache;
+use ctx_types::session::Session;
 use ctx_types::{
-    Agent, Content, Diagnostic, EncodingId, Message, Placement, PresetMessage, Session, TextCache, TurnInput,
-    UserProfile,
+    Agent, Content, Diagnostic, EncodingId, Message, Placement, PresetMessage, TurnInput, UserProfile,
 };
 use serde_json::Value;
 

@@ -3,7 +3,9 @@ use std::time::Duration;
 
 use ctx_tokens::internal::message_cost;
 use ctx_tokens::{Counter, ModelFacts};
-use ctx_types::{Message, Report, SessionOp};
+use ctx_types::Message;
+use ctx_types::report::Report;
+use ctx_types::session::SessionOp;
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 

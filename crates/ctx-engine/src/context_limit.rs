@@ -3,7 +3,8 @@ use ctx_tokens::{
     BudgetRequest,
     internal::{MAX_TOKENS, read_tokens},
 };
-use ctx_types::{Agent, Diagnostic, Fix, TurnInput, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Agent, Diagnostic, Fix, TurnInput, phrase};
 use serde_json::Value;
 
 use crate::codes;

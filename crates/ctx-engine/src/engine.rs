@@ -6,7 +6,9 @@ use ctx_macros::{MacroPorts, Registry as MacroRegistry};
 use ctx_pipeline::{ContextProcessor, ProcessorRegistry, RegistryError};
 use ctx_processors::{MacroParts, default_set};
 use ctx_tokens::ModelTable;
-use ctx_types::{Agent, Diagnostic, LoadedWorldbook, TextCache, UserProfile};
+use ctx_types::internal::TextCache;
+use ctx_types::worldbook::LoadedWorldbook;
+use ctx_types::{Agent, Diagnostic, UserProfile};
 use serde_json::Value;
 
 use crate::compiled_agent::CompiledAgent;
@@ -19,7 +21,8 @@ use crate::switches::Switches;
 ///
 /// ```
 /// use ctx_engine::{Compile, Engine};
-/// use ctx_types::{Agent, Persist, Reader, Session, TurnInput};
+/// use ctx_types::{Agent, Persist, Reader, TurnInput};
+/// use ctx_types::session::Session;
 ///
 /// let file = serde_json::json!({ "name": "Ada", "presetMessages": [
 ///     { "role": "system", "content": "You are {{char}}." },

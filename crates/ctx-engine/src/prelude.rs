@@ -18,11 +18,14 @@ pub use ctx_anchors::AnchorDefinition;
 pub use ctx_tokens::{Counter, ModelTable};
 
 // Data types.
+pub use ctx_types::ports::ToolDefinition;
+pub use ctx_types::report::{Decision, Outcome, Report};
+pub use ctx_types::session::{Node, NodeId, Session, SessionOp, visible_path};
+pub use ctx_types::worldbook::{LoadedWorldbook, Worldbook};
 pub use ctx_types::{
-    Agent, Attachment, CachePolicy, Content, ContentPart, Decision, DepthPoints, Diagnostic, GenerationKind,
-    Injection, LoadedWorldbook, Message, Node, NodeId, Order, Outcome, Phrase, Place, Placement,
-    PresetMessage, Report, Role, Session, SessionOp, Severity, Source, SourceKind, Text, ToolCall,
-    ToolDefinition, Trust, TurnInput, UserProfile, Worldbook, phrase, visible_path,
+    Agent, Attachment, CachePolicy, Content, ContentPart, DepthPoints, Diagnostic, GenerationKind, Injection,
+    Message, Order, Phrase, Place, Placement, PresetMessage, Role, Severity, Source, SourceKind, Text,
+    ToolCall, Trust, TurnInput, UserProfile, phrase,
 };
 
 // Processors.
@@ -33,7 +36,7 @@ pub use ctx_pipeline::{
 };
 
 // Host ports.
-pub use ctx_types::{
+pub use ctx_types::ports::{
     AssetStore, AttachmentPorts, Deadline, DocumentText, Embedder, PortError, PortErrorKind, PortFuture,
     Stopwatch, Summarizer, SummaryAnswer, SummaryRequest, SystemInfo, TokenCounter, ToolCatalog, Transcriber,
 };

@@ -1,8 +1,6 @@
 use ctx_macros::{Env, Limits, State};
-use ctx_types::{
-    Diagnostic, Node, NodeId, NodeMetadata, Role, Segment, Session, Source, SourceKind, Text, Trust,
-    TurnInput,
-};
+use ctx_types::session::{Node, NodeId, NodeMetadata, Session};
+use ctx_types::{Diagnostic, Role, Segment, Source, SourceKind, Text, Trust, TurnInput};
 use serde_json::Value;
 
 use crate::compiled_agent::CompiledAgent;
@@ -47,7 +45,8 @@ impl CompiledAgent {
     ///
     /// ```
     /// use ctx_engine::{Compile, Engine};
-    /// use ctx_types::{Agent, Session, TurnInput};
+    /// use ctx_types::{Agent, TurnInput};
+    /// use ctx_types::session::Session;
     ///
     /// let agent = Agent { name: Some("Ada".into()), ..Agent::default() };
     /// let compiled = Engine::new().compile(&agent, &Compile::default());

@@ -1,5 +1,7 @@
 use ctx_tokens::Counter;
-use ctx_types::{EncodingId, Text, TextCache, TokenCounter};
+use ctx_types::internal::TextCache;
+use ctx_types::ports::TokenCounter;
+use ctx_types::{EncodingId, Text};
 
 /// Minimum bytes to count a text by lines. Texts rewritten each turn, such as notes and recalled passages,
 /// are mostly longer.

@@ -8,7 +8,9 @@ mod files;
 mod refine;
 
 use ctx_preset_import::ImportReport;
-use ctx_types::{Report, UserProfile, Worldbook};
+use ctx_types::UserProfile;
+use ctx_types::report::Report;
+use ctx_types::worldbook::Worldbook;
 #[doc(hidden)]
 pub use files::Parameters;
 use schemars::generate::SchemaSettings;

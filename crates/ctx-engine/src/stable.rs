@@ -6,9 +6,9 @@ use std::sync::Arc;
 use ctx_pipeline::internal::Run;
 use ctx_processors::internal::{ActiveRules, AgentMacros, LimiterResult, LoadedWindow, WorldbookScan};
 use ctx_processors::regex_rules::RuleSet;
+use ctx_types::report::{StablePart, Unstable};
 use ctx_types::{
-    CacheMark, CachePolicy, Message, Phrase, Place, Placement, Role, Segment, Source, SourceKind, StablePart,
-    Unstable, phrase,
+    CacheMark, CachePolicy, Message, Phrase, Place, Placement, Role, Segment, Source, SourceKind, phrase,
 };
 use ctx_worldbook::internal::Cause;
 

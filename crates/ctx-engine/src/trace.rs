@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use ctx_pipeline::Draft;
 use ctx_processors::internal::WorldbookScan;
-use ctx_types::Decision;
+use ctx_types::report::Decision;
 
 /// Output of each processor of an assembly: messages, pending injections, and decisions.
 ///

@@ -52,7 +52,8 @@ impl TurnCache {
 
 #[cfg(test)]
 mod tests {
-    use ctx_types::{Agent, Node, Role, Session, TurnInput};
+    use ctx_types::session::{Node, Session};
+    use ctx_types::{Agent, Role, TurnInput};
 
     use super::*;
     use crate::{Compile, Engine, Ports, Switches};

@@ -22,10 +22,12 @@ use ctx_engine::{
     read_conversation, read_profile, read_worldbook,
 };
 use ctx_preset_import::{Document, Syntax, migrate};
-use ctx_types::{
-    Agent, Deadline, Diagnostic, LoadedWorldbook, Outcome, Persist, Reader, Session, Text, TurnInput,
-    UserProfile, Worldbook, is_partition,
-};
+use ctx_types::internal::is_partition;
+use ctx_types::ports::Deadline;
+use ctx_types::report::Outcome;
+use ctx_types::session::Session;
+use ctx_types::worldbook::{LoadedWorldbook, Worldbook};
+use ctx_types::{Agent, Diagnostic, Persist, Reader, Text, TurnInput, UserProfile};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 use test_processors::Countdown;

@@ -12,7 +12,8 @@ use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions};
 use ctx_project::files::{FilesRead, name};
 use ctx_project::folder::{FolderEntry, files};
 use ctx_project::{Config, ConfigOptions, EndpointOptions, ProjectError, Sources, TurnOptions};
-use ctx_types::{Phrase, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Phrase, phrase};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 

@@ -1,7 +1,8 @@
 //! Which stored conversation a request continues that sends all of it: found by running hashes of its messages.
 
 use ctx_chat::{Mark, Marked, StoreError};
-use ctx_types::{Content, ContentPart, Node, NodeId, Role};
+use ctx_types::session::{Node, NodeId};
+use ctx_types::{Content, ContentPart, Role};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 

@@ -241,7 +241,7 @@ impl ParseCost {
 mod tests {
     use std::convert::Infallible;
 
-    use ctx_types::Session;
+    use ctx_types::session::Session;
     use futures_util::{FutureExt as _, stream};
     use serde_json::{Value, json};
 

@@ -32,7 +32,7 @@ pub(crate) async fn show(server: &Server, key: &KeyEntry, name: &str) -> Result<
     let id = stored_id(&key.name, &conversation(name)?);
     let stored = load(&server.store, &id).await?;
     let session = stored.session();
-    let message = |node: &&ctx_types::Node| {
+    let message = |node: &&ctx_types::session::Node| {
         let id = node.id.clone().unwrap_or_default();
         let message = node.to_message(&id);
         json!({

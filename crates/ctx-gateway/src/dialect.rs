@@ -10,7 +10,8 @@ mod sse;
 
 use std::collections::BTreeMap;
 
-use ctx_types::{Node, Phrase, Reasoning, ToolCall};
+use ctx_types::session::Node;
+use ctx_types::{Phrase, Reasoning, ToolCall};
 use ctx_wire::{Delta, Dialect, Finish, ReplyUsage};
 use serde_json::{Map, Value};
 

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use ctx_chat::ConversationStore;
 use ctx_project::{Config, ConfigOptions, EndpointOptions, ProjectError, Sources, files, store};
-use ctx_types::{NodeId, Phrase, Report, phrase};
+use ctx_types::report::Report;
+use ctx_types::session::NodeId;
+use ctx_types::{Phrase, phrase};
 use tokio::net::TcpListener;
 
 use crate::agents::{Agents, UnreadFile};

@@ -6,7 +6,8 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use ctx_chat::{ClientError, StoreError, TurnFailure};
 use ctx_project::ProjectError;
-use ctx_types::{Phrase, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Phrase, phrase};
 use ctx_wire::{Dialect, FailureKind};
 
 use crate::dialect;

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use ctx_chat::{Conversation, ConversationStore, Hold, LogEntry, StoreError};
 use ctx_engine::TurnCache;
-use ctx_types::{Node, phrase};
+use ctx_types::phrase;
+use ctx_types::session::Node;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
@@ -311,7 +312,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use ctx_chat::SqliteStore;
-    use ctx_types::{Node, Role, Session};
+    use ctx_types::Role;
+    use ctx_types::session::{Node, Session};
 
     use super::*;
 

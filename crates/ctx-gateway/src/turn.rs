@@ -8,7 +8,8 @@ use ctx_chat::{
 };
 use ctx_pipeline::Cancel;
 use ctx_project::chat::now;
-use ctx_types::{Content, Diagnostic, Node, NodeId, Role, Session, SessionOp, phrase};
+use ctx_types::session::{Node, NodeId, Session, SessionOp};
+use ctx_types::{Content, Diagnostic, Role, phrase};
 use ctx_wire::{Dialect, Reply, codes};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -290,7 +291,7 @@ pub(crate) fn grow(
     after: Option<&NodeId>,
     messages: Vec<Node>,
 ) -> Result<Vec<NodeId>, Refusal> {
-    let fault = |error: ctx_types::SessionError| Refusal::malformed(error.phrase());
+    let fault = |error: ctx_types::session::SessionError| Refusal::malformed(error.phrase());
     if let Some(id) = after {
         session.apply(&SessionOp::ActivateLeaf { id: id.clone() }).map_err(fault)?;
     }

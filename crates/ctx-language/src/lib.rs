@@ -21,7 +21,8 @@ mod explanations;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use ctx_types::{Decision, Phrase};
+use ctx_types::Phrase;
+use ctx_types::report::Decision;
 
 // Not part of the API: may change in any release.
 #[doc(hidden)]
@@ -113,7 +114,8 @@ impl Language {
     ///
     /// ```
     /// use ctx_language::Language;
-    /// use ctx_types::{Decision, Outcome, Role, Source, phrase};
+    /// use ctx_types::{Role, Source, phrase};
+    /// use ctx_types::report::{Decision, Outcome};
     ///
     /// let source = Source::history("n1", Role::User);
     /// let mut hidden = Decision::new(Outcome::Hidden, source, phrase!("hidden by a summary"));

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
-use ctx_types::{Code, Diagnostic, Phrase, Span, Text, Trust, excerpt, phrase, space};
+use ctx_types::internal::excerpt;
+use ctx_types::{Code, Diagnostic, Phrase, Span, Text, Trust, phrase, space};
 
 use crate::definition::Definition;
 use crate::derived_texts::TextForm;

@@ -1,6 +1,7 @@
 mod braces;
 
-use ctx_types::{Code, Diagnostic, Fix, Phrase, Span, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Code, Diagnostic, Fix, Phrase, Span, phrase};
 
 use crate::codes;
 use crate::definition::{Arity, Definition, Form};

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, phrase};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, Zoned};
 

@@ -1,7 +1,8 @@
 //! Parses and formats numbers as JavaScript does, because variables in SillyTavern and AIO Hub follow its
 //! rules.
 
-use ctx_types::{Diagnostic, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, phrase};
 
 use crate::codes;
 

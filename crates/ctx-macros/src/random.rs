@@ -1,6 +1,7 @@
 //! Random values as a function of seed, source, and a counter per source.
 
-use ctx_types::{Fingerprint, Source, SplitMix64};
+use ctx_types::Source;
+use ctx_types::internal::{Fingerprint, SplitMix64};
 
 pub(crate) fn draw(seed: u64, source: u64, ordinal: u64, bound: u64) -> u64 {
     let bits = mix(mix(mix(seed) ^ source) ^ ordinal);

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ctx_types::{NearestName, nearest};
+use ctx_types::internal::{NearestName, nearest};
 
 use crate::builtins;
 use crate::definition::{Definition, Form};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use ctx_engine::{ImportError, Limits};
 use ctx_preset_import::{WorldbookOrigin, read_worldbook_with_origin};
-use ctx_types::{Diagnostic, LoadedWorldbook};
+use ctx_types::Diagnostic;
+use ctx_types::worldbook::LoadedWorldbook;
 
 /// A worldbook and its file.
 #[derive(Clone, Debug)]

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use ctx_engine::{Limits, TurnCache, read_conversation};
 use ctx_preset_import::{Document, conversation_of};
-use ctx_types::{Content, Diagnostic, Node, NodeId, Persist as _, Reader, Role, Session, SessionOp, Text};
+use ctx_types::session::{Node, NodeId, Session, SessionOp};
+use ctx_types::{Content, Diagnostic, Persist as _, Reader, Role, Text};
 use serde_json::{Value, json};
 
 use crate::error::OperationError;

@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use ctx_types::{Diagnostic, Edit, Fix, Phrase, Span, phrase, pointer_key, pointer_step};
+use ctx_types::internal::{pointer_key, pointer_step};
+use ctx_types::{Diagnostic, Edit, Fix, Phrase, Span, phrase};
 use serde_json::{Map, Value};
 
 use crate::document_edit;

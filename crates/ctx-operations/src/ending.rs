@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ctx_engine::prelude::Cancel;
-use ctx_types::{Deadline, PortFuture};
+use ctx_types::ports::{Deadline, PortFuture};
 
 /// Cancels an assembly as soon as its time is over: without that, only the processor that runs would end.
 pub(crate) struct Ending<'a> {

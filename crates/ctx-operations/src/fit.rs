@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use ctx_engine::{Compile, CompiledAgent, Context, Engine, Ports, Switches};
 use ctx_processors::internal::ids;
-use ctx_types::{Agent, Deadline, Message, SourceKind, TurnInput};
+use ctx_types::ports::Deadline;
+use ctx_types::{Agent, Message, SourceKind, TurnInput};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

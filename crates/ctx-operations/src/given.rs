@@ -88,7 +88,7 @@ fn typed<T: DeserializeOwned>(value: Value, name: &str) -> Result<T, OperationEr
 pub(crate) fn finish(map: &Map<String, Value>) -> Result<(), OperationError> {
     match map.keys().next() {
         Some(name) => Err(OperationError {
-            pointer: Some(format!("/{}", ctx_types::pointer_step(name))),
+            pointer: Some(format!("/{}", ctx_types::internal::pointer_step(name))),
             ..OperationError::usage(format!("unknown option `{name}`"))
         }),
         None => Ok(()),

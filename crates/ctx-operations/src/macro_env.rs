@@ -7,7 +7,8 @@ use ctx_macros::{
     CardTexts, Env, Limits, ModelValues, Scope, State,
     internal::{AgentAssets, InstantError, VirtualTime, language_of_dates, read_instant},
 };
-use ctx_types::{Diagnostic, Fix, Phrase, Text, Trust, excerpt, nearest, phrase, pointer_step};
+use ctx_types::internal::{excerpt, nearest, pointer_step};
+use ctx_types::{Diagnostic, Fix, Phrase, Text, Trust, phrase};
 use jiff::Timestamp;
 use jiff::tz::TimeZoneDatabase;
 use serde_json::{Map, Value};

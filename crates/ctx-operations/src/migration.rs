@@ -3,7 +3,7 @@
 use ctx_anchors::AnchorRegistry;
 use ctx_engine::{ImportError, Limits};
 use ctx_preset_import::{Document, MigratedDocument, Syntax, decode, migrate_document, write_document};
-use ctx_types::pointer_step;
+use ctx_types::internal::pointer_step;
 use serde_json::{Map, Value};
 
 use crate::document_edit::{Edit, EditError, edit_all, edited_yaml};

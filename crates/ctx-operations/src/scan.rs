@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ctx_engine::prelude::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};
 use ctx_engine::{Compile, Engine, ImportError};
 use ctx_processors::internal::{NewestHit, WorldbookScan};
-use ctx_types::{Agent, Diagnostic, Phrase, Session, TurnInput, phrase};
+use ctx_types::session::Session;
+use ctx_types::{Agent, Diagnostic, Phrase, TurnInput, phrase};
 use ctx_worldbook::{
     Activation, Member, Status, TimedState,
     internal::{CheckOptions, Reason},

@@ -9,7 +9,8 @@ use ctx_compress::request::{
 use ctx_engine::Engine;
 use ctx_macros::{Dialect, Registry, Scope, Template};
 use ctx_tokens::{Counter, ModelFacts, internal::message_cost};
-use ctx_types::{Diagnostic, Segment, Source, SourceKind, Text, TokenCounter as _, Trust};
+use ctx_types::ports::TokenCounter as _;
+use ctx_types::{Diagnostic, Segment, Source, SourceKind, Text, Trust};
 use ctx_worldbook::Status;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use ctx_engine::internal::MessageTrace;
 use ctx_engine::{Context, Dialect, Options, Ports, Request, Template};
-use ctx_types::{
-    Asset, AssetStore, Attachment, AttachmentPorts, CachePolicy, Deadline, GenerationKind, PortError,
-    PortErrorKind, PortFuture, PrefixMode, TurnInput,
-};
+use ctx_types::ports::{Asset, AssetStore, AttachmentPorts, Deadline, PortError, PortErrorKind, PortFuture};
+use ctx_types::{Attachment, CachePolicy, GenerationKind, PrefixMode, TurnInput};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -236,7 +234,7 @@ impl Files {
     fn of(packed: &BTreeMap<String, String>) -> Result<Self, OperationError> {
         let file = |(path, packed): (&String, &String)| {
             let at = |error| OperationError {
-                pointer: Some(format!("/files/{}", ctx_types::pointer_step(path))),
+                pointer: Some(format!("/files/{}", ctx_types::internal::pointer_step(path))),
                 ..error
             };
             Ok((path.clone(), unpack(packed).map_err(at)?))

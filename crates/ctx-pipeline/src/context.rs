@@ -1,7 +1,7 @@
 use ctx_tokens::{Budget, ModelFacts};
-use ctx_types::{
-    Agent, AttachmentPorts, Diagnostic, LogLine, Session, Stopwatch, TokenCounter, TurnInput, UserProfile,
-};
+use ctx_types::ports::{AttachmentPorts, Stopwatch, TokenCounter};
+use ctx_types::session::{LogLine, Session};
+use ctx_types::{Agent, Diagnostic, TurnInput, UserProfile};
 
 use crate::blackboard::Blackboard;
 use crate::control::{Cancel, Control};
@@ -34,9 +34,9 @@ pub struct Inputs<'a> {
     /// Host services for attachments.
     pub attachments: AttachmentPorts<'a>,
     /// Computes embeddings; without it, recall searches by words only.
-    pub embedder: Option<&'a dyn ctx_types::Embedder>,
+    pub embedder: Option<&'a dyn ctx_types::ports::Embedder>,
     /// Limits the time of each processor; unlimited by default.
-    pub deadline: Option<&'a dyn ctx_types::Deadline>,
+    pub deadline: Option<&'a dyn ctx_types::ports::Deadline>,
     /// Measures the time of each processor.
     pub stopwatch: Option<&'a dyn Stopwatch>,
 }
@@ -69,7 +69,8 @@ impl PipelineContext<'_> {
     ///
     /// ```
     /// # use ctx_pipeline::PipelineContext;
-    /// use ctx_types::{LogLine, phrase};
+    /// use ctx_types::phrase;
+    /// use ctx_types::session::LogLine;
     /// use serde_json::json;
     ///
     /// # fn example(cx: &mut PipelineContext<'_>) {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use ctx_types::Deadline;
+use ctx_types::ports::Deadline;
 
 use crate::error::ProcessorError;
 

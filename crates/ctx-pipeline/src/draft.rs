@@ -1,7 +1,9 @@
 use std::sync::Arc;
 
 use ctx_macros::{Limits, State};
-use ctx_types::{Decision, Injection, Message, SessionOp};
+use ctx_types::report::Decision;
+use ctx_types::session::SessionOp;
+use ctx_types::{Injection, Message};
 
 /// Result of a run so far. Copy-on-write: a clone is O(1), and a change copies only the list and the changed
 /// messages.

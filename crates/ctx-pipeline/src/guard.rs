@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use ctx_types::{Decision, Message, Outcome, Role, SourceKind, each_group, phrase};
+use ctx_types::internal::each_group;
+use ctx_types::report::{Decision, Outcome};
+use ctx_types::{Message, Role, SourceKind, phrase};
 
 /// Compares message groups before and after a processor, and moves foreign messages in front of them.
 ///

@@ -1,4 +1,5 @@
-use ctx_types::{LogLine, count_of, phrase};
+use ctx_types::session::LogLine;
+use ctx_types::{count_of, phrase};
 
 const MAX_LINES: usize = 1_000;
 

@@ -55,7 +55,7 @@ impl Pipeline {
     }
 
     /// Limits the time of each processor, at await points and checkpoints. Without a
-    /// [`Deadline`](ctx_types::Deadline) in the inputs of a run, the limit is ignored and reported.
+    /// [`Deadline`](ctx_types::ports::Deadline) in the inputs of a run, the limit is ignored and reported.
     #[must_use]
     pub fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = Some(limit);

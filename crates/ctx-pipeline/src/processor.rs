@@ -2,7 +2,8 @@ use std::any::Any;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ctx_types::{Agent, ConfigField, Diagnostic, LoadedWorldbook, UserProfile};
+use ctx_types::worldbook::LoadedWorldbook;
+use ctx_types::{Agent, ConfigField, Diagnostic, UserProfile};
 use serde::Serialize;
 
 use crate::context::PipelineContext;

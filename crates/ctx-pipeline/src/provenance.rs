@@ -1,4 +1,5 @@
-use ctx_types::{Message, Segment, Source, SourceKind, is_partition};
+use ctx_types::internal::is_partition;
+use ctx_types::{Message, Segment, Source, SourceKind};
 
 /// Processors may set a text without its segments: replaces them by one segment of the processor. Returns the
 /// number of repaired messages. O(segments).

@@ -2,7 +2,9 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_types::{Diagnostic, LogLine, StageReport, count_of, phrase};
+use ctx_types::report::StageReport;
+use ctx_types::session::LogLine;
+use ctx_types::{Diagnostic, count_of, phrase};
 
 use crate::blackboard::Blackboard;
 use crate::codes;

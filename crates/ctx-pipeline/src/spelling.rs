@@ -1,4 +1,4 @@
-pub(crate) use ctx_types::canonical_id;
+pub(crate) use ctx_types::internal::canonical_id;
 
 /// Returns the processors of a group.
 ///

@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 
-use ctx_types::{Message, SourceKind, StageReport};
+use ctx_types::report::StageReport;
+use ctx_types::{Message, SourceKind};
 
 /// O(messages); shared messages are equal. Skips the shared start and end, then walks both lists in parallel,
 /// and looks up only unmatched messages by source.

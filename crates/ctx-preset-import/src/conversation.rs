@@ -11,7 +11,8 @@ mod write;
 #[cfg(feature = "schema")]
 mod written_message;
 
-use ctx_types::{Persist, Reader, Session, phrase};
+use ctx_types::session::Session;
+use ctx_types::{Persist, Reader, phrase};
 use serde_json::{Map, Value};
 
 use crate::document::{Document, Syntax};

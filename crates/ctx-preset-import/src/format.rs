@@ -4,7 +4,8 @@ mod evidence;
 
 use std::fmt;
 
-use ctx_types::{Argument, Diagnostic, Divider, Phrase, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Argument, Diagnostic, Divider, Phrase, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::{Agent, Diagnostic, PresetGroup, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Agent, Diagnostic, PresetGroup, phrase};
 
 use crate::codes;
 

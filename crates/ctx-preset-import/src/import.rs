@@ -12,7 +12,9 @@ mod take;
 mod weight;
 
 use ctx_anchors::AnchorRegistry;
-use ctx_types::{Agent, Diagnostic, Session, UserProfile, Worldbook};
+use ctx_types::session::Session;
+use ctx_types::worldbook::Worldbook;
+use ctx_types::{Agent, Diagnostic, UserProfile};
 use serde_json::Value;
 
 use crate::format::Format;

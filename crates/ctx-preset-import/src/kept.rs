@@ -1,6 +1,6 @@
 //! Where the parts of a foreign form go that have no place in the unified one.
 
-use ctx_types::UnknownKeys;
+use ctx_types::internal::UnknownKeys;
 use serde_json::{Map, Value};
 
 use crate::loose::get;

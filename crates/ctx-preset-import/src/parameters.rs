@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use ctx_types::codes::{MISSPELT_KEY, WRONG_TYPE};
-use ctx_types::{Diagnostic, Fix, Phrase, canonical_id, excerpt, nearest_key, phrase, pointer_step};
+use ctx_types::internal::{canonical_id, excerpt, nearest_key, pointer_step};
+use ctx_types::{Diagnostic, Fix, Phrase, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;

@@ -1,6 +1,7 @@
 //! Documents that hold a user profile.
 
-use ctx_types::{Diagnostic, Persist, Reader, Text, UserProfile, check_profile_keys, phrase};
+use ctx_types::internal::check_profile_keys;
+use ctx_types::{Diagnostic, Persist, Reader, Text, UserProfile, phrase};
 use serde_json::Value;
 
 use crate::codes;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use ctx_types::pointer_step;
+use ctx_types::internal::pointer_step;
 use serde_json::Value;
 
 use crate::report::{Extent, FieldReports, FieldStatus, RowFacts};

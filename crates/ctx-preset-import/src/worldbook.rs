@@ -6,7 +6,9 @@ mod export;
 mod origin;
 mod world_info;
 
-use ctx_types::{Diagnostic, Persist, Reader, Worldbook, check_worldbook_keys, excerpt};
+use ctx_types::internal::{check_worldbook_keys, excerpt};
+use ctx_types::worldbook::Worldbook;
+use ctx_types::{Diagnostic, Persist, Reader};
 use ctx_worldbook::{Book, Level, codes};
 use serde_json::{Map, Value};
 

@@ -1,5 +1,6 @@
 use ctx_pipeline::{PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
-use ctx_types::{Attachment, LogLine, Message, count_of, phrase};
+use ctx_types::session::LogLine;
+use ctx_types::{Attachment, Message, count_of, phrase};
 
 use crate::attachments::{AttachmentPolicy, FileCounts, FileResolver};
 use crate::internal::ids;
@@ -7,7 +8,7 @@ use crate::internal::ids;
 /// Loads attachments, and replaces files that the target does not accept with text or a placeholder.
 ///
 /// The target is the API dialect and model of the turn. Messages whose files are all loaded are skipped.
-/// Bytes come from [`AttachmentPorts::assets`](ctx_types::AttachmentPorts); without it, files stay
+/// Bytes come from [`AttachmentPorts::assets`](ctx_types::ports::AttachmentPorts); without it, files stay
 /// references. Changed files get a decision, and placeholders also a warning.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AssetResolver;

@@ -1,7 +1,9 @@
 use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_types::report::{Decision, Outcome};
+use ctx_types::session::Session;
 use ctx_types::{
-    Decision, DepthPoints, Injection, Order, Outcome, Persist as _, Placement, PresetMessage, Reader, Role,
-    Session, Side, Source, SourceKind, SourcedText, Text, Trust, phrase,
+    DepthPoints, Injection, Order, Persist as _, Placement, PresetMessage, Reader, Role, Side, Source,
+    SourceKind, SourcedText, Text, Trust, phrase,
 };
 use serde_json::Value;
 

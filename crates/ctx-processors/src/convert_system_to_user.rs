@@ -1,5 +1,6 @@
 use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
-use ctx_types::{Decision, Message, Role, count_of, phrase};
+use ctx_types::report::Decision;
+use ctx_types::{Message, Role, count_of, phrase};
 
 use crate::append_only::AppendOnly;
 use crate::join::{MessageJoiner, is_joinable};

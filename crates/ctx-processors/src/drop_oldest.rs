@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use ctx_pipeline::PipelineContext;
 use ctx_tokens::Budget;
+use ctx_types::report::{Decision, Outcome};
 use ctx_types::{
-    Content, Decision, Message, Outcome, Phrase, Role, Source, SourceKind, SourcedText, Text, Trust,
-    count_of, phrase,
+    Content, Message, Phrase, Role, Source, SourceKind, SourcedText, Text, Trust, count_of, phrase,
 };
 
 use crate::message_costs::MessageCosts;

@@ -1,8 +1,8 @@
 use ctx_macros::Template;
 use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_types::report::{Decision, Outcome};
 use ctx_types::{
-    Decision, GenerationKind, Message, MessageExtras, Outcome, Place, Role, Source, SourceKind, Text, Trust,
-    phrase,
+    GenerationKind, Message, MessageExtras, Place, Role, Source, SourceKind, Text, Trust, phrase,
 };
 
 use crate::macro_values::{AgentMacros, MacroParts};

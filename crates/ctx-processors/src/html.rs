@@ -1,4 +1,5 @@
-use ctx_types::{Phrase, PortError, PortErrorKind, phrase};
+use ctx_types::ports::{PortError, PortErrorKind};
+use ctx_types::{Phrase, phrase};
 use htmd::HtmlToMarkdown;
 
 /// Limit of a page in bytes. The parsed tree takes 100 times as much memory.

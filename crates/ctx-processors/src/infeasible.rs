@@ -4,7 +4,9 @@ use std::fmt;
 
 use ctx_pipeline::SettingOrigin;
 use ctx_tokens::{ModelFacts, internal::message_cost};
-use ctx_types::{Argument, Divider, Message, Phrase, Place, SourceKind, TokenCounter, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::ports::TokenCounter;
+use ctx_types::{Argument, Divider, Message, Phrase, Place, SourceKind, phrase};
 
 use crate::token_limiter::Units;
 

@@ -3,7 +3,8 @@ use ctx_macros::{Env, State, Template};
 use ctx_pipeline::{
     ConfigField, Inputs, PipelineContext, PrepareContext, PrepareInput, ProcessorResult, TypedProcessor,
 };
-use ctx_types::{Content, ContentPart, Diagnostic, Text, TextCache};
+use ctx_types::internal::TextCache;
+use ctx_types::{Content, ContentPart, Diagnostic, Text};
 
 use crate::append_only::{AppendOnly, JoinedDraft};
 use crate::internal::ids;

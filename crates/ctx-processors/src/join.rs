@@ -1,8 +1,9 @@
 //! Joins messages and tracks the source of every byte.
 
+use ctx_types::report::{Decision, Outcome};
 use ctx_types::{
-    Content, ContentPart, Decision, JoinRule, Message, Outcome, Phrase, Place, Role, Segment, SlotRank,
-    Source, SourceKind, SourcedText, Text, Trust,
+    Content, ContentPart, JoinRule, Message, Phrase, Place, Role, Segment, SlotRank, Source, SourceKind,
+    SourcedText, Text, Trust,
 };
 
 #[derive(Clone, Copy)]

@@ -202,7 +202,8 @@ fn source() -> Source {
 
 #[cfg(test)]
 mod tests {
-    use ctx_types::{ToolCall, is_partition};
+    use ctx_types::ToolCall;
+    use ctx_types::internal::is_partition;
 
     use super::*;
 

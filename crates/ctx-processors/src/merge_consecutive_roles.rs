@@ -1,5 +1,6 @@
 use ctx_pipeline::{PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
-use ctx_types::{Decision, Message, phrase};
+use ctx_types::report::Decision;
+use ctx_types::{Message, phrase};
 
 use crate::internal::ids;
 use crate::join::{MessageJoiner, is_joinable};

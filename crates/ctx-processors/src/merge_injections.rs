@@ -1,9 +1,10 @@
 use std::ops::Range;
 
 use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_types::report::{Decision, Outcome};
+use ctx_types::session::Session;
 use ctx_types::{
-    Decision, Message, Order, Outcome, Place, Placement, Role, Session, Source, SourceKind, Span, Trust,
-    groups, phrase, space,
+    Message, Order, Place, Placement, Role, Source, SourceKind, Span, Trust, groups, phrase, space,
 };
 
 use crate::join::MessageJoiner;

@@ -1,5 +1,6 @@
 use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
-use ctx_types::{Decision, Message, Outcome, Place, SourceKind, count_of, phrase};
+use ctx_types::report::{Decision, Outcome};
+use ctx_types::{Message, Place, SourceKind, count_of, phrase};
 
 use crate::append_only::AppendOnly;
 use crate::internal::ids;

@@ -1,7 +1,8 @@
 use ctx_compress::request::Meter;
 use ctx_pipeline::{PipelineContext, SettingsReader};
 use ctx_tokens::{ModelFacts, internal::message_cost};
-use ctx_types::{Content, Message, TokenCounter};
+use ctx_types::ports::TokenCounter;
+use ctx_types::{Content, Message};
 
 use crate::internal::ids;
 use crate::token_limiter::LimiterSettings;

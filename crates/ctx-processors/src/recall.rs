@@ -9,10 +9,9 @@ use ctx_compress::recall::{Noted, RecallAnswer, RecallRequest, RecalledPiece, Se
 use ctx_compress::request::Meter;
 use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_tokens::internal::MAX_TOKENS;
-use ctx_types::{
-    Argument, Content, Decision, Divider, JoinRule, LogLine, Message, Outcome, Phrase, Place, Role,
-    TokenFigure, count_of, phrase,
-};
+use ctx_types::report::{Decision, Outcome, TokenFigure};
+use ctx_types::session::LogLine;
+use ctx_types::{Argument, Content, Divider, JoinRule, Message, Phrase, Place, Role, count_of, phrase};
 
 use crate::append_only::AppendOnly;
 use crate::compression::CompressionBudget;
@@ -27,7 +26,7 @@ use crate::settings::ROLES;
 ///
 /// Finds dropped, unloaded, and summarized messages, but not disabled ones. Skips text that the request
 /// already contains. Each line has a decision with the reason, and every byte has a source. The result is
-/// deterministic. If the host has an [`Embedder`](ctx_types::Embedder), its ranking is combined with the word
+/// deterministic. If the host has an [`Embedder`](ctx_types::ports::Embedder), its ranking is combined with the word
 /// search.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RecallProcessor;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Decision, Message, Outcome, Phrase, Place, Source, SourceKind, TokenFigure};
+use ctx_types::report::{Decision, Outcome, TokenFigure};
+use ctx_types::{Message, Phrase, Place, Source, SourceKind};
 
 use crate::message_costs::MessageCosts;
 use crate::window::is_one_of_several;

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use ctx_compress::codes;
 use ctx_compress::request::{CompressionPipeline, RequestConfig, STRATEGIES, repair, strategy};
 use ctx_pipeline::{PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
-use ctx_types::{Code, Message, Place, Session, phrase};
+use ctx_types::session::Session;
+use ctx_types::{Code, Message, Place, phrase};
 
 use crate::append_only::AppendOnly;
 use crate::compression::{

@@ -1,6 +1,7 @@
 //! Edits message texts and tracks the source of every byte.
 
-use ctx_types::{Message, Source, SourcedText, Span, Text, sources_in};
+use ctx_types::internal::sources_in;
+use ctx_types::{Message, Source, SourcedText, Span, Text};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Edit {
@@ -42,7 +43,8 @@ pub(crate) fn rewrite(message: &mut Message, mut edits: impl FnMut(&str) -> Vec<
 
 #[cfg(test)]
 mod tests {
-    use ctx_types::{Role, SourceKind, Trust, is_partition};
+    use ctx_types::internal::is_partition;
+    use ctx_types::{Role, SourceKind, Trust};
     use proptest::prelude::*;
 
     use ctx_types::{Content, ContentPart, Segment};

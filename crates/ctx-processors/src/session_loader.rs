@@ -2,9 +2,10 @@ use ctx_macros::Scope;
 use ctx_pipeline::{
     ConfigField, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
 };
+use ctx_types::report::{Decision, Outcome};
+use ctx_types::session::{LogLine, Node, OmissionReason, OmittedMessages, Session};
 use ctx_types::{
-    Decision, GenerationKind, LogLine, Message, Node, Note, OmissionReason, OmittedMessages, Outcome, Place,
-    Role, Session, Source, SourceKind, Text, Trust, TurnInput, count_of, phrase,
+    GenerationKind, Message, Note, Place, Role, Source, SourceKind, Text, Trust, TurnInput, count_of, phrase,
 };
 use serde_json::{Value, json};
 
@@ -160,7 +161,7 @@ const USUAL: usize = 1_024;
 const CHECK_EVERY: usize = 64;
 
 /// Finds the start of the pending turn, which must be loaded completely. Summaries are ignored, as in
-/// [`pending_start`](ctx_types::pending_start).
+/// [`pending_start`](ctx_types::session::pending_start).
 struct TurnSearch {
     is_complete: bool,
     is_user: bool,

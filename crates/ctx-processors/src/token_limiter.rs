@@ -2,10 +2,10 @@ use ctx_compress::request::older_rounds;
 use ctx_pipeline::{
     ConfigField, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
 };
-use ctx_types::{
-    Decision, JoinRule, LogLine, Message, Outcome, Place, Role, SourceKind, TokenFigure, count_of,
-    each_group, pending_start, phrase,
-};
+use ctx_types::internal::each_group;
+use ctx_types::report::{Decision, Outcome, TokenFigure};
+use ctx_types::session::{LogLine, pending_start};
+use ctx_types::{JoinRule, Message, Place, Role, SourceKind, count_of, phrase};
 use serde_json::json;
 
 use crate::append_only::AppendOnly;

@@ -16,7 +16,7 @@ use crate::rewrite::{Edit, rewrite};
 ///
 /// A text replaces `【file::id】`, or goes to the end of the message. Text files are always converted; others
 /// if the target does not accept them, if they are old, or by the strategy. Files of the preset follow when
-/// the assembler has placed them. Texts come from [`AttachmentPorts`](ctx_types::AttachmentPorts); without
+/// the assembler has placed them. Texts come from [`AttachmentPorts`](ctx_types::ports::AttachmentPorts); without
 /// them, files stay unchanged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TranscriptionProcessor;

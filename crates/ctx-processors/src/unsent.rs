@@ -1,5 +1,6 @@
 use ctx_pipeline::{Blackboard, Draft};
-use ctx_types::{Decision, Outcome, phrase};
+use ctx_types::phrase;
+use ctx_types::report::{Decision, Outcome};
 
 use crate::worldbooks::Outlets;
 

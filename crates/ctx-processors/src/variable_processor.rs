@@ -2,10 +2,9 @@ use std::collections::{BTreeSet, HashSet};
 
 use ctx_compress::mask::Language;
 use ctx_pipeline::{PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor};
-use ctx_types::{
-    Change, ConfigField, Content, Diagnostic, Message, NodeEdit, Role, Session, SessionOp, SourceKind, Text,
-    TextCache, Trust, count_of, phrase,
-};
+use ctx_types::internal::TextCache;
+use ctx_types::session::{Change, NodeEdit, Session, SessionOp};
+use ctx_types::{ConfigField, Content, Diagnostic, Message, Role, SourceKind, Text, Trust, count_of, phrase};
 use serde_json::{Map, Value};
 
 use crate::append_only::remove_sent_texts;

@@ -1,6 +1,8 @@
 use std::ops::Range;
 
-use ctx_types::{Decision, Message, Outcome, Phrase, Place, Session, TokenFigure, Window};
+use ctx_types::report::{Decision, Outcome, TokenFigure};
+use ctx_types::session::{Session, Window};
+use ctx_types::{Message, Phrase, Place};
 
 /// Amount of the conversation to load, on the blackboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

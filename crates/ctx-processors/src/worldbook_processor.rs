@@ -2,10 +2,10 @@ use std::sync::Arc;
 
 use ctx_macros::{Env, Template};
 use ctx_pipeline::{Inputs, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
-use ctx_types::{
-    Agent, Decision, Injection, LogLine, Outcome, Phrase, Role, Segment, Session, Source, Text, TextCache,
-    phrase,
-};
+use ctx_types::internal::TextCache;
+use ctx_types::report::{Decision, Outcome};
+use ctx_types::session::{LogLine, Session};
+use ctx_types::{Agent, Injection, Phrase, Role, Segment, Source, Text, phrase};
 use ctx_worldbook::{
     BookSet, Ports, Scan, ScanInput, ScanSources, SeededDraws, Source as ScanSource, TimedState,
     internal::{Destination, KeyHit, KeyPlace, Reason},

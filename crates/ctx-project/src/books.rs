@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::error::Result;
 use ctx_engine::ImportError;
 use ctx_operations::book_file::{BookFile, unused};
-use ctx_types::{Agent, Diagnostic, LoadedWorldbook};
+use ctx_types::worldbook::LoadedWorldbook;
+use ctx_types::{Agent, Diagnostic};
 
 use crate::files;
 use crate::inputs::{self, InputFile};

@@ -11,9 +11,9 @@ use ctx_chat::{
 };
 use ctx_compress::mask::MaskConfig;
 use ctx_engine::{Compile, CompiledAgent, Engine, TurnCache};
-use ctx_types::{
-    Agent, AttachmentPorts, Diagnostic, Location, Message, Session, Transcriber, TurnInput, phrase,
-};
+use ctx_types::ports::{AttachmentPorts, Transcriber};
+use ctx_types::session::Session;
+use ctx_types::{Agent, Diagnostic, Location, Message, TurnInput, phrase};
 use serde_json::Value;
 
 use crate::books::Books;

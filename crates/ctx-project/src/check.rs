@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use ctx_engine::{Compile, Engine, Format, ImportError, Limits};
 use ctx_preset_import::detect;
-use ctx_types::{Agent, Diagnostic, LoadedWorldbook, Phrase, phrase};
+use ctx_types::worldbook::LoadedWorldbook;
+use ctx_types::{Agent, Diagnostic, Phrase, phrase};
 use serde_json::Value;
 
 use crate::books::Books;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ctx_processors::internal::ids;
-use ctx_types::canonical_id;
+use ctx_types::internal::canonical_id;
 use ctx_types::{Diagnostic, Severity, phrase};
 use serde_json::Value;
 

@@ -6,7 +6,8 @@ use crate::error::{ProjectError, Result};
 use ctx_compress::request::Meter;
 use ctx_engine::Engine;
 use ctx_tokens::{Counter, ModelFacts, internal::message_cost};
-use ctx_types::{Diagnostic, Node, NodeId, Phrase, phrase};
+use ctx_types::session::{Node, NodeId};
+use ctx_types::{Diagnostic, Phrase, phrase};
 
 use crate::config::Config;
 use crate::inputs::{self, InputFile};

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Diagnostic, Span, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, Span, phrase};
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Who reads the texts of attached documents.
 
-use ctx_types::DocumentText;
+use ctx_types::ports::DocumentText;
 
 /// Returns what reads the texts of attached documents; nothing without the feature `documents`.
 #[cfg(feature = "documents")]

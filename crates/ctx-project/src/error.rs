@@ -2,7 +2,8 @@
 
 use ctx_chat::{ClientError, StoreError};
 use ctx_engine::AssembleError;
-use ctx_types::{Diagnostic, HistoryError, Phrase};
+use ctx_types::session::HistoryError;
+use ctx_types::{Diagnostic, Phrase};
 
 use crate::sources::Mark;
 

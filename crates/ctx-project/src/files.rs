@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use crate::error::{ProjectError, Result, unusable};
 use ctx_chat::files::{NOT_REGULAR, open_input};
 use ctx_chat::redact_text;
-use ctx_types::{Phrase, closest, phrase};
+use ctx_types::internal::closest;
+use ctx_types::{Phrase, phrase};
 
 pub use identity::FilesRead;
 pub(crate) use json_edit::numbers;

@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use ctx_chat::redact_text;
-use ctx_types::{Diagnostic, Fix, NearestName, Phrase, excerpt, phrase};
+use ctx_types::internal::{NearestName, excerpt};
+use ctx_types::{Diagnostic, Fix, Phrase, phrase};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 

@@ -8,9 +8,9 @@ use ctx_chat::{Conversation, LogEntry, LogPosition, SqliteStore, Step};
 use ctx_compress::mask::check_summaries;
 use ctx_engine::Format;
 use ctx_operations::check::pointer_in;
-use ctx_types::{
-    Diagnostic, History, HistoryEntry, HistoryError, Phrase, Session, SessionOp, excerpt, phrase,
-};
+use ctx_types::internal::excerpt;
+use ctx_types::session::{History, HistoryEntry, HistoryError, Session, SessionOp};
+use ctx_types::{Diagnostic, Phrase, phrase};
 use serde_json::Value;
 
 use crate::codes;

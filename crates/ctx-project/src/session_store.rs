@@ -8,7 +8,7 @@ use ctx_chat::{
     Checkpoint, ConversationEntry, ConversationStore, LearnedLimit, LogEntry, Notice, Step, StoreError,
     StoreFault, Stored,
 };
-use ctx_types::Session;
+use ctx_types::session::Session;
 use tokio::sync::broadcast;
 
 use crate::error::{ProjectError, Result};
@@ -140,7 +140,8 @@ impl ConversationStore for SessionStore {
 #[cfg(test)]
 mod tests {
     use ctx_chat::Conversation;
-    use ctx_types::{Node, Role};
+    use ctx_types::Role;
+    use ctx_types::session::Node;
 
     use super::*;
 

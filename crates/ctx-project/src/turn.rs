@@ -11,9 +11,11 @@ use ctx_engine::{
     AssembleError, Compile, CompiledAgent, Context, Encoded, Engine, Options, Ports, Request, Template,
 };
 use ctx_pipeline::internal::EffectiveSetting;
+use ctx_types::internal::{NearestName, TextCache, nearest, nearest_key};
+use ctx_types::ports::{AttachmentPorts, Stopwatch};
+use ctx_types::session::Session;
 use ctx_types::{
-    Agent, AttachmentPorts, Content, Diagnostic, NearestName, PresetMessage, Role, Segment, Session,
-    SourceKind, Span, Stopwatch, Text, TextCache, TurnInput, nearest, nearest_key, phrase,
+    Agent, Content, Diagnostic, PresetMessage, Role, Segment, SourceKind, Span, Text, TurnInput, phrase,
 };
 use serde_json::{Map, Value};
 

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use ctx_processors::internal::keep_worldbook_state;
-use ctx_types::{Diagnostic, HistoryError, phrase};
+use ctx_types::session::HistoryError;
+use ctx_types::{Diagnostic, phrase};
 use ctx_worldbook::TimedState;
 use serde_json::Value;
 

@@ -8,7 +8,8 @@ use ctx_language::Language;
 use ctx_project::check::Checker;
 use ctx_project::files;
 use ctx_project::{Config, ConfigOptions, Sources, store};
-use ctx_types::{Diagnostic, Phrase, TextCache, phrase};
+use ctx_types::internal::TextCache;
+use ctx_types::{Diagnostic, Phrase, phrase};
 use tokio::sync::Semaphore;
 
 use crate::access::{Access, lock, random};

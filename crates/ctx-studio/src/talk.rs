@@ -19,7 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use ctx_project::files;
 use ctx_project::session_file::{SessionFile, Target};
 use ctx_project::{ProjectError, Sources};
-use ctx_types::{Session, phrase};
+use ctx_types::phrase;
+use ctx_types::session::Session;
 
 pub(crate) use attached::{ATTACHMENTS, Attached, attach, discard};
 pub(crate) use compressing::{compress, plan, settings};

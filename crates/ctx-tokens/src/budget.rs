@@ -1,4 +1,5 @@
-use ctx_types::{Argument, Diagnostic, Divider, Phrase, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Argument, Diagnostic, Divider, Phrase, phrase};
 use serde_json::Value;
 
 use crate::codes;

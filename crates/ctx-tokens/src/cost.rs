@@ -1,4 +1,5 @@
-use ctx_types::{Content, ContentPart, Message, TokenCounter, ToolDefinition};
+use ctx_types::ports::{TokenCounter, ToolDefinition};
+use ctx_types::{Content, ContentPart, Message};
 use serde_json::json;
 
 use crate::estimate::estimate;

@@ -1,6 +1,7 @@
 use std::fmt;
 
-use ctx_types::{Diagnostic, EncodingId, TokenCounter, phrase};
+use ctx_types::ports::TokenCounter;
+use ctx_types::{Diagnostic, EncodingId, phrase};
 
 use crate::codes;
 use crate::encoding::Encoding;
@@ -14,7 +15,8 @@ use crate::parts::parts;
 ///
 /// ```
 /// use ctx_tokens::{Counter, Encoding};
-/// use ctx_types::{Text, TokenCounter};
+/// use ctx_types::Text;
+/// use ctx_types::ports::TokenCounter;
 ///
 /// let counter = Counter::estimate();
 /// assert_eq!(counter.to_string(), "estimate");
@@ -80,7 +82,7 @@ impl Counter {
     ///
     /// ```
     /// use ctx_tokens::{Counter, Encoding};
-    /// use ctx_types::TokenCounter;
+    /// use ctx_types::ports::TokenCounter;
     ///
     /// let Some(counter) = Counter::new(Encoding::O200kBase) else { return };
     /// let text = "one line\n\n  two\nand three";

@@ -1,9 +1,10 @@
 use std::sync::{Arc, OnceLock};
 
 use ctx_regex::{Flags, Limits, Regex};
+use ctx_types::internal::{excerpt, nearest};
 use ctx_types::{
     Argument, CallIdRule, Diagnostic, Divider, Fix, OutputLimit, Phrase, Reader, ReasoningState, SamplerRule,
-    StopRule, ThinkingRule, TopKRule, excerpt, nearest, phrase,
+    StopRule, ThinkingRule, TopKRule, phrase,
 };
 use serde_json::{Map, Value};
 

@@ -1,6 +1,7 @@
 use std::sync::{Arc, OnceLock};
 
-use ctx_types::{Diagnostic, Phrase, Reader, Span, closest, excerpt, phrase};
+use ctx_types::internal::{closest, excerpt};
+use ctx_types::{Diagnostic, Phrase, Reader, Span, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

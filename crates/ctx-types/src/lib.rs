@@ -6,7 +6,8 @@
 //! the traits in [`ports`].
 //!
 //! ```
-//! use ctx_types::{Node, Role, Session, Window, groups};
+//! use ctx_types::{Role, groups};
+//! use ctx_types::session::{Node, Session, Window};
 //!
 //! let nodes = [Node::new(Role::User, "hello"), Node::new(Role::Assistant, "hi"), Node::new(Role::User, "…")];
 //! let (session, _) = Session::linear("s1", nodes);
@@ -43,11 +44,11 @@ mod pointer;
 pub mod ports;
 mod processor_id;
 mod regex_config;
-mod report;
+pub mod report;
 mod request_rules;
 #[cfg(feature = "schema")]
 mod schema;
-mod session;
+pub mod session;
 mod source;
 mod sourced_text;
 pub mod space;
@@ -59,7 +60,7 @@ mod turn;
 mod window;
 mod wording;
 mod words;
-mod worldbook;
+pub mod worldbook;
 
 pub use agent::*;
 pub use attachment::*;
@@ -67,38 +68,40 @@ pub use block::*;
 pub use cache_mark::*;
 pub use config_field::{ConfigField, FieldKind, FieldOption};
 pub use content::*;
-pub use decision::*;
 pub use depth::*;
 pub use diagnostic::*;
-pub use fingerprint::Fingerprint;
 pub use fix::{Edit, Fix};
-pub use group::{each_group, groups};
+pub use group::groups;
 pub use injection::*;
-pub use log_line::*;
 pub use message::*;
-pub use misspelled_keys::{check_agent_keys, check_profile_keys, check_worldbook_keys, meant_key};
 pub use note::{Note, NoteLine, NoteLineKind, Speaker};
-pub use part_owner::PartOwner;
-pub use persist::{Persist, Reader, UnknownKeys};
+pub use persist::{Persist, Reader};
 #[doc(hidden)]
 pub use phrasing::template_fits;
 pub use phrasing::{Argument, Divider, Phrase, PhrasePart, ToArgument};
 pub use placement::*;
-pub use pointer::{pointer_key, pointer_step};
-pub use ports::*;
-pub use processor_id::canonical_id;
 pub use regex_config::*;
-pub use report::*;
 pub use request_rules::*;
-pub use session::*;
-pub use source::*;
-pub use sourced_text::{SourcedText, segments_in, sources_in};
-pub use split_mix::SplitMix64;
-pub use suggest::{NearestName, closest, nearest, nearest_key};
+pub use source::{ListPosition, Segment, Source, SourceKind, Trust};
+pub use sourced_text::SourcedText;
 pub use text::*;
-pub use text_cache::TextCache;
 pub use turn::*;
-pub use window::*;
+
+// Used by other crates of `ctx`. Not part of the API: it can change in every release.
 #[doc(hidden)]
-pub use wording::{excerpt, plural, thousands};
-pub use worldbook::*;
+pub mod internal {
+    pub use crate::fingerprint::Fingerprint;
+    pub use crate::group::each_group;
+    pub use crate::misspelled_keys::{check_agent_keys, check_profile_keys, check_worldbook_keys, meant_key};
+    pub use crate::part_owner::PartOwner;
+    pub use crate::persist::UnknownKeys;
+    pub use crate::pointer::{pointer_key, pointer_step};
+    pub use crate::processor_id::canonical_id;
+    pub use crate::session::sent_record::{RecordEnd, SentFields, SentMessage, SentPrefix, SentRecord};
+    pub use crate::source::is_partition;
+    pub use crate::sourced_text::{segments_in, sources_in};
+    pub use crate::split_mix::SplitMix64;
+    pub use crate::suggest::{NearestName, closest, nearest, nearest_key};
+    pub use crate::text_cache::TextCache;
+    pub use crate::wording::{excerpt, plural, thousands};
+}

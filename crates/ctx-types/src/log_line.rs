@@ -9,7 +9,7 @@ use crate::words;
 /// A log line of a processor.
 ///
 /// A log explains a result. Problems in content are a [`Diagnostic`](crate::Diagnostic); outcomes of messages
-/// are a [`Decision`](crate::Decision).
+/// are a [`Decision`](crate::report::Decision).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

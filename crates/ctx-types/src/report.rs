@@ -1,6 +1,8 @@
+//! What an assembly reports: decisions, usage, and the part of a request that stays the same.
+
 use serde::Serialize;
 
-use crate::decision::{Decision, Outcome, TokenFigure};
+pub use crate::decision::*;
 use crate::diagnostic::Diagnostic;
 use crate::log_line::LogLine;
 use crate::phrasing::{self, Phrase};

@@ -1,3 +1,5 @@
+//! Conversations: a tree of messages, operations that change it, and the log of a turn.
+
 mod appendix;
 mod apply;
 mod check;
@@ -13,7 +15,7 @@ mod nodes;
 mod op;
 mod repair;
 mod sent_messages;
-mod sent_record;
+pub(crate) mod sent_record;
 mod tree;
 
 use std::sync::{Arc, OnceLock};
@@ -29,7 +31,9 @@ pub use node::{Node, NodeMetadata, StoredToolCall};
 pub use op::{ActiveLeaf, FileNode, NodePatch};
 pub use op::{Patch, SessionError, SessionOp};
 pub use sent_messages::{OmissionReason, OmittedMessages};
-pub use sent_record::{RecordEnd, SentFields, SentMessage, SentPrefix, SentRecord};
+
+pub use crate::log_line::*;
+pub use crate::window::*;
 
 use nodes::Slot;
 use tree::Tree;
@@ -46,7 +50,8 @@ pub type NodeId = Arc<str>;
 /// Clones share memory.
 ///
 /// ```
-/// use ctx_types::{Node, Role, Session, SessionOp};
+/// use ctx_types::Role;
+/// use ctx_types::session::{Node, Session, SessionOp};
 ///
 /// let mut session = Session::new("s1");
 /// let node = Box::new(Node::new(Role::User, "hello").with_id("n1"));
@@ -56,7 +61,7 @@ pub type NodeId = Arc<str>;
 /// assert_eq!(session.path().len(), 1);
 /// session.apply(&undo)?;
 /// assert_eq!(session, Session::new("s1"));
-/// # Ok::<(), ctx_types::SessionError>(())
+/// # Ok::<(), ctx_types::session::SessionError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Session {

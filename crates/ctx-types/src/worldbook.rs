@@ -1,3 +1,5 @@
+//! Worldbooks as in their files.
+
 mod entries;
 mod loose;
 mod values;
@@ -15,7 +17,8 @@ data_type! {
     /// A worldbook: texts that are sent when the conversation mentions their keys.
     ///
     /// ```
-    /// use ctx_types::{Persist, Reader, Worldbook};
+    /// use ctx_types::{Persist, Reader};
+    /// use ctx_types::worldbook::Worldbook;
     ///
     /// let file = serde_json::json!({ "entries": {
     ///     "1": { "uid": 1, "key": ["moon"], "content": "It is hollow.", "order": "50" },

@@ -8,7 +8,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use ctx_types::{Asset, Attachment, Message, Role, Source, ToolCall};
+use ctx_types::ports::Asset;
+use ctx_types::{Attachment, Message, Role, Source, ToolCall};
 use ctx_wire::{Dialect, Request};
 use serde_json::{Map, Value, json};
 

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{
-    Argument, BlockKind, Content, ContentPart, Diagnostic, Divider, Message, Role, excerpt, phrase,
-};
+use ctx_types::internal::excerpt;
+use ctx_types::{Argument, BlockKind, Content, ContentPart, Diagnostic, Divider, Message, Role, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

@@ -12,10 +12,8 @@ mod schema;
 mod thinking;
 mod tools;
 
-use ctx_types::{
-    Argument, Diagnostic, Divider, Fix, PartOwner, Phrase, RequestRules, Severity, excerpt, nearest, phrase,
-    pointer_step,
-};
+use ctx_types::internal::{PartOwner, excerpt, nearest, pointer_step};
+use ctx_types::{Argument, Diagnostic, Divider, Fix, Phrase, RequestRules, Severity, phrase};
 use serde_json::{Map, Value};
 
 use crate::call_ids::MAX_ID;

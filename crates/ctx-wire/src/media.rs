@@ -125,12 +125,12 @@ impl<'a> Media<'a> {
             "" => phrase!(
                 "{kind} of type `{type_name}`",
                 kind = Phrase::from(self.kind.as_str()),
-                type_name = ctx_types::excerpt(&self.mime_type)
+                type_name = ctx_types::internal::excerpt(&self.mime_type)
             ),
             name => phrase!(
                 "`{name}` ({type_name})",
-                name = ctx_types::excerpt(name),
-                type_name = ctx_types::excerpt(&self.mime_type)
+                name = ctx_types::internal::excerpt(name),
+                type_name = ctx_types::internal::excerpt(&self.mime_type)
             ),
         }
     }

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::{Code, Diagnostic, Message, Phrase, Role, ToolCall, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Code, Diagnostic, Message, Phrase, Role, ToolCall, phrase};
 
 use crate::codes;
 

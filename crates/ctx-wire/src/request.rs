@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::sync::LazyLock;
 
-use ctx_types::{Attachment, Diagnostic, RequestRules, ToolDefinition, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::ports::ToolDefinition;
+use ctx_types::{Attachment, Diagnostic, RequestRules, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;
@@ -49,7 +51,7 @@ impl<'a> Request<'a> {
 /// Writes a tool as chat completions define one; the other dialects make their own form of it.
 ///
 /// ```
-/// use ctx_types::ToolDefinition;
+/// use ctx_types::ports::ToolDefinition;
 ///
 /// let look = ToolDefinition { name: "look".into(), description: None, parameters: Default::default() };
 /// let expected = r#"{"type":"function","function":{"name":"look","parameters":{"type":"object","properties":{}}}}"#;

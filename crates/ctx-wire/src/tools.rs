@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Text, ToolDefinition};
+use ctx_types::Text;
+use ctx_types::ports::ToolDefinition;
 use serde_json::Value;
 
 use crate::json::{Json, Object, object};

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{
-    Code, Diagnostic, Fix, Numeric, Worldbook, WorldbookEntry, count_of, excerpt, nearest, phrase,
-};
+use ctx_types::internal::{excerpt, nearest};
+use ctx_types::worldbook::{Numeric, Worldbook, WorldbookEntry};
+use ctx_types::{Code, Diagnostic, Fix, count_of, phrase};
 
 use crate::decorators::{Idle, IdleDecorator};
 use crate::entry::{Entry, at_least_0};

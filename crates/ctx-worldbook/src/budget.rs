@@ -1,4 +1,5 @@
-use ctx_types::{Text, TokenCounter};
+use ctx_types::Text;
+use ctx_types::ports::TokenCounter;
 
 use crate::settings::Settings;
 

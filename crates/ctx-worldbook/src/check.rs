@@ -1,6 +1,9 @@
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Phrase, SelectiveLogic, TokenCounter, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::ports::TokenCounter;
+use ctx_types::worldbook::SelectiveLogic;
+use ctx_types::{Diagnostic, Phrase, phrase};
 
 use crate::codes;
 use crate::entry::{Destination, Entry};

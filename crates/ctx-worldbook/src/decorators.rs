@@ -4,7 +4,8 @@ mod rules;
 
 use std::sync::Arc;
 
-use ctx_types::{Text, closest, excerpt};
+use ctx_types::Text;
+use ctx_types::internal::{closest, excerpt};
 
 use crate::book::{Dialect, MAX_FINDINGS};
 use crate::entry::Entry;

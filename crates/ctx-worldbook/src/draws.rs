@@ -1,4 +1,4 @@
-use ctx_types::SplitMix64;
+use ctx_types::internal::SplitMix64;
 
 /// Source of random values. A scan takes one per entry with a probability, and one per group that is decided
 /// at random.

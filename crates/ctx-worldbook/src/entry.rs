@@ -3,7 +3,9 @@ mod read;
 use std::fmt;
 use std::sync::Arc;
 
-use ctx_types::{Order, Phrase, Role, SelectiveLogic, Text, WorldbookEntry, excerpt, phrase, pointer_step};
+use ctx_types::internal::{excerpt, pointer_step};
+use ctx_types::worldbook::{SelectiveLogic, WorldbookEntry};
+use ctx_types::{Order, Phrase, Role, Text, phrase};
 
 use crate::book::Dialect;
 use crate::decorators::Condition;

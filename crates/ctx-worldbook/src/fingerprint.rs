@@ -1,4 +1,4 @@
-use ctx_types::Fingerprint;
+use ctx_types::internal::Fingerprint;
 use serde_json::Value;
 
 /// Returns a hash that does not depend on the order of keys. O(size · log keys).

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
-use ctx_types::{Segment, Text, TokenCounter};
+use ctx_types::ports::TokenCounter;
+use ctx_types::{Segment, Text};
 
 use crate::draws::Draws;
 use crate::set::Member;

@@ -1,6 +1,8 @@
 //! Invalid values of the right type.
 
-use ctx_types::{Diagnostic, Fix, Numeric, Phrase, Worldbook, WorldbookEntry, excerpt, nearest, phrase};
+use ctx_types::internal::{excerpt, nearest};
+use ctx_types::worldbook::{Numeric, Worldbook, WorldbookEntry};
+use ctx_types::{Diagnostic, Fix, Phrase, phrase};
 use serde_json::Value;
 
 use crate::book::MAX_FINDINGS;

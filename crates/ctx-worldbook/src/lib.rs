@@ -4,7 +4,8 @@
 //! and token counts, and stores the timed effects.
 //!
 //! ```
-//! use ctx_types::{Persist, Reader, Worldbook};
+//! use ctx_types::{Persist, Reader};
+//! use ctx_types::worldbook::Worldbook;
 //! use ctx_worldbook::{Book, BookSet, Level, Limits, NoMacros, Ports, ScanInput, ScanMessage, SeededDraws, Settings};
 //!
 //! let file = serde_json::json!({ "entries": [

@@ -57,7 +57,8 @@ fn lower_starts(text: &str) -> Vec<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use ctx_types::{Persist as _, Reader, Worldbook};
+    use ctx_types::worldbook::Worldbook;
+    use ctx_types::{Persist as _, Reader};
 
     use crate::{Book, BookSet, Level, Limits, Settings};
 

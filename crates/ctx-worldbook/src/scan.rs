@@ -1,6 +1,7 @@
 use std::fmt;
 
-use ctx_types::{Diagnostic, Phrase, Segment, Text, count_of, excerpt, phrase, words};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, Phrase, Segment, Text, count_of, phrase, words};
 
 use crate::hits::View;
 use crate::input::{Ports, ScanInput, ScanMessage};

@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Phrase, count_of, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, Phrase, count_of, phrase};
 
 use crate::automaton::Automaton;
 use crate::book::{Book, Level};

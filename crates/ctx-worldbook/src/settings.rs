@@ -1,4 +1,5 @@
-use ctx_types::{Diagnostic, Fix, NearestName, excerpt, nearest, phrase, pointer_step};
+use ctx_types::internal::{NearestName, excerpt, nearest, pointer_step};
+use ctx_types::{Diagnostic, Fix, phrase};
 use serde_json::Value;
 
 use crate::codes;

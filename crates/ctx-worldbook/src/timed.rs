@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Phrase, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, Phrase, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;

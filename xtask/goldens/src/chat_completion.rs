@@ -3,7 +3,9 @@
 use anyhow::{Context, Result};
 use ctx_engine::{Compile, Engine};
 use ctx_preset_import::{Import, ImportOptions, SourceFile, import};
-use ctx_types::{GenerationKind, LoadedWorldbook, Message, Session, TurnInput};
+use ctx_types::session::Session;
+use ctx_types::worldbook::LoadedWorldbook;
+use ctx_types::{GenerationKind, Message, TurnInput};
 use serde_json::{Map, Value, json};
 
 /// The model whose tokenizer counted.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use ctx_engine::{Compile, Engine, read_profile};
 use ctx_preset_import::{Import, ImportOptions, Limits, SourceFile, import};
-use ctx_types::{LoadedWorldbook, TurnInput};
+use ctx_types::TurnInput;
+use ctx_types::worldbook::LoadedWorldbook;
 use serde_json::{Value, json};
 
 use crate::chat_completion::{sent, text};

@@ -6,9 +6,8 @@ use anyhow::{Context, Result, ensure};
 use ctx_macros::{Dialect, Registry, Template};
 use ctx_project::macro_env::EnvFile;
 use ctx_types::ports::TokenCounter;
-use ctx_types::{
-    EncodingId, Persist as _, Reader, Role, Source as Origin, SourceKind, Text, Trust, Worldbook,
-};
+use ctx_types::worldbook::Worldbook;
+use ctx_types::{EncodingId, Persist as _, Reader, Role, Source as Origin, SourceKind, Text, Trust};
 use ctx_worldbook::{
     Book, BookSet, EntryPart, Expand, ExpandedText, Level, Limits, Member, Ports, Scan, ScanInput,
     ScanMessage, ScanSources, Settings, Source, TimedState, internal::ListedDraws,

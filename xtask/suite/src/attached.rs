@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use ctx_documents::DocumentReader;
-use ctx_types::{
-    Asset, AssetStore, Attachment, AttachmentPorts, PortError, PortErrorKind, PortFuture, Text, Transcriber,
-    phrase,
+use ctx_types::ports::{
+    Asset, AssetStore, AttachmentPorts, PortError, PortErrorKind, PortFuture, Transcriber,
 };
+use ctx_types::{Attachment, Text, phrase};
 
 /// Lends the files of a case. The transcript of `talk.wav` is `talk.wav.transcript`.
 pub(crate) struct Attached {

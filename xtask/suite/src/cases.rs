@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_engine::{Compile, CompiledAgent, Switches};
-use ctx_types::{
-    GenerationKind, LoadedWorldbook, Node, Role, Session, SessionOp, TurnInput, UserProfile, Worldbook,
-};
+use ctx_types::session::{Node, Session, SessionOp};
+use ctx_types::worldbook::{LoadedWorldbook, Worldbook};
+use ctx_types::{GenerationKind, Role, TurnInput, UserProfile};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use ctx_engine::Engine;
 use ctx_tokens::{ModelTable, internal::MAX_TOKENS};
-use ctx_types::{Agent, Session};
+use ctx_types::Agent;
+use ctx_types::session::Session;
 
 use crate::cases::Case;
 

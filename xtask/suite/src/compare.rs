@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use ctx_types::pointer_step;
+use ctx_types::internal::pointer_step;
 use serde_json::Value;
 
 use crate::pack::Files;

@@ -7,7 +7,8 @@ use ctx_engine::{
     AssembleError, Compile, Context, Dialect, Engine, ImportError, Imported, Limits, Ports, Request,
     read_agent, read_conversation, read_profile, read_worldbook,
 };
-use ctx_types::{Agent, Diagnostic, Session, Source, TurnInput};
+use ctx_types::session::Session;
+use ctx_types::{Agent, Diagnostic, Source, TurnInput};
 use serde_json::{Map, Value, json};
 
 use crate::attached::Attached;

@@ -1,7 +1,8 @@
 use crate::case;
 use crate::case::{Case, check};
 use ctx_anchors::{AnchorDefinition, AnchorRegistry, Preset, RenderedText, Target, assemble};
-use ctx_types::{Role, Window};
+use ctx_types::Role;
+use ctx_types::session::Window;
 
 #[track_caller]
 fn check_help(preset: &str, expected: &[&str]) {

@@ -2,9 +2,10 @@
 
 use crate::case;
 use ctx_anchors::{AnchorRegistry, AssembledPreset, Preset, Target, assemble};
+use ctx_types::session::Window;
 use ctx_types::{
     Agent, Diagnostic, Injection, Message, Order, Persist as _, Placement, Reader, Role, Side, Source,
-    SourceKind, ToolCall, Trust, Window, groups,
+    SourceKind, ToolCall, Trust, groups,
 };
 use serde_json::{Value, json};
 

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use cap_std::fs::Dir;
-use ctx_types::{Phrase, PortError, PortErrorKind, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::ports::{PortError, PortErrorKind};
+use ctx_types::{Phrase, phrase};
 
 /// The longest path that is looked at, in bytes.
 const MAX_PATH: usize = 4_096;

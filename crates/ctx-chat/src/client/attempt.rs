@@ -103,7 +103,7 @@ impl<'a> Attempt<'a> {
         let provider = |failure| ClientError::Provider { failure, retry_after: None };
         let value = serde_json::from_slice(&body).map_err(|_| {
             let text = String::from_utf8_lossy(&body);
-            StreamError::Malformed { excerpt: ctx_types::excerpt(&text).into_owned() }
+            StreamError::Malformed { excerpt: ctx_types::internal::excerpt(&text).into_owned() }
         })?;
         let reply = self.client.endpoint.dialect.decode(&value).map_err(provider)?;
         self.client.endpoint.reply.check(&reply)?;

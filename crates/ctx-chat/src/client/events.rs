@@ -94,7 +94,7 @@ impl Events {
 fn text(data: Vec<u8>) -> Result<String, StreamError> {
     String::from_utf8(data).map_err(|error| {
         let lossy = String::from_utf8_lossy(error.as_bytes());
-        StreamError::Malformed { excerpt: ctx_types::excerpt(&lossy).into_owned() }
+        StreamError::Malformed { excerpt: ctx_types::internal::excerpt(&lossy).into_owned() }
     })
 }
 

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 use cap_std::fs::{Dir, Metadata};
-use ctx_types::excerpt;
+use ctx_types::internal::excerpt;
 
 use crate::files;
 use crate::folder::Arguments;

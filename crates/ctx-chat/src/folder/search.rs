@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
 use ctx_pipeline::Cancel;
-use ctx_types::excerpt;
+use ctx_types::internal::excerpt;
 
 use crate::folder::Arguments;
 use crate::folder::look::{MAX_FILE, MAX_SEEN, plain, text};

@@ -42,10 +42,10 @@ pub enum StoreError {
     },
     /// An operation does not fit the conversation.
     #[error(transparent)]
-    Session(#[from] ctx_types::SessionError),
+    Session(#[from] ctx_types::session::SessionError),
     /// Nothing can be undone or redone.
     #[error(transparent)]
-    History(#[from] ctx_types::HistoryError),
+    History(#[from] ctx_types::session::HistoryError),
     /// An earlier change was canceled, so the conversation in memory may differ from the store. Load it again.
     Unsettled {
         /// The id.

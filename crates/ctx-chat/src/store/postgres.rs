@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ctx_pipeline::Cancel;
-use ctx_types::{NodeId, Session};
+use ctx_types::session::{NodeId, Session};
 use tokio::sync::{Mutex, MutexGuard, broadcast};
 use tokio::time::Instant;
 use tokio_postgres::types::{ToSql, Type};

@@ -1,6 +1,6 @@
 //! A conversation as databases have it: rows of text and numbers.
 
-use ctx_types::{Session, SessionOp};
+use ctx_types::session::{Session, SessionOp};
 
 use crate::store::{Checkpoint, LogEntry, Step, StoreError, Stored};
 

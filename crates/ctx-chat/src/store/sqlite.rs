@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use ctx_pipeline::Cancel;
-use ctx_types::{NodeId, Session};
+use ctx_types::session::{NodeId, Session};
 use rusqlite::{Connection, OptionalExtension, params};
 use tokio::sync::broadcast;
 

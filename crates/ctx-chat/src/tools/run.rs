@@ -4,7 +4,8 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use ctx_pipeline::Cancel;
-use ctx_types::{ToolCall, excerpt};
+use ctx_types::ToolCall;
+use ctx_types::internal::excerpt;
 use futures_util::FutureExt as _;
 use futures_util::stream::{self, Stream, StreamExt as _};
 use serde_json::Value;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 use ctx_engine::Ports;
 use ctx_pipeline::Cancel;
-use ctx_types::{Change, Content, Message, NodeEdit, NodeId, SessionOp, Text, ToolCall};
+use ctx_types::session::{Change, NodeEdit, NodeId, SessionOp};
+use ctx_types::{Content, Message, Text, ToolCall};
 use ctx_wire::{Delta, Finish, Reply};
 use futures_util::StreamExt as _;
 
@@ -116,7 +117,7 @@ impl Running<'_, '_> {
         let message = self.recorder.session().node(id).map(|node| node.to_message(id));
         let message = message.map(|message| message.with(|message| message.is_continuation_prefix = false));
         message.ok_or_else(|| TurnError {
-            source: ctx_types::SessionError::UnknownNode { id: id.clone() }.into(),
+            source: ctx_types::session::SessionError::UnknownNode { id: id.clone() }.into(),
             unstored: text.clone(),
         })
     }

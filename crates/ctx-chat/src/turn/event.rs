@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use ctx_compress::mask::{MaskNotice, MaskTrigger};
 use ctx_compress::request::{CompressionReport, ContextUsage};
-use ctx_types::{Diagnostic, NodeId, Phrase, PlannedBreak, Role};
+use ctx_types::report::PlannedBreak;
+use ctx_types::session::NodeId;
+use ctx_types::{Diagnostic, Phrase, Role};
 use ctx_wire::{Delta, ReplyUsage};
 
 /// Hears of a turn as it goes on.

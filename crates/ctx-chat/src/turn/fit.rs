@@ -7,9 +7,10 @@ use ctx_compress::request::{
     UsageWatch, strategy,
 };
 use ctx_engine::Context;
-use ctx_types::{
-    Decision, Message, Outcome, Place, PlannedBreak, RecordEnd, SentRecord, pending_start, phrase,
-};
+use ctx_types::internal::{RecordEnd, SentRecord};
+use ctx_types::report::{Decision, Outcome, PlannedBreak};
+use ctx_types::session::pending_start;
+use ctx_types::{Message, Place, phrase};
 use ctx_wire::Failure;
 
 use crate::learned::limit_of;

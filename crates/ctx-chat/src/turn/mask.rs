@@ -5,7 +5,8 @@ use ctx_compress::mask::{
 };
 use ctx_pipeline::Cancel;
 use ctx_tokens::Counter;
-use ctx_types::{Phrase, Session, Text, TurnInput, phrase};
+use ctx_types::session::Session;
+use ctx_types::{Phrase, Text, TurnInput, phrase};
 
 use crate::deadline::TokioDeadline;
 use crate::step_label::StepLabel;

@@ -2,7 +2,9 @@
 
 use ctx_compress::request::{ContextUsage, Overflow};
 use ctx_engine::AssembleError;
-use ctx_types::{NodeId, Phrase, Report, Text, phrase};
+use ctx_types::report::Report;
+use ctx_types::session::NodeId;
+use ctx_types::{Phrase, Text, phrase};
 use ctx_wire::ReplyUsage;
 
 use crate::error::ClientError;

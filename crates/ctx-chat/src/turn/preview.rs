@@ -2,7 +2,8 @@
 
 use ctx_engine::TurnCache;
 use ctx_pipeline::Cancel;
-use ctx_types::{GenerationKind, Session};
+use ctx_types::GenerationKind;
+use ctx_types::session::Session;
 
 use crate::turn::outcome::{Stop, TurnFailure};
 use crate::turn::recorder::Recorder;

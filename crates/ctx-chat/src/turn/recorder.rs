@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use ctx_engine::TurnCache;
 use ctx_pipeline::Cancel;
-use ctx_types::{Diagnostic, Message, Node, NodeId, Session, SessionOp};
+use ctx_types::session::{Node, NodeId, Session, SessionOp};
+use ctx_types::{Diagnostic, Message};
 
 use crate::conversation::Conversation;
 use crate::recovery;

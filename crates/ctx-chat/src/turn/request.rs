@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Diagnostic, Message, ToolCall, ToolDefinition, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::ports::ToolDefinition;
+use ctx_types::{Diagnostic, Message, ToolCall, phrase};
 use ctx_wire::{Dialect, Options, Request, tool_definition};
 use serde_json::{Map, Value, json};
 

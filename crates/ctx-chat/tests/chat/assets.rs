@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use ctx_chat::assets::FolderAssets;
-use ctx_types::{AssetStore as _, Attachment, PortErrorKind};
+use ctx_types::Attachment;
+use ctx_types::ports::{AssetStore as _, PortErrorKind};
 use serde_json::json;
 
 /// What stands in every file outside of the folder.

@@ -18,7 +18,8 @@ mod spill;
 use std::future::Future;
 
 use ctx_chat::{Conversation, ConversationStore, StoreError};
-use ctx_types::{Node, Role};
+use ctx_types::Role;
+use ctx_types::session::Node;
 
 /// Runs a test that waits.
 #[track_caller]

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use ctx_chat::{Conversation, SqliteStore};
-use ctx_types::{Node, Role};
+use ctx_types::Role;
+use ctx_types::session::Node;
 use serde_json::json;
 
 use crate::room::block_on;

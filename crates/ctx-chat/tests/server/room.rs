@@ -15,7 +15,9 @@ use ctx_chat::{
 use ctx_engine::{Compile, CompiledAgent, Engine};
 use ctx_pipeline::Cancel;
 use ctx_tokens::ModelTable;
-use ctx_types::{Agent, Node, Persist as _, Reader, Role, Text, ToolCall, ToolDefinition, TurnInput};
+use ctx_types::ports::ToolDefinition;
+use ctx_types::session::Node;
+use ctx_types::{Agent, Persist as _, Reader, Role, Text, ToolCall, TurnInput};
 use ctx_wire::{Dialect, lint};
 use serde_json::{Value, json};
 

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use ctx_engine::Template;
-use ctx_types::{Argument, Diagnostic, Divider, closest, phrase};
+use ctx_types::internal::closest;
+use ctx_types::{Argument, Diagnostic, Divider, phrase};
 
 use crate::args::{AssembleArguments, Format};
 use crate::exit::Exit;

@@ -10,7 +10,8 @@ use ctx_preset_import::{decode, detect};
 use ctx_processors::internal::ids;
 use ctx_tokens::internal::{MAX_TOKENS, message_cost};
 use ctx_tokens::{Counter, ModelFacts};
-use ctx_types::{Diagnostic, Phrase, Text, TokenCounter as _, TurnInput, count_of, phrase};
+use ctx_types::ports::TokenCounter as _;
+use ctx_types::{Diagnostic, Phrase, Text, TurnInput, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::args::CountArguments;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use ctx_engine::Engine;
-use ctx_types::{Argument, Divider, closest, phrase};
+use ctx_types::internal::closest;
+use ctx_types::{Argument, Divider, phrase};
 use serde_json::{Value, json};
 
 use crate::args::SchemaArguments;

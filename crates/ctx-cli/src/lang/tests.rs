@@ -103,7 +103,7 @@ fn what_is_wrong_with_values_of_files_is_told_in_chinese() {
         keys.keys().cloned().collect()
     };
     let mut left = Vec::new();
-    for key in keys(&schemars::schema_for!(ctx_types::WorldbookEntry)) {
+    for key in keys(&schemars::schema_for!(ctx_types::worldbook::WorldbookEntry)) {
         for value in BAD_VALUES {
             let text = format!("entries: [{{ {key}: {value} }}]");
             let limits = ctx_engine::Limits::default();

@@ -2,7 +2,7 @@
 
 use ctx_engine::Context;
 use ctx_language::Language;
-use ctx_types::{Decision, Outcome};
+use ctx_types::report::{Decision, Outcome};
 use serde::Serialize;
 
 use crate::lang;

@@ -1,7 +1,8 @@
 //! The kinds of sources, as the page colours and names them.
 
 use ctx_engine::Context;
-use ctx_types::{SourceKind, thousands};
+use ctx_types::SourceKind;
+use ctx_types::internal::thousands;
 use serde::Serialize;
 
 /// All kinds in the order of the legend, with what they mean.

@@ -3,7 +3,8 @@
 use ctx_engine::Context;
 use ctx_engine::internal::MessageTrace;
 use ctx_language::Language;
-use ctx_types::{Phrase, StageReport, count_of, phrase};
+use ctx_types::report::StageReport;
+use ctx_types::{Phrase, count_of, phrase};
 use serde::Serialize;
 
 use crate::lang;
@@ -70,7 +71,10 @@ fn stage(language: Language, report: &StageReport) -> Stage {
     }
 }
 
-fn line(language: Language, line: &ctx_types::LogLine) -> String {
+fn line(language: Language, line: &ctx_types::session::LogLine) -> String {
     let told = lang::say(language, &line.message);
-    shown(&ctx_types::LogLine { details: None, message: Phrase::verbatim(told), ..line.clone() }.to_string())
+    shown(
+        &ctx_types::session::LogLine { details: None, message: Phrase::verbatim(told), ..line.clone() }
+            .to_string(),
+    )
 }

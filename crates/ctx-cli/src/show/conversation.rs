@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use ctx_chat::StepLabel;
 use ctx_compress::mask::MaskStatistics;
-use ctx_types::{
-    Argument, DisplayNode, DisplayState, Divider, HistoryEntry, Node, NodeId, Phrase, Session, count_of,
-    display_path, phrase, thousands,
-};
+use ctx_types::internal::thousands;
+use ctx_types::session::{DisplayNode, DisplayState, HistoryEntry, Node, NodeId, Session, display_path};
+use ctx_types::{Argument, Divider, Phrase, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::lang;

@@ -3,7 +3,8 @@
 use ctx_language::Language;
 use std::collections::BTreeMap;
 
-use ctx_types::{Argument, Divider, Phrase, count_of, phrase, thousands};
+use ctx_types::internal::thousands;
+use ctx_types::{Argument, Divider, Phrase, count_of, phrase};
 
 use super::table::listing;
 use crate::lang;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_engine::Context;
-use ctx_types::{Decision, LogLine, Phrase, PrefixReport, StablePart, StageReport, Usage, count_of, phrase};
+use ctx_types::report::{Decision, PrefixReport, StablePart, StageReport, Usage};
+use ctx_types::session::LogLine;
+use ctx_types::{Phrase, count_of, phrase};
 
 use crate::lang;
 use crate::show::clean::clean_line;

@@ -17,7 +17,9 @@ use ctx_project::sources::{Mark, Sources};
 use ctx_tokens::BudgetError;
 use ctx_tokens::codes::{NO_WINDOW, UNKNOWN_MODEL};
 use ctx_types::codes::MORE_FINDINGS;
-use ctx_types::{Diagnostic, HistoryError, Phrase, PortError, SessionError, Severity, count_of, phrase};
+use ctx_types::ports::PortError;
+use ctx_types::session::{HistoryError, SessionError};
+use ctx_types::{Diagnostic, Phrase, Severity, count_of, phrase};
 
 use crate::lang::{self, Told};
 use crate::show::clean::{clean, clean_line};

@@ -3,7 +3,9 @@
 use ctx_language::Language;
 
 use ctx_compress::mask::{MadeBy, MaskDraft, MaskPlan, MaskStatistics, MaskTarget, MaskTrigger, SummaryTask};
-use ctx_types::{NodeId, Phrase, Session, count_of, phrase, thousands};
+use ctx_types::internal::thousands;
+use ctx_types::session::{NodeId, Session};
+use ctx_types::{Phrase, count_of, phrase};
 
 use crate::lang;
 use crate::show::clean::clean_line;

@@ -6,9 +6,9 @@ use std::ops::Range;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use ctx_engine::Context;
 use ctx_engine::inspect::TokenShare;
-use ctx_types::{
-    Content, ContentPart, Decision, Message, Source, SourceKind, Span, count_of, phrase, thousands,
-};
+use ctx_types::internal::thousands;
+use ctx_types::report::Decision;
+use ctx_types::{Content, ContentPart, Message, Source, SourceKind, Span, count_of, phrase};
 use serde_json::Value;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use ctx_compress::mask::{MaskDetails, MaskStatistics};
-use ctx_types::{DisplayState, Node, NodeId, Session, count_of, display_path, phrase, thousands};
+use ctx_types::internal::thousands;
+use ctx_types::session::{DisplayState, Node, NodeId, Session, display_path};
+use ctx_types::{count_of, phrase};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Phrase, SummaryAnswer, SummaryFinish, Text, TokenCounter, phrase};
+use ctx_types::ports::{SummaryAnswer, SummaryFinish, TokenCounter};
+use ctx_types::{Phrase, Text, phrase};
 use serde_json::Value;
 
 /// Why an answer is no summary.

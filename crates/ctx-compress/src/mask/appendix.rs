@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{
-    AppendedFact, Message, Node, NodeId, Role, Source, SourceKind, SummaryAppendix, Text, TokenCounter, Trust,
-};
+use ctx_types::ports::TokenCounter;
+use ctx_types::session::{AppendedFact, Node, NodeId, SummaryAppendix};
+use ctx_types::{Message, Role, Source, SourceKind, Text, Trust};
 
 use crate::mask::accept::FRAME;
 use crate::mask::language::Language;

@@ -5,10 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 use std::time::Duration;
 
-use ctx_types::{
-    Deadline, Phrase, PortError, PortErrorKind, Summarizer, SummaryAnswer, SummaryRequest, Text,
-    TokenCounter, phrase,
+use ctx_types::ports::{
+    Deadline, PortError, PortErrorKind, Summarizer, SummaryAnswer, SummaryRequest, TokenCounter,
 };
+use ctx_types::{Phrase, Text, phrase};
 
 use crate::mask::accept::{Bounds, SummaryFault, accept};
 use crate::mask::config::MaskConfig;

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use ctx_types::{
-    Code, Diagnostic, DisplayState, Node, NodeId, Phrase, Session, display_path, excerpt, phrase,
-    pointer_step,
-};
+use ctx_types::internal::{excerpt, pointer_step};
+use ctx_types::session::{DisplayState, Node, NodeId, Session, display_path};
+use ctx_types::{Code, Diagnostic, Phrase, phrase};
 
 use crate::codes;
 
@@ -17,7 +16,8 @@ use crate::codes;
 ///
 /// ```
 /// use ctx_compress::mask::check_summaries;
-/// use ctx_types::{Node, Role, Session};
+/// use ctx_types::Role;
+/// use ctx_types::session::{Node, Session};
 ///
 /// let mut summary = Node::new(Role::System, "They talk.");
 /// let metadata = summary.metadata.get_or_insert_default();

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use ctx_types::{
-    Argument, ConfigField, Diagnostic, Divider, Fix, Role, Text, excerpt, nearest, phrase, pointer_step,
-};
+use ctx_types::internal::{excerpt, nearest, pointer_step};
+use ctx_types::{Argument, ConfigField, Diagnostic, Divider, Fix, Role, Text, phrase};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

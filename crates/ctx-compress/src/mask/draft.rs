@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use ctx_types::{
-    Deadline, Message, Role, Source, SourceKind, Summarizer, SummaryAppendix, Text, TokenCounter, Trust,
-};
+use ctx_types::ports::{Deadline, Summarizer, TokenCounter};
+use ctx_types::session::SummaryAppendix;
+use ctx_types::{Message, Role, Source, SourceKind, Text, Trust};
 
 use crate::mask::accept::{Bounds, FRAME, accept};
 use crate::mask::appendix;

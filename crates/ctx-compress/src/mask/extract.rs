@@ -6,7 +6,8 @@ mod unpack;
 
 use std::collections::BTreeMap;
 
-use ctx_types::{Message, NoteLineKind, Text, TokenCounter};
+use ctx_types::ports::TokenCounter;
+use ctx_types::{Message, NoteLineKind, Text};
 
 use crate::mask::extract::section::Section;
 use crate::mask::extract::terms::terms;

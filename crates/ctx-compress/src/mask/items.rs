@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use ctx_types::{
-    DisplayNode, DisplayState, Message, Node, NodeId, Role, Session, display_path, groups, pending_start,
-};
+use ctx_types::session::{DisplayNode, DisplayState, Node, NodeId, Session, display_path, pending_start};
+use ctx_types::{Message, Role, groups};
 
 /// A message of the active path that is sent.
 #[derive(Debug)]
@@ -120,7 +119,7 @@ pub(super) fn blocks(items: &[Item<'_>]) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ctx_types::StoredToolCall;
+    use ctx_types::session::StoredToolCall;
 
     /// Builds a conversation from words: `u`, `a`, `s`; `a:x,y` with calls; `t:x` a result.
     fn session(words: &str) -> Session {

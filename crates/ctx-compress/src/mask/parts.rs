@@ -1,6 +1,6 @@
 //! Cutting a transcript into parts that a summarizer's window has room for.
 
-use ctx_types::TokenCounter;
+use ctx_types::ports::TokenCounter;
 
 use crate::mask::transcript::Entry;
 

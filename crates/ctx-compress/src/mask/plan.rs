@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ctx_types::{
-    AppendedFact, Argument, Diagnostic, Divider, Fingerprint, Message, Node, NodeId, Phrase, Role, Session,
-    Text, TokenCounter, count_of, phrase, thousands, visible_path,
-};
+use ctx_types::internal::{Fingerprint, thousands};
+use ctx_types::ports::TokenCounter;
+use ctx_types::session::{AppendedFact, Node, NodeId, Session, visible_path};
+use ctx_types::{Argument, Diagnostic, Divider, Message, Phrase, Role, Text, count_of, phrase};
 use serde_json::Value;
 
 use crate::mask::appendix::{self, body_of};
@@ -26,7 +26,8 @@ use crate::mask::trigger::tokens_of;
 /// ```
 /// use ctx_compress::mask::{MaskConfig, MaskPlan, MaskSelection};
 /// use ctx_tokens::Counter;
-/// use ctx_types::{Node, Role, Session};
+/// use ctx_types::Role;
+/// use ctx_types::session::{Node, Session};
 ///
 /// let nodes = (0..30).map(|n| Node::new(if n % 2 == 0 { Role::User } else { Role::Assistant }, "hello"));
 /// let (session, _) = Session::linear("s1", nodes);

@@ -1,6 +1,7 @@
 //! Plans as data for programs, and the names of what can go wrong.
 
-use ctx_types::{NodeId, PortErrorKind};
+use ctx_types::ports::PortErrorKind;
+use ctx_types::session::NodeId;
 use serde_json::{Value, json};
 
 use crate::mask::accept::SummaryFault;
@@ -15,7 +16,8 @@ impl MaskPlan {
     /// ```
     /// use ctx_compress::mask::{MaskConfig, MaskPlan, MaskSelection};
     /// use ctx_tokens::Counter;
-    /// use ctx_types::{Node, Role, Session};
+    /// use ctx_types::Role;
+    /// use ctx_types::session::{Node, Session};
     ///
     /// let nodes = (0..30).map(|n| Node::new(if n % 2 == 0 { Role::User } else { Role::Assistant }, "hello"));
     /// let (session, _) = Session::linear("s1", nodes);

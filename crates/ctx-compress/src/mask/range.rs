@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use ctx_types::{Node, NodeId, Phrase, Session, TokenCounter, phrase};
+use ctx_types::ports::TokenCounter;
+use ctx_types::session::{Node, NodeId, Session};
+use ctx_types::{Phrase, phrase};
 
 use crate::mask::config::{MaskConfig, TriggerMode};
 use crate::mask::items::{Item, Part, blocks, visible_items};

@@ -1,6 +1,7 @@
 //! What is noted beside a summary.
 
-use ctx_types::{NodeMetadata, Role};
+use ctx_types::Role;
+use ctx_types::session::NodeMetadata;
 use serde_json::{Map, Value, json};
 
 use crate::mask::appendix;

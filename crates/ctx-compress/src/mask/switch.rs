@@ -1,9 +1,8 @@
 //! Operations on summaries that are there: each is one step, with an exact inverse.
 
-use ctx_types::{
-    Change, Content, Node, NodeEdit, NodeId, Phrase, Session, SessionOp, SummaryAppendix, Text, TokenCounter,
-    phrase,
-};
+use ctx_types::ports::TokenCounter;
+use ctx_types::session::{Change, Node, NodeEdit, NodeId, Session, SessionOp, SummaryAppendix};
+use ctx_types::{Content, Phrase, Text, phrase};
 use serde_json::{Value, json};
 
 use crate::mask::appendix::{body_of, tokens_with};
@@ -50,7 +49,8 @@ impl SummaryError {
 ///
 /// ```
 /// use ctx_compress::mask::switch_summary;
-/// use ctx_types::{Node, Role, Session, SessionOp};
+/// use ctx_types::Role;
+/// use ctx_types::session::{Node, Session, SessionOp};
 ///
 /// let (session, _) = Session::linear("s1", [Node::new(Role::User, "hello")]);
 /// let error = switch_summary(&session, "n1", false).unwrap_err();

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use ctx_types::{Content, ContentPart, Message, Role, TokenCounter};
+use ctx_types::ports::TokenCounter;
+use ctx_types::{Content, ContentPart, Message, Role};
 
 use crate::mask::language::Language;
 use crate::mask::plan::Material;

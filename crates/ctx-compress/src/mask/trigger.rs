@@ -3,7 +3,9 @@
 use std::fmt;
 
 use ctx_tokens::{ModelFacts, internal::message_cost};
-use ctx_types::{Message, Phrase, Session, TokenCounter, phrase};
+use ctx_types::ports::TokenCounter;
+use ctx_types::session::Session;
+use ctx_types::{Message, Phrase, phrase};
 
 use crate::mask::config::{MaskConfig, TriggerMode};
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Bound;
 
-use ctx_types::Fingerprint;
+use ctx_types::internal::Fingerprint;
 
 use crate::quality::gather::FoundFact;
 use crate::quality::key::Key;

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use ctx_types::{Message, Node, NodeId, Session};
+use ctx_types::Message;
+use ctx_types::session::{Node, NodeId, Session};
 
 use crate::quality::report::QualityReport;
 
@@ -12,7 +13,8 @@ impl QualityReport {
     ///
     /// ```
     /// use ctx_compress::quality::QualityReport;
-    /// use ctx_types::{Node, NodeMetadata, Role, Session};
+    /// use ctx_types::Role;
+    /// use ctx_types::session::{Node, NodeMetadata, Session};
     ///
     /// let mut summary = Node::new(Role::System, "Ada comes on 6 May.");
     /// summary.metadata = Some(Box::new(NodeMetadata {

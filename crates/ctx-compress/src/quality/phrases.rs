@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use ctx_types::Fingerprint;
+use ctx_types::internal::Fingerprint;
 
 use crate::quality::key::{Reading, Word, each_word};
 use crate::quality::side::Side;

@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-use ctx_types::{Diagnostic, Message, Phrase, Role, Source, SourceKind, Text, Trust, phrase, plural};
+use ctx_types::internal::plural;
+use ctx_types::{Diagnostic, Message, Phrase, Role, Source, SourceKind, Text, Trust, phrase};
 use serde::Serialize;
 
 use crate::codes;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ctx_types::Fingerprint;
+use ctx_types::internal::Fingerprint;
 
 use crate::quality::clauses::OfValue;
 use crate::quality::lex::{Kind, Lexed};

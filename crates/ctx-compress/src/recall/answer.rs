@@ -1,6 +1,7 @@
 //! What a conversation says about something, with its places.
 
-use ctx_types::{Diagnostic, Phrase, Role, Session};
+use ctx_types::session::Session;
+use ctx_types::{Diagnostic, Phrase, Role};
 use serde_json::{Value, json};
 
 use crate::recall::lines::{RecallRequest, Recalled, RecalledPiece, recall};
@@ -12,7 +13,8 @@ use crate::request::Meter;
 /// ```
 /// use ctx_compress::recall::RecallQuery;
 /// use ctx_compress::request::Meter;
-/// use ctx_types::{Node, Role, Session, SessionOp};
+/// use ctx_types::Role;
+/// use ctx_types::session::{Node, Session, SessionOp};
 ///
 /// let mut session = Session::new("c");
 /// let node = Box::new(Node::new(Role::User, "My daughter must not eat nuts.").with_id("n1"));

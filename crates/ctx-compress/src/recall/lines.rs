@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
+use ctx_types::internal::Fingerprint;
+use ctx_types::report::TokenFigure;
 use ctx_types::{
-    Fingerprint, Message, NoteLineKind, Phrase, Role, Segment, Source, SourceKind, Span, Text, TokenFigure,
-    Trust, phrase,
+    Message, NoteLineKind, Phrase, Role, Segment, Source, SourceKind, Span, Text, Trust, phrase,
 };
 
 use crate::recall::index::RecallIndex;

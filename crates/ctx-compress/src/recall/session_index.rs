@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Message, Node, NodeId, Place, Role, Session, Source};
+use ctx_types::session::{Node, NodeId, Session};
+use ctx_types::{Message, Place, Role, Source};
 
 use crate::recall::index::RecallIndex;
 
@@ -12,7 +13,8 @@ use crate::recall::index::RecallIndex;
 ///
 /// ```
 /// use ctx_compress::recall::SessionIndex;
-/// use ctx_types::{Node, Role, Session};
+/// use ctx_types::Role;
+/// use ctx_types::session::{Node, Session};
 ///
 /// let said = |(n, text): (usize, &str)| Node::new(Role::User, text).with_id(format!("n{n}"));
 /// let (session, _) = Session::linear("s", ["The pier is green.", "A lamp burns."].into_iter().enumerate().map(said));

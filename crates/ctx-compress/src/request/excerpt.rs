@@ -143,7 +143,8 @@ fn border(text: &str, cut: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ctx_types::{Role, is_partition};
+    use ctx_types::Role;
+    use ctx_types::internal::is_partition;
 
     fn message(text: &str) -> Message {
         Message::new(Role::Tool, text, Source::history("n", Role::Tool))

@@ -7,7 +7,8 @@ use ctx_tokens::{
     Counter, ModelFacts,
     internal::{MediaFamily, MediaItem, media_cost, message_cost},
 };
-use ctx_types::{Content, ContentPart, EncodingId, Message, Role, Source, Text, TokenCounter};
+use ctx_types::ports::TokenCounter;
+use ctx_types::{Content, ContentPart, EncodingId, Message, Role, Source, Text};
 
 /// What every message costs beside its text in the estimate (seed 004's sibling design 7-4).
 const MESSAGE: u64 = 10;

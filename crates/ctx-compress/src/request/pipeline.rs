@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Message, Phrase, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, Message, Phrase, phrase};
 
 use crate::codes;
 use crate::request::config::{RequestConfig, share};

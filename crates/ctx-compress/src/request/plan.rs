@@ -5,7 +5,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Message, Phrase, count_of, phrase, plural};
+use ctx_types::internal::plural;
+use ctx_types::{Diagnostic, Message, Phrase, count_of, phrase};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ctx_types::{Code, Diagnostic, Message, Phrase, Role, Source, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Code, Diagnostic, Message, Phrase, Role, Source, phrase};
 
 use crate::codes;
 

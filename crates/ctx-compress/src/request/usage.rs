@@ -101,7 +101,8 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use ctx_tokens::ModelFacts;
-    use ctx_types::{Content, EncodingId, TokenCounter};
+    use ctx_types::ports::TokenCounter;
+    use ctx_types::{Content, EncodingId};
 
     use super::*;
     use crate::request::testing::messages;

@@ -3,7 +3,9 @@
 use ctx_compress::mask::{MaskConfig, MaskDraft, MaskSelection, edit_summary, switch_appendix};
 use ctx_compress::quality::QualityReport;
 use ctx_tokens::Counter;
-use ctx_types::{Node, Role, Session, TokenCounter as _};
+use ctx_types::Role;
+use ctx_types::ports::TokenCounter as _;
+use ctx_types::session::{Node, Session};
 
 use crate::{between, plan, says, summarize};
 

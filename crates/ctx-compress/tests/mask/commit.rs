@@ -2,7 +2,8 @@
 
 use ctx_compress::mask::{MaskCommit, MaskConfig, MaskLayer, MaskLevel, MaskPlan, MaskSelection};
 use ctx_tokens::Counter;
-use ctx_types::{Content, Node, NodeEdit, Role, Session, SessionOp};
+use ctx_types::session::{Node, NodeEdit, Session, SessionOp};
+use ctx_types::{Content, Role};
 use serde_json::{Value, json};
 
 use crate::{bytes, conversation, ids, plan, says, summarize, visible};
@@ -158,7 +159,7 @@ fn hidden_reasoning_is_noted() {
     let mut session = conversation("u a u a u a");
     let metadata =
         serde_json::from_value(json!({ "reasoningArtifacts": [{ "replayPolicy": "always" }] })).unwrap();
-    let edit = NodeEdit { metadata: ctx_types::Change::Set(metadata), ..NodeEdit::default() };
+    let edit = NodeEdit { metadata: ctx_types::session::Change::Set(metadata), ..NodeEdit::default() };
     session.apply(&SessionOp::Edit { id: "n2".into(), edit: Box::new(edit) }).unwrap();
     let commit = compress(&session, json!({ "protectRecentCount": 2 })).unwrap();
     session.apply(&commit.op).unwrap();

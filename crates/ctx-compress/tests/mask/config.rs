@@ -3,7 +3,8 @@
 use ctx_compress::mask::{
     ConversationKind, Language, MaskConfig, MaskLayer, MaskLevel, MaskTotals, MaskTrigger, TriggerMode,
 };
-use ctx_types::{Fingerprint, Role};
+use ctx_types::Role;
+use ctx_types::internal::Fingerprint;
 use serde_json::{Value, json};
 
 /// Resolves global and agent settings; checks one value, who set it, and the findings.

@@ -2,7 +2,7 @@
 
 use ctx_compress::mask::{Language, MaskDetails, MaskNotice, MaskState, MaskStatistics};
 use ctx_tokens::Counter;
-use ctx_types::Session;
+use ctx_types::session::Session;
 
 use crate::conversation;
 

@@ -4,7 +4,9 @@ use ctx_compress::mask::{
     Extraction, Language, MadeBy, MaskConfig, MaskPlan, MaskSelection, Summarizing, extract,
 };
 use ctx_tokens::Counter;
-use ctx_types::{Message, Node, Role, Session, TokenCounter as _};
+use ctx_types::ports::TokenCounter as _;
+use ctx_types::session::{Node, Session};
+use ctx_types::{Message, Role};
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
@@ -146,7 +148,9 @@ fn an_earlier_summary_goes_on_in_its_sections() {
     for node in talk(later) {
         let id = format!("later{}", session.path().len());
         let parent = session.active_leaf_id().clone();
-        session.apply(&ctx_types::SessionOp::Append { parent, node: Box::new(node.with_id(id)) }).unwrap();
+        session
+            .apply(&ctx_types::session::SessionOp::Append { parent, node: Box::new(node.with_id(id)) })
+            .unwrap();
     }
     let second = compress(&session);
     session.apply(&second.op).unwrap();

@@ -1,6 +1,7 @@
 //! Random conversations and random things that happen to them.
 
-use ctx_types::{Persist as _, Reader, Session};
+use ctx_types::session::Session;
+use ctx_types::{Persist as _, Reader};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

@@ -10,10 +10,11 @@ use ctx_compress::mask::{
     Extraction, MadeBy, MaskConfig, MaskPlan, MaskSelection, Summarizing, switch_summary,
 };
 use ctx_tokens::Counter;
-use ctx_types::{
-    Deadline, NodeId, PortError, PortFuture, Session, SessionOp, Summarizer, SummaryAnswer, SummaryFinish,
-    SummaryRequest, Text, TokenCounter,
+use ctx_types::Text;
+use ctx_types::ports::{
+    Deadline, PortError, PortFuture, Summarizer, SummaryAnswer, SummaryFinish, SummaryRequest, TokenCounter,
 };
+use ctx_types::session::{NodeId, Session, SessionOp};
 use proptest::prelude::*;
 
 use crate::generate::{Draw, draws, session};

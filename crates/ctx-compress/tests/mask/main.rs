@@ -42,10 +42,9 @@ mod switch;
 
 use ctx_compress::mask::{MaskConfig, MaskDraft, MaskPlan, MaskSelection, Summarizing, SummaryFailure};
 use ctx_tokens::Counter;
-use ctx_types::{
-    Deadline, Node, NodeId, NodeMetadata, PortError, PortFuture, Role, Session, StoredToolCall, Summarizer,
-    SummaryAnswer, SummaryRequest, visible_path,
-};
+use ctx_types::Role;
+use ctx_types::ports::{Deadline, PortError, PortFuture, Summarizer, SummaryAnswer, SummaryRequest};
+use ctx_types::session::{Node, NodeId, NodeMetadata, Session, StoredToolCall, visible_path};
 
 /// Builds a conversation from words; every message has some forty words, so that summaries are shorter.
 fn conversation(words: &str) -> Session {

@@ -6,10 +6,10 @@ use ctx_compress::mask::{
     Extraction, MadeBy, MaskConfig, MaskDraft, MaskSelection, Summarizing, SummaryFailure,
 };
 use ctx_tokens::Counter;
-use ctx_types::{
-    PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryRequest, Text, TokenCounter as _,
-    phrase,
+use ctx_types::ports::{
+    PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryRequest, TokenCounter as _,
 };
+use ctx_types::{Text, phrase};
 
 use crate::{Scripted, conversation, plan, summarize};
 

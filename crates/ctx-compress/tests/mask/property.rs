@@ -7,10 +7,11 @@ use ctx_compress::mask::{
     edit_summary, switch_summary,
 };
 use ctx_tokens::Counter;
-use ctx_types::{
-    Content, DisplayState, History, Node, NodeEdit, NodeId, PortError, PortErrorKind, Role, Session,
-    SessionOp, SummaryAnswer, SummaryFinish, SummaryRequest, display_path, groups, pending_start, phrase,
+use ctx_types::ports::{PortError, PortErrorKind, SummaryAnswer, SummaryFinish, SummaryRequest};
+use ctx_types::session::{
+    DisplayState, History, Node, NodeEdit, NodeId, Session, SessionOp, display_path, pending_start,
 };
+use ctx_types::{Content, Role, groups, phrase};
 use proptest::prelude::*;
 
 use crate::generate::{Draw, Event, draws, events, session};
@@ -97,7 +98,7 @@ fn assert_sound(session: &Session) {
 
 /// Asserts what holds of a range: whole groups, nothing protected, oldest first, nothing left between.
 fn assert_range(session: &Session, plan: &MaskPlan, selection: &MaskSelection) {
-    let nodes: Vec<&Node> = ctx_types::visible_path(session);
+    let nodes: Vec<&Node> = ctx_types::session::visible_path(session);
     let messages: Vec<_> = nodes.iter().map(|node| node.to_message(node.id.as_ref().unwrap())).collect();
     let position = |id: &NodeId| nodes.iter().position(|node| node.id.as_ref() == Some(id));
     let taken: BTreeSet<usize> = plan.range.messages.iter().map(|id| position(id).unwrap()).collect();

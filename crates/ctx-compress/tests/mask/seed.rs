@@ -2,7 +2,8 @@
 
 use ctx_compress::mask::{MaskDetails, switch_summary};
 use ctx_tokens::Counter;
-use ctx_types::{Persist as _, Reader, Session};
+use ctx_types::session::Session;
+use ctx_types::{Persist as _, Reader};
 use serde_json::{Value, json};
 
 use crate::{bytes, ids, visible};

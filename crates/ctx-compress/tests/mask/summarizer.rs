@@ -8,10 +8,10 @@ use ctx_compress::mask::{
     Extraction, MadeBy, MaskConfig, MaskPlan, MaskSelection, Summarizing, SummaryFailure, SummaryFault,
 };
 use ctx_tokens::Counter;
-use ctx_types::{
+use ctx_types::ports::{
     Deadline, PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryFinish, SummaryRequest,
-    Text, phrase,
 };
+use ctx_types::{Text, phrase};
 
 use crate::{Scripted, conversation, plan, summarize, summarize_with};
 

@@ -2,7 +2,8 @@
 
 use ctx_compress::mask::{check_summaries, delete_summary, edit_summary, switch_summary};
 use ctx_tokens::Counter;
-use ctx_types::{Node, Role, Session, SessionOp};
+use ctx_types::Role;
+use ctx_types::session::{Node, Session, SessionOp};
 use serde_json::json;
 
 use crate::{bytes, conversation, ids, visible};

@@ -48,7 +48,8 @@ use ctx_compress::request::{
     strategy,
 };
 use ctx_tokens::ModelFacts;
-use ctx_types::{EncodingId, Message, Place, TokenCounter};
+use ctx_types::ports::TokenCounter;
+use ctx_types::{EncodingId, Message, Place};
 use proptest::prelude::*;
 
 /// How many requests each rule is tried on; `PROPTEST_CASES` asks for more.

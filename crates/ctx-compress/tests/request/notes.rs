@@ -2,7 +2,8 @@
 
 use ctx_compress::codes;
 use ctx_compress::request::Action;
-use ctx_types::{Message, NoteLine, NoteLineKind, Place, Role, Segment, SourceKind, is_partition};
+use ctx_types::internal::is_partition;
+use ctx_types::{Message, NoteLine, NoteLineKind, Place, Role, Segment, SourceKind};
 use proptest::prelude::*;
 
 use crate::generate::paired_requests;

@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 use std::io::Read as _;
 
-use ctx_types::{Phrase, PortError, PortErrorKind, phrase};
+use ctx_types::ports::{PortError, PortErrorKind};
+use ctx_types::{Phrase, phrase};
 use flate2::read::DeflateDecoder;
 
 use crate::DocumentLimits;

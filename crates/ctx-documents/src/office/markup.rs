@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ctx_types::PortError;
+use ctx_types::ports::PortError;
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 

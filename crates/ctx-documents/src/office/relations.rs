@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use ctx_types::PortError;
+use ctx_types::ports::PortError;
 
 use super::archive::Archive;
 use super::markup::{Next, Token, read};

@@ -4,7 +4,7 @@ mod cells;
 mod dates;
 mod styles;
 
-use ctx_types::{ExtractedText, PortError};
+use ctx_types::ports::{ExtractedText, PortError};
 
 use super::archive::Archive;
 use super::markup::{Next, Token, read as read_markup};

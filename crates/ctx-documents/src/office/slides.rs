@@ -1,4 +1,4 @@
-use ctx_types::{ExtractedText, PortError};
+use ctx_types::ports::{ExtractedText, PortError};
 
 use super::archive::Archive;
 use super::markup::{Next, Token, read as read_markup};

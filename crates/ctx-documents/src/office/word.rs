@@ -1,6 +1,6 @@
 //! DOCX: paragraphs, headings, lists and tables.
 
-use ctx_types::{ExtractedText, PortError};
+use ctx_types::ports::{ExtractedText, PortError};
 
 use super::archive::Archive;
 use super::markup::{Next, Tag, Token, read as read_markup};

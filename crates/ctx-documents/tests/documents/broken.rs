@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use ctx_types::PortErrorKind;
+use ctx_types::ports::PortErrorKind;
 use proptest::prelude::*;
 
 use crate::build::{docx, pdf, stream, xlsx, zip, zlib};

@@ -7,7 +7,7 @@ mod office;
 mod pdf;
 
 use ctx_documents::{DocumentLimits, DocumentReader};
-use ctx_types::{PortError, PortErrorKind};
+use ctx_types::ports::{PortError, PortErrorKind};
 
 pub(crate) const DOCX: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 pub(crate) const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";

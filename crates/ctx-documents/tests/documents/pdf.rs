@@ -1,4 +1,4 @@
-use ctx_types::PortErrorKind;
+use ctx_types::ports::PortErrorKind;
 
 use crate::build::{pdf, stream, zlib};
 use crate::{PDF, check, check_error, read};

@@ -4,10 +4,9 @@ mod words;
 
 use ctx_engine::{Compile, CompiledAgent, Engine};
 use ctx_tokens::{Counter, ModelTable};
-use ctx_types::{
-    Agent, Content, Node, Persist, Reader, Role, Session, SessionOp, StoredToolCall, Text, TokenCounter as _,
-    TurnInput, UserProfile,
-};
+use ctx_types::ports::TokenCounter as _;
+use ctx_types::session::{Node, Session, SessionOp, StoredToolCall};
+use ctx_types::{Agent, Content, Persist, Reader, Role, Text, TurnInput, UserProfile};
 use serde_json::{Value, json};
 
 pub(crate) use words::Writer;

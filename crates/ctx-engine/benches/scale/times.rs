@@ -3,7 +3,8 @@ use std::time::{Duration, Instant};
 
 use bpe_openai::o200k_base;
 use ctx_engine::{CompiledAgent, Context, Engine};
-use ctx_types::{Session, TurnInput};
+use ctx_types::TurnInput;
+use ctx_types::session::Session;
 use serde::{Deserialize, Serialize};
 
 use crate::Outcome;

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use ctx_types::Fingerprint;
+use ctx_types::internal::Fingerprint;
 use serde::Serialize;
 use serde_json::{Map, Value};
 

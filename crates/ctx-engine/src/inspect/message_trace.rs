@@ -6,7 +6,9 @@ mod subject;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::{Decision, Message, Session, Source};
+use ctx_types::report::Decision;
+use ctx_types::session::Session;
+use ctx_types::{Message, Source};
 use serde::Serialize;
 
 use crate::context::Context;

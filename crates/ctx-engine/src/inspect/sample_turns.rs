@@ -1,6 +1,8 @@
 //! Requests of a sample conversation.
 
-use ctx_types::{Node, Role, Session, SplitMix64, TurnInput};
+use ctx_types::internal::SplitMix64;
+use ctx_types::session::{Node, Session};
+use ctx_types::{Role, TurnInput};
 
 use crate::assembly::Ports;
 use crate::compiled_agent::CompiledAgent;

@@ -21,7 +21,8 @@ impl Context {
     ///
     /// ```
     /// use ctx_engine::{Compile, Engine};
-    /// use ctx_types::{Agent, Session, TurnInput};
+    /// use ctx_types::{Agent, TurnInput};
+    /// use ctx_types::session::Session;
     ///
     /// let compiled = Engine::new().compile(&Agent::default(), &Compile::default());
     /// let turn = TurnInput::new("Hello");

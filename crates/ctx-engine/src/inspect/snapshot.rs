@@ -1,7 +1,9 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use ctx_types::{Decision, Diagnostic, Message, Placement, Source, Usage, plural};
+use ctx_types::internal::plural;
+use ctx_types::report::{Decision, Usage};
+use ctx_types::{Diagnostic, Message, Placement, Source};
 use serde_json::Value;
 
 use crate::context::Context;

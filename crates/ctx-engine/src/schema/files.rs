@@ -4,7 +4,8 @@ use ctx_compress::mask::MaskConfig;
 use ctx_pipeline::internal::ProcessorSetting;
 use ctx_preset_import::ChatMessage;
 use ctx_tokens::internal::MAX_TOKENS;
-use ctx_types::{Agent, ConfigField, PresetGroup, PresetMessage, Session};
+use ctx_types::session::Session;
+use ctx_types::{Agent, ConfigField, PresetGroup, PresetMessage};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 

@@ -1,9 +1,10 @@
 //! Rules of append-only requests, by example.
 
 use ctx_engine::{Compile, Context, Limits, Switches, read_agent};
+use ctx_types::ports::ToolDefinition;
+use ctx_types::session::{Change, Node, NodeEdit, NodeId, NodeMetadata, Session, SessionOp};
 use ctx_types::{
-    Change, Content, GenerationKind, Message, Node, NodeEdit, NodeId, NodeMetadata, Persist as _, PrefixMode,
-    Reader, Role, Session, SessionOp, SourceKind, ToolDefinition, TurnInput,
+    Content, GenerationKind, Message, Persist as _, PrefixMode, Reader, Role, SourceKind, TurnInput,
 };
 use serde_json::{Value, json};
 

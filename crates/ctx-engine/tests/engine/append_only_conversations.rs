@@ -6,10 +6,12 @@ use std::sync::LazyLock;
 use ctx_engine::{
     Compile, CompiledAgent, Context, Dialect, Engine, Limits, Ports, Request, Switches, read_agent,
 };
+use ctx_types::ports::{Asset, AssetStore, PortError, PortFuture};
+use ctx_types::session::{Node, NodeEdit, NodeId, NodeMetadata, Session, SessionOp, StoredToolCall};
+use ctx_types::worldbook::{LoadedWorldbook, Worldbook};
 use ctx_types::{
-    Asset, AssetStore, Attachment, Content, GenerationKind, LoadedWorldbook, Message, Node, NodeEdit, NodeId,
-    NodeMetadata, Persist as _, PortError, PortFuture, Reader, Role, Session, SessionOp, Source, SourceKind,
-    StoredAttachment, StoredToolCall, Trust, TurnInput, Worldbook,
+    Attachment, Content, GenerationKind, Message, Persist as _, Reader, Role, Source, SourceKind,
+    StoredAttachment, Trust, TurnInput,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use ctx_engine::{Compile, CompiledAgent, Context, Engine, Limits, Switches, read_agent};
-use ctx_types::{
-    CacheMark, CachePolicy, LoadedWorldbook, Message, Node, Persist as _, PrefixMode, Reader, Role, Session,
-    SessionOp, SplitMix64, StoredToolCall, TurnInput, Worldbook,
-};
+use ctx_types::internal::SplitMix64;
+use ctx_types::session::{Node, Session, SessionOp, StoredToolCall};
+use ctx_types::worldbook::{LoadedWorldbook, Worldbook};
+use ctx_types::{CacheMark, CachePolicy, Message, Persist as _, PrefixMode, Reader, Role, TurnInput};
 use serde_json::{Value, json};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);

@@ -1,7 +1,6 @@
 use ctx_engine::{Compile, CompiledAgent, Engine, Ports};
-use ctx_types::{
-    Agent, Message, Node, Persist as _, Reader, Role, Session, Source, SourceKind, Trust, TurnInput,
-};
+use ctx_types::session::{Node, Session};
+use ctx_types::{Agent, Message, Persist as _, Reader, Role, Source, SourceKind, Trust, TurnInput};
 use serde_json::{Value, json};
 
 fn compile(agent: &Value) -> CompiledAgent {

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use cases::{Case, End};
 use ctx_engine::{Compile, Engine};
-use ctx_types::{Agent, LoadedWorldbook, Persist as _, Reader, Session, TurnInput, Worldbook};
+use ctx_types::session::Session;
+use ctx_types::worldbook::{LoadedWorldbook, Worldbook};
+use ctx_types::{Agent, Persist as _, Reader, TurnInput};
 use serde_json::{Value, json};
 
 /// Codes: a rule gave up; a worldbook key gave up.

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use ctx_engine::{Compile, CompiledAgent, Context, Engine};
 use ctx_preset_import::{Import, ImportOptions, SourceFile, import};
-use ctx_types::{Diagnostic, GenerationKind, LoadedWorldbook, Session, TurnInput};
+use ctx_types::session::Session;
+use ctx_types::worldbook::LoadedWorldbook;
+use ctx_types::{Diagnostic, GenerationKind, TurnInput};
 use serde_json::{Value, json};
 
 /// Imports files with generated names; a list becomes a chat with one message per line.

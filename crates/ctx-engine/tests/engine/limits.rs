@@ -6,9 +6,11 @@ use async_trait::async_trait;
 use ctx_engine::{AssembleError, Compile, CompiledAgent, Context, Engine};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
 use ctx_processors::internal::WindowSize;
-use ctx_types::{
-    Agent, LoadedWorldbook, Node, Outcome, Persist, Reader, Role, Session, TurnInput, Worldbook, is_partition,
-};
+use ctx_types::internal::is_partition;
+use ctx_types::report::Outcome;
+use ctx_types::session::{Node, Session};
+use ctx_types::worldbook::{LoadedWorldbook, Worldbook};
+use ctx_types::{Agent, Persist, Reader, Role, TurnInput};
 use generate::turn::turn;
 use proptest::prelude::*;
 use serde_json::{Value, json};

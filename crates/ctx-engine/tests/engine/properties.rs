@@ -8,7 +8,8 @@ use ctx_engine::{
     Compile, CompiledAgent, Context, Engine, Limits, Switches, read_agent, read_conversation, read_profile,
 };
 use ctx_preset_import::Document;
-use ctx_types::{Agent, Diagnostic, GenerationKind, Message, Persist, Reader, Role, Session, TurnInput};
+use ctx_types::session::Session;
+use ctx_types::{Agent, Diagnostic, GenerationKind, Message, Persist, Reader, Role, TurnInput};
 use generate::{Case, case, outlined_junk};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -11,7 +11,9 @@ use ctx_macros::Scope;
 use ctx_pipeline::internal::Run;
 use ctx_pipeline::{Cancel, ContextProcessor, Descriptor, Inputs, PipelineContext, ProcessorError};
 use ctx_tokens::{Budget, Counter, ModelFacts};
-use ctx_types::{Node, Role, SessionOp, Stopwatch};
+use ctx_types::Role;
+use ctx_types::ports::Stopwatch;
+use ctx_types::session::{Node, SessionOp};
 use generate::turn::turn;
 use proptest::prelude::*;
 use serde_json::Map;
@@ -114,7 +116,7 @@ ports.stopwatch = Some(&clock);
             counter: &Counter::for_model(&model).0,
             budget: &Budget { available: None, lines: Vec::new() },
             cancel: &Cancel::default(),
-            attachments: ctx_types::AttachmentPorts::default(),
+            attachments: ctx_types::ports::AttachmentPorts::default(),
             embedder: None,
             deadline: None,
             stopwatch: None,

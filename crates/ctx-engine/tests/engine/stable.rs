@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 
 use ctx_engine::inspect::SavedContext;
 use ctx_engine::{Compile, Context, Engine, Limits, read_agent};
-use ctx_types::{
-    CacheMark, CachePolicy, Decision, LoadedWorldbook, Message, Node, Outcome, Persist as _, Reader, Role,
-    Session, SessionOp, StablePart, TurnInput, Worldbook,
-};
+use ctx_types::report::{Decision, Outcome, StablePart};
+use ctx_types::session::{Node, Session, SessionOp};
+use ctx_types::worldbook::{LoadedWorldbook, Worldbook};
+use ctx_types::{CacheMark, CachePolicy, Message, Persist as _, Reader, Role, TurnInput};
 use generate::turn::{Turn, turn};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestCaseResult, TestRunner};

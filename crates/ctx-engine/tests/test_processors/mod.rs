@@ -12,7 +12,9 @@ use ctx_pipeline::{
     ProcessorError,
 };
 use ctx_tokens::internal::message_cost;
-use ctx_types::{Agent, Content, Deadline, LogLine, Message, PortFuture, Role, Source, SourceKind, Trust};
+use ctx_types::ports::{Deadline, PortFuture};
+use ctx_types::session::LogLine;
+use ctx_types::{Agent, Content, Message, Role, Source, SourceKind, Trust};
 use serde_json::json;
 
 struct TestProcessor {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use ctx_types::{ContentPart, Node, Role, StoredToolCall, phrase};
+use ctx_types::session::{Node, StoredToolCall};
+use ctx_types::{ContentPart, Role, phrase};
 use ctx_wire::Finish;
 use serde_json::{Map, Value, json};
 

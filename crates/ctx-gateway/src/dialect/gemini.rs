@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use ctx_types::{ContentPart, Node, Role, phrase};
+use ctx_types::session::Node;
+use ctx_types::{ContentPart, Role, phrase};
 use ctx_wire::Finish;
 use serde_json::{Map, Value, json};
 

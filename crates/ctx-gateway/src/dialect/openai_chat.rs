@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Node, Role, StoredToolCall, ToolCall, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::session::{Node, StoredToolCall};
+use ctx_types::{Role, ToolCall, phrase};
 use ctx_wire::openai_chat::ReplyState;
 use serde_json::{Map, Value, json};
 

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Node, NodeMetadata, Role, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::session::{Node, NodeMetadata};
+use ctx_types::{Role, phrase};
 use ctx_wire::Finish;
 use serde_json::{Map, Value, json};
 

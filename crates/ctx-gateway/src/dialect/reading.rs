@@ -1,6 +1,8 @@
 //! Reading fields of a client's body: what is of the wrong type is refused, with its place.
 
-use ctx_types::{Content, ContentPart, Node, Phrase, Role, StoredToolCall, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::session::{Node, StoredToolCall};
+use ctx_types::{Content, ContentPart, Phrase, Role, phrase};
 use serde_json::{Map, Value};
 
 use crate::refusal::Refusal;

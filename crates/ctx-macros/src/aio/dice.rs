@@ -1,4 +1,5 @@
-use ctx_types::{excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::phrase;
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;

@@ -1,4 +1,5 @@
-use ctx_types::{Phrase, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Phrase, phrase};
 
 use crate::call::{Call, Value};
 use crate::codes;

@@ -26,7 +26,7 @@ fn repeat(call: &mut Call<'_>) -> Result<Value, Failure> {
     let Some(count) = read.filter(is_count) else {
         let message = phrase!(
             "`{count}` is not a count from 0 to {limit}",
-            count = ctx_types::excerpt(count),
+            count = ctx_types::internal::excerpt(count),
             limit = MAX_COPIES
         );
         return Err(Failure::error(codes::BAD_ARGUMENT, message));

@@ -1,4 +1,5 @@
-use ctx_types::{Argument, Diagnostic, Divider, closest, excerpt, phrase};
+use ctx_types::internal::{closest, excerpt};
+use ctx_types::{Argument, Diagnostic, Divider, phrase};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;

@@ -49,7 +49,10 @@ fn tools(call: &mut Call<'_>) -> Result<Value, Failure> {
     let names = names(call);
     let tools = catalog.tools();
     for name in names.iter().filter(|name| !tools.iter().any(|tool| *tool.name == ***name)) {
-        call.warn(codes::UNKNOWN_TOOL, phrase!("unknown tool `{name}`", name = ctx_types::excerpt(name)));
+        call.warn(
+            codes::UNKNOWN_TOOL,
+            phrase!("unknown tool `{name}`", name = ctx_types::internal::excerpt(name)),
+        );
     }
     let mut text = String::new();
     for tool in tools.iter().filter(|tool| names.is_empty() || names.contains(&&*tool.name)) {

@@ -1,7 +1,8 @@
 //! Values are stored as written; only arithmetic parses numbers. AIO Hub converts numeric texts when it
 //! stores them: `007` becomes 7, and an empty value 0.
 
-use ctx_types::{excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::phrase;
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;

@@ -1,6 +1,7 @@
 //! Diagnostics for double braces that look like a call but are not.
 
-use ctx_types::{Span, excerpt, phrase, space};
+use ctx_types::internal::excerpt;
+use ctx_types::{Span, phrase, space};
 use memchr::memchr3;
 
 use super::Checker;

@@ -1,6 +1,7 @@
 //! Variable shorthand such as `{{$name += 1}}`.
 
-use ctx_types::{Diagnostic, Span, Text, Trust, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, Span, Text, Trust, phrase};
 
 use super::{Evaluator, is_true};
 use crate::call::{self, Failure};

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
-use ctx_types::{Diagnostic, Text, Trust, excerpt, phrase, space};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, Text, Trust, phrase, space};
 
 use crate::call::{Call, Failure, Value, remove_carriage_returns};
 use crate::codes;

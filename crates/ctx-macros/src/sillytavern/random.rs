@@ -1,4 +1,5 @@
-use ctx_types::{excerpt, phrase, space};
+use ctx_types::internal::excerpt;
+use ctx_types::{phrase, space};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;

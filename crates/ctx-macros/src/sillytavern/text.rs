@@ -1,4 +1,5 @@
-use ctx_types::{Trust, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Trust, phrase};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Diagnostic, Text, Trust, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, Text, Trust, phrase};
 use serde_json::Value as Json;
 
 use crate::call::Failure;

@@ -5,7 +5,8 @@ use crate::support;
 
 use cases::Case;
 use ctx_macros::{Dialect, Env, Expansion, Limits, Registry, Scope, State, Template, codes};
-use ctx_types::{Code, Text, is_partition};
+use ctx_types::internal::is_partition;
+use ctx_types::{Code, Text};
 use support::{env, origin};
 
 #[track_caller]

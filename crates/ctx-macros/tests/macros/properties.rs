@@ -3,7 +3,8 @@ use crate::support;
 use std::sync::LazyLock;
 
 use ctx_macros::{Dialect, Expansion, Limits, Registry, Scope, State, Template};
-use ctx_types::{Segment, Text, Trust, is_partition};
+use ctx_types::internal::is_partition;
+use ctx_types::{Segment, Text, Trust};
 use proptest::prelude::*;
 use proptest::sample::select;
 use support::{env, origin};

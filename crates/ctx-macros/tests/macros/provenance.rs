@@ -3,7 +3,8 @@
 use crate::support;
 
 use ctx_macros::{Dialect, Env, Limits, State};
-use ctx_types::{Source, SourceKind, Text, Trust, is_partition};
+use ctx_types::internal::is_partition;
+use ctx_types::{Source, SourceKind, Text, Trust};
 use support::{env, origin, parse};
 
 /// Checks the segments, each as `source|trust|bytes`.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::pointer_key;
+use ctx_types::internal::pointer_key;
 use serde_json::value::RawValue;
 
 use super::Place;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::{pointer_key, pointer_step};
+use ctx_types::internal::{pointer_key, pointer_step};
 
 /// A value that is searched, or is on the way to one.
 #[derive(Debug, Default)]

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::{ConfigField, Diagnostic, Fix, Phrase, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{ConfigField, Diagnostic, Fix, Phrase, phrase};
 use serde_json::Value;
 
 use super::findings::Findings;

@@ -2,7 +2,8 @@
 
 use std::io::{Cursor, Read as _};
 
-use ctx_types::{Phrase, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Phrase, phrase};
 use zip::ZipArchive;
 
 use super::{PackedDocument, PackedFile, Unpacked};

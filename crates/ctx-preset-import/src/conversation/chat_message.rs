@@ -1,6 +1,7 @@
 //! Messages as `OpenAI`'s chat completions take them, and as seed 004 stores them.
 
-use ctx_types::{Diagnostic, Fix, PartOwner, Phrase, Reader, Role, excerpt, nearest, phrase};
+use ctx_types::internal::{PartOwner, excerpt, nearest};
+use ctx_types::{Diagnostic, Fix, Phrase, Reader, Role, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Diagnostic, Node, Persist, Reader, Session, SessionHeader, pointer_step};
+use ctx_types::internal::pointer_step;
+use ctx_types::session::{Node, Session, SessionHeader};
+use ctx_types::{Diagnostic, Persist, Reader};
 use serde_json::{Map, Value, json};
 
 use crate::conversation::Placed;

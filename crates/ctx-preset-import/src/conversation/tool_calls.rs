@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ctx_types::{Diagnostic, Phrase, Reader, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, Phrase, Reader, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

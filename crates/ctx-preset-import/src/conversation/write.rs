@@ -3,7 +3,9 @@
 mod message;
 mod silly_tavern;
 
-use ctx_types::{Diagnostic, Persist as _, Phrase, Session, count_of, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::session::Session;
+use ctx_types::{Diagnostic, Persist as _, Phrase, count_of, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

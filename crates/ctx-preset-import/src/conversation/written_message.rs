@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Node, Role};
+use ctx_types::Role;
+use ctx_types::session::Node;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 

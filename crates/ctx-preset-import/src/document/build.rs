@@ -4,7 +4,8 @@
 
 use std::fmt;
 
-use ctx_types::{Diagnostic, Phrase, Reader, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, Phrase, Reader, phrase};
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde_json::map::Entry;

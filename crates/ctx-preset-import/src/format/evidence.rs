@@ -6,7 +6,8 @@ mod table;
 
 pub(crate) use objects::is_profile;
 
-use ctx_types::{Agent, UserProfile, Worldbook};
+use ctx_types::worldbook::Worldbook;
+use ctx_types::{Agent, UserProfile};
 use serde_json::{Map, Value};
 
 use super::Format;

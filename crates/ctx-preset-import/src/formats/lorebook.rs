@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use ctx_types::{Diagnostic, KeyList, phrase};
+use ctx_types::worldbook::KeyList;
+use ctx_types::{Diagnostic, phrase};
 use serde_json::{Map, Value, json};
 
 use super::{agnai, novelai, risu};

@@ -2,7 +2,8 @@
 //!
 //! The reader of conversations tells what it put elsewhere; all else stays where it is.
 
-use ctx_types::{Node, NodeId, NodeMetadata, Session, SessionHeader, StoredToolCall, pointer_step};
+use ctx_types::internal::pointer_step;
+use ctx_types::session::{Node, NodeId, NodeMetadata, Session, SessionHeader, StoredToolCall};
 use serde_json::Value;
 
 use crate::conversation::{Placed, ReadFields};

@@ -1,6 +1,7 @@
 //! Documents of each format, as they are taken into what the files hold.
 
-use ctx_types::{Diagnostic, Phrase, RegexPreset, Worldbook, phrase};
+use ctx_types::worldbook::Worldbook;
+use ctx_types::{Diagnostic, Phrase, RegexPreset, phrase};
 use serde_json::Value;
 
 use super::gathered::{Gathered, SourceObject, unused};

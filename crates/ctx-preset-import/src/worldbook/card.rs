@@ -4,7 +4,7 @@ mod entry;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::pointer_step;
+use ctx_types::internal::pointer_step;
 use serde_json::{Map, Value};
 
 use super::origin::WorldbookOrigin;

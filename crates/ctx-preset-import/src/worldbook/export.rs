@@ -1,6 +1,7 @@
 //! Worldbooks as files, and as books of cards.
 
-use ctx_types::{Persist as _, Worldbook};
+use ctx_types::Persist as _;
+use ctx_types::worldbook::Worldbook;
 use serde_json::{Map, Value, json};
 
 use crate::formats::lorebook::Lorebook;

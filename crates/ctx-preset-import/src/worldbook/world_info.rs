@@ -1,6 +1,7 @@
 //! World info of `SillyTavern`, which is our own form of worldbooks too: its fields stay where they are.
 
-use ctx_types::{Worldbook, WorldbookEntry, pointer_step};
+use ctx_types::internal::pointer_step;
+use ctx_types::worldbook::{Worldbook, WorldbookEntry};
 use serde_json::Value;
 
 use super::card::{CARD_EXTENSIONS, CARD_FIELDS, EDITOR, QUICK_REPLIES, listed};

@@ -7,7 +7,8 @@ mod write;
 
 use any::assert_all_kept;
 use ctx_preset_import::{Format, ImportError, Imported, Limits, codes, detect, read_conversation};
-use ctx_types::{Code, Persist, Session, codes as types};
+use ctx_types::session::Session;
+use ctx_types::{Code, Persist, codes as types};
 use serde_json::{Value, json};
 
 fn read(input: impl ToString) -> Imported<Session> {
@@ -26,7 +27,7 @@ fn check(input: impl ToString, format: Format, expected: Value, found: &[(Code, 
     let session = read(input);
     assert_eq!(session.format, format);
     let links = ["id", "parentId", "childrenIds", "lastSelectedChildId"];
-    let without_links = |node: &ctx_types::Node| {
+    let without_links = |node: &ctx_types::session::Node| {
         let mut node = node.write();
         node.as_object_mut().unwrap().retain(|key, _| !links.contains(&key.as_str()));
         node

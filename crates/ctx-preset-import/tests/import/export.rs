@@ -7,7 +7,8 @@ use ctx_preset_import::{
     Import, ImportOptions, SourceFile, export_agent, export_card, export_card_book, export_card_picture,
     export_preset, import,
 };
-use ctx_types::{Agent, Persist as _, Reader, Worldbook};
+use ctx_types::worldbook::Worldbook;
+use ctx_types::{Agent, Persist as _, Reader};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -10,7 +10,8 @@ use ctx_preset_import::{
     FieldReport, FieldReports, FieldStatus, Import, ImportOptions, Limits, SourceFile, detect, export_card,
     export_lorebook, export_preset, export_regex_scripts, import, read_conversation, read_worldbook,
 };
-use ctx_types::{Agent, Persist as _, Reader, Worldbook};
+use ctx_types::worldbook::Worldbook;
+use ctx_types::{Agent, Persist as _, Reader};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use ctx_compress::mask::Language;
 use ctx_pipeline::{ConfigField, Inputs, PipelineContext, ProcessorError, SettingsReader};
-use ctx_types::{
-    Agent, Attachment, AttachmentPorts, Code, Decision, Diagnostic, ExtractedText, MediaKind, Message,
-    Outcome, Phrase, PortError, PortErrorKind, PortFuture, Source, excerpt, phrase, thousands,
-};
+use ctx_types::internal::{excerpt, thousands};
+use ctx_types::ports::{AttachmentPorts, ExtractedText, PortError, PortErrorKind, PortFuture};
+use ctx_types::report::{Decision, Outcome};
+use ctx_types::{Agent, Attachment, Code, Diagnostic, MediaKind, Message, Phrase, Source, phrase};
 
 use crate::attachments::agent_files::with_agent_data;
 use crate::attachments::forms::{FileLabel, Forms};

@@ -4,7 +4,8 @@
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use ctx_types::{Asset, Attachment, Message, Role, Source, SourceKind, Span, Text, Trust};
+use ctx_types::ports::Asset;
+use ctx_types::{Attachment, Message, Role, Source, SourceKind, Span, Text, Trust};
 use serde_json::json;
 
 use crate::rewrite::{Edit, rewrite};
@@ -74,7 +75,7 @@ fn picture(before: &str, after: &str, at: usize, number: usize) -> Option<(Span,
 
 #[cfg(test)]
 mod tests {
-    use ctx_types::is_partition;
+    use ctx_types::internal::is_partition;
 
     use super::*;
 

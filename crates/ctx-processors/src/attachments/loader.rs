@@ -1,7 +1,6 @@
-use ctx_types::{
-    Asset, AssetStore, Attachment, Deadline, DocumentText, MediaKind, PortError, PortErrorKind, phrase,
-    thousands,
-};
+use ctx_types::internal::thousands;
+use ctx_types::ports::{Asset, AssetStore, Deadline, DocumentText, PortError, PortErrorKind};
+use ctx_types::{Attachment, MediaKind, phrase};
 use serde_json::Value;
 
 use crate::attachments::measure::measure;

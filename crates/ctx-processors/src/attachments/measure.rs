@@ -1,6 +1,7 @@
 use std::num::NonZeroU32;
 
-use ctx_types::{Measures, MediaKind};
+use ctx_types::MediaKind;
+use ctx_types::ports::Measures;
 
 /// Decodes nothing. Unknown measures stay `None`; the document reader counts pages.
 pub(crate) fn measure(bytes: &[u8], mime_type: &str) -> Measures {

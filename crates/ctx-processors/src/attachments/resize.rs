@@ -1,6 +1,6 @@
 use std::io::Cursor;
 
-use ctx_types::Asset;
+use ctx_types::ports::Asset;
 use image::codecs::jpeg::JpegEncoder;
 use image::imageops::FilterType;
 use image::metadata::Orientation;

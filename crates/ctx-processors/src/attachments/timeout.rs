@@ -3,7 +3,8 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use ctx_types::{Deadline, PortError, PortErrorKind, phrase};
+use ctx_types::phrase;
+use ctx_types::ports::{Deadline, PortError, PortErrorKind};
 
 /// Returns a `TimedOut` error after `limit`. Without a clock, there is no limit.
 pub(crate) async fn within<T>(

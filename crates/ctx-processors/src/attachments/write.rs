@@ -91,7 +91,8 @@ fn placeholders(text: &str) -> impl Iterator<Item = (Span, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use ctx_types::{Role, is_partition};
+    use ctx_types::Role;
+    use ctx_types::internal::is_partition;
 
     use super::*;
 

@@ -2,7 +2,10 @@
 
 use ctx_compress::request::{PassOutcome, Repaired};
 use ctx_pipeline::PipelineContext;
-use ctx_types::{Decision, Diagnostic, LogLine, Message, Outcome, count_of, phrase, pointer_step};
+use ctx_types::internal::pointer_step;
+use ctx_types::report::{Decision, Outcome};
+use ctx_types::session::LogLine;
+use ctx_types::{Diagnostic, Message, count_of, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;

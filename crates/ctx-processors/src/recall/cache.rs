@@ -4,7 +4,8 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ctx_compress::recall::{SessionIndex, off_path, recallable};
-use ctx_types::{Message, Node, NodeId, Place, Session, Text};
+use ctx_types::session::{Node, NodeId, Session};
+use ctx_types::{Message, Place, Text};
 
 /// Recall index of a conversation's active branch, cached for later turns.
 ///
@@ -195,7 +196,8 @@ impl NodeFingerprints {
 
 #[cfg(test)]
 mod tests {
-    use ctx_types::{Content, NodeEdit, Role, SessionOp};
+    use ctx_types::session::{NodeEdit, SessionOp};
+    use ctx_types::{Content, Role};
 
     use super::*;
 

@@ -2,7 +2,8 @@ use std::time::Duration;
 
 use ctx_compress::recall::nearest;
 use ctx_pipeline::{PipelineContext, ProcessorError};
-use ctx_types::{Diagnostic, Embedder, PortError, PortErrorKind, Text, phrase};
+use ctx_types::ports::{Embedder, PortError, PortErrorKind};
+use ctx_types::{Diagnostic, Text, phrase};
 
 use crate::attachments::within;
 use crate::codes;

@@ -2,9 +2,10 @@ use std::sync::Arc;
 
 use ctx_macros::{Dialect, Registry, Template};
 use ctx_regex::Error;
+use ctx_types::internal::{excerpt, nearest};
 use ctx_types::{
     Argument, Diagnostic, Divider, Fix, ListPosition, Phrase, RegexRule, Source, SourceKind, Text, Trust,
-    excerpt, nearest, phrase,
+    phrase,
 };
 
 use super::find::{Find, PatternSyntax};

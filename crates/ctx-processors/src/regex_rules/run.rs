@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use ctx_regex::{Error, Regex, Steps};
-use ctx_types::{Diagnostic, Phrase, Text, count_of, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, Phrase, Text, count_of, phrase};
 
 use super::find::{Find, expanded};
 use super::replace::Expand;

@@ -2,7 +2,8 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
-use ctx_types::{Diagnostic, Phrase, Reader, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, Phrase, Reader, phrase};
 use serde_json::Value;
 
 use crate::codes;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use ctx_compress::mask::Language;
-use ctx_types::{Diagnostic, Source, SourceKind, Span, Trust, closest, excerpt, phrase};
+use ctx_types::internal::{closest, excerpt};
+use ctx_types::{Diagnostic, Source, SourceKind, Span, Trust, phrase};
 use memchr::memmem;
 
 use crate::codes;

@@ -1,9 +1,8 @@
 use std::sync::Arc;
 
-use ctx_types::{
-    Content, ContentPart, Diagnostic, Node, NodeId, Phrase, Role, Session, Source, Trust, excerpt, phrase,
-    pointer_step,
-};
+use ctx_types::internal::{excerpt, pointer_step};
+use ctx_types::session::{Node, NodeId, Session};
+use ctx_types::{Content, ContentPart, Diagnostic, Phrase, Role, Source, Trust, phrase};
 use indexmap::IndexMap;
 
 use crate::codes;

@@ -129,7 +129,7 @@ impl<'t> Fields<'t> {
             return Err(phrase!("`<svar>` has no variable name"));
         }
         if path_len(&path) != path.len() || path.len() > MAX_PATH {
-            let path = ctx_types::excerpt(&path);
+            let path = ctx_types::internal::excerpt(&path);
             return Err(phrase!("`<svar>` has the invalid variable name `{path}`", path));
         }
         let path = canonical(path);
@@ -143,7 +143,7 @@ impl<'t> Fields<'t> {
             Some("*" | "mul") => Op::Multiply,
             Some("/" | "div") => Op::Divide,
             Some(other) => {
-                let other = ctx_types::excerpt(other);
+                let other = ctx_types::internal::excerpt(other);
                 return Err(phrase!(
                     "`<svar>` for `{path}` has the unknown operation `{other}`",
                     path,

@@ -1,7 +1,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ctx_macros::{Dialect, Registry as MacroRegistry, Template};
-use ctx_types::{Diagnostic, Session, Span, Text};
+use ctx_types::session::Session;
+use ctx_types::{Diagnostic, Span, Text};
 use ctx_worldbook::{Book, BookSet, EntryPart, Limits, Member, Settings};
 
 use super::selection::{Selection, conversation_book_ids};

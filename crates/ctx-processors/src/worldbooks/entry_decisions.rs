@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::{Decision, Outcome, Phrase, Source, phrase};
+use ctx_types::report::{Decision, Outcome};
+use ctx_types::{Phrase, Source, phrase};
 use ctx_worldbook::{BookSet, Scan, Status, internal::Reason};
 
 use super::macro_expander::entry_source;

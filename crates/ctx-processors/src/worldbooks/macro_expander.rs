@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use ctx_macros::{Env, State, Template};
-use ctx_types::{Diagnostic, ListPosition, Source, SourceKind, Text, TextCache, Trust};
+use ctx_types::internal::TextCache;
+use ctx_types::{Diagnostic, ListPosition, Source, SourceKind, Text, Trust};
 use ctx_worldbook::{EntryPart, Expand, ExpandedText, Member};
 
 use super::compiled_books::{CompiledBooks, in_entry, in_part};

@@ -3,7 +3,9 @@ use std::sync::Arc;
 
 use ctx_macros::State;
 use ctx_pipeline::Blackboard;
-use ctx_types::{Decision, Outcome, Source, Text, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::report::{Decision, Outcome};
+use ctx_types::{Source, Text, phrase};
 use ctx_worldbook::{BookSet, Scan, internal::Output};
 
 use super::macro_expander::entry_source;

@@ -2,7 +2,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_pipeline::PrepareContext;
-use ctx_types::{Agent, Diagnostic, Fix, LoadedWorldbook, Session, excerpt, nearest, phrase};
+use ctx_types::internal::{excerpt, nearest};
+use ctx_types::session::Session;
+use ctx_types::worldbook::LoadedWorldbook;
+use ctx_types::{Agent, Diagnostic, Fix, phrase};
 use ctx_worldbook::Level;
 use serde_json::Value;
 

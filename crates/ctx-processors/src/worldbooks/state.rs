@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ctx_types::{Change, Node, NodeEdit, Session, SessionOp};
+use ctx_types::session::{Change, Node, NodeEdit, Session, SessionOp};
 use ctx_worldbook::TimedState;
 use serde_json::Value;
 

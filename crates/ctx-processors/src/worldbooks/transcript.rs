@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use ctx_macros::Env;
 use ctx_pipeline::PipelineContext;
-use ctx_types::{Content, Message, Phrase, Place, Role, Session, Source, SourceKind, Text, phrase};
+use ctx_types::session::Session;
+use ctx_types::{Content, Message, Phrase, Place, Role, Source, SourceKind, Text, phrase};
 use ctx_worldbook::ScanMessage;
 
 use crate::session_loader::message_at;

@@ -4,7 +4,9 @@ use ctx_pipeline::{Cancel, Inputs, ProcessorRegistry};
 use ctx_processors::MacroParts;
 use ctx_processors::internal::built_in_processors;
 use ctx_tokens::{Budget, Counter, ModelFacts};
-use ctx_types::{Agent, AttachmentPorts, Session, TurnInput, UserProfile};
+use ctx_types::ports::AttachmentPorts;
+use ctx_types::session::Session;
+use ctx_types::{Agent, TurnInput, UserProfile};
 
 /// Runs a pipeline without budget on an empty conversation.
 pub(crate) fn execute(

@@ -1,5 +1,6 @@
 use ctx_processors::internal::{VariableDefinitions, Variables};
-use ctx_types::{Content, Node, NodeEdit, NodeId, Persist, Reader, Role, Session, SessionOp};
+use ctx_types::session::{Node, NodeEdit, NodeId, Session, SessionOp};
+use ctx_types::{Content, Persist, Reader, Role};
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use ctx_compress::request::{BudgetPlan, Meter, Protection, RequestConfig, part_costs, repair};
 use ctx_engine::Engine;
 use ctx_tokens::{Budget, BudgetError, BudgetRequest, Counter, ModelTable, internal::tools_cost};
-use ctx_types::{Diagnostic, Message, ToolDefinition};
+use ctx_types::ports::ToolDefinition;
+use ctx_types::{Diagnostic, Message};
 use serde_json::{Value, json};
 
 use crate::compress::{messages, protection};

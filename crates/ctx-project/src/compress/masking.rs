@@ -7,7 +7,8 @@ use ctx_compress::mask::{
     MaskCommit, MaskDraft, MaskNotice, MaskPlan, MaskSelection, MaskSettings, MaskTotals, MaskTrigger,
     StaleMask, SummaryFailure,
 };
-use ctx_types::{NodeId, Phrase, Session, phrase};
+use ctx_types::session::{NodeId, Session};
+use ctx_types::{Phrase, phrase};
 use serde_json::Value;
 
 use crate::compress::SummaryWriter;

@@ -6,10 +6,9 @@ use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use ctx_types::{
-    Phrase, PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryRequest, Text, excerpt,
-    phrase,
-};
+use ctx_types::internal::excerpt;
+use ctx_types::ports::{PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryRequest};
+use ctx_types::{Phrase, Text, phrase};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 

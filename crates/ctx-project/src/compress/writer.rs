@@ -7,7 +7,8 @@ use ctx_compress::mask::{Extraction, MaskConfig, MaskDraft, MaskPlan, Summarizin
 use ctx_engine::Engine;
 use ctx_pipeline::Cancel;
 use ctx_tokens::{Counter, ModelTable};
-use ctx_types::{PortError, PortFuture, Summarizer, SummaryAnswer, SummaryRequest, phrase};
+use ctx_types::phrase;
+use ctx_types::ports::{PortError, PortFuture, Summarizer, SummaryAnswer, SummaryRequest};
 
 use crate::compress::SummaryProgram;
 use crate::config::Config;

@@ -31,7 +31,7 @@ pub(super) fn lost_digits(text: &str) -> Option<Diagnostic> {
     let (number, place) = digits::first(text)?;
     let message = phrase!(
         "rewriting the file truncates the digits of `{number}`",
-        number = ctx_types::excerpt(&number)
+        number = ctx_types::internal::excerpt(&number)
     );
     let found = Diagnostic::warning(codes::LOST_DIGITS, message).at_span(place);
     Some(

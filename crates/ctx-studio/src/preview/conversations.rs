@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use ctx_project::Sources;
 use ctx_project::inputs::InputFile;
 use ctx_project::turn::ReadSession;
-use ctx_types::Session;
+use ctx_types::session::Session;
 
 use crate::access::lock;
 use crate::folder::{Stamp, hash};

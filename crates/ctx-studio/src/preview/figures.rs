@@ -7,7 +7,8 @@ use ctx_engine::inspect::TokenShare;
 use ctx_language::Language;
 use ctx_processors::Infeasible;
 use ctx_tokens::BudgetError;
-use ctx_types::{LogLevel, Phrase, SourceKind, phrase};
+use ctx_types::session::LogLevel;
+use ctx_types::{Phrase, SourceKind, phrase};
 
 use super::rows::{entry, root};
 use super::{KeptRow, Shown};
@@ -105,7 +106,7 @@ pub(super) fn decisions(language: Language, context: &Context, rows: &[KeptRow])
         }
     }
     let decisions = context.report.decisions.iter().enumerate().take(MAX_DECISIONS);
-    let view = |(at, decision): (usize, &ctx_types::Decision)| {
+    let view = |(at, decision): (usize, &ctx_types::report::Decision)| {
         let source = decision.source.to_string();
         let rows = match of_decision.get(&at) {
             Some(row) => vec![*row],
@@ -124,7 +125,7 @@ pub(super) fn stages(language: Language, server: &Server, context: &Context) -> 
         let own = registry.descriptors().find(|own| &*own.id == id);
         own.map_or_else(|| id.to_owned(), |own| language.word(&own.name).into_owned())
     };
-    let line = |line: &ctx_types::LogLine| {
+    let line = |line: &ctx_types::session::LogLine| {
         let message = &line.message;
         match line.level {
             LogLevel::Info => language.say(message),
@@ -134,7 +135,7 @@ pub(super) fn stages(language: Language, server: &Server, context: &Context) -> 
             }
         }
     };
-    let view = |stage: &ctx_types::StageReport| StageView {
+    let view = |stage: &ctx_types::report::StageReport| StageView {
         id: stage.id.clone(),
         name: name(&stage.id),
         before: stage.messages_before,

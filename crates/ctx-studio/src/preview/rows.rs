@@ -9,7 +9,8 @@ use ctx_engine::Context;
 use ctx_language::Language;
 use ctx_project::Turn;
 use ctx_types::codes::MORE_FINDINGS;
-use ctx_types::{Decision, Diagnostic, Message, Outcome, Placement, Segment, Source, SourceKind, phrase};
+use ctx_types::report::{Decision, Outcome};
+use ctx_types::{Diagnostic, Message, Placement, Segment, Source, SourceKind, phrase};
 
 /// How many rows of things that are not sent there are.
 const MAX_LEFT_OUT: usize = 500;

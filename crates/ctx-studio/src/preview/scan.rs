@@ -6,7 +6,8 @@ use ctx_language::Language;
 use ctx_processors::internal::worldbook_state;
 use ctx_project::scan::{self, ObservedScan, Probe, SeenEntry};
 use ctx_project::{Sources, Turn};
-use ctx_types::{Diagnostic, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, phrase};
 use ctx_worldbook::{
     TimedState,
     internal::{Cause, KeyHit, KeyPlace, Reason},

@@ -7,7 +7,8 @@ use std::sync::Mutex;
 use ctx_chat::StoreError;
 use ctx_chat::assets::FolderAssets;
 use ctx_project::{ProjectError, files};
-use ctx_types::{Change, NodeEdit, Session, SessionOp, StoredAttachment, phrase};
+use ctx_types::session::{Change, NodeEdit, Session, SessionOp};
+use ctx_types::{StoredAttachment, phrase};
 
 use super::path;
 use crate::access::lock;

@@ -32,7 +32,7 @@ pub(crate) fn plan(server: &Server, call: &Call) -> Result<CompressionPlan, Refu
     let totals = MaskTotals::of(&session.session, &masking.counting.counter);
     let trigger = MaskTrigger::check(config, totals);
     let (trigger, fires) = (call.language.say(&trigger.phrase()), trigger.fires());
-    let ids = |ids: &[ctx_types::NodeId]| ids.iter().map(ToString::to_string).collect();
+    let ids = |ids: &[ctx_types::session::NodeId]| ids.iter().map(ToString::to_string).collect();
     Ok(match masking.plan(&session.session)? {
         MaskPlanned::Nothing(nothing) => CompressionPlan {
             told: call.language.say(&nothing.reason),

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use ctx_tokens::Counter;
-use ctx_types::{
-    Message, NodeId, Segment, SentMessage, Session, Source, SourceKind, Text, TokenCounter as _,
-};
+use ctx_types::internal::SentMessage;
+use ctx_types::ports::TokenCounter as _;
+use ctx_types::session::{NodeId, Session};
+use ctx_types::{Message, Segment, Source, SourceKind, Text};
 
 use super::path::{MAX_TEXT, start};
 use crate::api_talk::InsertedText;
@@ -95,7 +96,9 @@ fn origin<'a>(segment: &Segment, nodes: &HashMap<&str, &'a NodeId>, sent: &'a Se
 
 #[cfg(test)]
 mod tests {
-    use ctx_types::{Node, Role, SentRecord, SessionOp, Span, Trust};
+    use ctx_types::internal::SentRecord;
+    use ctx_types::session::{Node, SessionOp};
+    use ctx_types::{Role, Span, Trust};
 
     use super::*;
 

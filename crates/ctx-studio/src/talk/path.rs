@@ -3,7 +3,8 @@
 use ctx_compress::mask::MaskDetails;
 use ctx_language::Language;
 use ctx_tokens::Counter;
-use ctx_types::{Attachment, DisplayNode, DisplayState, HistoryEntry, NodeId, Session, display_path};
+use ctx_types::Attachment;
+use ctx_types::session::{DisplayNode, DisplayState, HistoryEntry, NodeId, Session, display_path};
 
 use super::Known;
 use super::inserted::inserted;
@@ -92,7 +93,7 @@ fn row(session: &Session, place: usize, shown: &DisplayNode<'_>) -> MessageView 
         role: node.role.unwrap_or_default().to_string(),
         name: node.name.as_deref().map(str::to_owned),
         is_cut: cut.len() < text.len(),
-        tokens: ctx_types::TokenCounter::count_text(&counter, &ctx_types::Text::from(&*text)).into(),
+        tokens: ctx_types::ports::TokenCounter::count_text(&counter, &ctx_types::Text::from(&*text)).into(),
         text: cut.to_owned(),
         calls: message.tool_calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect(),
         attachments: message.attachments.iter().map(named).collect(),

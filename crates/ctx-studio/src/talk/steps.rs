@@ -7,7 +7,8 @@ use ctx_project::files::{self, Existing, FilesRead};
 use ctx_project::options::{SummarizerChoice, SummarizerOptions};
 use ctx_project::session_file::{SessionFile, Target};
 use ctx_tokens::Counter;
-use ctx_types::{Content, Node, NodeEdit, NodeId, Role, SessionOp, phrase};
+use ctx_types::session::{Node, NodeEdit, NodeId, SessionOp};
+use ctx_types::{Content, Role, phrase};
 
 use super::compressing::settings_for;
 use super::open;

@@ -9,7 +9,8 @@ use ctx_project::chat::{new_id, now};
 use ctx_project::error::Result as ProjectResult;
 use ctx_project::session_file::SessionFile;
 use ctx_project::store;
-use ctx_types::{Phrase, Session, phrase};
+use ctx_types::session::Session;
+use ctx_types::{Phrase, phrase};
 
 use super::attached;
 use crate::access::lock;

@@ -4,7 +4,8 @@ use ctx_compress::mask::MaskDetails;
 use ctx_compress::quality::{Fact, QualityReport};
 use ctx_language::Language;
 use ctx_tokens::Counter;
-use ctx_types::{Session, phrase};
+use ctx_types::phrase;
+use ctx_types::session::Session;
 use serde_json::Value;
 
 use super::path::figures;

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use ctx_types::{Content, NodeId, Session};
+use ctx_types::Content;
+use ctx_types::session::{NodeId, Session};
 
 use super::path::start;
 use crate::api_talk::{RunView, TreeView};
@@ -89,7 +90,8 @@ fn follow(
 
 #[cfg(test)]
 mod tests {
-    use ctx_types::{Node, Role, SessionOp};
+    use ctx_types::Role;
+    use ctx_types::session::{Node, SessionOp};
 
     use super::*;
 

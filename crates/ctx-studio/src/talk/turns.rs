@@ -433,7 +433,8 @@ pub(crate) fn verdict(server: &Server, call: &Call) -> Result<(), Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use ctx_types::{Node, Role};
+    use ctx_types::Role;
+    use ctx_types::session::Node;
 
     use super::*;
 

@@ -1,7 +1,8 @@
 //! Conversations: the path, the tree, steps, summaries.
 
 use ctx_chat::{Conversation, ConversationStore as _, SqliteStore};
-use ctx_types::{Node, Role, Session};
+use ctx_types::Role;
+use ctx_types::session::{Node, Session};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -2,7 +2,7 @@
 
 #![cfg(feature = "bpe")]
 use ctx_tokens::{Counter, Encoding};
-use ctx_types::TokenCounter;
+use ctx_types::ports::TokenCounter;
 use proptest::prelude::*;
 use tiktoken_rs::{cl100k_base_singleton, o200k_base_singleton};
 

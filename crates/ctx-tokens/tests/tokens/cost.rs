@@ -4,9 +4,8 @@ use ctx_tokens::{
     Counter, ModelFacts,
     internal::{MediaFamily, message_cost, shares, tools_cost},
 };
-use ctx_types::{
-    Attachment, Content, ContentPart, Message, Reasoning, Role, Source, Text, ToolCall, ToolDefinition,
-};
+use ctx_types::ports::ToolDefinition;
+use ctx_types::{Attachment, Content, ContentPart, Message, Reasoning, Role, Source, Text, ToolCall};
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -1,5 +1,6 @@
 use ctx_tokens::{Counter, Encoding, ModelFacts, internal::estimate};
-use ctx_types::{Text, TokenCounter};
+use ctx_types::Text;
+use ctx_types::ports::TokenCounter;
 use proptest::prelude::*;
 
 fn counters() -> Vec<Counter> {

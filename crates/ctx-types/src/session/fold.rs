@@ -116,7 +116,8 @@ crate::opaque!(Folds);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{NodeEdit, Role};
+    use crate::Role;
+    use crate::session::NodeEdit;
 
     fn count_visits(session: &Session, key: u64) -> usize {
         let mut steps = 0;

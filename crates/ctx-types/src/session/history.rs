@@ -30,7 +30,8 @@ const MAX_BYTES: usize = 4 << 20;
 /// impossible, it returns an error and changes nothing.
 ///
 /// ```
-/// use ctx_types::{History, Node, Role, Session, SessionOp};
+/// use ctx_types::Role;
+/// use ctx_types::session::{History, Node, Session, SessionOp};
 ///
 /// let (mut session, _) = Session::linear("s1", [Node::new(Role::User, "hello")]);
 /// let mut history = History::default();
@@ -40,7 +41,7 @@ const MAX_BYTES: usize = 4 << 20;
 /// assert!(session.node("n1").unwrap().is_enabled());
 /// history.redo(&mut session)?;
 /// assert!(!session.node("n1").unwrap().is_enabled());
-/// # Ok::<(), ctx_types::HistoryError>(())
+/// # Ok::<(), ctx_types::session::HistoryError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {

@@ -1,7 +1,6 @@
-use ctx_types::{
-    Agent, Diagnostic, Edit, Persist, Reader, UserProfile, Worldbook, check_agent_keys, check_profile_keys,
-    check_worldbook_keys,
-};
+use ctx_types::internal::{check_agent_keys, check_profile_keys, check_worldbook_keys};
+use ctx_types::worldbook::Worldbook;
+use ctx_types::{Agent, Diagnostic, Edit, Persist, Reader, UserProfile};
 use serde_json::{Map, Value, json};
 
 /// Expects pointers and suggested keys, or messages without a suggestion.

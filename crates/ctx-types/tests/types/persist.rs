@@ -1,7 +1,9 @@
+use ctx_types::internal::UnknownKeys;
 use ctx_types::phrase;
+use ctx_types::session::Node;
 use ctx_types::{
-    Agent, Content, ContentPart, Diagnostic, Node, Persist, PresetMessage, Reader, Role, Severity,
-    UnknownKeys, UserProfile, codes,
+    Agent, Content, ContentPart, Diagnostic, Persist, PresetMessage, Reader, Role, Severity, UserProfile,
+    codes,
 };
 use serde_json::{Value, json};
 

@@ -1,4 +1,6 @@
-use ctx_types::{Agent, Node, Persist, PresetMessage, Reader, Session, Worldbook};
+use ctx_types::session::{Node, Session};
+use ctx_types::worldbook::Worldbook;
+use ctx_types::{Agent, Persist, PresetMessage, Reader};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};

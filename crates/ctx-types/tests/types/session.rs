@@ -13,7 +13,8 @@ mod property;
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Diagnostic, Node, NodeId, Persist, Reader, Session};
+use ctx_types::session::{Node, NodeId, Session};
+use ctx_types::{Diagnostic, Persist, Reader};
 use serde_json::{Value, json};
 
 fn load(file: &Value) -> (Session, Vec<Diagnostic>) {
@@ -136,6 +137,6 @@ fn assert_folds(session: &Session) {
     assert_eq!(*folded, session.path().into_iter().map(said).collect::<Vec<_>>());
 }
 
-fn ids<'a>(nodes: impl IntoIterator<Item = &'a ctx_types::Node>) -> Vec<String> {
+fn ids<'a>(nodes: impl IntoIterator<Item = &'a ctx_types::session::Node>) -> Vec<String> {
     nodes.into_iter().map(|node| node.id.as_ref().unwrap().to_string()).collect()
 }

@@ -1,7 +1,7 @@
-use ctx_types::{
-    EntryPosition, EntryRole, Flag, Numeric, Persist, Reader, RecursionDelay, Role, SelectiveLogic,
-    Worldbook, WorldbookEntry,
+use ctx_types::worldbook::{
+    EntryPosition, EntryRole, Flag, Numeric, RecursionDelay, SelectiveLogic, Worldbook, WorldbookEntry,
 };
+use ctx_types::{Persist, Reader, Role};
 use serde_json::{Value, json};
 
 fn read(entry: Value) -> (WorldbookEntry, Vec<String>) {

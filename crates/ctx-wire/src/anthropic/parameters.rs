@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Diagnostic, SamplerRule, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, SamplerRule, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

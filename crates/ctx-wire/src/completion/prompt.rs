@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Content, ContentPart, Diagnostic, Message, Role, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Content, ContentPart, Diagnostic, Message, Role, phrase};
 use serde_json::Value;
 
 use super::calls;

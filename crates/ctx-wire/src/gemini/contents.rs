@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use ctx_types::internal::excerpt;
 use ctx_types::{
-    BlockKind, Content, ContentPart, Diagnostic, Message, ReasoningState, Role, ToolCall, excerpt, phrase,
+    BlockKind, Content, ContentPart, Diagnostic, Message, ReasoningState, Role, ToolCall, phrase,
 };
 use serde_json::Value;
 

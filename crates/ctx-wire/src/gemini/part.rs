@@ -1,6 +1,7 @@
 //! Media as parts.
 
-use ctx_types::{MediaKind, PartOwner};
+use ctx_types::MediaKind;
+use ctx_types::internal::PartOwner;
 use serde_json::Value;
 
 use crate::Dialect;

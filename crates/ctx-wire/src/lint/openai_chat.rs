@@ -1,8 +1,9 @@
 //! Bodies of chat completions.
 
+use ctx_types::internal::excerpt;
 use ctx_types::{
     CallIdRule, Diagnostic, Message, MessageExtras, OutputLimit, ReasoningState, RequestRules, Role, Source,
-    Text, ToolCall, excerpt, phrase,
+    Text, ToolCall, phrase,
 };
 
 use super::{

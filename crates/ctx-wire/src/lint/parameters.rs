@@ -1,6 +1,7 @@
 //! Names and values of parameters.
 
-use ctx_types::{Diagnostic, excerpt, nearest_key, phrase, pointer_step};
+use ctx_types::internal::{excerpt, nearest_key, pointer_step};
+use ctx_types::{Diagnostic, phrase};
 
 use super::refused;
 use crate::codes;

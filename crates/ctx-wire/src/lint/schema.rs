@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Diagnostic, excerpt, phrase, pointer_step};
+use ctx_types::internal::{excerpt, pointer_step};
+use ctx_types::{Diagnostic, phrase};
 
 use super::refused;
 use crate::codes;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::{Diagnostic, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, phrase};
 
 use super::refused;
 use crate::codes;

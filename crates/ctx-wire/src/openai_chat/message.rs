@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use ctx_types::internal::excerpt;
 use ctx_types::{
-    BlockKind, CacheMark, Content, Diagnostic, Message, ReasoningState, RequestRules, Role, ToolCall,
-    excerpt, phrase,
+    BlockKind, CacheMark, Content, Diagnostic, Message, ReasoningState, RequestRules, Role, ToolCall, phrase,
 };
 use serde_json::Value;
 

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use ctx_types::{Diagnostic, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, phrase};
 use serde_json::Value;
 
 use crate::codes;

@@ -1,6 +1,7 @@
 //! A generated book and conversation in English and Chinese.
 
-use ctx_types::{Persist as _, Reader, Worldbook};
+use ctx_types::worldbook::Worldbook;
+use ctx_types::{Persist as _, Reader};
 use ctx_worldbook::{Book, BookSet, Level, Limits, ScanMessage, Settings};
 use serde_json::{Value, json};
 

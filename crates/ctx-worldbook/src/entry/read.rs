@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
-use ctx_types::{EntryFilter, EntryPosition, Flag, Numeric, Order, Persist as _, WorldbookEntry};
+use ctx_types::worldbook::{EntryFilter, EntryPosition, Flag, Numeric, WorldbookEntry};
+use ctx_types::{Order, Persist as _};
 
 use super::{CharacterFilter, Destination, Entry, Timing};
 use crate::book::Dialect;

@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use ctx_types::{Phrase, SelectiveLogic, count_of, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::worldbook::SelectiveLogic;
+use ctx_types::{Phrase, count_of, phrase};
 
 use super::Run;
 use super::find::SearchOutcome;

@@ -2,7 +2,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ctx_regex::{Regex, Steps};
-use ctx_types::{Diagnostic, Phrase, Text, excerpt, phrase};
+use ctx_types::internal::excerpt;
+use ctx_types::{Diagnostic, Phrase, Text, phrase};
 
 use super::Run;
 use crate::codes;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::array_index;
+use ctx_types::worldbook::array_index;
 
 use super::{Candidate, Run};
 use crate::reason::{GroupLoss, Reason};

@@ -1,6 +1,7 @@
 //! Invalid, huge, and hostile books.
 
-use ctx_types::{Persist as _, Reader, Worldbook};
+use ctx_types::worldbook::Worldbook;
+use ctx_types::{Persist as _, Reader};
 use ctx_worldbook::{
     Book, BookSet, Level, Limits, NoMacros, Ports, Scan, ScanInput, ScanMessage, Settings, codes,
     internal::ListedDraws,

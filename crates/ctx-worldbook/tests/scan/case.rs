@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use ctx_types::ports::TokenCounter;
-use ctx_types::{EncodingId, Persist as _, Reader, Text, Worldbook};
+use ctx_types::worldbook::Worldbook;
+use ctx_types::{EncodingId, Persist as _, Reader, Text};
 use ctx_worldbook::{
     Book, BookSet, EntryPart, Expand, ExpandedText, Level, Limits, Member, Ports, Scan, ScanInput,
     ScanMessage, ScanSources, Settings, Source, Status, TimedState, internal::ListedDraws,

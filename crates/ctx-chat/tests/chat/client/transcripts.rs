@@ -1,7 +1,8 @@
 //! Transcripts from a server: what is asked, what is kept, what failures mean.
 
 use ctx_chat::{ApiKey, AudioTranscriber, Endpoint};
-use ctx_types::{Asset, Attachment, PortError, PortErrorKind, Text, Transcriber as _};
+use ctx_types::ports::{Asset, PortError, PortErrorKind, Transcriber as _};
+use ctx_types::{Attachment, Text};
 use serde_json::json;
 
 use crate::client::{block_on, endpoint};

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_chat::{ConversationStore, LogEntry, Notice, Step, StoreError};
-use ctx_types::{Node, Role, Session, SessionOp};
+use ctx_types::Role;
+use ctx_types::session::{Node, Session, SessionOp};
 use futures_util::future::{join, join_all};
 
 use crate::store::place::on_every_store;

@@ -4,7 +4,8 @@ use std::fs;
 use std::time::Duration;
 
 use ctx_chat::{Conversation, ConversationStore, Notice, SqliteStore, StoreError};
-use ctx_types::{Node, Role};
+use ctx_types::Role;
+use ctx_types::session::Node;
 
 use crate::store::block_on;
 

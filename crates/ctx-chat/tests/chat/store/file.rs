@@ -7,7 +7,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use ctx_chat::{ConversationStore as _, SqliteStore, StoreError};
-use ctx_types::{Node, Role};
+use ctx_types::Role;
+use ctx_types::session::Node;
 
 use crate::store::{block_on, chat, words};
 

@@ -1,7 +1,8 @@
 //! Steps: kept before the call returns, undone and redone after a restart.
 
 use ctx_chat::{Conversation, ConversationStore, StoreError};
-use ctx_types::{Node, Role, Session, SessionOp};
+use ctx_types::Role;
+use ctx_types::session::{Node, Session, SessionOp};
 
 use crate::store::place::on_every_store;
 use crate::store::{chat, words};

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use ctx_chat::{Conversation, ConversationStore as _, SqliteStore};
-use ctx_types::{Node, Role, Session, SessionOp};
+use ctx_types::Role;
+use ctx_types::session::{Node, Session, SessionOp};
 use serde_json::json;
 
 use crate::store::{block_on, words};

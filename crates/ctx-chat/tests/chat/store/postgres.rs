@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ctx_chat::{Conversation, ConversationStore as _, PostgresStore, StoreError};
-use ctx_types::{Node, Role};
+use ctx_types::Role;
+use ctx_types::session::Node;
 use tokio_postgres::{Client, NoTls};
 
 use crate::store::{block_on, words};

@@ -1,7 +1,8 @@
 //! Whatever is done, the store and the memory say the same.
 
 use ctx_chat::{Conversation, ConversationStore};
-use ctx_types::{Change, Content, Node, NodeEdit, NodeId, Role, SessionOp};
+use ctx_types::session::{Change, Node, NodeEdit, NodeId, SessionOp};
+use ctx_types::{Content, Role};
 use proptest::prelude::*;
 
 use crate::store::place::on_every_store;

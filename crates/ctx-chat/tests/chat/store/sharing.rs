@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_chat::{Conversation, ConversationStore as _, LearnedLimit, Marked, Notice, StoreError};
-use ctx_types::{Node, Role};
+use ctx_types::Role;
+use ctx_types::session::Node;
 
 use crate::store::place::{Place, on_every_store};
 use crate::store::{chat, words};

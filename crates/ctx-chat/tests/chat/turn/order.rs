@@ -10,7 +10,8 @@ use ctx_chat::{
 };
 use ctx_engine::TurnCache;
 use ctx_pipeline::Cancel;
-use ctx_types::{SessionOp, StoredAttachment, Text, TurnInput};
+use ctx_types::session::SessionOp;
+use ctx_types::{StoredAttachment, Text, TurnInput};
 use serde_json::json;
 
 use crate::room::{Bench, Room, block_on, ending, with_bench};

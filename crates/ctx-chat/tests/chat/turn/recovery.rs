@@ -1,7 +1,8 @@
 //! Conversations that were interrupted go on.
 
 use ctx_chat::{Chat, Conversation, INTERRUPTED, preview_turn};
-use ctx_types::{Node, Role, StoredToolCall};
+use ctx_types::Role;
+use ctx_types::session::{Node, StoredToolCall};
 use serde_json::json;
 
 use crate::room::{Bench, Room, block_on, ending, with_bench};

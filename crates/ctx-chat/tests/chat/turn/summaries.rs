@@ -4,8 +4,9 @@ use std::sync::Mutex;
 
 use ctx_chat::Masks;
 use ctx_compress::mask::{MaskConfig, TriggerMode};
+use ctx_types::phrase;
 use ctx_types::ports::{PortError, PortErrorKind, PortFuture};
-use ctx_types::{Summarizer, SummaryAnswer, SummaryRequest, phrase};
+use ctx_types::ports::{Summarizer, SummaryAnswer, SummaryRequest};
 
 use crate::room::{Room, ending};
 use crate::server::Answer;

@@ -6,7 +6,8 @@ use ctx_chat::{
     ToolHost, ToolPolicy, ToolRules, Verdict,
 };
 use ctx_pipeline::Cancel;
-use ctx_types::{ToolCall, ToolDefinition};
+use ctx_types::ToolCall;
+use ctx_types::ports::ToolDefinition;
 use ctx_wire::Dialect;
 use serde_json::json;
 

@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 use ctx_project::error::ProjectError;
-use ctx_types::{Content, Node, NodeMetadata, Role, Session, Text, count_of, phrase};
+use ctx_types::session::{Node, NodeMetadata, Session};
+use ctx_types::{Content, Role, Text, count_of, phrase};
 
 use crate::commands::chat::setup::Setup;
 

@@ -4,7 +4,8 @@ use std::io::IsTerminal as _;
 
 use anyhow::Result;
 use ctx_chat::{TurnEnd, TurnEvent, TurnOutcome, UsageLevel};
-use ctx_types::{Phrase, PlannedBreak, count_of, phrase};
+use ctx_types::report::PlannedBreak;
+use ctx_types::{Phrase, count_of, phrase};
 use ctx_wire::Delta;
 
 use crate::commands::chat::setup::Setup;

@@ -107,14 +107,14 @@ fn read(name: &str, rest: &str) -> Result<Slash, Phrase> {
         "mode" if rest.is_empty() => Ok(Slash::Mode(None)),
         "mode" => match Mode::parse(rest) {
             Some(mode) => Ok(Slash::Mode(Some(mode))),
-            None => Err(match ctx_types::closest(rest, ["chat", "agent", "run"]) {
+            None => Err(match ctx_types::internal::closest(rest, ["chat", "agent", "run"]) {
                 Some(near) => phrase!("unknown mode `{rest}`; did you mean `{near}`?", rest, near),
                 None => phrase!("unknown mode `{rest}`; use chat, agent, or run", rest),
             }),
         },
         _ => {
             let names = HELP.iter().filter_map(|(usage, _)| usage.split(' ').next()?.strip_prefix('/'));
-            Err(match ctx_types::closest(name, names) {
+            Err(match ctx_types::internal::closest(name, names) {
                 Some(near) => phrase!("unknown command `/{name}`; did you mean `/{near}`?", name, near),
                 None => phrase!("unknown command `/{name}`; type `/help` for a list", name),
             })

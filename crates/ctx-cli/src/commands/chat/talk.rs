@@ -10,7 +10,8 @@ use ctx_chat::{
 use ctx_compress::mask::MaskSelection;
 use ctx_engine::Ports;
 use ctx_pipeline::Cancel;
-use ctx_types::{GenerationKind, NodeId, Phrase, Session, SessionOp, phrase};
+use ctx_types::session::{NodeId, Session, SessionOp};
+use ctx_types::{GenerationKind, Phrase, phrase};
 
 use crate::commands::chat::greeting;
 use crate::commands::chat::lines::Lines;

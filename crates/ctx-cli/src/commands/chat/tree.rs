@@ -2,7 +2,8 @@
 
 use ctx_chat::StepLabel;
 use ctx_language::Language;
-use ctx_types::{Content, History, Node, NodeId, Role, Session, count_of};
+use ctx_types::session::{History, Node, NodeId, Session};
+use ctx_types::{Content, Role, count_of};
 
 use crate::{lang, show};
 

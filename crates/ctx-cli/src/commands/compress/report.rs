@@ -4,7 +4,8 @@ use anyhow::Result;
 use ctx_compress::quality::{Fact, KindCounts, QualityReport};
 use ctx_compress::request::{PassOutcome, Protection};
 use ctx_language::Language;
-use ctx_types::{NodeId, Phrase, Session, count_of, phrase};
+use ctx_types::session::{NodeId, Session};
+use ctx_types::{Phrase, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::args::ReportArguments;

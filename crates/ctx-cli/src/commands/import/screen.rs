@@ -177,7 +177,7 @@ fn prompt(entry: &PresetMessage) -> String {
 
 fn book(language: Language, book: &NamedBook) -> String {
     let entries = book.book.entries.len();
-    let is_off = |disable: &ctx_types::WorldbookEntry| disable.disable.is_some_and(|flag| flag.0);
+    let is_off = |disable: &ctx_types::worldbook::WorldbookEntry| disable.disable.is_some_and(|flag| flag.0);
     let off = book.book.entries.iter().filter(|(_, entry)| is_off(entry)).count();
     let entries = if entries == 1 { phrase!("1 entry") } else { phrase!("{count} entries", count = entries) };
     let entries = lang::say(language, &entries);

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use ctx_chat::{Conversation, SpillFolder, SqliteStore, StoreError};
 use ctx_preset_import::write_conversation;
-use ctx_types::{Diagnostic, Phrase, Session, count_of, phrase};
+use ctx_types::session::Session;
+use ctx_types::{Diagnostic, Phrase, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::args::{ExportArguments, ImportArguments, KeptArguments};

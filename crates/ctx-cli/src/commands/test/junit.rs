@@ -4,7 +4,8 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Result;
 use ctx_language::Language;
-use ctx_types::{phrase, plural};
+use ctx_types::internal::plural;
+use ctx_types::phrase;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 

@@ -3,7 +3,8 @@
 use ctx_language::Language;
 
 use anyhow::Result;
-use ctx_types::{Diagnostic, SessionOp, phrase};
+use ctx_types::session::SessionOp;
+use ctx_types::{Diagnostic, phrase};
 use ctx_worldbook::{
     Status, TimedState,
     internal::{Cause, KeyHit, KeyPlace, Reason},

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use ctx_tokens::ModelFacts;
-use ctx_types::{EncodingId, Note, NoteLine, Source, SourceKind, TokenCounter, Trust};
+use ctx_types::ports::TokenCounter;
+use ctx_types::{EncodingId, Note, NoteLine, Source, SourceKind, Trust};
 
 use super::*;
 use crate::request::config::RequestConfig;

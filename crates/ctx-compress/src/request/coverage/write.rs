@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::{
-    Fingerprint, Message, Note, NoteLine, NoteLineKind, Role, Segment, Source, SourceKind, Span, Trust,
-};
+use ctx_types::internal::Fingerprint;
+use ctx_types::{Message, Note, NoteLine, NoteLineKind, Role, Segment, Source, SourceKind, Span, Trust};
 
 use crate::request::coverage::index::{Index, Making};
 use crate::request::coverage::passage::{ELSEWHERE, Passage, passages, write_prefix};

@@ -1,4 +1,4 @@
-use ctx_types::PortError;
+use ctx_types::ports::PortError;
 
 use super::styles::Styles;
 use crate::DocumentLimits;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::PortError;
+use ctx_types::ports::PortError;
 
 use super::dates;
 use crate::office::markup::{Next, Token, read as read_markup};

@@ -1,6 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::{Decision, NodeId, Outcome, Role, Source, SourceKind, phrase};
+use ctx_types::report::{Decision, Outcome};
+use ctx_types::session::NodeId;
+use ctx_types::{Role, Source, SourceKind, phrase};
 use ctx_worldbook::Status;
 
 use crate::inspect::message_trace::MessageTrace;

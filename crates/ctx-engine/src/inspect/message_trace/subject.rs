@@ -1,6 +1,8 @@
 use std::collections::BTreeSet;
 
-use ctx_types::{Message, Node, Phrase, Source, SourceKind, closest, count_of, excerpt, phrase};
+use ctx_types::internal::{closest, excerpt};
+use ctx_types::session::Node;
+use ctx_types::{Message, Phrase, Source, SourceKind, count_of, phrase};
 
 use crate::inspect::message_trace::{MessageTrace, origins};
 

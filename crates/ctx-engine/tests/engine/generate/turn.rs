@@ -1,7 +1,8 @@
 use ctx_engine::{
     AssembleError, Compile, CompiledAgent, Context, Engine, Limits, Switches, read_agent, read_conversation,
 };
-use ctx_types::{Session, TurnInput};
+use ctx_types::TurnInput;
+use ctx_types::session::Session;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::json;

@@ -3,9 +3,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ctx_engine::{AssembleError, Compile, CompiledAgent, Context, Engine};
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{
-    Agent, Content, Message, Node, Persist, Reader, Role, Session, Source, SourceKind, Trust, TurnInput,
-};
+use ctx_types::session::{Node, Session};
+use ctx_types::{Agent, Content, Message, Persist, Reader, Role, Source, SourceKind, Trust, TurnInput};
 use serde_json::{Value, json};
 
 type Execute = dyn Fn(&mut PipelineContext<'_>) -> Result<(), ProcessorError> + Send + Sync;

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ctx_engine::{Compile, CompiledAgent, Context, Engine, Ports, Switches, TurnCache};
-use ctx_types::{
-    Agent, Content, Decision, Message, Node, NodeEdit, NodeId, Outcome, Persist, Reader, Role, Session,
-    SessionOp, SourceKind, StoredToolCall, TurnInput,
-};
+use ctx_types::report::{Decision, Outcome};
+use ctx_types::session::{Node, NodeEdit, NodeId, Session, SessionOp, StoredToolCall};
+use ctx_types::{Agent, Content, Message, Persist, Reader, Role, SourceKind, TurnInput};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -2,7 +2,8 @@ use std::sync::Arc;
 
 use ctx_engine::{Compile, Engine};
 use ctx_pipeline::ProcessorError;
-use ctx_types::{Agent, Persist, Reader, Session, ToolCall, TurnInput};
+use ctx_types::session::Session;
+use ctx_types::{Agent, Persist, Reader, ToolCall, TurnInput};
 use serde_json::json;
 
 use crate::pipeline::case::{Case, failing, plugin, texts, written};
@@ -39,7 +40,7 @@ fn defaults_to_model_of_agent() {
 
 #[test]
 fn subtracts_tools_from_budget() {
-    let tool = ctx_types::ToolDefinition {
+    let tool = ctx_types::ports::ToolDefinition {
         name: "map".into(),
         description: Some("Shows where something is.".into()),
         parameters: Arc::new(json!({ "type": "object", "properties": { "place": { "type": "string" } } })),

@@ -1,6 +1,6 @@
 use ctx_engine::internal::{EventKind, MessageTrace, TracedMessage};
 use ctx_engine::{Context, Ports};
-use ctx_types::Session;
+use ctx_types::session::Session;
 use serde_json::json;
 
 use crate::pipeline::case::{Case, plugin, rewrite, stages, written};

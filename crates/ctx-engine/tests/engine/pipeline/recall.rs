@@ -1,9 +1,8 @@
 use ctx_compress::recall::Noted;
 use ctx_engine::{Compile, CompiledAgent, Context, Engine, Ports, Switches, TurnCache};
-use ctx_types::{
-    Agent, Change, Content, Embedder, Message, Node, NodeEdit, Persist, PortError, PortErrorKind, PortFuture,
-    Reader, Role, Session, SessionOp, Text, TurnInput, phrase,
-};
+use ctx_types::ports::{Embedder, PortError, PortErrorKind, PortFuture};
+use ctx_types::session::{Change, Node, NodeEdit, Session, SessionOp};
+use ctx_types::{Agent, Content, Message, Persist, Reader, Role, Text, TurnInput, phrase};
 use proptest::prelude::*;
 use serde_json::json;
 

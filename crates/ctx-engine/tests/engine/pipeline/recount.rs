@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ctx_engine::AssembleError;
 use ctx_processors::Cause;
-use ctx_types::{Node, Role, Session, SessionOp};
+use ctx_types::Role;
+use ctx_types::session::{Node, Session, SessionOp};
 use serde_json::json;
 
 use crate::pipeline::case::{Case, Plugin, failing, plugin, texts, total, written};

@@ -1,7 +1,9 @@
 use ctx_types::phrase;
 use std::collections::BTreeSet;
 
-use ctx_types::{LogLine, Outcome, SourceKind, TokenFigure};
+use ctx_types::SourceKind;
+use ctx_types::report::{Outcome, TokenFigure};
+use ctx_types::session::LogLine;
 use serde_json::{Value, json};
 
 use crate::pipeline::case::{Case, plugin, written};

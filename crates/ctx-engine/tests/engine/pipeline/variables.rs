@@ -1,5 +1,6 @@
 use ctx_engine::{Compile, Context, Engine};
-use ctx_types::{Agent, Node, Persist, Reader, Role, Session, SessionOp, TurnInput};
+use ctx_types::session::{Node, Session, SessionOp};
+use ctx_types::{Agent, Persist, Reader, Role, TurnInput};
 use serde_json::{Value, json};
 
 fn agent(preset: &str, snapshots: bool) -> Value {

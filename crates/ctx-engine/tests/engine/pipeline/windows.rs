@@ -1,7 +1,9 @@
 //! Plug-ins that shorten loaded messages before the limiter, so more of them fit.
 
 use ctx_types::phrase;
-use ctx_types::{Outcome, Persist, Reader, Session};
+use ctx_types::report::Outcome;
+use ctx_types::session::Session;
+use ctx_types::{Persist, Reader};
 use serde_json::json;
 
 use crate::pipeline::case::{Case, Plugin, log, plugin, rewrite, talk, texts};

@@ -8,9 +8,9 @@ use ctx_pipeline::{
     ProcessorError, ProcessorRegistry, RunError, async_trait,
 };
 use ctx_tokens::{Budget, ModelFacts};
-use ctx_types::{
-    Agent, EncodingId, LogLevel, Message, Role, Session, Source, Stopwatch, TokenCounter, ToolCall, TurnInput,
-};
+use ctx_types::ports::{Stopwatch, TokenCounter};
+use ctx_types::session::{LogLevel, Session};
+use ctx_types::{Agent, EncodingId, Message, Role, Source, ToolCall, TurnInput};
 
 type Act = Box<dyn Fn(&mut PipelineContext<'_>) -> Result<(), ProcessorError> + Send + Sync>;
 
@@ -137,7 +137,7 @@ pub(crate) fn with_inputs<T>(host: &Host, use_inputs: impl FnOnce(Inputs<'_>) ->
         counter: &Bytes,
         budget: &budget,
         cancel: &host.cancel,
-        attachments: ctx_types::AttachmentPorts::default(),
+        attachments: ctx_types::ports::AttachmentPorts::default(),
         embedder: None,
         deadline: None,
         stopwatch: host.stopwatch.as_deref(),

@@ -2,9 +2,10 @@ use ctx_macros::Scope;
 use ctx_pipeline::{ProcessorError, RunError};
 use ctx_types::Phrase;
 use ctx_types::phrase;
+use ctx_types::report::{Decision, Outcome};
+use ctx_types::session::{NodeId, SessionOp};
 use ctx_types::{
-    Code, Decision, DepthPoints, Diagnostic, Injection, NodeId, Order, Outcome, Placement, SessionOp, Source,
-    SourceKind, Text, Trust,
+    Code, DepthPoints, Diagnostic, Injection, Order, Placement, Source, SourceKind, Text, Trust,
 };
 
 use crate::run::case::{Host, Step, check, describe, message, run};

@@ -1,7 +1,8 @@
 use ctx_pipeline::{PipelineContext, ProcessorError};
+use ctx_types::Content;
 use ctx_types::Phrase;
 use ctx_types::phrase;
-use ctx_types::{Content, LogLine};
+use ctx_types::session::LogLine;
 use serde_json::{Value, json};
 
 use crate::run::case::{Host, Step, run};

@@ -5,9 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use ctx_pipeline::internal::{CompileContext, Pipeline, Run};
 use ctx_pipeline::{Draft, PreparedData, ProcessorRegistry};
-use ctx_types::{
-    Agent, Code, Diagnostic, Injection, LoadedWorldbook, Placement, Source, SourceKind, Trust, UserProfile,
-};
+use ctx_types::worldbook::LoadedWorldbook;
+use ctx_types::{Agent, Code, Diagnostic, Injection, Placement, Source, SourceKind, Trust, UserProfile};
 
 use crate::run::case::{Host, Step, compile, describe, with_inputs};
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ctx_pipeline::internal::{Pipeline, Run};
 use ctx_pipeline::{Cancel, ProcessorError, RunError};
-use ctx_types::Stopwatch;
+use ctx_types::ports::Stopwatch;
 
 use crate::run::case::{Host, Step, compile, describe, run, with_inputs};
 

@@ -1,6 +1,6 @@
 //! Items of `OpenAI`'s responses.
 
-use ctx_types::PartOwner;
+use ctx_types::internal::PartOwner;
 use serde_json::{Map, Value, json};
 
 use super::{ReadParts, call, content, custom_call, put_rest};

@@ -1,6 +1,7 @@
 //! Nodes as the messages that chat completions take and seed 004 stores: the way back of `chat_message.rs`.
 
-use ctx_types::{Node, Persist as _};
+use ctx_types::Persist as _;
+use ctx_types::session::Node;
 use serde_json::{Map, Value, json};
 
 use crate::kept::IMPORTED;

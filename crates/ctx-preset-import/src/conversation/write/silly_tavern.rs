@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use ctx_types::session::{Node, Session};
 use ctx_types::{
-    Argument, Content, ContentPart, Diagnostic, Divider, Node, Persist as _, Phrase, Role, Session, count_of,
-    phrase,
+    Argument, Content, ContentPart, Diagnostic, Divider, Persist as _, Phrase, Role, count_of, phrase,
 };
 use serde_json::{Map, Value, json};
 

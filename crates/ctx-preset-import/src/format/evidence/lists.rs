@@ -1,6 +1,6 @@
 //! What a list is, by what stands in it; messages and entries of presets above all.
 
-use ctx_types::{closest, meant_key};
+use ctx_types::internal::{closest, meant_key};
 use serde_json::{Map, Value};
 
 use crate::conversation::provider_messages::is_gemini;

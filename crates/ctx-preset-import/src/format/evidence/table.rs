@@ -1,6 +1,6 @@
 //! The table: which format is told by what.
 
-use ctx_types::nearest_key;
+use ctx_types::internal::nearest_key;
 use serde_json::{Map, Value};
 
 use crate::format::Format;

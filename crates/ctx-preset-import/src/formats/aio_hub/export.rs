@@ -1,6 +1,7 @@
 //! An agent as AIO Hub exports it.
 
-use ctx_types::{Agent, Persist as _, Worldbook};
+use ctx_types::worldbook::Worldbook;
+use ctx_types::{Agent, Persist as _};
 use serde_json::{Map, Value};
 
 use crate::formats::aio_hub::{BUNDLED, EXPORT_TYPE, EXPORT_VERSION};

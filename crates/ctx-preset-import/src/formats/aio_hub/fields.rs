@@ -4,10 +4,10 @@
 //! other is kept beside them.
 
 use ctx_types::codes::WRONG_TYPE;
+use ctx_types::internal::pointer_step;
 use ctx_types::{
     Agent, Character, Diagnostic, Greeting, InjectionStrategy, ModelMatch, PresetGroup, PresetMessage,
     RegexConfig, RegexDepths, RegexPreset, RegexRule, RegexStages, StoredAttachment, UserProfile,
-    pointer_step,
 };
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! The settings by which the pipeline assembles as `SillyTavern` does: all of it is data.
 
-use ctx_types::canonical_id;
+use ctx_types::internal::canonical_id;
 use serde_json::{Map, Value, json};
 
 use super::arrange::Arrangement;

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use ctx_types::{Agent, Persist as _, RegexRule, UnknownKeys, Worldbook, WorldbookEntry, pointer_key};
+use ctx_types::internal::{UnknownKeys, pointer_key};
+use ctx_types::worldbook::{Worldbook, WorldbookEntry};
+use ctx_types::{Agent, Persist as _, RegexRule};
 use serde_json::{Map, Value};
 
 use crate::import::{Import, NamedBook};

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use ctx_preset_import::{ConversationForm, Limits, codes, read_conversation, write_conversation};
-use ctx_types::{Code, Content, Message, Persist, Session, Severity};
+use ctx_types::session::Session;
+use ctx_types::{Code, Content, Message, Persist, Severity};
 use serde_json::{Value, json};
 
 use super::{read, tree};
@@ -121,8 +122,8 @@ fn a_chat_of_ours_becomes_one_of_sillytavern() {
 fn the_selected_swipe_is_the_text_after_an_edit() {
     let line = r#"{"name":"Nyx","is_user":false,"mes":"Hoo?","swipes":["Hm.","Hoo?"],"swipe_id":1}"#;
     let mut session = read(line).value;
-    let edit = ctx_types::NodeEdit::content(Content::Text("Who?".into()));
-    session.apply(&ctx_types::SessionOp::Edit { id: "n1".into(), edit: Box::new(edit) }).unwrap();
+    let edit = ctx_types::session::NodeEdit::content(Content::Text("Who?".into()));
+    session.apply(&ctx_types::session::SessionOp::Edit { id: "n1".into(), edit: Box::new(edit) }).unwrap();
     let form = ConversationForm::SillyTavernChat;
     let items = items(&write_conversation(&session, form).bytes, form);
     assert_eq!((&items[1]["mes"], &items[1]["swipes"]), (&json!("Who?"), &json!(["Hm.", "Who?"])));

@@ -1,6 +1,8 @@
 //! Invariants of all formatters.
 
-use ctx_types::{Message, Outcome, Place, Role, SourceKind, groups, is_partition};
+use ctx_types::internal::is_partition;
+use ctx_types::report::Outcome;
+use ctx_types::{Message, Place, Role, SourceKind, groups};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};

@@ -7,9 +7,9 @@ use ctx_pipeline::{Cancel, ContextProcessor, Inputs, ProcessorRegistry, RunError
 use ctx_processors::internal::{LimiterResult, LoadedWindow, WindowSize};
 use ctx_tokens::internal::Overheads;
 use ctx_tokens::{Budget, ModelFacts};
-use ctx_types::{
-    Agent, EncodingId, GenerationKind, Message, Node, Persist, Reader, Session, TokenCounter, TurnInput,
-};
+use ctx_types::ports::TokenCounter;
+use ctx_types::session::{Node, Session};
+use ctx_types::{Agent, EncodingId, GenerationKind, Message, Persist, Reader, TurnInput};
 use serde_json::{Value, json};
 
 use crate::inputs::registry;
@@ -94,7 +94,7 @@ impl Case {
             counter: &Bytes,
             budget: &Budget { available: self.budget, lines: Vec::new() },
             cancel: &Cancel::default(),
-            attachments: ctx_types::AttachmentPorts::default(),
+            attachments: ctx_types::ports::AttachmentPorts::default(),
             embedder: None,
             deadline: None,
             stopwatch: None,

@@ -1,6 +1,7 @@
 use async_trait::async_trait;
 use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError};
-use ctx_types::{Content, Message, Place, Role, Source, SourceKind, TokenFigure, Trust};
+use ctx_types::report::TokenFigure;
+use ctx_types::{Content, Message, Place, Role, Source, SourceKind, Trust};
 use serde_json::json;
 
 use crate::limiter::case::{Case, Plugins, check, check_decisions, limited, words};

@@ -2,7 +2,9 @@
 
 use ctx_pipeline::RunError;
 use ctx_pipeline::internal::Run;
-use ctx_types::{GenerationKind, Message, Outcome, Place, Role, SourceKind, groups, is_partition};
+use ctx_types::internal::is_partition;
+use ctx_types::report::Outcome;
+use ctx_types::{GenerationKind, Message, Place, Role, SourceKind, groups};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

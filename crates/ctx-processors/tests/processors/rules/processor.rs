@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use ctx_pipeline::SettingOrigin;
 use ctx_pipeline::internal::{CompileContext, Pipeline, Run, SettingsLayer};
+use ctx_types::internal::is_partition;
 use ctx_types::{
     Agent, Content, ContentPart, Message, Persist as _, Reader, Role, Source, TurnInput, UserProfile,
-    is_partition,
 };
 use serde_json::{Value, json};
 

@@ -1,5 +1,6 @@
 use ctx_processors::regex_rules::{RuleLimits, Stage, Subject, Target};
-use ctx_types::{Role, Segment, Source, is_partition};
+use ctx_types::internal::is_partition;
+use ctx_types::{Role, Segment, Source};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,5 +1,6 @@
 use ctx_processors::regex_rules::RuleLimits;
-use ctx_types::{Role, Segment, Source, SourceKind, Span, Trust, is_partition};
+use ctx_types::internal::is_partition;
+use ctx_types::{Role, Segment, Source, SourceKind, Span, Trust};
 use serde_json::{Value, json};
 
 use crate::rules::case::{ANSWER, rules, run};

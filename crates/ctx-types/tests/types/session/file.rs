@@ -1,4 +1,5 @@
-use ctx_types::{Persist, Session, SessionOp};
+use ctx_types::Persist;
+use ctx_types::session::{Session, SessionOp};
 use serde_json::{Value, json};
 
 use crate::session::{assert_sound, bytes, line, load, tree};

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::{DisplayState, NodeId, Session, SessionOp, display_path, visible_path};
+use ctx_types::session::{DisplayState, NodeId, Session, SessionOp, display_path, visible_path};
 use proptest::prelude::*;
 
 use crate::session::{ids, tree};
@@ -138,7 +138,7 @@ fn check_after(line: &str, op: &SessionOp, hidden: &str) {
 fn updates_hidden_messages_after_each_operation() {
     let append = |parent: &str, id: &str| SessionOp::Append {
         parent: parent.into(),
-        node: Box::new(ctx_types::Node::new(ctx_types::Role::User, "").with_id(id)),
+        node: Box::new(ctx_types::session::Node::new(ctx_types::Role::User, "").with_id(id)),
     };
     let toggle = |id: &str, enabled| SessionOp::Toggle { id: id.into(), enabled };
     let line = "root(a(b(sS[a,b,n](c*))))";
@@ -171,7 +171,7 @@ fn closure(session: &Session, id: &NodeId) -> BTreeSet<NodeId> {
     let mut closure = BTreeSet::new();
     let mut open = vec![id.clone()];
     while let Some(next) = open.pop() {
-        let listed = session.node(&next).map(ctx_types::Node::summarized_ids).unwrap_or_default();
+        let listed = session.node(&next).map(ctx_types::session::Node::summarized_ids).unwrap_or_default();
         open.extend(
             listed.iter().filter(|id| session.node(id).is_some() && closure.insert((*id).clone())).cloned(),
         );

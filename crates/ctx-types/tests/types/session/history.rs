@@ -1,4 +1,5 @@
-use ctx_types::{Content, History, HistoryError, Node, NodeEdit, NodeMetadata, Role, Session, SessionOp};
+use ctx_types::session::{History, HistoryError, Node, NodeEdit, NodeMetadata, Session, SessionOp};
+use ctx_types::{Content, Role};
 use serde_json::{Value, json};
 
 use crate::session::{assert_sound, bytes, line, load, tree};

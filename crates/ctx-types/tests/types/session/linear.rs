@@ -1,4 +1,5 @@
-use ctx_types::{Node, Persist, Reader, Role, Session};
+use ctx_types::session::{Node, Session};
+use ctx_types::{Persist, Reader, Role};
 use serde_json::json;
 
 use crate::session::{assert_sound, bytes, ids, line};
@@ -60,7 +61,7 @@ fn builds_many_messages_without_recursion() {
     let (mut session, _) = Session::linear("s", (0..count).map(|_| Node::default()));
     assert_eq!(session.depth(session.active_leaf_id()), Some(count));
     assert_eq!(session.path().len(), count);
-    let append = ctx_types::SessionOp::Append {
+    let append = ctx_types::session::SessionOp::Append {
         parent: session.active_leaf_id().clone(),
         node: Box::new(Node::new(Role::User, "").with_id("last")),
     };

@@ -1,4 +1,5 @@
-use ctx_types::{Content, Message, Node, Persist, Reader, Session, SourceKind, Trust};
+use ctx_types::session::{Node, Session};
+use ctx_types::{Content, Message, Persist, Reader, SourceKind, Trust};
 use serde_json::{Value, json};
 
 fn message(node: Value) -> Message {

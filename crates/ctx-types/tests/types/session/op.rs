@@ -1,4 +1,5 @@
-use ctx_types::{Change, Content, Node, NodeEdit, NodePatch, Patch, Role, Session, SessionError, SessionOp};
+use ctx_types::session::{Change, Node, NodeEdit, NodePatch, Patch, Session, SessionError, SessionOp};
+use ctx_types::{Content, Role};
 
 use crate::session::{assert_sound, bytes, line, tree};
 

@@ -1,4 +1,5 @@
-use ctx_types::{Change, Content, History, Node, NodeEdit, NodeId, NodeMetadata, Role, Session, SessionOp};
+use ctx_types::session::{Change, History, Node, NodeEdit, NodeId, NodeMetadata, Session, SessionOp};
+use ctx_types::{Content, Role};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

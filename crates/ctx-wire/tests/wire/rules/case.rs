@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use ctx_types::{
-    Asset, Attachment, CacheMark, Content, ContentPart, Message, Reasoning, Role, Source, ToolCall,
-};
+use ctx_types::ports::Asset;
+use ctx_types::{Attachment, CacheMark, Content, ContentPart, Message, Reasoning, Role, Source, ToolCall};
 use ctx_wire::{Dialect, Encoded, Options, Request};
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! What shares a transaction in `PostgreSQL`, and what does not.
 
 use ctx_chat::{ConversationStore as _, Notice, PostgresStore, StoreError};
-use ctx_types::Session;
+use ctx_types::session::Session;
 use futures_util::future::{join, join_all};
 
 use crate::store::batches::{begin, labels, step};

@@ -1,6 +1,7 @@
 //! An agent as a character card.
 
-use ctx_types::{Agent, Persist as _, Placement, PresetMessage, Worldbook};
+use ctx_types::worldbook::Worldbook;
+use ctx_types::{Agent, Persist as _, Placement, PresetMessage};
 use serde_json::{Map, Value, json};
 
 use super::scripts::{export_regex_scripts, rules_of};

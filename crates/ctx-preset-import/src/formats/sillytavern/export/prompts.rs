@@ -6,8 +6,9 @@ use ctx_anchors::{
     AnchorRegistry, Preset,
     internal::{Entry as Compiled, EntryPart},
 };
+use ctx_types::internal::excerpt;
 use ctx_types::{
-    Agent, Content, Diagnostic, Order, Persist as _, Phrase, Placement, PresetMessage, Role, excerpt, phrase,
+    Agent, Content, Diagnostic, Order, Persist as _, Phrase, Placement, PresetMessage, Role, phrase,
 };
 use serde_json::{Value, json};
 
