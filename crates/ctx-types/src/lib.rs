@@ -1,9 +1,10 @@
 //! Data types of the `ctx` crates: messages, sessions, presets, worldbooks, and diagnostics.
 //!
-//! Start with [`Session`] and [`Agent`].
+//! Start with [`session::Session`] and [`Agent`].
 //!
-//! The crate does no I/O. [`Persist`] reads and writes files without losing unknown keys. A host implements
-//! the traits in [`ports`].
+//! The root has what agents and requests consist of: [`Agent`], [`Message`], [`Source`], [`Diagnostic`]. The other
+//! items are in [`session`] (conversations), [`report`] (what an assembly did), [`ports`] (services of the host) and
+//! [`worldbook`]. The crate does no I/O. [`Persist`] reads and writes files without losing unknown keys.
 //!
 //! ```
 //! use ctx_types::{Role, groups};
