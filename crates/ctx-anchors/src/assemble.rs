@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ctx_types::internal::excerpt;
+use ctx_types::internal::{DepthPoints, Rank, SlotRank, excerpt};
 use ctx_types::report::{Decision, Outcome};
 use ctx_types::session::Window;
 use ctx_types::{
-    CHAT_HISTORY, DepthPoints, Injection, Message, MessageExtras, Phrase, Place, Placement, Rank, Role, Side,
-    SlotRank, anchor_id, phrase,
+    CHAT_HISTORY, Injection, Message, MessageExtras, Phrase, Place, Placement, Role, Side, anchor_id, phrase,
 };
 
 use crate::gaps::Gaps;

@@ -2,13 +2,10 @@
 
 use std::ops::Range;
 
-use ctx_types::internal::each_group;
+use ctx_types::internal::{Argument, DepthPoints, Divider, each_group};
 use ctx_types::report::{Decision, Outcome};
 use ctx_types::session::Window;
-use ctx_types::{
-    Argument, Content, ContentPart, DepthPoints, Divider, MAX_POINTS, Message, Phrase, Place, Source,
-    count_of, phrase,
-};
+use ctx_types::{Content, ContentPart, MAX_POINTS, Message, Phrase, Place, Source, count_of, phrase};
 
 /// Total points of all placements with several points.
 const MAX_REPEATS: usize = 100_000;

@@ -24,8 +24,7 @@ use ctx_compress::mask::MaskConfig;
 use ctx_engine::{CompiledAgent, Engine, TurnCache};
 use ctx_pipeline::Cancel;
 use ctx_types::phrase;
-use ctx_types::ports::{PortError, PortErrorKind, PortFuture};
-use ctx_types::ports::{Summarizer, SummaryAnswer, SummaryRequest};
+use ctx_types::ports::{PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryRequest};
 use ctx_wire::{Dialect, Reply};
 use tokio::runtime::Runtime;
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use ctx_pipeline::Cancel;
 use ctx_tokens::ModelTable;
-use ctx_types::ports::{PortError, PortErrorKind, PortFuture};
-use ctx_types::ports::{Summarizer, SummaryAnswer, SummaryFinish, SummaryRequest};
+use ctx_types::ports::{
+    PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryFinish, SummaryRequest,
+};
 use ctx_types::{Message, Role, Source, SourceKind, Trust};
 use ctx_wire::{FailureKind, Finish, Options, Reply};
 use serde_json::Value;

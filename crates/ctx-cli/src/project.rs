@@ -12,7 +12,8 @@ use ctx_project::options::{
 use ctx_project::session_file::Target;
 use ctx_project::sources::Sources;
 use ctx_project::turn::{Turn, TurnFiles};
-use ctx_types::{Argument, Divider, GenerationKind, Phrase, PrefixMode, phrase};
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::{GenerationKind, Phrase, PrefixMode, phrase};
 use ctx_wire::Dialect;
 use unicode_width::UnicodeWidthStr as _;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use ctx_pipeline::Run;
 use ctx_processors::{AppendOnly, InsertedTexts, LimiterResult, LoadedWindow};
-use ctx_types::internal::{Fingerprint, SentMessage, SentPrefix, SentRecord};
+use ctx_types::internal::{Fingerprint, JoinRule, SentMessage, SentPrefix, SentRecord};
 use ctx_types::report::{PlannedBreak, PrefixReport, StablePart, TokenFigure, Unstable};
 use ctx_types::session::{Change, NodeId, Session, SessionOp};
 use ctx_types::{
-    Agent, GenerationKind, JoinRule, Message, Phrase, PrefixMode, PresetMessage, Role, Source, SourceKind,
-    Trust, TurnInput, UserProfile, phrase,
+    Agent, GenerationKind, Message, Phrase, PrefixMode, PresetMessage, Role, Source, SourceKind, Trust,
+    TurnInput, UserProfile, phrase,
 };
 
 use crate::assembly::{AssembleError, Assembly};

@@ -18,14 +18,15 @@ pub use ctx_anchors::AnchorDefinition;
 pub use ctx_tokens::{Counter, ModelTable};
 
 // Data types.
+pub use ctx_types::internal::DepthPoints;
 pub use ctx_types::ports::ToolDefinition;
 pub use ctx_types::report::{Decision, Outcome, Report};
 pub use ctx_types::session::{Node, NodeId, Session, SessionOp, visible_path};
 pub use ctx_types::worldbook::{LoadedWorldbook, Worldbook};
 pub use ctx_types::{
-    Agent, Attachment, CachePolicy, Content, ContentPart, DepthPoints, Diagnostic, GenerationKind, Injection,
-    Message, Order, Phrase, Place, Placement, PresetMessage, Role, Severity, Source, SourceKind, Text,
-    ToolCall, Trust, TurnInput, UserProfile, phrase,
+    Agent, Attachment, CachePolicy, Content, ContentPart, Diagnostic, GenerationKind, Injection, Message,
+    Order, Phrase, Place, Placement, PresetMessage, Role, Severity, Source, SourceKind, Text, ToolCall,
+    Trust, TurnInput, UserProfile, phrase,
 };
 
 // Processors.

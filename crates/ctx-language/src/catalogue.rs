@@ -7,7 +7,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use ctx_types::{Argument, Divider, Phrase, PhrasePart};
+use ctx_types::Phrase;
+use ctx_types::internal::{Argument, Divider, PhrasePart};
 
 use crate::CodeText;
 
@@ -220,7 +221,8 @@ fn append_spaced(mut text: String, mut behind: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ctx_types::{ToArgument as _, phrase};
+    use ctx_types::internal::ToArgument as _;
+    use ctx_types::phrase;
 
     use super::*;
 

@@ -5,8 +5,9 @@ use ctx_engine::{Format, ImportError, Imported, Limits, read_conversation, read_
 use ctx_preset_import::Document;
 use ctx_preset_import::codes::GUESSED_FORMAT;
 use ctx_tokens::ModelTable;
+use ctx_types::Diagnostic;
+use ctx_types::internal::RequestRules;
 use ctx_types::session::Session;
-use ctx_types::{Diagnostic, RequestRules};
 use ctx_wire::{Dialect, lint};
 use serde_json::{Value, json};
 

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use ctx_types::internal::BlockOrder;
 use ctx_types::ports::ToolDefinition;
 use ctx_types::session::{Node, Session};
-use ctx_types::{BlockOrder, Content, ContentPart, Message, Note, Place, Text, ToolCall};
+use ctx_types::{Content, ContentPart, Message, Note, Place, Text, ToolCall};
 use ctx_wire::openai_chat::ReplyState;
 use serde_json::{Map, Value, json};
 

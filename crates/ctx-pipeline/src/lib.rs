@@ -1,7 +1,8 @@
 //! The processor trait, processor settings, and the runner of the pipeline.
 //!
-//! Needs no async runtime and reads no clock. The built-in processors are in `ctx-processors`. A custom
-//! processor implements `descriptor` and `execute`:
+//! Start with [`ContextProcessor`]: a custom processor implements `descriptor` and `execute`. Processors with typed
+//! settings implement [`TypedProcessor`], like the built-in ones in `ctx-processors`. Needs no async runtime and
+//! reads no clock.
 //!
 //! ```
 //! use ctx_pipeline::{ContextProcessor, Descriptor, PipelineContext, ProcessorError, async_trait};

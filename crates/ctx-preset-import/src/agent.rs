@@ -1,8 +1,8 @@
 //! Documents that hold an agent.
 
 use ctx_anchors::AnchorRegistry;
-use ctx_types::internal::{check_agent_keys, excerpt};
-use ctx_types::{Agent, Argument, Diagnostic, Divider, Persist, Phrase, Reader, phrase};
+use ctx_types::internal::{Argument, Divider, check_agent_keys, excerpt};
+use ctx_types::{Agent, Diagnostic, Persist, Phrase, Reader, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

@@ -4,8 +4,8 @@ mod evidence;
 
 use std::fmt;
 
-use ctx_types::internal::excerpt;
-use ctx_types::{Argument, Diagnostic, Divider, Phrase, phrase};
+use ctx_types::internal::{Argument, Divider, excerpt};
+use ctx_types::{Diagnostic, Phrase, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

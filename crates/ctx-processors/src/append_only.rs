@@ -4,10 +4,10 @@ use std::sync::Arc;
 use crate::macro_values::AgentMacros;
 use ctx_anchors::AssembledPreset;
 use ctx_pipeline::PipelineContext;
-use ctx_types::internal::{Fingerprint, SentPrefix};
+use ctx_types::internal::{Fingerprint, JoinRule, SentPrefix};
 use ctx_types::report::{Decision, Outcome};
 use ctx_types::session::{NodeId, Window};
-use ctx_types::{JoinRule, Message, Place, Role, Source, SourceKind, TurnInput, phrase};
+use ctx_types::{Message, Place, Role, Source, SourceKind, TurnInput, phrase};
 
 /// Prefix of an append-only request, on the blackboard.
 ///

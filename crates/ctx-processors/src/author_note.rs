@@ -1,9 +1,10 @@
 use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_types::internal::{DepthPoints, SourcedText};
 use ctx_types::report::{Decision, Outcome};
 use ctx_types::session::Session;
 use ctx_types::{
-    DepthPoints, Injection, Order, Persist as _, Placement, PresetMessage, Reader, Role, Side, Source,
-    SourceKind, SourcedText, Text, Trust, phrase,
+    Injection, Order, Persist as _, Placement, PresetMessage, Reader, Role, Side, Source, SourceKind, Text,
+    Trust, phrase,
 };
 use serde_json::Value;
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use ctx_macros::{Env, State, Template};
 use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
+use ctx_types::internal::Rank;
 use ctx_types::report::{Decision, Outcome};
-use ctx_types::{Injection, Order, Placement, Rank, Side, Source, SourceKind, Text, Trust, phrase};
+use ctx_types::{Injection, Order, Placement, Side, Source, SourceKind, Text, Trust, phrase};
 
 use crate::injection_text::take_injections_at;
 use crate::macro_values::{AgentMacros, MacroParts};

@@ -2,14 +2,13 @@ use std::sync::Arc;
 
 use ctx_pipeline::PipelineContext;
 use ctx_tokens::Budget;
+use ctx_types::internal::SourcedText;
 use ctx_types::report::{Decision, Outcome};
-use ctx_types::{
-    Content, Message, Phrase, Role, Source, SourceKind, SourcedText, Text, Trust, count_of, phrase,
-};
+use ctx_types::{Content, Message, Phrase, Role, Source, SourceKind, Text, Trust, count_of, phrase};
 
 use crate::message_costs::MessageCosts;
 use crate::removal::{Reduction, Removal, RemovalReport};
-use crate::token_limiter::{Fit, LimiterSettings, Units, is_droppable};
+use crate::token_limiter::{DroppableGroups, Fit, LimiterSettings, is_droppable};
 use crate::window::{LoadedWindow, WindowSize, is_one_of_several};
 
 /// Drops the oldest groups, as many as `fit` says, and the tool rounds of a dropped question, or shortens the newest of these
@@ -20,11 +19,12 @@ use crate::window::{LoadedWindow, WindowSize, is_one_of_several};
 pub(crate) fn drop_oldest(
     cx: &mut PipelineContext<'_>,
     settings: &LimiterSettings,
-    units: &Units,
+    groups: &DroppableGroups,
     fit: &Fit,
 ) -> usize {
     let Fit { dropped: count, left } = *fit;
-    let newest: Vec<usize> = count.checked_sub(1).map_or_else(Vec::new, |unit| units.members(unit).collect());
+    let newest: Vec<usize> =
+        count.checked_sub(1).map_or_else(Vec::new, |unit| groups.members(unit).collect());
     let session = cx.inputs.session;
     let window = cx.blackboard.get::<LoadedWindow>().copied().unwrap_or_default();
     let mut shortened = shorten(cx, settings, &newest, left);
@@ -33,14 +33,14 @@ pub(crate) fn drop_oldest(
         let role = |position| session.sent_node(position).and_then(|(_, node)| node.role);
         let is_question = |position| role(position).unwrap_or_default() == Role::User;
         let has_question = window.unloaded().rev().any(is_question);
-        all = units.with_rounds(cx.draft.messages(), count, has_question);
+        all = groups.with_rounds(cx.draft.messages(), count, has_question);
         shortened = shortened.filter(|_| all == count);
     }
     let mut messages = cx.draft.take_messages();
     let reason = phrase!("does not fit the budget of {budget}", budget = budget_phrase(cx.inputs.budget));
     let gone = 0..all - usize::from(shortened.is_some());
     let reduction = Reduction::Dropped(Arc::new(reason.clone()));
-    let reductions = gone.flat_map(|unit| units.members(unit)).map(|number| (number, reduction.clone()));
+    let reductions = gone.flat_map(|unit| groups.members(unit)).map(|number| (number, reduction.clone()));
     let removal = Removal { reductions: reductions.collect(), digests: Vec::new() };
     let mut dropped = removal.gone_count(&messages);
     let mut decisions = Vec::new();

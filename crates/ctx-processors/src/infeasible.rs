@@ -4,11 +4,11 @@ use std::fmt;
 
 use ctx_pipeline::SettingOrigin;
 use ctx_tokens::{ModelFacts, internal::message_cost};
-use ctx_types::internal::excerpt;
+use ctx_types::internal::{Argument, Divider, excerpt};
 use ctx_types::ports::TokenCounter;
-use ctx_types::{Argument, Divider, Message, Phrase, Place, SourceKind, phrase};
+use ctx_types::{Message, Phrase, Place, SourceKind, phrase};
 
-use crate::token_limiter::Units;
+use crate::token_limiter::DroppableGroups;
 
 /// No context fits the budget. Lists the parts, their contents, and their tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ impl Infeasible {
 impl RequestPart {
     /// Groups messages by kind and counts their tokens. O(messages · log messages).
     pub fn from_messages(messages: &[Message], model: &ModelFacts, counter: &dyn TokenCounter) -> Vec<Self> {
-        let units = Units::from_messages(messages);
+        let units = DroppableGroups::from_messages(messages);
         let kinds = messages.iter().enumerate().map(|(index, message)| {
             let tokens = u64::from(message_cost(message, model, counter).total());
             (kind(message, units.has(index)), message, tokens)

@@ -1,6 +1,7 @@
 use ctx_macros::Expansion;
 use ctx_pipeline::Draft;
-use ctx_types::{Injection, Placement, Source, SourceKind, SourcedText, Trust};
+use ctx_types::internal::SourcedText;
+use ctx_types::{Injection, Placement, Source, SourceKind, Trust};
 
 /// Takes the injections at an anchor.
 pub(crate) fn take_injections_at(draft: &mut Draft, anchor: &str) -> Vec<Injection> {

@@ -1,9 +1,9 @@
 //! Joins messages and tracks the source of every byte.
 
+use ctx_types::internal::{JoinRule, SlotRank, SourcedText};
 use ctx_types::report::{Decision, Outcome};
 use ctx_types::{
-    Content, ContentPart, JoinRule, Message, Phrase, Place, Role, Segment, SlotRank, Source, SourceKind,
-    SourcedText, Text, Trust,
+    Content, ContentPart, Message, Phrase, Place, Role, Segment, Source, SourceKind, Text, Trust,
 };
 
 #[derive(Clone, Copy)]

@@ -1,8 +1,7 @@
-//! Built-in processors of the context pipeline, one per file.
+//! Built-in processors of the context pipeline.
 //!
-//! They load the conversation, activate worldbook entries, place injections, compress or drop old messages,
-//! and adapt roles to a provider. They adapt lower crates to the processor trait and perform no I/O. Start
-//! with `default_set`, which returns them in run order.
+//! Start with [`default_set`], which returns them in run order. They load the conversation, activate worldbook
+//! entries, place injections, compress or drop old messages, and adapt roles to a provider. They do no I/O.
 //!
 //! ```
 //! use ctx_anchors::AnchorRegistry;

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use ctx_pipeline::ConfigField;
+use ctx_types::internal::{Argument, Divider};
 use ctx_types::{
-    Argument, Content, Divider, Message, Phrase, Reasoning, Role, Source, SourceKind, Span, Text, Trust,
-    count_of, phrase,
+    Content, Message, Phrase, Reasoning, Role, Source, SourceKind, Span, Text, Trust, count_of, phrase,
 };
 use serde_json::{Map, Value};
 

@@ -6,12 +6,11 @@ use ctx_macros::{
     internal::{AgentAssets, VirtualTime, read_instant},
 };
 use ctx_pipeline::PipelineContext;
-use ctx_types::internal::{excerpt, nearest};
+use ctx_types::internal::{Argument, Divider, excerpt, nearest};
 use ctx_types::ports::{ToolCatalog, ToolDefinition};
 use ctx_types::session::{Node, Session};
 use ctx_types::{
-    Agent, Argument, Character, Content, Diagnostic, Divider, Fix, Role, Source, Text, Trust, TurnInput,
-    UserProfile, phrase,
+    Agent, Character, Content, Diagnostic, Fix, Role, Source, Text, Trust, TurnInput, UserProfile, phrase,
 };
 use serde_json::Value;
 

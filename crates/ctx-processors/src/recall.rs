@@ -9,9 +9,10 @@ use ctx_compress::recall::{Noted, RecallAnswer, RecallRequest, RecalledPiece, Se
 use ctx_compress::request::Meter;
 use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
 use ctx_tokens::internal::MAX_TOKENS;
+use ctx_types::internal::{Argument, Divider, JoinRule};
 use ctx_types::report::{Decision, Outcome, TokenFigure};
 use ctx_types::session::LogLine;
-use ctx_types::{Argument, Content, Divider, JoinRule, Message, Phrase, Place, Role, count_of, phrase};
+use ctx_types::{Content, Message, Phrase, Place, Role, count_of, phrase};
 
 use crate::append_only::AppendOnly;
 use crate::compression::CompressionBudget;

@@ -5,11 +5,11 @@ use ctx_pipeline::{
     ConfigField, PipelineContext, PrepareContext, PrepareInput, ProcessorError, ProcessorResult,
     TypedProcessor,
 };
+use ctx_types::internal::SourcedText;
 use ctx_types::report::{Decision, Outcome};
 use ctx_types::session::LogLine;
 use ctx_types::{
-    Message, Persist as _, Reader, RegexConfig, Role, Source, SourceKind, SourcedText, Text, Trust, count_of,
-    phrase,
+    Message, Persist as _, Reader, RegexConfig, Role, Source, SourceKind, Text, Trust, count_of, phrase,
 };
 use serde_json::{Value, json};
 

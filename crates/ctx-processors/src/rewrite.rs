@@ -1,7 +1,7 @@
 //! Edits message texts and tracks the source of every byte.
 
-use ctx_types::internal::sources_in;
-use ctx_types::{Message, Source, SourcedText, Span, Text};
+use ctx_types::internal::{SourcedText, sources_in};
+use ctx_types::{Message, Source, Span, Text};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Edit {

@@ -2,8 +2,9 @@ use ctx_macros::Scope;
 use ctx_pipeline::{
     ConfigField, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
 };
+use ctx_types::internal::{OmissionReason, OmittedMessages};
 use ctx_types::report::{Decision, Outcome};
-use ctx_types::session::{LogLine, Node, OmissionReason, OmittedMessages, Session};
+use ctx_types::session::{LogLine, Node, Session};
 use ctx_types::{
     GenerationKind, Message, Note, Place, Role, Source, SourceKind, Text, Trust, TurnInput, count_of, phrase,
 };

@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
 
 use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
-use ctx_types::{JoinRule, Message, Role, phrase};
+use ctx_types::internal::JoinRule;
+use ctx_types::{Message, Role, phrase};
 
 use crate::join::{MessageJoiner, is_joinable};
 use crate::merge_consecutive_roles::join_neighbours;

@@ -2,10 +2,10 @@ use ctx_compress::request::older_rounds;
 use ctx_pipeline::{
     ConfigField, PipelineContext, PrepareInput, ProcessorError, ProcessorResult, TypedProcessor,
 };
-use ctx_types::internal::each_group;
+use ctx_types::internal::{JoinRule, each_group};
 use ctx_types::report::{Decision, Outcome, TokenFigure};
 use ctx_types::session::{LogLine, pending_start};
-use ctx_types::{JoinRule, Message, Place, Role, SourceKind, count_of, phrase};
+use ctx_types::{Message, Place, Role, SourceKind, count_of, phrase};
 use serde_json::json;
 
 use crate::append_only::AppendOnly;
@@ -98,15 +98,15 @@ impl TypedProcessor for TokenLimiter {
         if can_compact_running_turn(cx, available) {
             compact_running_turn(cx, available);
         }
-        let units = Units::from_messages(cx.draft.messages());
-        let left = left_for_history(cx, &units, available)?;
-        let mut fit = units.fit(cx, left)?;
+        let groups = DroppableGroups::from_messages(cx.draft.messages());
+        let left = left_for_history(cx, &groups, available)?;
+        let mut fit = groups.fit(cx, left)?;
         if (fit.dropped > 0 || must_cut)
             && let Some(tokens) = settings.cut_tokens(cx, left)
         {
-            fit = units.fit(cx, tokens)?;
+            fit = groups.fit(cx, tokens)?;
         }
-        let dropped = if fit.dropped == 0 { 0 } else { drop_oldest(cx, settings, &units, &fit) };
+        let dropped = if fit.dropped == 0 { 0 } else { drop_oldest(cx, settings, &groups, &fit) };
         let costing = MessageCosts::as_limiter(cx);
         let kept = TokenFigure::Exact(cx.draft.messages().iter().map(|message| costing.cost(message)).sum());
         cx.blackboard.insert(LimiterResult { dropped, kept: Some(kept) });
@@ -157,7 +157,7 @@ fn drop_silent(cx: &mut PipelineContext<'_>) {
 }
 
 /// Droppable message groups, oldest first, with their injections at several depths.
-pub(crate) struct Units {
+pub(crate) struct DroppableGroups {
     /// A group starts where the previous one ends. Protected messages may be inside.
     ends: Vec<usize>,
     /// The other messages are protected.
@@ -170,7 +170,7 @@ pub(crate) struct Fit {
     pub(crate) left: u64,
 }
 
-impl Units {
+impl DroppableGroups {
     pub(crate) fn from_messages(messages: &[Message]) -> Self {
         let is_history = |index: &usize| messages.get(*index).is_some_and(is_droppable);
         let indexes: Vec<usize> = (0..messages.len()).filter(is_history).collect();
@@ -178,14 +178,14 @@ impl Units {
         let settled = pending_start(&history);
         let groups = each_group(history.get(..settled).unwrap_or_default());
         let ends = groups.filter_map(|group| Some(indexes.get(group)?.last()? + 1)).collect();
-        let mut units = Self { ends, is_member: vec![false; messages.len()] };
+        let mut droppable = Self { ends, is_member: vec![false; messages.len()] };
         // An injection with several depths belongs to the group after it.
         let is_point = |index: &usize| messages.get(*index).is_some_and(is_one_of_several);
-        let points = (0..units.end(units.ends.len())).filter(is_point);
+        let points = (0..droppable.end(droppable.ends.len())).filter(is_point);
         for index in indexes.into_iter().take(settled).chain(points) {
-            units.is_member[index] = true;
+            droppable.is_member[index] = true;
         }
-        units
+        droppable
     }
 
     pub(crate) const fn len(&self) -> usize {
@@ -256,10 +256,10 @@ fn can_compact_running_turn(cx: &PipelineContext<'_>, available: u32) -> bool {
     if older.is_empty() {
         return false;
     }
-    let units = Units::from_messages(messages);
+    let groups = DroppableGroups::from_messages(messages);
     let costing = MessageCosts::as_limiter(cx);
     let (mut rounds, mut others) = (0, 0);
-    for (index, message) in messages.iter().enumerate().filter(|(index, _)| !units.has(*index)) {
+    for (index, message) in messages.iter().enumerate().filter(|(index, _)| !groups.has(*index)) {
         let sum = if older.contains(&index) && is_droppable(message) { &mut rounds } else { &mut others };
         *sum += costing.cost(message);
     }
@@ -267,9 +267,13 @@ fn can_compact_running_turn(cx: &PipelineContext<'_>, available: u32) -> bool {
     others <= available && available < others + rounds
 }
 
-fn left_for_history(cx: &PipelineContext<'_>, units: &Units, available: u32) -> Result<u64, ProcessorError> {
+fn left_for_history(
+    cx: &PipelineContext<'_>,
+    groups: &DroppableGroups,
+    available: u32,
+) -> Result<u64, ProcessorError> {
     let messages = cx.draft.messages().iter().enumerate();
-    let safe = messages.filter(|(index, _)| !units.has(*index)).map(|(_, message)| message);
+    let safe = messages.filter(|(index, _)| !groups.has(*index)).map(|(_, message)| message);
     let costing = MessageCosts::as_limiter(cx);
     let costs: Vec<(&Message, u64)> = safe.map(|message| (message, costing.cost(message))).collect();
     let used: u64 = costs.iter().map(|(_, tokens)| tokens).sum();

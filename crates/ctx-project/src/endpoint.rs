@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::error::Result;
 use ctx_chat::{ApiKey, AudioTranscriber, ClientError, Endpoint, redact_url, url_origin};
-use ctx_types::internal::{nearest, pointer_step};
-use ctx_types::{Argument, Diagnostic, Divider, Phrase, phrase};
+use ctx_types::internal::{Argument, Divider, nearest, pointer_step};
+use ctx_types::{Diagnostic, Phrase, phrase};
 use ctx_wire::Dialect;
 use schemars::Schema;
 use serde_json::Value;

@@ -7,8 +7,9 @@ use ctx_engine::{Engine, ImportError, Imported, Limits, Template, read_conversat
 pub use ctx_operations::{AgentFile, tool_of};
 use ctx_preset_import::Document;
 use ctx_tokens::ModelTable;
+use ctx_types::internal::{Argument, Divider};
 use ctx_types::session::Session;
-use ctx_types::{Argument, Code, Diagnostic, Divider, Phrase, UserProfile, count_of, phrase};
+use ctx_types::{Code, Diagnostic, Phrase, UserProfile, count_of, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

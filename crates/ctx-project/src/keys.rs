@@ -1,8 +1,8 @@
 //! Reads objects in project files key by key.
 
 use ctx_tokens::internal::{MAX_TOKENS, read_tokens};
-use ctx_types::internal::{excerpt, nearest, pointer_step};
-use ctx_types::{Argument, Diagnostic, Divider, Fix, Phrase, phrase};
+use ctx_types::internal::{Argument, Divider, excerpt, nearest, pointer_step};
+use ctx_types::{Diagnostic, Fix, Phrase, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

@@ -1,7 +1,8 @@
 //! What stages did to a message, for people.
 
 use ctx_engine::internal::{Event, EventKind};
-use ctx_types::{Argument, Divider, Phrase, phrase};
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::{Phrase, phrase};
 
 /// How many sources of a joined message are named.
 const MAX_NAMED: usize = 8;

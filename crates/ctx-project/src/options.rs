@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use ctx_chat::redact_url;
 use ctx_engine::Switches;
-use ctx_types::{Argument, Divider, GenerationKind, PrefixMode, phrase};
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::{GenerationKind, PrefixMode, phrase};
 use ctx_wire::Dialect;
 
 use crate::config::Ask;

@@ -1,5 +1,5 @@
-use ctx_types::internal::excerpt;
-use ctx_types::{Argument, Diagnostic, Divider, Phrase, phrase};
+use ctx_types::internal::{Argument, Divider, excerpt};
+use ctx_types::{Diagnostic, Phrase, phrase};
 use serde_json::Value;
 
 use crate::codes;

@@ -16,7 +16,7 @@
 //! # Ok::<(), ctx_tokens::BudgetError>(())
 //! ```
 //!
-//! The feature `bpe` (default) counts exactly in OpenAI's encodings. `bpe-loaded` uses tables from the host.
+//! The feature `bpe` (default) counts exactly for OpenAI's models. `bpe-loaded` uses tables from the host.
 //! Without these features, every count is marked as an estimate.
 #![warn(clippy::disallowed_methods)]
 

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use ctx_types::RequestRules;
+use ctx_types::internal::RequestRules;
 
 use crate::encoding::Encoding;
 use crate::media::MediaFamily;

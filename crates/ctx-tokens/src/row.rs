@@ -1,11 +1,11 @@
 use std::sync::{Arc, OnceLock};
 
 use ctx_regex::{Flags, Limits, Regex};
-use ctx_types::internal::{excerpt, nearest};
-use ctx_types::{
-    Argument, CallIdRule, Diagnostic, Divider, Fix, OutputLimit, Phrase, Reader, ReasoningState, SamplerRule,
-    StopRule, ThinkingRule, TopKRule, phrase,
+use ctx_types::internal::{
+    Argument, CallIdRule, Divider, OutputLimit, ReasoningState, SamplerRule, StopRule, ThinkingRule,
+    TopKRule, excerpt, nearest,
 };
+use ctx_types::{Diagnostic, Fix, Phrase, Reader, phrase};
 use serde_json::{Map, Value};
 
 use crate::budget::read_tokens;

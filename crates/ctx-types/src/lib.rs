@@ -1,10 +1,9 @@
 //! Data types of the `ctx` crates: messages, sessions, presets, worldbooks, and diagnostics.
 //!
-//! Start with [`session::Session`] and [`Agent`].
+//! Start with [`Agent`]. [`Persist`] reads and writes files without losing unknown keys.
 //!
-//! The root has what agents and requests consist of: [`Agent`], [`Message`], [`Source`], [`Diagnostic`]. The other
-//! items are in [`session`] (conversations), [`report`] (what an assembly did), [`ports`] (services of the host) and
-//! [`worldbook`]. The crate does no I/O. [`Persist`] reads and writes files without losing unknown keys.
+//! The root has agents, messages, sources and diagnostics. Conversations are in [`session`], the results of an
+//! assembly in [`report`], services of the host in [`ports`], and worldbooks in [`worldbook`]. The crate does no I/O.
 //!
 //! ```
 //! use ctx_types::{Role, groups};
@@ -65,42 +64,48 @@ pub mod worldbook;
 
 pub use agent::*;
 pub use attachment::*;
-pub use block::*;
 pub use cache_mark::*;
 pub use config_field::{ConfigField, FieldKind, FieldOption};
 pub use content::*;
-pub use depth::*;
+pub use depth::MAX_POINTS;
 pub use diagnostic::*;
 pub use fix::{Edit, Fix};
 pub use group::groups;
-pub use injection::*;
-pub use message::*;
+pub use injection::Injection;
+pub use message::{Message, MessageExtras, MessageFields, Place, Reasoning, Role, ToolCall};
 pub use note::{Note, NoteLine, NoteLineKind, Speaker};
 pub use persist::{Persist, Reader};
-#[doc(hidden)]
-pub use phrasing::template_fits;
-pub use phrasing::{Argument, Divider, Phrase, PhrasePart, ToArgument};
+pub use phrasing::Phrase;
 pub use placement::*;
 pub use regex_config::*;
-pub use request_rules::*;
 pub use source::{ListPosition, Segment, Source, SourceKind, Trust};
-pub use sourced_text::SourcedText;
 pub use text::*;
 pub use turn::*;
 
 // Used by other crates of `ctx`. Not part of the API: it can change in every release.
 #[doc(hidden)]
 pub mod internal {
+    pub use crate::block::{BlockFields, BlockKind, BlockOrder};
+    pub use crate::depth::DepthPoints;
     pub use crate::fingerprint::Fingerprint;
     pub use crate::group::each_group;
+    pub use crate::injection::{Rank, SlotRank};
+    pub use crate::message::JoinRule;
     pub use crate::misspelled_keys::{check_agent_keys, check_profile_keys, check_worldbook_keys, meant_key};
     pub use crate::part_owner::PartOwner;
     pub use crate::persist::UnknownKeys;
+    pub use crate::phrasing::{Argument, Divider, PhrasePart, ToArgument, template_fits};
     pub use crate::pointer::{pointer_key, pointer_step};
     pub use crate::processor_id::canonical_id;
+    pub use crate::request_rules::{
+        CallIdRule, OutputLimit, ReasoningState, RequestRules, SamplerRule, StopRule, ThinkingRule, TopKRule,
+    };
+    pub use crate::session::appendix::{AppendedFact, SummaryAppendix};
+    pub use crate::session::hidden::{DisplayNode, DisplayState, display_path};
+    pub use crate::session::sent_messages::{OmissionReason, OmittedMessages};
     pub use crate::session::sent_record::{RecordEnd, SentFields, SentMessage, SentPrefix, SentRecord};
     pub use crate::source::is_partition;
-    pub use crate::sourced_text::{segments_in, sources_in};
+    pub use crate::sourced_text::{SourcedText, segments_in, sources_in};
     pub use crate::split_mix::SplitMix64;
     pub use crate::suggest::{NearestName, closest, nearest, nearest_key};
     pub use crate::text_cache::TextCache;

@@ -11,8 +11,9 @@ mod unknown_keys;
 pub use unknown_keys::UnknownKeys;
 pub(crate) use unknown_keys::UnknownKeysCache;
 
+use crate::Phrase;
+use crate::internal::{Argument, Divider};
 use crate::phrase;
-use crate::{Argument, Divider, Phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

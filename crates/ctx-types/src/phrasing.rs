@@ -12,7 +12,8 @@ use serde_json::{Map, json};
 /// [`phrase!`](crate::phrase!) checks arguments at compile time.
 ///
 /// ```
-/// use ctx_types::{Argument, phrase};
+/// use ctx_types::phrase;
+/// use ctx_types::internal::Argument;
 ///
 /// let name = "lore";
 /// let missing = phrase!("no anchor `{name}` in {count} entries", name, count = 3);
@@ -273,7 +274,7 @@ to_argument!(|argument: &Argument| argument.clone(), Argument);
 
 /// Creates a [`Phrase`](crate::Phrase) from a template and arguments: `name`, or `name = value`.
 ///
-/// A value is a text, a number, a phrase, or an [`Argument`](crate::Argument). A missing or unused argument
+/// A value is a text, a number, a phrase, or an [`Argument`](crate::internal::Argument). A missing or unused argument
 /// does not compile:
 ///
 /// ```compile_fail
@@ -287,12 +288,12 @@ macro_rules! phrase {
         $crate::Phrase::new(
             {
                 const _: () = assert!(
-                    $crate::template_fits($template, &[$(stringify!($name)),*]),
+                    $crate::internal::template_fits($template, &[$(stringify!($name)),*]),
                     "each hole of a template needs an argument, and each argument a hole"
                 );
                 $template
             },
-            vec![$((stringify!($name), $crate::ToArgument::to_argument(&$crate::phrase!(@value $name $($value)?)))),*],
+            vec![$((stringify!($name), $crate::internal::ToArgument::to_argument(&$crate::phrase!(@value $name $($value)?)))),*],
         )
     };
 }

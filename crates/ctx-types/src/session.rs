@@ -1,11 +1,11 @@
 //! Conversations: a tree of messages, operations that change it, and the log of a turn.
 
-mod appendix;
+pub(crate) mod appendix;
 mod apply;
 mod check;
 mod edit;
 mod fold;
-mod hidden;
+pub(crate) mod hidden;
 mod history;
 mod linear;
 mod load;
@@ -14,7 +14,7 @@ mod node_message;
 mod nodes;
 mod op;
 mod repair;
-mod sent_messages;
+pub(crate) mod sent_messages;
 pub(crate) mod sent_record;
 mod tree;
 
@@ -22,15 +22,13 @@ use std::sync::{Arc, OnceLock};
 
 use crate::persist::data_type;
 
-pub use appendix::{AppendedFact, SummaryAppendix};
 pub use edit::{Change, NodeEdit};
-pub use hidden::{DisplayNode, DisplayState, display_path, visible_path};
+pub use hidden::visible_path;
 pub use history::{History, HistoryEntry, HistoryError};
 pub use node::{Node, NodeMetadata, StoredToolCall};
 #[doc(hidden)]
 pub use op::{ActiveLeaf, FileNode, NodePatch};
 pub use op::{Patch, SessionError, SessionOp};
-pub use sent_messages::{OmissionReason, OmittedMessages};
 
 pub use crate::log_line::*;
 pub use crate::window::*;

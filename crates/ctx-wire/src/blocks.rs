@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::internal::excerpt;
-use ctx_types::{Argument, BlockKind, Content, ContentPart, Diagnostic, Divider, Message, Role, phrase};
+use ctx_types::internal::{Argument, BlockKind, Divider, excerpt};
+use ctx_types::{Content, ContentPart, Diagnostic, Message, Role, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use ctx_types::internal::{Fingerprint, excerpt};
-use ctx_types::{CallIdRule, Diagnostic, Message, Role, phrase};
+use ctx_types::internal::{CallIdRule, Fingerprint, excerpt};
+use ctx_types::{Diagnostic, Message, Role, phrase};
 
 use crate::codes;
 use crate::dialect::Dialect;

@@ -12,8 +12,8 @@ mod schema;
 mod thinking;
 mod tools;
 
-use ctx_types::internal::{PartOwner, excerpt, nearest, pointer_step};
-use ctx_types::{Argument, Diagnostic, Divider, Fix, Phrase, RequestRules, Severity, phrase};
+use ctx_types::internal::{Argument, Divider, PartOwner, RequestRules, excerpt, nearest, pointer_step};
+use ctx_types::{Diagnostic, Fix, Phrase, Severity, phrase};
 use serde_json::{Map, Value};
 
 use crate::call_ids::MAX_ID;
@@ -50,7 +50,7 @@ pub fn check(body: &Value, dialect: Dialect) -> Vec<Diagnostic> {
 /// Checks a body as [`check`] does, also by the rules of its model.
 ///
 /// ```
-/// use ctx_types::{RequestRules, SamplerRule};
+/// use ctx_types::internal::{RequestRules, SamplerRule};
 /// use ctx_wire::{Dialect, lint};
 /// use serde_json::json;
 ///

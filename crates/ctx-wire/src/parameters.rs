@@ -1,8 +1,7 @@
 //! Parameters that a model accepts, by the rules of its table row.
 
-use ctx_types::{
-    Diagnostic, OutputLimit, RequestRules, SamplerRule, StopRule, ThinkingRule, TopKRule, phrase,
-};
+use ctx_types::internal::{OutputLimit, RequestRules, SamplerRule, StopRule, ThinkingRule, TopKRule};
+use ctx_types::{Diagnostic, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

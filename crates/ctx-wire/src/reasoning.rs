@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ctx_types::{Diagnostic, Message, ReasoningState, Role, phrase};
+use ctx_types::internal::ReasoningState;
+use ctx_types::{Diagnostic, Message, Role, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

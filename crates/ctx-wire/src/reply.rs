@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use ctx_types::internal::BlockOrder;
 use ctx_types::{
-    BlockOrder, Content, ContentPart, Diagnostic, Message, MessageExtras, Reasoning, Role, Source, Text,
-    ToolCall, phrase,
+    Content, ContentPart, Diagnostic, Message, MessageExtras, Reasoning, Role, Source, Text, ToolCall, phrase,
 };
 
 use crate::codes;

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::sync::LazyLock;
 
-use ctx_types::internal::excerpt;
+use ctx_types::internal::{RequestRules, excerpt};
 use ctx_types::ports::ToolDefinition;
-use ctx_types::{Attachment, Diagnostic, RequestRules, phrase};
+use ctx_types::{Attachment, Diagnostic, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;

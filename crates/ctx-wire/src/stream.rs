@@ -5,8 +5,8 @@ mod halves;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ctx_types::internal::excerpt;
-use ctx_types::{BlockKind, BlockOrder, Diagnostic, Phrase, Reasoning, Text, ToolCall, phrase};
+use ctx_types::internal::{BlockKind, BlockOrder, excerpt};
+use ctx_types::{Diagnostic, Phrase, Reasoning, Text, ToolCall, phrase};
 use serde_json::{Value, json};
 
 use crate::codes;

@@ -1,6 +1,6 @@
 //! Activates worldbook (lorebook) entries, and reports why each entry did or did not activate.
 //!
-//! Start with [`BookSet::compile`], then call [`BookSet::scan`] for each turn. The caller provides random values, macros,
+//! Start with [`Book::read`] and [`BookSet::compile`], then call [`BookSet::scan`] for each turn. The caller provides random values, macros,
 //! and token counts, and stores the timed effects.
 //!
 //! ```

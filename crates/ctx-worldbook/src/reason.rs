@@ -1,9 +1,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ctx_types::internal::excerpt;
+use ctx_types::internal::{Argument, Divider, excerpt};
 use ctx_types::worldbook::SelectiveLogic;
-use ctx_types::{Argument, Divider, Phrase, count_of, phrase};
+use ctx_types::{Phrase, count_of, phrase};
 
 use crate::source::Source;
 

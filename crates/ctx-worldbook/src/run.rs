@@ -171,7 +171,7 @@ impl<'r, 'p> Run<'r, 'p> {
 
     fn finish(mut self, passes: Vec<PassKind>) -> Scan {
         for activation in &self.activations {
-            self.timed.activate(&self.set.members()[activation.member]);
+            self.timed.start_effects(&self.set.members()[activation.member]);
         }
         if self.texts.is_cut {
             let limit = self.set.limits().text_bytes;
@@ -223,7 +223,7 @@ impl<'r, 'p> Run<'r, 'p> {
         candidates.sort_by_key(|candidate| self.timed.sticky(candidate.member).is_none());
         self.resolve_groups(&mut candidates, kind);
         for candidate in candidates {
-            self.admit(candidate, number);
+            self.try_activate(candidate, number);
         }
     }
 

@@ -207,7 +207,7 @@ impl TimedEffects {
     }
 
     /// Does not extend running effects.
-    pub(crate) fn activate(&mut self, member: &Member) {
+    pub(crate) fn start_effects(&mut self, member: &Member) {
         let timing = member.entry.timing;
         if timing.sticky > 0 && !self.state.sticky.contains_key(&member.id) {
             let effect = self.effect(member, timing.sticky, false);

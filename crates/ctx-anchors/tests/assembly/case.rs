@@ -3,10 +3,11 @@
 use ctx_anchors::{
     AnchorDefinition, AnchorRegistry, AssembledPreset, Preset, RenderRequest, RenderedText, Target, assemble,
 };
+use ctx_types::internal::Rank;
 use ctx_types::session::Window;
 use ctx_types::{
-    Agent, Diagnostic, Injection, Message, Persist as _, Placement, PresetMessage, Rank, Reader, Role,
-    Source, SourceKind, Text, ToolCall, Trust,
+    Agent, Diagnostic, Injection, Message, Persist as _, Placement, PresetMessage, Reader, Role, Source,
+    SourceKind, Text, ToolCall, Trust,
 };
 use serde_json::{Value, json};
 

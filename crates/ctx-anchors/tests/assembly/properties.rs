@@ -5,12 +5,12 @@ use std::ops::Range;
 use ctx_anchors::{
     AnchorRegistry, AssembledPreset, Preset, RenderRequest, RenderedText, Target, assemble, internal::Entry,
 };
-use ctx_types::internal::is_partition;
+use ctx_types::internal::{DepthPoints, Rank, is_partition};
 use ctx_types::report::{Decision, Outcome};
 use ctx_types::session::{Window, pending_start};
 use ctx_types::{
-    Agent, Attachment, DepthPoints, Diagnostic, Injection, Message, Order, Persist as _, Place, Placement,
-    Rank, Reader, Role, Segment, Side, Source, SourceKind, Span, Text, Trust, groups,
+    Agent, Attachment, Diagnostic, Injection, Message, Order, Persist as _, Place, Placement, Reader, Role,
+    Segment, Side, Source, SourceKind, Span, Text, Trust, groups,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;

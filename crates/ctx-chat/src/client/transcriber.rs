@@ -5,8 +5,7 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use ctx_types::internal::Fingerprint;
-use ctx_types::ports::{Asset, Transcriber};
-use ctx_types::ports::{PortError, PortErrorKind, PortFuture};
+use ctx_types::ports::{Asset, PortError, PortErrorKind, PortFuture, Transcriber};
 use ctx_types::{Attachment, MediaKind, Phrase, Text, phrase};
 use ctx_wire::Failure;
 use reqwest::header::CONTENT_TYPE;

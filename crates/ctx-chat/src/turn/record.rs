@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ctx_types::internal::BlockOrder;
 use ctx_types::session::{Node, NodeMetadata, StoredToolCall};
-use ctx_types::{BlockOrder, Role, Text, ToolCall};
+use ctx_types::{Role, Text, ToolCall};
 use ctx_wire::Reply;
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use ctx_engine::Template;
-use ctx_types::internal::closest;
-use ctx_types::{Argument, Diagnostic, Divider, phrase};
+use ctx_types::internal::{Argument, Divider, closest};
+use ctx_types::{Diagnostic, phrase};
 
 use crate::args::{AssembleArguments, Format};
 use crate::exit::Exit;

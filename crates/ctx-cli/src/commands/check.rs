@@ -4,7 +4,8 @@ use ctx_language::Language;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use ctx_types::{Argument, Divider, Phrase, Severity, count_of, phrase};
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::{Phrase, Severity, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::args::CheckArguments;

@@ -5,7 +5,8 @@ use ctx_language::{
     Language,
     internal::{Explanation, Reproduction},
 };
-use ctx_types::{Argument, Divider, Phrase, phrase};
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::{Phrase, phrase};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;

@@ -11,8 +11,8 @@ use ctx_preset_import::{
     export_regex_scripts, write_document,
 };
 use ctx_processors::codes::MISSING_WORLDBOOK;
-use ctx_types::internal::excerpt;
-use ctx_types::{Agent, Argument, Diagnostic, Divider, Phrase, phrase};
+use ctx_types::internal::{Argument, Divider, excerpt};
+use ctx_types::{Agent, Diagnostic, Phrase, phrase};
 use serde_json::{Value, json};
 
 use crate::args::{AgentExportArguments, ExportForm};

@@ -7,7 +7,8 @@ use ctx_compress::recall::{RecallAnswer, RecallQuery, RecalledPiece};
 use ctx_engine::Limits;
 use ctx_language::Language;
 use ctx_preset_import::decode;
-use ctx_types::{Argument, Divider, Phrase, count_of, phrase};
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::{Phrase, count_of, phrase};
 
 use crate::args::RecallArguments;
 use crate::exit::Exit;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use ctx_engine::Engine;
-use ctx_types::internal::closest;
-use ctx_types::{Argument, Divider, phrase};
+use ctx_types::internal::{Argument, Divider, closest};
+use ctx_types::phrase;
 use serde_json::{Value, json};
 
 use crate::args::SchemaArguments;

@@ -7,7 +7,8 @@ use ctx_language::Language;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use ctx_types::{Argument, Divider, Phrase, count_of, phrase};
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::{Phrase, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::args::TestArguments;

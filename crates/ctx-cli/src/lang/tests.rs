@@ -1,7 +1,8 @@
 //! What the command says in Chinese, text by text.
 
 use ctx_project::files::Once;
-use ctx_types::{Argument, Divider, Phrase, phrase};
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::{Phrase, phrase};
 use std::ffi::OsString;
 
 use super::*;

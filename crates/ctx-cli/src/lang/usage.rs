@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ctx_language::Language;
-use ctx_types::{Argument, Divider, Phrase, phrase};
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::{Phrase, phrase};
 
 use crate::lang::{self, Told};
 use crate::show::clean;

@@ -4,8 +4,8 @@ use ctx_language::Language;
 
 use ctx_engine::Context;
 use ctx_engine::internal::{CostPart, Event, MessageSegment, MessageTrace, SentMessage, Step, TracedMessage};
-use ctx_types::internal::thousands;
-use ctx_types::{Argument, Content, ContentPart, Divider, Message, Phrase, count_of, phrase};
+use ctx_types::internal::{Argument, Divider, thousands};
+use ctx_types::{Content, ContentPart, Message, Phrase, count_of, phrase};
 use serde::Serialize;
 
 use crate::lang;

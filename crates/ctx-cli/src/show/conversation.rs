@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use ctx_chat::StepLabel;
 use ctx_compress::mask::MaskStatistics;
-use ctx_types::internal::thousands;
-use ctx_types::session::{DisplayNode, DisplayState, HistoryEntry, Node, NodeId, Session, display_path};
-use ctx_types::{Argument, Divider, Phrase, count_of, phrase};
+use ctx_types::internal::{Argument, DisplayNode, DisplayState, Divider, display_path, thousands};
+use ctx_types::session::{HistoryEntry, Node, NodeId, Session};
+use ctx_types::{Phrase, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::lang;

@@ -3,8 +3,8 @@
 use ctx_language::Language;
 use std::collections::BTreeMap;
 
-use ctx_types::internal::thousands;
-use ctx_types::{Argument, Divider, Phrase, count_of, phrase};
+use ctx_types::internal::{Argument, Divider, thousands};
+use ctx_types::{Phrase, count_of, phrase};
 
 use super::table::listing;
 use crate::lang;

@@ -323,8 +323,7 @@ pub(crate) fn bracketed(language: Language, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use ctx_engine::ImportError;
-    use ctx_types::Code;
-    use ctx_types::Span;
+    use ctx_types::{Code, Span};
     use proptest::prelude::*;
 
     use super::*;

@@ -3,8 +3,9 @@
 use ctx_engine::internal::{CacheStatus, CostPart, Event, MessageSegment, SentMessage, Step, TracedMessage};
 use ctx_language::Language;
 use ctx_project::life;
+use ctx_types::internal::{Argument, Divider};
 use ctx_types::report::Decision;
-use ctx_types::{Argument, Divider, Phrase, Source, SourceKind, count_of, phrase};
+use ctx_types::{Phrase, Source, SourceKind, count_of, phrase};
 
 use crate::lang;
 use crate::show::clean::{clean, clean_line};

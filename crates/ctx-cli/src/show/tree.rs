@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use ctx_compress::mask::{MaskDetails, MaskStatistics};
-use ctx_types::internal::thousands;
-use ctx_types::session::{DisplayState, Node, NodeId, Session, display_path};
+use ctx_types::internal::{DisplayState, display_path, thousands};
+use ctx_types::session::{Node, NodeId, Session};
 use ctx_types::{count_of, phrase};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;

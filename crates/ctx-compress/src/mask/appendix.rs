@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use ctx_types::internal::{AppendedFact, SummaryAppendix};
 use ctx_types::ports::TokenCounter;
-use ctx_types::session::{AppendedFact, Node, NodeId, SummaryAppendix};
+use ctx_types::session::{Node, NodeId};
 use ctx_types::{Message, Role, Source, SourceKind, Text, Trust};
 
 use crate::mask::accept::FRAME;

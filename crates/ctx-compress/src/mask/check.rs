@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use ctx_types::internal::{excerpt, pointer_step};
-use ctx_types::session::{DisplayState, Node, NodeId, Session, display_path};
+use ctx_types::internal::{DisplayState, display_path, excerpt, pointer_step};
+use ctx_types::session::{Node, NodeId, Session};
 use ctx_types::{Code, Diagnostic, Phrase, phrase};
 
 use crate::codes;

@@ -1,9 +1,7 @@
 //! From a draft to the operation that changes the session, if the session is still what was summarised.
 
-use ctx_types::internal::Fingerprint;
-use ctx_types::session::{
-    Change, DisplayNode, DisplayState, Node, NodeEdit, NodeId, Session, SessionOp, display_path,
-};
+use ctx_types::internal::{DisplayNode, DisplayState, Fingerprint, display_path};
+use ctx_types::session::{Change, Node, NodeEdit, NodeId, Session, SessionOp};
 use ctx_types::{Content, Message, Phrase, phrase};
 
 use crate::mask::details::MaskNotice;

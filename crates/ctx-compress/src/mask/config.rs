@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ctx_types::internal::{excerpt, nearest, pointer_step};
-use ctx_types::{Argument, ConfigField, Diagnostic, Divider, Fix, Role, Text, phrase};
+use ctx_types::internal::{Argument, Divider, excerpt, nearest, pointer_step};
+use ctx_types::{ConfigField, Diagnostic, Fix, Role, Text, phrase};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use ctx_types::internal::thousands;
+use ctx_types::internal::{DisplayState, display_path, thousands};
 use ctx_types::ports::TokenCounter;
-use ctx_types::session::{DisplayState, Node, NodeId, Session, display_path};
+use ctx_types::session::{Node, NodeId, Session};
 use ctx_types::{Phrase, Role, count_of, phrase};
 use serde::Serialize;
 use serde_json::Value;
@@ -234,7 +234,7 @@ impl MaskStatistics {
     /// Collects the figures of the active path. O(active path).
     pub fn of(session: &Session, counter: &dyn TokenCounter) -> Self {
         let shown = display_path(session, &[]);
-        let count = |wanted: &dyn Fn(&ctx_types::session::DisplayNode<'_>) -> bool| {
+        let count = |wanted: &dyn Fn(&ctx_types::internal::DisplayNode<'_>) -> bool| {
             shown.iter().filter(|shown| wanted(shown)).count()
         };
         let is_message = |node: &Node| !node.is_summary() && node.is_enabled();

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use ctx_types::internal::SummaryAppendix;
 use ctx_types::ports::{Deadline, Summarizer, TokenCounter};
-use ctx_types::session::SummaryAppendix;
 use ctx_types::{Message, Role, Source, SourceKind, Text, Trust};
 
 use crate::mask::accept::{Bounds, FRAME, accept};

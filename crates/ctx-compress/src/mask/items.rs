@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use ctx_types::session::{DisplayNode, DisplayState, Node, NodeId, Session, display_path, pending_start};
+use ctx_types::internal::{DisplayNode, DisplayState, display_path};
+use ctx_types::session::{Node, NodeId, Session, pending_start};
 use ctx_types::{Message, Role, groups};
 
 /// A message of the active path that is sent.

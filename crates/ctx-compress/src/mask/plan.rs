@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ctx_types::internal::{Fingerprint, thousands};
+use ctx_types::internal::{AppendedFact, Argument, Divider, Fingerprint, thousands};
 use ctx_types::ports::TokenCounter;
-use ctx_types::session::{AppendedFact, Node, NodeId, Session, visible_path};
-use ctx_types::{Argument, Diagnostic, Divider, Message, Phrase, Role, Text, count_of, phrase};
+use ctx_types::session::{Node, NodeId, Session, visible_path};
+use ctx_types::{Diagnostic, Message, Phrase, Role, Text, count_of, phrase};
 use serde_json::Value;
 
 use crate::mask::appendix::{self, body_of};

@@ -1,7 +1,8 @@
 //! Operations on summaries that are there: each is one step, with an exact inverse.
 
+use ctx_types::internal::SummaryAppendix;
 use ctx_types::ports::TokenCounter;
-use ctx_types::session::{Change, Node, NodeEdit, NodeId, Session, SessionOp, SummaryAppendix};
+use ctx_types::session::{Change, Node, NodeEdit, NodeId, Session, SessionOp};
 use ctx_types::{Content, Phrase, Text, phrase};
 use serde_json::{Value, json};
 

@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 
-use ctx_types::{Argument, Divider, Phrase, phrase};
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::{Phrase, phrase};
 
 use crate::recall::index::RecallIndex;
 use crate::recall::postings::Word;

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ctx_types::{Argument, Divider, Message, Phrase, phrase};
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::{Message, Phrase, phrase};
 use serde::Serialize;
 
 use crate::request::layout::{LaidGroup, Layout, Part};

@@ -7,10 +7,9 @@ use ctx_compress::mask::{
     edit_summary, switch_summary,
 };
 use ctx_tokens::Counter;
+use ctx_types::internal::{DisplayState, display_path};
 use ctx_types::ports::{PortError, PortErrorKind, SummaryAnswer, SummaryFinish, SummaryRequest};
-use ctx_types::session::{
-    DisplayState, History, Node, NodeEdit, NodeId, Session, SessionOp, display_path, pending_start,
-};
+use ctx_types::session::{History, Node, NodeEdit, NodeId, Session, SessionOp, pending_start};
 use ctx_types::{Content, Role, groups, phrase};
 use proptest::prelude::*;
 

@@ -5,8 +5,7 @@ use ctx_compress::request::{
     CompressionPipeline, Fate, Material, Meter, Overflow, Part, PassOutcome, RequestConfig, Selection,
     Strategy,
 };
-use ctx_types::phrase;
-use ctx_types::{Diagnostic, Message};
+use ctx_types::{Diagnostic, Message, phrase};
 use proptest::prelude::*;
 
 use crate::generate::requests;

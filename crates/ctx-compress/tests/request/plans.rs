@@ -5,9 +5,7 @@ use ctx_compress::request::{
     CompressionPipeline, Fate, Material, Part, PassOutcome, Protection, RequestConfig, Selection, Strategy,
     UsageWatch, strategy,
 };
-use ctx_types::Phrase;
-use ctx_types::phrase;
-use ctx_types::{Content, Message, Place, Role, Source};
+use ctx_types::{Content, Message, Phrase, Place, Role, Source, phrase};
 use proptest::prelude::*;
 use serde_json::json;
 

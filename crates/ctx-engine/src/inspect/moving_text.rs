@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use ctx_tokens::internal::estimate;
-use ctx_types::{Argument, Diagnostic, Divider, Fix, Phrase, Source, SourceKind, phrase};
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::{Diagnostic, Fix, Phrase, Source, SourceKind, phrase};
 
 use crate::codes;
 use crate::context::Context;

@@ -1,5 +1,5 @@
-use ctx_types::internal::{closest, excerpt};
-use ctx_types::{Argument, Diagnostic, Divider, phrase};
+use ctx_types::internal::{Argument, Divider, closest, excerpt};
+use ctx_types::{Diagnostic, phrase};
 
 use crate::call::{Call, Failure, Value};
 use crate::codes;

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
-use ctx_types::internal::{NearestName, excerpt, nearest, pointer_step};
-use ctx_types::{Argument, Diagnostic, Divider, Fix, Phrase, phrase};
+use ctx_types::internal::{Argument, Divider, NearestName, excerpt, nearest, pointer_step};
+use ctx_types::{Diagnostic, Fix, Phrase, phrase};
 
 use super::merge::Winner;
 use super::{ProcessorSetting, SettingOrigin};

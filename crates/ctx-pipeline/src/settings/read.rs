@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use ctx_types::internal::{NearestName, excerpt};
-use ctx_types::{Argument, Diagnostic, Divider, Fix, Phrase, Reader, phrase};
+use ctx_types::internal::{Argument, Divider, NearestName, excerpt};
+use ctx_types::{Diagnostic, Fix, Phrase, Reader, phrase};
 use serde_json::{Map, Value};
 
 use super::{ProcessorSetting, SettingOrigin, SettingPlace, SettingsLayer, old};

@@ -1,8 +1,8 @@
 //! Sessions in two halves, as AIO Hub keeps them in memory: `{index, detail}`.
 
-use ctx_types::internal::{excerpt, pointer_step};
+use ctx_types::internal::{Argument, Divider, excerpt, pointer_step};
 use ctx_types::session::Session;
-use ctx_types::{Argument, Diagnostic, Divider, Persist, Reader, phrase};
+use ctx_types::{Diagnostic, Persist, Reader, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

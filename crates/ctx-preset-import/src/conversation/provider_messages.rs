@@ -2,7 +2,7 @@
 
 pub(crate) mod responses_items;
 
-use ctx_types::{BlockKind, BlockOrder};
+use ctx_types::internal::{BlockKind, BlockOrder};
 use serde_json::{Map, Value, json};
 
 /// The types of blocks that only Anthropic has.

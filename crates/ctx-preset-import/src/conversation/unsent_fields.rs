@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::internal::excerpt;
-use ctx_types::{Argument, Diagnostic, Divider, Note, Role, count_of, phrase};
+use ctx_types::internal::{Argument, Divider, excerpt};
+use ctx_types::{Diagnostic, Note, Role, count_of, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

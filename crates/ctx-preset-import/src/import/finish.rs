@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::internal::excerpt;
-use ctx_types::{Agent, Argument, Diagnostic, Divider, Persist as _, Reader, RegexPreset, phrase};
+use ctx_types::internal::{Argument, Divider, excerpt};
+use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, phrase};
 use serde_json::{Map, Value, json};
 
 use super::gathered::{Gathered, SourceObject};

@@ -5,7 +5,7 @@ use ctx_types::Message;
 
 use crate::internal::ids;
 use crate::message_costs::MessageCosts;
-use crate::token_limiter::{LimiterSettings, Units};
+use crate::token_limiter::{DroppableGroups, LimiterSettings};
 
 /// The messages that the limiter keeps, depending on the size of the recall message. Older ones are not read.
 pub(crate) struct SentMessages<'a> {
@@ -21,7 +21,7 @@ pub(crate) struct SentMessages<'a> {
 
 impl<'a> SentMessages<'a> {
     pub(crate) fn new(cx: &'a PipelineContext<'_>) -> Self {
-        let units = Units::from_messages(cx.draft.messages());
+        let units = DroppableGroups::from_messages(cx.draft.messages());
         let available = cx.inputs.budget.available.map(u64::from);
         let sent = Self::within(cx, &units, available);
         let left = sent.left.first().copied().filter(|_| sent.left.len() <= units.len());
@@ -32,7 +32,7 @@ impl<'a> SentMessages<'a> {
         cut.map_or(sent, |cut| Self::within(cx, &units, available.map(|available| available - cut)))
     }
 
-    fn within(cx: &'a PipelineContext<'_>, units: &Units, available: Option<u64>) -> Self {
+    fn within(cx: &'a PipelineContext<'_>, units: &DroppableGroups, available: Option<u64>) -> Self {
         let messages = cx.draft.messages();
         let is_limited = available.is_some();
         let costing = MessageCosts::as_limiter(cx);

@@ -1,7 +1,7 @@
 use ctx_macros::Template;
 use ctx_regex::{Error, Flags, Regex, Steps};
-use ctx_types::internal::{segments_in, sources_in};
-use ctx_types::{Segment, Source, SourceKind, SourcedText, Span, Text};
+use ctx_types::internal::{SourcedText, segments_in, sources_in};
+use ctx_types::{Segment, Source, SourceKind, Span, Text};
 
 use super::replace::Expand;
 use super::rule::Rule;

@@ -2,11 +2,8 @@ use std::sync::Arc;
 
 use ctx_macros::{Dialect, Registry, Template};
 use ctx_regex::Error;
-use ctx_types::internal::{excerpt, nearest};
-use ctx_types::{
-    Argument, Diagnostic, Divider, Fix, ListPosition, Phrase, RegexRule, Source, SourceKind, Text, Trust,
-    phrase,
-};
+use ctx_types::internal::{Argument, Divider, excerpt, nearest};
+use ctx_types::{Diagnostic, Fix, ListPosition, Phrase, RegexRule, Source, SourceKind, Text, Trust, phrase};
 
 use super::find::{Find, PatternSyntax};
 use super::form::Form;

@@ -1,5 +1,6 @@
 use ctx_macros::{Env, State, Template};
-use ctx_types::{Injection, Order, Placement, Role, Source, SourceKind, SourcedText, Text, Trust};
+use ctx_types::internal::SourcedText;
+use ctx_types::{Injection, Order, Placement, Role, Source, SourceKind, Text, Trust};
 
 use super::options::ANCHOR_FORMAT;
 use crate::injection_text::{push_expansion, push_lines};

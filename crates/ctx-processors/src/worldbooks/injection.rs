@@ -1,4 +1,5 @@
-use ctx_types::{DepthPoints, Injection, Order, Placement, Rank, Role, Segment, Side, Text};
+use ctx_types::internal::{DepthPoints, Rank};
+use ctx_types::{Injection, Order, Placement, Role, Segment, Side, Text};
 use ctx_worldbook::{Member, internal::Destination};
 
 use super::macro_expander::entry_source;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use ctx_engine::{ImportError, Limits};
 use ctx_preset_import::detect;
-use ctx_types::{Argument, Divider, phrase};
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::phrase;
 
 use crate::error::{ProjectError, Result, unusable};
 use crate::files::{self, Once};

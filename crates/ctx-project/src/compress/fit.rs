@@ -1,8 +1,8 @@
 //! How the messages of a conversation are fitted into a number of tokens.
 
 use ctx_compress::request::{self, Protection, STRATEGIES, Strategy};
-use ctx_types::internal::closest;
-use ctx_types::{Argument, Divider, Message, phrase};
+use ctx_types::internal::{Argument, Divider, closest};
+use ctx_types::{Message, phrase};
 
 use crate::error::{ProjectError, Result};
 

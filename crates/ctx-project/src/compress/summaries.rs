@@ -5,8 +5,9 @@ use ctx_compress::mask::{
     switch_summary,
 };
 use ctx_tokens::Counter;
-use ctx_types::session::{Node, NodeId, Session, SessionOp, SummaryAppendix};
-use ctx_types::{Argument, Divider, count_of, phrase};
+use ctx_types::internal::{Argument, Divider, SummaryAppendix};
+use ctx_types::session::{Node, NodeId, Session, SessionOp};
+use ctx_types::{count_of, phrase};
 
 use crate::error::{ProjectError, Result};
 use crate::session_file::SessionFile;

@@ -5,7 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ctx_types::{Argument, Divider, Phrase, phrase};
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::{Phrase, phrase};
 use serde_json::Value;
 
 use crate::error::{ProjectError, Result};

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use ctx_chat::FolderTools;
 use ctx_engine::Engine;
-use ctx_types::internal::{excerpt, nearest};
-use ctx_types::{Argument, Diagnostic, Divider, Phrase, phrase};
+use ctx_types::internal::{Argument, Divider, excerpt, nearest};
+use ctx_types::{Diagnostic, Phrase, phrase};
 
 use crate::codes;
 use crate::config::{Config, ToolNames};

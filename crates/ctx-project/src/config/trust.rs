@@ -7,7 +7,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, unusable};
-use ctx_types::{Argument, Divider, Phrase, phrase};
+use ctx_types::internal::{Argument, Divider};
+use ctx_types::{Phrase, phrase};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 

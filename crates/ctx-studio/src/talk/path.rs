@@ -4,7 +4,8 @@ use ctx_compress::mask::MaskDetails;
 use ctx_language::Language;
 use ctx_tokens::Counter;
 use ctx_types::Attachment;
-use ctx_types::session::{DisplayNode, DisplayState, HistoryEntry, NodeId, Session, display_path};
+use ctx_types::internal::{DisplayNode, DisplayState, display_path};
+use ctx_types::session::{HistoryEntry, NodeId, Session};
 
 use super::Known;
 use super::inserted::inserted;

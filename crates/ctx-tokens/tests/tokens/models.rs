@@ -1,5 +1,6 @@
 use ctx_tokens::{Encoding, ModelFacts, ModelTable, internal::MediaFamily};
-use ctx_types::{Diagnostic, OutputLimit, SamplerRule};
+use ctx_types::Diagnostic;
+use ctx_types::internal::{OutputLimit, SamplerRule};
 
 #[track_caller]
 fn check(model: &str, name: &str, window: u32, output: Option<u32>) {

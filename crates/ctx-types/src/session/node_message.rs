@@ -6,9 +6,10 @@ use crate::agent::StoredAttachment;
 use crate::attachment::Attachment;
 use crate::block::{BlockFields, BlockKind, BlockOrder};
 use crate::content::{Content, ContentPart};
+use crate::internal::SummaryAppendix;
 use crate::message::{Message, MessageExtras, Reasoning, Role, ToolCall};
 use crate::note::Note;
-use crate::session::{Node, NodeId, StoredToolCall, SummaryAppendix};
+use crate::session::{Node, NodeId, StoredToolCall};
 use crate::source::{Source, SourceKind, Trust};
 use crate::text::Text;
 

@@ -5,14 +5,13 @@ use serde_json::Value;
 
 use crate::block::BlockOrder;
 use crate::content::Content;
+use crate::internal::SummaryAppendix;
 use crate::message::{Message, Role};
 use crate::persist::UnknownKeys;
 use crate::session::hidden::{DisplayState, display_path};
 use crate::session::node_message::{ANSWERED_CALLS, IS_ERROR, MODEL};
 use crate::session::nodes::Slot;
-use crate::session::{
-    Change, Node, NodeEdit, NodeId, NodeMetadata, Patch, Session, SessionOp, SummaryAppendix,
-};
+use crate::session::{Change, Node, NodeEdit, NodeId, NodeMetadata, Patch, Session, SessionOp};
 
 /// The sent messages, oldest first.
 ///
@@ -214,7 +213,7 @@ fn is_blank(slot: &Slot) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::AppendedFact;
+    use crate::internal::AppendedFact;
 
     fn letters(session: &Session) -> String {
         (0..session.sent_len()).filter_map(|at| session.sent_node(at)).map(|(id, _)| &**id).collect()

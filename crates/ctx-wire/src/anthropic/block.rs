@@ -1,7 +1,7 @@
 //! The content blocks of one message.
 
-use ctx_types::internal::{PartOwner, excerpt};
-use ctx_types::{BlockKind, Content, ContentPart, Diagnostic, MediaKind, Message, Role, ToolCall, phrase};
+use ctx_types::internal::{BlockKind, PartOwner, excerpt};
+use ctx_types::{Content, ContentPart, Diagnostic, MediaKind, Message, Role, ToolCall, phrase};
 use serde_json::Value;
 
 use super::{is_of, system, whole};

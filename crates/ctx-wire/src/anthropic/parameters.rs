@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use ctx_types::internal::excerpt;
-use ctx_types::{Diagnostic, SamplerRule, phrase};
+use ctx_types::internal::{SamplerRule, excerpt};
+use ctx_types::{Diagnostic, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

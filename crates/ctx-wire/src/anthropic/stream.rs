@@ -1,6 +1,6 @@
 //! Reading the events of a streamed message of Anthropic's.
 
-use ctx_types::BlockKind;
+use ctx_types::internal::BlockKind;
 use serde_json::Value;
 
 use crate::openai_chat::stream::text_of;

@@ -1,6 +1,7 @@
 //! Instructions: the field `system`, and system messages inside the conversation.
 
-use ctx_types::{BlockKind, CacheMark, Content, Message, Role};
+use ctx_types::internal::BlockKind;
+use ctx_types::{CacheMark, Content, Message, Role};
 
 use super::block::with_fields;
 use super::turns::put_mark;

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use ctx_types::internal::excerpt;
-use ctx_types::{Argument, Diagnostic, Divider, Fix, Reader, phrase};
+use ctx_types::internal::{Argument, Divider, excerpt};
+use ctx_types::{Diagnostic, Fix, Reader, phrase};
 use serde_json::{Map, Value};
 
 use crate::codes;

@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::internal::excerpt;
-use ctx_types::{
-    BlockKind, Content, ContentPart, Diagnostic, Message, ReasoningState, Role, ToolCall, phrase,
-};
+use ctx_types::internal::{BlockKind, ReasoningState, excerpt};
+use ctx_types::{Content, ContentPart, Diagnostic, Message, Role, ToolCall, phrase};
 use serde_json::Value;
 
 use super::part;

@@ -1,6 +1,6 @@
 //! Reading the chunks of a streamed answer; each has the shape of a whole one.
 
-use ctx_types::BlockKind;
+use ctx_types::internal::BlockKind;
 use serde_json::{Map, Value};
 
 use crate::openai_chat::stream::text_of;

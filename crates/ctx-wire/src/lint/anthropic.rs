@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ctx_types::internal::excerpt;
-use ctx_types::{Diagnostic, Phrase, RequestRules, phrase};
+use ctx_types::internal::{RequestRules, excerpt};
+use ctx_types::{Diagnostic, Phrase, phrase};
 
 use super::{
     check_model, check_output_limit, check_parameters, for_server, images, is_empty, messages, model_words,

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ctx_types::internal::excerpt;
-use ctx_types::{Diagnostic, Phrase, ReasoningState, RequestRules, phrase};
+use ctx_types::internal::{ReasoningState, RequestRules, excerpt};
+use ctx_types::{Diagnostic, Phrase, phrase};
 
 use super::{check_output_limit, model_words, parameters, refused, schema, tools};
 use crate::codes;

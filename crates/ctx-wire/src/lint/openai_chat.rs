@@ -1,10 +1,7 @@
 //! Bodies of chat completions.
 
-use ctx_types::internal::excerpt;
-use ctx_types::{
-    CallIdRule, Diagnostic, Message, MessageExtras, OutputLimit, ReasoningState, RequestRules, Role, Source,
-    Text, ToolCall, phrase,
-};
+use ctx_types::internal::{CallIdRule, OutputLimit, ReasoningState, RequestRules, excerpt};
+use ctx_types::{Diagnostic, Message, MessageExtras, Role, Source, Text, ToolCall, phrase};
 
 use super::{
     check_effort, check_metadata, check_model, check_output_limit, check_parameters, for_server, is_empty,

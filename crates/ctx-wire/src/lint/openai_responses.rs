@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::internal::excerpt;
-use ctx_types::{Diagnostic, Phrase, RequestRules, phrase};
+use ctx_types::internal::{RequestRules, excerpt};
+use ctx_types::{Diagnostic, Phrase, phrase};
 
 use super::{
     check_effort, check_metadata, check_model, check_output_limit, check_parameters, for_server, is_empty,

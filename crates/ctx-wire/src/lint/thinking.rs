@@ -1,7 +1,7 @@
 //! Thinking in bodies of Anthropic's messages: its settings, and the blocks that go back.
 
-use ctx_types::internal::excerpt;
-use ctx_types::{Diagnostic, Phrase, RequestRules, ThinkingRule, phrase};
+use ctx_types::internal::{RequestRules, ThinkingRule, excerpt};
+use ctx_types::{Diagnostic, Phrase, phrase};
 
 use super::anthropic::{Turn, blocks, has_beta, is_of, role};
 use super::{model_words, refused};

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use ctx_types::internal::{PartOwner, excerpt};
-use ctx_types::{BlockKind, CacheMark, Content, ContentPart, Diagnostic, Message, Role, phrase};
+use ctx_types::internal::{BlockKind, PartOwner, excerpt};
+use ctx_types::{CacheMark, Content, ContentPart, Diagnostic, Message, Role, phrase};
 use serde_json::Value;
 
 use crate::blocks::{fields, not_sent, put_fields};

@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use ctx_types::internal::excerpt;
-use ctx_types::{
-    BlockKind, CacheMark, Content, Diagnostic, Message, ReasoningState, RequestRules, Role, ToolCall, phrase,
-};
+use ctx_types::internal::{BlockKind, ReasoningState, RequestRules, excerpt};
+use ctx_types::{CacheMark, Content, Diagnostic, Message, Role, ToolCall, phrase};
 use serde_json::Value;
 
 use super::content::Parts;

@@ -1,7 +1,7 @@
 //! The content of one message.
 
-use ctx_types::internal::PartOwner;
-use ctx_types::{BlockKind, CacheMark, Content, ContentPart, Diagnostic, MediaKind, Message, phrase};
+use ctx_types::internal::{BlockKind, PartOwner};
+use ctx_types::{CacheMark, Content, ContentPart, Diagnostic, MediaKind, Message, phrase};
 use serde_json::Value;
 
 use crate::Dialect;

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ctx_types::{BlockKind, CacheMark, Content, Diagnostic, Message, RequestRules, Role, phrase};
+use ctx_types::internal::{BlockKind, RequestRules};
+use ctx_types::{CacheMark, Content, Diagnostic, Message, Role, phrase};
 use serde_json::{Map, Value};
 
 use super::content::{Parts, Side};

@@ -1,6 +1,6 @@
 //! Reading the events of a streamed response.
 
-use ctx_types::BlockKind;
+use ctx_types::internal::BlockKind;
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;

@@ -1,6 +1,6 @@
 //! What the request linter finds in bodies that others wrote.
 
-use ctx_types::{OutputLimit, ReasoningState, RequestRules, SamplerRule, ThinkingRule, TopKRule};
+use ctx_types::internal::{OutputLimit, ReasoningState, RequestRules, SamplerRule, ThinkingRule, TopKRule};
 use ctx_wire::{Dialect, lint};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -220,10 +220,10 @@ const CLAUDE: RequestRules = RequestRules {
     output_limit: OutputLimit::Either,
     samplers: SamplerRule::TemperatureOrTopP,
     top_k: TopKRule::Positive,
-    stop: ctx_types::StopRule::Sent,
+    stop: ctx_types::internal::StopRule::Sent,
     thinking: ThinkingRule::Budget,
     reasoning_state: ReasoningState::Thinking,
-    call_ids: ctx_types::CallIdRule::Any,
+    call_ids: ctx_types::internal::CallIdRule::Any,
     max_output: None,
     late_system: None,
 };

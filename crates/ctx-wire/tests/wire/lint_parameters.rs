@@ -1,6 +1,6 @@
 //! Parameters and parts of other API dialects, and values out of range.
 
-use ctx_types::{RequestRules, TopKRule};
+use ctx_types::internal::{RequestRules, TopKRule};
 use ctx_wire::Dialect;
 use insta::assert_snapshot;
 use serde_json::json;

@@ -8,7 +8,7 @@ use crate::scan::Status;
 use crate::set::Member;
 
 impl Run<'_, '_> {
-    pub(super) fn admit(&mut self, candidate: Candidate, pass: usize) {
+    pub(super) fn try_activate(&mut self, candidate: Candidate, pass: usize) {
         let number = candidate.member;
         let member = self.member(number);
         let is_exempt = member.entry.ignores_budget;

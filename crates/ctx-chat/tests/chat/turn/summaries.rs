@@ -5,8 +5,7 @@ use std::sync::Mutex;
 use ctx_chat::Masks;
 use ctx_compress::mask::{MaskConfig, TriggerMode};
 use ctx_types::phrase;
-use ctx_types::ports::{PortError, PortErrorKind, PortFuture};
-use ctx_types::ports::{Summarizer, SummaryAnswer, SummaryRequest};
+use ctx_types::ports::{PortError, PortErrorKind, PortFuture, Summarizer, SummaryAnswer, SummaryRequest};
 
 use crate::room::{Room, ending};
 use crate::server::Answer;

@@ -4,8 +4,8 @@ use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use ctx_types::internal::thousands;
-use ctx_types::{Argument, Diagnostic, Divider, Phrase, count_of, phrase};
+use ctx_types::internal::{Argument, Divider, thousands};
+use ctx_types::{Diagnostic, Phrase, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;

@@ -1,12 +1,11 @@
 use ctx_macros::Scope;
 use ctx_pipeline::{ProcessorError, RunError};
 use ctx_types::Phrase;
+use ctx_types::internal::DepthPoints;
 use ctx_types::phrase;
 use ctx_types::report::{Decision, Outcome};
 use ctx_types::session::{NodeId, SessionOp};
-use ctx_types::{
-    Code, DepthPoints, Diagnostic, Injection, Order, Placement, Source, SourceKind, Text, Trust,
-};
+use ctx_types::{Code, Diagnostic, Injection, Order, Placement, Source, SourceKind, Text, Trust};
 
 use crate::run::case::{Host, Step, check, describe, message, run};
 

@@ -1,8 +1,6 @@
 use ctx_pipeline::{PipelineContext, ProcessorError};
-use ctx_types::Content;
-use ctx_types::Phrase;
-use ctx_types::phrase;
 use ctx_types::session::LogLine;
+use ctx_types::{Content, Phrase, phrase};
 use serde_json::{Value, json};
 
 use crate::run::case::{Host, Step, run};

@@ -1,5 +1,4 @@
-use ctx_types::Phrase;
-use ctx_types::phrase;
+use ctx_types::{Phrase, phrase};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 

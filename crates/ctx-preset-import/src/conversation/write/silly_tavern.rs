@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use ctx_types::internal::{Argument, Divider};
 use ctx_types::session::{Node, Session};
-use ctx_types::{
-    Argument, Content, ContentPart, Diagnostic, Divider, Persist as _, Phrase, Role, count_of, phrase,
-};
+use ctx_types::{Content, ContentPart, Diagnostic, Persist as _, Phrase, Role, count_of, phrase};
 use serde_json::{Map, Value, json};
 
 use crate::codes;

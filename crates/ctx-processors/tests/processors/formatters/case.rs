@@ -4,9 +4,10 @@ use std::sync::{Arc, LazyLock};
 
 use ctx_pipeline::internal::{CompileContext, Pipeline, Run, SettingsLayer};
 use ctx_pipeline::{ProcessorRegistry, SettingOrigin};
+use ctx_types::internal::DepthPoints;
 use ctx_types::{
-    Agent, Attachment, Content, ContentPart, DepthPoints, Message, Order, Place, Placement, Reasoning, Role,
-    Side, Source, SourceKind, Text, ToolCall, Trust, TurnInput,
+    Agent, Attachment, Content, ContentPart, Message, Order, Place, Placement, Reasoning, Role, Side, Source,
+    SourceKind, Text, ToolCall, Trust, TurnInput,
 };
 use serde_json::{Value, json};
 

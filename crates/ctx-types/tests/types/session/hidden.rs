@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use ctx_types::session::{DisplayState, NodeId, Session, SessionOp, display_path, visible_path};
+use ctx_types::internal::{DisplayState, display_path};
+use ctx_types::session::{NodeId, Session, SessionOp, visible_path};
 use proptest::prelude::*;
 
 use crate::session::{ids, tree};

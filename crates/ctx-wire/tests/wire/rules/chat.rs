@@ -1,6 +1,7 @@
 //! Chat completions.
 
-use ctx_types::{CacheMark, ReasoningState, RequestRules, Role};
+use ctx_types::internal::{ReasoningState, RequestRules};
+use ctx_types::{CacheMark, Role};
 use ctx_wire::{Dialect, Options};
 use serde_json::json;
 
