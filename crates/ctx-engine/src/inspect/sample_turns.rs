@@ -24,7 +24,7 @@ const FIRST_TIME: i64 = 981_173_106_000;
 const TIME_STEP: i64 = 357_913_941_777;
 
 /// Syllables of words that keys of worldbooks rarely match, of about as many tokens as a foreign name.
-const SYLLABLES: [&str; 12] = ["zo", "vu", "quy", "xy", "jo", "zy", "vo", "quo", "xu", "jy", "zu", "xo"];
+const SYLLABLES: [&str; 12] = ["zo", "vu", "quy", "vy", "jo", "zy", "vo", "quo", "xu", "jy", "zu", "xo"];
 
 /// Words repeat, so recall finds them.
 const QUESTION_WORDS: usize = 25;
