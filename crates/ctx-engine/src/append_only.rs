@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use ctx_pipeline::Run;
-use ctx_processors::{AppendOnly, InsertedTexts, LimiterResult, LoadedWindow};
+use ctx_pipeline::internal::Run;
+use ctx_processors::internal::{AppendOnly, InsertedTexts, LimiterResult, LoadedWindow, ReasoningRule};
 use ctx_types::internal::{Fingerprint, JoinRule, SentMessage, SentPrefix, SentRecord};
 use ctx_types::report::{PlannedBreak, PrefixReport, StablePart, TokenFigure, Unstable};
 use ctx_types::session::{Change, NodeId, Session, SessionOp};
@@ -63,8 +63,12 @@ impl Assembly<'_> {
     pub(crate) async fn run_append_only(mut self) -> Result<Context, AssembleError> {
         let binds = self.model.capabilities.prefix_bound_reasoning;
         if self.turn.is_stateless {
-            let drops_reasoning = binds && self.agent.adds_changing_text();
-            self.append_only = Some(AppendOnly::stateless().without_reasoning(drops_reasoning));
+            let reasoning = match self.agent.adds_changing_text() {
+                _ if !binds => ReasoningRule::Keep,
+                true => ReasoningRule::Drop,
+                false => ReasoningRule::DropIfInserted,
+            };
+            self.append_only = Some(AppendOnly::stateless().with_reasoning(reasoning));
             let (run, tokens) = self.run_windows().await?;
             return Ok(self.finish(run, tokens, None));
         }
@@ -86,20 +90,35 @@ impl Assembly<'_> {
                 }
             }
         }
-        let append_only = AppendOnly::default().without_reasoning(binds);
+        let append_only = AppendOnly::default().with_reasoning(reasoning_rule(binds));
         self.append_only = Some(if exceeds_budget { append_only.cut() } else { append_only });
         let (run, tokens) = self.run_windows().await?;
         Ok(self.finish_request(run, tokens, earlier))
     }
 
-    /// Fingerprints of the text before the conversation, and of the model and its tools.
+    /// Fingerprints of the settings before the conversation, of the model, and of its tools.
     fn front_fingerprint(&self) -> Arc<str> {
         let model = self.agent.model_name(self.turn).unwrap_or_default();
-        let request = self.turn.tools.iter().fold(Fingerprint::default().text(model), |sum, tool| {
+        let model = Fingerprint::default().text(model);
+        let tools = self.turn.tools.iter().fold(Fingerprint::default(), |sum, tool| {
             let description = tool.description.as_deref().unwrap_or_default();
             sum.text(&tool.name).text(description).text(&tool.parameters.to_string())
         });
-        format!("{}-{request}", self.agent.preset_fingerprint()).into()
+        format!("{}-{model}-{tools}", self.agent.preset_fingerprint()).into()
+    }
+
+    /// Returns the reason for a new prefix, from the fingerprints. A preview can lack the tools of the request.
+    fn front_change(&self, sent: &str, now: &str) -> Option<Phrase> {
+        let reasons = [
+            phrase!("the preset, the character or the user profile changed"),
+            phrase!("the model changed"),
+            phrase!("the tools changed"),
+        ];
+        let lacks_tools = self.turn.preview && self.turn.tools.is_empty();
+        let (sent, now) = (sent.split('-').map(Some), now.split('-').map(Some));
+        let sent = sent.chain(std::iter::repeat(None));
+        let mut parts = sent.zip(now).zip(reasons).take(if lacks_tools { 2 } else { 3 });
+        parts.find(|((sent, now), _)| sent != now).map(|(_, reason)| reason)
     }
 
     /// Repeats the prefix and adds to it, or returns why it cannot.
@@ -111,7 +130,7 @@ impl Assembly<'_> {
         if prefix.messages.is_empty() {
             return Ok(Continuation::Broken(prefix.ended_by.clone()));
         }
-        if let Some(reason) = front_change(&prefix.preset, preset) {
+        if let Some(reason) = self.front_change(&prefix.preset, preset) {
             return Ok(Continuation::Broken(Some(reason)));
         }
         let leaf = self.session.active_leaf_id();
@@ -150,7 +169,7 @@ impl Assembly<'_> {
         let is_changed =
             prefix.ended_by.is_some() || prefix.has_single_turn || has_unrecorded_turn(self.session, prefix);
         let is_changed = is_changed && self.model.capabilities.prefix_bound_reasoning;
-        self.append_only = Some(AppendOnly::after(prefix).without_reasoning(is_changed));
+        self.append_only = Some(AppendOnly::after(prefix).with_reasoning(reasoning_rule(is_changed)));
         let size = limiter::first_window(self.agent.pipeline(), available);
         self.budget.available = left;
         let result = self.run_window(size).await;
@@ -285,14 +304,8 @@ fn add_earlier(record: &mut SentRecord, session: &Session, earlier: EarlierReque
     record.texts.extend(texts);
 }
 
-/// Returns what changed before the conversation, from the fingerprints.
-fn front_change(sent: &str, now: &str) -> Option<Phrase> {
-    let preset = |both: &str| both.split_once('-').map(|(preset, _)| preset.to_owned());
-    match (preset(sent), preset(now)) {
-        _ if sent == now => None,
-        (sent, now) if sent == now => Some(phrase!("the model or its tools changed")),
-        _ => Some(phrase!("the preset, the character or the user profile changed")),
-    }
+fn reasoning_rule(drops_reasoning: bool) -> ReasoningRule {
+    if drops_reasoning { ReasoningRule::Drop } else { ReasoningRule::Keep }
 }
 
 /// Returns whether a reply after the prefix answers a later message of the user: its request was not append-only.

@@ -34,6 +34,7 @@ pub struct CompiledAgent {
     /// Indexes of preset entries whose position is counted from the end of the conversation.
     pub(crate) moving: BTreeSet<usize>,
     pub(crate) macros: AgentMacros,
+    has_worldbooks: bool,
     /// Computed by the first append-only turn.
     preset_fingerprint: OnceLock<Arc<str>>,
     /// Texts of formatters, plug-ins, and macros, mostly equal each turn.
@@ -70,6 +71,7 @@ impl CompiledAgent {
             moving: moving(agent),
             // Diagnostics about macros are reported with the preset.
             macros: AgentMacros::new(agent, &engine.macro_parts(), &mut |_| ()),
+            has_worldbooks: !with.worldbooks.is_empty(),
             preset_fingerprint: OnceLock::new(),
             memory: with.texts.clone().unwrap_or_default(),
         }
@@ -96,10 +98,10 @@ impl CompiledAgent {
         self.profile.as_ref()
     }
 
-    /// Returns whether requests can have text that later ones lack: entries at a depth, worldbooks, recalled lines.
+    /// Returns whether requests can have text that later requests lack: entries at a depth, worldbooks, recalled lines.
     pub(crate) fn adds_changing_text(&self) -> bool {
         let is_enabled = |id: &str| self.pipeline.order().any(|enabled| enabled == id);
-        !self.moving.is_empty() || !self.agent.worldbook_ids.is_empty() || is_enabled(ids::RECALL)
+        !self.moving.is_empty() || self.has_worldbooks || is_enabled(ids::RECALL)
     }
 
     /// Reuses equal texts of earlier turns, whose tokens are counted.

@@ -67,6 +67,3 @@ pub mod internal {
         SourcedValue,
     };
 }
-
-#[doc(hidden)]
-pub use internal::Run;

@@ -15,12 +15,23 @@ use ctx_types::{Message, Place, Role, Source, SourceKind, TurnInput, phrase};
 #[derive(Clone, Debug, Default)]
 pub struct AppendOnly {
     prefix: Option<Arc<Prefix>>,
-    /// Whether replies lose their reasoning, because it is bound to text that changed.
-    drops_reasoning: bool,
+    reasoning: ReasoningRule,
     /// Whether no later request repeats this one.
     is_stateless: bool,
     /// Whether the limiter cuts the conversation, because the previous request and the new messages exceed the budget.
     must_cut: bool,
+}
+
+/// Whether replies lose their reasoning, because it is bound to text that changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReasoningRule {
+    /// Replies keep their reasoning.
+    #[default]
+    Keep,
+    /// Replies lose their reasoning if text is inserted.
+    DropIfInserted,
+    /// Replies lose their reasoning.
+    Drop,
 }
 
 #[derive(Debug, Default)]
@@ -87,10 +98,10 @@ impl AppendOnly {
         self.must_cut
     }
 
-    /// Drops the reasoning of replies that follow the prefix.
+    /// Sets whether replies that follow the prefix lose their reasoning.
     #[must_use]
-    pub fn without_reasoning(self, drops_reasoning: bool) -> Self {
-        Self { drops_reasoning, ..self }
+    pub fn with_reasoning(self, reasoning: ReasoningRule) -> Self {
+        Self { reasoning, ..self }
     }
 
     /// Returns whether the request continues an earlier one.
@@ -161,7 +172,7 @@ impl AppendOnly {
     ) -> JoinedDraft {
         let AssembledPreset { mut messages, front, mut decisions } = assembled;
         let continued = messages.pop_if(|message| message.is_continuation_prefix);
-        let mut prefill = take_prefill(&mut messages);
+        let mut prefill = take_prefill(&mut messages, front);
         let FixedParts { settled: mut joined, mut single_turn } = fixed;
         let (mut inserted, mut sent) = (Vec::new(), Vec::new());
         let mut texts = CurrentTexts::default();
@@ -199,7 +210,12 @@ impl AppendOnly {
             }
         }
         add_sent_decisions(&sent, &mut decisions);
-        if self.drops_reasoning {
+        let is_dropped = match self.reasoning {
+            ReasoningRule::Keep => false,
+            ReasoningRule::DropIfInserted => !inserted.is_empty(),
+            ReasoningRule::Drop => true,
+        };
+        if is_dropped {
             for message in &mut joined {
                 drop_reasoning(message, &mut decisions);
             }
@@ -220,10 +236,10 @@ impl Prefix {
     }
 }
 
-/// Removes the beginning of the reply, which the preset writes for each turn: replies at the end.
-fn take_prefill(messages: &mut Vec<Message>) -> Vec<Message> {
+/// Removes the preset's last assistant messages after the conversation, with which each reply begins.
+fn take_prefill(messages: &mut Vec<Message>, front: usize) -> Vec<Message> {
     let is_prefill = |message: &Message| message.role == Role::Assistant && !is_of_history(message);
-    let count = messages.iter().rev().take_while(|message| is_prefill(message)).count();
+    let count = messages.iter().skip(front).rev().take_while(|message| is_prefill(message)).count();
     let mut prefill = messages.split_off(messages.len() - count);
     for message in &mut prefill {
         message.join_rule = JoinRule::None;

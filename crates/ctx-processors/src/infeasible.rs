@@ -115,10 +115,10 @@ impl Infeasible {
 impl RequestPart {
     /// Groups messages by kind and counts their tokens. O(messages · log messages).
     pub fn from_messages(messages: &[Message], model: &ModelFacts, counter: &dyn TokenCounter) -> Vec<Self> {
-        let units = DroppableGroups::from_messages(messages);
+        let groups = DroppableGroups::from_messages(messages);
         let kinds = messages.iter().enumerate().map(|(index, message)| {
             let tokens = u64::from(message_cost(message, model, counter).total());
-            (kind(message, units.has(index)), message, tokens)
+            (kind(message, groups.has(index)), message, tokens)
         });
         parts(kinds)
     }

@@ -1,4 +1,4 @@
-pub use crate::append_only::{AppendOnly, InsertedTexts};
+pub use crate::append_only::{AppendOnly, InsertedTexts, ReasoningRule};
 pub use crate::compression::{CompressionCache, compress_window};
 pub use crate::default_set::built_in_processors;
 pub use crate::macro_values::{AgentMacros, macro_dialect};

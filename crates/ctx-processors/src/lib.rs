@@ -71,8 +71,6 @@ pub use infeasible::{Cause, Infeasible, RequestPart, RequestPartKind};
 pub use macro_values::MacroParts;
 
 // Not part of the API: only for the crates of this workspace. It may change in any release.
-#[doc(hidden)]
-pub use internal::{AppendOnly, InsertedTexts, LimiterResult, LoadedWindow};
 
 /// AIO Hub's default.
 fn separator() -> ConfigField {

@@ -549,9 +549,8 @@ fn breaks_when_front_model_or_tools_change() {
     let texts: Vec<_> = contexts.iter().map(|context| context.messages[0].text()).collect();
     assert_eq!(texts[..2], ["Loves roses.", "Loves tulips."]);
     assert_eq!(contexts[2].messages[1].text(), "Request 0");
-    let (front, request) =
-        ("the preset, the character or the user profile changed", "the model or its tools changed");
-    assert_eq!(reasons(&contexts), ["", front, front, request, request, ""]);
+    let front = "the preset, the character or the user profile changed";
+    assert_eq!(reasons(&contexts), ["", front, front, "the model changed", "the tools changed", ""]);
 }
 
 #[test]
@@ -617,4 +616,26 @@ fn stateless_requests_begin_with_constant_text() {
     Be brief.
     ");
     assert_eq!(reasoning(&contexts), [0, 0]);
+}
+
+#[test]
+fn sends_examples_once_when_a_reply_is_regenerated() {
+    let agent = json!({ "prefix": "append-only", "presetMessages": [
+        { "role": "user", "content": "Example question" },
+        { "role": "assistant", "content": "Example answer" },
+        { "type": "chat_history" }] });
+    let agent = agent.to_string();
+    let agent = read_agent(agent.as_bytes(), "a.json", &Limits::default(), &ENGINE.anchors).unwrap();
+    let compiled = ENGINE.compile(&agent.value, &Compile::default());
+    let (mut session, _) = Session::linear("s", [Node::new(Role::User, "Hello")]);
+    let mut send = || {
+        let context = compiled.assemble_blocking(&session, &TurnInput::default()).unwrap();
+        for op in &context.effects {
+            session.apply(op).unwrap();
+        }
+        let texts = context.messages.iter().map(|message| message.text().into_owned());
+        texts.collect::<Vec<_>>()
+    };
+    assert_eq!(send(), ["Example question", "Example answer", "Hello"]);
+    assert_eq!(send(), ["Example question", "Example answer", "Hello"]);
 }

@@ -21,25 +21,25 @@ pub(crate) struct SentMessages<'a> {
 
 impl<'a> SentMessages<'a> {
     pub(crate) fn new(cx: &'a PipelineContext<'_>) -> Self {
-        let units = DroppableGroups::from_messages(cx.draft.messages());
+        let groups = DroppableGroups::from_messages(cx.draft.messages());
         let available = cx.inputs.budget.available.map(u64::from);
-        let sent = Self::within(cx, &units, available);
-        let left = sent.left.first().copied().filter(|_| sent.left.len() <= units.len());
+        let sent = Self::within(cx, &groups, available);
+        let left = sent.left.first().copied().filter(|_| sent.left.len() <= groups.len());
         let cut = left.and_then(|left| {
             let settings = LimiterSettings::read(&mut SettingsReader::new(cx.config_of(ids::TOKEN_LIMITER)?));
             Some(left - settings.cut_tokens(cx, left)?)
         });
-        cut.map_or(sent, |cut| Self::within(cx, &units, available.map(|available| available - cut)))
+        cut.map_or(sent, |cut| Self::within(cx, &groups, available.map(|available| available - cut)))
     }
 
-    fn within(cx: &'a PipelineContext<'_>, units: &DroppableGroups, available: Option<u64>) -> Self {
+    fn within(cx: &'a PipelineContext<'_>, groups: &DroppableGroups, available: Option<u64>) -> Self {
         let messages = cx.draft.messages();
         let is_limited = available.is_some();
         let costing = MessageCosts::as_limiter(cx);
         let take = |left: Option<u64>, message: &Message| {
             if is_limited { left.and_then(|left| costing.take(message, left)) } else { left }
         };
-        let safe = messages.iter().enumerate().filter(|(at, _)| !units.has(*at)).map(|(_, message)| message);
+        let safe = messages.iter().enumerate().filter(|(at, _)| !groups.has(*at)).map(|(_, message)| message);
         let mut left = safe.clone().fold(Some(available.unwrap_or_default()), take);
         let mut sent = Self {
             safe: safe.filter_map(id).collect(),
@@ -48,8 +48,8 @@ impl<'a> SentMessages<'a> {
             is_limited,
             extra: costing.extra,
         };
-        for newer in 0..units.len() {
-            let members = units.members(units.len() - 1 - newer).filter_map(|at| messages.get(at));
+        for newer in 0..groups.len() {
+            let members = groups.members(groups.len() - 1 - newer).filter_map(|at| messages.get(at));
             let members: Vec<&Message> = members.collect();
             left = members.iter().copied().fold(left, take);
             sent.left.extend(left);

@@ -53,7 +53,7 @@ impl Session {
         let state = Arc::new(state);
         if let Some((slot, leaf)) = self.tree.slots_above(&self.tree.leaf.id).next() {
             let mut folds = self.folds.lock();
-            if folds.len() == MAX_FOLDS {
+            if folds.len() == MAX_FOLDS && !folds.contains_key(&key) {
                 folds.clear();
             }
             let results = folds.entry(key).or_default();
