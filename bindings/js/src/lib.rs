@@ -119,6 +119,16 @@ pub extern "C" fn conversation_extend(conversation: i32, texts: usize) -> i32 {
     }))
 }
 
+/// Applies the effects given, of a turn whose request was sent; returns 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn conversation_apply(conversation: i32) -> i32 {
+    number(with(|held| {
+        let conversation = held.conversations.get_mut(&conversation).ok_or_else(unknown)?;
+        conversation.apply(value(&given())?)?;
+        Ok(0)
+    }))
+}
+
 /// Fits a conversation with the options given: answers the number of each message that stays as it was, or another
 /// message, and the tokens.
 #[unsafe(no_mangle)]

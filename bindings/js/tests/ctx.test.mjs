@@ -222,6 +222,18 @@ test("a context is assembled and explained", async () => {
   assert.equal((await agent.assemble()).messages.length, 1);
 });
 
+test("applied effects keep inserted text in place", async () => {
+  const presetMessages = [{ type: "chat_history" }, { role: "user", content: "Be brief.", insertionPoint: -1 }];
+  const agent = await ctx.Agent.compile({ prefix: "append-only", presetMessages });
+  const chat = await ctx.Conversation.of([{ role: "user", content: "Hello" }]);
+  const first = await agent.assemble(chat);
+  chat.apply(first.effects);
+  chat.extend([{ role: "assistant", content: "Yes." }, { role: "user", content: "Is it late?" }]);
+  const texts = (made) => made.messages.map(({ content }) => content);
+  assert.deepEqual(texts(await agent.assemble(chat)).slice(0, first.messages.length), texts(first));
+  assert.throws(() => chat.apply([{ op: "nothing" }]), refused("usage"));
+});
+
 test("what cannot be written as JSON is refused", async () => {
   const circle = {};
   circle.circle = circle;

@@ -42,6 +42,8 @@ export class Conversation<M extends object = Message> {
   readonly #messages: M[] = [];
   /** For each message of the engine, the number of ours that says it. */
   readonly #owners: number[] = [];
+  /** The effects that were applied, as JSON. */
+  readonly #effects: string[] = [];
   readonly #held: Held;
   /** The document that it was read from, as JSON, and how many messages that had. */
   readonly #document: string | undefined;
@@ -97,6 +99,19 @@ export class Conversation<M extends object = Message> {
       this.#messages.push(message);
     }
     if (count !== this.#owners.length) throw usage(`${this.#owners.length} messages were read as ${count}`);
+  }
+
+  /**
+   * Applies the `effects` of a turn whose request was sent: variables, timed effects of worldbooks, and what an
+   * append-only request inserted.
+   */
+  apply(effects: readonly object[]): void {
+    const [handle, text] = [this.#held.number(), json(effects)];
+    perform((exports) => {
+      give(exports, text);
+      return exports.conversation_apply(handle);
+    });
+    this.#effects.push(text);
   }
 
   /** Returns the messages that fit; see `fit`. */
@@ -157,7 +172,7 @@ export class Conversation<M extends object = Message> {
     return JSON.parse(this.#held.ask((exports, number) => exports.conversation_describe(number)));
   }
 
-  /** Makes it in the engine, of its document and of all messages that were added. */
+  /** Makes it in the engine, of its document, all messages that were added, and all effects that were applied. */
   #making(): (exports: Exports) => number {
     const document = this.#document;
     const added = this.#messages.slice(this.#read).flatMap(asMessages);
@@ -165,8 +180,14 @@ export class Conversation<M extends object = Message> {
     return (exports) => {
       if (document !== undefined) give(exports, document);
       const number = document === undefined ? exports.conversation_new() : exports.conversation_read();
-      if (number < 0 || added.length === 0) return number;
-      return Math.min(add(exports, number, this.#read, added, crossed), 0) || number;
+      if (number < 0) return number;
+      let failure = added.length === 0 ? 0 : Math.min(add(exports, number, this.#read, added, crossed), 0);
+      for (const effects of this.#effects) {
+        if (failure < 0) break;
+        give(exports, effects);
+        failure = exports.conversation_apply(number);
+      }
+      return failure || number;
     };
   }
 

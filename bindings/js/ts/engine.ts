@@ -22,6 +22,7 @@ export interface Exports {
   conversation_new(): number;
   conversation_read(): number;
   conversation_extend(conversation: number, texts: number): number;
+  conversation_apply(conversation: number): number;
   conversation_fit(conversation: number): number;
   conversation_describe(conversation: number): number;
   conversation_length(conversation: number): number;

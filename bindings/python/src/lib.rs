@@ -165,6 +165,12 @@ impl Conversation {
         Ok((PyList::new(py, kept.collect::<PyResult<Vec<_>>>()?)?, fitted.tokens))
     }
 
+    /// Applies the effects of a turn whose request was sent.
+    fn apply(&self, py: Python<'_>, effects: &Bound<'_, PyAny>) -> PyResult<()> {
+        let effects = serde_json::to_value(Given::new(effects)).map_err(|error| unwritten(py, &error))?;
+        py.detach(|| lock(&self.0)?.apply(effects)).map_err(|error| exception(py, &error))
+    }
+
     fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let described = py.detach(|| Ok(lock(&self.0)?.to_json()));
         to_python(py, &described.map_err(|error| exception(py, &error))?)

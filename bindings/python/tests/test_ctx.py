@@ -152,6 +152,18 @@ class Operations(unittest.TestCase):
         self.assertTrue(all(one == made[0] for one in made))
         self.assertEqual(agent.explain(chat, "Hi", message=0, at=at)["subject"], "preset#0")
 
+    def test_applied_effects_keep_inserted_text_in_place(self) -> None:
+        entries = [{"type": "chat_history"}, {"role": "user", "content": "Be brief.", "insertionPoint": -1}]
+        agent = ctx.Agent({"prefix": "append-only", "presetMessages": entries})
+        chat = ctx.Conversation([{"role": "user", "content": "Hello"}])
+        first = agent.assemble(chat)
+        chat.apply(first["effects"])
+        chat.extend([{"role": "assistant", "content": "Yes."}, {"role": "user", "content": "Is it late?"}])
+        texts = [[message["content"] for message in made["messages"]] for made in (first, agent.assemble(chat))]
+        self.assertEqual(texts[1][: len(texts[0])], texts[0])
+        with self.assertRaises(ctx.CtxError):
+            chat.apply([{"op": "nothing"}])
+
 
 class Border(unittest.TestCase):
     """Nothing that is given crashes, and nothing is kept."""

@@ -110,6 +110,21 @@ impl Conversation {
         Ok(self.count)
     }
 
+    /// Applies the `effects` of a turn whose request was sent: variables, timed effects, and the record of an append-only
+    /// request.
+    ///
+    /// Errors: the value is not a list of operations, or one of them does not fit the conversation. Then nothing changes.
+    pub fn apply(&mut self, effects: Value) -> Result<(), OperationError> {
+        let effects: Vec<SessionOp> = serde_json::from_value(effects).map_err(OperationError::usage)?;
+        let mut session = self.session.clone();
+        for effect in &effects {
+            session.apply(effect).map_err(|error| OperationError::usage(error.phrase()))?;
+        }
+        self.count = session.nodes().filter(|(id, _)| *id != session.root_id()).count();
+        self.session = session;
+        Ok(())
+    }
+
     fn free_id(&self) -> NodeId {
         let numbered = (self.count + 1..).map(|number| NodeId::from(format!("n{number}")));
         let mut free = numbered.filter(|id| self.session.node(id).is_none());

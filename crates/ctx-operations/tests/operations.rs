@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ctx_operations::{
-    Agent, AskHost, Conversation, Deadline, Kept, OPERATIONS, OperationError, PortFuture, Role, Text, call,
-    engine_with,
+    Agent, AskHost, Conversation, Deadline, Engine, Kept, OPERATIONS, OperationError, PortFuture, Role, Text,
+    call, engine_with,
 };
 use serde_json::{Map, Value, json};
 
@@ -254,4 +254,24 @@ fn what_is_added_to_a_file_with_branches_has_the_numbers_behind_all_of_them() {
     assert_eq!(conversation.len(), 3);
     assert_eq!(conversation.extend(json!([{ "role": "user", "content": "new" }])).unwrap(), 4);
     assert_eq!(["a", "c", "n4"].map(|id| conversation.number(id)), [Some(0), Some(1), Some(3)]);
+}
+
+#[test]
+fn applied_effects_keep_inserted_text_in_place() {
+    let agent = json!({ "prefix": "append-only", "presetMessages": [
+        { "type": "chat_history" }, { "role": "user", "content": "Be brief.", "insertionPoint": -1 }] });
+    let Value::Object(options) = json!({ "agent": agent }) else { unreachable!() };
+    let agent = Agent::compile(Engine::new(), options).unwrap();
+    let mut conversation = Conversation::default();
+    let mut contents = |text: &str| -> Vec<Value> {
+        conversation.extend(json!([{ "role": "user", "content": text }])).unwrap();
+        let made = agent.assemble(&conversation, Map::new(), None).unwrap();
+        conversation.apply(made["effects"].clone()).unwrap();
+        conversation.extend(json!([{ "role": "assistant", "content": "Yes." }])).unwrap();
+        made["messages"].as_array().unwrap().iter().map(|message| message["content"].clone()).collect()
+    };
+    let (first, second) = (contents("Hello"), contents("Is it late?"));
+    assert_eq!(second[..first.len()], first);
+    let error = conversation.apply(json!([{ "op": "remove", "id": "n1" }, { "op": "remove", "id": "none" }]));
+    assert_eq!((error.unwrap_err().code.as_str(), conversation.len()), ("usage", 4));
 }

@@ -121,6 +121,13 @@ class Conversation(Generic[M]):
         # A note that was written in place of messages is a dict, whatever they are.
         return [cast("M", one) if isinstance(one, dict) else own[one] for one in kept]
 
+    def apply(self, effects: Iterable[Mapping[str, Any]]) -> None:
+        """Apply the ``effects`` of a turn whose request was sent.
+
+        They contain variables, timed effects of worldbooks, and what an append-only request inserted.
+        """
+        self._native.apply(list(effects))
+
     @property
     def native(self) -> _ctx.Conversation:
         """The conversation as the engine has it."""

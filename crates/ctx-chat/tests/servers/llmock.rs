@@ -158,7 +158,7 @@ fn a_chunk_that_is_no_json_is_tried_again(server: &Foreign, dialect: Dialect) {
 }
 
 fn a_stall_is_given_up_and_tried_again(server: &Foreign, dialect: Dialect) {
-    let time = TimeLimits { first_token: Duration::from_millis(500), ..TimeLimits::default() };
+    let time = TimeLimits { first_token: Duration::from_millis(800), ..TimeLimits::default() };
     check_second_time(server, dialect, &fault("stall", before_words(dialect)), time);
 }
 
@@ -179,7 +179,7 @@ fn a_stream_that_ends_among_words_is_told_and_gone_on_from(server: &Foreign, dia
 
 fn a_stall_among_words_keeps_them(server: &Foreign, dialect: Dialect) {
     let stalls = fault("stall", before_words(dialect) + 3);
-    let time = TimeLimits { stall: Duration::from_millis(500), ..TimeLimits::default() };
+    let time = TimeLimits { stall: Duration::from_millis(800), ..TimeLimits::default() };
     let text = json!({ "type": "reply", "text": "One two three four five." });
     let mut room = with_endpoint(server, dialect, &json!([text, stalls]), |endpoint| endpoint.time = time);
     assert_eq!(ending(&room.turn("Count", |_| ())), "LLM_TIMEOUT");
