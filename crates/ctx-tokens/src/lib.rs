@@ -4,6 +4,7 @@
 //!
 //! ```
 //! use ctx_tokens::{Budget, BudgetRequest, Counter, ModelTable};
+//! use ctx_types::ports::TokenCounter as _;
 //!
 //! let (model, _) = ModelTable::builtin().lookup("openrouter/openai/gpt-4o");
 //! assert_eq!((model.encoding.name(), model.context_window), ("o200k_base", Some(128_000)));
