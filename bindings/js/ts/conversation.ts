@@ -102,7 +102,7 @@ export class Conversation<M extends object = Message> {
   }
 
   /**
-   * Applies the `effects` of a turn whose request was sent: variables, timed effects of worldbooks, and what an
+   * Applies the `effects` of a turn whose request was sent: variables, timed effects of worldbooks, and the texts that an
    * append-only request inserted.
    */
   apply(effects: readonly object[]): void {
@@ -172,7 +172,7 @@ export class Conversation<M extends object = Message> {
     return JSON.parse(this.#held.ask((exports, number) => exports.conversation_describe(number)));
   }
 
-  /** Makes it in the engine, of its document, all messages that were added, and all effects that were applied. */
+  /** Makes it in the engine from its document, the added messages, and the applied effects. */
   #making(): (exports: Exports) => number {
     const document = this.#document;
     const added = this.#messages.slice(this.#read).flatMap(asMessages);

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ctx_types::internal::{DepthPoints, Rank, SlotRank, excerpt};
+use ctx_types::DepthPoints;
+use ctx_types::internal::{Rank, SlotRank, excerpt};
 use ctx_types::report::{Decision, Outcome};
 use ctx_types::session::Window;
 use ctx_types::{

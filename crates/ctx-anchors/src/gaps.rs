@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use ctx_types::internal::{Argument, DepthPoints, Divider, each_group};
+use ctx_types::DepthPoints;
+use ctx_types::internal::{Argument, Divider, each_group};
 use ctx_types::report::{Decision, Outcome};
 use ctx_types::session::Window;
 use ctx_types::{Content, ContentPart, MAX_POINTS, Message, Phrase, Place, Source, count_of, phrase};

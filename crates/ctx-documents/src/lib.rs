@@ -1,6 +1,7 @@
 //! Extracts text from PDF, DOCX, XLSX, PPTX, HTML and text files in any encoding.
 //!
-//! Start with [`DocumentReader::read`]. It takes bytes and opens no files. [`DocumentLimits`] bounds unpacked sizes, pages, rows and text.
+//! Start with [`DocumentReader::read`]. It takes bytes and opens no files. [`DocumentLimits`] bounds unpacked sizes,
+//! pages, rows and text.
 //! [`DocumentReader`] implements the port [`DocumentText`](ctx_types::ports::DocumentText).
 //!
 //! ```

@@ -63,10 +63,10 @@ impl Assembly<'_> {
     pub(crate) async fn run_append_only(mut self) -> Result<Context, AssembleError> {
         let binds = self.model.capabilities.prefix_bound_reasoning;
         if self.turn.is_stateless {
-            let reasoning = match self.agent.adds_changing_text() {
-                _ if !binds => ReasoningRule::Keep,
-                true => ReasoningRule::Drop,
-                false => ReasoningRule::DropIfInserted,
+            let reasoning = if binds && !self.agent.adds_changing_text() {
+                ReasoningRule::DropIfInserted
+            } else {
+                reasoning_rule(binds)
             };
             self.append_only = Some(AppendOnly::stateless().with_reasoning(reasoning));
             let (run, tokens) = self.run_windows().await?;

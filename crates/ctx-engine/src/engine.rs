@@ -50,6 +50,13 @@ pub struct Engine {
 }
 
 /// Inputs for compiling an agent.
+///
+/// ```
+/// use ctx_engine::{Compile, Switches};
+///
+/// let off = Switches { disable: vec!["token-limiter".into()], ..Switches::default() };
+/// let with = Compile::default().with(|compile| compile.switches = off);
+/// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Compile {

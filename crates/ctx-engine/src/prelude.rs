@@ -18,7 +18,7 @@ pub use ctx_anchors::AnchorDefinition;
 pub use ctx_tokens::{Counter, ModelTable};
 
 // Data types.
-pub use ctx_types::internal::DepthPoints;
+pub use ctx_types::DepthPoints;
 pub use ctx_types::ports::ToolDefinition;
 pub use ctx_types::report::{Decision, Outcome, Report};
 pub use ctx_types::session::{Node, NodeId, Session, SessionOp, visible_path};

@@ -32,6 +32,14 @@ pub struct FileSchema {
 }
 
 /// File kinds and reports that an engine reads and writes.
+///
+/// ```
+/// use ctx_engine::{Engine, schema::FILE_SCHEMAS};
+///
+/// let agent = FILE_SCHEMAS.iter().find(|schema| schema.name == "agent").unwrap();
+/// let schema = (agent.write)(&Engine::new());
+/// assert_eq!(schema["properties"]["name"]["description"], "Name that `{{char}}` inserts.");
+/// ```
 pub const FILE_SCHEMAS: [FileSchema; 8] = [
     FileSchema {
         name: "agent",

@@ -8,6 +8,35 @@ use ctx_processors::internal::{CompressionCache, RecallCache};
 /// comes near its budget again, so the provider's prompt cache stays valid; without it each turn rewrites the
 /// prefix. Changed compressor settings or messages invalidate it. With `recall`, keeps the index of the
 /// conversation. Previews do not change it.
+///
+/// ```
+/// use ctx_engine::{Compile, Engine, Ports, Switches, TurnCache};
+/// use ctx_types::{Agent, Role, TurnInput};
+/// use ctx_types::session::{Node, Session, SessionOp};
+///
+/// let said = |n: usize| {
+///     let role = if n % 2 == 0 { Role::User } else { Role::Assistant };
+///     let text = format!("Lamp {n} of the pier was lit by Ada at {}:30.", n % 24);
+///     Node::new(role, text).with_id(format!("n{n}"))
+/// };
+/// let (mut session, _) = Session::linear("s1", (0..61).map(said));
+/// let enable = vec!["request-compressor".to_owned()];
+/// let with = Compile::default().with(|compile| compile.switches = Switches { enable, ..Switches::default() });
+/// let compiled = Engine::new().compile(&Agent::default(), &with);
+/// let memory = TurnCache::default();
+/// let turn = TurnInput::default().with(|turn| turn.context_tokens = Some(1_000));
+/// let ports = Ports::default().with(|ports| ports.memory = Some(&memory));
+///
+/// let first = pollster::block_on(compiled.assemble_with(&session, &turn, ports))?;
+/// for n in [61, 62] {
+///     let parent = session.active_leaf_id().clone();
+///     session.apply(&SessionOp::Append { parent, node: Box::new(said(n)) })?;
+/// }
+/// let second = pollster::block_on(compiled.assemble_with(&session, &turn, ports))?;
+/// assert!(first.messages.len() < 61);
+/// assert_eq!(second.messages[..first.messages.len()], first.messages);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct TurnCache {
     compression: Mutex<CompressionCache>,

@@ -15,6 +15,14 @@ const MAX_BYTES: usize = 64;
 ///
 /// # Errors
 /// The text is not a date, or the date is out of range.
+///
+/// ```
+/// use ctx_macros::internal::{InstantError, read_instant};
+///
+/// assert_eq!(read_instant("1970-01-01T01:00:01+01:00", None), Ok(1_000));
+/// assert_eq!(read_instant("January 1, 1970 1:00 AM", Some("Europe/Paris")), Ok(0));
+/// assert_eq!(read_instant("soon", None), Err(InstantError::NotADate));
+/// ```
 pub fn read_instant(text: &str, zone: Option<&str>) -> Result<i64, InstantError> {
     let zone = zone.and_then(|name| TimeZoneDatabase::bundled().get(name).ok());
     read(text, &zone.unwrap_or(TimeZone::UTC))

@@ -1,7 +1,7 @@
 //! Expands `{{macros}}` and records the source of every byte.
 //!
-//! Start with [`Template::parse`]: compile a text once, then expand it as often as needed. Calls are evaluated from left to
-//! right and can be nested. Expansion never fails: an unknown macro is left unchanged and reported as a
+//! Start with [`Template::parse`]: compile a text once, then expand it as often as needed. Calls are evaluated from
+//! left to right and can be nested. Expansion never fails: an unknown macro is left unchanged and reported as a
 //! diagnostic.
 //!
 //! [`Env`] provides time, time zone, and names. [`State`] holds variables and limits.

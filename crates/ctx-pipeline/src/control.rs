@@ -12,6 +12,15 @@ use ctx_types::ports::Deadline;
 use crate::error::ProcessorError;
 
 /// A handle that cancels runs; clones cancel the same runs.
+///
+/// ```
+/// use ctx_pipeline::Cancel;
+///
+/// let cancel = Cancel::default();
+/// let handle = cancel.clone();
+/// handle.cancel();
+/// assert!(cancel.is_cancelled());
+/// ```
 #[derive(Clone, Default)]
 pub struct Cancel(Arc<CancelState>);
 
@@ -44,6 +53,16 @@ impl Cancel {
     }
 
     /// Waits for [`cancel`](Self::cancel). Needs no async runtime.
+    ///
+    /// ```
+    /// use ctx_pipeline::Cancel;
+    ///
+    /// let cancel = Cancel::default();
+    /// let handle = cancel.clone();
+    /// let waiting = std::thread::spawn(move || pollster::block_on(handle.cancelled()));
+    /// cancel.cancel();
+    /// waiting.join().unwrap();
+    /// ```
     pub async fn cancelled(&self) {
         let wait = Wait::new(self);
         poll_fn(|cx| {

@@ -7,6 +7,16 @@ use ctx_types::{Injection, Message};
 
 /// Result of a run so far. Copy-on-write: a clone is O(1), and a change copies only the list and the changed
 /// messages.
+///
+/// ```
+/// use ctx_pipeline::Draft;
+/// use ctx_types::{Message, Role, Source};
+///
+/// let mut draft = Draft::default();
+/// let saved = draft.clone();
+/// draft.messages_mut().push(Message::new(Role::User, "Hello", Source::history("n1", Role::User)));
+/// assert_eq!((saved.messages().len(), draft.messages().len()), (0, 1));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     messages: Arc<Vec<Message>>,

@@ -1,5 +1,6 @@
 use ctx_pipeline::{ConfigField, PipelineContext, PrepareInput, ProcessorResult, TypedProcessor};
-use ctx_types::internal::{DepthPoints, SourcedText};
+use ctx_types::DepthPoints;
+use ctx_types::internal::SourcedText;
 use ctx_types::report::{Decision, Outcome};
 use ctx_types::session::Session;
 use ctx_types::{

@@ -26,6 +26,14 @@ use crate::variable_processor::VariableProcessor;
 use crate::worldbook_processor::WorldbookProcessor;
 
 /// Returns the built-in processors in run order, with the application's anchors and macros.
+///
+/// ```
+/// use ctx_anchors::AnchorRegistry;
+/// use ctx_processors::{MacroParts, default_set};
+///
+/// let registry = default_set(AnchorRegistry::system(), MacroParts::default());
+/// assert!(registry.get("token-limiter").is_some());
+/// ```
 pub fn default_set(anchors: AnchorRegistry, macros: MacroParts) -> ProcessorRegistry {
     let mut registry = ProcessorRegistry::default();
     for processor in built_in_processors(anchors, macros) {

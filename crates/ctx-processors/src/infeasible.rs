@@ -11,6 +11,15 @@ use ctx_types::{Message, Phrase, Place, SourceKind, phrase};
 use crate::token_limiter::DroppableGroups;
 
 /// No context fits the budget. Lists the parts, their contents, and their tokens.
+///
+/// ```
+/// use ctx_processors::{Cause, Infeasible};
+///
+/// let infeasible = Infeasible { available: 30, cause: Cause::Overgrown, parts: Vec::new() };
+/// let infeasible = infeasible.with_later_stages(30, vec![("signature".to_owned(), 40)]);
+/// assert_eq!(infeasible.needed(), 40);
+/// assert!(infeasible.to_string().ends_with("later processors 40 (signature)"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Infeasible {
     /// Token budget of the messages.

@@ -70,8 +70,6 @@ pub use html::html_to_markdown;
 pub use infeasible::{Cause, Infeasible, RequestPart, RequestPartKind};
 pub use macro_values::MacroParts;
 
-// Not part of the API: only for the crates of this workspace. It may change in any release.
-
 /// AIO Hub's default.
 fn separator() -> ConfigField {
     ConfigField::text("separator", "Separator", "\n\n---\n\n")

@@ -53,11 +53,12 @@ settings! {
 }
 
 impl LimiterSettings {
-    /// Returns the tokens of `left` that a new append-only prefix uses for the conversation if it does not fit: a
+    /// Returns the tokens of `left` that a new append-only prefix uses for the conversation if it must be cut: a
     /// large step, so that many requests can repeat this one. At least half stays.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a u32")]
-    pub(crate) fn cut_tokens(&self, cx: &PipelineContext<'_>, left: u64) -> Option<u64> {
-        let is_new = cx.blackboard.get::<AppendOnly>().is_some_and(AppendOnly::starts_prefix);
+    pub(crate) fn cut_tokens(&self, cx: &PipelineContext<'_>, left: u64, exceeds: bool) -> Option<u64> {
+        let append_only = cx.blackboard.get::<AppendOnly>();
+        let is_new = append_only.is_some_and(|new| new.starts_prefix() && (exceeds || new.must_cut()));
         let available = cx.inputs.budget.available.filter(|_| is_new)?;
         let unused = available - (f64::from(available) * self.cut_to) as u32;
         Some(left.saturating_sub(unused.into()).max(left / 2))
@@ -101,9 +102,7 @@ impl TypedProcessor for TokenLimiter {
         let groups = DroppableGroups::from_messages(cx.draft.messages());
         let left = left_for_history(cx, &groups, available)?;
         let mut fit = groups.fit(cx, left)?;
-        if (fit.dropped > 0 || must_cut)
-            && let Some(tokens) = settings.cut_tokens(cx, left)
-        {
+        if let Some(tokens) = settings.cut_tokens(cx, left, fit.dropped > 0) {
             fit = groups.fit(cx, tokens)?;
         }
         let dropped = if fit.dropped == 0 { 0 } else { drop_oldest(cx, settings, &groups, &fit) };

@@ -1,6 +1,13 @@
 /// Estimates tokens: ASCII characters divided by 4, rounded up, plus all other characters.
 ///
 /// The result is between a quarter of the bytes and all bytes.
+///
+/// ```
+/// use ctx_tokens::internal::estimate;
+///
+/// assert_eq!(estimate("hello"), 2);
+/// assert_eq!(estimate("你好abc!"), 3);
+/// ```
 pub fn estimate(text: &str) -> u32 {
     let ascii = text.bytes().filter(u8::is_ascii).count();
     // In UTF-8, each non-ASCII character has exactly one byte of 0xC0 or above.

@@ -91,6 +91,16 @@ impl Detail {
 }
 
 /// Estimates the tokens of a medium.
+///
+/// ```
+/// use std::num::NonZeroU32;
+/// use ctx_tokens::internal::{Detail, MediaFamily, MediaItem, media_cost};
+///
+/// let size = NonZeroU32::new(1_024).map(|side| (side, side));
+/// let image = MediaItem::Image { size, detail: Detail::High };
+/// assert_eq!(media_cost(MediaFamily::Gpt4o, &image), 765);
+/// assert_eq!(media_cost(MediaFamily::Gpt6, &image), 1_229);
+/// ```
 pub fn media_cost(family: MediaFamily, item: &MediaItem) -> u32 {
     let rates = rates(family);
     match *item {

@@ -146,10 +146,18 @@ const REQUEST: &[Field] = fields! {
 const GROUPS: [(&str, &[Field]); 3] =
     [("capabilities", CAPABILITIES), ("overheads", OVERHEADS), ("request", REQUEST)];
 
-#[rustfmt::skip] // Several per line.
 const KEYS: [&str; 11] = [
-    "pattern", "name", "family", "encoding", "count", "contextWindow", "maxOutput", "capabilities",
-    "overheads", "media", "request",
+    "pattern",
+    "name",
+    "family",
+    "encoding",
+    "count",
+    "contextWindow",
+    "maxOutput",
+    "capabilities",
+    "overheads",
+    "media",
+    "request",
 ];
 
 impl Settings {

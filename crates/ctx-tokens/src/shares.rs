@@ -1,6 +1,14 @@
 /// Divides `total` in proportion to `weights`, by largest remainders. The shares add up to `total`.
 ///
 /// The earlier of equal remainders comes first. If all weights are 0, they are equal. O(n log n).
+///
+/// ```
+/// use ctx_tokens::internal::shares;
+///
+/// assert_eq!(shares(10, &[1, 1, 1]), [4, 3, 3]);
+/// assert_eq!(shares(3, &[100, 0, 50]), [2, 0, 1]);
+/// assert_eq!(shares(3, &[0, 0]), [2, 1]);
+/// ```
 pub fn shares(total: u32, weights: &[u64]) -> Vec<u32> {
     let sum: u128 = weights.iter().copied().map(u128::from).sum();
     if sum == 0 {

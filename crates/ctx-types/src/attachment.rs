@@ -72,6 +72,13 @@ words! {
 
 impl MediaKind {
     /// Returns the kind of a media type.
+    ///
+    /// ```
+    /// use ctx_types::MediaKind;
+    ///
+    /// assert_eq!(MediaKind::from_mime("image/png"), MediaKind::Image);
+    /// assert_eq!(MediaKind::from_mime("application/pdf"), MediaKind::Document);
+    /// ```
     pub fn from_mime(mime_type: &str) -> Self {
         match mime_type.split('/').next() {
             Some("image") => Self::Image,

@@ -11,6 +11,14 @@ pub const MAX_POINTS: usize = 10_000;
 const MAX_TERMS: usize = 100;
 
 /// The depths of a placement.
+///
+/// ```
+/// use ctx_types::DepthPoints;
+///
+/// let (points, _) = DepthPoints::parse("3, 10~5");
+/// assert_eq!(points.within(22), [3, 10, 15, 20]);
+/// assert_eq!(DepthPoints::single(4).within(22), [4]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepthPoints {
     terms: Vec<DepthTerm>,

@@ -3,6 +3,15 @@ use std::fmt;
 /// A 64-bit FNV-1a hash of a sequence of values.
 ///
 /// Stable between machines and versions, but not collision-resistant against attackers. O(bytes).
+///
+/// ```
+/// use ctx_types::internal::Fingerprint;
+///
+/// let of = |pieces: &[&str]| pieces.iter().fold(Fingerprint::default(), |sum, piece| sum.text(piece));
+/// assert_eq!(of(&["a", "b"]), of(&["a", "b"]));
+/// assert_ne!(of(&["a", "b"]), of(&["ab"]));
+/// assert_eq!(of(&[]).to_string(), "cbf29ce484222325");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(u64);
 

@@ -3,6 +3,15 @@ use serde_json::Value;
 /// An automatic, unambiguous edit that fixes a diagnostic.
 ///
 /// Check the document again afterwards.
+///
+/// ```
+/// use ctx_types::{Edit, Fix};
+/// use serde_json::json;
+///
+/// let fix = Fix::value("token-limiter").below("/id");
+/// assert_eq!(fix.pointer("/parameters/processors/0"), "/parameters/processors/0/id");
+/// assert_eq!(fix.edit, Edit::Value(json!("token-limiter")));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
     /// Relative to the diagnostic's location.

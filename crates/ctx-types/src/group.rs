@@ -9,6 +9,17 @@ use crate::message::{Message, Place, Role};
 /// The ranges are adjacent and cover all messages. A result belongs to the calls above it if only tool
 /// messages are between them, its id matches or is missing, and it has the same place; pinned messages count
 /// as history. Tool messages between two results join the group. O(messages + calls · log calls).
+///
+/// ```
+/// use ctx_types::{Message, Role, Source, ToolCall, groups};
+///
+/// let message = |role| Message::new(role, "…", Source::history("n", role));
+/// let mut call = message(Role::Assistant);
+/// call.tool_calls = vec![ToolCall { id: "c1".into(), name: "look".into(), arguments: "{}".into() }];
+/// let mut result = message(Role::Tool);
+/// result.tool_call_id = Some("c1".into());
+/// assert_eq!(groups(&[message(Role::User), call, result]), [0..1, 1..3]);
+/// ```
 pub fn groups<M: Borrow<Message>>(messages: &[M]) -> Vec<Range<usize>> {
     each_group(messages).collect()
 }

@@ -67,7 +67,7 @@ pub use attachment::*;
 pub use cache_mark::*;
 pub use config_field::{ConfigField, FieldKind, FieldOption};
 pub use content::*;
-pub use depth::MAX_POINTS;
+pub use depth::{DepthPoints, MAX_POINTS};
 pub use diagnostic::*;
 pub use fix::{Edit, Fix};
 pub use group::groups;
@@ -86,7 +86,6 @@ pub use turn::*;
 #[doc(hidden)]
 pub mod internal {
     pub use crate::block::{BlockFields, BlockKind, BlockOrder};
-    pub use crate::depth::DepthPoints;
     pub use crate::fingerprint::Fingerprint;
     pub use crate::group::each_group;
     pub use crate::injection::{Rank, SlotRank};

@@ -10,6 +10,17 @@ use crate::words;
 ///
 /// A log explains a result. Problems in content are a [`Diagnostic`](crate::Diagnostic); outcomes of messages
 /// are a [`Decision`](crate::report::Decision).
+///
+/// ```
+/// use ctx_types::phrase;
+/// use ctx_types::session::{LogLevel, LogLine};
+/// use serde_json::json;
+///
+/// assert_eq!(LogLine::from(phrase!("{count} rules applied", count = 3)).level, LogLevel::Info);
+///
+/// let line = LogLine::warn(phrase!("a rule matched nothing")).with_details(json!({ "rule": "trim" }));
+/// assert_eq!(line.to_string(), r#"warn: a rule matched nothing {"rule":"trim"}"#);
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -135,6 +135,14 @@ pub enum JoinRule {
 
 impl MessageExtras {
     /// Changes fields with `set`.
+    ///
+    /// ```
+    /// use ctx_types::{Message, Role, Source};
+    ///
+    /// let source = Source::history("n2", Role::Tool);
+    /// let result = Message::new(Role::Tool, "42", source).with(|message| message.tool_call_id = Some("c1".into()));
+    /// assert_eq!(result.tool_call_id.as_deref(), Some("c1"));
+    /// ```
     #[must_use]
     pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
         set(&mut self);

@@ -20,10 +20,43 @@ use crate::worldbook::{Worldbook, WorldbookEntry};
 pub(crate) const MAX_COMPARISONS: usize = 20_000;
 
 /// Keys of AIO Hub, SillyTavern, and importers in preset entries.
-const OTHER_ENTRY_KEYS: &str = "children childrenIds comment createdAt date extensions forbid_overrides icon \
-    identifier imported injection_depth injection_order injection_position injection_trigger lastSelectedChildId \
-    marker metadata model note parentId partType position reasoningContent runId sourceIndex sourceType status \
-    system_prompt tags timestamp title tool_call_id tool_calls translation updatedAt";
+const OTHER_ENTRY_KEYS: [&str; 35] = [
+    "children",
+    "childrenIds",
+    "comment",
+    "createdAt",
+    "date",
+    "extensions",
+    "forbid_overrides",
+    "icon",
+    "identifier",
+    "imported",
+    "injection_depth",
+    "injection_order",
+    "injection_position",
+    "injection_trigger",
+    "lastSelectedChildId",
+    "marker",
+    "metadata",
+    "model",
+    "note",
+    "parentId",
+    "partType",
+    "position",
+    "reasoningContent",
+    "runId",
+    "sourceIndex",
+    "sourceType",
+    "status",
+    "system_prompt",
+    "tags",
+    "timestamp",
+    "title",
+    "tool_call_id",
+    "tool_calls",
+    "translation",
+    "updatedAt",
+];
 
 /// Foreign keys that resemble known keys. In AIO Hub, some entries spell the cooldown `coldown`.
 const OTHER_WORDS: [&str; 12] = [
@@ -190,7 +223,7 @@ fn check_plain<T: KnownKeys>(value: &T, reader: &mut Reader) {
 fn check_entry(entry: &PresetMessage, reader: &mut Reader) {
     if let Some(object) = entry.kept.map() {
         // Those of other applications are not reported.
-        let is_unused = |key: &str| OTHER_ENTRY_KEYS.split(' ').all(|other| other != key);
+        let is_unused = |key: &str| !OTHER_ENTRY_KEYS.contains(&key);
         reader.report_unknown_keys(object, PresetMessage::KEYS, is_unused);
     }
     reader.check_value("injectionStrategy", entry.injection_strategy.as_ref(), check_plain);

@@ -8,6 +8,16 @@ use crate::message::Role;
 /// Information about the lines of a digest that replaces older messages.
 ///
 /// The text has `head` explanatory lines, then one per item of `lines`. For later compression; never sent.
+///
+/// ```
+/// use ctx_types::{Note, NoteLine, NoteLineKind};
+///
+/// let line = NoteLine { is_pinned: true, ..NoteLine::new("n1", NoteLineKind::User) };
+/// let note = Note { lines: vec![line], ..Note::default() };
+/// let value = serde_json::json!(note);
+/// assert_eq!(value, serde_json::json!({"lines": [{"id": "n1", "kind": "user", "pinned": true}]}));
+/// assert_eq!(Note::from_value(&value), Some(note));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Note {

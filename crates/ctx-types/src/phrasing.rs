@@ -299,6 +299,13 @@ macro_rules! phrase {
 }
 
 /// Creates a phrase with a count: `1 message`, `2 messages`. Use a singular literal.
+///
+/// ```
+/// use ctx_types::count_of;
+///
+/// assert_eq!(count_of!(1, "message").to_string(), "1 message");
+/// assert_eq!(count_of!(2, "message").template(), "{count} messages");
+/// ```
 #[macro_export]
 macro_rules! count_of {
     ($count:expr, $thing:literal) => {

@@ -20,6 +20,14 @@ const CHAT_HISTORY_ALIAS: &str = "__CHAT_HISTORY__";
 
 /// Normalizes an anchor id of a file: trims it, and maps an empty id and `__CHAT_HISTORY__` to
 /// [`CHAT_HISTORY`].
+///
+/// ```
+/// use ctx_types::anchor_id;
+///
+/// assert_eq!(anchor_id(" lore "), "lore");
+/// assert_eq!(anchor_id("__CHAT_HISTORY__"), "chat_history");
+/// assert_eq!(anchor_id(""), "chat_history");
+/// ```
 pub fn anchor_id(name: &str) -> &str {
     match name.trim() {
         "" | CHAT_HISTORY_ALIAS => CHAT_HISTORY,
@@ -71,6 +79,19 @@ impl Placement {
     ///
     /// Writes an index as `insertionPoint`, others as AIO Hub's `injectionStrategy`. Keeps `lane` and unknown
     /// keys.
+    ///
+    /// ```
+    /// use ctx_types::{Order, Placement, PresetMessage};
+    /// use ctx_types::DepthPoints;
+    ///
+    /// let mut entry = PresetMessage::default();
+    /// Placement::Index { at: -1, order: Order::DEFAULT }.write_to(&mut entry);
+    /// assert_eq!(serde_json::json!(entry), serde_json::json!({ "insertionPoint": -1 }));
+    ///
+    /// Placement::Depth { points: DepthPoints::single(4), order: Order(5.0) }.write_to(&mut entry);
+    /// let strategy = serde_json::json!({ "type": "depth", "depth": 4, "order": 5 });
+    /// assert_eq!(serde_json::json!(entry), serde_json::json!({ "injectionStrategy": strategy }));
+    /// ```
     pub fn write_to(&self, entry: &mut PresetMessage) {
         spelling::write(self, entry);
     }

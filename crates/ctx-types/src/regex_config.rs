@@ -6,6 +6,15 @@ use crate::persist::data_type;
 
 data_type! {
     /// Regex rules of an agent, a user profile, or the settings: replacements in messages.
+    ///
+    /// ```
+    /// use ctx_types::{Persist, Reader, RegexConfig};
+    ///
+    /// let file = serde_json::json!({ "presets": [{ "rules": [{ "regex": "/a+/g", "replacement": "b" }] }] });
+    /// let config = RegexConfig::read(file.clone(), &mut Reader::new());
+    /// assert_eq!(config.presets[0].rules[0].regex.as_deref(), Some("/a+/g"));
+    /// assert_eq!(config.write(), file);
+    /// ```
     pub struct RegexConfig {
         /// Lists of rules, enabled or disabled together.
         presets: Vec<RegexPreset> => "presets",

@@ -1,4 +1,4 @@
-//! What an assembly reports: decisions, usage, and the part of a request that stays the same.
+//! Report of an assembly: decisions, usage, and the part of a request that stays the same.
 
 use serde::Serialize;
 

@@ -2,6 +2,13 @@
 
 /// Returns whether JavaScript's `\s` and `trim` match a character: Unicode white space and U+FEFF, without
 /// U+0085.
+///
+/// ```
+/// use ctx_types::space::{is_space, trim};
+///
+/// assert!(is_space('\u{feff}') && !is_space('\u{85}'));
+/// assert_eq!(trim("\u{feff} a\u{3000}"), "a");
+/// ```
 pub fn is_space(c: char) -> bool {
     (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}'
 }

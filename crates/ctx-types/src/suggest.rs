@@ -2,6 +2,14 @@
 ///
 /// At most 1/3 of the characters, at least one but not all, may be wrong. Ignores case. The first candidate
 /// wins ties. O(candidates × product of both lengths).
+///
+/// ```
+/// use ctx_types::internal::closest;
+///
+/// assert_eq!(closest("chat_histroy", ["user_profile", "chat_history"]), Some("chat_history"));
+/// assert_eq!(closest("User_Profle", ["user_profile"]), Some("user_profile"));
+/// assert_eq!(closest("lore", ["chat_history"]), None);
+/// ```
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     nearest(name, candidates).map(|near| near.name)
 }

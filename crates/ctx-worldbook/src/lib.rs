@@ -1,7 +1,7 @@
 //! Activates worldbook (lorebook) entries, and reports why each entry did or did not activate.
 //!
-//! Start with [`Book::read`] and [`BookSet::compile`], then call [`BookSet::scan`] for each turn. The caller provides random values, macros,
-//! and token counts, and stores the timed effects.
+//! Start with [`Book::read`] and [`BookSet::compile`], then call [`BookSet::scan`] for each turn. The caller provides
+//! random values, macros, and token counts, and stores the timed effects.
 //!
 //! ```
 //! use ctx_types::{Persist, Reader};

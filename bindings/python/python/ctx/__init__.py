@@ -124,7 +124,7 @@ class Conversation(Generic[M]):
     def apply(self, effects: Iterable[Mapping[str, Any]]) -> None:
         """Apply the ``effects`` of a turn whose request was sent.
 
-        They contain variables, timed effects of worldbooks, and what an append-only request inserted.
+        They contain variables, timed effects of worldbooks, and the texts that an append-only request inserted.
         """
         self._native.apply(list(effects))
 

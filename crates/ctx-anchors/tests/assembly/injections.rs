@@ -1,7 +1,7 @@
 use crate::case;
 use crate::case::Case;
 use ctx_anchors::{AnchorRegistry, Preset, Target};
-use ctx_types::internal::DepthPoints;
+use ctx_types::DepthPoints;
 use ctx_types::{Injection, Order, Place, Placement, Source, SourceKind, Trust};
 
 #[track_caller]

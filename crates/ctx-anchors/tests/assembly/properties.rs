@@ -5,7 +5,8 @@ use std::ops::Range;
 use ctx_anchors::{
     AnchorRegistry, AssembledPreset, Preset, RenderRequest, RenderedText, Target, assemble, internal::Entry,
 };
-use ctx_types::internal::{DepthPoints, Rank, is_partition};
+use ctx_types::DepthPoints;
+use ctx_types::internal::{Rank, is_partition};
 use ctx_types::report::{Decision, Outcome};
 use ctx_types::session::{Window, pending_start};
 use ctx_types::{

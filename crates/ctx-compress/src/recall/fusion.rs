@@ -1,4 +1,4 @@
-//! Rankings of other makers beside the words: vectors of an [`Embedder`](ctx_types::ports::Embedder).
+//! Rankings by meaning, in addition to words: vectors of an [`Embedder`](ctx_types::ports::Embedder).
 
 use std::collections::BTreeMap;
 

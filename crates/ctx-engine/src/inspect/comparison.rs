@@ -102,6 +102,21 @@ const EXCERPT: usize = 60;
 
 impl Comparison {
     /// Compares a context with the context of the next turn. O(bytes · log messages).
+    ///
+    /// ```
+    /// use ctx_engine::inspect::{Comparison, DifferenceKind, SavedContext};
+    /// use serde_json::json;
+    ///
+    /// let at = |time: &str| {
+    ///     let text = format!("It is {time}.");
+    ///     let segment = json!({ "span": { "start": 6, "end": 6 + time.len() }, "source": { "kind": "macro", "id": "time" } });
+    ///     let message = json!({ "role": "system", "content": text, "tokens": 8, "segments": [segment] });
+    ///     SavedContext::read(&json!({ "messages": [message] })).unwrap()
+    /// };
+    /// let difference = Comparison::new(&at("10:59"), &at("11:00")).difference.unwrap();
+    /// assert_eq!(difference.owners[1].as_deref(), Some("macro:time"));
+    /// assert!(matches!(difference.kind, DifferenceKind::Text { at: 7, .. }));
+    /// ```
     pub fn new(first: &SavedContext, second: &SavedContext) -> Self {
         let pairs = first.messages.iter().zip(&second.messages);
         let shared = pairs.take_while(|(a, b)| a.sent == b.sent).count();

@@ -48,6 +48,14 @@ impl SavedContext {
     /// list.
     ///
     /// Anthropic's `system` becomes the first message. An invalid message becomes an empty one. O(bytes).
+    ///
+    /// ```
+    /// use ctx_engine::inspect::SavedContext;
+    /// use serde_json::json;
+    ///
+    /// assert!(SavedContext::read(&json!({ "messages": [{ "role": "user", "content": "Hi" }] })).is_some());
+    /// assert!(SavedContext::read(&json!({ "presetMessages": [] })).is_none());
+    /// ```
     pub fn read(value: &Value) -> Option<Self> {
         let messages = value.get("messages")?.as_array()?;
         let system = value.get("system").map(|content| json!({ "role": "system", "content": content }));

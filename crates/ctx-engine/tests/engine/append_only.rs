@@ -498,7 +498,7 @@ fn send_turns(turns: &[(&Value, TurnInput)]) -> Vec<Context> {
             session.apply(op).unwrap();
         }
         let mut reply = Node::new(Role::Assistant, format!("Reply {number}"));
-        let metadata = json!({ "reasoningContent": "Thought. ".repeat(20) });
+        let metadata = json!({ "reasoningContent": "Thought. ".repeat(2) });
         reply.metadata = Some(Box::new(NodeMetadata::read(metadata, &mut Reader::new())));
         append(&mut session, reply);
         context
@@ -584,7 +584,7 @@ fn cuts_even_if_the_request_fits_without_reasoning() {
         turn.context_tokens = Some(600);
         turn.reserve = Some(0);
     });
-    let turns = vec![(&agent, turn); 30];
+    let turns = vec![(&agent, turn); 60];
     let contexts = send_turns(&turns);
     let tokens = |context: &Context| context.tokens().iter().sum::<u32>();
     let breaks = reasons(&contexts);
@@ -638,4 +638,22 @@ fn sends_examples_once_when_a_reply_is_regenerated() {
     };
     assert_eq!(send(), ["Example question", "Example answer", "Hello"]);
     assert_eq!(send(), ["Example question", "Example answer", "Hello"]);
+}
+
+#[test]
+fn recalls_messages_that_a_cut_without_overflow_drops() {
+    let agent = json!({ "prefix": "append-only", "presetMessages": [{ "type": "chat_history" }],
+        "parameters": { "processors": [{ "id": "recall", "enabled": true }] } });
+    let turn = TurnInput::default().with(|turn| {
+        turn.model = Some("gpt-6.2".into());
+        turn.context_tokens = Some(600);
+        turn.reserve = Some(0);
+    });
+    let turns = vec![(&agent, turn); 40];
+    let contexts = send_turns(&turns);
+    let cut = reasons(&contexts).iter().position(|reason| !reason.is_empty()).unwrap();
+    let recalls = |context: &Context| {
+        context.messages.iter().filter(|message| message.source.kind == SourceKind::Summary).count()
+    };
+    assert_eq!((recalls(&contexts[cut - 1]), recalls(&contexts[cut])), (0, 1));
 }

@@ -190,7 +190,10 @@ fn write_day(time: &Zoned, token: &str, locale: &Locale, out: &mut String) -> st
     match token {
         "dddd" => out.write_str(locale.weekday(time.weekday())),
         "ddd" => out.write_str(locale.short_weekday(time.weekday())),
-        "dd" => out.write_str(locale.weekday(time.weekday()).get(..2).unwrap_or_default()),
+        "dd" => {
+            out.extend(locale.weekday(time.weekday()).chars().take(2));
+            Ok(())
+        }
         "do" => write!(out, "{}", Ordinal(day.into())),
         "E" => write!(out, "{}", time.weekday().to_monday_one_offset()),
         _ => write!(out, "{day}"),

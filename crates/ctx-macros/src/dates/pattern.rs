@@ -59,6 +59,12 @@ mod tests {
     }
 
     #[test]
+    fn replaces_every_token() {
+        check("YYYY YY MMMM MMM MM M dddd ddd DD D", "2025 25 March Mar 03 3 Sunday Sun 09 9");
+        check("HH H hh h mm m ss s A a", "15 15 03 3 04 4 05 5 PM pm");
+    }
+
+    #[test]
     fn replaces_each_token_once() {
         check("MMMMdddd", "MarchSunday");
         check("MMMMM", "March3");

@@ -2,7 +2,7 @@ use crate::support;
 
 use std::collections::BTreeSet;
 
-use ctx_macros::{Conversation, Dialect, Env, Limits, State};
+use ctx_macros::{Conversation, Dialect, Env, Limits, State, codes};
 use ctx_types::{Code, Source};
 use support::{env, origin, parse};
 
@@ -14,6 +14,11 @@ fn expand(env: &Env, text: &str, origin: &Source) -> (String, Vec<Code>) {
 /// Returns the distinct results of 400 seeds.
 fn all(text: &str) -> BTreeSet<String> {
     (0..400).map(|seed| expand(&Env { seed, ..env() }, text, &origin()).0).collect()
+}
+
+#[track_caller]
+fn check_refused(text: &str) {
+    assert_eq!(expand(&env(), text, &origin()), (text.to_owned(), vec![codes::BAD_ARGUMENT]));
 }
 
 #[track_caller]
@@ -70,4 +75,18 @@ fn keeps_pick_throughout_conversation() {
     let two = of("s1", 0, &format!("{pick} {pick}"), "a");
     assert!(two.starts_with(&format!("{picked} ")) && !two.ends_with(&format!(" {picked}")), "{two}");
     assert!(!parse(&pick, Dialect::Aio).macros().any(|used| used.volatile));
+}
+
+#[test]
+fn rejects_impossible_numbers() {
+    for dice in
+        ["0d6", "101d6", "1d0", "1d1001", "6", "d", "2d6+1", "-1d6", "99999999999999999999d6", "２d6", ""]
+    {
+        check_refused(&format!("{{{{roll::{dice}}}}}"));
+    }
+    check_refused("{{randomInt::2::1}}");
+    check_refused("{{randomInt::a::1}}");
+    check_refused("{{randomInt::0::99999999999999999999}}");
+    check_refused("{{randomInt::0::9007199254740993}}");
+    check_refused("{{repeat::x::NaN}}");
 }

@@ -1,6 +1,6 @@
 use crate::support;
 
-use ctx_macros::{Dialect, Limits, State, codes};
+use ctx_macros::{Dialect, Limits, Scope, State, codes};
 use ctx_types::{Code, Severity};
 use support::{expand_in, parse};
 
@@ -74,6 +74,33 @@ fn stops_only_call_that_exceeds_variable_limit() {
         let expansion = expand_in(text, dialect, &mut State::new(limits));
         assert_eq!(expansion.text, expected, "{text} {dialect:?}");
         assert!(expansion.diagnostics.iter().all(|found| found.code == codes::VARIABLE_LIMIT), "{text}");
+    }
+}
+
+#[test]
+fn stops_doubling_of_a_variable() {
+    let bomb = format!(
+        "{{{{setvar::a::0123456789}}}}{}",
+        "{{setvar::a::{{getvar::a}}{{getvar::a}}}}".repeat(10_000)
+    );
+    let mut state = State::new(Limits::default());
+    let expansion = expand_in(&bomb, Dialect::Aio, &mut state);
+    assert_eq!(expansion.diagnostics[0].code, codes::OUTPUT_LIMIT);
+    assert!(state.variable(Scope::Local, "a").unwrap().len() < 8 << 20);
+    assert!(expansion.text.len() < bomb.len());
+}
+
+#[test]
+fn parses_megabyte_of_braces() {
+    for pattern in
+        ["{", "}", "{}", "{{a", "{{a::", "{{setvar::a::", "{{setvar::", "\\{", "{{ {", "::{{", "}}{{"]
+    {
+        for dialect in [Dialect::Aio, Dialect::SillyTavern] {
+            let text = pattern.repeat((1 << 20) / pattern.len());
+            let expansion = expand_in(&text, dialect, &mut State::new(Limits::default()));
+            let is_escape = pattern == "\\{" && dialect == Dialect::SillyTavern;
+            assert!(is_escape || expansion.text == text.as_str(), "{pattern} {dialect:?}");
+        }
     }
 }
 

@@ -19,6 +19,11 @@ fn check_found(text: &str, expected: &[Code]) {
 }
 
 #[test]
+fn writes_new_value_after_counting() {
+    check("{{setvar::n::5}}{{addvar::n::3}}{{getvar::n}} {{incvar::n}} {{decvar::n}}", "8 9 8");
+}
+
+#[test]
 fn escapes_one_brace_with_backslash() {
     check(r"\{\{user\}\}", "{{user}}");
     check(r"\{{user}}", r"\Mei");
@@ -84,6 +89,12 @@ fn trims_around_condition_after_trim_in_branch() {
     check("a\n{{if 1}}{{trim}}{{/if}}\n\nb", "ab");
     check("a\n{{if 1}}{{trim}} b{{newline}}{{/if}}\nc", "a b\nc");
     check("a\n{{if 1}}{{newline}}b{{newline}}{{trim}}{{/if}}\nc", "a\nbc");
+}
+
+#[test]
+fn treats_extra_braces_as_text() {
+    check("{{{user}}}", "{Mei}");
+    check("{{{{user}}}}", "{{Mei}}");
 }
 
 #[test]

@@ -291,3 +291,8 @@ fn inserts_host_texts_verbatim() {
     );
     check_in(&card(), "{{systemPrompt}} {{lastChatMessage}}", "Be Alice. {{lastChatMessage}}");
 }
+
+#[test]
+fn removes_banned_words() {
+    check("a{{banned \"x\"}}b{{banned::y}}c{{banned}}", "abc{{banned}}");
+}

@@ -24,10 +24,10 @@ impl<'a> SentMessages<'a> {
         let groups = DroppableGroups::from_messages(cx.draft.messages());
         let available = cx.inputs.budget.available.map(u64::from);
         let sent = Self::within(cx, &groups, available);
-        let left = sent.left.first().copied().filter(|_| sent.left.len() <= groups.len());
-        let cut = left.and_then(|left| {
+        let exceeds = sent.left.len() <= groups.len();
+        let cut = sent.left.first().and_then(|left| {
             let settings = LimiterSettings::read(&mut SettingsReader::new(cx.config_of(ids::TOKEN_LIMITER)?));
-            Some(left - settings.cut_tokens(cx, left)?)
+            Some(left - settings.cut_tokens(cx, *left, exceeds)?)
         });
         cut.map_or(sent, |cut| Self::within(cx, &groups, available.map(|available| available - cut)))
     }

@@ -1,6 +1,6 @@
 use ctx_macros::Template;
 use ctx_regex::{Error, Flags, Regex, Steps};
-use ctx_types::internal::{SourcedText, segments_in, sources_in};
+use ctx_types::internal::{SourcedText, segments_in};
 use ctx_types::{Segment, Source, SourceKind, Span, Text};
 
 use super::replace::Expand;
@@ -80,11 +80,16 @@ impl RewrittenText {
     }
 }
 
-/// Returns the source of replaced text: earlier rules come first in its list of sources.
+/// Returns the source of replaced text, and the sources of the text before, earlier rules first. O(segments).
 fn sources(rule: &Source, segments: &[Segment], span: Span) -> (Source, Vec<Source>) {
-    let mut via = sources_in(segments, span);
-    via.sort_by_key(|source| source.kind != SourceKind::Rule);
-    via.truncate(MAX_VIA);
+    let all = || segments_in(segments, span).flat_map(|part| std::iter::once(&part.source).chain(&part.via));
+    let is_rule = |source: &&Source| source.kind == SourceKind::Rule;
+    let mut via: Vec<Source> = Vec::new();
+    for source in all().filter(is_rule).chain(all().filter(|source| !is_rule(source))) {
+        if via.len() < MAX_VIA && !via.contains(source) {
+            via.push(source.clone());
+        }
+    }
     // A rule may copy words, so it cannot raise their trust.
     let trusts = segments_in(segments, span).map(|part| part.source.trust);
     let trust = trusts.max().map_or(rule.trust, |trust| trust.max(rule.trust));

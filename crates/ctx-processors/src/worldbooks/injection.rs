@@ -1,4 +1,5 @@
-use ctx_types::internal::{DepthPoints, Rank};
+use ctx_types::DepthPoints;
+use ctx_types::internal::Rank;
 use ctx_types::{Injection, Order, Placement, Role, Segment, Side, Text};
 use ctx_worldbook::{Member, internal::Destination};
 

@@ -183,3 +183,10 @@ fn loads_only_well_formed_tables() {
     }
     assert_eq!(load_tables(Encoding::Estimate, b""), Err(TablesError::NoTables));
 }
+
+#[test]
+fn counts_zero_tokens_in_empty_text() {
+    for encoding in Encoding::ALL {
+        check(encoding, "", 0);
+    }
+}

@@ -9,6 +9,14 @@ use crate::message::Role;
 use crate::session::{Node, NodeMetadata, StoredToolCall};
 
 /// A change of a node's fields. Missing fields stay unchanged.
+///
+/// ```
+/// use ctx_types::Content;
+/// use ctx_types::session::{Change, NodeEdit};
+///
+/// let edit = NodeEdit { content: Change::Set(Content::Text("hello".into())), ..NodeEdit::default() };
+/// assert_eq!(serde_json::json!(edit), serde_json::json!({ "content": "hello" }));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeEdit {

@@ -8,7 +8,7 @@ use crate::session::{Node, NodeId, Session, SessionOp};
 /// Maximum number of cached folds of a session.
 const MAX_FOLDS: usize = 32;
 
-/// Maximum number of results of a fold. Edits and branch switches continue from an older one.
+/// Maximum number of results of a fold. After an edit or a branch switch, a fold continues from an older result.
 const MAX_RESULTS: usize = 4;
 
 /// The newest results of each fold, oldest first.

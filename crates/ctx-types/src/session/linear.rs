@@ -23,6 +23,16 @@ impl Session {
     /// Messages without an id get `n1`, `n2`, …, if free. So do duplicates, which are reported with the
     /// message's index as pointer. Links are replaced. Malformed messages stay in the file but not in the
     /// tree. O(messages).
+    ///
+    /// ```
+    /// use ctx_types::Role;
+    /// use ctx_types::session::{Node, Session};
+    ///
+    /// let messages = [Node::new(Role::User, "hello"), Node::new(Role::Assistant, "hi")];
+    /// let (session, diagnostics) = Session::linear("s1", messages);
+    /// assert_eq!(&**session.active_leaf_id(), "n2");
+    /// assert!(diagnostics.is_empty());
+    /// ```
     pub fn linear(id: impl Into<Arc<str>>, nodes: impl IntoIterator<Item = Node>) -> (Self, Vec<Diagnostic>) {
         let nodes: Vec<Node> = nodes.into_iter().collect();
         let mut reader = Reader::new();

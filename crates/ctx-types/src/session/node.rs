@@ -47,6 +47,14 @@ data_type! {
 
 impl Node {
     /// Creates a complete message without id and links.
+    ///
+    /// ```
+    /// use ctx_types::Role;
+    /// use ctx_types::session::Node;
+    ///
+    /// let node = Node::new(Role::User, "hello").with_id("n1");
+    /// assert_eq!(serde_json::json!(node)["content"], "hello");
+    /// ```
     pub fn new(role: Role, text: impl Into<Text>) -> Self {
         Self {
             content: Some(Content::Text(text.into())),

@@ -34,6 +34,14 @@ impl Node {
     ///
     /// Reads calls and call ids from the node, or else from AIO Hub's metadata. Appends the facts that a
     /// summary omitted ([`SummaryAppendix`]).
+    ///
+    /// ```
+    /// use ctx_types::Role;
+    /// use ctx_types::session::Node;
+    ///
+    /// let message = Node::new(Role::Assistant, "hi").to_message(&"n1".into());
+    /// assert_eq!((message.role, message.source.to_string().as_str()), (Role::Assistant, "history:n1"));
+    /// ```
     pub fn to_message(&self, id: &NodeId) -> Message {
         let role = self.role.unwrap_or_default();
         let metadata = self.metadata.as_deref();

@@ -35,20 +35,41 @@ pub(super) enum RuleOutcome {
 }
 
 /// Decorators of Character Card V3 and `RisuAI`.
-#[rustfmt::skip] // Several per line.
 pub(super) const NAMES: [&str; 22] = [
-    "activate", "dont_activate", "activate_only_after", "activate_only_every", "is_greeting",
-    "is_user_icon", "additional_keys", "exclude_keys", "keep_activate_after_match",
-    "dont_activate_after_match", "depth", "end", "reverse_depth", "role", "scan_depth", "position",
-    "probability", "match_full_word", "match_partial_word", "recursive", "unrecursive",
+    "activate",
+    "dont_activate",
+    "activate_only_after",
+    "activate_only_every",
+    "is_greeting",
+    "is_user_icon",
+    "additional_keys",
+    "exclude_keys",
+    "keep_activate_after_match",
+    "dont_activate_after_match",
+    "depth",
+    "end",
+    "reverse_depth",
+    "role",
+    "scan_depth",
+    "position",
+    "probability",
+    "match_full_word",
+    "match_partial_word",
+    "recursive",
+    "unrecursive",
     "no_recursive_search",
 ];
 
 /// Other decorators of Character Card V3 and `RisuAI`; their fallbacks are used.
-#[rustfmt::skip] // Several per line.
 pub(super) const UNSUPPORTED: [&str; 8] = [
-    "ignore_on_max_context", "disable_ui_prompt", "priority", "exclude_keys_all", "inject_lore",
-    "inject_at", "inject_replace", "inject_prepend",
+    "ignore_on_max_context",
+    "disable_ui_prompt",
+    "priority",
+    "exclude_keys_all",
+    "inject_lore",
+    "inject_at",
+    "inject_replace",
+    "inject_prepend",
 ];
 
 /// Decorators for text completion; their fallbacks are used.

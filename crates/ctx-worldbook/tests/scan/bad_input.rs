@@ -307,3 +307,39 @@ fn matches_same_keys_beyond_build_limit() {
     assert_eq!(with(500), with(0));
     assert_eq!(with(0).1, 3);
 }
+
+#[test]
+fn limits_steps_of_all_expressions() {
+    let entries: Vec<Value> =
+        (0..40).map(|n| json!({ "key": [format!("/(a+)+\\1[b-z]{{1,{}}}/", n + 1)] })).collect();
+    let limits = Limits { regex_steps: 2_500_000, ..Limits::default() };
+    let (found, _) = run(json!({ "entries": entries }), &"a".repeat(5_000), Settings::default(), limits);
+    assert_eq!(found, ["CTX0961"; 40]);
+}
+
+#[test]
+fn reports_decorators_without_effect() {
+    let entries = json!([
+        { "key": ["moon"], "content": "@@dept 3\n@@depth deep\nx" },
+        { "key": ["moon"], "content": "@@foo\n@@@depth 3\nx" },
+    ]);
+    let found = |book: Value| {
+        let (_, found) = Book::read("B", Level::Global, &Worldbook::read(book, &mut Reader::new()));
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        found(json!({ "dialect": "ccv3", "entries": entries })),
+        [
+            "warning[CTX0954]: unknown decorator `dept 3`; it is ignored and not sent (at B /entries/0/content)",
+            "warning[CTX0954]: invalid value of decorator `depth deep` (at B /entries/0/content)",
+        ]
+    );
+    assert_eq!(
+        found(json!({ "entries": entries })),
+        [
+            "warning[CTX0954]: unknown decorator `dept 3`; it is ignored and not sent (at B /entries/0/content)",
+            "info[CTX0954]: decorator `depth deep` has no effect in this worldbook and is not sent (at B /entries/0/content)",
+            "warning[CTX0954]: unknown decorator `foo`; it is ignored and not sent (at B /entries/1/content)",
+        ]
+    );
+}

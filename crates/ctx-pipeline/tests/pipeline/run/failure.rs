@@ -1,7 +1,7 @@
 use ctx_macros::Scope;
 use ctx_pipeline::{ProcessorError, RunError};
+use ctx_types::DepthPoints;
 use ctx_types::Phrase;
-use ctx_types::internal::DepthPoints;
 use ctx_types::phrase;
 use ctx_types::report::{Decision, Outcome};
 use ctx_types::session::{NodeId, SessionOp};
@@ -104,4 +104,11 @@ fn fails_only_processor_with_cancelled_port() {
         "u1",
         &["u1 s1", "error[CTX0453]: processor `port` failed: the run was cancelled"],
     );
+}
+
+#[test]
+fn ends_run_when_core_processor_panics() {
+    let (_, result) = run([Step::new("text", |_| panic!("out of ideas")).core()], "u1", &Host::default());
+    let error = result.unwrap_err().to_string();
+    assert_eq!(error, "core processor `text` failed: the processor panicked: out of ideas");
 }

@@ -142,3 +142,14 @@ fn allows_changing_member_texts() {
     let shout = |messages: &mut Vec<Message>| messages[1].content = ctx_types::Content::Text("SUN".into());
     check_edit("c1:x t1:x", shout, &["c1:x SUN"]);
 }
+
+#[test]
+fn ends_run_when_core_processor_breaks_group() {
+    let breaks = Step::edit("loader", |messages| messages.truncate(1)).core();
+    let (run, result) = crate::run::case::run([breaks], "c1:x t1:x", &crate::run::case::Host::default());
+    assert_eq!(
+        result.unwrap_err().to_string(),
+        "core processor `loader` failed: it removed, duplicated, or separated `t1` from its tool call group"
+    );
+    assert_eq!(run.draft.messages().len(), 2);
+}

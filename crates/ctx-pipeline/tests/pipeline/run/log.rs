@@ -67,3 +67,15 @@ fn omits_long_details() {
     assert_eq!(log[1].to_string(), "gone (16385 bytes of details omitted)");
     assert!(log[1].details.is_none());
 }
+
+#[test]
+fn logs_level_and_details() {
+    let act = |cx: &mut PipelineContext<'_>| {
+        cx.log(LogLine::warn(phrase!("a rule matched nothing")).with_details(json!({ "rule": "trim" })));
+        Ok(())
+    };
+    check(
+        act,
+        &json!([{ "level": "warn", "message": "a rule matched nothing", "details": { "rule": "trim" } }]),
+    );
+}

@@ -119,3 +119,23 @@ fn wakes_each_waiter_once_and_removes_it() {
     assert_eq!(woken.0.load(Ordering::SeqCst), 1);
     assert!(waiting.as_mut().poll(&mut cx).is_ready());
 }
+
+#[test]
+fn does_not_start_cancelled_run() {
+    let host = Host::default();
+    host.cancel.cancel();
+    check_cancelled(vec![Step::push("s1")], &host, &["u1"]);
+}
+
+#[test]
+fn cancels_loop_at_checkpoint() {
+    let host = Host::default();
+    let cancel = host.cancel.clone();
+    let busy = Step::new("busy", move |cx| {
+        cancel.cancel();
+        loop {
+            cx.checkpoint()?;
+        }
+    });
+    check_cancelled(vec![busy], &host, &["u1"]);
+}

@@ -46,3 +46,25 @@ fn reports_toggle_that_replaces_whole_entry() {
     check(json!([["agent", agent], ["command-line", switch(false)]]), off, &[]);
     check(json!([["agent", switch(false)], ["user", user], ["command-line", switch(true)]]), on, &[]);
 }
+
+#[test]
+fn prefers_highest_layer_in_any_list_order() {
+    let set = |limit: u32| json!({ "processors": [{ "id": "alpha", "config": { "limit": limit } }] });
+    let [user, model, agent, line] = [1, 2, 3, 4].map(set);
+    check(json!([["user", user], ["model", model]]), &["alpha: limit=2 (model)"], &[]);
+    check(json!([["agent", agent], ["model", model], ["user", user]]), &["alpha: limit=3 (agent)"], &[]);
+    check(
+        json!([["command-line", line], ["agent", agent], ["model", model], ["user", user]]),
+        &["alpha: limit=4 (command-line)"],
+        &[],
+    );
+    check(json!([["agent", agent], ["agent", model]]), &["alpha: limit=2 (agent)"], &[]);
+}
+
+#[test]
+fn accepts_ids_in_every_spelling() {
+    for id in ["alpha", "primary:alpha", "post:alpha", "  alpha ", " primary: alpha"] {
+        let set = json!({ "processors": [{ "id": id, "enabled": false }] });
+        check(json!([["agent", set]]), &["alpha: enabled=false (agent)"], &[]);
+    }
+}

@@ -77,3 +77,34 @@ fn reports_context_limits_of_wrong_type() {
         ],
     );
 }
+
+#[test]
+fn prefers_new_keys_and_reports_old_keys() {
+    check(
+        json!([["agent", {
+            "processors": [{ "id": "token-limiter" }, { "id": "merge-system-to-head", "enabled": false }],
+            "contextManagement": { "enabled": false },
+            "contextPostProcessing": { "rules": ["post:merge-system-to-head", "post:convert-system-to-user"] },
+        }]]),
+        &["merge-system-to-head: enabled=false (agent)", "convert-system-to-user: enabled=true (agent)"],
+        &[
+            "info /parameters/contextPostProcessing/rules/0: `processors` already sets `merge-system-to-head`; this old key is ignored",
+            "info /parameters/contextManagement: `processors` already sets `token-limiter`; this old key is ignored",
+        ],
+    );
+    check(
+        json!([["agent", {
+            "processors": [{ "id": "message-formatters", "enabled": false }],
+            "contextPostProcessing": { "rules": ["post:merge-system-to-head"] },
+        }]]),
+        &[
+            "merge-system-to-head: enabled=false (agent)",
+            "merge-consecutive-roles: enabled=false (agent)",
+            "convert-system-to-user: enabled=false (agent)",
+            "ensure-alternating-roles: enabled=false (agent)",
+        ],
+        &[
+            "info /parameters/contextPostProcessing/rules/0: `processors` already sets `merge-system-to-head`; this old key is ignored",
+        ],
+    );
+}

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use ctx_pipeline::internal::{CompileContext, Pipeline, Run, SettingsLayer};
 use ctx_pipeline::{ProcessorRegistry, SettingOrigin};
-use ctx_types::internal::DepthPoints;
+use ctx_types::DepthPoints;
 use ctx_types::{
     Agent, Attachment, Content, ContentPart, Message, Order, Place, Placement, Reasoning, Role, Side, Source,
     SourceKind, Text, ToolCall, Trust, TurnInput,

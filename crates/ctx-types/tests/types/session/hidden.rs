@@ -201,3 +201,35 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn hides_messages_listed_in_summary() {
+    check("root(a(b(sS[a,b](c*))))", "a:s b:s", "s c");
+}
+
+#[test]
+fn ignores_disabled_summary() {
+    check("root(a(b(~sS[a,b](c*))))", "", "a b c");
+}
+
+#[test]
+fn skips_disabled_messages() {
+    check("root(a(~b(c*)))", "", "a c");
+}
+
+#[test]
+fn hides_inner_summary_and_its_messages() {
+    check("root(a(b(sS[a,b](c(tS[s,c](d*))))))", "a:t b:t s:t c:t", "t d");
+    check("root(a(b(sS[a,b](c(tS[s,a,b,c](d*))))))", "a:t b:t s:t c:t", "t d");
+}
+
+#[test]
+fn shows_inner_summary_if_outer_is_disabled() {
+    check("root(a(b(sS[a,b](c(~tS[s,c](d*))))))", "a:s b:s", "s c d");
+}
+
+#[test]
+fn ignores_ids_outside_active_branch() {
+    check("root(a(b(sS[a,x,gone](c*)) x))", "a:s", "b s c");
+    check("root(a(sS[x](b*)) x)", "", "a s b");
+}
