@@ -33,7 +33,7 @@ pub(crate) use clean::{clean, clean_line};
 pub(crate) use columns::{cut_middle, left, right, widest};
 pub(crate) use comparison::comparison;
 pub(crate) use diff::{diff, failed, plain_diff};
-pub(crate) use explanation::{explanation, size, timings};
+pub(crate) use explanation::{explanation, repeated_part, size, timings};
 pub(crate) use findings::{bracketed, colon, failure, findings, has_errors, plain, plain_told, turn_failure};
 pub(crate) use life::{life, source_name, via, what};
 pub(crate) use progress::Progress;

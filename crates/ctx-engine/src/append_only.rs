@@ -230,11 +230,16 @@ impl Assembly<'_> {
                 sent[index].set_files(&loaded[index]);
             }
         }
+        // Text for one turn only came before the messages of a tool loop, so it ends the shared part.
+        let is_looped = earlier.prefix.as_ref().is_some_and(|prefix| !prefix.has_single_turn);
+        let in_tool_loop = if is_looped { tool_loop_len(lasting, &sent) } else { 0 };
+        let in_tool_loop = in_tool_loop.min(loaded.len());
+        let shared = shared + self.count(&loaded[..in_tool_loop]);
         let mut context = self.finish(run, tokens, Some(stable));
         let insertions = lasting.iter().zip(&sent).filter(|(_, sent)| sent.is_insertion());
         let insertions = insertions.map(|(message, _)| message.source.clone());
         context.report.prefix = Some(PrefixReport {
-            messages: repeated,
+            messages: repeated + in_tool_loop,
             tokens: shared,
             planned_break: earlier
                 .reason
@@ -250,6 +255,17 @@ impl Assembly<'_> {
         }
         context
     }
+}
+
+/// Number of leading messages that a tool loop of the previous turn sent: a reply after a tool result shows that
+/// a request contained the result. `sent` has the records of `messages`.
+fn tool_loop_len(messages: &[Message], sent: &[SentMessage]) -> usize {
+    let is_stored = |(message, sent): &(&Message, &SentMessage)| {
+        message.role != Role::User && message.source.kind == SourceKind::History && sent.sent.is_none()
+    };
+    let stored = messages.iter().zip(sent).take_while(is_stored).count();
+    let is_answered = |pair: &[Message]| pair[0].tool_call_id.is_some() && pair[1].role == Role::Assistant;
+    messages[..stored].windows(2).rposition(is_answered).map_or(0, |result| result + 1)
 }
 
 /// Records messages. The first that contains a message of the conversation is responsible for it.

@@ -29,7 +29,7 @@ pub(crate) fn explanation(language: Language, context: &Context, with_timings: b
         stages(language, &report.stages)
     }];
     parts.extend(report.usage.as_ref().map(|usage| budget(language, usage, context.tokens())));
-    parts.extend(report.prefix.as_ref().map(|prefix| repeated(language, prefix)));
+    parts.extend(report.prefix.as_ref().map(|prefix| repeated_part(language, prefix)));
     parts.extend(report.stable.as_ref().map(|stable| cache(language, stable, context)));
     parts.push(decisions(language, &report.decisions));
     parts.retain(|part| !part.is_empty());
@@ -128,7 +128,7 @@ fn budget(language: Language, usage: &Usage, tokens: Vec<u32>) -> String {
 }
 
 /// Lines about the repeated prefix of an append-only request.
-fn repeated(language: Language, prefix: &PrefixReport) -> String {
+pub(crate) fn repeated_part(language: Language, prefix: &PrefixReport) -> String {
     let tokens = prefix.tokens;
     let kept = match prefix.messages {
         0 => phrase!("repeats no message of an earlier request"),

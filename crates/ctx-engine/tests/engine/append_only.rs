@@ -4,7 +4,8 @@ use ctx_engine::{Compile, Context, Limits, Switches, read_agent};
 use ctx_types::ports::ToolDefinition;
 use ctx_types::session::{Change, Node, NodeEdit, NodeId, NodeMetadata, Session, SessionOp};
 use ctx_types::{
-    Content, GenerationKind, Message, Persist as _, PrefixMode, Reader, Role, SourceKind, TurnInput,
+    Content, GenerationKind, Message, Persist as _, PrefixMode, Reader, Role, Source, SourceKind, Trust,
+    TurnInput,
 };
 use serde_json::{Value, json};
 
@@ -551,6 +552,30 @@ fn breaks_when_front_model_or_tools_change() {
     assert_eq!(contexts[2].messages[1].text(), "Request 0");
     let front = "the preset, the character or the user profile changed";
     assert_eq!(reasons(&contexts), ["", front, front, "the model changed", "the tools changed", ""]);
+}
+
+/// Returns the repeated messages of the turn after one with a tool call. The request with the result of the call has no
+/// record, as in a chat.
+fn repeated_after_tool_loop(further: Vec<Message>) -> usize {
+    let mut host = host();
+    host.append(Node::new(Role::User, "Look up the lake."));
+    let turn = host.turn().with(|turn| turn.further = further);
+    host.send(turn).unwrap();
+    host.append_tool_result(1);
+    host.append(Node::new(Role::Assistant, "Found."));
+    host.append(Node::new(Role::User, "Thanks."));
+    let turn = host.turn();
+    host.send(turn).unwrap();
+    let (context, _) = &host.sent[host.session.active_leaf_id()];
+    context.report.prefix.as_ref().unwrap().messages
+}
+
+#[test]
+fn counts_messages_of_a_tool_loop_as_repeated() {
+    let source = Source::new(SourceKind::Plugin, Trust::User).with_id("page");
+    let page = Message::new(Role::User, "A page about the lake.", source);
+    let (without, with) = (repeated_after_tool_loop(vec![]), repeated_after_tool_loop(vec![page]));
+    assert_eq!(without - with, 2, "the text for one turn precedes the call");
 }
 
 #[test]

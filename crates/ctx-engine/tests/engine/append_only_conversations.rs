@@ -163,7 +163,7 @@ impl Host {
         ENGINE.compile(&agent.value, &with)
     }
 
-    fn append(&mut self, node: Node) {
+    pub(crate) fn append(&mut self, node: Node) {
         self.nodes += 1;
         let node = Box::new(node.with_id(format!("n{}", self.nodes)));
         let parent = self.session.active_leaf_id().clone();
@@ -343,6 +343,15 @@ impl Host {
         self.append(Node::new(Role::User, format!("Look up the {}.", WORDS[word])));
         let turn = self.turn();
         self.send(turn)?;
+        self.append_tool_result(word);
+        let turn = self.turn();
+        self.send(turn)?;
+        self.append(Node::new(Role::Assistant, "Found."));
+        Ok(())
+    }
+
+    /// Appends a call and its result.
+    pub(crate) fn append_tool_result(&mut self, word: usize) {
         let id = format!("c{}", self.turns);
         let call = StoredToolCall {
             id: Some(id.as_str().into()),
@@ -356,10 +365,6 @@ impl Host {
         let mut result = Node::new(Role::Tool, format!("found {}", WORDS[word]));
         result.tool_call_id = Some(id.as_str().into());
         self.append(result);
-        let turn = self.turn();
-        self.send(turn)?;
-        self.append(Node::new(Role::Assistant, "Found."));
-        Ok(())
     }
 
     fn regenerate(&mut self) -> Result<(), TestCaseError> {

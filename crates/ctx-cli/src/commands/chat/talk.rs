@@ -388,7 +388,12 @@ impl Talk<'_> {
         let turn = self.setup.chat.request("").turn.with(|turn| turn.preview = true);
         let ports = Ports::default().with(|ports| ports.memory = Some(&self.setup.chat.memory));
         match self.setup.chat.agent.assemble_with(session, &turn, ports).await {
-            Ok(context) => show::result(&show::context(self.setup.language, &context, false)),
+            Ok(context) => {
+                let prefix = context.report.prefix.as_ref();
+                let prefix = prefix.map(|prefix| show::repeated_part(self.setup.language, prefix));
+                let messages = show::context(self.setup.language, &context, false);
+                show::result(&[Some(messages), prefix].into_iter().flatten().collect::<Vec<_>>().join("\n"))
+            }
             Err(error) => {
                 show::note(self.setup.language, &error.phrase());
                 Ok(())
