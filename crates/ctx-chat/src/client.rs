@@ -17,6 +17,7 @@ use bytes::Bytes;
 use ctx_pipeline::Cancel;
 use ctx_wire::{Dialect, Reply};
 use reqwest::Url;
+use reqwest::header::HeaderMap;
 use tracing::Instrument as _;
 
 pub use endpoint::{Endpoint, RetryPolicy, TimeLimits};
@@ -36,6 +37,7 @@ pub struct Client {
     http: reqwest::Client,
     url: Url,
     endpoint: Endpoint,
+    headers: HeaderMap,
 }
 
 impl Client {
@@ -45,7 +47,14 @@ impl Client {
     pub fn new(endpoint: Endpoint) -> Result<Self, ClientError> {
         let made = endpoint.parsed().and_then(|url| Ok((transport::open(&endpoint, &url)?, url)));
         let (http, url) = made.map_err(|error| error.cleaned(&|text| endpoint.redact(text)))?;
-        Ok(Self { http, url, endpoint })
+        Ok(Self { http, url, endpoint, headers: HeaderMap::new() })
+    }
+
+    /// Returns a client on the same connections that sends these headers instead of those of the endpoint with the same
+    /// names.
+    #[must_use]
+    pub fn with_headers(&self, headers: HeaderMap) -> Self {
+        Self { headers, ..self.clone() }
     }
 
     /// Returns the endpoint.

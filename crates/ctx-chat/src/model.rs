@@ -1,5 +1,6 @@
 //! The port behind which models answer.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -48,6 +49,10 @@ pub type Watch<'a> = dyn FnMut(Progress) + Send + 'a;
 pub enum Progress {
     /// A piece of the answer came.
     Delta(Delta),
+    /// An event of a streamed answer came: its JSON, before the pieces that are in it.
+    Event(Arc<str>),
+    /// An answer came that is not streamed: its JSON.
+    Whole(Arc<str>),
     /// An attempt failed before anything of an answer came, and the request will be sent again.
     Retry {
         /// The number of the attempt that failed, from 1.

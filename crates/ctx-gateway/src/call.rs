@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use axum::http::{HeaderMap, HeaderName};
 use ctx_types::phrase;
+use ctx_wire::Dialect;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
 use crate::refusal::Refusal;
@@ -24,9 +25,35 @@ pub(crate) struct Wishes {
     pub(crate) explains: bool,
     /// Whether to return the provider request without sending or storing it.
     pub(crate) dry_run: bool,
+    /// Headers for the provider.
+    passed: HeaderMap,
 }
 
+/// Headers that go on to every provider.
+const PASSED: [&str; 4] = ["idempotency-key", "traceparent", "tracestate", "x-stainless-retry-count"];
+
+/// The version of Anthropic's API from which it refuses parameters of sampling.
+const WITHOUT_SAMPLERS: &str = "2026-10-21";
+
 impl Wishes {
+    /// Returns the headers that go on to a provider: no credentials, and those of one provider only to its dialect.
+    pub(crate) fn headers_for(&self, provider: Dialect) -> HeaderMap {
+        let own = match provider {
+            Dialect::Anthropic => "anthropic-",
+            Dialect::OpenaiChat | Dialect::OpenaiResponses => "openai-",
+            _ => "\0",
+        };
+        let is_passed = |name: &str| PASSED.contains(&name) || name.starts_with(own);
+        let passed = self.passed.iter().filter(|(name, _)| is_passed(name.as_str()));
+        passed.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// Returns whether the version of the API that the client asks for has no parameters of sampling.
+    pub(crate) fn has_no_samplers(&self, provider: Dialect) -> bool {
+        let version = self.passed.get("anthropic-version").and_then(|value| value.to_str().ok());
+        provider == Dialect::Anthropic && version.is_some_and(|version| version >= WITHOUT_SAMPLERS)
+    }
+
     /// Reads the headers.
     pub(crate) fn of(headers: &HeaderMap) -> Result<Self, Refusal> {
         let revision = one(headers, "x-ctx-revision")?;
@@ -39,8 +66,17 @@ impl Wishes {
             revision,
             explains: flag(headers, "x-ctx-explain")?,
             dry_run: flag(headers, "x-ctx-dry-run")?,
+            passed: passed(headers),
         })
     }
+}
+
+fn passed(headers: &HeaderMap) -> HeaderMap {
+    let is_known = |name: &str| {
+        PASSED.contains(&name) || ["anthropic-", "openai-"].iter().any(|own| name.starts_with(own))
+    };
+    let known = headers.iter().filter(|(name, _)| is_known(name.as_str()));
+    known.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// Checks the name of a conversation.

@@ -27,8 +27,6 @@ pub(crate) struct Asked {
     pub(crate) messages: Vec<Node>,
     /// The definitions of tools, in the form of any dialect.
     pub(crate) tools: Vec<Value>,
-    /// Which tool must be called.
-    pub(crate) tool_choice: Option<ToolChoice>,
     /// Further fields, by the names that chat completions have for them.
     pub(crate) parameters: Map<String, Value>,
     /// Fields that only the client's own dialect has.
@@ -55,6 +53,8 @@ pub(crate) enum ToolChoice {
 /// A whole answer, as it is stored.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
+    /// The JSON of the provider, if the client speaks its dialect and wants no stream.
+    pub(crate) own: Option<String>,
     pub(crate) text: String,
     pub(crate) reasoning: Option<Reasoning>,
     pub(crate) calls: Vec<ToolCall>,
@@ -95,6 +95,31 @@ pub(crate) fn read(dialect: Dialect, body: &[u8]) -> Result<Asked, Refusal> {
         Dialect::OpenaiResponses => openai_responses::read(body),
         _ => openai_chat::read(body),
     }
+}
+
+/// Moves what only the client's dialect says to the parameters of chat completions: the form of the answer, and whether
+/// only one tool may be called. Returns which tool must be called.
+pub(crate) fn translate(client: Dialect, asked: &mut Asked) -> Option<ToolChoice> {
+    let Asked { parameters, own, lost, .. } = asked;
+    match client {
+        Dialect::Gemini => gemini::form(own, parameters),
+        Dialect::OpenaiResponses => openai_responses::form(own, parameters),
+        _ => {}
+    }
+    let key = if client == Dialect::Gemini { "toolConfig" } else { "tool_choice" };
+    let given = own.shift_remove(key).or_else(|| parameters.shift_remove(key))?;
+    if given.get("disable_parallel_tool_use") == Some(&Value::Bool(true)) {
+        parameters.insert("parallel_tool_calls".to_owned(), Value::Bool(false));
+    }
+    let choice = match client {
+        Dialect::Anthropic => anthropic::read_choice(&given).map(Some),
+        Dialect::Gemini => gemini::read_choice(&given),
+        _ => openai_chat::read_choice(&given).map(Some),
+    };
+    choice.unwrap_or_else(|_| {
+        lost.push(key.to_owned());
+        None
+    })
 }
 
 /// Writes a whole answer.
@@ -145,6 +170,10 @@ pub(crate) struct Pieces {
     calls: BTreeMap<usize, CallSoFar>,
     /// Words that came while a call was open that has not ended.
     held: Vec<(Part, String)>,
+    /// Whether the events are those of the provider.
+    is_own: bool,
+    /// Whether the provider ended the stream.
+    is_done: bool,
 }
 
 /// What comes piece by piece.
@@ -160,7 +189,21 @@ impl Pieces {
     pub(crate) fn new(dialect: Dialect, label: Label, wants_usage: bool) -> Self {
         let (text, reasoning) = (String::new(), String::new());
         let (calls, held) = (BTreeMap::new(), Vec::new());
-        Self { dialect, label, wants_usage, open: None, parts: 0, events: 0, text, reasoning, calls, held }
+        let (open, parts, events, is_own, is_done) = (None, 0, 0, false, false);
+        Self {
+            dialect,
+            label,
+            wants_usage,
+            open,
+            parts,
+            events,
+            text,
+            reasoning,
+            calls,
+            held,
+            is_own,
+            is_done,
+        }
     }
 
     /// Writes what stands before the first piece.
@@ -184,6 +227,21 @@ impl Pieces {
         }
     }
 
+    /// Writes an event of the provider, which speaks the dialect of the client.
+    pub(crate) fn event(&mut self, json: &str) -> Vec<u8> {
+        self.is_own = true;
+        self.is_done = json.trim() == "[DONE]";
+        match self.dialect {
+            Dialect::Anthropic | Dialect::OpenaiResponses => {
+                let event: Value = serde_json::from_str(json).unwrap_or_default();
+                sse::named_text(event["type"].as_str().unwrap_or_default(), json)
+            }
+            // The usage is asked for in any case.
+            Dialect::OpenaiChat if !self.wants_usage => openai_chat::without_usage(json),
+            _ => sse::text(json),
+        }
+    }
+
     /// Writes a piece of a part.
     fn write(&mut self, part: Part, text: &str) -> Vec<u8> {
         match self.dialect {
@@ -196,6 +254,10 @@ impl Pieces {
 
     /// Writes the end of an answer, with what came in no piece.
     pub(crate) fn end(&mut self, answer: &Answer) -> Vec<u8> {
+        if self.is_own {
+            let needs_end = self.dialect == Dialect::OpenaiChat && !self.is_done;
+            return if needs_end { sse::text("[DONE]") } else { Vec::new() };
+        }
         let mut written = Vec::new();
         if self.parts == 0 && self.calls.is_empty() && !answer.text.is_empty() {
             written = self.words(Part::Text, &answer.text);

@@ -170,13 +170,20 @@ async fn in_one(
 ) -> Result<Response<Body>, Refusal> {
     let answer = loop {
         match going.pieces.recv().await {
-            Some(Piece::Delta(_)) => {}
+            Some(Piece::Delta(_) | Piece::Event(_)) => {}
             Some(Piece::End(ended)) => break (*ended)?,
             None => return Err(Refusal::internal()),
         }
     };
     let told = lock(&going.told).clone();
-    let mut body = dialect::write(dialect, &label, &answer);
+    let own = answer.own.as_deref();
+    if let Some(own) = own.filter(|_| !explains) {
+        let mut response = json_bytes(own.as_bytes().to_vec());
+        tell(response.headers_mut(), &told, true);
+        return Ok(response);
+    }
+    let own = own.and_then(|own| serde_json::from_str::<Value>(own).ok());
+    let mut body = own.unwrap_or_else(|| dialect::write(dialect, &label, &answer));
     if let (true, Some(turn)) = (explains, &told.turn) {
         let report = server.reports.get(&(told.stored.clone(), turn.clone()));
         body["ctx"] = json!({ "conversation": told.conversation, "turn": turn, "report": report.as_deref() });
@@ -236,7 +243,9 @@ impl Streaming {
         let mut written = Vec::new();
         let piece = match self.next.take() {
             Some(first) => {
-                written = self.pieces.begin();
+                if !matches!(first, Piece::Event(_)) {
+                    written = self.pieces.begin();
+                }
                 Some(first)
             }
             None => self.going.pieces.recv().await,
@@ -244,6 +253,7 @@ impl Streaming {
         let internal = || Piece::End(Box::new(Err(Refusal::internal())));
         match piece.unwrap_or_else(internal) {
             Piece::Delta(delta) => written.extend(self.pieces.piece(&delta)),
+            Piece::Event(event) => written.extend(self.pieces.event(&event)),
             Piece::End(ended) => {
                 self.is_over = true;
                 written.extend(match *ended {

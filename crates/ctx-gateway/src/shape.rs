@@ -4,7 +4,7 @@ use ctx_chat::RequestShape;
 use ctx_wire::Dialect;
 use serde_json::Value;
 
-use crate::dialect::{Asked, ToolChoice, write_choice};
+use crate::dialect::{Asked, ToolChoice, translate, write_choice};
 
 /// Parameters that dialects have in common, or tell that they have not.
 const SHARED: &[&str] = &[
@@ -31,30 +31,35 @@ pub(crate) fn fill(
     client: Dialect,
     provider: Dialect,
 ) -> Vec<String> {
-    let mut lost = std::mem::take(&mut asked.lost);
     shape.streams = asked.streams;
     shape.tools = std::mem::take(&mut asked.tools);
+    if client == provider {
+        if asked.parameters.contains_key("max_completion_tokens") {
+            shape.parameters.shift_remove("max_tokens");
+        }
+        shape.parameters.extend(std::mem::take(&mut asked.parameters));
+        shape.parameters.extend(std::mem::take(&mut asked.own));
+        return std::mem::take(&mut asked.lost);
+    }
+    let choice = translate(client, asked);
+    let mut lost = std::mem::take(&mut asked.lost);
     let is_openai = |dialect| matches!(dialect, Dialect::OpenaiChat | Dialect::OpenaiResponses);
     let one_call = asked.parameters.get("parallel_tool_calls") == Some(&Value::Bool(false));
+    // These say how the client gets the answer.
+    asked.parameters.shift_remove("stream_options");
     for (key, value) in std::mem::take(&mut asked.parameters) {
-        let is_said = client == provider && key != "parallel_tool_calls"
-            || SHARED.contains(&key.as_str())
-            || is_openai(provider) && OPENAI.contains(&key.as_str());
+        let is_said = SHARED.contains(&key.as_str()) || is_openai(provider) && OPENAI.contains(&key.as_str());
         if is_said {
             if key == "max_completion_tokens" {
                 shape.parameters.shift_remove("max_tokens");
             }
             shape.parameters.insert(key, value);
-        } else if !(key == "parallel_tool_calls" && provider == Dialect::Anthropic) {
+        } else if !(key == "parallel_tool_calls" && provider == Dialect::Anthropic) && value != false {
             lost.push(key);
         }
     }
-    if client == provider {
-        shape.parameters.extend(std::mem::take(&mut asked.own));
-    } else {
-        lost.extend(std::mem::take(&mut asked.own).into_iter().map(|(key, _)| key));
-    }
-    let choice = asked.tool_choice.take();
+    let own = std::mem::take(&mut asked.own).into_iter();
+    lost.extend(own.filter(|(_, value)| *value != false).map(|(key, _)| key));
     let for_one =
         (provider == Dialect::Anthropic && one_call && !shape.tools.is_empty()).then_some(ToolChoice::Auto);
     if let Some(choice) = choice.or(for_one) {

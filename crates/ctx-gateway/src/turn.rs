@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use ctx_chat::{
-    Chat, ChatLog, Conversation, TurnEnd, TurnEvent, TurnOutcome, TurnRequest, preview_turn, run_turn,
+    Chat, ChatLog, Conversation, RequestShape, TurnEnd, TurnEvent, TurnOutcome, TurnRequest, preview_turn,
+    run_turn,
 };
 use ctx_pipeline::Cancel;
 use ctx_project::chat::now;
@@ -26,7 +27,7 @@ use crate::refusal::Refusal;
 use crate::rooms::{Kept, Visit};
 use crate::shape;
 use crate::spans::Observed;
-use crate::upstream::{Piece, Upstream};
+use crate::upstream::{OwnAnswer, Piece, Upstream};
 
 /// How many pieces of an answer wait for a slow client.
 const PIECES: usize = 16;
@@ -177,7 +178,7 @@ pub(crate) async fn dry_run(
         kept.as_ref().map_or_else(|| Session::new("preview"), |kept| kept.conversation.session().clone());
     grow(&mut session, start.after.as_ref(), messages)?;
     let mut chat = setup.for_turns(None);
-    shape::fill(&mut chat.shape, &mut request.asked, request.dialect, setup.endpoint().dialect);
+    fill_shape(&mut chat.shape, &mut request, setup.endpoint().dialect);
     chat.leaves_calls = true;
     let conversation = kept.as_ref().map(|kept| &kept.conversation);
     let (mut turn, _) = setup.typed(input.as_deref().unwrap_or_default(), conversation);
@@ -185,6 +186,16 @@ pub(crate) async fn dry_run(
     let preview = preview_turn(&chat, Some(&session), kept.as_ref().map(|kept| &kept.memory), turn).await;
     leave(start.visit, kept);
     Ok(preview?.body)
+}
+
+/// Adds what the client asked for to what the agent asks for. Returns what the provider's dialect cannot say.
+fn fill_shape(shape: &mut RequestShape, request: &mut Request, provider: Dialect) -> Vec<String> {
+    if request.wishes.has_no_samplers(provider) {
+        for name in ["temperature", "top_p", "top_k"] {
+            shape.parameters.shift_remove(name);
+        }
+    }
+    shape::fill(shape, &mut request.asked, request.dialect, provider)
 }
 
 /// Leaves a conversation as it was found.
@@ -370,26 +381,25 @@ impl Turn {
         let agent = self.agent.clone();
         let pieces = self.request.asked.streams;
         let clients = if pieces { &agent.pieces } else { &agent.whole };
-        let upstream = Upstream::new(clients, pieces.then_some(sender));
+        let provider = agent.setup.endpoint().dialect;
+        let is_own = self.request.dialect == provider;
+        let headers = self.request.wishes.headers_for(provider);
+        let clients: Vec<_> = clients.iter().map(|client| client.with_headers(headers.clone())).collect();
+        let upstream = Upstream::new(&clients, pieces.then_some(sender), is_own);
         let (mut request, found) =
             agent.setup.typed(self.input.as_deref().unwrap_or_default(), Some(&self.kept.conversation));
         request.turn.is_stateless = self.request.wishes.conversation.is_none();
         self.lose(&found);
         let mut chat = agent.setup.for_turns(None);
-        let lost = shape::fill(
-            &mut chat.shape,
-            &mut self.request.asked,
-            self.request.dialect,
-            agent.setup.endpoint().dialect,
-        );
+        let lost = fill_shape(&mut chat.shape, &mut self.request, provider);
         lock(&self.told).lost.extend(lost);
         chat.leaves_calls = true;
         chat.model = &upstream;
         let ended = self.carry_out(&chat, &upstream, request, cancel).await;
         drop(chat);
-        let (reply, host) = upstream.into_reply();
+        let (reply, own, host) = upstream.into_reply();
         lock(&self.told).observed.server = host;
-        self.settle(ended, reply, marks)
+        self.settle(ended, (reply, own), marks)
     }
 
     /// Carries the turn out; it is stopped by whoever stops it, and when the gateway ends.
@@ -434,7 +444,7 @@ impl Turn {
     fn settle(
         mut self,
         ended: Result<TurnEnd, Refusal>,
-        reply: Option<Reply>,
+        reply: (Option<Reply>, Option<OwnAnswer>),
         marks: &mut Vec<(Beginning, NodeId)>,
     ) -> Result<Answer, Refusal> {
         // After an error the conversation in memory may be behind the store: it is loaded anew.
@@ -450,7 +460,7 @@ impl Turn {
             self.server.reports.keep((id, turn.clone()), report.into());
         }
         let node = end.answer.as_ref().and_then(|id| self.kept.conversation.session().node(id)).cloned();
-        let answer = answer_of(&end, node.as_ref(), reply);
+        let answer = answer_of(&end, node.as_ref(), reply, self.request.dialect);
         if self.request.wishes.conversation.is_none() {
             let answered = node.filter(|_| matches!(end.outcome, TurnOutcome::Answered));
             *marks = self.marks(turn, end.answer.zip(answered));
@@ -486,13 +496,23 @@ impl Turn {
 }
 
 /// Makes the answer of what is stored, so that the client has the ids that the conversation has.
-fn answer_of(end: &TurnEnd, node: Option<&Node>, reply: Option<Reply>) -> Answer {
+fn answer_of(
+    end: &TurnEnd,
+    node: Option<&Node>,
+    (reply, own): (Option<Reply>, Option<OwnAnswer>),
+    dialect: Dialect,
+) -> Answer {
     let reply = reply.unwrap_or_default();
     let stored = node.map(|node| node.to_message(&node.id.clone().unwrap_or_default()));
+    let calls = stored.map(|message| message.tool_calls.clone()).unwrap_or_default();
+    let ids =
+        reply.tool_calls.iter().zip(&calls).map(|(own, stored)| (own.id.to_string(), stored.id.to_string()));
+    let ids: Vec<(String, String)> = ids.collect();
     Answer {
+        own: own.and_then(|own| own.into_whole(ids, dialect)),
         text: reply.text.to_string(),
         reasoning: reply.reasoning,
-        calls: stored.map(|message| message.tool_calls.clone()).unwrap_or_default(),
+        calls,
         finish: reply.finish,
         usage: end.provider_usage,
     }

@@ -4,6 +4,7 @@ mod chat_message;
 mod halves;
 mod linear;
 pub(crate) mod provider_messages;
+mod request;
 mod silly_tavern;
 mod tool_calls;
 mod unsent_fields;
@@ -23,6 +24,7 @@ use crate::limits::Limits;
 
 use linear::Messages;
 pub(crate) use linear::ReadFields;
+pub use request::{RequestApi, RequestMessages, take_request_messages};
 pub use write::{ConversationForm, WrittenConversation, write_conversation};
 #[cfg(feature = "schema")]
 pub use written_message::ChatMessage;
@@ -163,7 +165,7 @@ fn messages(
         return silly_tavern::read(items, file, place);
     }
     let system = provider_messages::system(&mut file, place).map(|system| (0, system));
-    let items = system.into_iter().chain(provider_messages::convert(items)).collect();
+    let items = system.into_iter().chain(provider_messages::convert(items, None)).collect();
     chat_message::read(format, items, file, place)
 }
 

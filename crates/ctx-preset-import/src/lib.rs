@@ -47,7 +47,8 @@ pub use agent::{agent_of, read_agent};
 #[cfg(feature = "schema")]
 pub use conversation::ChatMessage;
 pub use conversation::{
-    ConversationForm, WrittenConversation, conversation_of, read_conversation, write_conversation,
+    ConversationForm, RequestApi, RequestMessages, WrittenConversation, conversation_of, read_conversation,
+    take_request_messages, write_conversation,
 };
 pub use document::{BadLine, Document, Syntax, decode, repaired_json, write_document};
 pub use error::{BinaryFormat, ImportError};

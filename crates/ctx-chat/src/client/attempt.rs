@@ -42,7 +42,8 @@ impl<'a> Attempt<'a> {
 
     /// Sends the request and reads the answer.
     pub(super) async fn run(self, body: Bytes, watch: &mut Watch<'_>) -> Result<Reply, AskFailure> {
-        let request = self.client.http.post(self.client.url.clone()).body(body);
+        let request = self.client.http.post(self.client.url.clone());
+        let request = request.headers(self.client.headers.clone()).body(body);
         let response = self.first.wait(self.cancel, request.send()).await?;
         let response = response.map_err(|error| self.client.lost(error))?;
         if !response.status().is_success() {
@@ -56,7 +57,7 @@ impl<'a> Attempt<'a> {
             return Err(ClientError::Provider { failure, retry_after: None }.into());
         }
         if kind.contains("json") {
-            Ok(self.whole(response).await?)
+            Ok(self.whole(response, watch).await?)
         } else {
             self.streamed(response, watch).await
         }
@@ -91,7 +92,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// Reads an answer that does not come as a stream.
-    async fn whole(&self, mut response: Response) -> Result<Reply, ClientError> {
+    async fn whole(&self, mut response: Response, watch: &mut Watch<'_>) -> Result<Reply, ClientError> {
         let limit = self.client.endpoint.reply.bytes.saturating_mul(JSON_SHARE);
         let mut body = Vec::new();
         while let Some(bytes) = self.next(self.first, &mut response).await? {
@@ -107,6 +108,7 @@ impl<'a> Attempt<'a> {
         })?;
         let reply = self.client.endpoint.dialect.decode(&value).map_err(provider)?;
         self.client.endpoint.reply.check(&reply)?;
+        watch(Progress::Whole(String::from_utf8_lossy(&body).into()));
         Ok(reply)
     }
 
@@ -181,7 +183,9 @@ fn end(events: Events, stream: &mut ReplyStream, watch: &mut Watch<'_>) -> Resul
 }
 
 fn push(stream: &mut ReplyStream, data: &str, watch: &mut Watch<'_>) -> Result<(), StreamError> {
-    for delta in stream.push(data)? {
+    let deltas = stream.push(data)?;
+    watch(Progress::Event(data.into()));
+    for delta in deltas {
         watch(Progress::Delta(delta));
     }
     Ok(())

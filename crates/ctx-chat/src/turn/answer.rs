@@ -29,7 +29,7 @@ impl Running<'_, '_> {
             let body = self.encode();
             self.emit(TurnEvent::Sending { round, bytes: body.len() });
             let (watch, mut ids) = (&mut *self.watch, CallIds::beside(&self.messages));
-            let mut heard = |progress| watch(TurnEvent::from(ids.tell_apart(progress)));
+            let mut heard = |progress| turn_event(ids.tell_apart(progress)).into_iter().for_each(&mut *watch);
             let asked = self.chat.model.ask(body.into(), &mut heard, self.cancel).await;
             match asked {
                 Ok(mut reply) => {
@@ -258,12 +258,11 @@ impl CallIds {
     }
 }
 
-impl From<Progress> for TurnEvent {
-    fn from(progress: Progress) -> Self {
-        match progress {
-            Progress::Delta(delta) => Self::Delta(delta),
-            Progress::Retry { attempt, wait, reason } => Self::Retry { attempt, wait, reason },
-        }
+fn turn_event(progress: Progress) -> Option<TurnEvent> {
+    match progress {
+        Progress::Delta(delta) => Some(TurnEvent::Delta(delta)),
+        Progress::Retry { attempt, wait, reason } => Some(TurnEvent::Retry { attempt, wait, reason }),
+        Progress::Event(_) | Progress::Whole(_) => None,
     }
 }
 

@@ -53,7 +53,8 @@ impl RequestShape {
             parameters.insert("stream".to_owned(), Value::Bool(true));
         }
         if self.streams && matches!(dialect, Dialect::OpenaiChat | Dialect::Completion) {
-            parameters.insert("stream_options".to_owned(), json!({ "include_usage": true }));
+            let options = parameters.entry("stream_options").or_insert_with(|| json!({}));
+            options["include_usage"] = Value::Bool(true);
         }
         parameters
     }

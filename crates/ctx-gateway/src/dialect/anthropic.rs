@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use ctx_types::session::{Node, StoredToolCall};
-use ctx_types::{ContentPart, Role, phrase};
+use ctx_preset_import::RequestApi;
+use ctx_types::phrase;
 use ctx_wire::Finish;
 use serde_json::{Map, Value, json};
 
-use super::reading::{
-    self, MAX_MESSAGES, arguments, call, content, flag, joined, node, objects, rename, text, wrong,
-};
+use super::reading::{self, arguments, flag, rename, text, wrong};
 use super::{Answer, Asked, Label, Part, Pieces, ToolChoice, sse};
 use crate::refusal::Refusal;
 
@@ -25,135 +23,25 @@ const NAMES: &[(&str, &str)] = &[
 /// Reads a request.
 pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
     let model = text(body.shift_remove("model").as_ref(), "model")?;
-    let mut reading = Reading::default();
-    if let Some(system) = body.shift_remove("system").filter(|system| !system.is_null()) {
-        let blocks = system.as_array().into_iter().flatten().enumerate();
-        let marked = blocks.filter(|(_, block)| block.get("cache_control").is_some());
-        reading.lost.extend(marked.map(|(index, _)| format!("system[{index}].cache_control")));
-        reading.nodes.push(node(Role::System, content(Some(system), &["text"], "system")?));
-    }
-    for (index, message) in
-        reading::messages(body.shift_remove("messages"), "messages")?.into_iter().enumerate()
-    {
-        reading.message(message, &format!("messages[{index}]"))?;
-    }
+    let messages = reading::messages(&mut body, RequestApi::Anthropic)?;
     let tools = reading::tools(body.shift_remove("tools"))?;
-    let choice = body.shift_remove("tool_choice").unwrap_or_default();
     let mut parameters = Map::new();
-    if choice.get("disable_parallel_tool_use") == Some(&Value::Bool(true)) {
-        parameters.insert("parallel_tool_calls".to_owned(), Value::Bool(false));
-    }
     rename(&mut body, &mut parameters, NAMES);
     let streams = flag(body.shift_remove("stream").as_ref(), "stream")?;
-    let conversation = reading::conversation(body.shift_remove("metadata").as_ref())?;
+    let conversation = reading::conversation(&mut body)?;
     body.retain(|_, value| !value.is_null());
-    Ok(Asked {
-        model,
-        messages: reading.nodes,
-        tools,
-        tool_choice: read_choice(&choice)?,
-        parameters,
-        own: body,
-        streams,
-        conversation,
-        lost: reading.lost,
-        ..Asked::default()
-    })
+    Ok(Asked { model, messages, tools, parameters, own: body, streams, conversation, ..Asked::default() })
 }
 
-/// Messages while they are read.
-#[derive(Default)]
-struct Reading {
-    nodes: Vec<Node>,
-    lost: Vec<String>,
-}
-
-impl Reading {
-    /// Reads a message; results of tools become messages of their own, before the words that stand beside them.
-    fn message(&mut self, mut message: Map<String, Value>, place: &str) -> Result<(), Refusal> {
-        let role = match text(message.get("role"), &format!("{place}.role"))?.as_str() {
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            "system" => Role::System,
-            _ => return Err(wrong(&format!("{place}.role"), &phrase!("`user` or `assistant`"))),
-        };
-        let place = format!("{place}.content");
-        let blocks = match message.shift_remove("content") {
-            Some(Value::String(said)) => {
-                self.nodes.push(Node::new(role, said));
-                return Ok(());
-            }
-            Some(list @ Value::Array(_)) => objects(list, &place, MAX_MESSAGES)?,
-            _ => return Err(wrong(&place, &phrase!("a string or a list of blocks"))),
-        };
-        let (mut parts, mut calls, mut thoughts, mut has_results) =
-            (Vec::new(), Vec::new(), Vec::new(), false);
-        for (index, block) in blocks.into_iter().enumerate() {
-            let place = format!("{place}[{index}]");
-            if block.contains_key("cache_control") {
-                self.lost.push(format!("{place}.cache_control"));
-            }
-            match text(block.get("type"), &format!("{place}.type"))?.as_str() {
-                "text" => {
-                    let said = text(block.get("text"), &format!("{place}.text"))?;
-                    parts.push(ContentPart::Text(said.into()));
-                }
-                "tool_use" => calls.push(tool_use(&block, &place)?),
-                "tool_result" => {
-                    has_results = true;
-                    self.nodes.push(tool_result(block, &place)?);
-                }
-                // Without its signature the provider refuses it.
-                "thinking" if block.get("signature").and_then(Value::as_str).is_none_or(str::is_empty) => {}
-                "thinking" | "redacted_thinking" => thoughts.push(Arc::new(Value::Object(block))),
-                _ => parts.push(ContentPart::Other(Value::Object(block).into())),
-            }
-        }
-        if parts.is_empty() && has_results {
-            return Ok(());
-        }
-        let mut node = node(role, joined(parts));
-        node.tool_calls = calls;
-        if !thoughts.is_empty() {
-            node.metadata.get_or_insert_default().reasoning_artifacts = thoughts;
-        }
-        self.nodes.push(node);
-        Ok(())
-    }
-}
-
-fn tool_use(block: &Map<String, Value>, place: &str) -> Result<StoredToolCall, Refusal> {
-    let input = block.get("input").filter(|input| input.is_object());
-    let input = input.ok_or_else(|| wrong(&format!("{place}.input"), &phrase!("an object")))?;
-    Ok(call(
-        text(block.get("id"), &format!("{place}.id"))?,
-        text(block.get("name"), &format!("{place}.name"))?,
-        input.to_string(),
-    ))
-}
-
-fn tool_result(mut block: Map<String, Value>, place: &str) -> Result<Node, Refusal> {
-    let id = text(block.get("tool_use_id"), &format!("{place}.tool_use_id"))?;
-    let said = content(block.shift_remove("content"), &["text"], &format!("{place}.content"))?;
-    let mut node = node(Role::Tool, said);
-    node.tool_call_id = Some(id.into());
-    if flag(block.get("is_error"), &format!("{place}.is_error"))? {
-        node.metadata.get_or_insert_default().kept.set("isError", Value::Bool(true));
-    }
-    Ok(node)
-}
-
-fn read_choice(choice: &Value) -> Result<Option<ToolChoice>, Refusal> {
-    if choice.is_null() {
-        return Ok(None);
-    }
-    Ok(Some(match text(choice.get("type"), "tool_choice.type")?.as_str() {
+/// Reads which tool must be called, and whether only one may be.
+pub(super) fn read_choice(choice: &Value) -> Result<ToolChoice, Refusal> {
+    Ok(match text(choice.get("type"), "tool_choice.type")?.as_str() {
         "auto" => ToolChoice::Auto,
         "any" => ToolChoice::Any,
         "none" => ToolChoice::None,
         "tool" => ToolChoice::Tool(text(choice.get("name"), "tool_choice.name")?),
         _ => return Err(wrong("tool_choice.type", &phrase!("`auto`, `any`, `tool`, or `none`"))),
-    }))
+    })
 }
 
 /// Writes which tool must be called.

@@ -1,15 +1,11 @@
 //! Gemini's `generateContent`.
 
-use std::collections::VecDeque;
-
-use ctx_types::session::Node;
-use ctx_types::{ContentPart, Role, phrase};
+use ctx_preset_import::RequestApi;
+use ctx_types::phrase;
 use ctx_wire::Finish;
 use serde_json::{Map, Value, json};
 
-use super::reading::{
-    MAX_MESSAGES, arguments, call, joined, maybe_text, messages, node, objects, rename, text, wrong,
-};
+use super::reading::{self, arguments, maybe_text, objects, rename, wrong};
 use super::{Answer, Asked, Label, Part, Pieces, ToolChoice, sse};
 use crate::refusal::Refusal;
 
@@ -27,26 +23,16 @@ const NAMES: &[(&str, &str)] = &[
 
 /// Reads a request; its model is in the address.
 pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
-    let mut reading = Reading::default();
-    match either(&mut body, "systemInstruction", "system_instruction") {
-        None | Some(Value::Null) => {}
-        Some(Value::Object(system)) if system.contains_key("parts") => {
-            reading.content(system, Role::System, "systemInstruction")?;
-        }
-        Some(_) => return Err(wrong("systemInstruction", &phrase!("an object with `parts`"))),
-    }
-    for (index, mut content) in messages(body.shift_remove("contents"), "contents")?.into_iter().enumerate() {
-        let place = format!("contents[{index}]");
-        let role = content.shift_remove("role");
-        let role = match maybe_text(role.as_ref(), &format!("{place}.role"))?.as_deref() {
-            None | Some("user" | "function") => Role::User,
-            Some("model") => Role::Assistant,
-            Some(_) => return Err(wrong(&format!("{place}.role"), &phrase!("`user` or `model`"))),
-        };
-        reading.content(content, role, &place)?;
-    }
+    let messages = reading::messages(&mut body, RequestApi::Gemini)?;
     let tools = tools(body.shift_remove("tools"))?;
-    let choice = either(&mut body, "toolConfig", "tool_config").unwrap_or_default();
+    for (ours, theirs) in [
+        ("toolConfig", "tool_config"),
+        ("safetySettings", "safety_settings"),
+        ("cachedContent", "cached_content"),
+    ] {
+        let value = either(&mut body, ours, theirs);
+        body.extend(value.map(|value| (ours.to_owned(), value)));
+    }
     let mut parameters = Map::new();
     let config = either(&mut body, "generationConfig", "generation_config");
     let mut config = match config {
@@ -58,23 +44,12 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
     if config.shift_remove("candidateCount").is_some_and(|count| count != 1) {
         return Err(wrong("generationConfig.candidateCount", &phrase!("1")));
     }
-    if config.get("responseMimeType").and_then(Value::as_str) == Some("application/json") {
-        parameters.insert("response_format".to_owned(), format(&mut config));
-    }
     let mut own = body;
-    let conversation = super::reading::conversation(own.shift_remove("metadata").as_ref())?;
+    let conversation = reading::conversation(&mut own)?;
     if !config.is_empty() {
         own.insert("generationConfig".to_owned(), Value::Object(config));
     }
-    Ok(Asked {
-        messages: reading.nodes,
-        tools,
-        tool_choice: read_choice(&choice)?,
-        parameters,
-        own,
-        conversation,
-        ..Asked::default()
-    })
+    Ok(Asked { messages, tools, parameters, own, conversation, ..Asked::default() })
 }
 
 fn either(body: &mut Map<String, Value>, one: &str, other: &str) -> Option<Value> {
@@ -83,101 +58,30 @@ fn either(body: &mut Map<String, Value>, one: &str, other: &str) -> Option<Value
     found.or(second)
 }
 
-/// The form of the answer, as chat completions ask for it.
-fn format(config: &mut Map<String, Value>) -> Value {
+/// Moves the form of the answer to the parameters, as chat completions ask for it.
+pub(super) fn form(body: &mut Map<String, Value>, parameters: &mut Map<String, Value>) {
+    let Some(config) = body.get_mut("generationConfig").and_then(Value::as_object_mut) else { return };
+    if config.get("responseMimeType").and_then(Value::as_str) != Some("application/json") {
+        return;
+    }
     config.shift_remove("responseMimeType");
     let schema = config.shift_remove("responseSchema").map(lowered);
-    match config.shift_remove("responseJsonSchema").or(schema) {
+    let format = match config.shift_remove("responseJsonSchema").or(schema) {
         Some(schema) => {
             json!({ "type": "json_schema", "json_schema": { "name": "answer", "schema": schema } })
         }
         None => json!({ "type": "json_object" }),
+    };
+    if config.is_empty() {
+        body.shift_remove("generationConfig");
     }
-}
-
-/// Messages while they are read, and the calls that wait for a result.
-#[derive(Default)]
-struct Reading {
-    nodes: Vec<Node>,
-    open: VecDeque<(String, String)>,
-    calls: usize,
-}
-
-impl Reading {
-    fn content(&mut self, mut content: Map<String, Value>, role: Role, place: &str) -> Result<(), Refusal> {
-        let place = format!("{place}.parts");
-        let parts = objects(content.shift_remove("parts").unwrap_or_default(), &place, MAX_MESSAGES)?;
-        let (mut said, mut calls, mut thought, mut has_results) =
-            (Vec::new(), Vec::new(), String::new(), false);
-        for (index, mut part) in parts.into_iter().enumerate() {
-            let place = format!("{place}[{index}]");
-            if let Some(given) = either(&mut part, "functionCall", "function_call") {
-                let name = text(given.get("name"), &format!("{place}.functionCall.name"))?;
-                let id = self.id(&given);
-                self.open.push_back((id.clone(), name.clone()));
-                let args = given
-                    .get("args")
-                    .filter(|args| args.is_object())
-                    .map_or("{}".to_owned(), Value::to_string);
-                calls.push(call(id, name, args));
-            } else if let Some(given) = either(&mut part, "functionResponse", "function_response") {
-                has_results = true;
-                let result = self.result(&given, &format!("{place}.functionResponse"))?;
-                self.nodes.push(result);
-            } else if part.get("thought") == Some(&Value::Bool(true)) {
-                thought += part.get("text").and_then(Value::as_str).unwrap_or_default();
-            } else if let Some(words) = part.get("text") {
-                said.push(ContentPart::Text(text(Some(words), &format!("{place}.text"))?.into()));
-            } else {
-                said.push(ContentPart::Other(Value::Object(part).into()));
-            }
-        }
-        if said.is_empty() && has_results {
-            return Ok(());
-        }
-        let mut node = node(role, joined(said));
-        node.tool_calls = calls;
-        if !thought.is_empty() {
-            node.metadata.get_or_insert_default().reasoning_content = Some(thought.into());
-        }
-        self.nodes.push(node);
-        Ok(())
-    }
-
-    /// The id of a call; without one its number among all of the request.
-    fn id(&mut self, call: &Value) -> String {
-        self.calls += 1;
-        let own = call.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
-        own.map_or_else(|| format!("call_{}", self.calls), str::to_owned)
-    }
-
-    /// A result; without an id it is that of the first call of its name that waits.
-    fn result(&mut self, given: &Value, place: &str) -> Result<Node, Refusal> {
-        let name = text(given.get("name"), &format!("{place}.name"))?;
-        let id = given.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
-        let is_meant = |(call, tool): &(String, String)| id.map_or(*tool == name, |id| id == call);
-        let waiting = self.open.iter().position(is_meant).and_then(|at| self.open.remove(at));
-        let id = waiting.map(|(id, _)| id).or_else(|| id.map(str::to_owned));
-        let said = match given.get("response") {
-            Some(Value::Object(response)) => {
-                match (response.len(), response.get("output").or_else(|| response.get("result"))) {
-                    (1, Some(Value::String(said))) => said.clone(),
-                    _ => Value::Object(response.clone()).to_string(),
-                }
-            }
-            _ => return Err(wrong(&format!("{place}.response"), &phrase!("an object"))),
-        };
-        let mut node = Node::new(Role::Tool, said);
-        let none = || Refusal::malformed(phrase!("`{place}` does not match a tool call", place));
-        node.tool_call_id = Some(id.ok_or_else(none)?.into());
-        Ok(node)
-    }
+    parameters.insert("response_format".to_owned(), format);
 }
 
 /// Functions one by one; the provider's own tools as they are.
 fn tools(given: Option<Value>) -> Result<Vec<Value>, Refusal> {
     let mut tools = Vec::new();
-    for mut tool in super::reading::tools(given)? {
+    for mut tool in reading::tools(given)? {
         let Some(fields) = tool.as_object_mut() else { continue };
         let declared = either(fields, "functionDeclarations", "function_declarations");
         for mut function in
@@ -210,7 +114,7 @@ fn lowered(schema: Value) -> Value {
     }
 }
 
-fn read_choice(config: &Value) -> Result<Option<ToolChoice>, Refusal> {
+pub(super) fn read_choice(config: &Value) -> Result<Option<ToolChoice>, Refusal> {
     let config = config.get("functionCallingConfig").or_else(|| config.get("function_calling_config"));
     let Some(config) = config else { return Ok(None) };
     let names =

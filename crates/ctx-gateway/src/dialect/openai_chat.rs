@@ -1,115 +1,44 @@
 //! Chat completions.
 
-use std::sync::Arc;
-
+use ctx_preset_import::RequestApi;
 use ctx_types::internal::excerpt;
-use ctx_types::session::{Node, StoredToolCall};
-use ctx_types::{Role, ToolCall, phrase};
+use ctx_types::{ToolCall, phrase};
 use ctx_wire::openai_chat::ReplyState;
 use serde_json::{Map, Value, json};
 
-use super::reading::{self, call, content, flag, maybe_text, node, objects, text, wrong};
+use super::reading::{self, flag, text, wrong};
 use super::{Answer, Asked, Label, Part, Pieces, ToolChoice, sse};
 use crate::refusal::Refusal;
-
-/// How many calls a message may have.
-const MAX_CALLS: usize = 1_000;
 
 /// Reads a request.
 pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
     let model = text(body.shift_remove("model").as_ref(), "model")?;
-    let messages = reading::messages(body.shift_remove("messages"), "messages")?;
-    let messages = messages.into_iter().enumerate().map(message).collect::<Result<_, _>>()?;
+    let messages = reading::messages(&mut body, RequestApi::ChatCompletions)?;
     let tools = reading::tools(body.shift_remove("tools"))?;
-    let tool_choice = body.shift_remove("tool_choice").map(|choice| read_choice(&choice)).transpose()?;
     let streams = flag(body.shift_remove("stream").as_ref(), "stream")?;
-    let options = body.shift_remove("stream_options").unwrap_or_default();
+    let options = body.get("stream_options").unwrap_or(&Value::Null);
     let wants_usage = flag(options.get("include_usage"), "stream_options.include_usage")?;
     if body.shift_remove("n").is_some_and(|n| n != 1 && !n.is_null()) {
         return Err(wrong("n", &phrase!("1")));
     }
-    let conversation = reading::conversation(body.shift_remove("metadata").as_ref())?;
-    let mut lost = Vec::new();
-    for key in ["functions", "function_call", "audio", "modalities", "prediction", "store"] {
-        lost.extend(body.shift_remove(key).filter(|value| !value.is_null()).map(|_| key.to_owned()));
-    }
+    let conversation = reading::conversation(&mut body)?;
     body.retain(|_, value| !value.is_null());
     Ok(Asked {
         model,
         messages,
         tools,
-        tool_choice: tool_choice.flatten(),
         parameters: body,
         streams,
         wants_usage,
         conversation,
-        lost,
         ..Asked::default()
     })
 }
 
-fn message((index, mut message): (usize, Map<String, Value>)) -> Result<Node, Refusal> {
-    let place = format!("messages[{index}]");
-    let given = text(message.get("role"), &format!("{place}.role"))?;
-    let role = Role::parse(&given).ok_or_else(|| {
-        let words = phrase!("`system`, `developer`, `user`, `assistant`, or `tool`");
-        wrong(&format!("{place}.role"), &words)
-    })?;
-    let said = content(message.shift_remove("content"), &["text"], &format!("{place}.content"))?;
-    let mut node = node(role, said);
-    node.name = maybe_text(message.get("name"), &format!("{place}.name"))?.map(Into::into);
-    match role {
-        Role::Assistant => {
-            let given = message.shift_remove("tool_calls").filter(|calls| !calls.is_null());
-            let calls = given.map(|calls| calls_of(calls, &format!("{place}.tool_calls"))).transpose()?;
-            node.tool_calls = calls.unwrap_or_default();
-            for key in ["reasoning_content", "reasoning"] {
-                let thought = maybe_text(message.get(key), &format!("{place}.{key}"))?;
-                if let Some(thought) = thought.filter(|thought| !thought.is_empty()) {
-                    node.metadata.get_or_insert_default().reasoning_content = Some(thought.into());
-                    break;
-                }
-            }
-            let details = message.shift_remove("reasoning_details").filter(Value::is_array);
-            let details = details.map(|details| json!({ "type": "reasoning_details", "details": details }));
-            let extra = message.shift_remove("extra_content").filter(Value::is_object);
-            let extra = extra.map(|extra| json!({ "extra_content": extra }));
-            let state: Vec<Arc<Value>> = details.into_iter().chain(extra).map(Arc::new).collect();
-            if !state.is_empty() {
-                node.metadata.get_or_insert_default().reasoning_artifacts = state;
-            }
-        }
-        Role::Tool => {
-            let id = text(message.get("tool_call_id"), &format!("{place}.tool_call_id"))?;
-            node.tool_call_id = Some(id.into());
-        }
-        _ => {}
-    }
-    Ok(node)
-}
-
-fn calls_of(calls: Value, place: &str) -> Result<Vec<StoredToolCall>, Refusal> {
-    let read = |(index, given): (usize, Map<String, Value>)| {
-        let place = format!("{place}[{index}]");
-        let function = given.get("function").unwrap_or(&Value::Null);
-        let mut call = call(
-            text(given.get("id"), &format!("{place}.id"))?,
-            text(function.get("name"), &format!("{place}.function.name"))?,
-            text(function.get("arguments"), &format!("{place}.function.arguments"))?,
-        );
-        if let Some(extra) = given.get("extra_content").filter(|extra| extra.is_object()) {
-            call.kept.set("extra_content", extra.clone());
-        }
-        Ok(call)
-    };
-    objects(calls, place, MAX_CALLS)?.into_iter().enumerate().map(read).collect()
-}
-
 /// Reads which tool must be called, as chat completions and responses say it.
-pub(super) fn read_choice(choice: &Value) -> Result<Option<ToolChoice>, Refusal> {
+pub(super) fn read_choice(choice: &Value) -> Result<ToolChoice, Refusal> {
     let name = choice.pointer("/function/name").or_else(|| choice.get("name"));
-    Ok(Some(match (choice, name) {
-        (Value::Null, _) => return Ok(None),
+    Ok(match (choice, name) {
         (Value::String(word), _) => match word.as_str() {
             "auto" => ToolChoice::Auto,
             "none" => ToolChoice::None,
@@ -121,7 +50,7 @@ pub(super) fn read_choice(choice: &Value) -> Result<Option<ToolChoice>, Refusal>
         },
         (_, Some(Value::String(name))) => ToolChoice::Tool(name.clone()),
         _ => return Err(wrong("tool_choice", &phrase!("`auto`, `none`, `required`, or a function"))),
-    }))
+    })
 }
 
 /// Writes which tool must be called.
@@ -201,6 +130,17 @@ fn usage(answer: &Answer) -> Value {
         "total_tokens": usage.input.saturating_add(usage.output),
         "prompt_tokens_details": { "cached_tokens": usage.cached.unwrap_or(0) },
     })
+}
+
+/// Writes a chunk of the provider without the usage, which the client did not ask for.
+pub(super) fn without_usage(json: &str) -> Vec<u8> {
+    let Ok(Value::Object(mut chunk)) = serde_json::from_str(json) else { return sse::text(json) };
+    let is_usage = chunk.get("choices").and_then(Value::as_array).is_some_and(Vec::is_empty);
+    match chunk.shift_remove("usage") {
+        Some(usage) if usage.is_object() && is_usage => Vec::new(),
+        Some(_) => sse::data(&Value::Object(chunk)),
+        None => sse::text(json),
+    }
 }
 
 /// Writes an error.

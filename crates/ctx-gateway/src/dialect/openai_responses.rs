@@ -2,20 +2,14 @@
 
 use std::sync::Arc;
 
-use ctx_types::internal::excerpt;
-use ctx_types::session::{Node, NodeMetadata};
-use ctx_types::{Role, phrase};
+use ctx_preset_import::RequestApi;
+use ctx_types::phrase;
 use ctx_wire::Finish;
 use serde_json::{Map, Value, json};
 
-use super::reading::{
-    self, MAX_MESSAGES, call, content, flag, maybe_text, node, objects, rename, text, wrong,
-};
+use super::reading::{self, flag, maybe_text, rename, text};
 use super::{Answer, Asked, Label, Part, Pieces, ToolChoice, openai_chat, sse};
 use crate::refusal::Refusal;
-
-/// The parts of content that are texts.
-const TEXTS: [&str; 3] = ["input_text", "output_text", "text"];
 
 /// Reads a request.
 pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
@@ -26,27 +20,10 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
         );
         return Err(Refusal::malformed(text).at("previous_response_id"));
     }
-    let mut nodes = Vec::new();
-    if let Some(instructions) = maybe_text(body.shift_remove("instructions").as_ref(), "instructions")? {
-        nodes.push(Node::new(Role::System, instructions));
-    }
-    match body.shift_remove("input") {
-        Some(Value::String(input)) => nodes.push(Node::new(Role::User, input)),
-        Some(list @ Value::Array(_)) => {
-            for (index, given) in objects(list, "input", MAX_MESSAGES)?.into_iter().enumerate() {
-                item(&mut nodes, given, &format!("input[{index}]"))?;
-            }
-        }
-        _ => return Err(wrong("input", &phrase!("a string or a list of items"))),
-    }
-    if nodes.is_empty() {
-        return Err(wrong("input", &phrase!("a list with at least one message")));
-    }
+    let messages = reading::messages(&mut body, RequestApi::Responses)?;
     let tools = reading::tools(body.shift_remove("tools"))?;
-    let choice = body.shift_remove("tool_choice").unwrap_or_default();
     let streams = flag(body.shift_remove("stream").as_ref(), "stream")?;
     let (mut parameters, mut lost) = (Map::new(), Vec::new());
-    form(&mut body, &mut parameters);
     rename(
         &mut body,
         &mut parameters,
@@ -58,16 +35,15 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
         ],
     );
     let conversation = named(&mut body)?;
-    for key in ["store", "background", "include", "stream_options"] {
-        let is_said = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
-        lost.extend(body.shift_remove(key).filter(is_said).map(|_| key.to_owned()));
-    }
+    // The answer is waited for.
+    lost.extend(
+        body.shift_remove("background").filter(|value| *value == true).map(|_| "background".to_owned()),
+    );
     body.retain(|_, value| !value.is_null());
     Ok(Asked {
         model,
-        messages: nodes,
+        messages,
         tools,
-        tool_choice: openai_chat::read_choice(&choice)?,
         parameters,
         own: body,
         streams,
@@ -79,7 +55,7 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
 
 /// The conversation, as this dialect names it, or as all do.
 fn named(body: &mut Map<String, Value>) -> Result<Option<String>, Refusal> {
-    let metadata = reading::conversation(body.shift_remove("metadata").as_ref())?;
+    let metadata = reading::conversation(body)?;
     let own = match body.shift_remove("conversation") {
         Some(Value::Object(conversation)) => Some(text(conversation.get("id"), "conversation.id")?),
         other => maybe_text(other.as_ref(), "conversation")?,
@@ -88,7 +64,7 @@ fn named(body: &mut Map<String, Value>) -> Result<Option<String>, Refusal> {
 }
 
 /// The form of the answer and how hard to think, by the names of chat completions.
-fn form(body: &mut Map<String, Value>, parameters: &mut Map<String, Value>) {
+pub(super) fn form(body: &mut Map<String, Value>, parameters: &mut Map<String, Value>) {
     if let Some(effort) = body.get("reasoning").and_then(|reasoning| reasoning.get("effort")).cloned()
         && !effort.is_null()
     {
@@ -109,71 +85,6 @@ fn form(body: &mut Map<String, Value>, parameters: &mut Map<String, Value>) {
     };
     body.shift_remove("text");
     parameters.insert("response_format".to_owned(), format);
-}
-
-/// Reads an item; calls join the assistant's message before them.
-fn item(nodes: &mut Vec<Node>, mut item: Map<String, Value>, place: &str) -> Result<(), Refusal> {
-    let kind = maybe_text(item.get("type"), &format!("{place}.type"))?;
-    match kind.as_deref().unwrap_or("message") {
-        "message" => {
-            let given = text(item.get("role"), &format!("{place}.role"))?;
-            let role = Role::parse(&given).filter(|role| *role != Role::Tool).ok_or_else(|| {
-                wrong(&format!("{place}.role"), &phrase!("`system`, `developer`, `user`, or `assistant`"))
-            })?;
-            let said = content(item.shift_remove("content"), &TEXTS, &format!("{place}.content"))?;
-            match nodes.last_mut().filter(|_| role == Role::Assistant).filter(|last| is_thought(last)) {
-                Some(last) => last.content = Some(said),
-                None => nodes.push(node(role, said)),
-            }
-        }
-        "function_call" => {
-            let call = call(
-                text(item.get("call_id"), &format!("{place}.call_id"))?,
-                text(item.get("name"), &format!("{place}.name"))?,
-                text(item.get("arguments"), &format!("{place}.arguments"))?,
-            );
-            assistant(nodes).tool_calls.push(call);
-        }
-        "function_call_output" => {
-            let id = text(item.get("call_id"), &format!("{place}.call_id"))?;
-            let mut result =
-                node(Role::Tool, content(item.shift_remove("output"), &TEXTS, &format!("{place}.output"))?);
-            result.tool_call_id = Some(id.into());
-            nodes.push(result);
-        }
-        "reasoning" => {
-            let mut thought = Node::new(Role::Assistant, "");
-            let artifact = Arc::new(Value::Object(item));
-            thought.metadata = Some(Box::new(NodeMetadata {
-                reasoning_artifacts: vec![artifact],
-                ..NodeMetadata::default()
-            }));
-            nodes.push(thought);
-        }
-        kind => {
-            let text = phrase!("type `{kind}` is not supported in `{place}`", place, kind = excerpt(kind));
-            return Err(Refusal::malformed(text).at(place));
-        }
-    }
-    Ok(())
-}
-
-/// Returns whether a message is reasoning that waits for its words.
-fn is_thought(node: &Node) -> bool {
-    node.role == Some(Role::Assistant)
-        && node.tool_calls.is_empty()
-        && node.metadata.is_some()
-        && node.content.as_ref().is_none_or(ctx_types::Content::is_empty)
-}
-
-/// The assistant's message that calls belong to.
-fn assistant(nodes: &mut Vec<Node>) -> &mut Node {
-    let needs_one = nodes.last().is_none_or(|last| last.role != Some(Role::Assistant));
-    if needs_one {
-        nodes.push(Node::new(Role::Assistant, ""));
-    }
-    let last = nodes.len() - 1;
-    &mut nodes[last]
 }
 
 /// Writes which tool must be called.

@@ -1,14 +1,15 @@
 //! Reading fields of a client's body: what is of the wrong type is refused, with its place.
 
+use ctx_preset_import::{RequestApi, take_request_messages};
 use ctx_types::internal::excerpt;
-use ctx_types::session::{Node, StoredToolCall};
-use ctx_types::{Content, ContentPart, Phrase, Role, phrase};
+use ctx_types::session::Node;
+use ctx_types::{Phrase, Severity, phrase};
 use serde_json::{Map, Value};
 
 use crate::refusal::Refusal;
 
 /// How many messages a request may have.
-pub(super) const MAX_MESSAGES: usize = 100_000;
+const MAX_MESSAGES: usize = 100_000;
 
 /// How many tools a request may define.
 const MAX_TOOLS: usize = 1_000;
@@ -47,6 +48,12 @@ pub(super) fn flag(value: Option<&Value>, place: &str) -> Result<bool, Refusal> 
 /// A list of objects with at most so many items.
 pub(super) fn objects(value: Value, place: &str, most: usize) -> Result<Vec<Map<String, Value>>, Refusal> {
     let Value::Array(list) = value else { return Err(wrong(place, &phrase!("a list"))) };
+    check_objects(&list, place, most)?;
+    let object = |item| if let Value::Object(object) = item { Some(object) } else { None };
+    Ok(list.into_iter().filter_map(object).collect())
+}
+
+fn check_objects(list: &[Value], place: &str, most: usize) -> Result<(), Refusal> {
     if list.len() > most {
         return Err(Refusal::too_large(phrase!(
             "`{place}` has more than {most} items",
@@ -54,20 +61,41 @@ pub(super) fn objects(value: Value, place: &str, most: usize) -> Result<Vec<Map<
             most
         )));
     }
-    let object = |(index, item)| match item {
-        Value::Object(map) => Ok(map),
-        _ => Err(wrong(&format!("{place}[{index}]"), &phrase!("an object"))),
-    };
-    list.into_iter().enumerate().map(object).collect()
+    match list.iter().position(|item| !item.is_object()) {
+        Some(index) => Err(wrong(&format!("{place}[{index}]"), &phrase!("an object"))),
+        None => Ok(()),
+    }
 }
 
-/// The messages, of which there must be one.
-pub(super) fn messages(value: Option<Value>, place: &str) -> Result<Vec<Map<String, Value>>, Refusal> {
-    let list = objects(value.unwrap_or_default(), place, MAX_MESSAGES)?;
-    if list.is_empty() {
-        return Err(wrong(place, &phrase!("a list with at least one message")));
+/// Reads the system prompt and the messages of a body, of which there must be one.
+pub(super) fn messages(body: &mut Map<String, Value>, api: RequestApi) -> Result<Vec<Node>, Refusal> {
+    let key = match api {
+        RequestApi::ChatCompletions | RequestApi::Anthropic => "messages",
+        RequestApi::Responses => "input",
+        RequestApi::Gemini => "contents",
+    };
+    match body.get(key) {
+        Some(Value::String(_)) if api == RequestApi::Responses => {}
+        Some(Value::Array(items)) => check_objects(items, key, MAX_MESSAGES)?,
+        _ => return Err(wrong(key, &phrase!("a list"))),
     }
-    Ok(list)
+    if body[key].as_array().is_some_and(Vec::is_empty) {
+        return Err(wrong(key, &phrase!("a list with at least one message")));
+    }
+    let read = take_request_messages(body, api);
+    if let Some(found) = read.diagnostics.iter().find(|found| found.severity != Severity::Info) {
+        let place = found.location.pointer.as_deref().unwrap_or_default();
+        let place = place.trim_start_matches('/').replace('/', ".");
+        let text = phrase!("`{place}`: {message}", place = excerpt(&place), message = &found.message);
+        return Err(Refusal::malformed(text).at(&place));
+    }
+    for key in ["system", "instructions", "systemInstruction", "system_instruction"] {
+        if api != RequestApi::ChatCompletions && body.get(key).is_some_and(|value| !value.is_null()) {
+            return Err(wrong(key, &phrase!("a system prompt")));
+        }
+        body.shift_remove(key);
+    }
+    Ok(read.nodes)
 }
 
 /// Tool definitions; none where there is no list.
@@ -75,59 +103,6 @@ pub(super) fn tools(value: Option<Value>) -> Result<Vec<Value>, Refusal> {
     match value {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(list) => Ok(objects(list, "tools", MAX_TOOLS)?.into_iter().map(Value::Object).collect()),
-    }
-}
-
-/// What a message says: a text, or parts of which those of these kinds are texts.
-pub(super) fn content(value: Option<Value>, texts: &[&str], place: &str) -> Result<Content, Refusal> {
-    match value {
-        None | Some(Value::Null) => Ok(Content::Text("".into())),
-        Some(Value::String(text)) => Ok(Content::Text(text.into())),
-        Some(list @ Value::Array(_)) => {
-            let parts = objects(list, place, MAX_MESSAGES)?;
-            let part = |(index, part)| part_of(part, texts, &format!("{place}[{index}]"));
-            let parts: Vec<_> = parts.into_iter().enumerate().map(part).collect::<Result<_, _>>()?;
-            Ok(joined(parts))
-        }
-        Some(_) => Err(wrong(place, &phrase!("a string or a list of parts"))),
-    }
-}
-
-fn part_of(part: Map<String, Value>, texts: &[&str], place: &str) -> Result<ContentPart, Refusal> {
-    let kind = text(part.get("type"), &format!("{place}.type"))?;
-    if texts.contains(&kind.as_str()) {
-        text(part.get("text"), &format!("{place}.text")).map(|text| ContentPart::Text(text.into()))
-    } else {
-        Ok(ContentPart::Other(Value::Object(part).into()))
-    }
-}
-
-/// Makes content of parts: a single text is one.
-pub(super) fn joined(mut parts: Vec<ContentPart>) -> Content {
-    match (parts.pop(), parts.is_empty()) {
-        (None, _) => Content::Text("".into()),
-        (Some(ContentPart::Text(text)), true) => Content::Text(text),
-        (Some(last), _) => {
-            parts.push(last);
-            Content::Parts(parts)
-        }
-    }
-}
-
-/// A message without an id.
-pub(super) fn node(role: Role, content: Content) -> Node {
-    let mut node = Node::new(role, "");
-    node.content = Some(content);
-    node
-}
-
-/// A call, as it is stored.
-pub(super) fn call(id: String, name: String, arguments: String) -> StoredToolCall {
-    StoredToolCall {
-        id: Some(id.into()),
-        name: Some(name.into()),
-        arguments: Some(arguments.into()),
-        ..StoredToolCall::default()
     }
 }
 
@@ -148,8 +123,12 @@ pub(super) fn rename(from: &mut Map<String, Value>, to: &mut Map<String, Value>,
     }
 }
 
-/// The name of a conversation within `metadata`.
-pub(super) fn conversation(metadata: Option<&Value>) -> Result<Option<String>, Refusal> {
-    let named = metadata.and_then(|metadata| metadata.get("conversation"));
-    maybe_text(named, "metadata.conversation")
+/// Takes the name of a conversation out of `metadata`. The rest is for the provider.
+pub(super) fn conversation(body: &mut Map<String, Value>) -> Result<Option<String>, Refusal> {
+    let Some(metadata) = body.get_mut("metadata").and_then(Value::as_object_mut) else { return Ok(None) };
+    let Some(named) = metadata.shift_remove("conversation") else { return Ok(None) };
+    if metadata.is_empty() {
+        body.shift_remove("metadata");
+    }
+    maybe_text(Some(&named), "metadata.conversation")
 }

@@ -70,6 +70,9 @@ macro_rules! cases {
 }
 
 cases! {
+    chunks_of_chat_completions_pass_through
+    events_of_the_providers_own_dialect_pass_through
+    items_of_responses_pass_through
     a_chat_completion_of_anthropic_has_calls
     a_stream_of_chat_completions_has_calls_in_pieces
     an_answer_cut_off_by_its_limit_says_so
@@ -81,4 +84,27 @@ cases! {
     a_stream_of_generated_content_ends_with_its_calls
     fields_of_the_providers_own_dialect_pass_through
     reads_refusals_of_a_history
+}
+
+#[test]
+fn headers_of_the_provider_pass_through() {
+    let whole = serde_json::json!({ "type": "message", "content": [{ "type": "text", "text": "Hi." }],
+        "stop_reason": "end_turn", "usage": { "input_tokens": 1, "output_tokens": 1 } });
+    let house = House::new(Dialect::Anthropic, vec![Answer::json(200, &whole)]);
+    let body = serde_json::json!({ "model": "ada", "max_tokens": 9, "messages": [{ "role": "user", "content": "Hi" }] });
+    let headers = [
+        ("anthropic-version", "2026-10-21"),
+        ("anthropic-beta", "interleaved-thinking-2025-05-14,context-1m-2025-08-07"),
+        ("traceparent", "00-1-2-01"),
+        ("openai-organization", "org"),
+        ("x-api-key", "secret-of-client"),
+        ("cookie", "a=b"),
+    ];
+    house.ask("POST", "/v1/messages", &headers, body.to_string().as_bytes());
+    let sent = house.request();
+    for (name, value) in &headers[..3] {
+        assert_eq!(sent.header(name), Some(*value));
+    }
+    assert_eq!((sent.header("openai-organization"), sent.header("cookie")), (None, None));
+    assert_ne!(sent.header("x-api-key"), Some("secret-of-client"));
 }

@@ -95,6 +95,13 @@ impl Messages {
         self.reader.at_index(index, |reader| reader.report(diagnostic));
     }
 
+    /// Returns the messages, and the findings about them.
+    pub(super) fn into_nodes(self) -> (Vec<Node>, Vec<Diagnostic>) {
+        let mut diagnostics = self.reader.finish();
+        relocate(&mut diagnostics, &[Moved { ours: "", theirs: self.place }]);
+        (self.nodes, diagnostics)
+    }
+
     /// Chains the messages, and keeps what stood around them in the session's header; also tells what became of what.
     pub(super) fn finish(
         mut self,

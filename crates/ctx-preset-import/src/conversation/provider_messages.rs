@@ -5,20 +5,27 @@ pub(crate) mod responses_items;
 use ctx_types::internal::{BlockKind, BlockOrder};
 use serde_json::{Map, Value, json};
 
+use super::request::RequestApi;
+
 /// The types of blocks that only Anthropic has.
 const BLOCKS: [&str; 4] = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
 
 /// Turns messages of Anthropic, Gemini or `OpenAI`'s responses into those of chat completions; other messages stay.
 ///
 /// Each result keeps the index of the message that it comes from. Tool results become messages of their own, before
-/// the rest of their message. Thinking and thought signatures go to the metadata. O(size).
-pub(super) fn convert(items: Vec<(usize, Value)>) -> Vec<(usize, Value)> {
+/// the rest of their message. Thinking and thought signatures go to the metadata. `api`: of all messages; without one,
+/// each message tells by its form. O(size).
+pub(super) fn convert(items: Vec<(usize, Value)>, api: Option<RequestApi>) -> Vec<(usize, Value)> {
+    let is_of = |wanted: RequestApi, form: bool| api.map_or(form, |api| api == wanted);
     let mut converted = Vec::with_capacity(items.len());
     let mut open = OpenCalls::default();
     let mut reply: Option<responses_items::Reply> = None;
     for (index, item) in items {
         let item = match item {
-            Value::Object(item) if responses_items::is_output(&item, reply.is_some()) => {
+            Value::Object(item)
+                if is_of(RequestApi::Responses, true)
+                    && responses_items::is_output(&item, reply.is_some(), api.is_some()) =>
+            {
                 reply.get_or_insert_with(|| responses_items::Reply::new(index)).add(item);
                 continue;
             }
@@ -26,9 +33,18 @@ pub(super) fn convert(items: Vec<(usize, Value)>) -> Vec<(usize, Value)> {
         };
         converted.extend(reply.take().map(responses_items::Reply::into_message));
         let messages = match item {
-            Value::Object(message) if is_anthropic(&message) => anthropic(message),
-            Value::Object(message) if is_gemini(&message) => gemini(message, index, &mut open),
-            Value::Object(item) if responses_items::is_input(&item) => vec![responses_items::input(item)],
+            Value::Object(message)
+                if message.get("content").is_some_and(Value::is_array)
+                    && is_of(RequestApi::Anthropic, is_anthropic(&message)) =>
+            {
+                anthropic(message)
+            }
+            Value::Object(message) if is_of(RequestApi::Gemini, true) && is_gemini(&message) => {
+                gemini(message, index, &mut open)
+            }
+            Value::Object(item) if is_of(RequestApi::Responses, true) && responses_items::is_input(&item) => {
+                vec![responses_items::input(item)]
+            }
             other => vec![other],
         };
         converted.extend(messages.into_iter().map(|message| (index, message)));
@@ -346,6 +362,19 @@ fn put_rest(target: &mut Value, dialect: &str, block: &Value, known: &[&str]) {
     let rest: Map<String, Value> = rest.map(|(key, value)| (key.clone(), value.clone())).collect();
     if !rest.is_empty() {
         target["providerFields"] = json!({ dialect: rest });
+    }
+}
+
+/// Moves the fields of an object that are not known to those that only one API dialect gets.
+pub(super) fn keep_rest(object: &mut Value, dialect: &str, known: &[&str]) {
+    let Some(fields) = object.as_object_mut() else { return };
+    let mut rest = std::mem::take(fields);
+    for key in known {
+        fields.extend(rest.shift_remove(*key).map(|value| ((*key).to_owned(), value)));
+    }
+    rest.retain(|_, value| !value.is_null());
+    if !rest.is_empty() {
+        fields.insert("providerFields".to_owned(), json!({ dialect: rest }));
     }
 }
 

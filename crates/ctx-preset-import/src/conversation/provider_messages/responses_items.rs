@@ -6,8 +6,9 @@ use serde_json::{Map, Value, json};
 use super::{ReadParts, call, content, custom_call, put_rest};
 
 /// Returns whether an item is output of the model: reasoning, a call, a message of the assistant, or an item without a
-/// message form. `is_open`: it follows such an item.
-pub(super) fn is_output(item: &Map<String, Value>, is_open: bool) -> bool {
+/// message form. `is_open`: it follows such an item. `is_certain`: the item is one of responses, maybe of a type that
+/// is not known.
+pub(super) fn is_output(item: &Map<String, Value>, is_open: bool, is_certain: bool) -> bool {
     let is_assistant = item.get("role").is_some_and(|role| role == "assistant");
     match kind(item) {
         Some("message") => is_assistant,
@@ -15,7 +16,7 @@ pub(super) fn is_output(item: &Map<String, Value>, is_open: bool) -> bool {
         Some(_) if item.contains_key("role") => false,
         Some("reasoning") => true,
         Some("function_call" | "custom_tool_call") => item.contains_key("name"),
-        Some(_) => !is_result(item) && is_opaque(item),
+        Some(_) => !is_result(item) && (is_certain || is_opaque(item)),
     }
 }
 
@@ -30,7 +31,7 @@ pub(super) fn is_input(item: &Map<String, Value>) -> bool {
 
 /// Returns whether only OpenAI's responses have an object: an item that is not a message.
 pub(crate) fn is_item(item: &Map<String, Value>) -> bool {
-    kind(item).is_some() && !item.contains_key("role") && (is_output(item, false) || is_result(item))
+    kind(item).is_some() && !item.contains_key("role") && (is_output(item, false, false) || is_result(item))
 }
 
 /// Returns whether an item stays as it is.
