@@ -11,7 +11,6 @@ mod book;
 mod ci;
 mod clients;
 mod conformance;
-mod conversations;
 mod diagnostics;
 mod fixtures;
 mod fuzz;
@@ -181,11 +180,6 @@ const VERBS: &[Verb] = &[
         name: "bench",
         run: bench::run,
         help: "[[variables] MESSAGES... | compression | studio]  what a turn costs beside the promised figures; what survives a cut; how fast the page is",
-    },
-    Verb {
-        name: "conversations",
-        run: conversations::run,
-        help: "[--check]  the conversations with labelled facts by which compression is measured",
     },
     Verb {
         name: "properties",
