@@ -179,7 +179,7 @@ const VERBS: &[Verb] = &[
     Verb {
         name: "bench",
         run: bench::run,
-        help: "[[variables] MESSAGES... | compression | studio]  what a turn costs beside the promised figures; what survives a cut; how fast the page is",
+        help: "[[variables] MESSAGES... | studio]  what a turn costs beside the promised figures; how fast the page is",
     },
     Verb {
         name: "properties",
