@@ -4,7 +4,6 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a terminal program talks to the terminal")]
 
 mod api;
-mod attachments;
 mod attack;
 mod bench;
 mod book;
@@ -54,11 +53,6 @@ const VERBS: &[Verb] = &[
         name: "layers",
         run: layers::run,
         help: "[--manifest-path PATH]  crates depend only on lower layers, and L0-L4 on nothing impure",
-    },
-    Verb {
-        name: "attachments",
-        run: attachments::run,
-        help: "writes the files that messages of fixtures have",
     },
     Verb {
         name: "texts",
