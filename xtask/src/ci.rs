@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{api, book, diagnostics, layers, macros, package, schema, servers, texts, tidy, workspace};
+use crate::{api, book, diagnostics, layers, macros, package, servers, texts, tidy, workspace};
 use beside::Beside;
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
@@ -76,11 +76,6 @@ const STEPS: &[Step] = &[
     Step {
         title: "macros --check",
         work: Work::Verb { run: macros::run, arguments: &["--check"] },
-        is_slow: true,
-    },
-    Step {
-        title: "schema --check",
-        work: Work::Verb { run: schema::run, arguments: &["--check"] },
         is_slow: true,
     },
     Step {

@@ -27,7 +27,6 @@ mod page;
 mod properties;
 mod python;
 mod readmes;
-mod schema;
 mod sdk;
 mod sequences;
 mod servers;
@@ -79,11 +78,6 @@ const VERBS: &[Verb] = &[
         name: "book",
         run: book::run,
         help: "[--if-possible]  the guide and the reference as a book (mdBook)",
-    },
-    Verb {
-        name: "schema",
-        run: schema::run,
-        help: "[--check]  write schemas/ from the types of files and reports, or only compare it",
     },
     Verb {
         name: "package",
