@@ -20,7 +20,6 @@ mod layers;
 mod load;
 mod macros;
 mod markers;
-mod mutants;
 mod package;
 mod packages;
 mod page;
@@ -173,11 +172,6 @@ const VERBS: &[Verb] = &[
         name: "properties",
         run: properties::run,
         help: "[--cases N]  the invariants of compression on more cases than the tests try",
-    },
-    Verb {
-        name: "mutants",
-        run: mutants::run,
-        help: "CRATE [PATH] [--shard K/N]  whether tests notice changes of the code (cargo-mutants)",
     },
     Verb {
         name: "fuzz",
