@@ -333,24 +333,6 @@ fn json_of_an_unreadable_file_comes_with_a_message_for_people() {
 }
 
 #[test]
-fn a_file_of_another_kind_is_named() {
-    let files = [("card.json", "{\"spec\":\"chara_card_v2\",\"data\":{}}"), ("notes.txt", "Just a text.")];
-    assert_snapshot!(ctx("check card.json notes.txt", &files), @"
-    exit code 3
-    === output
-    2 files checked: 2 errors, 0 warnings
-    === errors
-    error[CTX0607]: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a character card
-    --> card.json
-     = help: convert it to an agent with `ctx import`
-
-    error[CTX0607]: expected an agent, a preset, a worldbook, a conversation, a request body or a user profile, found a plain text
-    --> notes.txt
-     = help: name the format with `--as`, for example `profile`
-    ");
-}
-
-#[test]
 fn standard_input_is_checked_too() {
     assert_snapshot!(Folder::with(&[]).ctx_reading("check -", WARNING), @r#"
     exit code 0
@@ -605,81 +587,6 @@ fn at_the_end_of_the_conversation_it_breaks_nothing() {
     ");
 }
 
-/// A conversation with summaries that list what they should not, each in its own way.
-const SUMMARIES: &str = r#"{
-  "id": "s", "rootNodeId": "root", "activeLeafId": "q",
-  "nodes": {
-    "root": { "id": "root", "parentId": null, "childrenIds": ["a"], "role": "system", "content": "" },
-    "a": { "id": "a", "parentId": "root", "childrenIds": ["b", "x"], "role": "user", "content": "Hello" },
-    "x": { "id": "x", "parentId": "a", "childrenIds": [], "role": "assistant", "content": "elsewhere" },
-    "b": { "id": "b", "parentId": "a", "childrenIds": ["s1"], "role": "assistant", "content": "Hi" },
-    "s1": { "id": "s1", "parentId": "b", "childrenIds": ["s2"], "role": "system", "content": "They greet.",
-      "metadata": { "isCompressionNode": true, "compressedNodeIds": ["a", "b", "a", "x"] } },
-    "s2": { "id": "s2", "parentId": "s1", "childrenIds": ["s3"], "role": "system", "content": "They greet each other.",
-      "metadata": { "isCompressionNode": true, "compressedNodeIds": ["b", "gone"] } },
-    "s3": { "id": "s3", "parentId": "s2", "childrenIds": ["s4"], "role": "system", "content": "Off.", "isEnabled": false,
-      "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3", "a"] } },
-    "s4": { "id": "s4", "parentId": "s3", "childrenIds": ["q"], "role": "system", "content": "Of one that is off.",
-      "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3"] } },
-    "q": { "id": "q", "parentId": "s4", "childrenIds": [], "role": "user", "content": "So?" }
-  }
-}"#;
-
-#[test]
-fn what_is_odd_about_summaries_is_shown_at_the_id() {
-    assert_snapshot!(ctx("check chat.json", &[("chat.json", SUMMARIES)]), @r#"
-    exit code 0
-    === output
-    checked `chat.json` as a session
-    1 file checked: 0 errors, 2 warnings
-    === errors
-    warning[CTX0833]: summary `s1` lists `a` twice
-     --> chat.json:9:80
-      |
-    9 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["a", "b", "a", "x"] } },
-      |                                                                                ^^^
-      |
-      = help: remove one of the ids
-
-    info[CTX0831]: summary `s1` lists `x`, which is not on its branch; it is ignored
-     --> chat.json:9:85
-      |
-    9 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["a", "b", "a", "x"] } },
-      |                                                                                     ^^^
-
-    info[CTX0831]: summary `s2` lists `gone`, which is not a node; it is ignored
-      --> chat.json:11:75
-       |
-    11 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["b", "gone"] } },
-       |                                                                           ^^^^^^
-
-    warning[CTX0830]: summary `s3` lists itself, directly or through other summaries
-      --> chat.json:13:69
-       |
-    13 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3", "a"] } },
-       |                                                                     ^^^^^^^^^^^
-       |
-       = help: remove its own id from `compressedNodeIds`, or delete the summary with `ctx compress delete`
-
-    info[CTX0835]: summary `s4` lists disabled summary `s3` and hides the messages of `s3`
-      --> chat.json:15:70
-       |
-    15 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3"] } },
-       |                                                                      ^^^^
-       |
-       = help: to show those messages, disable the outer summary
-    "#);
-    let halves = format!(r#"{{ "index": {{ "id": "s" }}, "detail": {SUMMARIES} }}"#);
-    let found = crate::assemble::json(&ctx("check chat.json --json", &[("chat.json", &halves)]));
-    let pointers: Vec<&str> = found["findings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|one| one["location"]["pointer"].as_str())
-        .collect();
-    assert!(pointers.contains(&"/detail/nodes/s1/metadata/compressedNodeIds/2"), "{pointers:?}");
-}
-
 #[test]
 fn a_request_body_is_looked_at_as_its_provider_does() {
     let body = r#"{
@@ -743,4 +650,24 @@ fn checks_current_folder_without_arguments() {
     let output = ctx("check", &[("agent.yaml", "presetMessages: []"), ("notes.md", "none")]);
     assert!(output.ends_with("1 file checked: 0 errors, 0 warnings\n"), "{output}");
     assert!(output.starts_with("exit code 0") && output.contains("agent.yaml"), "{output}");
+}
+
+#[test]
+fn findings_about_a_session_in_halves_lead_below_its_detail() {
+    let halves = r#"{ "index": { "id": "s" }, "detail": { "id": "s", "rootNodeId": "root", "activeLeafId": "s1", "nodes": {
+        "root": { "id": "root", "parentId": null, "childrenIds": ["a"], "role": "system", "content": "" },
+        "a": { "id": "a", "parentId": "root", "childrenIds": ["s1"], "role": "user", "content": "Hello" },
+        "s1": { "id": "s1", "parentId": "a", "childrenIds": [], "role": "system", "content": "They greet.",
+          "metadata": { "isCompressionNode": true, "compressedNodeIds": ["a", "a"] } } } } }"#;
+    let found = ctx("check chat.json --json", &[("chat.json", halves)]);
+    assert!(found.contains(r#""pointer": "/detail/nodes/s1/metadata/compressedNodeIds/1""#), "{found}");
+}
+
+#[test]
+fn wide_text_moves_no_mark() {
+    let folder = Folder::with(&[]);
+    let wide = "\u{feff}presetMessages:\n  - content: x {{usr}}\n".encode_utf16();
+    folder.write("a.yaml", &wide.flat_map(u16::to_le_bytes).collect::<Vec<_>>());
+    let printed = folder.ctx("check a.yaml");
+    assert!(printed.contains("unknown macro `usr`\n --> a.yaml:2:16\n"), "{printed}");
 }

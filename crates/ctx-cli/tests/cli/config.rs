@@ -119,13 +119,6 @@ fn its_processors_are_the_layer_of_the_user() {
 }
 
 #[test]
-fn anchors_of_its_agent_are_listed() {
-    let listed = project().ctx("anchors list --json");
-    assert_eq!(listed, project().ctx("anchors list presets/a.yaml --json"));
-    assert_ne!(listed, project().ctx("anchors list --no-config --json"));
-}
-
-#[test]
 fn unknown_keys_are_named_and_the_run_goes_on() {
     let config = "\
 modle = 'gpt-5'

@@ -106,20 +106,6 @@ fn timings_stand_beside_other_results() {
 }
 
 #[test]
-fn a_budget_that_nothing_fits_names_the_parts() {
-    assert_snapshot!(explain("a.yaml --session c.json --context-tokens 40"), @"
-    exit code 5
-    === errors
-    error: no context fits the budget: 37 tokens are available, but 49 cannot be dropped: preset 21 (preset:identity 15 and 1 more), current turn 28 (history:n5 11 and 2 more); raise `--context-tokens`, or lower `--reserve`
-    ");
-    assert_snapshot!(explain("a.yaml --session c.json --context-tokens 10 --reserve 10"), @"
-    exit code 5
-    === errors
-    error: no tokens left for messages: context limit 10, response reserve -10, reply prefix -3; lower `--reserve`, or raise `--context-tokens`
-    ");
-}
-
-#[test]
 fn a_table_of_models_is_tried_before_the_built_in_one() {
     let models =
         r#"[{ "pattern": "^mine$", "contextWindow": 500, "encoding": "o200k_base", "count": "exact" }]"#;

@@ -179,25 +179,6 @@ fn a_number_becomes_a_text_and_a_text_a_list() {
 }
 
 #[test]
-fn what_stands_around_a_scalar_stays() {
-    check(
-        "a.yaml",
-        "presetMessages:\n  - type: chat_history\n  - { content: a, anchorTarget: &solo chat_histroy }\n  - content: b\n    anchorTarget:\t!!str chat_histroy\n",
-        "presetMessages:\n  - type: chat_history\n  - { content: a, anchorTarget: &solo chat_history }\n  - content: b\n    anchorTarget:\t!!str chat_history\n",
-    );
-    check(
-        "b.yaml",
-        "presetMessages:\n  - content: |\n      Hi {{usr}}\n  - content: >-\n      Hi\n      {{usr}}\n",
-        "presetMessages:\n  - content: |\n      Hi {{user}}\n  - content: >-\n      Hi\n      {{user}}\n",
-    );
-    check(
-        "c.yaml",
-        "parameters:\n  processors:\n    - {id: 'primary:token-limitr'}\npresetMessages: []\n",
-        "parameters:\n  processors:\n    - {id: 'primary:token-limiter'}\npresetMessages: []\n",
-    );
-}
-
-#[test]
 fn misspelt_keys_get_their_names() {
     check(
         "a.yaml",

@@ -250,16 +250,6 @@ fn an_instruct_template_writes_turns_of_text_completion() {
 }
 
 #[test]
-fn a_name_of_a_stranger_leads_nowhere_else() {
-    let book = json!({ "name": "../../outside", "entries": { "0": { "key": ["a"], "content": "b" } } });
-    let folder = folder(&[("book.json", book)]);
-    assert_eq!(ctx_in(folder.path(), "import book.json --out out").0, 0);
-    let written: Vec<_> = fs::read_dir(folder.path().join("out/worldbooks")).unwrap().flatten().collect();
-    assert_eq!(written.len(), 1);
-    assert!(!folder.path().join("outside.json").exists() && !folder.path().join("../outside.json").exists());
-}
-
-#[test]
 fn what_cannot_be_read_is_told_and_nothing_is_half_written() {
     let folder = folder(&[("card.json", card())]);
     fs::write(folder.path().join("broken.png"), b"\x89PNG\r\n\x1a\n").unwrap();
@@ -269,22 +259,6 @@ fn what_cannot_be_read_is_told_and_nothing_is_half_written() {
     assert_eq!(ctx_in(folder.path(), "import broken.png card.json --out out").0, 3);
     assert!(folder.path().join("out/agent.yaml").is_file());
     assert_eq!(ctx_in(folder.path(), "import missing.json --out none").0, 3);
-}
-
-#[test]
-fn migrate_changes_files_only_where_it_is_asked_for() {
-    let old = json!({ "presetMessages": [{ "type": "user_profile", "content": "User Profile" }] });
-    let folder = folder(&[("agent.json", old.clone())]);
-    let path = folder.path().join("agent.json");
-    let now = || serde_json::from_slice::<Value>(&fs::read(&path).unwrap()).unwrap();
-    let (code, said, _) = ctx_in(folder.path(), "migrate agent.json");
-    assert_eq!((code, said.as_str()), (0, "would change agent.json\nwould change 1 of 1 file\n"));
-    assert_eq!(now(), old);
-    assert_eq!(ctx_in(folder.path(), "migrate agent.json --write").0, 0);
-    assert_ne!(now(), old);
-    let backup = fs::read(folder.path().join("agent.json.bak")).unwrap();
-    assert_eq!(serde_json::from_slice::<Value>(&backup).unwrap(), old);
-    assert_eq!(ctx_in(folder.path(), "migrate agent.json --write").1, "changed 0 of 1 file\n");
 }
 
 #[test]
@@ -441,4 +415,19 @@ fn an_import_is_told_on_one_screen() {
         assert!(lines <= 40, "{lines} lines\n{output}{errors}");
         assert!(output.contains("Created") && output.contains("use `--report` to list all"), "{output}");
     }
+}
+
+#[test]
+fn what_a_preset_cannot_say_is_found_in_the_agents_file() {
+    let file = r#"{
+  "type": "AIO_Agent_Export",
+  "agents": [
+    { "name": "Ada", "presetMessages": [
+      { "type": "chat_history" },
+      { "content": "Be brief.", "modelMatch": { "enabled": true, "patterns": ["gpt"] } }
+    ] }
+  ]
+}"#;
+    let told = crate::ctx("export a.json --to st-preset --out preset.json", &[("a.json", file)]);
+    assert!(told.contains("warning[CTX0628]") && told.contains("\n --> a.json:6:7\n"), "{told}");
 }

@@ -9,7 +9,6 @@ const CHAT: &str = r#"[{"role":"user","content":"Hi"}]"#;
 const JUNK: &str = r#"{"compilerOptions":{"a":1}}"#;
 const NOVEL: &str = r#"{"lorebookVersion":5,"entries":""}"#;
 const OLD: &str = r#"{"presetMessages":[{"type":"user_profile","content":"User Profile"}]}"#;
-const OLD_YAML: &str = "# mine\npresetMessages:\n  - { type: user_profile, content: User Profile } # who\n";
 const HALVES: &str = r#"{"index":{"id":"s"},"detail":{"rootNodeId":"r","activeLeafId":"r","nodes":{"r":{"id":"r","childrenIds":[]}}}}"#;
 const BROKEN: &str = "{\"broken";
 
@@ -174,16 +173,6 @@ fn migrate_names_a_backup_that_is_in_the_way() {
     let files = [("a.json", OLD), ("h.json", HALVES), ("h.json.bak", "mine")];
     let said = "error: nothing changed: `h.json.bak` exists; move it away, then migrate again";
     check(&files, "migrate a.json h.json --write", (3, &[said], &[]));
-}
-
-#[test]
-fn migrate_says_what_changes_in_each_file() {
-    let said = [
-        "info[CTX0651]: fixed text `User Profile` is replaced by the anchor's default template",
-        "info[CTX0655]: `index` and `detail` are joined into one session",
-        "would change 2 of 2 files",
-    ];
-    check(&[("a.yaml", OLD_YAML), ("h.json", HALVES)], "migrate a.yaml h.json", (0, &said, &[]));
 }
 
 #[test]

@@ -170,17 +170,6 @@ fn a_file_holds_no_folder() {
 }
 
 #[test]
-fn a_folder_in_the_place_of_a_file_leaves_nothing_behind() {
-    let folder = Folder::with(&[("demo/conversation.json/x", "")]);
-    assert_snapshot!(folder.ctx("init demo"), @"
-    exit code 2
-    === errors
-    error: `demo/conversation.json` exists; use another folder, or add `--force`
-    ");
-    assert_eq!(std::fs::read_dir(folder.path().join("demo")).unwrap().count(), 1);
-}
-
-#[test]
 #[cfg(unix)]
 fn new_files_have_the_permissions_of_new_files_and_old_ones_keep_theirs() {
     use std::os::unix::fs::PermissionsExt as _;

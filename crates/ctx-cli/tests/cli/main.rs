@@ -10,28 +10,21 @@
 mod anchors;
 mod asked_summaries;
 mod assemble;
-mod attachments;
 mod bad_input;
 mod batch;
 mod budgets;
 mod bytes;
 mod chat;
-mod chat_dialects;
 mod check;
 mod completions;
 mod compress;
 mod config;
-mod conversations;
 mod count;
-mod dialects;
 mod diff;
 mod explain;
 mod explain_page;
 mod explanations;
 mod fix;
-#[path = "../../../ctx-chat/tests/servers/foreign.rs"]
-mod foreign;
-mod foreign_servers;
 mod help;
 mod hostile;
 mod import;
@@ -48,7 +41,6 @@ mod markers;
 mod masks;
 mod moving_text;
 mod own_files;
-mod places;
 mod processors;
 mod recall;
 #[path = "../../../ctx-chat/tests/servers/relay.rs"]

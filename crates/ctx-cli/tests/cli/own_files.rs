@@ -417,19 +417,6 @@ fn a_file_that_is_named_again_is_looked_at_once() {
 }
 
 #[test]
-fn defaults_that_are_too_large_are_not_looked_at() {
-    let large = format!("agent = 'a.yaml'\n# {}", "x".repeat(1 << 20));
-    assert_snapshot!(ctx("check ctx.toml", &[("ctx.toml", &large)]), @"
-    exit code 3
-    === output
-    1 file checked: 1 error, 0 warnings
-    === errors
-    error[CTX0900]: `ctx.toml` is larger than 1024 KiB
-    --> ctx.toml
-    ");
-}
-
-#[test]
 fn a_case_of_comments_only_has_no_options() {
     check("case.yaml", "# nothing yet\n", &[]);
     let files = [("c/case.yaml", "# nothing yet\n"), ("c/agent.yaml", "presetMessages: [{ content: Hi }]\n")];

@@ -117,23 +117,6 @@ fn what_says_nothing_finds_nothing() {
 }
 
 #[test]
-fn words_that_most_messages_have_find_nothing_and_are_named() {
-    let said = |n: usize| json!({ "role": "user", "content": format!("Miso sleeps on chair {n}.") });
-    let chat: Value = (0..40).map(said).collect();
-    let folder = Folder::with(&[("chat.json", &chat.to_string())]);
-    assert_snapshot!(folder.ctx("recall Miso? --session chat.json"), @"
-    exit code 0
-    === output
-    no matches: more than half of the messages contain `miso`; use rarer words
-    ");
-    assert!(
-        folder
-            .ctx_reading("recall - --session chat.json", "Miso on chair 7")
-            .contains("#8 U: Miso sleeps on chair 7.")
-    );
-}
-
-#[test]
 fn budgets_may_be_of_any_size() {
     let all = check("walnuts", "--budget 4000000");
     assert!(all.contains("#3 U: allergic to walnuts."));
@@ -141,40 +124,6 @@ fn budgets_may_be_of_any_size() {
         check("walnuts", &format!("--budget {}", i64::MAX)),
         all.replace("4000000", &i64::MAX.to_string())
     );
-}
-
-#[test]
-fn questions_and_messages_may_be_of_any_length() {
-    let question = "walnut zebra ".repeat(1024 * 1024 / 13);
-    assert!(check(&question, "").contains("#3 U: allergic to walnuts."));
-    let beyond = "the lighthouse is red ".repeat(10 * 1024 * 1024 / 22) + "walnut";
-    let long =
-        json!([{ "role": "user", "content": beyond }, { "role": "assistant", "content": "A harbour." }]);
-    let folder = Folder::with(&[("long.json", &long.to_string())]);
-    assert_snapshot!(folder.ctx("recall harbour --session long.json"), @"
-    exit code 0
-    === output
-    3 lines, 217 of 1000 tokens
-      #1 U: lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red
-        n1, 1 message back, next to a match
-      #1 U: lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthouse red lighthou
-        n1, 1 message back, next to a match
-      #2 A: harbour.
-        n2, the newest message: harbour
-    === errors
-    info[CTX0809]: only the first 1 MiB and 4,096 entries of 1 message are searched
-    --> long.json
-     = help: split long messages to search all of their text
-    ");
-    assert_snapshot!(folder.ctx("recall walnut --session long.json"), @"
-    exit code 0
-    === output
-    no matches: no searched message contains these words
-    === errors
-    info[CTX0809]: only the first 1 MiB and 4,096 entries of 1 message are searched
-    --> long.json
-     = help: split long messages to search all of their text
-    ");
 }
 
 /// The report on a pass for a question ends with what came back.

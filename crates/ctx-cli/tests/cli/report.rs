@@ -101,12 +101,3 @@ fn json_has_the_place_of_each_fact() {
     let place = serde_json::json!({ "message": 1, "id": "m2", "call": 0, "start": 21, "end": 27 });
     assert_eq!(summary["lost"][3]["places"][0], place);
 }
-
-#[test]
-fn what_is_no_summary_is_told() {
-    assert_snapshot!(report("m1"), @"
-    exit code 2
-    === errors
-    error: `m1` is not a summary
-    ");
-}

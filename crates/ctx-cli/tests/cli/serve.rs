@@ -14,8 +14,6 @@ use crate::studio::{self, Page};
 const AGENT: &str = "name: Ada\npresetMessages:\n- {role: system, content: \"You are Ada. It is {{date}}.\"}\n\
      - {type: chat_history}\n";
 
-const AT: &str = "2026-01-31T12:00:00Z";
-
 /// A gateway that runs until it is told to end.
 struct Running {
     child: Child,
@@ -95,27 +93,6 @@ fn hello() -> Value {
 fn says(text: &str) -> Answer {
     let message = json!({ "role": "assistant", "content": text });
     Answer::json(200, &json!({ "choices": [{ "message": message, "finish_reason": "stop" }] }))
-}
-
-#[test]
-fn what_the_provider_gets_is_what_ctx_assemble_prints() {
-    let chat = hello()["messages"].to_string();
-    let folder = Folder::with(&[("ada.yaml", AGENT), ("key", "sk-canary"), ("chat.json", &chat)]);
-    let server = Server::script([says("Hi.")]);
-    let running = Running::start(
-        &folder,
-        &format!("--base-url {} --key-file key --model m --at {AT} --threads 1", server.base_url()),
-    );
-    let answer = running.post("/v1/chat/completions", "", &hello());
-    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("\"content\":\"Hi.\""), "{answer}");
-    running.end();
-    let printed =
-        folder.ctx(&format!("assemble ada.yaml --session chat.json --model m --at {AT} --format openai"));
-    let (printed, _) = printed.split_once("=== errors").unwrap();
-    let printed: Value = serde_json::from_str(printed.split_once("=== output\n").unwrap().1).unwrap();
-    // The command breaks the lines for people; the order of all keys is the same.
-    let sent = String::from_utf8(server.requests().remove(0).body).unwrap();
-    assert_eq!(sent, printed.to_string());
 }
 
 #[test]

@@ -99,33 +99,6 @@ fn keeps_a_partial_reply_when_a_signal_ends_the_chat() {
     }
 }
 
-#[cfg(unix)]
-#[test]
-fn reports_deleted_store() {
-    use std::io::Write as _;
-
-    let (folder, server) = place();
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
-    command.current_dir(folder.path()).env_clear().env("CTX_HOME", folder.path().join(".home"));
-    let arguments = says(&server, "");
-    command.args(arguments.trim_end_matches("--once ").split_whitespace());
-    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut running = command.spawn().unwrap();
-    let (mut input, mut output) =
-        (running.stdin.take().unwrap(), BufReader::new(running.stdout.take().unwrap()));
-    input.write_all(b"One\n").unwrap();
-    let mut line = String::new();
-    output.read_line(&mut line).unwrap();
-    assert_eq!(line, "You said One\n");
-    std::fs::remove_file(folder.path().join("s.db")).unwrap();
-    input.write_all(b"Two\n").unwrap();
-    drop(input);
-    let ended = running.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&ended.stderr);
-    assert!(told.contains("s.db` was deleted or replaced while open"), "{told}");
-    assert!(!ended.status.success() && !folder.path().join("s.db").exists(), "{told}");
-}
-
 #[test]
 fn continues_conversation_that_several_processes_begin() {
     let (folder, server) = place();
@@ -171,33 +144,6 @@ fn a_store_that_is_waited_for_is_named() {
     assert!(told.starts_with("exit code 0") && !told.contains("waiting"), "{told}");
 }
 
-#[cfg(unix)]
-#[test]
-fn a_full_disk_is_told_and_nothing_is_lost() {
-    let (folder, server) = place();
-    folder.ctx(&says(&server, "One"));
-    let long = "word".repeat(20_000);
-    // A file may have no more than 50 KiB, and whoever writes more is told so and not ended.
-    let limited = "trap '' XFSZ; ulimit -f 100; exec \"$0\" \"$@\"";
-    let mut command = Command::new("/bin/sh");
-    command
-        .arg("-c")
-        .arg(limited)
-        .arg(assert_cmd::cargo::cargo_bin!("ctx"))
-        .current_dir(folder.path())
-        .env_clear();
-    command.args(says(&server, &long).split_whitespace()).stdin(Stdio::null());
-    let output = command.output().unwrap();
-    let errors = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(3), "{errors}");
-    assert!(errors.contains("cannot write to the store"), "{errors}");
-    let said = |role: &str, text: &str| (role.to_owned(), text.to_owned());
-    assert_eq!(nodes(&folder), [said("user", "One"), said("assistant", "You said One")]);
-    let again = folder.ctx(&says(&server, "Two"));
-    assert!(again.starts_with("exit code 0"), "{again}");
-    assert_eq!(nodes(&folder).len(), 4);
-}
-
 #[test]
 fn a_store_of_a_newer_version_is_not_touched() {
     let (folder, server) = place();
@@ -224,28 +170,6 @@ fn a_store_of_a_newer_version_is_not_touched() {
     ");
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
     assert_eq!(server.requests().len(), 1);
-}
-
-#[test]
-fn two_processes_at_once_lose_nothing_and_store_nothing_twice() {
-    let (folder, server) = place();
-    folder.ctx(&says(&server, "Begin"));
-    let start = |text: &str| {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
-        command.current_dir(folder.path()).env_clear().args(says(&server, text).split_whitespace());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-    };
-    let texts: Vec<String> = (0..4).map(|number| format!("Text{number}")).collect();
-    let running: Vec<_> = texts.iter().map(|text| start(text)).collect();
-    for one in running {
-        let output = one.wait_with_output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    }
-    let said = nodes(&folder);
-    assert_eq!(said.len(), 10, "{said:?}");
-    let count = |wanted: &str| said.iter().filter(|(_, words)| words == wanted).count();
-    assert!(texts.iter().all(|text| count(text) == 1), "{said:?}");
-    assert_eq!(said.iter().filter(|(role, _)| role == "assistant").count(), 5, "{said:?}");
 }
 
 #[test]

@@ -42,28 +42,6 @@ fn tools_stand_in_the_request_body_as_they_are() {
 }
 
 #[test]
-fn the_model_of_the_agent_decides_which_entries_are_meant() {
-    let agent = "\
-modelId: gpt-5
-presetMessages:
-  - { role: system, content: for gpt, modelMatch: { enabled: true, patterns: [gpt] } }
-  - { role: system, content: for others, modelMatch: { enabled: true, patterns: [gpt], exclude: true } }
-";
-    assert_snapshot!(ctx("assemble a.yaml --format text", &[("a.yaml", agent)]), @"
-    exit code 0
-    === output
-    [system]
-    for gpt
-    ");
-    assert_snapshot!(ctx("assemble a.yaml --format text --model claude", &[("a.yaml", agent)]), @"
-    exit code 0
-    === output
-    [system]
-    for others
-    ");
-}
-
-#[test]
 fn one_of_the_files_may_be_standard_input() {
     let folder = Folder::with(&[("c.json", CHAT)]);
     let agent = "presetMessages: [{ role: system, content: '{{nobody}}' }]";
@@ -91,34 +69,6 @@ fn one_of_the_files_may_be_standard_input() {
     exit code 2
     === errors
     error: standard input (`-`) can be read only once
-    ");
-}
-
-#[test]
-fn unknown_processors_are_named_and_the_run_goes_on() {
-    assert_snapshot!(assemble("--input Hi --enable token-limitr,token-limiter --disable post:nothing"), @"
-    exit code 0
-    === output
-     #   role   tokens   source   text
-    ───────────────────────────────────
-     0   user        4   input    Hi
-
-    1 message, about 4 tokens
-    === errors
-    warning[CTX0452]: unknown processor `token-limitr` (set by the command line)
-     = help: did you mean `token-limiter`?
-
-    warning[CTX0452]: unknown processor `post:nothing` (set by the command line)
-     = help: list all processors with `ctx processors list`
-    ");
-}
-
-#[test]
-fn a_mistyped_zone_is_guessed() {
-    assert_snapshot!(ctx("assemble --input Hi --tz Asia/Shangai", &[]), @"
-    exit code 2
-    === errors
-    error: `--tz Asia/Shangai` is not a time zone; did you mean `Asia/Shanghai`?
     ");
 }
 
@@ -151,45 +101,16 @@ fn a_bad_time_or_zone_is_a_usage_error() {
 }
 
 #[test]
-fn what_does_not_fit_is_left_out() {
-    assert_snapshot!(assemble("a.yaml --session c.json --context-tokens 65 --reserve 10"), @"
-    exit code 0
-    === output
-     #   role        tokens   source                               text
-    ──────────────────────────────────────────────────────────────────────────────────────────────
-     0   system          19   merged:preset:identity+preset:tail
-                         11     preset:identity                    You are Robin; it is 12:00 PM.
-                          3     preset:tail                        Be brief.
-     1   user             9   history:n3                           When do I sow basil?
-     2   assistant        8   history:n4                           call_1 → season({})
-     3   tool            11   history:n5                           call_1 ← early spring …
-
-    4 messages, 47 of 52 tokens
-
-    moved, merged, or dropped:
-      hidden preset:off: disabled
-      dropped history:n1 and 1 more: does not fit the budget of 52 tokens
-      merged preset:identity: joined with neighbors of the same role
-      merged preset:tail: joined with neighbors of the same role
-    ");
-}
-
-#[test]
 fn a_budget_that_nothing_fits_has_its_own_exit_code() {
-    for (tokens, message) in
-        [(40, "error: no context fits the budget"), (10, "error: no tokens left for messages")]
+    let fix =
+        ["raise `--context-tokens`, or lower `--reserve`", "lower `--reserve`, or raise `--context-tokens`"];
+    for (tokens, message, fix) in
+        [(40, "no context fits the budget", fix[0]), (10, "no tokens left for messages", fix[1])]
     {
         let answer = assemble(&format!("a.yaml --session c.json --context-tokens {tokens} --reserve 10"));
-        assert!(answer.starts_with(&format!("exit code 5\n=== errors\n{message}: ")), "{answer}");
+        assert!(answer.starts_with(&format!("exit code 5\n=== errors\nerror: {message}: ")), "{answer}");
+        assert!(answer.ends_with(&format!("; {fix}\n")), "{answer}");
     }
-}
-
-#[test]
-fn tools_are_a_part_of_the_budget() {
-    let tools =
-        r#"[{ "type": "function", "function": { "name": "season", "description": "Tells the season" } }]"#;
-    let answer = ctx("assemble --input Hi --model gpt-5 --tools t.json --json", &[("t.json", tools)]);
-    assert_snapshot!(json(&answer)["report"]["usage"]["budget"], @r#"[{"name":"context window of `gpt-5`","tokens":400000},{"name":"response reserve","tokens":-100000},{"name":"tools","tokens":-36},{"name":"reply prefix","tokens":-3}]"#);
 }
 
 #[test]
@@ -267,29 +188,6 @@ fn settings_that_set_nothing_are_reported() {
 }
 
 #[test]
-fn a_request_without_a_model_says_so() {
-    assert_snapshot!(ctx("assemble --input Hi --format openai", &[]), @r#"
-    exit code 0
-    === output
-    {
-      "model": "unspecified",
-      "messages": [
-        {
-          "role": "user",
-          "content": "Hi"
-        }
-      ]
-    }
-    === errors
-    warning[CTX0906]: no model set; the request uses `unspecified`
-    --> request body
-     = help: set one with `--model`
-    "#);
-    let named = ctx("assemble --input Hi --format openai --model gpt-5", &[]);
-    assert!(!named.contains("=== errors"), "{named}");
-}
-
-#[test]
 fn a_name_is_not_empty() {
     let folder = Folder::with(&[]);
     for option in ["--model", "--enable", "--disable", "--session"] {
@@ -298,4 +196,27 @@ fn a_name_is_not_empty() {
         assert_eq!(output.status.code(), Some(2), "{errors}");
         assert!(errors.starts_with(&format!("error: a value is required for '{option} <")), "{errors}");
     }
+}
+
+#[test]
+fn a_template_can_be_a_file() {
+    let template = "user: { before: 'Q: ', after: ' ' }\nassistant: { before: 'A:' }\nstops: ['Q:']\n";
+    let arguments = "assemble --input hi --format completion --model gpt-5 --template";
+    let told = ctx(&format!("{arguments} t.yaml"), &[("t.yaml", template)]);
+    assert_eq!(json(&told)["prompt"], "Q: hi A:");
+    assert!(
+        told.contains("warning[CTX0506]: unknown key `stops` in a template\n --> t.yaml:3:1\n"),
+        "{told}"
+    );
+    let named = ctx(&format!("{arguments} alpaca"), &[]);
+    assert_eq!(json(&named)["prompt"], "### Instruction:\nhi\n\n### Response:\n");
+}
+
+#[test]
+fn an_unknown_template_is_a_usage_error_that_helps() {
+    assert_snapshot!(ctx("assemble --input hi --format completion --template chatmi", &[]), @"
+    exit code 2
+    === errors
+    error: `--template chatmi` is neither a template nor a file; did you mean `chatml`?
+    ");
 }

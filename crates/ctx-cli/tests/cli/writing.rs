@@ -44,6 +44,8 @@ fn a_report_is_not_written_onto_any_file_that_is_read() {
         let message = format!("cannot write `{name}`: this run reads it; use another file");
         check(&folder, &format!("assemble {ALL} --report {name}"), &message);
     }
+    let message = "cannot write `a.yaml`: this run reads it; use another file";
+    check(&folder, "explain a.yaml --input Hi --html a.yaml", message);
     assert!(folder.ctx(&format!("assemble {ALL} --report r.json")).starts_with("exit code 0\n"));
     assert!(folder.ctx(&format!("assemble {ALL} --report r.json")).starts_with("exit code 0\n"));
 }
