@@ -7,6 +7,8 @@
 
 #[path = "../../../xtask/suite/src/attached.rs"]
 mod attached;
+#[path = "../../../xtask/suite/src/case_files.rs"]
+mod case_files;
 #[path = "../../../xtask/suite/src/cases.rs"]
 mod cases;
 mod test_processors;
@@ -17,7 +19,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use attached::Attached;
-use cases::{Case, CaseFiles, folders, is_assembly, read_cases};
+use case_files::{CaseFiles, changed_cases, read_cases};
+use cases::{Case, folders, is_assembly};
 use ctx_engine::{
     CompiledAgent, Context, Engine, Format, ImportError, Imported, Limits, Ports, Request, read_agent,
     read_conversation, read_profile, read_worldbook,
@@ -60,28 +63,23 @@ fn check(folder: &Path) -> Result<(), Failed> {
     for files in read_cases(folder) {
         let result = catch_unwind(AssertUnwindSafe(|| run(&files)));
         let result = result.map_err(|_| format!("`{}` breaks a promise", files.name))?;
-        sections.push((files.section(result), files.name));
+        sections.push(files.section(&result));
     }
-    let shown: String = sections.iter().map(|(section, _)| section.as_str()).collect();
+    let shown: String = sections.iter().map(|section| section.text.as_str()).collect();
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(folder);
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     let compare = || settings.bind(|| insta::assert_snapshot!("expected", shown));
     catch_unwind(AssertUnwindSafe(compare)).map_err(|_| {
-        let expected = std::fs::read_to_string(folder.join("expected.snap")).unwrap_or_default();
-        let with_next = |text: &str| format!("{}\n##### ", text.trim_end());
-        let expected = with_next(&expected);
-        let different = sections.iter().filter(|(section, _)| !expected.contains(&with_next(section)));
-        let names: Vec<&str> = different.map(|(_, name)| name.as_str()).collect();
-        let names = names.join("`, `");
-        Failed::from(format!("the result of `{names}` differs; `INSTA_UPDATE=always` writes it again"))
+        let names = changed_cases(folder, &sections);
+        Failed::from(format!("the result of {names} differs; `INSTA_UPDATE=always` writes it again"))
     })
 }
 
 fn run(files: &CaseFiles) -> String {
     let limits = Limits::default();
-    let case = files.case();
+    let case = Case::of(files);
     let engine = engine(&case);
     let mut inputs = Inputs { shown: String::new(), case: &case, files, is_readable: true };
     let agent: Option<Agent> = inputs.read("agent", Format::Agent, |bytes, name| {

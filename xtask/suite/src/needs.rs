@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::Value;
 
-use crate::cases::CaseFiles;
+use crate::case_files::CaseFiles;
 use crate::change::Change;
 use crate::outcome::outcome_with;
 

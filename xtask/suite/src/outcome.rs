@@ -12,7 +12,8 @@ use ctx_types::{Agent, Diagnostic, Source, TurnInput};
 use serde_json::{Map, Value, json};
 
 use crate::attached::Attached;
-use crate::cases::{Case, CaseFiles, InputFile, read_cases};
+use crate::case_files::{CaseFiles, InputFile, read_cases};
+use crate::cases::Case;
 use crate::change::Change;
 
 /// What of a message is expected: its other fields are ours alone, or depend on how tokens are counted.
@@ -32,7 +33,7 @@ pub fn outcome(folder: &Path) -> Result<Value> {
 
 /// Assembles a case as [`outcome`] does, after something was changed.
 pub(crate) fn outcome_with(files: &CaseFiles, change: &Change) -> Result<Value> {
-    let mut case = files.case();
+    let mut case = Case::of(files);
     let mut engine = Engine::new();
     let limits = Limits::default();
     let mut inputs = Inputs::default();

@@ -10,7 +10,8 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
 use crate::VERSION;
-use crate::cases::{Case, CaseFiles, folders, is_assembly, read_cases};
+use crate::case_files::{CaseFiles, read_cases};
+use crate::cases::{Case, folders, is_assembly};
 use crate::change::Change;
 use crate::data::described;
 use crate::needs::{is_compressed, needs};
@@ -55,7 +56,7 @@ pub fn pack(fixtures: &Path) -> Result<Vec<u8>> {
         cases.sort_by(|one, other| one.name.cmp(&other.name));
         for files in cases {
             let name = format!("{}/{}", relative(fixtures, area)?, files.name);
-            let case = files.case();
+            let case = Case::of(&files);
             match reason_to_leave_out(&files, &case)? {
                 Some(reason) => left_out.push(json!({ "name": name, "reason": reason })),
                 None => listed.push(add_case(&mut archive, &files, &name, &case)?),
