@@ -284,24 +284,15 @@ fn a_picture_is_told_from_a_damaged_text() {
     ");
 }
 
-/// A clock above a long rule: in the head, below the conversation, and at the end of the conversation.
-fn clock(place: &str) -> String {
-    let rule = "    - { role: system, content: Answer in one sentence and be kind to everybody who asks. }";
-    let (above, below) = match place {
-        "above" => ("    - { role: system, content: \"Now: {{time}}.\" }", ""),
-        "below" => ("", "    - { role: system, content: \"Now: {{time}}.\" }"),
-        _ => (
-            "",
-            "    - { role: system, content: \"Now: {{time}}.\", injectionStrategy: { type: depth, depth: 0 } }",
-        ),
-    };
-    let lines = ["presetMessages:", above, rule, "    - { type: chat_history }", below];
-    lines.join("\n").replace("\n\n", "\n") + "\n"
-}
-
 #[test]
 fn a_macro_that_breaks_the_prompt_cache_is_found_with_what_it_costs() {
-    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("above"))]), @r#"
+    let agent = "\
+presetMessages:
+    - { role: system, content: \"Now: {{time}}.\" }
+    - { role: system, content: Answer in one sentence and be kind to everybody who asks. }
+    - { type: chat_history }
+";
+    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", agent)]), @r#"
     exit code 0
     === output
     checked `a.yaml` as an agent
@@ -323,152 +314,6 @@ fn a_macro_that_breaks_the_prompt_cache_is_found_with_what_it_costs() {
       |
       = help: move it to a separate entry below the conversation: `injectionStrategy: {type: depth, depth: 0}`
     "#);
-}
-
-#[test]
-fn a_system_message_below_the_conversation_is_moved_above_it_and_breaks_the_cache_too() {
-    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("below"))]), @r#"
-    exit code 0
-    === output
-    checked `a.yaml` as an agent
-    1 file checked: 0 errors, 1 warning
-    === errors
-    info[CTX0707]: moving text breaks the prompt cache; tokens billed again in 50 turns, about: `preset#2` 220000
-     --> a.yaml:1:1
-      |
-    1 | presetMessages:
-      | ^^^^^^^^^^^^^^^
-      |
-      = help: set `prefix: auto` to keep sent text in place, or `prefix: moving` to accept the cost
-
-    warning[CTX0706]: `time` changes every turn: about 1 token of the preset and the whole conversation miss the prompt cache
-     --> a.yaml:4:38
-      |
-    4 |     - { role: system, content: "Now: {{time}}." }
-      |                                      ^^^^^^^^
-      |
-      = help: move it to a separate entry below the conversation: `injectionStrategy: {type: depth, depth: 0}`
-    "#);
-}
-
-#[test]
-fn a_macro_at_the_end_of_the_preset_costs_only_the_conversation() {
-    let agent = "presetMessages:\n  - { content: \"{{time}}\" }\n  - { type: chat_history }\n";
-    let told = ctx("check a.yaml", &[("a.yaml", agent)]);
-    assert!(
-        told.contains("`time` changes every turn: the whole conversation misses the prompt cache\n"),
-        "{told}"
-    );
-}
-
-/// Checks which names are said to break the cache of a preset with two texts above the conversation.
-#[track_caller]
-fn check_breakers(agent: &str, expected: &[&str]) {
-    let printed = ctx("check a.yaml", &[("a.yaml", agent)]);
-    let found =
-        printed.lines().filter_map(|line| Some(line.split_once("[CTX0706]: `")?.1.split_once('`')?.0));
-    assert_eq!(found.collect::<Vec<_>>(), expected, "{printed}");
-}
-
-#[test]
-fn names_the_text_that_breaks_the_cache() {
-    let agent = "presetMessages:\n  - role: system\n    content:\n      - { type: text, text: 'Hi {{user}}.' }\n      \
-                 - { type: text, text: ' It is {{time}}.' }\n  - { type: chat_history }\n";
-    check_breakers(agent, &["time"]);
-    check_breakers(&format!("prefix: append-only\n{agent}"), &[]);
-}
-
-#[test]
-fn a_variable_breaks_the_cache_where_what_was_written_into_it_differs() {
-    let agent = |first: &str, second: &str| {
-        format!(
-            "variableConfig: {{ enabled: true, definitions: [{{ key: hp, initialValue: 3 }}] }}\npresetMessages:\n  \
-             - {{ role: system, content: \"{first}\" }}\n  - {{ role: system, content: \"{second}\" }}\n  \
-             - {{ type: chat_history }}\n"
-        )
-    };
-    check_breakers(&agent("{{setvar::a::{{time}}}}", "{{getvar::a}} x"), &["getvar"]);
-    check_breakers(&agent("{{setvar::a::calm}}{{incvar::n}}", "{{getvar::a}} {{getvar::n}} x"), &[]);
-    check_breakers(&agent("{{getvar::a}} x", "{{setvar::a::{{time}}}}"), &[]);
-    check_breakers(
-        &agent("{{setvar::a::{{date}}}}{{setvar::b::{{getvar::a}}}}", "{{getvar::b}} x"),
-        &["getvar"],
-    );
-    check_breakers(&agent("HP $[hp]", "{{time}} x"), &["$[hp]", "time"]);
-}
-
-#[test]
-fn an_entry_breaks_the_cache_wherever_it_is_placed_above_stable_text() {
-    let agent = |role: &str, strategy: &str| {
-        format!(
-            "presetMessages:\n  - {{ role: system, content: Be kind. }}\n  - {{ type: chat_history }}\n  \
-             - {{ role: {role}, content: \"{{{{time}}}} x\", injectionStrategy: {{ {strategy} }} }}\n"
-        )
-    };
-    let before = "type: anchor, anchorTarget: chat_history, anchorPosition: before";
-    let after = "type: anchor, anchorTarget: chat_history, anchorPosition: after";
-    check_breakers(&agent("user", before), &["time"]);
-    check_breakers(&agent("system", before), &["time"]);
-    check_breakers(&agent("user", after), &[]);
-    check_breakers(&agent("system", after), &[]);
-    check_breakers(&agent("user", "type: depth, depth: 4"), &[]);
-}
-
-#[test]
-fn a_text_of_the_card_breaks_the_cache_where_it_is_shown() {
-    let agent = |dialect: &str, card: &str, text: &str| {
-        format!(
-            "dialect: {dialect}\ncharacter: {{ description: \"{card}\" }}\npresetMessages:\n  \
-             - {{ role: system, content: \"{text} x\" }}\n  - {{ type: chat_history }}\n"
-        )
-    };
-    check_breakers(&agent("sillytavern", "It is {{time}}.", "{{description}}"), &["charDescription"]);
-    check_breakers(&agent("aio", "It is {{time}}.", "{{description}}"), &[]);
-    check_breakers(&agent("sillytavern", "It is late.", "{{description}}"), &[]);
-    check_breakers(
-        &agent("sillytavern", "{{setvar::a::{{time}}}}", "{{description}}{{getvar::a}}"),
-        &["getvar"],
-    );
-}
-
-#[test]
-fn an_entry_of_a_worldbook_that_is_always_active_breaks_the_cache() {
-    let agent = "worldbookIds: [b]\npresetMessages:\n  - { role: system, content: Be kind. }\n  - { type: chat_history }\n";
-    let book = |fields: &str| {
-        format!(
-            r#"{{ "entries": {{ "0": {{ "uid": 0, "key": ["a"], "content": "It is {{{{time}}}}.", {fields} }} }} }}"#
-        )
-    };
-    let found = |fields: &str| {
-        let files = [("a.yaml", agent), ("b.json", &book(fields))];
-        ctx("check a.yaml --worldbook b.json", &files).matches("[CTX0706]").count()
-    };
-    assert_eq!(found(r#""constant": true"#), 1);
-    assert_eq!(found(r#""constant": true, "position": 1"#), 1);
-    assert_eq!(found(r#""constant": true, "position": 4, "depth": 0"#), 0);
-    assert_eq!(found(r#""constant": true, "disable": true"#), 0);
-    assert_eq!(found(r#""constant": false"#), 0);
-}
-
-#[test]
-fn what_is_never_shown_breaks_nothing() {
-    let agent = |dialect: &str, text: &str| {
-        format!(
-            "dialect: {dialect}\npresetMessages:\n  - {{ role: system, content: \"{text} x\" }}\n  - {{ type: chat_history }}\n"
-        )
-    };
-    check_breakers(&agent("sillytavern", "{{if 0}}{{time}}{{/if}}"), &[]);
-    check_breakers(&agent("aio", "{{setvar::a::{{time}}}}{{setvar::a::1}}{{getvar::a}}"), &[]);
-}
-
-#[test]
-fn at_the_end_of_the_conversation_it_breaks_nothing() {
-    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("at depth 0"))]), @"
-    exit code 0
-    === output
-    checked `a.yaml` as an agent
-    1 file checked: 0 errors, 0 warnings
-    ");
 }
 
 #[test]

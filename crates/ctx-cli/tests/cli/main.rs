@@ -39,7 +39,6 @@ mod macros;
 #[path = "../../../../xtask/src/markers.rs"]
 mod markers;
 mod masks;
-mod moving_text;
 mod own_files;
 mod processors;
 mod recall;
@@ -55,7 +54,6 @@ mod server;
 mod session;
 mod stores;
 mod studio;
-mod suggestions;
 #[cfg(unix)]
 mod summarizers;
 mod test;

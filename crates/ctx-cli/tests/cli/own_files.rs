@@ -173,139 +173,12 @@ fn defaults_that_are_no_toml_are_unreadable() {
     ");
 }
 
-/// Files of each kind, beside which `case.yaml` and `ctx.toml` name some.
-const KINDS: [(&str, &str); 3] = [
-    ("profile.yaml", "name: Ada\ncontent: An engineer.\n"),
-    ("conversation.json", "[{\"role\":\"user\",\"content\":\"Hi\"}]"),
-    ("a/agent.yaml", "presetMessages:\n  - type: chat_history\n"),
-];
-
-/// Checks which findings a file of the command's own has, in one line each: code, place, message, way out and edit.
-#[track_caller]
-fn check(name: &str, text: &str, expected: &[&str]) {
-    let files = [&KINDS[..], &[(name, text)]].concat();
-    let output = ctx(&format!("check {name} --json"), &files);
-    let output = output.split_once("=== output\n").unwrap().1.split("\n=== errors").next().unwrap();
-    let value: serde_json::Value = serde_json::from_str(output).unwrap();
-    let line = |finding: &serde_json::Value| {
-        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
-        let (code, message) = (text(&finding["code"]), text(&finding["message"]));
-        let pointer = text(&finding["location"]["pointer"]);
-        let help = finding["help"].as_str().map(|help| format!(" ({help})")).unwrap_or_default();
-        let fix = finding["fix"].get("value").map(|fix| format!(" -> {fix}")).unwrap_or_default();
-        format!("{code} {pointer}: {message}{help}{fix}")
-    };
-    let found: Vec<String> = value["findings"].as_array().unwrap().iter().map(line).collect();
-    assert_eq!(found, expected, "{text}");
-}
-
-#[test]
-fn names_of_processors_in_a_case_are_checked() {
-    let case = "disable: [merge-system-to-hed]\nenable: [reqest-compressor, token-limiter]\n";
-    check(
-        "case.yaml",
-        case,
-        &[
-            "CTX0452 /disable/0: unknown processor `merge-system-to-hed` (set by the command line) (did you mean `merge-system-to-head`?) -> \"merge-system-to-head\"",
-            "CTX0452 /enable/0: unknown processor `reqest-compressor` (set by the command line) (did you mean `request-compressor`?) -> \"request-compressor\"",
-        ],
-    );
-}
-
-#[test]
-fn files_that_a_case_names_are_read_as_what_they_should_be() {
-    check(
-        "case.yaml",
-        "worldbooks: [profile.yaml]",
-        &["CTX0607 /worldbooks/0: expected a worldbook (an object with `entries`), found a user profile"],
-    );
-    check(
-        "case.yaml",
-        "profile: conversation.json",
-        &[
-            "CTX0607 /profile: expected a user profile (an object with `name` and `content`, or a plain text), found a list of chat messages",
-        ],
-    );
-    check(
-        "case.yaml",
-        "agent: profile.yaml",
-        &[
-            "CTX0607 /agent: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a user profile (use this file as a user profile, not as an agent)",
-        ],
-    );
-    check(
-        "case.yaml",
-        "models: profile.yaml",
-        &[
-            "CTX0402 /models: a model table must be a list of rows or an object with `models`, not an object without `models`",
-        ],
-    );
-    check(
-        "case.yaml",
-        "tools: conversation.json",
-        &[
-            "CTX0904 /tools: 1 tool definition without a name (give each definition a `name`, or a `function` with a `name`)",
-        ],
-    );
-    check(
-        "case.yaml",
-        "tools: profile.yaml",
-        &["CTX0902 /tools: `profile.yaml` is not a list of tool definitions"],
-    );
-    check("case.yaml", "agent: a", &["CTX0900 /agent: `a` is a folder, not a file"]);
-    check(
-        "case.yaml",
-        "agent: ''",
-        &[
-            "CTX0902 /agent: `agent`: expected a string that is not empty, found `\"\"` (write a string that is not empty, or remove `agent`)",
-        ],
-    );
-    check("case.yaml", "agent: a/agent.yaml\nprofile: profile.yaml\nsession: conversation.json", &[]);
-}
-
-#[test]
-fn what_defaults_name_is_looked_at() {
-    check(
-        "ctx.toml",
-        "agent = 'profile.yaml'",
-        &[
-            "CTX0607 /agent: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a user profile (use this file as a user profile, not as an agent)",
-        ],
-    );
-    check("ctx.toml", "agent = 'a/'", &["CTX0900 /agent: `a/` is a folder, not a file"]);
-    check(
-        "ctx.toml",
-        "agent = ''",
-        &[
-            "CTX0902 /agent: `agent`: expected a string that is not empty, found `\"\"` (write a string that is not empty, or remove `agent`)",
-        ],
-    );
-    check(
-        "ctx.toml",
-        "[endpoint]\nbase-url = 'ftp://x'",
-        &["CTX0902 /endpoint/base-url: the base URL must start with `http://` or `https://`"],
-    );
-    check(
-        "ctx.toml",
-        "[endpoint]\nkey-env = ''",
-        &[
-            "CTX0902 /endpoint/key-env: `key-env`: expected a string that is not empty, found `\"\"` (write a string that is not empty, or remove `key-env`)",
-        ],
-    );
-    check(
-        "ctx.toml",
-        "[tools]\nallow = { categories = ['nope', 'files'], tools = ['frob', 'read_fil', 'list_folder'] }",
-        &[
-            "CTX0902 /tools/allow/categories/0: unknown tool category `nope` (use one of `files`)",
-            "CTX0902 /tools/allow/tools/0: unknown tool `frob` (use one of `read_file`, `list_folder`, `search_text`)",
-            "CTX0902 /tools/allow/tools/1: unknown tool `read_fil` (did you mean `read_file`?)",
-        ],
-    );
-}
-
 #[test]
 fn a_file_that_may_be_meant_is_named_with_its_folder() {
-    let folder = Folder::with(&[("chat.json", KINDS[1].1), ("deep/ctx.toml", "session = '../chta.json'")]);
+    let folder = Folder::with(&[
+        ("chat.json", "[{\"role\":\"user\",\"content\":\"Hi\"}]"),
+        ("deep/ctx.toml", "session = '../chta.json'"),
+    ]);
     folder.ctx("trust deep");
     let told = folder.ctx("check deep/ctx.toml");
     assert!(told.contains("no file `deep/../chta.json`"), "{told}");
@@ -315,10 +188,6 @@ fn a_file_that_may_be_meant_is_named_with_its_folder() {
     let told = String::from_utf8(told.stderr).unwrap();
     assert!(told.contains("no file `../chta.json`"), "{told}");
     assert!(told.contains("= help: did you mean `../chat.json`?"), "{told}");
-    let books = "worldbooks = ['a/agnt.yaml']\n[endpoint]\nkey-file = 'a/agnt.yaml'";
-    let near = "no file `a/agnt.yaml` (did you mean `a/agent.yaml`?)";
-    let [book, key] = ["/worldbooks/0", "/endpoint/key-file"].map(|at| format!("CTX0900 {at}: {near}"));
-    check("ctx.toml", books, &[&book, &key]);
 }
 
 /// Checks what is found in `case.yaml` and in `ctx.toml` that name a file of the folder under a key.
@@ -351,88 +220,10 @@ fn a_pipe_that_is_named_is_not_waited_for() {
 }
 
 #[test]
-fn of_many_names_some_are_looked_at_and_the_others_are_counted() {
-    let names = |count: usize| vec!["'frob'"; count].join(", ");
-    let more = |list: &str| format!("CTX0101 {list}: did not check 2 more names in `{list}`");
-    let check = |name: &str, text: &str, first: &str, more: &str| {
-        let folder = Folder::with(&[(name, text)]);
-        let told = folder.ctx(&format!("check {name} --json"));
-        let value = crate::assemble::json(&told);
-        let found = value["findings"].as_array().unwrap().iter();
-        let line = |found: &serde_json::Value| {
-            let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
-            let pointer = text(&found["location"]["pointer"]);
-            format!("{} {pointer}: {}", text(&found["code"]), text(&found["message"]))
-        };
-        let found: Vec<String> = found.map(line).collect();
-        assert_eq!(found.iter().filter(|found| found.contains(first)).count(), 200, "{found:?}");
-        assert_eq!(found.iter().filter(|found| !found.contains(first)).collect::<Vec<_>>(), [more]);
-    };
-    let unknown = "unknown processor `frob`";
-    check("case.yaml", &format!("enable: [{}]", names(202)), unknown, &more("/enable"));
-    let tools = format!("[tools]\ndeny = {{ tools = [{}] }}", names(202));
-    check("ctx.toml", &tools, "unknown tool `frob`", &more("/tools/deny/tools"));
-    let books: Vec<String> = (0..202).map(|n| format!("'{n}.json'")).collect();
-    let missing = "no file `";
-    check("case.yaml", &format!("worldbooks: [{}]", books.join(", ")), missing, &more("/worldbooks"));
-    check("ctx.toml", &format!("worldbooks = [{}]", books.join(", ")), missing, &more("/worldbooks"));
-    let chinese = ctx("check case.yaml --lang zh", &[("case.yaml", &format!("enable: [{}]", names(202)))]);
-    assert!(chinese.contains("`/enable` 中另有 2 个名称未检查"), "{chinese}");
-}
-
-#[test]
-fn a_file_that_is_named_again_is_looked_at_once() {
-    check(
-        "case.yaml",
-        "worldbooks: [profile.yaml, a/../profile.yaml]",
-        &["CTX0607 /worldbooks/0: expected a worldbook (an object with `entries`), found a user profile"],
-    );
-}
-
-#[test]
 fn a_case_of_comments_only_has_no_options() {
-    check("case.yaml", "# nothing yet\n", &[]);
     let files = [("c/case.yaml", "# nothing yet\n"), ("c/agent.yaml", "presetMessages: [{ content: Hi }]\n")];
     let tested = ctx("test c --update", &files);
     assert!(tested.contains("1 case: 0 passed, 0 failed, 1 updated"), "{tested}");
-}
-
-#[test]
-fn a_near_name_is_the_way_out_and_in_a_case_the_edit() {
-    check(
-        "case.yaml",
-        "kind: quite",
-        &["CTX0902 /kind: `kind`: `quite` is not a generation kind (did you mean `quiet`?) -> \"quiet\""],
-    );
-    check(
-        "case.yaml",
-        "kind: foo",
-        &[
-            "CTX0902 /kind: `kind`: `foo` is not a generation kind (use one of `normal`, `continue`, `impersonate`, `quiet`)",
-        ],
-    );
-    check(
-        "case.yaml",
-        "tz: Europe/Berln",
-        &[
-            "CTX0902 /tz: `tz`: `Europe/Berln` is not a time zone (did you mean `Europe/Berlin`?) -> \"Europe/Berlin\"",
-        ],
-    );
-    check(
-        "case.yaml",
-        "tz: Mars",
-        &["CTX0902 /tz: `tz`: `Mars` is not a time zone (use a name such as Asia/Shanghai or UTC)"],
-    );
-    check(
-        "ctx.toml",
-        "[endpoint]\ndialect = 'opnai'",
-        &["CTX0902 /endpoint/dialect: `dialect`: `opnai` is not an API dialect (did you mean `openai`?)"],
-    );
-    check(
-        "case.yaml",
-        "input: a\ninptu: b",
-        &["CTX0901 /inptu: unknown key `inptu` (remove this key or `input`, which is also set)"],
-    );
 }
 
 #[test]

@@ -188,3 +188,65 @@ fn an_unknown_template_is_a_usage_error_that_helps() {
     error: `--template chatmi` is neither a template nor a file; did you mean `chatml`?
     ");
 }
+
+/// Command lines with a misspelled name, the file that they read, and the name.
+const MISSPELLED: [(&str, &str, &str); 14] = [
+    ("assemble a.yaml --input Hi", "presetMessages: [{ content: '{{datetime_locale::enUS}}' }]", "en-US"),
+    ("assemble a.yaml --input Hi --enable token-limitr", "presetMessages: []", "token-limiter"),
+    ("assemble a.yaml --input Hi --disable regex-procesor", "presetMessages: []", "regex-processor"),
+    ("assemble --input Hi --model gtp-4o", "", "gpt-4o"),
+    ("count --model gtp-4o a.yaml", "Hello", "gpt-4o"),
+    ("assemble --input Hi --models a.json", r#"[{"pattern": "^m$", "contextWindo": 8000}]"#, "contextWindow"),
+    ("assemble --input Hi --format completion --template chatlm", "", "chatml"),
+    ("assemble --input Hi --format completion --template a.yaml", "name: mine\nusr: { before: a }\n", "user"),
+    ("assemble --input Hi --format opnai", "", "openai"),
+    ("asemble", "", "assemble"),
+    ("assemble --inptu Hi", "", "--input"),
+    ("assemble --input Hi --tz Asia/Shanghia", "", "Asia/Shanghai"),
+    ("macros expand Hi --env a.json", r#"{"persna": "Alex"}"#, "persona"),
+    (
+        "compress plan --session a.json --budget 10 --strategy sentnces",
+        r#"[{"role": "user", "content": "Hi"}]"#,
+        "sentences",
+    ),
+];
+
+#[test]
+fn each_kind_of_name_has_a_suggestion() {
+    for (arguments, file, meant) in MISSPELLED {
+        let told = ctx(arguments, &[("a.yaml", file), ("a.json", file)]);
+        let by_us = told.contains(&format!("did you mean `{meant}`?"));
+        let by_parser = told.contains("tip: ") && told.contains(&format!("'{meant}'"));
+        assert!(by_us || by_parser, "no `{meant}` in\n{told}");
+    }
+}
+
+#[test]
+fn suggests_worldbook_of_a_similar_name() {
+    let agent = ("a.yaml", "presetMessages: []\nworldbookIds: [skyy]\n");
+    let files = [agent, ("sky.json", r#"{"name": "sky", "entries": {}}"#)];
+    let told = ctx("check --json a.yaml --worldbook sky.json", &files);
+    assert!(told.contains("did you mean `sky`?"), "{told}");
+}
+
+#[test]
+fn an_option_of_another_program_has_a_suggestion() {
+    let check = |arguments: &str, tip: &str| {
+        let told = ctx(arguments, &[]);
+        let option = arguments.rsplit(' ').find(|word| word.starts_with("--")).unwrap();
+        let head =
+            format!("exit code 2\n=== errors\nerror: unexpected argument '{option}' found\n\n  tip: {tip}\n");
+        assert!(told.starts_with(&head), "{told}");
+    };
+    let size = "a similar argument exists: '--context-tokens'";
+    check("assemble --budget 1000", size);
+    check("worldbook scan --max-tokens 100", size);
+    for verb in ["assemble", "explain", "chat"] {
+        let both = "some similar arguments exist: '--context-tokens', '--reserve'";
+        check(&format!("{verb} --max-tokens"), both);
+    }
+    let chinese = ctx("assemble --budget 1000 --lang zh", &[]);
+    assert!(chinese.contains("'--context-tokens'") && !chinese.contains("-- --budget"), "{chinese}");
+    let help = ctx("assemble --help", &[]);
+    assert!(!help.contains("--budget") && !help.contains("--max-tokens"), "{help}");
+}

@@ -319,31 +319,6 @@ fn a_chat_may_have_worldbooks() {
 }
 
 #[test]
-fn only_what_is_in_every_request_breaks_the_cache() {
-    let told = |more: &str| {
-        let book = format!(
-            r#"{{"entries": {{"0": {{"constant": true, "content": "It is {{{{time}}}}."{more}}}}}}}"#
-        );
-        let agent = "presetMessages: [{ role: system, content: Be kind. }, { type: chat_history }]";
-        ctx("check a.yaml --worldbook b.json", &[("a.yaml", agent), ("b.json", &book)]).contains("CTX0706")
-    };
-    assert!(told(""));
-    assert!(told(r#", "delayUntilRecursion": false, "probability": 100, "triggers": [], "group": """#));
-    for more in [
-        r#", "probability": 50"#,
-        r#", "delay": 5"#,
-        r#", "delayUntilRecursion": true"#,
-        r#", "group": "weather""#,
-        r#", "triggers": ["continue"]"#,
-        r#", "characterFilter": { "names": ["Ada"] }"#,
-        r#", "position": 4"#,
-        r#", "disable": true"#,
-    ] {
-        assert!(!told(more), "{more}");
-    }
-}
-
-#[test]
 fn scans_worldbooks_of_the_agent_without_a_book() {
     let agent = format!("worldbookIds: [Sky]\n{AGENT}");
     let files = [
