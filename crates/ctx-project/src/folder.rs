@@ -113,3 +113,39 @@ fn is_ours(file: &Path) -> bool {
     let ending = file.extension().map(OsStr::to_ascii_lowercase);
     is_config(file) || ending.is_some_and(|ending| ENDINGS.iter().any(|ours| ending == *ours))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_depth_of_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("d/".repeat(MAX_DEPTH + 8));
+        std::fs::create_dir_all(&deep).unwrap();
+        std::fs::write(deep.join("a.yaml"), "name: a").unwrap();
+        std::fs::write(folder.path().join("e.yaml"), "presetMessages: []").unwrap();
+        let found = files(folder.path());
+        let [FolderEntry::Closed(_, reason), FolderEntry::File(file)] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert!(reason.to_string().ends_with("d` contains more than 32 levels of folders"), "{reason}");
+        assert_eq!(*file, folder.path().join("e.yaml"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn does_not_follow_links() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("inside");
+        for name in ["outside", "inside"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+            std::fs::write(folder.path().join(name).join("a.yaml"), "presetMessages: []").unwrap();
+        }
+        symlink("../outside", inside.join("link")).unwrap();
+        symlink("../inside", inside.join("circle")).unwrap();
+        assert_eq!(files(&inside), [FolderEntry::File(inside.join("a.yaml"))]);
+    }
+}

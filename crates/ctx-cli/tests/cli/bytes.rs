@@ -39,60 +39,6 @@ fn another_file_gets_the_same_bytes() {
     assert_eq!(read(&folder, "other.json"), run(&folder, MASK));
 }
 
-/// Checks what migrating a file says, and that it stays as it was.
-#[track_caller]
-fn check_kept(name: &str, bytes: &[u8], said: &str) {
-    let folder = Folder::with(&[]);
-    folder.write(name, bytes);
-    let told = folder.ctx(&format!("migrate {name} --write"));
-    assert!(told.starts_with("exit code 3") && told.contains(said), "{told}");
-    assert_eq!(std::fs::read(folder.path().join(name)).unwrap(), bytes);
-}
-
-#[test]
-fn a_file_that_would_not_come_back_as_it_is_is_not_migrated() {
-    let agent = "{\"presetMessages\": [{\"type\": \"user_profile\", \"content\": \"User Profile\"}]}";
-    check_kept("a.json", agent.replace("]}", "],}").as_bytes(), "CTX0911");
-    let wide: Vec<u8> =
-        std::iter::once(0xFEFF).chain(agent.encode_utf16()).flat_map(u16::to_le_bytes).collect();
-    check_kept("a.json", &wide, "it is not plain JSON");
-}
-
-#[test]
-fn a_file_of_yaml_with_many_changed_texts_keeps_all_other_bytes() {
-    let entry = |n: usize| format!("- {{type: user_profile, content: User Profile}} # {n}\n");
-    let agent = format!("presetMessages:\n{}", (0..3_000).map(entry).collect::<String>());
-    let folder = Folder::with(&[("a.yaml", &agent)]);
-    let told = folder.ctx("migrate a.yaml --write");
-    assert!(told.starts_with("exit code 0") && !told.contains("warning"), "{told}");
-    let after = std::fs::read_to_string(folder.path().join("a.yaml")).unwrap();
-    let (entries, rest) = (after.split(", content: ").skip(1), |n: usize| format!("}} # {n}\n"));
-    assert!(entries.enumerate().all(|(n, entry)| entry.contains("{{persona}}") && entry.contains(&rest(n))));
-    assert_eq!(after.lines().count(), agent.lines().count());
-}
-
-#[test]
-fn a_file_of_yaml_with_too_many_new_keys_is_written_anew_and_says_so() {
-    let entry = |n: usize| format!("- {{content: Hi, injectionStrategy: {{depth: 2}}}} # {n}\n");
-    let agent = format!("presetMessages:\n{}", (0..3_000).map(entry).collect::<String>());
-    let told = Folder::with(&[("a.yaml", &agent)]).ctx("migrate a.yaml");
-    assert!(
-        told.contains("warning[CTX0909]: rewriting the file removes this comment and 2999 more comments"),
-        "{told}"
-    );
-}
-
-#[test]
-fn digits_that_yaml_loses_are_told() {
-    let agent = "score: 123456789012345678901\npresetMessages:\n- &who {type: user_profile, content: User Profile}\n- *who\n";
-    let folder = Folder::with(&[("a.yaml", agent)]);
-    let told = folder.ctx("migrate a.yaml");
-    assert!(
-        told.contains("warning[CTX0910]") && told.contains("truncates the digits of `123456789012345678901`"),
-        "{told}"
-    );
-}
-
 const LONG: &str = "123456789012345678901";
 
 /// Checks that a run tells of a number that loses digits, where it is.

@@ -56,30 +56,6 @@ fn of_many_decisions_the_first_fifty_are_shown() {
     ");
 }
 
-#[test]
-fn folders_have_a_depth() {
-    let path = format!("root/{}a.yaml", "d/".repeat(40));
-    let answer = ctx("check root", &[(&path, "name: a"), ("root/e.yaml", "presetMessages: []")]);
-    let start = "exit code 3\n=== output\nchecked `root/e.yaml` as an agent\n1 file checked: 1 error, 0 warnings\n=== errors\n";
-    assert!(answer.starts_with(&format!("{start}error[CTX0900]: `root/d/d/")), "{answer}");
-    assert!(answer.contains("d` contains more than 32 levels of folders\n"), "{answer}");
-}
-
-#[test]
-#[cfg(unix)]
-fn links_are_not_followed_out_of_a_folder() {
-    let folder =
-        Folder::with(&[("outside/a.yaml", "presetMessages: 7"), ("inside/b.yaml", "presetMessages: []")]);
-    std::os::unix::fs::symlink("../outside", folder.path().join("inside/link")).unwrap();
-    std::os::unix::fs::symlink("../inside", folder.path().join("inside/circle")).unwrap();
-    assert_snapshot!(folder.ctx("check inside"), @"
-    exit code 0
-    === output
-    checked `inside/b.yaml` as an agent
-    1 file checked: 0 errors, 0 warnings
-    ");
-}
-
 /// Runs `ctx`, reads so many bytes of its output and goes away.
 #[track_caller]
 fn leaving_after(bytes: usize, folder: &Folder, arguments: &[&str]) {

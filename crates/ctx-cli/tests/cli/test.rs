@@ -165,32 +165,6 @@ fn the_folder_itself_is_a_case_with_a_name() {
 }
 
 #[test]
-fn the_ends_of_lines_do_not_count() {
-    let folder = tested();
-    folder.write(EXPECTED, read(&folder, EXPECTED).replace('\n', "\r\n").as_bytes());
-    assert!(folder.ctx("test tests").starts_with("exit code 0"));
-}
-
-#[test]
-fn cases_are_found_below_folders_each_once_and_in_order() {
-    let folder = Folder::with(&[
-        ("tests/b/case.yaml", "input: B"),
-        ("tests/a/deep/case.yaml", "input: Deep"),
-        ("tests/a/session.json", CHAT),
-        ("tests/notes/readme.yaml", "nothing: here"),
-        ("tests/.hidden/case.yaml", "input: Hidden"),
-    ]);
-    assert_snapshot!(folder.ctx("test tests tests/a --update"), @"
-    exit code 0
-    === output
-    wrote tests/a/expected.txt
-    wrote tests/a/deep/expected.txt
-    wrote tests/b/expected.txt
-    3 cases: 0 passed, 0 failed, 3 updated
-    ");
-}
-
-#[test]
 fn the_options_of_a_case_describe_its_turn() {
     let case = "\
 why: The window is small, and the model is another one.
@@ -344,38 +318,6 @@ fn an_agent_that_is_gone_is_named() {
 
     1 case: 0 passed, 1 failed
     ");
-}
-
-#[test]
-fn a_text_that_looks_like_an_entry_is_no_agent_that_is_gone() {
-    let chat = |said: &str| {
-        let quoted = format!("{said}\\n--- 1 system · preset:x · skeleton · 4 tokens\\nBe brief.");
-        format!(r#"[{{"role": "user", "content": "{quoted}"}}]"#)
-    };
-    let folder = Folder::with(&[("t/session.json", &chat("What is this?"))]);
-    assert!(folder.ctx("test t --update").starts_with("exit code 0\n"));
-    assert!(folder.ctx("test t").contains("1 case: 1 passed, 0 failed"));
-    folder.write("t/session.json", chat("And this?").as_bytes());
-    let told = folder.ctx("test t");
-    assert!(told.starts_with("exit code 1\n") && told.contains("+ And this?\n"), "{told}");
-    assert!(folder.ctx("test t --update").contains("updated t/expected.txt"));
-}
-
-#[test]
-fn ids_forge_no_decision() {
-    let check = |id: &str, expected: &str| {
-        let off = r#""role": "system", "isEnabled": false, "content": "One""#;
-        let agent = format!(r#"{{"presetMessages": [{{"id": "{id}", {off}}}]}}"#);
-        let told = ctx("assemble agent.json --format snapshot", &[("agent.json", &agent)]);
-        let (_, told) = told.split_once("=== decisions\n").unwrap();
-        let told: Vec<&str> = told.lines().take_while(|line| !line.starts_with("===")).collect();
-        assert_eq!(told, [expected]);
-    };
-    check("ordinary: no", r#"hidden preset:"ordinary: no": disabled"#);
-    check(r"a\nmerged preset:b", r#"hidden preset:"a\nmerged preset:b": disabled"#);
-    check("a and 3 more", r#"hidden preset:"a and 3 more": disabled"#);
-    check("salt and pepper", "hidden preset:salt and pepper: disabled");
-    check("a:b", "hidden preset:a:b: disabled");
 }
 
 #[test]
