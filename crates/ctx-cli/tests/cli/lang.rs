@@ -18,67 +18,19 @@ fn folder() -> Folder {
 
 #[test]
 fn the_help_of_the_command_is_chinese() {
-    assert_snapshot!(folder().ctx("--lang zh --help"), @"
-    exit code 0
-    === output
-    显示 LLM 实际收到的每条消息，并说明原因
-
-    用法：ctx [OPTIONS] <COMMAND>
-
-    查看：
-      assemble     显示模型收到的消息
-      explain      说明上下文如何生成，或追踪一条消息
-      diff         比较两个上下文，找出提示词缓存从哪里失效
-      check        检查文件中的错误，并应用有把握的修复
-      count        统计文本或对话的 Token
-      recall       在对话中查找与问题有关的片段
-      worldbook    显示激活的世界书条目，检查世界书
-
-    编辑：
-      init         创建示例项目
-      studio       在浏览器中编辑文件夹，并实时预览
-      compress     把对话压缩到 Token 预算之内，或写摘要
-      trust        信任文件夹的 `ctx.toml`
-
-    聊天：
-      chat         与模型对话，并保存对话
-      serve        通过 OpenAI、Anthropic 和 Gemini 接口提供智能体
-      session      查看、撤销、导出和导入对话
-
-    转换：
-      import       把 SillyTavern、RisuAI 或 AIO Hub 文件导入为智能体
-      export       把智能体导出到 SillyTavern 或 AIO Hub
-      migrate      把 AIO Hub 文件更新为现行格式
-
-    开发：
-      test         运行上下文快照测试
-      anchors      列出锚点和放在锚点处的条目
-      processors   列出管道的处理器
-      macros       列出宏，展开文本中的宏
-      schema       输出供编辑器使用的 JSON Schema
-      completions  输出 Shell 补全脚本
-
-    选项：
-          --lang <LANG>
-              输出语言，也可用 `CTX_LANG` 设置 [默认：en]
-
-              可选值：
-              - en：英文
-              - zh：中文
-
-      -h, --help
-              显示帮助（`-h` 更简短）
-
-      -V, --version
-              显示版本
-
-    从示例项目开始：
-      ctx init demo
-      cd demo
-      ctx assemble
-
-    结果写到标准输出，其余写到标准错误。`-` 表示标准输入。退出码：0 成功，1 有错误，2 用法错误，3 文件无法读取、解析或写入，4 服务商出错，5 超出预算。
-    ");
+    let help = folder().ctx("--lang zh --help");
+    for line in [
+        "用法：ctx [OPTIONS] <COMMAND>",
+        "查看：",
+        "  assemble     显示模型收到的消息",
+        "          输出语言，也可用 `CTX_LANG` 设置 [默认：en]",
+        "          可选值：",
+        "          - en：英文",
+        "          显示帮助（`-h` 更简短）",
+        "从示例项目开始：",
+    ] {
+        assert!(help.contains(&format!("\n{line}\n")), "no `{line}` in\n{help}");
+    }
 }
 
 #[test]

@@ -4,7 +4,6 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::assemble::json as output;
-use crate::server::{Answer, Server};
 use crate::{Folder, ctx};
 
 const CHAT: &str = r#"[
@@ -141,63 +140,4 @@ fn other_branches_are_searched_if_asked_for() {
       #2 U: No walnut for Bo.
         d, the newest message: walnut
     ");
-}
-
-/// A conversation of 420 messages; the 20th tells of an allergy, and two summaries hide the first 400.
-fn hidden_behind_summaries() -> Value {
-    let id = |n: usize| match n {
-        0 => "root".to_owned(),
-        201 => "summary1".to_owned(),
-        402 => "summary2".to_owned(),
-        _ => format!("n{}", n - usize::from(n > 201) - usize::from(n > 402)),
-    };
-    let node = |n: usize| {
-        let (parent, children) =
-            (n.checked_sub(1).map(id), if n < 422 { vec![id(n + 1)] } else { Vec::new() });
-        let role = if n % 2 == 1 { "user" } else { "assistant" };
-        let mut node = json!({ "id": id(n), "parentId": parent, "childrenIds": children, "role": role });
-        node["content"] = json!(match n {
-            0 => String::new(),
-            20 => "My daughter is allergic to walnuts.".to_owned(),
-            201 | 402 => "They spoke of lamps.".to_owned(),
-            _ => format!("Lamp {n} of the pier was lit at {}:30.", n % 24),
-        });
-        let hidden = match n {
-            201 => 1..201,
-            402 => 202..402,
-            _ => return node,
-        };
-        node["role"] = json!("system");
-        let hidden: Vec<String> = hidden.map(id).collect();
-        node["metadata"] = json!({ "isCompressionNode": true, "compressedNodeIds": hidden });
-        node
-    };
-    let nodes: Value = (0..423).map(|n| (id(n), node(n))).collect::<serde_json::Map<_, _>>().into();
-    json!({ "id": "s", "name": "s", "rootNodeId": "root", "activeLeafId": id(422), "nodes": nodes })
-}
-
-#[test]
-fn in_a_chat_what_summaries_hide_is_sent_when_it_is_asked_about_and_only_then() {
-    let server = Server::start(|_| Answer::text("Well."));
-    let folder = Folder::with(&[]);
-    folder.ctx("init . --long");
-    folder.write("chat.json", hidden_behind_summaries().to_string().as_bytes());
-    let ask = |conversation: &str, question: &str| {
-        let imported = folder.ctx(&format!("session import chat.json --id {conversation} --store s.db"));
-        assert!(imported.starts_with("exit code 0"), "{imported}");
-        let base = server.base_url();
-        let told = folder.ctx_reading(
-            &format!(
-                "chat agent.yaml --model gpt-4o --base-url {base} --store s.db --conversation {conversation}"
-            ),
-            question,
-        );
-        assert!(told.contains("Well."), "{told}");
-        let messages = server.requests().pop().unwrap().messages();
-        messages.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n")
-    };
-    let asked = ask("a", "May she have walnut cake?\n");
-    assert!(asked.contains("#20 A: daughter allergic to walnuts."), "{asked}");
-    let other = ask("b", "Which harbour?\n");
-    assert!(!other.contains("walnuts") && other.contains("They spoke of lamps."), "{other}");
 }

@@ -165,26 +165,6 @@ fn a_step_that_does_not_fit_any_more_changes_nothing() {
 }
 
 #[test]
-fn a_conversation_larger_than_the_log_can_be_stepped_through() {
-    let mut chat = hotel();
-    for at in 5..15 {
-        chat["nodes"][format!("n{at}")]["content"] = json!("many words ".repeat(50_000));
-    }
-    let folder = Folder::with(&[("chat.json", &chat.to_string())]);
-    let answer = folder.ctx("compress run --session chat.json --mask --from 1 --to 4 --write");
-    assert!(answer.contains("undo this with `ctx session undo`"), "{answer}");
-    let answer = folder.ctx("session undo chat.json");
-    assert!(answer.contains("undid: compress 4 messages"), "{answer}");
-    let undone: Value =
-        serde_json::from_slice(&std::fs::read(folder.path().join("chat.json")).unwrap()).unwrap();
-    let said = |chat: &Value| {
-        let nodes = chat["nodes"].as_object().unwrap();
-        nodes.iter().map(|(id, node)| (id.clone(), node["content"].clone())).collect::<Vec<_>>()
-    };
-    assert!(said(&undone) == said(&chat), "what was said is as it was");
-}
-
-#[test]
 fn a_conversation_may_come_from_the_settings() {
     let folder = folder();
     folder.write("ctx.toml", b"session = 'chat.json'\n");

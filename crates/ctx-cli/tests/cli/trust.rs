@@ -234,43 +234,6 @@ fn a_check_looks_at_nothing_outside_of_the_folder_of_a_found_file() {
     assert_eq!(printed.matches("]: no f").count(), 3, "{printed}");
 }
 
-/// Runs a case whose profile holds a secret, and checks whether that is read.
-#[track_caller]
-fn check_case(files: &[(&str, &str)], is_read: bool) {
-    let agent = ("project/cases/a/agent.yaml", "presetMessages: [{role: system, content: '{{persona}}'}]");
-    let folder = Folder::with(&[&[agent, ("secret.txt", CANARY)], files].concat());
-    let printed = folder.ctx("test project/cases/a --update");
-    let written = std::fs::read_to_string(folder.path().join("project/cases/a/expected.txt"));
-    assert_eq!(written.is_ok_and(|written| written.contains(CANARY)), is_read, "{printed}");
-    let told = "is outside the project of the case";
-    assert_eq!((printed.contains(told), printed.contains(CANARY)), (!is_read, false), "{printed}");
-}
-
-#[test]
-fn a_case_names_files_of_its_project_alone() {
-    let case = ("project/cases/a/case.yaml", "profile: ../../../secret.txt\n");
-    check_case(&[case, ("project/.git/HEAD", "")], false);
-    check_case(&[case, ("project/ctx.toml", "")], false);
-    // Without either, the working folder is the project.
-    check_case(&[case], true);
-    let inside = ("project/cases/a/case.yaml", "profile: ../../me.txt\n");
-    check_case(&[inside, ("project/me.txt", CANARY), ("project/.git/HEAD", "")], true);
-}
-
-#[test]
-fn a_check_of_a_case_reads_nothing_outside_of_its_project() {
-    let folder = Folder::with(&[
-        ("secret.json", &format!("[{CANARY}")),
-        ("project/.git/HEAD", ""),
-        ("project/case.yaml", "session: ../secret.json\nworldbooks: [../secret.json, /no/such]\n"),
-    ]);
-    let printed = folder.ctx("check project");
-    assert!(printed.starts_with("exit code 1"), "{printed}");
-    assert_eq!(printed.matches("is outside the project of the case").count(), 3, "{printed}");
-    assert!(!printed.contains(CANARY), "{printed}");
-    assert_eq!(folder.ctx("check project --lang zh").matches("位于用例项目之外").count(), 3);
-}
-
 #[cfg(unix)]
 #[test]
 fn a_case_and_an_agent_follow_no_links_out_of_their_folders() {
@@ -426,4 +389,17 @@ fn pipe_is_not_waited_for() {
     let output = std::process::Command::new("bash").args(["-c", &shell]).current_dir(folder.path()).output();
     let output = output.unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_working_folder_is_the_project_of_a_case_without_one() {
+    let agent = "presetMessages: [{role: system, content: '{{persona}}'}]";
+    let case = ("project/cases/a/case.yaml", "profile: ../../../secret.txt\n");
+    let folder = Folder::with(&[("project/cases/a/agent.yaml", agent), case, ("secret.txt", CANARY)]);
+    folder.ctx("test project/cases/a --update");
+    let written = std::fs::read_to_string(folder.path().join("project/cases/a/expected.txt")).unwrap();
+    assert!(written.contains(CANARY), "{written}");
+    folder.write("project/ctx.toml", b"");
+    let refused = folder.ctx("test project/cases/a");
+    assert!(refused.contains("is outside the project of the case") && !refused.contains(CANARY), "{refused}");
 }

@@ -121,63 +121,6 @@ fn timed_effects_are_read_and_written_back() {
 }
 
 #[test]
-fn what_else_a_state_says_stays() {
-    let folder = folder();
-    let state = r#"{"note":"mine","sticky":{"Other.1":{"hash":12,"start":1,"end":50,"protected":false}},"cooldown":{}}"#;
-    folder.write("timed.json", state.as_bytes());
-    folder.ctx("worldbook scan sky.json --session chat.json --state timed.json --write");
-    let written: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(folder.path().join("timed.json")).unwrap()).unwrap();
-    assert_eq!(written["note"], "mine");
-    assert_eq!(written["sticky"]["Other.1"], json!({"hash":12,"start":1,"end":50,"protected":false}));
-    assert_eq!(written["sticky"]["Sky.7"]["start"], 3);
-}
-
-#[test]
-fn a_file_that_would_not_come_back_is_not_written() {
-    let folder = folder();
-    folder.write("timed.yaml", b"sticky: {}\n");
-    folder.write("broken.json", b"[");
-    let told = |arguments: &str| folder.ctx(&format!("worldbook scan sky.json --write {arguments}"));
-    let check = |arguments: &str, expected: &str| {
-        let answer = told(arguments);
-        assert!(answer.contains(expected), "{answer}");
-    };
-    check("--session chat.json --state timed.yaml", "`timed.yaml`: it is not plain JSON");
-    check("--session chat.json --state broken.json", "exit code 3");
-    check("--session chat.json", "use `--state FILE` to save timed effects in a separate file");
-    check("", "`--write` requires `--state FILE` or `--session FILE`");
-    assert_eq!(std::fs::read(folder.path().join("timed.yaml")).unwrap(), b"sticky: {}\n");
-    folder.write("odd.json", br#"{"sticky":{"a":1},"cooldown":{}}"#);
-    check("--session chat.json --state odd.json", "the timed effect of `a` has no `start` and `end`");
-    let kept = String::from_utf8(std::fs::read(folder.path().join("odd.json")).unwrap()).unwrap();
-    assert!(kept.contains(r#""a":1"#) && kept.contains("Sky.7"), "{kept}");
-}
-
-#[test]
-fn a_file_that_is_no_state_is_not_written() {
-    let folder = folder();
-    folder.write("foreign.json", br#"{"foo":1}"#);
-    folder.write("lists.json", br#"{"sticky":[1,2],"cooldown":"x"}"#);
-    folder.write("unread.json", br#"{"sticky":{"Sky.7":{"start":"x"}}}"#);
-    for (state, expected) in [
-        ("chat.json", "exit code 3"),
-        ("sky.json", "exit code 2"),
-        ("foreign.json", "exit code 2"),
-        ("lists.json", "exit code 2"),
-        ("unread.json", "the timed effect of `Sky.7` has no `start` and `end`"),
-    ] {
-        let before = std::fs::read(folder.path().join(state)).unwrap();
-        let answer =
-            folder.ctx(&format!("worldbook scan sky.json --session chat.json --state {state} --write"));
-        assert!(answer.contains(expected), "{answer}");
-        let after = String::from_utf8(std::fs::read(folder.path().join(state)).unwrap()).unwrap();
-        let is_kept = after.as_bytes() == before || after.contains(r#""Sky.7":{"start":"x"}"#);
-        assert!(is_kept, "{after}");
-    }
-}
-
-#[test]
 fn a_book_is_checked_whatever_the_defaults_say_of_conversations() {
     let folder = folder();
     folder.write("bad.json", br#"{"entries":{"0":{"uid":0,"key":["/(/"],"content":"x"}}}"#);

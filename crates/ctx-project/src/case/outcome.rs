@@ -145,6 +145,39 @@ mod tests {
         check_gone(&[("session.json", "[]"), expected, near], true, "did you mean `agnet.yaml`?");
     }
 
+    /// Checks whether a case reads a profile, and what it reports otherwise.
+    #[track_caller]
+    fn check_profile(root: &str, profile: &str, is_read: bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let case = folder.path().join("project/cases/a");
+        std::fs::create_dir_all(&case).unwrap();
+        let write = |path: &str, text: &str| std::fs::write(folder.path().join(path), text).unwrap();
+        for secret in ["secret.txt", "project/me.txt"] {
+            write(secret, "canary");
+        }
+        std::fs::create_dir_all(folder.path().join(root).parent().unwrap()).unwrap();
+        write(root, "");
+        write("project/cases/a/agent.yaml", "presetMessages: [{role: system, content: '{{persona}}'}]");
+        write("project/cases/a/case.yaml", &format!("profile: {profile}\n"));
+        match test(&case, true, &mut Sources::default()) {
+            Ok(Outcome::Updated { result, .. }) => assert!(is_read && result.contains("canary"), "{result}"),
+            Ok(outcome) => panic!("{outcome:?}"),
+            Err(error) => {
+                let told = error.to_string();
+                assert!(!is_read && told.contains("is outside the project of the case"), "{told}");
+                assert!(!told.contains("canary"), "{told}");
+            }
+        }
+    }
+
+    #[test]
+    fn reads_only_files_of_its_project() {
+        let outside = "../../../secret.txt";
+        check_profile("project/.git/HEAD", outside, false);
+        check_profile("project/.git/HEAD", "../../me.txt", true);
+        check_profile("project/ctx.toml", outside, false);
+    }
+
     #[test]
     fn compares_texts_that_look_like_entries() {
         let chat = |said: &str| {

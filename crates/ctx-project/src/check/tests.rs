@@ -523,3 +523,15 @@ fn names_authors_of_moving_text() {
     let limited = "parameters:\n  contextManagement: { enabled: true, maxContextTokens: 8000 }\n  processors: [{ id: recall, enabled: true }]\n";
     check_moving_text(&(agent("{ content: x }") + limited), "`token-limiter` 120000, `recall` 7100");
 }
+
+#[test]
+fn reads_nothing_outside_the_project_of_a_case() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("project/.git")).unwrap();
+    std::fs::write(folder.path().join("secret.json"), "[canary").unwrap();
+    let case = b"session: ../secret.json\nworldbooks: [../secret.json, /no/such]\n";
+    let checked = Checker::new(&[]).unwrap().check_bytes(&folder.path().join("project/case.yaml"), case);
+    let found: Vec<String> = checked.findings.iter().map(|found| found.message.to_string()).collect();
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(found.iter().all(|found| found.ends_with("is outside the project of the case")), "{found:?}");
+}
