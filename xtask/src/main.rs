@@ -151,7 +151,7 @@ const VERBS: &[Verb] = &[
     Verb {
         name: "load",
         run: load::run,
-        help: "[--postgres | --sqlite | --compare] [--quick] [--program CTX]  `ctx serve` with 200 open streams, beside its provider alone; two processes on PostgreSQL, or with `--sqlite` on one file, that are killed",
+        help: "[--postgres | --sqlite] [--quick] [--program CTX]  `ctx serve` with 200 open streams, beside its provider alone; two processes on PostgreSQL, or with `--sqlite` on one file, that are killed",
     },
     Verb {
         name: "api",

@@ -12,6 +12,8 @@ use anyhow::{Result, anyhow};
 
 use super::Outcome;
 use super::place::{Place, TIMEOUT};
+use crate::load::client;
+use crate::load::gateway::Gateway;
 
 type Attempt = fn(&Place) -> Result<Outcome>;
 
@@ -126,18 +128,37 @@ fn zeros(bytes: usize) -> Vec<u8> {
     format!(r#"{{"model":"agent","messages":[{{"role":"user","content":"x"}}],"a":[{list}0]}}"#).into_bytes()
 }
 
+/// Sends a chat completion without waiting for the response.
+fn open(gateway: &Gateway, body: &[u8]) -> Result<TcpStream> {
+    Ok(client::send(gateway.address, client::CHAT, &[("content-type", "application/json")], body)?)
+}
+
+/// Sends a chat completion and returns the status; 0 if there is none.
+fn chat(gateway: &Gateway, body: &[u8]) -> Result<u16> {
+    let mut response = Vec::new();
+    drop(open(gateway, body)?.read_to_end(&mut response));
+    let response = String::from_utf8_lossy(&response);
+    let status = response.split(' ').nth(1).and_then(|status| status.parse().ok());
+    Ok(status.unwrap_or(0))
+}
+
+/// The largest memory that it had, in MiB; 0 where the system does not tell.
+fn peak(gateway: &Gateway) -> u64 {
+    gateway.memory("VmHWM").unwrap_or(0) >> 10
+}
+
 /// Sends a body several times at once; returns the statuses, the peak memory in MiB before and after.
 fn at_once(place: &Place, body: &[u8], count: usize) -> Result<(Vec<u16>, u64, u64)> {
     let server = place.gateway(&[])?;
-    server.chat(br#"{"model":"agent","messages":[{"role":"user","content":"x"}]}"#)?;
-    let before = server.peak();
+    chat(&server, br#"{"model":"agent","messages":[{"role":"user","content":"x"}]}"#)?;
+    let before = peak(&server);
     let statuses = thread::scope(|scope| {
-        let requests: Vec<_> = (0..count).map(|_| scope.spawn(|| server.chat(body))).collect();
+        let requests: Vec<_> = (0..count).map(|_| scope.spawn(|| chat(&server, body))).collect();
         let statuses =
             requests.into_iter().map(|request| request.join().map_err(|_| anyhow!("a client panicked"))?);
         statuses.collect::<Result<Vec<u16>>>()
     })?;
-    Ok((statuses, before, server.peak()))
+    Ok((statuses, before, peak(&server)))
 }
 
 /// Whether large requests are answered, or refused while others use the memory of the gateway.
@@ -186,7 +207,7 @@ fn open_streams(place: &Place) -> Result<Outcome> {
     let server = place.gateway(&[])?;
     let messages = vec![r#"{"role":"user","content":"a"}"#; 5_500].join(",");
     let body = format!(r#"{{"model":"agent","stream":true,"messages":[{messages}]}}"#);
-    let streams: Vec<TcpStream> = (0..100).map(|_| server.open(body.as_bytes())).collect::<Result<_>>()?;
+    let streams: Vec<TcpStream> = (0..100).map(|_| open(&server, body.as_bytes())).collect::<Result<_>>()?;
     let (mut count, mut end) = (0, Instant::now() + TIMEOUT);
     for mut stream in streams {
         let rest = end.saturating_duration_since(Instant::now());
@@ -198,7 +219,7 @@ fn open_streams(place: &Place) -> Result<Outcome> {
             end = end.min(Instant::now() + Duration::from_secs(10));
         }
     }
-    let peak = server.peak();
+    let peak = peak(&server);
     Ok(Outcome::new(format!("{count} began, memory {peak} MiB"), count > 0 && peak < 1_000))
 }
 

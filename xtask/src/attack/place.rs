@@ -1,17 +1,18 @@
-//! A temporary folder, the command in it, and requests to the servers that it starts.
+//! A temporary folder, and the command in it.
 
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-/// Time limit of a command, and of a wait for a server.
+use crate::load::gateway::Gateway;
+use crate::load::upstream;
+
+/// Time limit of a command.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A folder of one attempt, removed at the end.
@@ -87,27 +88,14 @@ impl Place {
         Ok(self.run(&mut command)?.1)
     }
 
-    /// Starts `ctx serve` with a scripted provider.
-    pub(super) fn gateway(&self, more: &[&str]) -> Result<Server> {
+    /// Starts `ctx serve` with a scripted provider that does not end streams.
+    pub(super) fn gateway(&self, more: &[&str]) -> Result<Gateway> {
         self.write("key", "sk-any")?;
-        let url = format!("http://{}", provider()?);
+        let url = format!("http://{}", upstream::start(None)?);
         let arguments = ["serve", "--port", "0", "--no-config", "--store", "chats.db", "--model", "m"];
         let mut command = self.command(&arguments);
         command.args(["--base-url", &url, "--key-file", "key"]).args(more);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        let mut output = BufReader::new(child.stdout.take().context("no output")?);
-        let mut line = String::new();
-        output.read_line(&mut line)?;
-        let host =
-            line.trim().split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
-        let Ok(address) = host.parse() else {
-            child.kill()?;
-            let mut errors = String::new();
-            child.stderr.take().context("no errors")?.read_to_string(&mut errors)?;
-            child.wait()?;
-            bail!("the server did not start: {line}{errors}");
-        };
-        Ok(Server { child, address, _output: output })
+        Gateway::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
     }
 }
 
@@ -120,89 +108,3 @@ impl Drop for Place {
 
 const AGENT: &str = "name: Ada\npresetMessages:\n- {role: system, content: You are Ada.}\n- {type: chat_history}\n\
      parameters: {contextCompression: {autoTrigger: false}}\n";
-
-/// A server that runs until this is dropped.
-pub(super) struct Server {
-    child: Child,
-    pub(super) address: SocketAddr,
-    _output: BufReader<ChildStdout>,
-}
-
-impl Server {
-    /// Sends a chat completion without waiting for the response.
-    pub(super) fn open(&self, body: &[u8]) -> Result<TcpStream> {
-        let mut stream = TcpStream::connect_timeout(&self.address, TIMEOUT)?;
-        stream.set_read_timeout(Some(TIMEOUT))?;
-        let (host, length) = (self.address, body.len());
-        write!(stream, "POST /v1/chat/completions HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n")?;
-        write!(stream, "{JSON}content-length: {length}\r\n\r\n")?;
-        // A server that refuses a body may close the connection before all of it is sent.
-        drop(stream.write_all(body));
-        Ok(stream)
-    }
-
-    /// Sends a chat completion and returns the status; 0 if there is none.
-    pub(super) fn chat(&self, body: &[u8]) -> Result<u16> {
-        let mut response = Vec::new();
-        drop(self.open(body)?.read_to_end(&mut response));
-        let response = String::from_utf8_lossy(&response);
-        let status = response.split(' ').nth(1).and_then(|status| status.parse().ok());
-        Ok(status.unwrap_or(0))
-    }
-
-    /// The largest memory that it had, in MiB; 0 where the system does not tell.
-    pub(super) fn peak(&self) -> u64 {
-        let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-        line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) >> 10
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended already.
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
-}
-
-const JSON: &str = "content-type: application/json\r\n";
-
-/// Starts a provider that answers each request, and does not end streams. It runs until the program ends.
-fn provider() -> Result<SocketAddr> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let address = listener.local_addr()?;
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || answer(stream));
-        }
-    });
-    Ok(address)
-}
-
-fn answer(mut stream: TcpStream) -> Result<()> {
-    let mut reader = BufReader::new(stream.try_clone()?);
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line)? == 0 || line == "\r\n" {
-            break;
-        }
-        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-            length = value.trim().parse()?;
-        }
-    }
-    let mut request = Vec::new();
-    (&mut reader).take(length).read_to_end(&mut request)?;
-    if String::from_utf8_lossy(&request).contains(r#""stream":true"#) {
-        let delta = r#"{"choices":[{"delta":{"role":"assistant","content":"Hi."}}]}"#;
-        write!(stream, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {delta}\n\n")?;
-        // Until the gateway closes the connection.
-        std::io::copy(&mut reader, &mut std::io::sink())?;
-        return Ok(());
-    }
-    let body = r#"{"choices":[{"message":{"role":"assistant","content":"Hi."},"finish_reason":"stop"}]}"#;
-    let length = body.len();
-    write!(stream, "HTTP/1.1 200 OK\r\n{JSON}connection: close\r\ncontent-length: {length}\r\n\r\n{body}")?;
-    Ok(())
-}
