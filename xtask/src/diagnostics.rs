@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::tidy::anchor;
 use crate::workspace;
 
 /// Introduction of the page.
@@ -136,12 +137,6 @@ fn common_row(code: &str, texts: &[String]) -> Option<String> {
     let (_, fix) = section.split_once("\nFix: ")?;
     let fix = fix.lines().next()?.replace('|', "\\|");
     Some(format!("| [{code}](#{}) | {title} | {fix} |\n", anchor(&format!("{code}: {title}"))))
-}
-
-/// Returns the anchor that mdBook and GitHub give a heading.
-fn anchor(heading: &str) -> String {
-    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-    kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
 #[cfg(test)]
