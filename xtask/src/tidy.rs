@@ -174,11 +174,11 @@ mod tests {
         let files = files.iter().chain(others);
         let files = files.map(|(path, text)| File { path: (*path).to_owned(), text: (*text).to_owned() });
         let found = check(&files.collect::<Vec<_>>());
-        let expected = expected.iter().map(|finding| match finding.starts_with("warning") {
-            true => (*finding).to_owned(),
-            false => format!("error: {finding}"),
-        });
-        assert_eq!(found, expected.collect::<Vec<_>>());
+        let weighed = |finding: &&str| {
+            let is_weighed = finding.starts_with("warning");
+            if is_weighed { (*finding).to_owned() } else { format!("error: {finding}") }
+        };
+        assert_eq!(found, expected.iter().map(weighed).collect::<Vec<_>>());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub(crate) const CHAT: &str = "POST /v1/chat/completions";
 
 /// How long an answer may stand still.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Returns the time since this program began to count it, which provider and clients have in common.
 pub(super) fn micros() -> u64 {
