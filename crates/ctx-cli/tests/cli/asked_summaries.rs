@@ -105,13 +105,6 @@ fn what_is_missing_is_a_fault_of_the_command_line() {
     === errors
     error: no API key; set `OPENAI_API_KEY`, use `--key-env` or `--key-file`, or name a local server with `--base-url`
     ");
-    assert_snapshot!(run("opnai"), @"
-    exit code 2
-    === errors
-    error: invalid value 'opnai' for '--summarizer <WHO>': expected `extractive`, `cmd:PROGRAM`, or an API dialect: `openai`, `openai-responses`, `anthropic`, `gemini`, `completion`
-
-    For more information, try '--help'.
-    ");
 }
 
 #[test]

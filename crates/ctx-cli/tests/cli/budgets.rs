@@ -5,19 +5,6 @@ use insta::assert_snapshot;
 use crate::assemble::CHAT;
 use crate::{Folder, ctx};
 
-#[test]
-fn on_the_command_line_what_is_no_number_of_tokens_is_a_usage_error() {
-    assert_snapshot!(ctx("assemble --input Hi --reserve 1e30", &[]), @"
-    exit code 2
-    === errors
-    error: invalid value '1e30' for '--reserve <N>': expected a whole number from 0 to 1000000000
-
-    For more information, try '--help'.
-    ");
-    let answer = ctx("assemble --input Hi --context-tokens 1000000000 --format text", &[]);
-    assert_eq!(answer, "exit code 0\n=== output\n[user]\nHi\n");
-}
-
 /// What a command line is told about its model and its limit.
 #[track_caller]
 fn said(arguments: &str) -> String {

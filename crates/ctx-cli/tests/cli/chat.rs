@@ -144,21 +144,6 @@ fn nothing_is_asked_where_nothing_is_said() {
 }
 
 #[test]
-fn a_missing_key_is_told_with_a_way_out() {
-    let folder = Folder::with(&[("agent.yaml", AGENT)]);
-    assert_snapshot!(folder.ctx("chat agent.yaml --once Hello"), @"
-    exit code 2
-    === errors
-    error: no API key; set `OPENAI_API_KEY`, use `--key-env` or `--key-file`, or name a local server with `--base-url`
-    ");
-    assert_snapshot!(folder.ctx("chat agent.yaml --once Hello --key-env NO_SUCH_KEY"), @r"
-    exit code 2
-    === errors
-    error: the environment variable `NO_SUCH_KEY` is not set
-    ");
-}
-
-#[test]
 fn commands_of_a_chat_move_through_its_tree() {
     let place = Place::with(echo());
     let lines = "One\n/branch\n/regenerate\n/switch\n/edit Two\n/undo\n/redo\n/switch 1\n/branch 1\n/branch 9\n/quit\n";

@@ -129,17 +129,6 @@ fn a_folder_is_checked_file_by_file() {
 }
 
 #[test]
-fn a_folder_with_nothing_to_check_is_refused() {
-    let folder = Folder::with(&[]);
-    std::fs::create_dir(folder.path().join("empty")).unwrap();
-    assert_snapshot!(folder.ctx("check empty"), @"
-    exit code 3
-    === errors
-    error: nothing to check in `empty`: no JSON, JSON Lines or YAML file of a known type, and no `ctx.toml`
-    ");
-}
-
-#[test]
 fn agents_conversations_and_profiles_are_checked() {
     let files = [
         ("agent.yaml", CLEAN),

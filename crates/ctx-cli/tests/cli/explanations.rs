@@ -34,33 +34,6 @@ fn json_has_each_part() {
     "#);
 }
 
-#[test]
-fn an_unknown_code_is_a_usage_error_that_names_similar_codes() {
-    assert_snapshot!(ctx("check --explain CTX0219", &[]), @"
-    exit code 2
-    === errors
-    error: unknown code `CTX0219`; did you mean `CTX0209` (unknown group), `CTX0210` (invalid pattern in modelMatch) or `CTX0211` (invalid historyWhenUnplaced)?
-    ");
-    assert_snapshot!(ctx("check --explain 9999", &[]), @"
-    exit code 2
-    === errors
-    error: unknown code `CTX9999`; docs/diagnostics.md lists all codes
-    ");
-    for asked in ["65536", "+200", "ctx", "CTX02OO"] {
-        let expected = format!("error: `{asked}` is not a diagnostic code; use a code such as `CTX0200`\n");
-        assert_eq!(
-            ctx(&format!("check --explain {asked}"), &[]),
-            format!("exit code 2\n=== errors\n{expected}")
-        );
-    }
-}
-
-#[test]
-fn a_code_and_a_file_are_not_asked_for_together() {
-    let answer = ctx("check --explain CTX0200 a.yaml", &[]);
-    assert!(answer.starts_with("exit code 2\n"), "{answer}");
-}
-
 /// Runs the example of a code in Chinese, if a command shows it, and returns what is printed.
 fn shown(explanation: &Explanation) -> Option<String> {
     let Reproduction::Command(command) = explanation.shown else { return None };

@@ -210,18 +210,3 @@ fn help_of_processors_list() {
       ctx processors list agent.yaml --json
     ");
 }
-
-#[test]
-fn an_unknown_verb_is_a_usage_error() {
-    assert_snapshot!(ctx("asemble", &[]), @"
-    exit code 2
-    === errors
-    error: unrecognized subcommand 'asemble'
-
-      tip: a similar subcommand exists: 'assemble'
-
-    Usage: ctx [OPTIONS] <COMMAND>
-
-    For more information, try '--help'.
-    ");
-}

@@ -119,25 +119,6 @@ fn force_replaces_files_and_leaves_others() {
 }
 
 #[test]
-fn a_file_is_no_folder() {
-    assert_snapshot!(ctx("init notes", &[("notes", "mine")]), @"
-    exit code 3
-    === errors
-    error: `notes` is a file; name a folder
-    ");
-}
-
-#[test]
-#[cfg(unix)]
-fn a_file_holds_no_folder() {
-    assert_snapshot!(ctx("init notes/demo", &[("notes", "mine")]), @"
-    exit code 3
-    === errors
-    error: cannot create the folder `notes/demo`: a part of the path is a file
-    ");
-}
-
-#[test]
 #[cfg(unix)]
 fn new_files_have_the_permissions_of_new_files_and_old_ones_keep_theirs() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -222,22 +222,6 @@ fn a_message_that_does_not_exist_is_a_usage_error() {
     ] {
         assert_eq!(life(message), format!("exit code 2\n=== errors\nerror: {error}\n"));
     }
-    assert_snapshot!(ctx("explain --message 0", &[]), @r"
-    exit code 2
-    === errors
-    error: no message `0`; the context has no messages
-    ");
-}
-
-#[test]
-fn a_number_or_source_in_place_of_the_agent_is_told() {
-    for name in ["3", "preset:identity", "input"] {
-        let answer = ctx(&format!("explain {name}"), &[]);
-        let error = format!("no agent file `{name}`; to select a message, use `--message {name}`");
-        assert_eq!(answer, format!("exit code 2\n=== errors\nerror: {error}\n"));
-    }
-    let answer = life("--message 0 1");
-    assert!(answer.starts_with("exit code 2\n"), "{answer}");
 }
 
 #[test]

@@ -10,7 +10,6 @@
 mod anchors;
 mod asked_summaries;
 mod assemble;
-mod bad_input;
 mod batch;
 mod budgets;
 mod bytes;
@@ -62,6 +61,7 @@ mod test;
 mod tls;
 mod trust;
 mod turn;
+mod usage;
 mod window_plans;
 mod worldbook;
 mod writing;

@@ -66,22 +66,6 @@ fn what_says_nothing_finds_nothing() {
     === output
     the matches do not fit into 0 tokens; raise the budget
     ");
-    assert_snapshot!(check("walnuts", "--budget -1"), @"
-    exit code 2
-    === errors
-    error: unexpected argument '-1' found
-
-      tip: to pass '-1' as a value, use '-- -1'
-
-    Usage: ctx recall [OPTIONS] <QUERY>
-
-    For more information, try '--help'.
-    ");
-    assert_snapshot!(ctx("recall - --session -", &[]), @"
-    exit code 2
-    === errors
-    error: standard input (`-`) can be read only once
-    ");
 }
 
 #[test]

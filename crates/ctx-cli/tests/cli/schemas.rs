@@ -133,20 +133,6 @@ fn schemas_are_written_to_a_folder() {
     assert!(std::fs::read_to_string(folder.path().join("agent.schema.json")).unwrap().ends_with("}\n"));
 }
 
-#[test]
-fn a_name_that_is_none_is_told() {
-    assert_snapshot!(ctx("schema agnet", &[]), @"
-    exit code 2
-    === errors
-    error: unknown schema `agnet`; did you mean `agent`?
-    ");
-    assert_snapshot!(ctx("schema card", &[]), @"
-    exit code 2
-    === errors
-    error: unknown schema `card`; use one of agent, preset, session, profile, worldbook, case, config, report, life, import-report
-    ");
-}
-
 /// The line by which a file in a folder says which schema it follows; the schema must be there.
 fn line_of(folder: &Path, name: &str) -> Option<String> {
     let text = std::fs::read_to_string(folder.join(name)).unwrap();

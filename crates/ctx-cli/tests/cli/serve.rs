@@ -252,24 +252,6 @@ fn what_cannot_be_served_is_told() {
     assert!(keyless.contains("OPENAI_API_KEY"), "{keyless}");
 }
 
-#[test]
-fn a_file_in_place_of_a_folder_is_named() {
-    let folder = Folder::with(&[("ada.yaml", AGENT)]);
-    for (command, told) in [
-        ("serve ada.yaml", "`ada.yaml` is a file, not a folder"),
-        ("studio ada.yaml --no-open", "`ada.yaml` is a file, not a folder"),
-        (
-            "chat ada.yaml --once Hi --model m --base-url http://127.0.0.1:9 --tools-dir ada.yaml",
-            "`ada.yaml` is a file, not a folder",
-        ),
-        ("assemble ada.yaml --assets ada.yaml --input Hi", "`ada.yaml` is a file, not a folder"),
-        ("schema agent --out ada.yaml", "cannot create the folder `ada.yaml`: a file of that name exists"),
-        ("trust nope", "cannot open the folder `nope`: no such file or folder"),
-    ] {
-        assert_eq!(folder.ctx(command), format!("exit code 3\n=== errors\nerror: {told}\n"), "{command}");
-    }
-}
-
 /// Always runs with `SQLite`, and with `PostgreSQL` if `CTX_TEST_POSTGRES` names a database.
 #[test]
 fn a_process_that_is_killed_lets_its_conversations_go() {

@@ -263,20 +263,6 @@ fn json_has_the_outcome_of_each_case() {
 }
 
 #[test]
-fn a_folder_without_cases_does_not_pass() {
-    assert_snapshot!(ctx("test t", &[("t/notes.yaml", "a: b")]), @"
-    exit code 3
-    === errors
-    error: no test case in `t`; a case needs an `agent`, `session`, or `case` file, or `expected.txt`
-    ");
-    assert_snapshot!(ctx("test nowhere", &[]), @"
-    exit code 3
-    === errors
-    error: cannot read the folder `nowhere`: no such file or folder
-    ");
-}
-
-#[test]
 fn a_defaults_file_has_no_effect_on_cases() {
     let folder = tested();
     folder.write("ctx.toml", b"context-tokens = 20\n");

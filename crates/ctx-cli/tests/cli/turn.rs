@@ -55,34 +55,6 @@ fn one_of_the_files_may_be_standard_input() {
 }
 
 #[test]
-fn a_bad_time_or_zone_is_a_usage_error() {
-    assert_snapshot!(ctx("assemble --at yesterday", &[]), @"
-    exit code 2
-    === errors
-    error: `--at yesterday` is not an RFC 3339 time such as 2026-01-31T12:00:00Z
-    ");
-    assert_snapshot!(ctx("assemble --tz Mars/Base", &[]), @"
-    exit code 2
-    === errors
-    error: `--tz Mars/Base` is not a time zone; use a name such as Asia/Shanghai or UTC
-    ");
-    assert_snapshot!(ctx("assemble --seed -1", &[]), @"
-    exit code 2
-    === errors
-    error: invalid value '-1' for '--seed <N>': expected a whole number from 0 to 18446744073709551615
-
-    For more information, try '--help'.
-    ");
-    assert_snapshot!(ctx("assemble --context-tokens -1", &[]), @"
-    exit code 2
-    === errors
-    error: invalid value '-1' for '--context-tokens <N>': expected a whole number from 0 to 1000000000; use 0 for the model's context window
-
-    For more information, try '--help'.
-    ");
-}
-
-#[test]
 fn a_budget_that_nothing_fits_has_its_own_exit_code() {
     let fix =
         ["raise `--context-tokens`, or lower `--reserve`", "lower `--reserve`, or raise `--context-tokens`"];
@@ -178,15 +150,6 @@ fn a_template_can_be_a_file() {
     );
     let named = ctx(&format!("{arguments} alpaca"), &[]);
     assert_eq!(json(&named)["prompt"], "### Instruction:\nhi\n\n### Response:\n");
-}
-
-#[test]
-fn an_unknown_template_is_a_usage_error_that_helps() {
-    assert_snapshot!(ctx("assemble --input hi --format completion --template chatmi", &[]), @"
-    exit code 2
-    === errors
-    error: `--template chatmi` is neither a template nor a file; did you mean `chatml`?
-    ");
 }
 
 /// Command lines with a misspelled name, the file that they read, and the name.

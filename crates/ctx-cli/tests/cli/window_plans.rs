@@ -104,12 +104,3 @@ fn json_has_every_figure() {
     assert_snapshot!(result["plan"], @r#"{"window":8000,"needs":[{"name":"response reserve","tokens":1000},{"name":"reply prefix","tokens":3},{"name":"leading system messages","tokens":11},{"name":"current turn","tokens":21}],"room":6965,"history":6300,"verdict":{"kind":"compressed","to":3466},"model":"middle","isExact":true}"#);
     assert_eq!(result["whatIf"][0]["verdict"]["kind"], "compressed");
 }
-
-#[test]
-fn a_model_has_to_be_named() {
-    assert_snapshot!(budget(""), @"
-    exit code 2
-    === errors
-    error: name a model with `--model`, or several with `--what-if`
-    ");
-}

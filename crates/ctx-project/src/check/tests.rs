@@ -535,3 +535,48 @@ fn reads_nothing_outside_the_project_of_a_case() {
     assert_eq!(found.len(), 3, "{found:?}");
     assert!(found.iter().all(|found| found.ends_with("is outside the project of the case")), "{found:?}");
 }
+
+/// Defaults with a fault of each kind.
+const FAULTY: &str = "\
+agnt = 'a.yaml'
+session = 'chta.json'
+context-tokens = 'many'
+[[processors]]
+id = 'token-limitr'
+[endpoint]
+key-file = 'key'
+[endpoint.headers]
+x-a = 'abcdefgh'
+x-b = 3
+[compression]
+minHistoryCount = 'x'
+[tools]
+folder = 'notes'
+deny = { tool = ['x'] }
+";
+
+#[test]
+fn checks_defaults_as_each_command_reads_them() {
+    let folder = project();
+    let checked = Checker::new(&[]).unwrap().check_bytes(&folder.path().join("ctx.toml"), FAULTY.as_bytes());
+    let prefix = format!("{}/", files::name(folder.path()));
+    let line = |found: &Diagnostic| {
+        let help = found.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
+        format!("{} {}{help}", found.code, found.message).replace(&prefix, "")
+    };
+    let found: Vec<String> = checked.findings.iter().map(line).collect();
+    assert_eq!(
+        found,
+        [
+            "CTX0901 unknown key `agnt` (did you mean `agent`?)",
+            "CTX0900 no file `chta.json`",
+            "CTX0902 `context-tokens`: expected a whole number from 0 to 1000000000, found `\"many\"` (write a whole number from 0 to 1000000000, or remove `context-tokens`)",
+            "CTX0452 unknown processor `token-limitr` (set by user) (did you mean `token-limiter`?)",
+            "CTX0900 no file `key`",
+            "CTX0902 `headers` must be a table whose values are strings (write each header as `name = \"value\"`)",
+            "CTX0825 compression setting `minHistoryCount` is `\"x\"`; expected a whole number from 0 to 1000000000000 (use a value that the diagnostic allows, and numbers without quotes)",
+            "CTX0900 no folder `notes`",
+            "CTX0901 unknown key `tool` (did you mean `tools`?)",
+        ]
+    );
+}
