@@ -148,4 +148,28 @@ mod tests {
         symlink("../inside", inside.join("circle")).unwrap();
         assert_eq!(files(&inside), [FolderEntry::File(inside.join("a.yaml"))]);
     }
+    #[cfg(unix)]
+    #[test]
+    fn lists_folders_that_it_cannot_read() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let closed = folder.path().join("closed");
+        std::fs::create_dir(&closed).unwrap();
+        for name in ["a.yaml", "closed/b.yaml", "z.yaml"] {
+            std::fs::write(folder.path().join(name), "presetMessages: []").unwrap();
+        }
+        std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
+        let found = files(folder.path());
+        // Root can read all folders.
+        let is_open = std::fs::read_dir(&closed).is_ok();
+        std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(found.len(), 3, "{found:?}");
+        let FolderEntry::Closed(_, reason) = &found[1] else {
+            assert!(is_open, "{found:?}");
+            return;
+        };
+        let expected = format!("cannot read the folder `{}`: permission denied", name(&closed));
+        assert_eq!(reason.to_string(), expected);
+    }
 }

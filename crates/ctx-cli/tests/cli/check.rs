@@ -223,40 +223,6 @@ fn standard_input_is_checked_too() {
     "#);
 }
 
-/// Permissions do not keep a privileged user out; that the others are checked all the same is tested with
-/// folders that are nested too deeply, too.
-#[test]
-#[cfg(unix)]
-fn a_folder_that_cannot_be_read_does_not_hide_what_is_wrong_with_the_others() {
-    use std::os::unix::fs::PermissionsExt as _;
-
-    let folder = Folder::with(&[("p/a.yaml", WARNING), ("p/closed/b.yaml", WARNING), ("p/z.yaml", WARNING)]);
-    let closed = folder.path().join("p/closed");
-    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
-    let answer = folder.ctx("check p");
-    let is_open = std::fs::read_dir(&closed).is_ok();
-    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o755)).unwrap();
-    if is_open {
-        assert!(answer.contains("3 files checked: 0 errors, 3 warnings"), "{answer}");
-        return;
-    }
-    assert!(
-        answer.starts_with("exit code 3\n=== output\n2 files checked: 1 error, 2 warnings\n"),
-        "{answer}"
-    );
-    assert!(answer.contains("cannot read the folder `p/closed`: permission denied\n"), "{answer}");
-}
-
-#[test]
-fn a_file_that_is_named_twice_is_checked_once() {
-    let files = [("p/a.yaml", WARNING), ("p/b.yaml", CLEAN)];
-    let answer = ctx("check p p/a.yaml p/../p/b.yaml p", &files);
-    assert!(
-        answer.starts_with("exit code 0\n") && answer.contains("\n2 files checked: 0 errors, 1 warning\n"),
-        "{answer}"
-    );
-}
-
 /// People share character cards as pictures.
 #[test]
 fn a_picture_is_told_from_a_damaged_text() {

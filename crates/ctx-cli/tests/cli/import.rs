@@ -5,11 +5,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::Folder;
+
 /// A folder with files.
-fn folder(files: &[(&str, Value)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn folder(files: &[(&str, Value)]) -> Folder {
+    let folder = Folder::with(&[]);
     for (name, value) in files {
-        fs::write(folder.path().join(name), value.to_string()).unwrap();
+        folder.write(name, value.to_string().as_bytes());
     }
     folder
 }
@@ -77,32 +79,16 @@ fn what_is_imported_is_checked_and_assembled() {
     assert_counts(&report);
     let (code, _, errors) = ctx_in(folder.path(), "check out");
     assert_eq!((code, errors.as_str()), (0, ""), "the book beside the agent is at hand");
-    let (code, body, errors) =
-        ctx_in(folder.path(), "assemble out/agent.yaml --session chat.jsonl --format openai");
-    assert_eq!(code, 0, "{errors}");
-    let body: Value = serde_json::from_str(&body).unwrap();
-    let texts: Vec<&str> = body["messages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|message| message["content"].as_str().unwrap())
-        .collect();
     let expected = ["M", "Counts for Kim.", "Hollow.", "[Ex]", "One.", "[Start a new Chat]", "The moon?"];
-    assert_eq!(texts, expected);
+    assert_eq!(texts(folder.path(), "out/agent.yaml", "chat.jsonl"), expected);
 }
 
 #[test]
 fn without_a_folder_nothing_is_written_but_the_report() {
     let folder =
         folder(&[("card.json", card()), ("package.json", json!({ "name": "x", "version": "1.0.0" }))]);
-    let names = || {
-        let mut names: Vec<_> =
-            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        names.sort();
-        names
-    };
     let (code, table, note) = ctx_in(folder.path(), "import card.json");
-    assert_eq!((code, names()), (0, vec!["card.json".into(), "package.json".into()]));
+    assert_eq!((code, folder.names()), (0, vec!["card.json".to_owned(), "package.json".to_owned()]));
     assert!(table.contains("card_v2"), "{table}");
     assert_eq!(note, "nothing written; add `--out DIR` to write 3 files\n");
     let (_, _, note) = ctx_in(folder.path(), "import card.json --lang zh");
@@ -113,7 +99,7 @@ fn without_a_folder_nothing_is_written_but_the_report() {
     let (code, _, errors) = ctx_in(folder.path(), "import card.json --report-file new/report.json");
     assert_eq!((code, errors.contains("new/report.json")), (3, true), "{errors}");
     let (code, answer, _) = ctx_in(folder.path(), "import card.json --report-file report.json --json");
-    assert_eq!((code, names().contains(&"report.json".into())), (0, true));
+    assert_eq!((code, folder.names().contains(&"report.json".to_owned())), (0, true));
     assert_eq!(serde_json::from_str::<Value>(&answer).unwrap()["written"], json!(["report.json"]));
 }
 

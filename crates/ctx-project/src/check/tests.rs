@@ -580,3 +580,14 @@ fn checks_defaults_as_each_command_reads_them() {
         ]
     );
 }
+
+#[test]
+fn checks_file_with_two_paths_once() {
+    let folder = project();
+    let path = |name: &str| folder.path().join(name);
+    let paths = [path("a"), path("a/agent.yaml"), path("a/../profile.yaml"), path("a"), path("profile.yaml")];
+    let mut checked = Vec::new();
+    let mut checker = Checker::new(&[]).unwrap();
+    checker.check(&paths, &mut None, &mut |file| checked.extend(file.files));
+    assert_eq!(checked, [files::name(&paths[1]), files::name(&paths[2])]);
+}
