@@ -61,7 +61,7 @@ const VERBS: &[Verb] = &[
     Verb {
         name: "fixtures",
         run: fixtures::run,
-        help: "[regex] [--check | --accept]  write the expected results again, or only compare them",
+        help: "[regex [--check]]  write the expected results again, or those of Node.js for regular expressions",
     },
     Verb {
         name: "macros",
