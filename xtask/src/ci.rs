@@ -5,7 +5,7 @@ mod totals;
 
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use crate::{api, book, diagnostics, layers, macros, package, servers, texts, tidy, workspace};
 use beside::Beside;
@@ -105,11 +105,7 @@ const BESIDE: &[&[&str]] = &[
 
 /// Runs the steps; `--fast` leaves out the documentation and the fixtures' own round.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let is_fast = match arguments {
-        [] => false,
-        [flag] if flag == "--fast" => true,
-        _ => bail!("usage: cargo xtask ci [--fast]"),
-    };
+    let is_fast = workspace::has_flag(arguments, "--fast", "ci")?;
     let steps: Vec<&Step> = STEPS.iter().filter(|step| !(is_fast && step.is_slow)).collect();
     let start = Instant::now();
     let mut beside = None;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::packages::{loud, npm};
+use crate::packages::{if_possible, npm};
 use crate::{conformance, sdk, workspace};
 
 /// The script, from the root of the workspace.
@@ -16,27 +16,12 @@ const SCRIPT: &str = "xtask/clients/check.mjs";
 /// Runs the clients; with `--if-possible` it is said loudly, and is no failure, that Node.js, Python or packages cannot
 /// be had.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let is_optional = match arguments {
-        [] => false,
-        [flag] if flag == "--if-possible" => true,
-        _ => bail!("usage: cargo xtask clients [--if-possible]"),
-    };
-    let folder = match npm("conformance", conformance::FILES, "openai") {
-        Ok(folder) => folder,
-        Err(error) if is_optional => {
-            println!("{}", loud(&format!("the gateway was NOT ASKED by the clients of others: {error:#}")));
-            return Ok(());
-        }
-        Err(error) => return Err(error),
-    };
-    let python = match sdk::prepare() {
-        Ok(python) => Some(python),
-        Err(error) if is_optional => {
-            println!("{}", loud(&format!("the gateway was NOT ASKED by the clients of PyPI: {error:#}")));
-            None
-        }
-        Err(error) => return Err(error),
-    };
+    let is_optional = workspace::has_flag(arguments, "--if-possible", "clients")?;
+    let missing = "the gateway was NOT ASKED by the clients of others";
+    let found = npm("conformance", conformance::FILES, "openai");
+    let Some(folder) = if_possible(is_optional, missing, found)? else { return Ok(()) };
+    let missing = "the gateway was NOT ASKED by the clients of PyPI";
+    let python = if_possible(is_optional, missing, sdk::prepare())?;
     let mut command = Command::new("node");
     command
         .arg(workspace::root().join(SCRIPT))

@@ -18,7 +18,7 @@ use anyhow::{Context, Result, bail, ensure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::packages::{loud, npm};
+use crate::packages::{if_possible, npm};
 use crate::{page, python, workspace};
 
 /// The package, from the root of the workspace.
@@ -59,14 +59,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         ["--fuzz", count] => Work::Fuzz(count.parse().context(USAGE)?),
         _ => bail!(USAGE),
     };
-    let (folder, compiler) = match prepare() {
-        Ok(prepared) => prepared,
-        Err(error) if is_optional => {
-            println!("{}", loud(&format!("the JavaScript package was NOT BUILT: {error:#}")));
-            return Ok(());
-        }
-        Err(error) => return Err(error),
-    };
+    let missing = "the JavaScript package was NOT BUILT";
+    let Some((folder, compiler)) = if_possible(is_optional, missing, prepare())? else { return Ok(()) };
     build(&folder, &compiler)?;
     match work {
         Work::Build => Ok(()),

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::workspace;
@@ -22,19 +21,9 @@ const FAMILIES: [(&str, &str, &str); 2] =
 
 /// Writes the reference; `--check` only compares.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let is_check = match arguments {
-        [] => false,
-        [flag] if flag == "--check" => true,
-        _ => bail!("usage: cargo xtask macros [--check]"),
-    };
-    let path = workspace::root().join(PATH);
+    let is_check = workspace::has_flag(arguments, "--check", "macros")?;
     let written = reference(&definitions()?);
-    if is_check {
-        let found = fs::read_to_string(&path).unwrap_or_default();
-        ensure!(found == written, "{PATH} is not what the definitions say; `cargo xtask macros` writes it");
-        return Ok(());
-    }
-    fs::write(&path, written).with_context(|| format!("cannot write {PATH}"))
+    workspace::generated(PATH, &written, is_check, "macros")
 }
 
 /// Asks the command for its list of macros.

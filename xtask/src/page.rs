@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::packages::{loud, npm};
+use crate::packages::{if_possible, npm};
 use crate::workspace;
 
 /// What npm installs, and the script that drives the browser.
@@ -62,14 +62,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         ["--picture", file] => (false, Some(*file)),
         _ => bail!("usage: cargo xtask page [--if-possible | --picture FILE]"),
     };
-    let (folder, browser) = match prepare() {
-        Ok(prepared) => prepared,
-        Err(error) if is_optional => {
-            println!("{}", loud(&format!("the page was NOT OPENED in a browser: {error:#}")));
-            return Ok(());
-        }
-        Err(error) => return Err(error),
-    };
+    let missing = "the page was NOT OPENED in a browser";
+    let Some((folder, browser)) = if_possible(is_optional, missing, prepare())? else { return Ok(()) };
     let pages = [write(&folder, "sample.html", SAMPLE)?, write(&folder, "hostile.html", HOSTILE)?];
     let problems = problems(&folder, &browser, picture, &pages)?;
     ensure!(problems.is_empty(), "the page is not as it should be:\n{}", problems.join("\n"));

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::workspace;
 
@@ -22,11 +22,7 @@ MIT or Apache-2.0, at your option.
 
 /// Writes the READMEs; `--check` only compares.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let is_check = match arguments {
-        [] => false,
-        [flag] if flag == "--check" => true,
-        _ => bail!("usage: cargo xtask readmes [--check]"),
-    };
+    let is_check = workspace::has_flag(arguments, "--check", "readmes")?;
     for folder in crates(&workspace::root())? {
         let path = folder.join("README.md");
         let written = readme(&folder)?;

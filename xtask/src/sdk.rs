@@ -9,10 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::packages::loud;
+use crate::packages::{if_possible, venv};
 use crate::workspace;
 
 /// The packages and all that they need, with fixed versions.
@@ -30,19 +30,9 @@ const WAYS: [&str; 2] = ["whole", "streamed"];
 /// Checks all replies; with `--if-possible` it is said loudly, and is no failure, that Python or the packages
 /// cannot be had.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let is_optional = match arguments {
-        [] => false,
-        [flag] if flag == "--if-possible" => true,
-        _ => bail!("usage: cargo xtask sdk [--if-possible]"),
-    };
-    let python = match prepare() {
-        Ok(python) => python,
-        Err(error) if is_optional => {
-            println!("{}", loud(&format!("replies were NOT READ by the packages: {error:#}")));
-            return Ok(());
-        }
-        Err(error) => return Err(error),
-    };
+    let is_optional = workspace::has_flag(arguments, "--if-possible", "sdk")?;
+    let missing = "replies were NOT READ by the packages";
+    let Some(python) = if_possible(is_optional, missing, prepare())? else { return Ok(()) };
     // Of the workspace: for one package alone, cargo builds what it needs once more, with fewer features.
     let test = ["test", "--quiet", "--workspace", "--test", "wire", "recorded"];
     workspace::run(&mut workspace::cargo(&test))?;
@@ -55,32 +45,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 
 /// Puts the packages into the build folder, unless they are there; returns the Python that has them.
 pub(crate) fn prepare() -> Result<PathBuf> {
-    let folder = workspace::root().join("target/sdk");
-    let place = if cfg!(windows) { "venv/Scripts/python.exe" } else { "venv/bin/python" };
-    let (python, installed) = (folder.join(place), folder.join("requirements.txt"));
-    if python.exists() && fs::read_to_string(&installed).is_ok_and(|text| text == REQUIREMENTS) {
-        return Ok(python);
-    }
-    fs::create_dir_all(&folder).context("cannot make `target/sdk`")?;
-    let mut command = Command::new(if cfg!(windows) { "python" } else { "python3" });
-    perform(command.args(["-m", "venv", "--clear", "venv"]).current_dir(&folder))
-        .context("there is no Python 3 with `venv`")?;
-    let wanted = folder.join("wanted.txt");
-    fs::write(&wanted, REQUIREMENTS).context("cannot write `target/sdk/wanted.txt`")?;
     // Wheels alone: nothing of a package runs while it is installed.
-    let mut command = Command::new(&python);
-    command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
-    perform(command.args(["--only-binary", ":all:", "--requirement"]).arg(&wanted))
-        .context("`pip install` could not get the packages")?;
-    // What was half installed must not pass for whole.
-    fs::rename(&wanted, &installed).context("cannot write `target/sdk/requirements.txt`")?;
-    Ok(python)
-}
-
-fn perform(command: &mut Command) -> Result<()> {
-    let status = command.stdin(Stdio::null()).status()?;
-    ensure!(status.success(), "it ended with {status}");
-    Ok(())
+    venv("sdk", REQUIREMENTS, &["--only-binary", ":all:"])
 }
 
 /// What each case expects, by its name.

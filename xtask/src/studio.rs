@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::packages::{loud, npm};
+use crate::packages::{if_possible, loud, npm};
 use crate::{page, workspace};
 
 /// The sources of the page.
@@ -74,29 +74,21 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         ["--monkey", minutes] => Work::Monkey(minutes.parse().context(USAGE)?),
         _ => bail!(USAGE),
     };
-    let told = |what: &str, error: anyhow::Error| {
-        if is_optional {
-            println!("{}", loud(&format!("studio: {what}: {error:#}")));
-            Ok(())
-        } else {
-            Err(error)
-        }
-    };
     match work {
         Work::Types => types::write(),
-        Work::Check => match copied() {
-            Ok(folder) => check(&folder),
-            Err(error) => told("the bundle was NOT BUILT", error),
-        },
-        Work::Open(kills) => match tests() {
-            Ok((folder, browser)) => open(&folder, &browser, kills),
-            Err(error) => told("the page was NOT OPENED", error),
-        },
-        Work::Monkey(minutes) => match tests() {
-            Ok((folder, browser)) => monkey(&folder, &browser, minutes),
-            Err(error) => told("the page was NOT OPENED", error),
-        },
+        Work::Check => {
+            let found = if_possible(is_optional, "studio: the bundle was NOT BUILT", copied())?;
+            found.map_or(Ok(()), |folder| check(&folder))
+        }
+        Work::Open(kills) => opened(is_optional, |folder, browser| open(folder, browser, kills)),
+        Work::Monkey(minutes) => opened(is_optional, |folder, browser| monkey(folder, browser, minutes)),
     }
+}
+
+/// Plays something in the folder of the tests and a browser.
+fn opened(is_optional: bool, play: impl FnOnce(&Path, &Path) -> Result<()>) -> Result<()> {
+    let found = if_possible(is_optional, "studio: the page was NOT OPENED", tests())?;
+    found.map_or(Ok(()), |(folder, browser)| play(&folder, &browser))
 }
 
 /// Clicks at random.

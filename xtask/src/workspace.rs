@@ -1,9 +1,10 @@
 //! Where the workspace is, and how to start cargo in it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 /// Finds the root folder of the workspace that this program belongs to.
@@ -74,6 +75,26 @@ pub(crate) fn metadata(arguments: &[&str]) -> Result<Value> {
         bail!("`{}` ended with {}", spelled(&command), output.status);
     }
     serde_json::from_slice(&output.stdout).context("`cargo metadata` printed no JSON")
+}
+
+/// Returns whether the one flag of a verb is set.
+pub(crate) fn has_flag(arguments: &[String], flag: &str, verb: &str) -> Result<bool> {
+    match arguments {
+        [] => Ok(false),
+        [only] if only == flag => Ok(true),
+        _ => bail!("usage: cargo xtask {verb} [{flag}]"),
+    }
+}
+
+/// Writes a generated file, or with `--check` compares it; `verb` is what writes it.
+pub(crate) fn generated(path: &str, text: &str, is_check: bool, verb: &str) -> Result<()> {
+    let file = root().join(path);
+    if is_check {
+        let is_same = fs::read_to_string(&file).is_ok_and(|found| found == text);
+        ensure!(is_same, "{path} is out of date; `cargo xtask {verb}` writes it");
+        return Ok(());
+    }
+    fs::write(&file, text).with_context(|| format!("cannot write {path}"))
 }
 
 /// Spells a call as a person would type it.
