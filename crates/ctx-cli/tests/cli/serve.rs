@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -26,11 +26,7 @@ impl Running {
     /// Starts it and waits until it listens.
     #[track_caller]
     fn start(folder: &Folder, arguments: &str) -> Self {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
-        command.current_dir(folder.path()).env_clear().env("CTX_HOME", folder.path().join(".home"));
-        command.args(["serve", "--port", "0"]).args(arguments.split_whitespace());
-        let mut child =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = folder.spawn(&format!("serve --port 0 {arguments}"));
         let (mut line, mut access) = (String::new(), String::new());
         let mut printed = BufReader::new(child.stdout.as_mut().unwrap());
         printed.read_line(&mut line).unwrap();

@@ -1,7 +1,6 @@
 //! Stores that are full, locked, newer, or used by two processes at once; windows that are learned; typed macros.
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -58,6 +57,7 @@ fn terminal() -> (std::fs::File, std::fs::File) {
 #[track_caller]
 fn check_signal(signal: rustix::process::Signal, arguments: &str, code: i32) {
     use std::io::Write as _;
+    use std::process::{Command, Stdio};
 
     let folder = Folder::with(&[("agent.yaml", AGENT)]);
     let server = Server::script([Answer::stream(vec![
@@ -102,12 +102,8 @@ fn keeps_a_partial_reply_when_a_signal_ends_the_chat() {
 #[test]
 fn continues_conversation_that_several_processes_begin() {
     let (folder, server) = place();
-    let start = |text: &str| {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
-        command.current_dir(folder.path()).env_clear().args(says(&server, text).split_whitespace());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-    };
-    let running: Vec<_> = (0..4).map(|number| start(&format!("Text{number}"))).collect();
+    let start = |number: i32| folder.spawn(&says(&server, &format!("Text{number}")));
+    let running: Vec<_> = (0..4).map(start).collect();
     for one in running {
         let output = one.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -126,11 +122,7 @@ fn a_store_that_is_waited_for_is_named() {
     folder.ctx(&says(&server, "One"));
     let other = rusqlite::Connection::open(folder.path().join("s.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
-    command.current_dir(folder.path()).env_clear().env("CTX_HOME", folder.path().join(".home"));
-    command.args(says(&server, "Two").split_whitespace());
-    let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut running = command.spawn().unwrap();
+    let mut running = folder.spawn(&says(&server, "Two"));
     let mut errors = BufReader::new(running.stderr.take().unwrap());
     let mut told = String::new();
     let waiting = "waiting for the store `s.db`: another program is writing to it\n";
@@ -206,12 +198,7 @@ fn macros_of_what_is_typed_are_expanded_where_that_is_wanted() {
 #[test]
 fn of_runs_that_change_one_file_at_once_each_sees_what_the_others_wrote() {
     let (folder, _) = crate::masks::compressed();
-    let start = || {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
-        command.current_dir(folder.path()).env_clear().args(["session", "undo", "chat.json"]);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-    };
-    let running: Vec<_> = (0..8).map(|_| start()).collect();
+    let running: Vec<_> = (0..8).map(|_| folder.spawn("session undo chat.json")).collect();
     let ended: Vec<_> = running.into_iter().map(|one| one.wait_with_output().unwrap()).collect();
     let done = ended.iter().filter(|output| output.status.success()).count();
     assert_eq!(done, 1, "there is one step to take back");

