@@ -5,7 +5,7 @@
 
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::packages::{if_possible, npm};
 use crate::{conformance, sdk, workspace};
@@ -31,18 +31,5 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         .stdin(Stdio::null());
     let status = command.env("NO_PROXY", "*").status().context("cannot start Node.js")?;
     ensure!(status.success(), "`{SCRIPT}` ended with {status}");
-    Ok(())
-}
-
-/// Sends the gateway 10,000 spoiled bodies in each dialect, or as many as are asked for.
-pub(crate) fn malformed(arguments: &[String]) -> Result<()> {
-    let count = match arguments {
-        [] => "10000",
-        [count] if count.parse::<u32>().is_ok() => count,
-        _ => bail!("usage: cargo xtask malformed [COUNT]"),
-    };
-    let mut test = workspace::cargo(&["test", "--workspace", "--test", "gateway", "malformed"]);
-    workspace::run(test.env("CTX_MALFORMED", count))?;
-    println!("malformed: {count} bodies in each dialect were answered");
     Ok(())
 }

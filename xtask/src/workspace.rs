@@ -86,6 +86,27 @@ pub(crate) fn has_flag(arguments: &[String], flag: &str, verb: &str) -> Result<b
     }
 }
 
+/// Reads the flags of a verb, each with a number; one that is not set has its default.
+pub(crate) fn numbers<const N: usize>(
+    arguments: &[String],
+    mut flags: [(&str, u64); N],
+    verb: &str,
+) -> Result<[u64; N]> {
+    let usage = flags.map(|(flag, _)| format!(" [{flag} N]")).concat();
+    let usage = format!("usage: cargo xtask {verb}{usage}");
+    for pair in arguments.chunks(2) {
+        let [name, number] = pair else { bail!(usage) };
+        let flag = flags.iter_mut().find(|(flag, _)| flag == name);
+        flag.with_context(|| usage.clone())?.1 = number.parse().with_context(|| usage.clone())?;
+    }
+    Ok(flags.map(|(_, number)| number))
+}
+
+/// Builds a program of the workspace, which needs the product and so is one of its own, and runs it in this folder.
+pub(crate) fn program(package: &str, arguments: &[String]) -> Result<()> {
+    run(cargo(&["run", "--quiet", "--package", package, "--"]).args(arguments))
+}
+
 /// Writes a generated file, or with `--check` compares it; `verb` is what writes it.
 pub(crate) fn generated(path: &str, text: &str, is_check: bool, verb: &str) -> Result<()> {
     let file = root().join(path);
