@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::{Folder, ctx};
+use crate::Folder;
 
 /// Checks that a folder holds what is written and one other file.
 #[track_caller]

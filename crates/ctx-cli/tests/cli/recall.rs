@@ -3,8 +3,8 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
+use crate::Folder;
 use crate::assemble::json as output;
-use crate::{Folder, ctx};
 
 const CHAT: &str = r#"[
   { "role": "user", "content": "Please book room B-12 for Ada Bell from 2026-05-14 on." },
