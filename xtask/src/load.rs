@@ -10,7 +10,7 @@ pub(crate) mod upstream;
 
 use std::net::SocketAddr;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             _ => bail!("usage: cargo xtask load [--postgres | --sqlite] [--quick] [--program CTX]"),
         }
     }
-    let program = program.map_or_else(release, Ok)?;
+    let program = program.map_or_else(workspace::release, Ok)?;
     if cfg!(debug_assertions) {
         // Clients and provider share the machine with the gateway, so they must be fast too.
         let mut command =
@@ -109,12 +109,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             Ok(())
         }
     }
-}
-
-/// Builds the command with optimizations.
-fn release() -> Result<PathBuf> {
-    workspace::run(&mut workspace::cargo(&["build", "--release", "--package", "ctx-cli"]))?;
-    Ok(workspace::target()?.join("release").join(workspace::CTX))
 }
 
 /// One process with `SQLite`: measures the overhead of a turn and the memory of open streams.

@@ -39,7 +39,7 @@ pub(crate) fn pip(name: &str, requirements: &str) -> Result<PathBuf> {
     ensure!(answers(&mut python_pip()), "`python3` with pip is not installed");
     let folder = folder(name)?.join("python");
     if !is_same(&folder.join(WITNESS), requirements) {
-        remove(&folder)?;
+        workspace::remove(&folder)?;
         fs::create_dir_all(&folder)?;
         let list = folder.with_file_name("requirements.txt");
         fs::write(&list, requirements).context("cannot write `requirements.txt`")?;
@@ -123,15 +123,8 @@ fn run(command: &mut Command) -> Result<()> {
 /// Removes what was half installed, so that it does not pass for whole.
 fn finish(installed: &Path, done: Result<()>) -> Result<()> {
     if let Err(error) = done {
-        remove(installed)?;
+        workspace::remove(installed)?;
         bail!(error);
-    }
-    Ok(())
-}
-
-fn remove(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
     }
     Ok(())
 }

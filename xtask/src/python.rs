@@ -66,9 +66,7 @@ fn tools() -> Result<PathBuf> {
 /// Builds the wheel and installs it into the environment.
 fn build(python: &Path, folder: &Path) -> Result<()> {
     let wheels = folder.join("wheels");
-    if wheels.exists() {
-        fs::remove_dir_all(&wheels).context("cannot remove old wheels")?;
-    }
+    workspace::remove(&wheels)?;
     let mut command = Command::new(python);
     command.args(["-m", "maturin", "build", "--release", "--quiet", "--out"]).arg(&wheels);
     command.arg("--target-dir").arg(workspace::root().join("target/bindings"));
@@ -123,9 +121,7 @@ pub(crate) fn compare(calls: &str) -> Result<usize> {
 /// Writes the documentation.
 fn document(python: &Path, folder: &Path) -> Result<()> {
     let pages = folder.join("docs");
-    if pages.exists() {
-        fs::remove_dir_all(&pages).context("cannot remove old pages")?;
-    }
+    workspace::remove(&pages)?;
     let mut command = Command::new(python);
     perform(command.args(["-m", "pdoc", "--docformat", "restructuredtext", "-o"]).arg(&pages).arg("ctx"))?;
     let page = fs::read_to_string(pages.join("ctx.html")).context("no pages were written")?;

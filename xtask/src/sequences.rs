@@ -4,7 +4,7 @@
 //! suspects, and valgrind counts their instructions, so the speed and load of the machine do not decide.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         rest = more;
     }
     ensure!(rest.is_empty(), USAGE);
-    let program = program.map_or_else(release, Ok)?;
+    let program = program.map_or_else(workspace::release, Ok)?;
     let folder = workspace::target()?.join("sequences");
     fs::create_dir_all(&folder)?;
     let meter = Meter { program: &program, folder: &folder };
@@ -77,11 +77,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         "sequences: {runs} runs, none takes over {MAX_GROWTH} times the work for {FACTOR} times the input"
     );
     Ok(())
-}
-
-fn release() -> Result<PathBuf> {
-    workspace::run(&mut workspace::cargo(&["build", "--release", "--package", "ctx-cli"]))?;
-    Ok(workspace::target()?.join("release").join(workspace::CTX))
 }
 
 /// Measures commands in a folder.

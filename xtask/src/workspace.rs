@@ -38,6 +38,12 @@ pub(crate) fn ctx() -> Result<PathBuf> {
     Ok(target()?.join("debug").join(CTX))
 }
 
+/// Builds the command with optimizations, and returns where it is.
+pub(crate) fn release() -> Result<PathBuf> {
+    run(&mut cargo(&["build", "--quiet", "--release", "--package", "ctx-cli"]))?;
+    Ok(target()?.join("release").join(CTX))
+}
+
 /// Builds an example, unless the command and with it all else was built already, and returns where it is.
 pub(crate) fn example(name: &str) -> Result<PathBuf> {
     if std::env::var_os(PROGRAM).is_none() {
@@ -48,7 +54,7 @@ pub(crate) fn example(name: &str) -> Result<PathBuf> {
 }
 
 /// The file name of the command.
-pub(crate) const CTX: &str = if cfg!(windows) { "ctx.exe" } else { "ctx" };
+const CTX: &str = if cfg!(windows) { "ctx.exe" } else { "ctx" };
 
 /// Returns the folder into which everything is built.
 pub(crate) fn target() -> Result<PathBuf> {
@@ -116,6 +122,33 @@ pub(crate) fn generated(path: &str, text: &str, is_check: bool, verb: &str) -> R
         return Ok(());
     }
     fs::write(&file, text).with_context(|| format!("cannot write {path}"))
+}
+
+/// Copies a file or a folder in place of what was there.
+pub(crate) fn replace(from: &Path, to: &Path) -> Result<()> {
+    remove(to)?;
+    if from.is_file() {
+        fs::copy(from, to).with_context(|| format!("cannot copy `{}`", from.display()))?;
+        return Ok(());
+    }
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from).with_context(|| format!("cannot read `{}`", from.display()))? {
+        let entry = entry?;
+        replace(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+/// Removes a file or a folder, if it is there.
+pub(crate) fn remove(path: &Path) -> Result<()> {
+    let removed = if path.is_dir() {
+        fs::remove_dir_all(path)
+    } else if path.exists() {
+        fs::remove_file(path)
+    } else {
+        Ok(())
+    };
+    removed.with_context(|| format!("cannot remove `{}`", path.display()))
 }
 
 /// Spells a call as a person would type it.

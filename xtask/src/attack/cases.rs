@@ -173,33 +173,32 @@ fn large_body(place: &Place) -> Result<Outcome> {
     Ok(Outcome::new(format!("{statuses:?}, memory {before} → {peak} MiB"), is_refused && peak < before + 64))
 }
 
+/// Sends a body once, then 4 times at once; judges the statuses, and the MiB that the first one took.
+fn four_at_once(place: &Place, body: &[u8], judge: fn(&[u16], &[u16], u64) -> bool) -> Result<Outcome> {
+    let (one, first, peak) = at_once(place, body, 1)?;
+    let (four, before, most) = at_once(place, body, 4)?;
+    Ok(Outcome::new(
+        format!("{one:?} {four:?}, memory {first} → {peak} MiB, 4: {before} → {most} MiB"),
+        judge(&one, &four, peak - first) && most < 1_000,
+    ))
+}
+
 fn small_values(place: &Place) -> Result<Outcome> {
-    let body = zeros(15 << 20);
-    let (_, first, one) = at_once(place, &body, 1)?;
-    let (statuses, before, four) = at_once(place, &body, 4)?;
-    let is_held = statuses.iter().all(|status| *status == 413) && one - first <= 8 * 16 && four < 1_000;
-    Ok(Outcome::new(format!("{statuses:?}, memory {first} → {one} MiB, 4: {before} → {four} MiB"), is_held))
+    let judge = |_: &[u16], four: &[u16], grown| four.iter().all(|status| *status == 413) && grown <= 8 * 16;
+    four_at_once(place, &zeros(15 << 20), judge)
 }
 
 fn long_text(place: &Place) -> Result<Outcome> {
     let text = "Some words of a long message. ".repeat((15 << 20) / 30);
     let body = format!(r#"{{"model":"agent","messages":[{{"role":"user","content":"{text}"}}]}}"#);
-    let (one_status, first, one) = at_once(place, body.as_bytes(), 1)?;
-    let (statuses, before, four) = at_once(place, body.as_bytes(), 4)?;
-    let is_held = one_status == [200] && is_answered(&statuses) && four < 1_000;
-    Ok(Outcome::new(format!("{statuses:?}, memory {first} → {one} MiB, 4: {before} → {four} MiB"), is_held))
+    four_at_once(place, body.as_bytes(), |one, four, _| one == [200] && is_answered(four))
 }
 
 fn many_messages(place: &Place) -> Result<Outcome> {
     let short = "{\"role\":\"user\",\"content\":\"a\"},".repeat(25_000);
     let text = "Some words of a long message. ".repeat((13 << 20) / 30);
     let body = format!(r#"{{"model":"agent","messages":[{short}{{"role":"user","content":"{text}"}}]}}"#);
-    let (one_status, first, one) = at_once(place, body.as_bytes(), 1)?;
-    let (statuses, before, four) = at_once(place, body.as_bytes(), 4)?;
-    Ok(Outcome::new(
-        format!("{one_status:?} {statuses:?}, memory {first} → {one} MiB, 4: {before} → {four} MiB"),
-        one_status == [200] && is_answered(&statuses) && four < 1_000,
-    ))
+    four_at_once(place, body.as_bytes(), |one, four, _| one == [200] && is_answered(four))
 }
 
 /// Opens streams of many short messages that the provider does not end.
