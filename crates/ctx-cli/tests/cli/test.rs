@@ -280,6 +280,7 @@ fn files_of_a_case_and_files_that_it_names_are_watched() {
     wait_for("2 cases: 2 passed, 0 failed");
     folder.write("tests/b/agent.yaml", agent("New.").as_bytes());
     wait_for("FAILED tests/b: the context differs from the expected one");
+    wait_for("2 cases: 1 passed, 1 failed");
     folder.write("src/agent.yaml", agent("New.").as_bytes());
     wait_for("FAILED tests/a: the context differs from the expected one");
     running.kill().unwrap();

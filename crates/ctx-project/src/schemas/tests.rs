@@ -1,8 +1,10 @@
 //! The schemas of files accept what the readers take without a diagnostic.
 
+use std::collections::BTreeMap;
+
 use ctx_preset_import::{Document, Format, detect};
 use jsonschema::Validator;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::check::Checker;
 
@@ -48,22 +50,71 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
 }
 
-/// The folders of all cases that have a result.
-fn cases() -> Vec<PathBuf> {
+/// A case of the fixtures.
+struct FixtureCase {
+    name: String,
+    /// Options of `case.yaml`.
+    options: Map<String, Value>,
+    files: BTreeMap<String, Vec<u8>>,
+    result: String,
+}
+
+impl FixtureCase {
+    /// Returns whether the result has a diagnostic, or says that its budget is invalid.
+    fn has_mistakes(&self) -> bool {
+        ["error[CTX", "warning[CTX", "invalid context"].iter().any(|mark| self.result.contains(mark))
+    }
+}
+
+/// Reads all cases of the fixtures that have a result.
+fn cases() -> Vec<FixtureCase> {
     let entries = |folder: &Path| {
         let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let mut folders: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
         folders.sort();
         folders
     };
-    let cases = entries(&fixtures()).into_iter().flat_map(|area| entries(&area));
-    cases.filter(|case| case.join("expected.snap").is_file()).collect()
+    let folders = entries(&fixtures()).into_iter().flat_map(|area| entries(&area));
+    folders
+        .filter(|folder| folder.join("expected.snap").is_file())
+        .flat_map(|folder| cases_in(&folder))
+        .collect()
 }
 
-/// Returns whether the result of a case has a finding, or says that its budget is none.
-fn tells_of_mistakes(case: &Path) -> bool {
-    let result = std::fs::read_to_string(case.join("expected.snap")).unwrap();
-    ["error[CTX", "warning[CTX", "invalid context"].iter().any(|mark| result.contains(mark))
+/// Reads the case in a folder, or the cases that its `case.yaml` lists.
+fn cases_in(folder: &Path) -> Vec<FixtureCase> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let file = |path: PathBuf| {
+        let name = path.file_name()?.to_str()?.to_owned();
+        path.is_file().then(|| (name, std::fs::read(&path).unwrap()))
+    };
+    let mut files: BTreeMap<String, Vec<u8>> = entries.filter_map(file).collect();
+    let result = String::from_utf8(files.remove("expected.snap").unwrap()).unwrap();
+    let mut options = Map::new();
+    if let Some(bytes) = files.remove("case.yaml") {
+        let value = Document::read(&bytes, "case.yaml", &Limits::default()).unwrap().value;
+        options = value.as_object().unwrap().clone();
+    }
+    let name = files::name(folder);
+    let Some(Value::Object(listed)) = options.shift_remove("cases") else {
+        return vec![FixtureCase { name, options, files, result }];
+    };
+    let case = |(entry, changes): (String, Value)| {
+        let (mut options, mut files) = (options.clone(), files.clone());
+        for (key, value) in changes.as_object().unwrap() {
+            // A key with a dot is the name of a file, which replaces the folder's.
+            if let Some((stem, _)) = key.split_once('.') {
+                files.retain(|file, _| file.split('.').next() != Some(stem));
+                files.extend(value.as_str().map(|text| (key.clone(), text.as_bytes().to_vec())));
+            } else {
+                options.insert(key.clone(), value.clone());
+            }
+        }
+        let (_, result) = result.split_once(&format!("##### {entry}\n")).unwrap();
+        let result = result.split("\n##### ").next().unwrap_or_default().to_owned();
+        FixtureCase { name: format!("{name}: {entry}"), options, files, result }
+    };
+    listed.into_iter().map(case).collect()
 }
 
 /// The schema that a file is meant for, by what it is called and by what it is.
@@ -78,13 +129,11 @@ fn kind_of(stem: &str, format: Option<Format>) -> Option<&'static str> {
     }
 }
 
-/// The value of a file, and the schema that it is meant for; none for what is no such file or cannot be read.
-fn read(path: &Path) -> Option<(&'static str, Value)> {
-    let name = path.file_name()?.to_str()?;
+/// The value of a file, and the schema that it is meant for; none for other files and unreadable ones.
+fn read(name: &str, bytes: &[u8]) -> Option<(&'static str, Value)> {
     let stem = name.split(['.', '_']).next()?;
-    let bytes = path.is_file().then(|| std::fs::read(path).unwrap())?;
-    let format = detect(&bytes, name, &Limits::default()).ok();
-    let value = Document::read(&bytes, name, &Limits::default()).ok()?.value;
+    let format = detect(bytes, name, &Limits::default()).ok();
+    let value = Document::read(bytes, name, &Limits::default()).ok()?.value;
     Some((kind_of(stem, format)?, value))
 }
 
@@ -95,17 +144,13 @@ fn accepts_files_of_fixtures_without_diagnostics() {
     let mut read_files = names.map(|name| (name, 0));
     let mut wrong = Vec::new();
     for case in cases() {
-        let is_excused = tells_of_mistakes(&case);
-        let mut files: Vec<PathBuf> =
-            std::fs::read_dir(&case).unwrap().map(|entry| entry.unwrap().path()).collect();
-        files.sort();
-        for path in files {
-            let Some((kind, value)) = read(&path) else { continue };
+        for (name, bytes) in &case.files {
+            let Some((kind, value)) = read(name, bytes) else { continue };
             read_files.iter_mut().filter(|(name, _)| *name == kind).for_each(|(_, count)| *count += 1);
             let (_, validator) = validators.iter().find(|(name, _)| *name == kind).unwrap();
             let found = faults(validator, &value);
-            if !found.is_empty() && !is_excused {
-                wrong.push(format!("{} as {kind}: {found:#?}", path.display()));
+            if !found.is_empty() && !case.has_mistakes() {
+                wrong.push(format!("{} {name} as {kind}: {found:#?}", case.name));
             }
         }
     }
@@ -118,14 +163,11 @@ fn accepts_cases_of_fixtures() {
     let (schema, validator) = (printed("case"), validator("case"));
     let mut count = 0;
     for case in cases() {
-        let Ok(bytes) = std::fs::read(case.join("case.yaml")) else { continue };
-        let value = Document::read(&bytes, "case.yaml", &Limits::default()).unwrap().value;
-        let keys = value.as_object().unwrap();
         // Fixtures have options of their own, and write tools into the case.
-        let is_known = keys.keys().all(|key| schema["properties"].get(key).is_some());
-        if is_known && keys.get("tools").is_none_or(Value::is_string) {
-            let found = faults(&validator, &value);
-            assert!(found.is_empty() || tells_of_mistakes(&case), "{}: {found:#?}", case.display());
+        let is_known = case.options.keys().all(|key| schema["properties"].get(key).is_some());
+        if is_known && case.options.get("tools").is_none_or(Value::is_string) {
+            let found = faults(&validator, &Value::Object(case.options.clone()));
+            assert!(found.is_empty() || case.has_mistakes(), "{}: {found:#?}", case.name);
             count += 1;
         }
     }
