@@ -77,22 +77,15 @@ fn read_by_packages(python: &Path) -> Result<Value> {
     serde_json::from_slice(&output.stdout).with_context(|| format!("`{SCRIPT}` printed no JSON"))
 }
 
-/// Compares case by case and way by way; a line for each field that differs.
+/// Compares case by case and way by way; a line for each that differs.
 fn differences(expected: &BTreeMap<String, Value>, found: &Value) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, case) in expected {
         for way in WAYS {
-            let read = found.get(name).and_then(|ways| ways.get(way)).unwrap_or(&Value::Null);
-            if read == case {
-                continue;
+            let read = &found[name][way];
+            if read != case {
+                lines.push(format!("{name}, {way}: read {read}, and the case expects {case}"));
             }
-            let fields = case.as_object().into_iter().flatten();
-            let fields = fields.map(|(key, value)| (key, value, read.get(key).unwrap_or(&Value::Null)));
-            let differing = fields.filter(|(_, value, read)| value != read);
-            lines.extend(differing.map(|(key, value, read)| {
-                format!("{name}, {way}: `{key}` is {read}, and the case expects {value}")
-            }));
-            lines.extend(read.get("error").map(|error| format!("{name}, {way}: {error}")));
         }
     }
     lines
@@ -104,33 +97,15 @@ mod tests {
 
     use super::*;
 
-    #[track_caller]
-    fn check(found: &Value, lines: &[&str]) {
-        let expected = BTreeMap::from([("case".to_owned(), json!({ "text": "Hi", "finish": "stop" }))]);
-        assert_eq!(differences(&expected, found), lines);
-    }
-
     #[test]
-    fn what_differs_is_named_with_its_case_way_and_field() {
-        let right = json!({ "text": "Hi", "finish": "stop" });
-        let wrong = json!({ "text": "Ho", "finish": "stop" });
-        check(&json!({ "case": { "whole": right, "streamed": right } }), &[]);
-        check(
-            &json!({ "case": { "whole": right, "streamed": wrong } }),
-            &[r#"case, streamed: `text` is "Ho", and the case expects "Hi""#],
-        );
-        let failed = json!({ "error": "refused", "text": "Hi", "finish": "stop" });
-        check(&json!({ "case": { "whole": failed, "streamed": right } }), &[r#"case, whole: "refused""#]);
-    }
-
-    #[test]
-    fn a_case_that_was_not_read_differs() {
-        let lines = [
-            r#"case, whole: `text` is null, and the case expects "Hi""#,
-            r#"case, whole: `finish` is null, and the case expects "stop""#,
-            r#"case, streamed: `text` is null, and the case expects "Hi""#,
-            r#"case, streamed: `finish` is null, and the case expects "stop""#,
-        ];
-        check(&json!({}), &lines);
+    fn what_differs_is_named_with_its_case_and_way() {
+        let expected = BTreeMap::from([("case".to_owned(), json!({ "text": "Hi" }))]);
+        let lines = |found: Value| differences(&expected, &found);
+        let [right, wrong] = ["Hi", "Ho"].map(|text| json!({ "text": text }));
+        assert_eq!(lines(json!({ "case": { "whole": right, "streamed": right } })), [""; 0]);
+        let line = r#"case, streamed: read {"text":"Ho"}, and the case expects {"text":"Hi"}"#;
+        assert_eq!(lines(json!({ "case": { "whole": right, "streamed": wrong } })), [line]);
+        // A case that was not read differs.
+        assert_eq!(lines(json!({})).len(), 2);
     }
 }
