@@ -5,11 +5,10 @@
 mod cases;
 mod place;
 
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, ensure};
 
 use crate::workspace;
 use place::Place;
@@ -30,19 +29,8 @@ impl Outcome {
 
 /// Runs all attempts, or those whose names contain a text.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let (mut program, mut wanted, mut rest) = (None, "", arguments);
-    while let [flag, value, more @ ..] = rest {
-        match flag.as_str() {
-            "--program" => {
-                program = Some(PathBuf::from(value).canonicalize().with_context(|| value.clone())?);
-            }
-            "--only" => wanted = value,
-            _ => bail!("usage: cargo xtask attack [--program CTX] [--only TEXT]"),
-        }
-        rest = more;
-    }
-    ensure!(rest.is_empty(), "usage: cargo xtask attack [--program CTX] [--only TEXT]");
-    let program = program.map_or_else(workspace::ctx, Ok)?;
+    let [program, wanted] = workspace::options(arguments, ["--program", "--only"], "attack")?;
+    let (program, wanted) = (workspace::given(program, workspace::ctx)?, wanted.unwrap_or_default());
     let has_terminal = Command::new("script").arg("--version").output().is_ok();
     let (begun, mut broken) = (Instant::now(), 0);
     for (name, attempt) in cases::CASES.iter().filter(|(name, _)| name.contains(wanted)) {

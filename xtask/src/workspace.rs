@@ -92,20 +92,42 @@ pub(crate) fn has_flag(arguments: &[String], flag: &str, verb: &str) -> Result<b
     }
 }
 
+/// Reads the flags of a verb, each with a value.
+pub(crate) fn options<'a, const N: usize>(
+    arguments: &'a [String],
+    flags: [&str; N],
+    verb: &str,
+) -> Result<[Option<&'a str>; N]> {
+    let usage =
+        flags.map(|flag| format!(" [{flag} {}]", flag.trim_start_matches('-').to_uppercase())).concat();
+    let usage = format!("usage: cargo xtask {verb}{usage}");
+    let mut values = [None; N];
+    for pair in arguments.chunks(2) {
+        let [name, value] = pair else { bail!(usage) };
+        let at = flags.iter().position(|flag| flag == name).context(usage.clone())?;
+        values[at] = Some(value.as_str());
+    }
+    Ok(values)
+}
+
 /// Reads the flags of a verb, each with a number; one that is not set has its default.
 pub(crate) fn numbers<const N: usize>(
     arguments: &[String],
     mut flags: [(&str, u64); N],
     verb: &str,
 ) -> Result<[u64; N]> {
-    let usage = flags.map(|(flag, _)| format!(" [{flag} N]")).concat();
-    let usage = format!("usage: cargo xtask {verb}{usage}");
-    for pair in arguments.chunks(2) {
-        let [name, number] = pair else { bail!(usage) };
-        let flag = flags.iter_mut().find(|(flag, _)| flag == name);
-        flag.with_context(|| usage.clone())?.1 = number.parse().with_context(|| usage.clone())?;
+    let values = options(arguments, flags.map(|(flag, _)| flag), verb)?;
+    for ((flag, number), value) in flags.iter_mut().zip(values) {
+        if let Some(value) = value {
+            *number = value.parse().with_context(|| format!("`{flag} {value}` is no number"))?;
+        }
     }
     Ok(flags.map(|(_, number)| number))
+}
+
+/// Returns the command that an option names, or builds it.
+pub(crate) fn given(program: Option<&str>, build: fn() -> Result<PathBuf>) -> Result<PathBuf> {
+    program.map_or_else(build, |path| fs::canonicalize(path).with_context(|| format!("no `{path}`")))
 }
 
 /// Builds a program of the workspace, which needs the product and so is one of its own, and runs it in this folder.
