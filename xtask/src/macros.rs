@@ -1,6 +1,5 @@
 //! `cargo xtask macros`: the reference of all macros, written from their definitions.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::Command;
 
@@ -54,11 +53,9 @@ fn reference(definitions: &[Value]) -> String {
 /// Returns the macros of a family by topic, both in the order in which they are registered.
 fn topics<'d>(definitions: &'d [Value], family: &str) -> Vec<(&'d str, Vec<&'d Value>)> {
     let mut topics: Vec<(&str, Vec<&Value>)> = Vec::new();
-    let mut places = BTreeMap::new();
     for definition in definitions.iter().filter(|definition| family_of(definition) == family) {
         let topic = definition["topic"].as_str().unwrap_or_default();
-        let place = *places.entry(topic).or_insert(topics.len());
-        match topics.get_mut(place) {
+        match topics.iter_mut().find(|(name, _)| *name == topic) {
             Some((_, rows)) => rows.push(definition),
             None => topics.push((topic, vec![definition])),
         }

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::Value;
 
 use crate::packages::{PYTHON, if_possible, venv};
 use crate::workspace;
@@ -155,9 +154,7 @@ fn test(python: &Path) -> Result<()> {
 
 /// Prints what fitting takes beside `LangChain`'s function; its counter gets the vocabulary that our own is made of.
 fn speed(python: &Path) -> Result<()> {
-    let output =
-        workspace::cargo(&["metadata", "--format-version", "1"]).stderr(Stdio::inherit()).output()?;
-    let metadata: Value = serde_json::from_slice(&output.stdout).context("`cargo metadata` gave no JSON")?;
+    let metadata = workspace::metadata(&[])?;
     let mut packages = metadata["packages"].as_array().into_iter().flatten();
     let carrier = packages.find(|package| package["name"] == "tiktoken-rs");
     let carrier = carrier.and_then(|package| package["manifest_path"].as_str());
