@@ -10,11 +10,7 @@ use crate::workspace;
 /// Writes the book to `target/book`; with `--if-possible` it is said loudly, and is no failure, that `mdbook` is not
 /// installed.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let is_optional = match arguments {
-        [] => false,
-        [flag] if flag == "--if-possible" => true,
-        _ => bail!("usage: cargo xtask book [--if-possible]"),
-    };
+    let is_optional = workspace::has_flag(arguments, "--if-possible", "book")?;
     let mut command = Command::new("mdbook");
     command.args(["build", "docs"]).current_dir(workspace::root()).stdin(Stdio::null());
     match command.status() {

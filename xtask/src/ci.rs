@@ -5,9 +5,9 @@ mod totals;
 
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
-use crate::{api, book, diagnostics, layers, macros, package, schema, servers, texts, tidy, workspace};
+use crate::workspace;
 use beside::Beside;
 
 /// The command that the README gives for running the tests, without the leading `cargo`.
@@ -25,9 +25,8 @@ const BENCHES: &[&str] = &["test", "--workspace", "--benches", "--no-run"];
 
 const CLIPPY: &[&str] = &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
 
-/// One check with what its heading says.
+/// One check.
 struct Step {
-    title: &'static str,
     work: Work,
     /// Whether `--fast` leaves it out.
     is_slow: bool,
@@ -35,67 +34,54 @@ struct Step {
 
 enum Work {
     Cargo(&'static [&'static str]),
-    /// Checks all code with clippy, as far as [`COMPILER`] has not had it compile that already.
-    Lint,
+    /// A verb and its arguments.
+    Verb(&'static [&'static str]),
     /// Builds what [`TEST`] runs, and begins the steps that run beside others: they need the command alone.
     Build,
-    Verb {
-        run: fn(&[String]) -> Result<()>,
-        arguments: &'static [&'static str],
-    },
+    /// Checks all code with clippy, as far as [`COMPILER`] has not had it compile that already.
+    Lint,
     /// `cargo` with [`TEST`]; ends when the steps that run beside others have ended too.
     Tests,
 }
 
+const fn fast(work: Work) -> Step {
+    Step { work, is_slow: false }
+}
+
+const fn slow(work: Work) -> Step {
+    Step { work, is_slow: true }
+}
+
 const STEPS: &[Step] = &[
-    Step {
-        title: "cargo fmt --all --check",
-        work: Work::Cargo(&["fmt", "--all", "--check"]),
-        is_slow: false,
-    },
-    Step { title: "layers", work: Work::Verb { run: layers::run, arguments: &[] }, is_slow: false },
-    Step { title: "tidy", work: Work::Verb { run: tidy::run, arguments: &[] }, is_slow: false },
-    Step {
-        title: "diagnostics --check",
-        work: Work::Verb { run: diagnostics::run, arguments: &["--check"] },
-        is_slow: false,
-    },
-    Step {
-        title: "texts --check",
-        work: Work::Verb { run: texts::run, arguments: &["--check"] },
-        is_slow: false,
-    },
-    Step { title: "cargo test --workspace --no-run", work: Work::Build, is_slow: true },
-    Step { title: "clippy of all targets, warnings denied", work: Work::Lint, is_slow: false },
+    fast(Work::Cargo(&["fmt", "--all", "--check"])),
+    fast(Work::Verb(&["layers"])),
+    fast(Work::Verb(&["tidy"])),
+    fast(Work::Verb(&["diagnostics", "--check"])),
+    fast(Work::Verb(&["texts", "--check"])),
+    slow(Work::Build),
+    fast(Work::Lint),
     // What it installs, the tests talk with.
-    Step {
-        title: "servers --if-possible",
-        work: Work::Verb { run: servers::run, arguments: &["--if-possible"] },
-        is_slow: true,
-    },
-    Step {
-        title: "macros --check",
-        work: Work::Verb { run: macros::run, arguments: &["--check"] },
-        is_slow: true,
-    },
-    Step {
-        title: "schema --check",
-        work: Work::Verb { run: schema::run, arguments: &["--check"] },
-        is_slow: true,
-    },
-    Step {
-        title: "api --check, which documents all libraries with warnings denied",
-        work: Work::Verb { run: api::run, arguments: &["--check"] },
-        is_slow: true,
-    },
-    Step { title: "package", work: Work::Verb { run: package::run, arguments: &[] }, is_slow: true },
-    Step {
-        title: "book --if-possible",
-        work: Work::Verb { run: book::run, arguments: &["--if-possible"] },
-        is_slow: true,
-    },
-    Step { title: "cargo test --workspace", work: Work::Tests, is_slow: false },
+    slow(Work::Verb(&["servers", "--if-possible"])),
+    slow(Work::Verb(&["macros", "--check"])),
+    // It documents all libraries with warnings denied.
+    slow(Work::Verb(&["api", "--check"])),
+    slow(Work::Verb(&["package"])),
+    slow(Work::Verb(&["book", "--if-possible"])),
+    fast(Work::Tests),
 ];
+
+impl Work {
+    /// The heading of the step.
+    fn title(&self) -> String {
+        match self {
+            Self::Cargo(words) => format!("cargo {}", words.join(" ")),
+            Self::Verb(words) => words.join(" "),
+            Self::Build => format!("cargo {} --no-run", TEST.join(" ")),
+            Self::Lint => "clippy of all targets, warnings denied".to_owned(),
+            Self::Tests => format!("cargo {}", TEST.join(" ")),
+        }
+    }
+}
 
 /// Verbs that wait for others more than they compute, one after the other, while other steps use the processors.
 const BESIDE: &[&[&str]] = &[
@@ -110,20 +96,16 @@ const BESIDE: &[&[&str]] = &[
 
 /// Runs the steps; `--fast` leaves out the documentation and the fixtures' own round.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let is_fast = match arguments {
-        [] => false,
-        [flag] if flag == "--fast" => true,
-        _ => bail!("usage: cargo xtask ci [--fast]"),
-    };
+    let is_fast = workspace::has_flag(arguments, "--fast", "ci")?;
     let steps: Vec<&Step> = STEPS.iter().filter(|step| !(is_fast && step.is_slow)).collect();
     let start = Instant::now();
     let mut beside = None;
     for (position, step) in steps.iter().enumerate() {
         let place = format!("{}/{}", position + 1, steps.len());
-        println!("\n==> [{place}] {}", step.title);
+        let title = step.work.title();
+        println!("\n==> [{place}] {title}");
         let step_start = Instant::now();
-        perform(&step.work, &mut beside)
-            .with_context(|| format!("ci stopped at step {place}, {}", step.title))?;
+        perform(&step.work, &mut beside).with_context(|| format!("ci stopped at step {place}, {title}"))?;
         println!("==> [{place}] ok in {:.1} s", step_start.elapsed().as_secs_f64());
     }
     println!("\n==> ci: all {} steps are ok, in {:.1} s", steps.len(), start.elapsed().as_secs_f64());
@@ -150,10 +132,7 @@ fn perform(work: &Work, beside: &mut Option<Beside>) -> Result<()> {
             *beside = Some(Beside::begin(BESIDE, workspace::ctx()?));
             Ok(())
         }
-        Work::Verb { run, arguments } => {
-            let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
-            run(&arguments)
-        }
+        Work::Verb(words) => crate::perform(words.iter().map(|&word| word.to_owned())),
         Work::Tests => totals::run(&mut tests(), || beside.take().map_or(Ok(()), Beside::finish)),
     }
 }

@@ -5,9 +5,9 @@
 
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
-use crate::packages::{loud, npm};
+use crate::packages::{if_possible, npm};
 use crate::{conformance, sdk, workspace};
 
 /// The script, from the root of the workspace.
@@ -16,27 +16,12 @@ const SCRIPT: &str = "xtask/clients/check.mjs";
 /// Runs the clients; with `--if-possible` it is said loudly, and is no failure, that Node.js, Python or packages cannot
 /// be had.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let is_optional = match arguments {
-        [] => false,
-        [flag] if flag == "--if-possible" => true,
-        _ => bail!("usage: cargo xtask clients [--if-possible]"),
-    };
-    let folder = match npm("conformance", conformance::FILES, "openai") {
-        Ok(folder) => folder,
-        Err(error) if is_optional => {
-            println!("{}", loud(&format!("the gateway was NOT ASKED by the clients of others: {error:#}")));
-            return Ok(());
-        }
-        Err(error) => return Err(error),
-    };
-    let python = match sdk::prepare() {
-        Ok(python) => Some(python),
-        Err(error) if is_optional => {
-            println!("{}", loud(&format!("the gateway was NOT ASKED by the clients of PyPI: {error:#}")));
-            None
-        }
-        Err(error) => return Err(error),
-    };
+    let is_optional = workspace::has_flag(arguments, "--if-possible", "clients")?;
+    let missing = "the gateway was NOT ASKED by the clients of others";
+    let found = npm("conformance", conformance::FILES, "openai");
+    let Some(folder) = if_possible(is_optional, missing, found)? else { return Ok(()) };
+    let missing = "the gateway was NOT ASKED by the clients of PyPI";
+    let python = if_possible(is_optional, missing, sdk::prepare())?;
     let mut command = Command::new("node");
     command
         .arg(workspace::root().join(SCRIPT))
@@ -46,18 +31,5 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         .stdin(Stdio::null());
     let status = command.env("NO_PROXY", "*").status().context("cannot start Node.js")?;
     ensure!(status.success(), "`{SCRIPT}` ended with {status}");
-    Ok(())
-}
-
-/// Sends the gateway 10,000 spoiled bodies in each dialect, or as many as are asked for.
-pub(crate) fn malformed(arguments: &[String]) -> Result<()> {
-    let count = match arguments {
-        [] => "10000",
-        [count] if count.parse::<u32>().is_ok() => count,
-        _ => bail!("usage: cargo xtask malformed [COUNT]"),
-    };
-    let mut test = workspace::cargo(&["test", "--workspace", "--test", "gateway", "malformed"]);
-    workspace::run(test.env("CTX_MALFORMED", count))?;
-    println!("malformed: {count} bodies in each dialect were answered");
     Ok(())
 }

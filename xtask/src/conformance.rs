@@ -12,9 +12,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
-use crate::packages::{loud, npm};
+use crate::packages::{if_possible, npm};
 use crate::workspace;
 use bodies::Body;
 
@@ -28,19 +28,9 @@ pub(crate) const FILES: &[(&str, &str)] = &[
 /// Checks all bodies; with `--if-possible` it is said loudly, and is no failure, that Node.js, npm or the packages
 /// cannot be had.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let is_optional = match arguments {
-        [] => false,
-        [flag] if flag == "--if-possible" => true,
-        _ => bail!("usage: cargo xtask conformance [--if-possible]"),
-    };
-    let folder = match npm("conformance", FILES, "typescript") {
-        Ok(folder) => folder,
-        Err(error) if is_optional => {
-            println!("{}", loud(&format!("conformance was NOT CHECKED: {error:#}")));
-            return Ok(());
-        }
-        Err(error) => return Err(error),
-    };
+    let is_optional = workspace::has_flag(arguments, "--if-possible", "conformance")?;
+    let found = npm("conformance", FILES, "typescript");
+    let Some(folder) = if_possible(is_optional, "conformance was NOT CHECKED", found)? else { return Ok(()) };
     let bodies = bodies::of_fixtures(&workspace::root())?;
     ensure!(!bodies.is_empty(), "no fixture shows a request body");
     check_bodies(&folder, &bodies)?;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
+use crate::tidy::anchor;
 use crate::workspace;
 
 /// Introduction of the page.
@@ -31,23 +32,13 @@ type Titles = BTreeMap<String, String>;
 
 /// Writes the reference; `--check` only compares. Either fails where codes and texts do not agree.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let is_check = match arguments {
-        [] => false,
-        [flag] if flag == "--check" => true,
-        _ => bail!("usage: cargo xtask diagnostics [--check]"),
-    };
+    let is_check = workspace::has_flag(arguments, "--check", "diagnostics")?;
     let root = workspace::root();
     let texts = texts(&root)?;
     let differences = differences(&declared(&root)?, &texts);
     ensure!(differences.is_empty(), "{}", differences.join("\n"));
-    let path = root.join(PATH);
     let written = reference(&texts);
-    if is_check {
-        let found = fs::read_to_string(&path).unwrap_or_default();
-        ensure!(found == written, "{PATH} is not what {TEXTS} says; `cargo xtask diagnostics` writes it");
-        return Ok(());
-    }
-    fs::write(&path, written).with_context(|| format!("cannot write {PATH}"))
+    workspace::generated(PATH, &written, is_check, "diagnostics")
 }
 
 /// Reads the texts, sorted by the number that starts each file name.
@@ -136,12 +127,6 @@ fn common_row(code: &str, texts: &[String]) -> Option<String> {
     let (_, fix) = section.split_once("\nFix: ")?;
     let fix = fix.lines().next()?.replace('|', "\\|");
     Some(format!("| [{code}](#{}) | {title} | {fix} |\n", anchor(&format!("{code}: {title}"))))
-}
-
-/// Returns the anchor that mdBook and GitHub give a heading.
-fn anchor(heading: &str) -> String {
-    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-    kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
 #[cfg(test)]

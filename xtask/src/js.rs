@@ -18,7 +18,7 @@ use anyhow::{Context, Result, bail, ensure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::packages::{loud, npm};
+use crate::packages::{if_possible, npm};
 use crate::{page, python, workspace};
 
 /// The package, from the root of the workspace.
@@ -59,14 +59,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         ["--fuzz", count] => Work::Fuzz(count.parse().context(USAGE)?),
         _ => bail!(USAGE),
     };
-    let (folder, compiler) = match prepare() {
-        Ok(prepared) => prepared,
-        Err(error) if is_optional => {
-            println!("{}", loud(&format!("the JavaScript package was NOT BUILT: {error:#}")));
-            return Ok(());
-        }
-        Err(error) => return Err(error),
-    };
+    let missing = "the JavaScript package was NOT BUILT";
+    let Some((folder, compiler)) = if_possible(is_optional, missing, prepare())? else { return Ok(()) };
     build(&folder, &compiler)?;
     match work {
         Work::Build => Ok(()),
@@ -91,11 +85,11 @@ fn prepare() -> Result<(PathBuf, wasm::Compiler)> {
 /// Puts the package together in `target/js`.
 fn build(folder: &Path, compiler: &wasm::Compiler) -> Result<()> {
     for name in SOURCES {
-        replace(&workspace::root().join(PACKAGE).join(name), &folder.join(name))?;
+        workspace::replace(&workspace::root().join(PACKAGE).join(name), &folder.join(name))?;
     }
     let (schemas, types) = (workspace::root().join("schemas"), folder.join("ts/files.ts"));
     node(folder, "scripts/types.mjs", &[&schemas, &types])?;
-    remove(&folder.join("dist"))?;
+    workspace::remove(&folder.join("dist"))?;
     node(folder, "node_modules/typescript/bin/tsc", &[Path::new("-p"), Path::new("tsconfig.json")])?;
     let vocabularies = folder.join("dist/vocabularies");
     fs::create_dir_all(&vocabularies)?;
@@ -109,8 +103,8 @@ fn build(folder: &Path, compiler: &wasm::Compiler) -> Result<()> {
         println!("js: {name} has {} bytes, {packed} compressed", bytes.len());
         ensure!(packed <= most, "`{name}` may have {most} bytes compressed");
     }
-    replace(&workspace::root().join(PLAYGROUND), &folder.join("playground"))?;
-    replace(&folder.join("dist"), &folder.join("playground/ctx"))
+    workspace::replace(&workspace::root().join(PLAYGROUND), &folder.join("playground"))?;
+    workspace::replace(&folder.join("dist"), &folder.join("playground/ctx"))
 }
 
 fn packed_size(bytes: &[u8]) -> Result<usize> {
@@ -129,7 +123,7 @@ fn test(folder: &Path) -> Result<()> {
     println!("js: {} calls give the bytes that Rust gives", python::compare(&lines)?);
     others(folder, &suite, &lines)?;
     node(folder, "tests/browser.mjs", &[&browser, &suite, &calls])?;
-    remove(&folder.join("built"))?;
+    workspace::remove(&folder.join("built"))?;
     let types = [Path::new("-p"), Path::new("tsconfig.examples.json")];
     node(folder, "node_modules/typescript/bin/tsc", &types)?;
     let tests = [Path::new("tests/ctx.test.mjs"), Path::new("tests/examples.test.mjs")];
@@ -169,30 +163,4 @@ fn node(folder: &Path, script: &str, arguments: &[&Path]) -> Result<()> {
     let status = command.status().context("cannot start Node.js")?;
     ensure!(status.success(), "`node {script}` ended with {status}");
     Ok(())
-}
-
-/// Copies a file or a folder in place of what was there.
-fn replace(from: &Path, to: &Path) -> Result<()> {
-    remove(to)?;
-    if from.is_file() {
-        fs::copy(from, to).with_context(|| format!("cannot copy `{}`", from.display()))?;
-        return Ok(());
-    }
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from).with_context(|| format!("cannot read `{}`", from.display()))? {
-        let entry = entry?;
-        replace(&entry.path(), &to.join(entry.file_name()))?;
-    }
-    Ok(())
-}
-
-fn remove(path: &Path) -> Result<()> {
-    let removed = if path.is_dir() {
-        fs::remove_dir_all(path)
-    } else if path.exists() {
-        fs::remove_file(path)
-    } else {
-        Ok(())
-    };
-    removed.with_context(|| format!("cannot remove `{}`", path.display()))
 }

@@ -3,17 +3,14 @@
 //! The scripted provider and the clients run in this program. They share a clock, which measures the delay of each
 //! chunk.
 
-mod client;
-mod compare;
-mod gateway;
-mod sqlite;
+pub(crate) mod client;
+pub(crate) mod gateway;
 mod streams;
-mod upstream;
+pub(crate) mod upstream;
 
-use std::env;
 use std::net::SocketAddr;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -27,7 +24,7 @@ use gateway::{Folder, Gateway, Postgres};
 use streams::{Outcome, Streams, Turn, seed, verify};
 
 /// Size of a load test.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Plan {
     /// Chunks of a response.
     pieces: u32,
@@ -43,8 +40,6 @@ struct Plan {
     /// Duration of the kills, and the interval between them, in seconds.
     kill_seconds: u64,
     kill_every: u64,
-    /// Duration of each part of a comparison, in seconds.
-    compare_seconds: u64,
 }
 
 const FULL: Plan = Plan {
@@ -56,7 +51,6 @@ const FULL: Plan = Plan {
     rounds: 5,
     kill_seconds: 60,
     kill_every: 5,
-    compare_seconds: 20,
 };
 
 const QUICK: Plan = Plan {
@@ -68,23 +62,17 @@ const QUICK: Plan = Plan {
     rounds: 3,
     kill_seconds: 10,
     kill_every: 3,
-    compare_seconds: 3,
 };
 
 /// Maximum overhead over the provider's time, in milliseconds: median and 99th percentile.
 const OVERHEAD: [f64; 2] = [3.0, 25.0];
-
-/// Environment variable that marks the optimized build of this program.
-const OPTIMIZED: &str = "CTX_LOAD_OPTIMIZED";
 
 /// Maximum memory of an open stream, in KiB.
 const MEMORY: u64 = 200;
 
 /// Runs the load tests.
 ///
-/// - `--postgres`: only the tests with `PostgreSQL`
-/// - `--sqlite`: only 2 processes on one `SQLite` file
-/// - `--compare`: also other proxies
+/// - `--postgres`, `--sqlite`: only the tests of 2 processes, on that store
 /// - `--quick`: small numbers
 /// - `--program`: a prebuilt command
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -93,39 +81,29 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         rest = more;
         match (first.as_str(), more.split_first()) {
             ("--quick", _) => plan = QUICK,
-            ("--compare" | "--postgres" | "--sqlite", _) if part.is_none() => part = Some(first.as_str()),
-            ("--program", Some((path, more))) => (program, rest) = (Some(PathBuf::from(path)), more),
-            _ => {
-                bail!("usage: cargo xtask load [--compare | --postgres | --sqlite] [--quick] [--program CTX]")
-            }
+            ("--postgres" | "--sqlite", _) if part.is_none() => part = Some(first.as_str()),
+            ("--program", Some((path, more))) => (program, rest) = (Some(std::path::absolute(path)?), more),
+            _ => bail!("usage: cargo xtask load [--postgres | --sqlite] [--quick] [--program CTX]"),
         }
     }
-    if part == Some("--sqlite") {
-        // This test measures nothing, so it needs no optimized client.
-        return sqlite::run(&program.map_or_else(release, Ok)?);
-    }
-    if cfg!(debug_assertions) && env::var_os(OPTIMIZED).is_none() {
+    let program = program.map_or_else(workspace::release, Ok)?;
+    if cfg!(debug_assertions) {
         // Clients and provider share the machine with the gateway, so they must be fast too.
         let mut command =
             workspace::cargo(&["run", "--quiet", "--release", "--package", "xtask", "--", "load"]);
-        let arguments = arguments.iter().map(|argument| match &program {
-            Some(path) if path.as_os_str() == argument.as_str() => std::path::absolute(path),
-            _ => Ok(argument.into()),
-        });
-        let arguments: Vec<PathBuf> = arguments.collect::<Result<_, _>>()?;
-        return workspace::run(command.args(arguments).env(OPTIMIZED, "1"));
+        command.args(part).args((plan == QUICK).then_some("--quick"));
+        return workspace::run(command.arg("--program").arg(program));
     }
-    let program = program.map_or_else(release, Ok)?;
-    let upstream = upstream::start(plan.pieces)?;
-    if part == Some("--compare") {
-        return compare::run(plan.compare_seconds, &program, upstream);
-    }
+    let upstream = upstream::start(Some(plan.pieces))?;
     println!("{plan:?}");
     if part.is_none() {
         on_one(plan, &program, upstream)?;
     }
+    if part == Some("--sqlite") {
+        return on_two(plan, &program, upstream, ("SQLite", "shared.db"));
+    }
     match Postgres::start() {
-        Ok(postgres) => on_two(plan, &program, upstream, &postgres),
+        Ok(postgres) => on_two(plan, &program, upstream, ("PostgreSQL", &postgres.address)),
         Err(error) => {
             println!("{}", loud(&format!("NOT RUN on PostgreSQL: {error:#}")));
             Ok(())
@@ -133,18 +111,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
 }
 
-/// Builds the command with optimizations.
-fn release() -> Result<PathBuf> {
-    workspace::run(&mut workspace::cargo(&["build", "--release", "--package", "ctx-cli"]))?;
-    Ok(workspace::target()?.join("release").join(workspace::CTX))
-}
-
 /// One process with `SQLite`: measures the overhead of a turn and the memory of open streams.
 fn on_one(plan: Plan, program: &Path, upstream: SocketAddr) -> Result<()> {
     let folder = Folder::new()?;
     let store = folder.0.join("conversations.db");
     let store = store.to_string_lossy();
-    let gateway = Gateway::start(program, &folder, (&store, 0), upstream)?;
+    let gateway = Gateway::spawn(&mut gateway::command(program, &folder, (&store, 0), upstream))?;
     seed(plan, &[gateway.address])?;
     let sent = sent(gateway.address)?;
     let long = Streams { to: &[gateway.address], plan, conversations: plan.long, body: None, salt: "long" };
@@ -170,13 +142,16 @@ fn sent(gateway: SocketAddr) -> Result<Vec<u8>> {
 /// Measures the memory of open streams, in a process that returns freed memory to the system. Otherwise the streams
 /// could reuse memory from loading.
 fn memory(plan: Plan, program: &Path, (folder, store): (&Folder, &str), upstream: SocketAddr) -> Result<()> {
-    let gateway = Gateway::start_frugal(program, folder, (store, 0), upstream)?;
+    let mut command = gateway::command(program, folder, (store, 0), upstream);
+    // The allocator of glibc gives back what is freed.
+    command.env("MALLOC_ARENA_MAX", "1").env("MALLOC_TRIM_THRESHOLD_", "65536");
+    let gateway = Gateway::spawn(command.env("MALLOC_MMAP_THRESHOLD_", "65536"))?;
     for index in 0..plan.long {
         let name = streams::name(index);
         let call = Call { conversation: Some(&name), ..Call::default() };
         client::ask(gateway.address, &call, &client::body("What time is it?", false))?;
     }
-    let before = gateway.memory();
+    let before = gateway.memory("VmRSS");
     let plan = Plan { rounds: 1, ..plan };
     let to = [gateway.address];
     let streams = Streams { to: &to, plan, conversations: plan.long, body: None, salt: "memory" };
@@ -196,14 +171,20 @@ fn memory(plan: Plan, program: &Path, (folder, store): (&Folder, &str), upstream
     Ok(())
 }
 
-/// Two processes with `PostgreSQL`: undisturbed, then with one of them killed every few seconds.
-fn on_two(plan: Plan, program: &Path, upstream: SocketAddr, postgres: &Postgres) -> Result<()> {
+/// Two processes on a store: undisturbed, then with one of them killed every few seconds.
+fn on_two(plan: Plan, program: &Path, upstream: SocketAddr, (kind, store): (&str, &str)) -> Result<()> {
     let folder = Folder::new()?;
+    // The address of a server stays as it is.
+    let store = if store.contains(':') {
+        store.to_owned()
+    } else {
+        folder.0.join(store).to_string_lossy().into_owned()
+    };
     let processors = thread::available_parallelism().map_or(2, NonZero::get);
     let threads = (processors / 2).max(1).to_string();
     println!("two processes on {processors} processors: `ctx serve --threads {threads}` each");
     let start = |port| {
-        let store = (&*postgres.address, port);
+        let store = (&*store, port);
         Gateway::spawn(gateway::command(program, &folder, store, upstream).args(["--threads", &threads]))
     };
     let mut gateways = [start(0)?, start(0)?];
@@ -215,7 +196,7 @@ fn on_two(plan: Plan, program: &Path, upstream: SocketAddr, postgres: &Postgres)
     let [one, two] = &gateways;
     let direct = Streams { to: &[upstream], body: Some(&sent), ..long }.run(&[])?;
     let outcome = long.run(&[one, two])?;
-    table("two processes on PostgreSQL", &direct, &outcome);
+    table(&format!("two processes on {kind}"), &direct, &outcome);
     let mut said = outcome.said;
     let over = AtomicBool::new(false);
     let all = Streams { conversations: plan.conversations, salt: "kills", ..long };

@@ -1,11 +1,9 @@
 //! `cargo xtask macros`: the reference of all macros, written from their definitions.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::workspace;
@@ -22,19 +20,9 @@ const FAMILIES: [(&str, &str, &str); 2] =
 
 /// Writes the reference; `--check` only compares.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let is_check = match arguments {
-        [] => false,
-        [flag] if flag == "--check" => true,
-        _ => bail!("usage: cargo xtask macros [--check]"),
-    };
-    let path = workspace::root().join(PATH);
+    let is_check = workspace::has_flag(arguments, "--check", "macros")?;
     let written = reference(&definitions()?);
-    if is_check {
-        let found = fs::read_to_string(&path).unwrap_or_default();
-        ensure!(found == written, "{PATH} is not what the definitions say; `cargo xtask macros` writes it");
-        return Ok(());
-    }
-    fs::write(&path, written).with_context(|| format!("cannot write {PATH}"))
+    workspace::generated(PATH, &written, is_check, "macros")
 }
 
 /// Asks the command for its list of macros.
@@ -65,11 +53,9 @@ fn reference(definitions: &[Value]) -> String {
 /// Returns the macros of a family by topic, both in the order in which they are registered.
 fn topics<'d>(definitions: &'d [Value], family: &str) -> Vec<(&'d str, Vec<&'d Value>)> {
     let mut topics: Vec<(&str, Vec<&Value>)> = Vec::new();
-    let mut places = BTreeMap::new();
     for definition in definitions.iter().filter(|definition| family_of(definition) == family) {
         let topic = definition["topic"].as_str().unwrap_or_default();
-        let place = *places.entry(topic).or_insert(topics.len());
-        match topics.get_mut(place) {
+        match topics.iter_mut().find(|(name, _)| *name == topic) {
             Some((_, rows)) => rows.push(definition),
             None => topics.push((topic, vec![definition])),
         }

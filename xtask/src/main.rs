@@ -4,42 +4,37 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a terminal program talks to the terminal")]
 
 mod api;
-mod attachments;
 mod attack;
 mod bench;
 mod book;
 mod ci;
 mod clients;
 mod conformance;
-mod conversations;
 mod diagnostics;
 mod fixtures;
 mod fuzz;
-mod goldens;
 mod js;
-mod kills;
 mod layers;
 mod load;
+mod long_tests;
 mod macros;
 mod markers;
-mod mutants;
 mod package;
 mod packages;
 mod page;
-mod properties;
 mod python;
 mod readmes;
-mod schema;
 mod sdk;
 mod sequences;
 mod servers;
 mod studio;
-mod suite;
 mod texts;
 mod tidy;
 mod workspace;
 
 use std::process::ExitCode;
+
+use anyhow::Context as _;
 
 /// One entry of the command line: what to type, what runs, and what it is for.
 struct Verb {
@@ -48,183 +43,61 @@ struct Verb {
     help: &'static str,
 }
 
-/// Every verb, in the order in which `help` lists them.
-const VERBS: &[Verb] = &[
-    Verb { name: "ci", run: ci::run, help: "[--fast]  everything that CI checks, in CI's order" },
-    Verb {
-        name: "layers",
-        run: layers::run,
-        help: "[--manifest-path PATH]  crates depend only on lower layers, and L0-L4 on nothing impure",
-    },
-    Verb {
-        name: "attachments",
-        run: attachments::run,
-        help: "writes the files that messages of fixtures have",
-    },
-    Verb {
-        name: "texts",
-        run: texts::run,
-        help: "[--check | --record]  list texts by crate, check translations, or record that translated pages agree",
-    },
-    Verb { name: "tidy", run: tidy::run, help: "house rules that no compiler checks" },
-    Verb {
-        name: "fixtures",
-        run: fixtures::run,
-        help: "[regex] [--check | --accept]  write the expected results again, or only compare them",
-    },
-    Verb {
-        name: "macros",
-        run: macros::run,
-        help: "[--check]  write docs/macros.md from the definitions, or only compare it",
-    },
-    Verb {
-        name: "diagnostics",
-        run: diagnostics::run,
-        help: "[--check]  write docs/diagnostics.md from what the command says about codes, or only compare it",
-    },
-    Verb {
-        name: "book",
-        run: book::run,
-        help: "[--if-possible]  the guide and the reference as a book (mdBook)",
-    },
-    Verb {
-        name: "schema",
-        run: schema::run,
-        help: "[--check]  write schemas/ from the types of files and reports, or only compare it",
-    },
-    Verb {
-        name: "package",
-        run: package::run,
-        help: "[--build]  what would be published is complete, and builds from its package alone",
-    },
-    Verb {
-        name: "readmes",
-        run: readmes::run,
-        help: "[--check]  write the READMEs of the crates from their documentation, or only compare them",
-    },
-    Verb {
-        name: "conformance",
-        run: conformance::run,
-        help: "[--if-possible]  the fixtures' request bodies, checked by the providers' own types (Node.js)",
-    },
-    Verb {
-        name: "conformance-suite",
-        run: suite::run,
-        help: "[--out FILE] | --check DIR [--suite FILE]  the fixtures for other implementations, and their results",
-    },
-    Verb {
-        name: "sdk",
-        run: sdk::run,
-        help: "[--if-possible]  recorded replies, read by the providers' own packages and by us (Python)",
-    },
-    Verb {
-        name: "clients",
-        run: clients::run,
-        help: "[--if-possible]  the providers' own clients against `ctx serve` (Node.js, Python)",
-    },
-    Verb {
-        name: "malformed",
-        run: clients::malformed,
-        help: "[COUNT]  spoiled bodies of every dialect against the gateway; 10,000 of each by default",
-    },
-    Verb {
-        name: "python",
-        run: python::run,
-        help: "[--test] [--if-possible]  the wheel of the Python package, built, installed and tried (Python)",
-    },
-    Verb {
-        name: "js",
-        run: js::run,
-        help: "[--test | --fuzz N] [--if-possible]  the JavaScript package, built, packed and tried (Node.js; Rust for wasm32 or Debian's rustc-web; --test: Chromium)",
-    },
-    Verb {
-        name: "servers",
-        run: servers::run,
-        help: "[--if-possible]  two servers of others for the tests of the client (Node.js and Python)",
-    },
-    Verb {
-        name: "page",
-        run: page::run,
-        help: "[--if-possible | --picture FILE]  the page of `ctx explain --html`, opened in a browser (Node.js, Chromium)",
-    },
-    Verb {
-        name: "studio",
-        run: studio::run,
-        help: "[--check | --types | --kills N] [--if-possible]  the page of `ctx studio`, opened in a browser; its bundle, built anew; the types of its API; or its server, killed N times (Node.js, Chromium)",
-    },
-    Verb {
-        name: "attack",
-        run: attack::run,
-        help: "[--program CTX] [--only TEXT]  tries to read secrets, reach other files, and stop or fill the command",
-    },
-    Verb {
-        name: "kills",
-        run: kills::run,
-        help: "[--count N] [--seed N]  conversations whose program is killed at chance moments",
-    },
-    Verb {
-        name: "load",
-        run: load::run,
-        help: "[--postgres | --sqlite | --compare] [--quick] [--program CTX]  `ctx serve` with 200 open streams, beside its provider alone; two processes on PostgreSQL, or with `--sqlite` on one file, that are killed",
-    },
-    Verb {
-        name: "api",
-        run: api::run,
-        help: "[--check]  the public items of the library crates, in docs/api",
-    },
-    Verb {
-        name: "goldens",
-        run: goldens::run,
-        help: "[--dir DIR] [--json]  results observed in other programs, beside ours",
-    },
-    Verb {
-        name: "bench",
-        run: bench::run,
-        help: "[[variables] MESSAGES... | compression | studio]  what a turn costs beside the promised figures; what survives a cut; how fast the page is",
-    },
-    Verb {
-        name: "conversations",
-        run: conversations::run,
-        help: "[--check]  the conversations with labelled facts by which compression is measured",
-    },
-    Verb {
-        name: "properties",
-        run: properties::run,
-        help: "[--cases N]  the invariants of compression on more cases than the tests try",
-    },
-    Verb {
-        name: "mutants",
-        run: mutants::run,
-        help: "CRATE [PATH] [--shard K/N]  whether tests notice changes of the code (cargo-mutants)",
-    },
-    Verb {
-        name: "fuzz",
-        run: fuzz::run,
-        help: "TARGET [--minutes N] [--seed N] [--stable]  strangers' files by the thousand, for what reads them",
-    },
-    Verb {
-        name: "sequences",
-        run: sequences::run,
-        help: "[--program CTX] [--marker TEXT]  files full of one marker: eight times as long, no more than linear work (valgrind)",
-    },
-    Verb { name: "help", run: help, help: "this table" },
-];
+macro_rules! verbs {
+    ($($name:literal $run:expr, $help:literal;)*) => { &[$(Verb { name: $name, run: $run, help: $help }),*] };
+}
+
+/// Every verb, in the order in which `help` lists them; CONTRIBUTING.md says more.
+const VERBS: &[Verb] = verbs! {
+    "ci" ci::run, "[--fast]  everything that CI checks, in CI's order";
+    "layers" layers::run, "[--manifest-path PATH]  dependencies of the crates point down, L0-L4 are pure";
+    "tidy" tidy::run, "house rules that no compiler checks";
+    "texts" texts::run, "[--check | --record]  list texts, check translations, record translated pages";
+    "fixtures" fixtures::run, "[regex [--check]]  write expected results, or those of Node.js";
+    "macros" macros::run, "[--check]  write or compare docs/macros.md";
+    "diagnostics" diagnostics::run, "[--check]  write or compare docs/diagnostics.md";
+    "readmes" readmes::run, "[--check]  write or compare the READMEs of the crates";
+    "api" api::run, "[--check]  write or compare the public items in docs/api";
+    "book" book::run, "[--if-possible]  the guide and the reference as a book (mdBook)";
+    "package" package::run, "[--build]  what would be published is complete, and builds alone";
+    "conformance-suite" |words| workspace::program("suite", words), "the fixtures for other implementations";
+    "conformance" conformance::run, "[--if-possible]  request bodies, checked by the providers' types";
+    "sdk" sdk::run, "[--if-possible]  recorded replies, read by the providers' packages and by us";
+    "clients" clients::run, "[--if-possible]  the providers' clients against `ctx serve`";
+    "servers" servers::run, "[--if-possible]  installs two servers of others for the tests";
+    "python" python::run, "[--test | --fuzz N] [--if-possible]  the Python package";
+    "js" js::run, "[--test | --fuzz N] [--if-possible]  the JavaScript package";
+    "page" page::run, "[--if-possible | --picture FILE]  the page of `ctx explain --html` in a browser";
+    "studio" studio::run, "[--check | --types | --kills N] [--if-possible]  the page of `ctx studio`";
+    "attack" attack::run, "[--program CTX] [--only TEXT]  tries to read secrets, or to stop the command";
+    "load" load::run, "[--postgres | --sqlite] [--quick] [--program CTX]  `ctx serve` with 200 streams";
+    "bench" bench::run, "[[variables] MESSAGES... | studio]  what a turn costs; how fast the page is";
+    "sequences" sequences::run, "[--program CTX] [--only MARKER]  linear work for repeated text (valgrind)";
+    "kills" long_tests::kills, "[--count N] [--seed N]  conversations whose program is killed at random";
+    "properties" long_tests::properties, "[--cases N]  the invariants of compression on more cases";
+    "malformed" long_tests::malformed, "[--count N]  malformed bodies against the gateway";
+    "fuzz" fuzz::run, "TARGET [--minutes N] [--seed N]  strangers' files by the thousand (nightly compiler)";
+    "goldens" |words| workspace::program("goldens", words), "[--dir DIR] [--json]  results of other programs";
+    "help" help, "this table";
+};
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    let name = arguments.next().unwrap_or_else(|| "help".to_owned());
-    let rest: Vec<String> = arguments.collect();
-    let Some(verb) = VERBS.iter().find(|verb| verb.name == name) else {
-        eprintln!("error: unknown verb `{name}`\n\n{}", table());
-        return ExitCode::from(2);
-    };
-    match (verb.run)(&rest) {
+    match perform(std::env::args().skip(1)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs a verb with its arguments.
+fn perform(mut words: impl Iterator<Item = String>) -> anyhow::Result<()> {
+    let name = words.next().unwrap_or_else(|| "help".to_owned());
+    let rest: Vec<String> = words.collect();
+    let verb = VERBS.iter().find(|verb| verb.name == name);
+    let verb = verb.with_context(|| format!("unknown verb `{name}`\n\n{}", table()))?;
+    (verb.run)(&rest)
 }
 
 fn help(arguments: &[String]) -> anyhow::Result<()> {

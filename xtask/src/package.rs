@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::{readmes, workspace};
@@ -14,11 +14,7 @@ const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 /// Checks manifests, READMEs and licences, and packs every crate that is published; with `--build`, what was packed is
 /// also built, each crate from its own package alone.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let is_build = match arguments {
-        [] => false,
-        [flag] if flag == "--build" => true,
-        _ => bail!("usage: cargo xtask package [--build]"),
-    };
+    let is_build = workspace::has_flag(arguments, "--build", "package")?;
     let metadata = workspace::metadata(&["--no-deps"])?;
     let packages = metadata["packages"].as_array().context("`cargo metadata` lists no packages")?;
     let (published, others): (Vec<_>, Vec<_>) = packages.iter().partition(|package| is_published(package));

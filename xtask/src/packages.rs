@@ -39,7 +39,7 @@ pub(crate) fn pip(name: &str, requirements: &str) -> Result<PathBuf> {
     ensure!(answers(&mut python_pip()), "`python3` with pip is not installed");
     let folder = folder(name)?.join("python");
     if !is_same(&folder.join(WITNESS), requirements) {
-        remove(&folder)?;
+        workspace::remove(&folder)?;
         fs::create_dir_all(&folder)?;
         let list = folder.with_file_name("requirements.txt");
         fs::write(&list, requirements).context("cannot write `requirements.txt`")?;
@@ -53,10 +53,46 @@ pub(crate) fn pip(name: &str, requirements: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// The Python of an environment, from its folder.
+pub(crate) const PYTHON: &str = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
+
+/// Makes the environment `target/NAME/venv` with what a text of requirements names, unless that is done already; returns
+/// its Python.
+pub(crate) fn venv(name: &str, requirements: &str, options: &[&str]) -> Result<PathBuf> {
+    let folder = folder(name)?;
+    let (python, witness) = (folder.join("venv").join(PYTHON), folder.join("requirements.txt"));
+    if python.exists() && is_same(&witness, requirements) {
+        return Ok(python);
+    }
+    let mut command = Command::new(if cfg!(windows) { "python" } else { "python3" });
+    run(command.args(["-m", "venv", "--clear", "venv"]).current_dir(&folder))
+        .context("there is no Python 3 with `venv`")?;
+    let wanted = folder.join("wanted.txt");
+    fs::write(&wanted, requirements).with_context(|| format!("cannot write `{}`", wanted.display()))?;
+    let mut command = Command::new(&python);
+    command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+    run(command.args(options).arg("--requirement").arg(&wanted))
+        .context("`pip install` could not get the packages")?;
+    // What was half installed must not pass for whole.
+    fs::rename(&wanted, &witness).with_context(|| format!("cannot write `{}`", witness.display()))?;
+    Ok(python)
+}
+
 /// Sets a text into a frame that nobody overlooks.
 pub(crate) fn loud(text: &str) -> String {
     let line = "!".repeat(78);
     format!("{line}\n!! {text}\n{line}")
+}
+
+/// Returns what was prepared. If it is optional, it is said loudly, and is no failure, that it cannot be had.
+pub(crate) fn if_possible<T>(is_optional: bool, missing: &str, found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Err(error) if is_optional => {
+            println!("{}", loud(&format!("{missing}: {error:#}")));
+            Ok(None)
+        }
+        found => found.map(Some),
+    }
 }
 
 /// Returns `target/NAME`, which is made if there is none.
@@ -87,15 +123,8 @@ fn run(command: &mut Command) -> Result<()> {
 /// Removes what was half installed, so that it does not pass for whole.
 fn finish(installed: &Path, done: Result<()>) -> Result<()> {
     if let Err(error) = done {
-        remove(installed)?;
+        workspace::remove(installed)?;
         bail!(error);
-    }
-    Ok(())
-}
-
-fn remove(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::packages::{loud, npm};
+use crate::packages::{if_possible, npm};
 use crate::workspace;
 
 /// What npm installs, and the script that drives the browser.
@@ -20,34 +20,14 @@ pub(crate) const FILES: &[(&str, &str)] = &[
 ];
 
 /// What shows the sample: dropped messages, a worldbook, macros, joined messages.
-const SAMPLE: &[&str] = &[
-    "crates/ctx-project/templates/agent.yaml",
-    "--session",
-    "crates/ctx-project/templates/conversation.json",
-    "--profile",
-    "crates/ctx-project/templates/profile.yaml",
-    "--worldbook",
-    "xtask/page/garden.json",
-    "--model",
-    "gpt-5",
-    "--context-tokens",
-    "100",
-    "--reserve",
-    "0",
-    "--disable",
-    "merge-consecutive-roles",
-    "--at",
-    "2026-03-14T09:00:00Z",
-];
+const SAMPLE: &str = "crates/ctx-project/templates/agent.yaml \
+    --session crates/ctx-project/templates/conversation.json --profile crates/ctx-project/templates/profile.yaml \
+    --worldbook xtask/page/garden.json --model gpt-5 --context-tokens 100 --reserve 0 \
+    --disable merge-consecutive-roles --at 2026-03-14T09:00:00Z";
 
 /// A file that tries to break out of the page.
-const HOSTILE: &[&str] = &[
-    "xtask/page/hostile.json",
-    "--input",
-    "<script>alert('input')</script>",
-    "--at",
-    "2026-03-14T09:00:00Z",
-];
+const HOSTILE: &str =
+    "xtask/page/hostile.json --input <script>alert('input')</script> --at 2026-03-14T09:00:00Z";
 
 /// Names under which the browser may be installed.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -62,14 +42,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         ["--picture", file] => (false, Some(*file)),
         _ => bail!("usage: cargo xtask page [--if-possible | --picture FILE]"),
     };
-    let (folder, browser) = match prepare() {
-        Ok(prepared) => prepared,
-        Err(error) if is_optional => {
-            println!("{}", loud(&format!("the page was NOT OPENED in a browser: {error:#}")));
-            return Ok(());
-        }
-        Err(error) => return Err(error),
-    };
+    let missing = "the page was NOT OPENED in a browser";
+    let Some((folder, browser)) = if_possible(is_optional, missing, prepare())? else { return Ok(()) };
     let pages = [write(&folder, "sample.html", SAMPLE)?, write(&folder, "hostile.html", HOSTILE)?];
     let problems = problems(&folder, &browser, picture, &pages)?;
     ensure!(problems.is_empty(), "the page is not as it should be:\n{}", problems.join("\n"));
@@ -93,12 +67,12 @@ pub(crate) fn browser() -> Result<PathBuf> {
 }
 
 /// Writes the page of a context, and returns its path.
-fn write(folder: &Path, name: &str, arguments: &[&str]) -> Result<PathBuf> {
+fn write(folder: &Path, name: &str, arguments: &str) -> Result<PathBuf> {
     let path = folder.join(name);
     let mut command = Command::new(workspace::ctx()?);
     command.args(["explain", "--no-config"]).current_dir(workspace::root()).stdin(Stdio::null());
     // What is wrong with the files is a part of the page.
-    workspace::run(command.args(arguments).arg("--html").arg(&path).stderr(Stdio::null()))?;
+    workspace::run(command.args(arguments.split(' ')).arg("--html").arg(&path).stderr(Stdio::null()))?;
     Ok(path)
 }
 

@@ -12,18 +12,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::Value;
 
-use crate::packages::loud;
+use crate::packages::{PYTHON, if_possible, venv};
 use crate::workspace;
 
 /// The package, from the root of the workspace.
 const PACKAGE: &str = "bindings/python";
 
 const USAGE: &str = "usage: cargo xtask python [--test | --fuzz N] [--if-possible]";
-
-/// The Python of an environment, from its folder.
-const PYTHON: &str = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
 
 /// How many calls that differ are told.
 const MOST_TOLD: usize = 5;
@@ -39,15 +35,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         ["--fuzz", count] => (false, Some(count.parse::<u32>().context(USAGE)?)),
         _ => bail!(USAGE),
     };
+    let missing = "the Python package was NOT BUILT";
+    let Some(python) = if_possible(is_optional, missing, tools())? else { return Ok(()) };
     let folder = workspace::root().join("target/python");
-    let python = match tools(&folder) {
-        Ok(python) => python,
-        Err(error) if is_optional => {
-            println!("{}", loud(&format!("the Python package was NOT BUILT: {error:#}")));
-            return Ok(());
-        }
-        Err(error) => return Err(error),
-    };
     build(&python, &folder)?;
     if is_tested {
         conformance(&python, &folder)?;
@@ -65,34 +55,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 }
 
 /// Makes an environment with the tools, unless it is there; returns its Python.
-fn tools(folder: &Path) -> Result<PathBuf> {
-    let (python, installed) = (folder.join("venv").join(PYTHON), folder.join("requirements.txt"));
+fn tools() -> Result<PathBuf> {
     // The tools and all that they need, with fixed versions.
     let requirements = fs::read_to_string(workspace::root().join(PACKAGE).join("requirements.txt"))
         .context("cannot read the requirements of the package")?;
-    if python.exists() && fs::read_to_string(&installed).is_ok_and(|text| text == requirements) {
-        return Ok(python);
-    }
-    fs::create_dir_all(folder).context("cannot make `target/python`")?;
-    let mut command = Command::new(if cfg!(windows) { "python" } else { "python3" });
-    perform(command.args(["-m", "venv", "--clear", "venv"]).current_dir(folder))
-        .context("there is no Python 3 with `venv`")?;
-    let wanted = folder.join("wanted.txt");
-    fs::write(&wanted, &requirements).context("cannot write `target/python/wanted.txt`")?;
-    let mut command = Command::new(&python);
-    command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
-    perform(command.arg("--requirement").arg(&wanted)).context("`pip install` could not get the tools")?;
-    // What was half installed must not pass for whole.
-    fs::rename(&wanted, &installed).context("cannot write `target/python/requirements.txt`")?;
-    Ok(python)
+    venv("python", &requirements, &[])
 }
 
 /// Builds the wheel and installs it into the environment.
 fn build(python: &Path, folder: &Path) -> Result<()> {
     let wheels = folder.join("wheels");
-    if wheels.exists() {
-        fs::remove_dir_all(&wheels).context("cannot remove old wheels")?;
-    }
+    workspace::remove(&wheels)?;
     let mut command = Command::new(python);
     command.args(["-m", "maturin", "build", "--release", "--quiet", "--out"]).arg(&wheels);
     command.arg("--target-dir").arg(workspace::root().join("target/bindings"));
@@ -147,9 +120,7 @@ pub(crate) fn compare(calls: &str) -> Result<usize> {
 /// Writes the documentation.
 fn document(python: &Path, folder: &Path) -> Result<()> {
     let pages = folder.join("docs");
-    if pages.exists() {
-        fs::remove_dir_all(&pages).context("cannot remove old pages")?;
-    }
+    workspace::remove(&pages)?;
     let mut command = Command::new(python);
     perform(command.args(["-m", "pdoc", "--docformat", "restructuredtext", "-o"]).arg(&pages).arg("ctx"))?;
     let page = fs::read_to_string(pages.join("ctx.html")).context("no pages were written")?;
@@ -183,9 +154,7 @@ fn test(python: &Path) -> Result<()> {
 
 /// Prints what fitting takes beside `LangChain`'s function; its counter gets the vocabulary that our own is made of.
 fn speed(python: &Path) -> Result<()> {
-    let output =
-        workspace::cargo(&["metadata", "--format-version", "1"]).stderr(Stdio::inherit()).output()?;
-    let metadata: Value = serde_json::from_slice(&output.stdout).context("`cargo metadata` gave no JSON")?;
+    let metadata = workspace::metadata(&[])?;
     let mut packages = metadata["packages"].as_array().into_iter().flatten();
     let carrier = packages.find(|package| package["name"] == "tiktoken-rs");
     let carrier = carrier.and_then(|package| package["manifest_path"].as_str());

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
 
 use crate::workspace;
 
@@ -22,20 +22,10 @@ MIT or Apache-2.0, at your option.
 
 /// Writes the READMEs; `--check` only compares.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let is_check = match arguments {
-        [] => false,
-        [flag] if flag == "--check" => true,
-        _ => bail!("usage: cargo xtask readmes [--check]"),
-    };
+    let is_check = workspace::has_flag(arguments, "--check", "readmes")?;
     for folder in crates(&workspace::root())? {
-        let path = folder.join("README.md");
-        let written = readme(&folder)?;
-        if !is_check {
-            fs::write(&path, written).with_context(|| format!("cannot write {}", path.display()))?;
-            continue;
-        }
-        let found = fs::read_to_string(&path).unwrap_or_default();
-        ensure!(found == written, "{} is out of date; `cargo xtask readmes` writes it", path.display());
+        let path = folder.strip_prefix(workspace::root()).unwrap_or(&folder).join("README.md");
+        workspace::generated(&path.to_string_lossy(), &readme(&folder)?, is_check, "readmes")?;
     }
     Ok(())
 }

@@ -9,10 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::packages::loud;
+use crate::packages::{if_possible, venv};
 use crate::workspace;
 
 /// The packages and all that they need, with fixed versions.
@@ -30,19 +30,9 @@ const WAYS: [&str; 2] = ["whole", "streamed"];
 /// Checks all replies; with `--if-possible` it is said loudly, and is no failure, that Python or the packages
 /// cannot be had.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let is_optional = match arguments {
-        [] => false,
-        [flag] if flag == "--if-possible" => true,
-        _ => bail!("usage: cargo xtask sdk [--if-possible]"),
-    };
-    let python = match prepare() {
-        Ok(python) => python,
-        Err(error) if is_optional => {
-            println!("{}", loud(&format!("replies were NOT READ by the packages: {error:#}")));
-            return Ok(());
-        }
-        Err(error) => return Err(error),
-    };
+    let is_optional = workspace::has_flag(arguments, "--if-possible", "sdk")?;
+    let missing = "replies were NOT READ by the packages";
+    let Some(python) = if_possible(is_optional, missing, prepare())? else { return Ok(()) };
     // Of the workspace: for one package alone, cargo builds what it needs once more, with fewer features.
     let test = ["test", "--quiet", "--workspace", "--test", "wire", "recorded"];
     workspace::run(&mut workspace::cargo(&test))?;
@@ -55,32 +45,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 
 /// Puts the packages into the build folder, unless they are there; returns the Python that has them.
 pub(crate) fn prepare() -> Result<PathBuf> {
-    let folder = workspace::root().join("target/sdk");
-    let place = if cfg!(windows) { "venv/Scripts/python.exe" } else { "venv/bin/python" };
-    let (python, installed) = (folder.join(place), folder.join("requirements.txt"));
-    if python.exists() && fs::read_to_string(&installed).is_ok_and(|text| text == REQUIREMENTS) {
-        return Ok(python);
-    }
-    fs::create_dir_all(&folder).context("cannot make `target/sdk`")?;
-    let mut command = Command::new(if cfg!(windows) { "python" } else { "python3" });
-    perform(command.args(["-m", "venv", "--clear", "venv"]).current_dir(&folder))
-        .context("there is no Python 3 with `venv`")?;
-    let wanted = folder.join("wanted.txt");
-    fs::write(&wanted, REQUIREMENTS).context("cannot write `target/sdk/wanted.txt`")?;
     // Wheels alone: nothing of a package runs while it is installed.
-    let mut command = Command::new(&python);
-    command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
-    perform(command.args(["--only-binary", ":all:", "--requirement"]).arg(&wanted))
-        .context("`pip install` could not get the packages")?;
-    // What was half installed must not pass for whole.
-    fs::rename(&wanted, &installed).context("cannot write `target/sdk/requirements.txt`")?;
-    Ok(python)
-}
-
-fn perform(command: &mut Command) -> Result<()> {
-    let status = command.stdin(Stdio::null()).status()?;
-    ensure!(status.success(), "it ended with {status}");
-    Ok(())
+    venv("sdk", REQUIREMENTS, &["--only-binary", ":all:"])
 }
 
 /// What each case expects, by its name.
@@ -111,22 +77,15 @@ fn read_by_packages(python: &Path) -> Result<Value> {
     serde_json::from_slice(&output.stdout).with_context(|| format!("`{SCRIPT}` printed no JSON"))
 }
 
-/// Compares case by case and way by way; a line for each field that differs.
+/// Compares case by case and way by way; a line for each that differs.
 fn differences(expected: &BTreeMap<String, Value>, found: &Value) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, case) in expected {
         for way in WAYS {
-            let read = found.get(name).and_then(|ways| ways.get(way)).unwrap_or(&Value::Null);
-            if read == case {
-                continue;
+            let read = &found[name][way];
+            if read != case {
+                lines.push(format!("{name}, {way}: read {read}, and the case expects {case}"));
             }
-            let fields = case.as_object().into_iter().flatten();
-            let fields = fields.map(|(key, value)| (key, value, read.get(key).unwrap_or(&Value::Null)));
-            let differing = fields.filter(|(_, value, read)| value != read);
-            lines.extend(differing.map(|(key, value, read)| {
-                format!("{name}, {way}: `{key}` is {read}, and the case expects {value}")
-            }));
-            lines.extend(read.get("error").map(|error| format!("{name}, {way}: {error}")));
         }
     }
     lines
@@ -138,33 +97,15 @@ mod tests {
 
     use super::*;
 
-    #[track_caller]
-    fn check(found: &Value, lines: &[&str]) {
-        let expected = BTreeMap::from([("case".to_owned(), json!({ "text": "Hi", "finish": "stop" }))]);
-        assert_eq!(differences(&expected, found), lines);
-    }
-
     #[test]
-    fn what_differs_is_named_with_its_case_way_and_field() {
-        let right = json!({ "text": "Hi", "finish": "stop" });
-        let wrong = json!({ "text": "Ho", "finish": "stop" });
-        check(&json!({ "case": { "whole": right, "streamed": right } }), &[]);
-        check(
-            &json!({ "case": { "whole": right, "streamed": wrong } }),
-            &[r#"case, streamed: `text` is "Ho", and the case expects "Hi""#],
-        );
-        let failed = json!({ "error": "refused", "text": "Hi", "finish": "stop" });
-        check(&json!({ "case": { "whole": failed, "streamed": right } }), &[r#"case, whole: "refused""#]);
-    }
-
-    #[test]
-    fn a_case_that_was_not_read_differs() {
-        let lines = [
-            r#"case, whole: `text` is null, and the case expects "Hi""#,
-            r#"case, whole: `finish` is null, and the case expects "stop""#,
-            r#"case, streamed: `text` is null, and the case expects "Hi""#,
-            r#"case, streamed: `finish` is null, and the case expects "stop""#,
-        ];
-        check(&json!({}), &lines);
+    fn what_differs_is_named_with_its_case_and_way() {
+        let expected = BTreeMap::from([("case".to_owned(), json!({ "text": "Hi" }))]);
+        let lines = |found: Value| differences(&expected, &found);
+        let [right, wrong] = ["Hi", "Ho"].map(|text| json!({ "text": text }));
+        assert_eq!(lines(json!({ "case": { "whole": right, "streamed": right } })), [""; 0]);
+        let line = r#"case, streamed: read {"text":"Ho"}, and the case expects {"text":"Hi"}"#;
+        assert_eq!(lines(json!({ "case": { "whole": right, "streamed": wrong } })), [line]);
+        // A case that was not read differs.
+        assert_eq!(lines(json!({})).len(), 2);
     }
 }

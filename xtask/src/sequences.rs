@@ -4,15 +4,13 @@
 //! suspects, and valgrind counts their instructions, so the speed and load of the machine do not decide.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::markers::{COMMANDS, Files, MARKERS, files, lists, repeated};
 use crate::workspace;
-
-const USAGE: &str = "usage: cargo xtask sequences [--program CTX] [--only MARKER|lists]";
 
 /// Size of the first texts, in bytes.
 const BYTES: usize = 128 << 10;
@@ -34,18 +32,8 @@ const MAX_TICKS: u64 = 6_000;
 
 /// Compares the work for all markers and lists, or for one marker.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let (mut program, mut marker) = (None, None);
-    let mut rest = arguments;
-    while let [flag, value, more @ ..] = rest {
-        match flag.as_str() {
-            "--program" => program = Some(fs::canonicalize(value).with_context(|| format!("no `{value}`"))?),
-            "--only" => marker = Some(value.as_str()),
-            _ => bail!(USAGE),
-        }
-        rest = more;
-    }
-    ensure!(rest.is_empty(), USAGE);
-    let program = program.map_or_else(release, Ok)?;
+    let [program, marker] = workspace::options(arguments, ["--program", "--only"], "sequences")?;
+    let program = workspace::given(program, workspace::release)?;
     let folder = workspace::target()?.join("sequences");
     fs::create_dir_all(&folder)?;
     let meter = Meter { program: &program, folder: &folder };
@@ -77,11 +65,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         "sequences: {runs} runs, none takes over {MAX_GROWTH} times the work for {FACTOR} times the input"
     );
     Ok(())
-}
-
-fn release() -> Result<PathBuf> {
-    workspace::run(&mut workspace::cargo(&["build", "--release", "--package", "ctx-cli"]))?;
-    Ok(workspace::target()?.join("release").join(workspace::CTX))
 }
 
 /// Measures commands in a folder.

@@ -4,9 +4,10 @@
 //! on demand and judges what a client made of it. They are put into `target/servers`, where the tests look for them;
 //! without them, those tests are skipped.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
-use crate::packages::{loud, npm, pip};
+use crate::packages::{if_possible, npm, pip};
+use crate::workspace;
 
 /// The name of the folder in `target`; `crates/ctx-chat/tests/servers/foreign.rs` looks there.
 const FOLDER: &str = "servers";
@@ -23,20 +24,12 @@ const PIP: &str = include_str!("../servers/requirements.txt");
 /// Installs both, unless they are there; with `--if-possible` it is said loudly, and is no failure, that one of them
 /// cannot be had.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let is_optional = match arguments {
-        [] => false,
-        [flag] if flag == "--if-possible" => true,
-        _ => bail!("usage: cargo xtask servers [--if-possible]"),
-    };
+    let is_optional = workspace::has_flag(arguments, "--if-possible", "servers")?;
     let aimock = npm(FOLDER, NPM, "@copilotkit/aimock").map(|_| ());
     let llmock = pip(FOLDER, PIP).map(|_| ());
     for (name, installed) in [("aimock", aimock), ("llmock", llmock)] {
-        match installed {
-            Ok(()) => println!("servers: {name} is in `target/{FOLDER}`"),
-            Err(error) if is_optional => {
-                println!("{}", loud(&format!("the tests with {name} are SKIPPED: {error:#}")));
-            }
-            Err(error) => return Err(error),
+        if if_possible(is_optional, &format!("the tests with {name} are SKIPPED"), installed)?.is_some() {
+            println!("servers: {name} is in `target/{FOLDER}`");
         }
     }
     Ok(())

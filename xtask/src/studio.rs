@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::packages::{loud, npm};
+use crate::packages::{if_possible, loud, npm};
 use crate::{page, workspace};
 
 /// The sources of the page.
@@ -74,29 +74,21 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         ["--monkey", minutes] => Work::Monkey(minutes.parse().context(USAGE)?),
         _ => bail!(USAGE),
     };
-    let told = |what: &str, error: anyhow::Error| {
-        if is_optional {
-            println!("{}", loud(&format!("studio: {what}: {error:#}")));
-            Ok(())
-        } else {
-            Err(error)
-        }
-    };
     match work {
         Work::Types => types::write(),
-        Work::Check => match copied() {
-            Ok(folder) => check(&folder),
-            Err(error) => told("the bundle was NOT BUILT", error),
-        },
-        Work::Open(kills) => match tests() {
-            Ok((folder, browser)) => open(&folder, &browser, kills),
-            Err(error) => told("the page was NOT OPENED", error),
-        },
-        Work::Monkey(minutes) => match tests() {
-            Ok((folder, browser)) => monkey(&folder, &browser, minutes),
-            Err(error) => told("the page was NOT OPENED", error),
-        },
+        Work::Check => {
+            let found = if_possible(is_optional, "studio: the bundle was NOT BUILT", copied())?;
+            found.map_or(Ok(()), |folder| check(&folder))
+        }
+        Work::Open(kills) => opened(is_optional, |folder, browser| open(folder, browser, kills)),
+        Work::Monkey(minutes) => opened(is_optional, |folder, browser| monkey(folder, browser, minutes)),
     }
+}
+
+/// Plays something in the folder of the tests and a browser.
+fn opened(is_optional: bool, play: impl FnOnce(&Path, &Path) -> Result<()>) -> Result<()> {
+    let found = if_possible(is_optional, "studio: the page was NOT OPENED", tests())?;
+    found.map_or(Ok(()), |(folder, browser)| play(&folder, &browser))
 }
 
 /// Clicks at random.
@@ -111,7 +103,7 @@ fn monkey(folder: &Path, browser: &Path, minutes: u32) -> Result<()> {
 fn tests() -> Result<(PathBuf, PathBuf)> {
     let browser = page::browser()?;
     let folder = npm("page", page::FILES, "axe-core")?;
-    copy(&workspace::root().join(TESTS), &folder.join("studio"))?;
+    workspace::replace(&workspace::root().join(TESTS), &folder.join("studio"))?;
     Ok((folder, browser))
 }
 
@@ -184,10 +176,9 @@ impl Played {
 /// It fails where a figure is missed three times over: times are those of this machine, and of what else it does.
 pub(crate) fn bench() -> Result<()> {
     let (folder, browser) = tests()?;
-    workspace::run(&mut workspace::cargo(&["build", "--quiet", "--release", "--package", "ctx-cli"]))?;
     let mut command = Command::new("node");
     command.arg(folder.join("studio/bench.mjs")).current_dir(&folder).stdin(Stdio::null());
-    command.env("CTX", workspace::target()?.join("release").join(workspace::CTX)).env("CHROMIUM", browser);
+    command.env("CTX", workspace::release()?).env("CHROMIUM", browser);
     workspace::run(&mut command)?;
     for (name, most) in BUNDLE {
         let bytes = compressed(&fs::read(workspace::root().join(PAGE).join("dist").join(name))?)?;
@@ -210,8 +201,8 @@ fn copied() -> Result<PathBuf> {
     for name in ["build.mjs", "tsconfig.json"] {
         fs::write(folder.join(name), read(name)?)?;
     }
-    copy(&page.join("src"), &folder.join("src"))?;
-    copy(&page.join("test"), &folder.join("test"))?;
+    workspace::replace(&page.join("src"), &folder.join("src"))?;
+    workspace::replace(&page.join("test"), &folder.join("test"))?;
     Ok(folder)
 }
 
@@ -256,22 +247,4 @@ fn compressed(bytes: &[u8]) -> Result<usize> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     std::io::Write::write_all(&mut encoder, bytes)?;
     Ok(encoder.finish()?.len())
-}
-
-/// Replaces a folder by a copy of another one.
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    if to.exists() {
-        fs::remove_dir_all(to).with_context(|| format!("cannot remove `{}`", to.display()))?;
-    }
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from).with_context(|| format!("cannot read `{}`", from.display()))? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), &target)?;
-        }
-    }
-    Ok(())
 }

@@ -7,7 +7,7 @@ use std::fs;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::tidy::{code_only, files};
+use crate::tidy::files;
 use crate::workspace;
 
 /// Where the translations of what libraries say are: the English template, and below it the other one.
@@ -130,88 +130,139 @@ fn holes(template: &str) -> BTreeSet<&str> {
 /// The macros that make phrases, and which of their literals is the template.
 const MACROS: [&str; 3] = ["phrase!(", "unusable!(", "count_of!("];
 
+/// A character of code, or a string literal as it reads.
+#[derive(Debug, PartialEq)]
+enum Token {
+    Code(char),
+    Literal(String),
+}
+
 /// Finds the templates of a file, in their order.
 fn templates(text: &str) -> Result<Vec<String>> {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-    let (code, raw): (Vec<char>, Vec<char>) = (code_only(text).chars().collect(), text.chars().collect());
+    let tokens = tokens(text);
     let mut found = Vec::new();
-    for at in 0..code.len() {
-        let begins = |name: &&&str| {
-            let is_it = name.chars().eq(code.iter().copied().skip(at).take(name.len()));
-            is_it
-                && !code
-                    .get(at.wrapping_sub(1))
-                    .is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
+    for at in 0..tokens.len() {
+        let is_begun = |name: &&&str| {
+            let end = tokens.get(at..at + name.len()).unwrap_or_default();
+            let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+            !end.is_empty()
+                && end.iter().zip(name.chars()).all(|(token, c)| *token == Token::Code(c))
+                && !matches!(before, Some(Token::Code(c)) if c.is_alphanumeric() || matches!(c, '_' | '$'))
         };
-        let Some(name) = MACROS.iter().find(begins) else { continue };
-        let (start, end) = (at + name.len(), closing(&code, at + name.len()));
-        let inside: String = raw.get(start..end).unwrap_or_default().iter().collect();
+        let Some(name) = MACROS.iter().find(is_begun) else { continue };
+        let inside = closed(tokens.get(at + name.len()..).unwrap_or_default());
         if *name == "count_of!(" {
-            let thing = literals(&inside).pop().context("`count_of!` without a literal")?;
+            let thing = literals(inside).last().context("`count_of!` without a literal")?;
             found.extend([format!("1 {thing}"), format!("{{count}} {thing}s")]);
             continue;
         }
-        let inside = inside.trim_start();
-        let template = if inside.starts_with('"') {
-            literals(inside).into_iter().next()
+        let code = inside.iter().map_while(|token| if let Token::Code(c) = token { Some(*c) } else { None });
+        let code: String = code.collect();
+        let template = if code.trim().is_empty() {
+            literals(inside).next().cloned()
         } else {
             // A name: it is a constant of the file, or a parameter of another macro.
-            let name = inside.split([',', ')']).next().unwrap_or_default().trim();
+            let name = code.split(',').next().unwrap_or_default().trim();
             let declared = text.split_once(&format!("const {name}: &str ="));
             let declared = declared.and_then(|(_, rest)| rest.split_once(';'));
-            declared.and_then(|(literal, _)| literals(literal).into_iter().next())
+            declared.and_then(|(literal, _)| literals(&self::tokens(literal)).next().cloned())
         };
         found.extend(template);
     }
     Ok(found)
 }
 
-/// Returns the place of the bracket that closes what is open at `start`.
-fn closing(code: &[char], start: usize) -> usize {
+/// Returns what stands before the bracket that closes an open one.
+fn closed(tokens: &[Token]) -> &[Token] {
     let mut depth = 1_usize;
-    for (at, c) in code.iter().enumerate().skip(start) {
-        match c {
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth -= 1,
+    let end = tokens.iter().position(|token| {
+        match token {
+            Token::Code('(' | '[' | '{') => depth += 1,
+            Token::Code(')' | ']' | '}') => depth -= 1,
             _ => {}
         }
-        if depth == 0 {
-            return at;
-        }
-    }
-    code.len()
+        depth == 0
+    });
+    tokens.get(..end.unwrap_or(tokens.len())).unwrap_or_default()
 }
 
-/// Returns the string literals of a text, as they read.
-fn literals(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut rest = text.chars().peekable();
+fn literals(tokens: &[Token]) -> impl DoubleEndedIterator<Item = &String> {
+    tokens.iter().filter_map(|token| if let Token::Literal(text) = token { Some(text) } else { None })
+}
+
+/// Reads code without its comments, of which `/* */` are not used, and its literals of characters.
+fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let is_word = matches!(tokens.last(), Some(Token::Code(c)) if c.is_alphanumeric() || *c == '_');
+        let length = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if let Some(end) = raw_string(rest).filter(|_| !is_word) {
+            tokens.push(Token::Literal(rest.split_at(end).0.to_owned()));
+            end
+        } else if c == '"' || is_character(rest) {
+            let end = quoted(rest, c);
+            if c == '"' {
+                tokens.push(Token::Literal(unescaped(rest.get(1..end - 1).unwrap_or_default())));
+            }
+            end
+        } else {
+            tokens.push(Token::Code(c));
+            c.len_utf8()
+        };
+        rest = rest.split_at(length).1;
+    }
+    tokens
+}
+
+/// Measures up to the closing quote that no backslash escapes.
+fn quoted(rest: &str, quote: char) -> usize {
+    let mut is_escaped = false;
+    let end = rest.char_indices().skip(1).find(|(_, c)| {
+        let is_end = *c == quote && !is_escaped;
+        is_escaped = *c == '\\' && !is_escaped;
+        is_end
+    });
+    end.map_or(rest.len(), |(at, _)| at + 1)
+}
+
+/// A quote begins a literal of a character, or a lifetime.
+fn is_character(rest: &str) -> bool {
+    let mut characters = rest.chars();
+    characters.next() == Some('\'') && (characters.next() == Some('\\') || characters.next() == Some('\''))
+}
+
+/// Measures `r"…"`, `r#"…"#` and so on.
+fn raw_string(rest: &str) -> Option<usize> {
+    let body = ["r", "br"].iter().find_map(|prefix| rest.strip_prefix(prefix))?;
+    let content = body.trim_start_matches('#').strip_prefix('"')?;
+    let end = format!("\"{}", "#".repeat(body.len() - content.len() - 1));
+    content.find(&end).map(|at| rest.len() - content.len() + at + end.len())
+}
+
+/// Reads the inside of a string literal.
+fn unescaped(text: &str) -> String {
+    let (mut read, mut rest) = (String::new(), text.chars().peekable());
     while let Some(c) = rest.next() {
-        if c != '"' {
+        if c != '\\' {
+            read.push(c);
             continue;
         }
-        let mut literal = String::new();
-        while let Some(c) = rest.next() {
-            match c {
-                '"' => break,
-                '\\' => match rest.next() {
-                    Some('n') => literal.push('\n'),
-                    Some('t') => literal.push('\t'),
-                    // The line goes on behind the white space of the next one.
-                    Some('\n') => while rest.next_if(|c| c.is_whitespace()).is_some() {},
-                    Some('u') => {
-                        let digits: String =
-                            rest.by_ref().take_while(|c| *c != '}').filter(|c| *c != '{').collect();
-                        literal.extend(u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32));
-                    }
-                    other => literal.extend(other),
-                },
-                other => literal.push(other),
+        match rest.next() {
+            Some('n') => read.push('\n'),
+            Some('t') => read.push('\t'),
+            // The line goes on behind the white space of the next one.
+            Some('\n') => while rest.next_if(|c| c.is_whitespace()).is_some() {},
+            Some('u') => {
+                let digits: String = rest.by_ref().take_while(|c| *c != '}').filter(|c| *c != '{').collect();
+                read.extend(u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32));
             }
+            other => read.extend(other),
         }
-        found.push(literal);
     }
-    found
+    read
 }
 
 #[cfg(test)]
@@ -232,8 +283,9 @@ mod tests {
         let source = concat!(
             "const NAME: &str = \"of {a}\";\n// phrase!(\"no\")\nlet a = phrase!(\"one \\\n  two {b}\", b = phrase!(\"in\"));\n",
             "phrase!(NAME, a); count_of!(x.len(), \"message\"); \"phrase!(no)\"; $crate::phrase!(x);\n",
+            "let b = ['\"', '\\'', '\\\\']; r#\"phrase!(\"no\")\"#; br\"\\\"; a('b: &'b str, phrase!(\"\\\"three\\\"\"))\n",
         );
-        let expected = ["one two {b}", "in", "of {a}", "1 message", "{count} messages"];
+        let expected = ["one two {b}", "in", "of {a}", "1 message", "{count} messages", "\"three\""];
         assert_eq!(templates(source).unwrap(), expected);
         assert_eq!(holes("a {b} {{c}} {d}"), BTreeSet::from(["b", "d"]));
     }

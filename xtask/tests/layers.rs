@@ -5,6 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// A package with an optional runtime, and a dependency that switches it on.
+const FOO: &str =
+    "[features]\nasync = [\"dep:tokio\"]\n[dependencies]\ntokio = { path = \"../tokio\", optional = true }";
+const FOO_WITH_TOKIO: &str = "foo = { path = \"../../../foo\", features = [\"async\"] }";
+
+/// A dependency on the runtime.
+const TOKIO: &str = "tokio.path = \"../../../tokio\"";
+
 /// A folder with a workspace `w` and foreign packages beside it.
 struct Sandbox(PathBuf);
 
@@ -53,14 +61,19 @@ impl Sandbox {
 }
 
 #[test]
-fn a_clean_workspace_passes() {
+fn windows_tests_macros_and_upper_layers_may_be_impure() {
     Sandbox::new("clean")
+        .package("w/crates/ctx-types", &format!("[target.'cfg(windows)'.dependencies]\n{TOKIO}"))
+        .package("w/crates/ctx-regex", "[dev-dependencies]\nctx-types.path = \"../ctx-types\"")
         .package(
-            "w/crates/ctx-types",
-            "[target.'cfg(windows)'.dependencies]\ntokio.path = \"../../../tokio\"",
+            "w/crates/ctx-macros",
+            &format!(
+                "[dependencies]\nctx-types.path = \"../ctx-types\"\nderive.path = \"../../../derive\"\n\
+                 [dev-dependencies]\n{TOKIO}"
+            ),
         )
-        .package("w/crates/ctx-macros", "[dependencies]\nctx-types.path = \"../ctx-types\"")
-        .package("w/crates/ctx-chat", "[dependencies]\ntokio.path = \"../../../tokio\"")
+        .package("w/crates/ctx-chat", &format!("[dependencies]\n{TOKIO}"))
+        .package("derive", "[lib]\nproc-macro = true\n[dependencies]\ntokio.path = \"../tokio\"")
         .package("tokio", "")
         .check(0, &[]);
 }
@@ -68,42 +81,58 @@ fn a_clean_workspace_passes() {
 #[test]
 fn a_runtime_in_a_pure_crate_is_found() {
     Sandbox::new("impure")
-        .package("w/crates/ctx-macros", "[dependencies]\nfoo = { path = \"../../../foo\", features = [\"async\"] }")
+        .package("w/crates/ctx-macros", &format!("[dependencies]\n{FOO_WITH_TOKIO}"))
+        .package("w/crates/ctx-wire", "[dependencies]\nrand = { path = \"../../../rand\", optional = true }")
         .package(
-            "foo",
-            "[features]\nasync = [\"dep:tokio\"]\n[dependencies]\ntokio = { path = \"../tokio\", optional = true }",
+            "w/crates/ctx-engine",
+            "[dependencies]\nctx-macros.path = \"../ctx-macros\"\nctx-wire.path = \"../ctx-wire\"",
         )
+        .package("foo", FOO)
+        .package("tokio", "[dependencies]\nmio.path = \"../mio\"")
+        .package("mio", "")
+        .package("rand", "")
+        .check(
+            1,
+            &[
+                "`ctx-macros` must stay pure: ctx-macros -> foo -> tokio",
+                "`ctx-wire` must stay pure: ctx-wire -> rand",
+            ],
+        );
+}
+
+#[test]
+fn what_only_tests_or_other_crates_switch_on_does_not_count() {
+    let plain = "[dependencies]\nfoo.path = \"../../../foo\"";
+    Sandbox::new("unified")
+        .package("w/crates/ctx-macros", &format!("{plain}\n[dev-dependencies]\n{FOO_WITH_TOKIO}"))
+        .package("w/crates/ctx-wire", plain)
+        .package("w/crates/ctx-chat", &format!("[dependencies]\n{FOO_WITH_TOKIO}"))
+        .package("foo", FOO)
+        .package("tokio", "")
+        .check(0, &[]);
+    Sandbox::new("unified-pure")
+        .package("w/crates/ctx-anchors", plain)
+        .package("w/crates/ctx-macros", &format!("[dependencies]\n{FOO_WITH_TOKIO}"))
+        .package("foo", FOO)
         .package("tokio", "")
         .check(1, &["`ctx-macros` must stay pure: ctx-macros -> foo -> tokio"]);
 }
 
 #[test]
-fn what_only_tests_or_upper_layers_switch_on_does_not_count() {
-    let asks = "foo = { path = \"../../../foo\", features = [\"async\"] }";
-    let plain = "[dependencies]\nfoo.path = \"../../../foo\"";
-    Sandbox::new("unified")
-        .package("w/crates/ctx-macros", &format!("{plain}\n[dev-dependencies]\n{asks}"))
-        .package("w/crates/ctx-wire", plain)
-        .package("w/crates/ctx-chat", &format!("[dependencies]\n{asks}"))
-        .package(
-            "foo",
-            "[features]\nasync = [\"dep:tokio\"]\n[dependencies]\ntokio = { path = \"../tokio\", optional = true }",
-        )
-        .package("tokio", "")
-        .check(0, &[]);
-}
-
-#[test]
-fn a_sideways_dependency_and_an_unknown_crate_are_found() {
+fn wrong_dependencies_and_an_unknown_crate_are_found() {
     Sandbox::new("sideways")
         .package("w/crates/ctx-macros", "[dependencies]\nctx-wire.path = \"../ctx-wire\"")
-        .package("w/crates/ctx-wire", "")
+        .package("w/crates/ctx-wire", "[build-dependencies]\nctx-engine.path = \"../ctx-engine\"")
+        .package("w/crates/ctx-engine", "[dev-dependencies]\nctx-chat.path = \"../ctx-chat\"")
+        .package("w/crates/ctx-chat", "")
         .package("w/crates/ctx-lore", "")
         .check(
             1,
             &[
+                "`ctx-engine` (L4) has `ctx-chat` (L5) in its [dev-dependencies], which is not lower",
                 "`ctx-lore` is in no layer of the table",
                 "`ctx-macros` (L1) has `ctx-wire` (L1) in its [dependencies], which is not lower",
+                "`ctx-wire` (L1) has `ctx-engine` (L4) in its [build-dependencies], which is not lower",
             ],
         );
 }

@@ -1,5 +1,5 @@
 //! Runs the cases of `fixtures/`: one test per folder, compared with its `expected.snap` (see
-//! `fixtures/README.md`).
+//! `fixtures/README.md`). A folder with several cases has one section per case.
 //!
 //! Every case also checks equal assemblies, lossless files, and segments that cover each text.
 
@@ -7,16 +7,20 @@
 
 #[path = "../../../xtask/suite/src/attached.rs"]
 mod attached;
+#[path = "../../../xtask/suite/src/case_files.rs"]
+mod case_files;
 #[path = "../../../xtask/suite/src/cases.rs"]
 mod cases;
 mod test_processors;
 
 use std::fmt::{Debug, Write as _};
-use std::path::{Path, PathBuf};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::process::ExitCode;
 
 use attached::Attached;
-use cases::{Case, file, files, folders, is_assembly, worldbook_stems};
+use case_files::{CaseFiles, changed_cases, read_cases};
+use cases::{Case, folders, is_assembly};
 use ctx_engine::{
     CompiledAgent, Context, Engine, Format, ImportError, Imported, Limits, Ports, Request, read_agent,
     read_conversation, read_profile, read_worldbook,
@@ -55,25 +59,29 @@ fn engine(case: &Case) -> Engine {
 }
 
 fn check(folder: &Path) -> Result<(), Failed> {
-    let compare = || {
-        let shown = run(folder);
-        let mut settings = insta::Settings::clone_current();
-        settings.set_snapshot_path(folder);
-        settings.set_prepend_module_to_snapshot(false);
-        settings.set_omit_expression(true);
-        settings.bind(|| insta::assert_snapshot!("expected", shown));
-    };
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(compare)).map_err(|_| {
-        Failed::from("the result differs, or breaks a promise; `INSTA_UPDATE=always` writes it again")
+    let mut sections = Vec::new();
+    for files in read_cases(folder) {
+        let result = catch_unwind(AssertUnwindSafe(|| run(&files)));
+        let result = result.map_err(|_| format!("`{}` breaks a promise", files.name))?;
+        sections.push(files.section(&result));
+    }
+    let shown: String = sections.iter().map(|section| section.text.as_str()).collect();
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(folder);
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let compare = || settings.bind(|| insta::assert_snapshot!("expected", shown));
+    catch_unwind(AssertUnwindSafe(compare)).map_err(|_| {
+        let names = changed_cases(folder, &sections);
+        Failed::from(format!("the result of {names} differs; `INSTA_UPDATE=always` writes it again"))
     })
 }
 
-fn run(folder: &Path) -> String {
+fn run(files: &CaseFiles) -> String {
     let limits = Limits::default();
-    let files = files(folder);
-    let case = Case::of(&files);
+    let case = Case::of(files);
     let engine = engine(&case);
-    let mut inputs = Inputs { shown: String::new(), case: &case, files: &files, is_readable: true };
+    let mut inputs = Inputs { shown: String::new(), case: &case, files, is_readable: true };
     let agent: Option<Agent> = inputs.read("agent", Format::Agent, |bytes, name| {
         let agent = read_agent(bytes, name, &limits, &engine.anchors)?;
         assert_eq!(
@@ -100,7 +108,7 @@ fn run(folder: &Path) -> String {
         if case.expand_input {
             turn.input = Some(show_input(&mut shown, &compiled, &session, &turn));
         }
-        let attached = Attached::of(folder);
+        let attached = Attached::of(&files.folder);
         let assemble = |turn: &TurnInput| {
             let deadline = case.deadline.map(Countdown::new);
             let deadline = deadline.as_ref().map(|deadline| deadline as &dyn Deadline);
@@ -160,7 +168,7 @@ fn show_input(shown: &mut String, compiled: &CompiledAgent, session: &Session, t
 
 /// Reads `worldbook` and other worldbooks with that prefix.
 fn worldbooks(inputs: &mut Inputs<'_>, limits: &Limits) -> Vec<LoadedWorldbook> {
-    let stems = worldbook_stems(inputs.files);
+    let stems = inputs.files.worldbook_stems();
     let read = |stem: String| {
         let read = |bytes: &[u8], name: &str| read_worldbook(bytes, name, limits);
         let book: Worldbook = inputs.read(&stem, Format::Worldbook, read)?;
@@ -248,7 +256,7 @@ fn show_degraded(shown: &mut String, context: &Context) {
 struct Inputs<'a> {
     shown: String,
     case: &'a Case,
-    files: &'a [PathBuf],
+    files: &'a CaseFiles,
     is_readable: bool,
 }
 
@@ -259,15 +267,15 @@ impl Inputs<'_> {
         own: Format,
         read: impl Fn(&[u8], &str) -> Result<Imported<T>, ImportError>,
     ) -> Option<T> {
-        let (name, bytes) = file(self.files, stem)?;
-        match read(&bytes, &name) {
+        let file = self.files.input(stem)?;
+        match read(&file.bytes, &file.name) {
             Ok(imported) => {
                 let saved = imported.value.write();
                 let again = T::read(saved.clone(), &mut Reader::new());
                 assert_eq!(again, imported.value, "a saved {stem} is read back unchanged");
                 list(&mut self.shown, &format!("{stem}: {}", imported.format), &imported.diagnostics);
                 if self.case.saved.iter().any(|saved| saved == stem) {
-                    let given = Document::read(&bytes, &name, &Limits::default()).ok();
+                    let given = Document::read(&file.bytes, &file.name, &Limits::default()).ok();
                     let given = given.filter(|given| given.syntax == Syntax::Json && imported.format == own);
                     self.show_saved(stem, &saved, given.map(|given| given.value));
                 }

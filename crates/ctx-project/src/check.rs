@@ -364,31 +364,4 @@ fn pointer_to(agent: &Agent, id: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const AGENT: &[u8] = b"presetMessages: [{ role: system, content: Be kind. }]";
-    const CHAT: &[u8] = br#"[{ "role": "user", "content": "Hi" }]"#;
-
-    /// Checks how a named file is read with `--as`.
-    #[track_caller]
-    fn check(bytes: &[u8], format: &str, expected: Result<Format, &str>) {
-        let checker = Checker::new(&[]).unwrap().naming(DocumentKind::parse(format));
-        let checked = checker.check_bytes(Path::new("a.yaml"), bytes);
-        let messages: String = checked.findings.iter().map(|found| found.message.to_string()).collect();
-        match expected {
-            Ok(format) => assert_eq!(checked.kind, Some(Kind::Format(format)), "{messages}"),
-            Err(expected) => assert!(messages.ends_with(expected), "{messages}"),
-        }
-    }
-
-    #[test]
-    fn reads_named_file_as_given_format() {
-        check(AGENT, "session", Err("found an agent"));
-        check(AGENT, "lorebook", Err("found an agent"));
-        check(AGENT, "agent", Ok(Format::Agent));
-        check(CHAT, "agent", Ok(Format::Agent));
-        // A list of messages is a conversation too.
-        check(CHAT, "session", Ok(Format::ChatMessages));
-    }
-}
+mod tests;

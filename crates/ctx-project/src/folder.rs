@@ -113,3 +113,63 @@ fn is_ours(file: &Path) -> bool {
     let ending = file.extension().map(OsStr::to_ascii_lowercase);
     is_config(file) || ending.is_some_and(|ending| ENDINGS.iter().any(|ours| ending == *ours))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_depth_of_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("d/".repeat(MAX_DEPTH + 8));
+        std::fs::create_dir_all(&deep).unwrap();
+        std::fs::write(deep.join("a.yaml"), "name: a").unwrap();
+        std::fs::write(folder.path().join("e.yaml"), "presetMessages: []").unwrap();
+        let found = files(folder.path());
+        let [FolderEntry::Closed(_, reason), FolderEntry::File(file)] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert!(reason.to_string().ends_with("d` contains more than 32 levels of folders"), "{reason}");
+        assert_eq!(*file, folder.path().join("e.yaml"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn does_not_follow_links() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("inside");
+        for name in ["outside", "inside"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+            std::fs::write(folder.path().join(name).join("a.yaml"), "presetMessages: []").unwrap();
+        }
+        symlink("../outside", inside.join("link")).unwrap();
+        symlink("../inside", inside.join("circle")).unwrap();
+        assert_eq!(files(&inside), [FolderEntry::File(inside.join("a.yaml"))]);
+    }
+    #[cfg(unix)]
+    #[test]
+    fn lists_folders_that_it_cannot_read() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let closed = folder.path().join("closed");
+        std::fs::create_dir(&closed).unwrap();
+        for name in ["a.yaml", "closed/b.yaml", "z.yaml"] {
+            std::fs::write(folder.path().join(name), "presetMessages: []").unwrap();
+        }
+        std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
+        let found = files(folder.path());
+        // Root can read all folders.
+        let is_open = std::fs::read_dir(&closed).is_ok();
+        std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(found.len(), 3, "{found:?}");
+        let FolderEntry::Closed(_, reason) = &found[1] else {
+            assert!(is_open, "{found:?}");
+            return;
+        };
+        let expected = format!("cannot read the folder `{}`: permission denied", name(&closed));
+        assert_eq!(reason.to_string(), expected);
+    }
+}

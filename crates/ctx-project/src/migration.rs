@@ -103,3 +103,56 @@ fn take_back(backup: &Path, file: &Migration) {
         std::fs::remove_file(backup).unwrap_or_default();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str = r#"{"presetMessages": [{"type": "user_profile", "content": "User Profile"}]}"#;
+
+    #[track_caller]
+    fn check_refused(bytes: &[u8], code: &str, reason: &str) {
+        let refused = migrate(Path::new("a.json"), bytes.to_vec(), &Engine::new()).unwrap_err();
+        assert_eq!(refused.code.to_string(), code);
+        assert!(refused.message.to_string().contains(reason), "{refused}");
+    }
+
+    #[test]
+    fn rejects_files_that_it_cannot_rewrite() {
+        check_refused(OLD.replace("]}", "],}").as_bytes(), "CTX0911", "");
+        let wide = std::iter::once(0xFEFF).chain(OLD.encode_utf16()).flat_map(u16::to_le_bytes);
+        check_refused(&wide.collect::<Vec<u8>>(), "CTX0911", "it is not plain JSON");
+    }
+
+    fn migrated(text: &str) -> Migration {
+        migrate(Path::new("a.yaml"), text.into(), &Engine::new()).unwrap().unwrap()
+    }
+
+    #[test]
+    fn keeps_bytes_around_many_changed_texts() {
+        let entry = |number: usize| format!("- {{type: user_profile, content: User Profile}} # {number}\n");
+        let agent = format!("presetMessages:\n{}", (0..3_000).map(entry).collect::<String>());
+        let after = String::from_utf8(migrated(&agent).after).unwrap();
+        for (number, entry) in after.split(", content: ").skip(1).enumerate() {
+            assert!(entry.contains("{{persona}}") && entry.contains(&format!("}} # {number}\n")), "{entry}");
+        }
+        assert_eq!(after.lines().count(), agent.lines().count());
+    }
+
+    #[test]
+    fn reports_what_a_rewritten_file_loses() {
+        let entry =
+            |number: usize| format!("- {{content: Hi, injectionStrategy: {{depth: 2}}}} # {number}\n");
+        let agent = format!("presetMessages:\n{}", (0..3_000).map(entry).collect::<String>());
+        let lost = &migrated(&agent).changes[0];
+        let message = "rewriting the file removes this comment and 2999 more comments";
+        assert_eq!((lost.code.to_string().as_str(), lost.message.to_string().as_str()), ("CTX0909", message));
+        let number = "score: 123456789012345678901\npresetMessages:\n- &who {type: user_profile, content: User Profile}\n- *who\n";
+        let lost = &migrated(number).changes[0];
+        assert_eq!(lost.code.to_string(), "CTX0910");
+        assert!(
+            lost.message.to_string().contains("truncates the digits of `123456789012345678901`"),
+            "{lost}"
+        );
+    }
+}

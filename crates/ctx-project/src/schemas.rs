@@ -130,28 +130,4 @@ fn put_above(line: &str, text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(before: &str, text: &str, expected: &str) {
-        assert_eq!(with_line_of(before.as_bytes(), text), expected);
-    }
-
-    #[test]
-    fn the_line_of_a_file_is_kept_where_it_is_written_anew() {
-        let line = "# yaml-language-server: $schema=a.json";
-        check(&format!("# An agent\n\n{line}\nname: Old\n"), "name: New\n", &format!("{line}\nname: New\n"));
-        check(&format!("\u{feff}{line}\r\nname: Old\n"), "name: New\n", &format!("{line}\nname: New\n"));
-        check(&format!("name: Old\n{line}\n"), "name: New\n", "name: New\n");
-        check("name: Old\n", "name: New\n", "name: New\n");
-    }
-
-    #[test]
-    fn json_gets_no_line_and_no_file_becomes_too_large() {
-        assert_eq!(with_line("agent", "{}\n"), "{}\n");
-        let large = format!("name: {}\n", "a".repeat((1 << 20) - 10));
-        assert_eq!(with_line("agent", &large), large);
-        assert!(with_line("agent", "name: Ada\n").starts_with(LINE));
-    }
-}
+mod tests;

@@ -147,3 +147,68 @@ fn write_own(
     files::write(&[(path.to_owned(), &bytes)], Existing::Named, read)?;
     Ok(Some(name))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A file with timed effects in a folder.
+    fn file(name: &str, text: &str) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        (folder, path)
+    }
+
+    /// Saves an effect of `Sky.7` into a file; returns the file and the diagnostics.
+    fn save(text: &str) -> (Value, Vec<Diagnostic>) {
+        let (_folder, path) = file("timed.json", text);
+        let (to, state, found) = StateFile::open(Some(&path), None, true, &mut Sources::default()).unwrap();
+        let mut effects = state.unwrap().write();
+        effects["sticky"]["Sky.7"] = json!({ "hash": 5, "start": 3, "end": 6, "protected": false });
+        let (state, _) = TimedState::read(&effects);
+        assert!(to.write(&state, 0, &FilesRead::default()).unwrap().is_some());
+        (serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap(), found)
+    }
+
+    #[test]
+    fn keeps_other_content_of_file() {
+        let other = json!({ "hash": 12, "start": 1, "end": 50, "protected": false });
+        let state = json!({ "note": "mine", "sticky": { "Other.1": other }, "cooldown": {} });
+        let (written, found) = save(&state.to_string());
+        assert_eq!((&written["note"], &written["sticky"]["Other.1"]), (&json!("mine"), &other));
+        assert_eq!(written["sticky"]["Sky.7"]["start"], 3, "{found:?}");
+        let (written, found) = save(r#"{"sticky":{"a":1},"cooldown":{}}"#);
+        assert_eq!((&written["sticky"]["a"], &written["sticky"]["Sky.7"]["end"]), (&json!(1), &json!(6)));
+        let message = "the timed effect of `a` has no `start` and `end`";
+        assert!(found.iter().any(|found| found.message.to_string() == message), "{found:?}");
+    }
+
+    #[track_caller]
+    fn check_refused(name: &str, text: &str, message: &str) {
+        let (_folder, path) = file(name, text);
+        let error = StateFile::open(Some(&path), None, true, &mut Sources::default()).unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+    }
+
+    #[test]
+    fn rejects_files_that_it_cannot_write() {
+        check_refused("timed.yaml", "sticky: {}\n", "it is not plain JSON");
+        check_refused("broken.json", "[", "the document ends too early");
+        check_refused("chat.json", "[]", "expected an object with `sticky` and `cooldown`");
+        for other in [r#"{"foo":1}"#, r#"{"sticky":[1,2],"cooldown":"x"}"#, r#"{"name":"Sky","entries":{}}"#]
+        {
+            check_refused("other.json", other, "it contains other data than timed effects");
+        }
+        let (_folder, chat) = file("chat.json", r#"[{"role":"user","content":"Hi"}]"#);
+        for (session, message) in [
+            (Some(chat.as_path()), "use `--state FILE` to save timed effects in a separate file"),
+            (None, "`--write` requires `--state FILE` or `--session FILE`"),
+        ] {
+            let error = StateFile::open(None, session, true, &mut Sources::default()).unwrap_err();
+            assert!(error.to_string().ends_with(message), "{error}");
+        }
+    }
+}

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Map, Value, json};
+use anyhow::Context as _;
+use serde_json::{Value, json};
 
 use crate::KINDS;
 use crate::case::{Case, GoldenFile};
@@ -36,17 +37,10 @@ pub fn run(files: &[GoldenFile]) -> Report {
 }
 
 fn run_case(case: &Case) -> Outcome {
-    let Some(kind) = KINDS.iter().find(|kind| kind.name == case.kind) else {
-        let known = KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join("`, `");
-        return Outcome {
-            id: case.id.clone(),
-            actual: Err(format!("there is no kind `{}`, only `{known}`", case.kind)),
-            is_equal: false,
-            expected: case.output.clone(),
-        };
-    };
-    let actual = (kind.run)(&case.input).map_err(|error| format!("{error:#}"));
-    let actual = actual.map(|actual| shaped(actual, &case.output));
+    let kind = KINDS.iter().find(|kind| kind.name == case.kind);
+    let actual = kind.with_context(|| format!("there is no kind `{}`", case.kind));
+    let actual = actual.and_then(|kind| (kind.run)(&case.input));
+    let actual = actual.map(|actual| shaped(actual, &case.output)).map_err(|error| format!("{error:#}"));
     let expected = compared(&case.output);
     let is_equal = actual.as_ref().is_ok_and(|actual| *actual == expected);
     Outcome { id: case.id.clone(), is_equal, expected, actual }
@@ -79,21 +73,18 @@ impl Report {
     /// Returns `{FILE: {id: actual}}`; what could not be run, or a file that could not be read, has
     /// `{"error": …}`.
     pub fn json(&self) -> Value {
-        let mut files = Map::new();
-        for (name, outcomes) in &self.files {
-            let actual = |outcome: &Outcome| match &outcome.actual {
-                Ok(value) => value.clone(),
-                Err(error) => json!({ "error": error }),
-            };
+        let of_case = |outcome: &Outcome| {
+            let actual = outcome.actual.clone().unwrap_or_else(|error| json!({ "error": error }));
+            (outcome.id.clone(), actual)
+        };
+        let of_file = |(name, outcomes): &(String, Result<Vec<Outcome>, String>)| {
             let cases = match outcomes {
-                Ok(outcomes) => {
-                    outcomes.iter().map(|outcome| (outcome.id.clone(), actual(outcome))).collect()
-                }
+                Ok(outcomes) => outcomes.iter().map(of_case).collect(),
                 Err(error) => json!({ "error": error }),
             };
-            files.insert(name.clone(), cases);
-        }
-        Value::Object(files)
+            (name.clone(), cases)
+        };
+        self.files.iter().map(of_file).collect()
     }
 
     /// Returns a line for each file, `FILE passed/total`, and below it what differs in each case that failed; a file

@@ -56,18 +56,6 @@ fn messages_may_be_told_in_one_line() {
     check(case("macro", input, output("c b 0-2 3 hours", &json!({}))), "own.json 1/1");
 }
 
-#[test]
-fn a_fault_is_shown_beside_what_was_observed() {
-    let text = report(vec![case(
-        "regex_gate",
-        json!({ "markdownOnly": true, "mode": "display", "text": "a" }),
-        json!("x"),
-    )])
-    .text();
-    assert!(text.contains("-\"x\""), "{text}");
-    assert!(text.contains("+\"b\""), "{text}");
-}
-
 /// Runs the program on a folder with one file; returns its exit code and what it printed.
 fn program(name: &str, cases: &Value, arguments: &[&str]) -> io::Result<(Option<i32>, String)> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -86,33 +74,14 @@ fn the_program_fails_where_a_golden_differs() {
     let (code, printed) = program("fault", &cases("y"), &[]).unwrap();
     assert_eq!(code, Some(1), "{printed}");
     assert!(printed.starts_with("own.json 0/1"), "{printed}");
-    assert!(
-        printed.contains("-  \"engine2\": \"y\"") && printed.contains("+  \"engine2\": \"x\""),
-        "{printed}"
-    );
-    let (code, printed) = program("fault-json", &cases("y"), &["--json"]).unwrap();
-    let json: Value = serde_json::from_str(&printed).unwrap();
-    assert_eq!((code, json), (Some(1), json!({ "own.json": { "c": output("x", &json!({})) } })));
-}
-
-#[test]
-fn a_file_that_cannot_be_read_fails_and_the_others_go_on() {
-    let cases =
-        json!([{ "id": "c", "kind": "macro", "input": { "text": "x" }, "output": { "engine2": "x" } }]);
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("broken");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("a.json"), "{").unwrap();
+    assert!(printed.contains("\"engine2\": \"y\"") && printed.contains("\"engine2\": \"x\""), "{printed}");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fault");
     fs::write(folder.join("b.json"), "[]").unwrap();
-    fs::write(folder.join("c.json"), b"\xff").unwrap();
-    let (code, printed) = program("broken", &cases, &[]).unwrap();
-    assert_eq!(code, Some(1), "{printed}");
-    for line in ["a.json 0/1", "b.json 0/1", "c.json 0/1", "own.json 1/1"] {
-        assert!(printed.lines().any(|printed| printed == line), "{printed}");
-    }
-    let (code, printed) = program("broken", &cases, &["--json"]).unwrap();
+    let (code, printed) = program("fault", &cases("y"), &["--json"]).unwrap();
     let json: Value = serde_json::from_str(&printed).unwrap();
-    assert_eq!((code, &json["own.json"]), (Some(1), &json!({ "c": { "engine2": "x" } })));
+    assert_eq!((code, &json["own.json"]), (Some(1), &json!({ "c": output("x", &json!({})) })));
     assert!(json["b.json"]["error"].as_str().unwrap().ends_with("b.json: no list `cases`"), "{json}");
+    fs::remove_file(folder.join("b.json")).unwrap();
 }
 
 #[test]
@@ -122,39 +91,6 @@ fn an_output_has_what_was_observed_and_no_more() {
     check(only(json!({ "engine2": "y" })), "own.json 0/1");
     check(only(json!({ "engine2": "x", "legacyEngine": "y" })), "own.json 1/1");
     check(only(json!({ "engine2": "x", "engine3": "x" })), "own.json 0/1");
-}
-
-#[test]
-fn who_reads_no_further_ends_the_program_quietly() {
-    let cases =
-        json!([{ "id": "c", "kind": "macro", "input": { "text": "x" }, "output": { "engine2": "x" } }]);
-    program("closed", &cases, &[]).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_goldens"));
-    command.arg("--dir").arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("closed"));
-    let (reader, writer) = io::pipe().unwrap();
-    drop(reader);
-    let output = command.stdout(writer).stderr(std::process::Stdio::piped()).output().unwrap();
-    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
-}
-
-#[test]
-fn the_program_fails_on_an_unknown_kind() {
-    let cases = json!([{ "id": "c", "kind": "weather", "input": {}, "output": {} }]);
-    let (code, printed) = program("unknown", &cases, &[]).unwrap();
-    assert_eq!(code, Some(1), "{printed}");
-    assert!(printed.contains("there is no kind `weather`"), "{printed}");
-}
-
-#[test]
-fn json_has_what_came_out_of_each_case() {
-    let cases = vec![
-        case("macro", json!({ "text": "{{noop}}x" }), Value::Null),
-        Case { id: "d".to_owned(), ..case("weather", json!({}), Value::Null) },
-    ];
-    let json = report(cases).json();
-    assert_eq!(json["own.json"]["c"], output("x", &json!({})));
-    let error = json["own.json"]["d"]["error"].as_str().unwrap();
-    assert!(error.starts_with("there is no kind `weather`, only `macro`"), "{error}");
 }
 
 #[test]

@@ -1,17 +1,18 @@
-//! A temporary folder, the command in it, and requests to the servers that it starts.
+//! A temporary folder, and the command in it.
 
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-/// Time limit of a command, and of a wait for a server.
+use crate::load::gateway::Gateway;
+use crate::load::upstream;
+
+/// Time limit of a command.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A folder of one attempt, removed at the end.
@@ -54,12 +55,26 @@ impl Place {
 
     /// Runs the command; returns its exit code and all that it printed. A command that does not end is an error.
     pub(super) fn ctx(&self, arguments: &[&str]) -> Result<(i32, String)> {
-        printed(&mut self.command(arguments))
+        self.run(&mut self.command(arguments))
     }
 
-    /// Runs a shell line in a pseudo-terminal where nothing is typed; see [`Place::dialog`].
-    pub(super) fn terminal(&self, line: &str) -> Result<String> {
-        self.dialog(line, "")
+    fn run(&self, command: &mut Command) -> Result<(i32, String)> {
+        let path = self.folder.join("printed");
+        let file = File::create(&path)?;
+        let mut child = command.stdout(file.try_clone()?).stderr(file).spawn()?;
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait()? {
+                break status;
+            }
+            if begun.elapsed() > TIMEOUT {
+                child.kill()?;
+                child.wait()?;
+                bail!("it did not end within {} s", TIMEOUT.as_secs());
+            }
+            thread::sleep(Duration::from_millis(5));
+        };
+        Ok((status.code().unwrap_or(-1), String::from_utf8_lossy(&fs::read(path)?).into_owned()))
     }
 
     /// Runs a shell line in a pseudo-terminal; `$CTX` is the command. Returns all that reached the terminal.
@@ -70,34 +85,17 @@ impl Place {
         command.args(["-qec", line, "/dev/null"]).current_dir(self.work()).stdin(File::open(input)?);
         command.env("CTX", &self.program).env("CTX_HOME", self.folder.join("home"));
         command.env("TERM", "xterm").env("SHELL", "/bin/sh");
-        Ok(printed(&mut command)?.1)
+        Ok(self.run(&mut command)?.1)
     }
 
-    /// Starts a server, and returns it with the first line that it prints.
-    pub(super) fn serve(&self, arguments: &[&str]) -> Result<Server> {
-        let mut child = self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        let mut output = BufReader::new(child.stdout.take().context("no output")?);
-        let mut line = String::new();
-        output.read_line(&mut line)?;
-        let host =
-            line.trim().split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
-        let Ok(address) = host.parse() else {
-            child.kill()?;
-            let mut errors = String::new();
-            child.stderr.take().context("no errors")?.read_to_string(&mut errors)?;
-            child.wait()?;
-            bail!("the server did not start: {line}{errors}");
-        };
-        Ok(Server { child, address, line, _output: output })
-    }
-
-    /// Starts `ctx serve` with a scripted provider.
-    pub(super) fn gateway(&self, more: &[&str]) -> Result<Server> {
+    /// Starts `ctx serve` with a scripted provider that does not end streams.
+    pub(super) fn gateway(&self, more: &[&str]) -> Result<Gateway> {
         self.write("key", "sk-any")?;
-        let url = format!("http://{}", provider()?);
+        let url = format!("http://{}", upstream::start(None)?);
         let arguments = ["serve", "--port", "0", "--no-config", "--store", "chats.db", "--model", "m"];
-        let endpoint = ["--base-url", &url, "--key-file", "key"];
-        self.serve(&[&arguments, &endpoint[..], more].concat())
+        let mut command = self.command(&arguments);
+        command.args(["--base-url", &url, "--key-file", "key"]).args(more);
+        Gateway::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
     }
 }
 
@@ -110,126 +108,3 @@ impl Drop for Place {
 
 const AGENT: &str = "name: Ada\npresetMessages:\n- {role: system, content: You are Ada.}\n- {type: chat_history}\n\
      parameters: {contextCompression: {autoTrigger: false}}\n";
-
-fn printed(command: &mut Command) -> Result<(i32, String)> {
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let (mut out, mut err) =
-        (child.stdout.take().context("no output")?, child.stderr.take().context("no errors")?);
-    let errors = thread::spawn(move || {
-        let mut bytes = Vec::new();
-        err.read_to_end(&mut bytes).map(|_| bytes)
-    });
-    let output = thread::spawn(move || {
-        let mut bytes = Vec::new();
-        out.read_to_end(&mut bytes).map(|_| bytes)
-    });
-    let begun = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        if begun.elapsed() > TIMEOUT {
-            child.kill()?;
-            child.wait()?;
-            bail!("it did not end within {} s", TIMEOUT.as_secs());
-        }
-        thread::sleep(Duration::from_millis(5));
-    };
-    let mut bytes = output.join().ok().context("no output")??;
-    bytes.extend(errors.join().ok().context("no errors")??);
-    Ok((status.code().unwrap_or(-1), String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-/// A server that runs until this is dropped.
-pub(super) struct Server {
-    child: Child,
-    pub(super) address: SocketAddr,
-    /// The first line that it printed.
-    pub(super) line: String,
-    _output: BufReader<ChildStdout>,
-}
-
-impl Server {
-    /// Sends a request without waiting for the response.
-    pub(super) fn open(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Result<TcpStream> {
-        let mut stream = TcpStream::connect_timeout(&self.address, TIMEOUT)?;
-        stream.set_read_timeout(Some(TIMEOUT))?;
-        let (host, length) = (self.address, body.len());
-        write!(stream, "{method} {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{headers}")?;
-        write!(stream, "content-length: {length}\r\n\r\n")?;
-        // A server that refuses a body may close the connection before all of it is sent.
-        drop(stream.write_all(body));
-        Ok(stream)
-    }
-
-    /// Sends a request and returns the status and the whole response.
-    pub(super) fn send(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Result<(u16, String)> {
-        let mut stream = self.open(method, path, headers, body)?;
-        let mut response = Vec::new();
-        drop(stream.read_to_end(&mut response));
-        let response = String::from_utf8_lossy(&response).into_owned();
-        let status = response.split(' ').nth(1).and_then(|status| status.parse().ok());
-        Ok((status.unwrap_or(0), response))
-    }
-
-    /// Sends a chat completion.
-    pub(super) fn chat(&self, headers: &str, body: &[u8]) -> Result<(u16, String)> {
-        self.send("POST", "/v1/chat/completions", &format!("{JSON}{headers}"), body)
-    }
-
-    /// The largest memory that it had, in MiB; 0 where the system does not tell.
-    pub(super) fn peak(&self) -> u64 {
-        let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-        line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) >> 10
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended already.
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
-}
-
-pub(super) const JSON: &str = "content-type: application/json\r\n";
-
-/// Starts a provider that answers each request, and does not end streams. It runs until the program ends.
-fn provider() -> Result<SocketAddr> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let address = listener.local_addr()?;
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || answer(stream));
-        }
-    });
-    Ok(address)
-}
-
-fn answer(mut stream: TcpStream) -> Result<()> {
-    let mut reader = BufReader::new(stream.try_clone()?);
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line)? == 0 || line == "\r\n" {
-            break;
-        }
-        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-            length = value.trim().parse()?;
-        }
-    }
-    let mut request = Vec::new();
-    (&mut reader).take(length).read_to_end(&mut request)?;
-    if String::from_utf8_lossy(&request).contains(r#""stream":true"#) {
-        let delta = r#"{"choices":[{"delta":{"role":"assistant","content":"Hi."}}]}"#;
-        write!(stream, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {delta}\n\n")?;
-        // Until the gateway closes the connection.
-        std::io::copy(&mut reader, &mut std::io::sink())?;
-        return Ok(());
-    }
-    let body = r#"{"choices":[{"message":{"role":"assistant","content":"Hi."},"finish_reason":"stop"}]}"#;
-    let length = body.len();
-    write!(stream, "HTTP/1.1 200 OK\r\n{JSON}connection: close\r\ncontent-length: {length}\r\n\r\n{body}")?;
-    Ok(())
-}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::bodies::Body;
 
@@ -14,87 +14,53 @@ pub(super) fn of_bodies(bodies: &[Body]) -> Vec<Body> {
     let mut seen = BTreeSet::new();
     let mut wrong = Vec::new();
     for body in bodies {
-        let mut places = Vec::new();
-        collect(&body.value, &mut Vec::new(), body.dialect.free, &mut places);
-        for place in places {
-            if !seen.insert((body.dialect.name, shape(&body.value, &place))) {
+        let mut fields = Vec::new();
+        collect(&body.value, (String::new(), String::new()), body.dialect.free, &mut fields);
+        for field in fields {
+            if !seen.insert((body.dialect.name, field.shape)) {
                 continue;
             }
+            let mut value = body.value.clone();
+            if let Some(object) = value.pointer_mut(&field.object).and_then(Value::as_object_mut) {
+                let typo = |key: String| if key == field.key { key + TYPO } else { key };
+                *object = std::mem::take(object).into_iter().map(|(key, item)| (typo(key), item)).collect();
+            }
             let name = format!("wrong_{}__{}", wrong.len(), body.dialect.name);
-            wrong.push(Body { name, dialect: body.dialect, value: misspell(&body.value, &place) });
+            wrong.push(Body { name, dialect: body.dialect, value });
         }
     }
     wrong
 }
 
-/// A step into a value.
-#[derive(Clone, Debug)]
-enum Step {
-    Key(String),
-    Index(usize),
+/// A field of a body.
+struct Field {
+    /// The JSON pointer of the object that it stands in.
+    object: String,
+    key: String,
+    /// The names on the way to it, each with the `type` or `role` of the object that it stands in.
+    shape: String,
 }
 
-/// Lists the way to every field, but for those below fields in which anything may stand.
-fn collect(value: &Value, way: &mut Vec<Step>, free: &[&str], places: &mut Vec<Vec<Step>>) {
+/// Lists all fields of a value with a pointer and a shape, but for those below fields in which anything may stand.
+fn collect(value: &Value, (pointer, shape): (String, String), free: &[&str], fields: &mut Vec<Field>) {
     match value {
         Value::Object(map) => {
+            let kind = map.get("type").or_else(|| map.get("role")).and_then(Value::as_str);
             for (key, item) in map {
-                way.push(Step::Key(key.clone()));
-                places.push(way.clone());
+                let shape = format!("{shape}/{}.{key}", kind.unwrap_or_default());
+                fields.push(Field { object: pointer.clone(), key: key.clone(), shape: shape.clone() });
                 if !free.contains(&key.as_str()) {
-                    collect(item, way, free, places);
+                    let escaped = key.replace('~', "~0").replace('/', "~1");
+                    collect(item, (format!("{pointer}/{escaped}"), shape), free, fields);
                 }
-                way.pop();
             }
         }
         Value::Array(list) => {
             for (index, item) in list.iter().enumerate() {
-                way.push(Step::Index(index));
-                collect(item, way, free, places);
-                way.pop();
+                collect(item, (format!("{pointer}/{index}"), shape.clone()), free, fields);
             }
         }
         _ => {}
-    }
-}
-
-/// The names on the way to a field, each with the `type` or `role` of the object that it stands in.
-fn shape(value: &Value, way: &[Step]) -> String {
-    let (mut at, mut shape) = (value, String::new());
-    for step in way {
-        let next = match step {
-            Step::Key(key) => {
-                let kind = at.get("type").or_else(|| at.get("role")).and_then(Value::as_str);
-                shape.extend(["/", kind.unwrap_or_default(), ".", key]);
-                at.get(key)
-            }
-            Step::Index(index) => at.get(index),
-        };
-        let Some(next) = next else { break };
-        at = next;
-    }
-    shape
-}
-
-/// Renames the field at the end of the way, in its place.
-fn misspell(value: &Value, way: &[Step]) -> Value {
-    let Some((step, rest)) = way.split_first() else { return value.clone() };
-    match (value, step) {
-        (Value::Object(map), Step::Key(wanted)) => {
-            let renamed = map.iter().map(|(key, item)| match (key == wanted, rest.is_empty()) {
-                (true, true) => (format!("{key}{TYPO}"), item.clone()),
-                (true, false) => (key.clone(), misspell(item, rest)),
-                (false, _) => (key.clone(), item.clone()),
-            });
-            Value::Object(renamed.collect::<Map<String, Value>>())
-        }
-        (Value::Array(list), Step::Index(wanted)) => {
-            let items = list.iter().enumerate();
-            let changed =
-                items.map(|(index, item)| if index == *wanted { misspell(item, rest) } else { item.clone() });
-            changed.collect()
-        }
-        _ => value.clone(),
     }
 }
 

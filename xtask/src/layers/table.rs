@@ -40,7 +40,7 @@ pub(super) const FORBIDDEN: &[&str] = &[
 ];
 
 /// Members that are no part of the product and so have no layer.
-pub(super) const OUTSIDE: &[&str] = &["api", "fuzz", "goldens", "suite", "xtask"];
+pub(super) const OUTSIDE: &[&str] = &["api", "examples", "fuzz", "goldens", "suite", "xtask"];
 
 /// Names which layer a crate is on; `None` for one that the table does not know.
 pub(super) fn layer_of(name: &str) -> Option<u8> {

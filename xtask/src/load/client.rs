@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// Where turns are asked for.
-const CHAT: &str = "/v1/chat/completions";
+pub(crate) const CHAT: &str = "POST /v1/chat/completions";
 
 /// How long an answer may stand still.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Returns the time since this program began to count it, which provider and clients have in common.
 pub(super) fn micros() -> u64 {
@@ -50,7 +50,7 @@ pub(super) fn body(text: &str, streams: bool) -> Vec<u8> {
 /// Asks for a streamed answer, and reads it to its end.
 pub(super) fn stream(address: SocketAddr, call: &Call<'_>, body: &[u8]) -> io::Result<Heard> {
     let (begun, mut heard, mut sent) = (micros(), Heard::default(), 0);
-    let mut answer = open(address, ("POST", CHAT), call, body)?;
+    let mut answer = open(address, CHAT, call, body)?;
     let mut line = String::new();
     loop {
         line.clear();
@@ -89,99 +89,64 @@ pub(super) fn stream(address: SocketAddr, call: &Call<'_>, body: &[u8]) -> io::R
 /// Sends a turn, and returns the body of its answer.
 pub(super) fn ask(address: SocketAddr, call: &Call<'_>, body: &[u8]) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open(address, ("POST", CHAT), call, body)?.read_to_end(&mut bytes)?;
+    open(address, CHAT, call, body)?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 /// Returns a conversation as it is stored.
 pub(super) fn show(address: SocketAddr, name: &str) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let path = format!("/conversations/{name}");
-    open(address, ("GET", &path), &Call::default(), b"")?.read_to_end(&mut bytes)?;
+    let request = format!("GET /conversations/{name}");
+    open(address, &request, &Call::default(), b"")?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 /// Sends a request, and reads the head of its answer.
 fn open(
     address: SocketAddr,
-    (method, path): (&str, &str),
+    request: &str,
     call: &Call<'_>,
     body: &[u8],
-) -> io::Result<BufReader<Body>> {
-    let mut connection = TcpStream::connect_timeout(&address, PATIENCE)?;
-    connection.set_nodelay(true)?;
-    connection.set_read_timeout(Some(PATIENCE))?;
-    let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
+) -> io::Result<BufReader<TcpStream>> {
     let fields = [
         ("x-ctx-conversation", call.conversation),
         ("x-ctx-after", call.after),
         ("x-ctx-dry-run", call.is_dry.then_some("1")),
         ("content-type", Some("application/json")),
     ];
-    for (name, value) in fields.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+    let fields: Vec<_> = fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+    let mut reader = BufReader::new(send(address, request, &fields, body)?);
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        if reader.read_until(b'\n', &mut head)? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+    let status = String::from_utf8_lossy(&head).lines().next().unwrap_or_default().to_owned();
+    if status.split(' ').nth(1) != Some("200") {
+        let mut said = String::new();
+        reader.read_to_string(&mut said)?;
+        return Err(io::Error::other(format!("{status}: {said}")));
+    }
+    Ok(reader)
+}
+
+/// Sends a request in the old version of HTTP, whose responses come without chunks and end with the connection.
+pub(crate) fn send(
+    address: SocketAddr,
+    request: &str,
+    fields: &[(&str, &str)],
+    body: &[u8],
+) -> io::Result<TcpStream> {
+    let mut connection = TcpStream::connect_timeout(&address, PATIENCE)?;
+    connection.set_nodelay(true)?;
+    connection.set_read_timeout(Some(PATIENCE))?;
+    let mut head = format!("{request} HTTP/1.0\r\nhost: {address}\r\n");
+    for (name, value) in fields {
         head = format!("{head}{name}: {value}\r\n");
     }
     write!(connection, "{head}content-length: {}\r\n\r\n", body.len())?;
-    connection.write_all(body)?;
-    let (mut reader, mut is_chunked, mut status) = (BufReader::new(connection), false, String::new());
-    for index in 0.. {
-        let mut line = String::new();
-        if reader.read_line(&mut line)? == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let line = line.trim_end().to_ascii_lowercase();
-        if line.is_empty() {
-            break;
-        }
-        is_chunked |= line == "transfer-encoding: chunked";
-        if index == 0 {
-            status = line;
-        }
-    }
-    let mut body = BufReader::new(Body { reader, left: if is_chunked { Some(0) } else { None } });
-    if status.split(' ').nth(1) != Some("200") {
-        let mut said = String::new();
-        body.read_to_string(&mut said)?;
-        return Err(io::Error::other(format!("{status}: {said}")));
-    }
-    Ok(body)
-}
-
-/// The body of an answer.
-struct Body {
-    reader: BufReader<TcpStream>,
-    /// How much of a chunk is left, where it comes in chunks.
-    left: Option<usize>,
-}
-
-impl Read for Body {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Some(left) = self.left else { return self.reader.read(buffer) };
-        let left = match left {
-            0 => self.next_chunk()?,
-            left => left,
-        };
-        let most = left.min(buffer.len());
-        let count = self.reader.read(buffer.get_mut(..most).unwrap_or_default())?;
-        if count == 0 && left > 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        self.left = Some(left - count);
-        Ok(count)
-    }
-}
-
-impl Body {
-    /// Reads the size of the next chunk; 0 at the end.
-    fn next_chunk(&mut self) -> io::Result<usize> {
-        let mut line = String::new();
-        while line.trim().is_empty() {
-            line.clear();
-            if self.reader.read_line(&mut line)? == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-        }
-        let size = line.trim().split(';').next().unwrap_or_default();
-        usize::from_str_radix(size, 16).map_err(io::Error::other)
-    }
+    // A server that refuses a body may close the connection before all of it is sent.
+    drop(connection.write_all(body));
+    Ok(connection)
 }

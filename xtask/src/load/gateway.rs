@@ -1,12 +1,12 @@
 //! What is loaded: `ctx serve` in a folder of its own, and a `PostgreSQL` server for several of them.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 
 /// Debian's programs of `PostgreSQL` are not in the path.
 const POSTGRES: &str = "/usr/lib/postgresql";
@@ -36,85 +36,51 @@ impl Drop for Folder {
     }
 }
 
-/// A program that runs until this is dropped.
-#[derive(Debug)]
-pub(super) struct Running(pub(super) Child);
-
-impl Running {
-    pub(super) fn start(command: &mut Command) -> Result<Self> {
-        Ok(Self(command.spawn().with_context(|| format!("cannot start {command:?}"))?))
-    }
-
-    /// Ends it without a word to it.
-    fn kill(&mut self) -> Result<()> {
-        self.0.kill()?;
-        self.0.wait()?;
-        Ok(())
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // One that has ended already needs no end.
-        drop(self.kill());
-    }
-}
-
 /// A gateway that runs until this is dropped.
 #[derive(Debug)]
-pub(super) struct Gateway {
-    running: Running,
-    pub(super) address: SocketAddr,
+pub(crate) struct Gateway {
+    process: Child,
+    pub(crate) address: SocketAddr,
 }
 
 impl Gateway {
-    /// Starts one on a port; any port if it is 0.
-    pub(super) fn start(
-        program: &Path,
-        folder: &Folder,
-        (store, port): (&str, u16),
-        upstream: SocketAddr,
-    ) -> Result<Self> {
-        Self::spawn(&mut command(program, folder, (store, port), upstream))
-    }
-
-    /// Starts one whose allocator (that of glibc) gives back what is freed.
-    pub(super) fn start_frugal(
-        program: &Path,
-        folder: &Folder,
-        (store, port): (&str, u16),
-        upstream: SocketAddr,
-    ) -> Result<Self> {
-        let mut command = command(program, folder, (store, port), upstream);
-        command.env("MALLOC_ARENA_MAX", "1").env("MALLOC_TRIM_THRESHOLD_", "65536");
-        Self::spawn(command.env("MALLOC_MMAP_THRESHOLD_", "65536"))
-    }
-
-    /// Starts one by its command.
-    pub(super) fn spawn(command: &mut Command) -> Result<Self> {
-        let (mut running, mut line) = (Running::start(command)?, String::new());
-        let output = running.0.stdout.take().context("the gateway has no output")?;
+    /// Starts one by its command, whose output is piped; fails with what it printed instead of its address.
+    pub(crate) fn spawn(command: &mut Command) -> Result<Self> {
+        let process = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
+        // Dropped with the process if there is no address.
+        let mut gateway = Self { process, address: SocketAddr::from(([0, 0, 0, 0], 0)) };
+        let output = gateway.process.stdout.take().context("the gateway has no output")?;
+        let (mut line, mut errors) = (String::new(), String::new());
         BufReader::new(output).read_line(&mut line)?;
         let address = line.trim().strip_prefix("http://").and_then(|rest| rest.strip_suffix("/v1"));
-        let address = address.and_then(|address| address.parse().ok());
-        Ok(Self { running, address: address.with_context(|| format!("the gateway said `{line}`"))? })
+        if let Some(address) = address.and_then(|address| address.parse().ok()) {
+            gateway.address = address;
+            return Ok(gateway);
+        }
+        gateway.kill()?;
+        if let Some(mut output) = gateway.process.stderr.take() {
+            output.read_to_string(&mut errors)?;
+        }
+        bail!("the gateway said `{line}` {errors}")
     }
 
     /// Ends it without a word to it.
     pub(super) fn kill(&mut self) -> Result<()> {
-        self.running.kill()
+        self.process.kill()?;
+        self.process.wait()?;
+        Ok(())
     }
 
-    /// Returns how many KiB of memory it has, where the system says so.
-    pub(super) fn memory(&self) -> Option<u64> {
-        let text = fs::read_to_string(format!("/proc/{}/status", self.running.0.id())).ok()?;
-        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    /// Returns how many KiB of memory it has (`VmRSS`) or had at most (`VmHWM`), where the system says so.
+    pub(crate) fn memory(&self, field: &str) -> Option<u64> {
+        let text = fs::read_to_string(format!("/proc/{}/status", self.process.id())).ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
         line.split_whitespace().next()?.parse().ok()
     }
 
     /// Returns how much processor time it has had, in milliseconds, where the system says so.
     pub(super) fn processor_millis(&self) -> Option<u64> {
-        let text = fs::read_to_string(format!("/proc/{}/stat", self.running.0.id())).ok()?;
+        let text = fs::read_to_string(format!("/proc/{}/stat", self.process.id())).ok()?;
         let fields: Vec<u64> =
             text.rsplit_once(") ")?.1.split(' ').map(|field| field.parse().unwrap_or(0)).collect();
         // Of user and system, in hundredths of a second.
@@ -122,7 +88,14 @@ impl Gateway {
     }
 }
 
-/// Returns the command that starts one on a port.
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        // One that has ended already needs no end.
+        drop(self.kill());
+    }
+}
+
+/// Returns the command that starts one on a port; any port if it is 0.
 pub(super) fn command(
     program: &Path,
     folder: &Folder,

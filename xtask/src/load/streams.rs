@@ -142,7 +142,7 @@ impl Streams<'_> {
             let threads: Vec<_> =
                 (0..self.plan.streams).map(|stream| scope.spawn(move || self.turns(stream))).collect();
             while !gateways.is_empty() && threads.iter().any(|thread| !thread.is_finished()) {
-                let memory = gateways.iter().map(|gateway| gateway.memory()).sum();
+                let memory = gateways.iter().map(|gateway| gateway.memory("VmRSS")).sum();
                 outcome.memory = outcome.memory.max(memory);
                 thread::sleep(LOOK);
             }
@@ -245,11 +245,6 @@ fn messages(from: SocketAddr, conversation: usize) -> Result<Vec<Stored>> {
         .iter()
         .map(|message| Stored { id: text(message, "id"), content: text(message, "content") })
         .collect())
-}
-
-/// Returns the texts of the messages on the active path of a conversation.
-pub(super) fn texts(from: SocketAddr, conversation: usize) -> Result<Vec<String>> {
-    Ok(messages(from, conversation)?.into_iter().map(|message| message.content).collect())
 }
 
 /// Checks that each conversation ends with its turns, each of them once and in order.

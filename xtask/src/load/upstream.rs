@@ -17,8 +17,8 @@ use super::client::micros;
 /// How many pieces of an answer come in a second.
 pub(super) const RATE: u32 = 50;
 
-/// Starts one whose answers have so many pieces; it runs until the program ends.
-pub(super) fn start(pieces: u32) -> Result<SocketAddr> {
+/// Starts one whose streams have so many pieces, or without a number one piece and no end; it runs until the program ends.
+pub(crate) fn start(pieces: Option<u32>) -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").context("cannot listen")?;
     let address = listener.local_addr()?;
     let answers = Arc::new(AtomicU64::new(0));
@@ -35,8 +35,8 @@ pub(super) fn start(pieces: u32) -> Result<SocketAddr> {
 }
 
 /// Answers one request of a connection; says whether another one may come.
-fn serve(mut connection: &TcpStream, answers: &AtomicU64, pieces: u32) -> std::io::Result<bool> {
-    let Some((body, goes_on)) = read(connection)? else { return Ok(false) };
+fn serve(mut connection: &TcpStream, answers: &AtomicU64, pieces: Option<u32>) -> std::io::Result<bool> {
+    let Some((body, is_last)) = read(connection)? else { return Ok(false) };
     connection.set_nodelay(true)?;
     let answer = answers.fetch_add(1, Ordering::Relaxed);
     let streams = body.windows(STREAMS.len()).rev().any(|bytes| bytes == STREAMS);
@@ -55,32 +55,41 @@ fn serve(mut connection: &TcpStream, answers: &AtomicU64, pieces: u32) -> std::i
             connection,
             "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
         )?;
-        return Ok(goes_on);
+        return Ok(!is_last);
     }
-    connection.write_all(
-        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
-    )?;
+    let encoding = if is_last { "connection: close" } else { "transfer-encoding: chunked" };
+    write!(connection, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{encoding}\r\n\r\n")?;
+    let mut send = |data: &str| {
+        let event = format!("data: {data}\n\n");
+        let chunk = if is_last { event } else { format!("{:x}\r\n{event}\r\n", event.len()) };
+        connection.write_all(chunk.as_bytes())
+    };
     let begun = Instant::now();
-    for piece in 0..pieces {
+    for piece in 0..pieces.unwrap_or(1) {
         thread::sleep((Duration::from_secs(1) / RATE * piece).saturating_sub(begun.elapsed()));
         let text = format!("a{answer}.{} ", micros());
-        chunk(
-            connection,
-            &format!("{{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}"),
-        )?;
+        send(&format!("{{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}"))?;
     }
-    chunk(connection, r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#)?;
-    chunk(connection, "[DONE]")?;
-    connection.write_all(b"0\r\n\r\n")?;
-    Ok(goes_on)
+    if pieces.is_none() {
+        // Until the other side closes the connection.
+        std::io::copy(&mut connection, &mut std::io::sink())?;
+        return Ok(false);
+    }
+    send(r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#)?;
+    send("[DONE]")?;
+    if !is_last {
+        connection.write_all(b"0\r\n\r\n")?;
+    }
+    Ok(!is_last)
 }
 
 /// What a body has that asks for pieces; it stands behind the messages.
 const STREAMS: &[u8] = br#""stream":true"#;
 
-/// Reads a request to its end and returns its body, and whether the connection stays; none once the other side has closed.
+/// Reads a request to its end; returns its body, and whether it is the last one, being of the old version of HTTP. None once
+/// the other side has closed.
 fn read(connection: &TcpStream) -> std::io::Result<Option<(Vec<u8>, bool)>> {
-    let (mut reader, mut length, mut goes_on) = (BufReader::new(connection), 0, true);
+    let (mut reader, mut length, mut is_last) = (BufReader::new(connection), 0, false);
     loop {
         let mut line = String::new();
         if reader.read_line(&mut line)? == 0 {
@@ -90,17 +99,12 @@ fn read(connection: &TcpStream) -> std::io::Result<Option<(Vec<u8>, bool)>> {
         if let Some(value) = line.strip_prefix("content-length:") {
             length = value.trim().parse().unwrap_or(0);
         }
-        goes_on &= line != "connection: close";
+        is_last |= line.ends_with(" http/1.0");
         if line.is_empty() {
             break;
         }
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    Ok(Some((body, goes_on)))
-}
-
-fn chunk(mut connection: &TcpStream, data: &str) -> std::io::Result<()> {
-    let event = format!("data: {data}\n\n");
-    connection.write_all(format!("{:x}\r\n{event}\r\n", event.len()).as_bytes())
+    Ok(Some((body, is_last)))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{File, Finding};
+use super::File;
 
 /// The folder of the book; pages in it link to each other alone, so that the book is whole by itself.
 const BOOK: &str = "docs/";
@@ -11,53 +11,43 @@ const BOOK: &str = "docs/";
 const SUMMARY: &str = "docs/SUMMARY.md";
 
 /// Checks every link of every document, and that the summary lists each page of the book.
-pub(super) fn check(files: &[File]) -> Vec<Finding> {
-    let documents: Vec<&File> = files.iter().filter(|file| is_document(file)).collect();
-    let headings: BTreeMap<&str, BTreeSet<String>> =
-        documents.iter().map(|file| (&*file.path, anchors(&file.text))).collect();
+pub(super) fn check(files: &[File]) -> Vec<String> {
     let paths: BTreeSet<&str> = files.iter().map(|file| &*file.path).collect();
-    let mut findings = Vec::new();
-    let mut listed = BTreeSet::new();
-    for file in &documents {
-        for (line, target) in links(&file.text) {
+    let documents: BTreeMap<&str, &str> = files
+        .iter()
+        .filter(|file| file.extension() == "md" && !file.text.is_empty())
+        .map(|file| (&*file.path, &*file.text))
+        .collect();
+    let headings: BTreeMap<&str, BTreeSet<String>> =
+        documents.iter().map(|(path, text)| (*path, anchors(text))).collect();
+    let is_folder = |path: &str| {
+        let folder = format!("{path}/");
+        paths.range(&*folder..).next().is_some_and(|next| next.starts_with(&folder))
+    };
+    let (mut findings, mut listed) = (Vec::new(), BTreeSet::new());
+    for (from, text) in &documents {
+        for (line, target) in links(text) {
             let (path, anchor) = target.split_once('#').unwrap_or((&target, ""));
-            let path = if path.is_empty() { file.path.clone() } else { resolved(&file.path, path) };
-            if let Some(fault) = fault(&file.path, &path, anchor, &paths, &headings) {
-                findings.push(Finding::at(&file.path, line, format!("the link `{target}` {fault}")));
-            }
-            if file.path == SUMMARY {
+            let path = if path.is_empty() { (*from).to_owned() } else { resolved(from, path) };
+            let fault = if !paths.contains(&*path) && !is_folder(&path) {
+                Some("leads to no file".to_owned())
+            } else if from.starts_with(BOOK) && !path.starts_with(BOOK) {
+                Some("leads out of the book".to_owned())
+            } else {
+                let known =
+                    headings.get(&*path).filter(|known| !anchor.is_empty() && !known.contains(anchor));
+                known.map(|_| format!("names no heading of `{path}`"))
+            };
+            findings.extend(fault.map(|fault| format!("error: {from}:{line}: the link `{target}` {fault}")));
+            if *from == SUMMARY {
                 listed.insert(path);
             }
         }
     }
-    let pages = documents.iter().filter(|file| file.path.starts_with(BOOK) && file.path != SUMMARY);
-    let missing = pages.filter(|page| paths.contains(SUMMARY) && !listed.contains(&page.path));
-    findings.extend(missing.map(|page| Finding::of(&page.path, format!("`{SUMMARY}` does not list it"))));
+    let pages = documents.keys().filter(|path| path.starts_with(BOOK) && **path != SUMMARY);
+    let missing = pages.filter(|page| paths.contains(SUMMARY) && !listed.contains(**page));
+    findings.extend(missing.map(|page| format!("error: {page}: `{SUMMARY}` does not list it")));
     findings
-}
-
-/// Returns whether a file is a document whose text was read.
-fn is_document(file: &File) -> bool {
-    file.extension() == "md" && !file.text.is_empty()
-}
-
-/// Describes what is wrong with a link, if anything.
-fn fault(
-    from: &str,
-    path: &str,
-    anchor: &str,
-    paths: &BTreeSet<&str>,
-    headings: &BTreeMap<&str, BTreeSet<String>>,
-) -> Option<String> {
-    let is_folder = || paths.range(path..).next().is_some_and(|next| next.starts_with(&format!("{path}/")));
-    if !paths.contains(path) && !is_folder() {
-        return Some("leads to no file".to_owned());
-    }
-    if from.starts_with(BOOK) && !path.starts_with(BOOK) {
-        return Some("leads out of the book".to_owned());
-    }
-    let known = headings.get(path)?;
-    (!anchor.is_empty() && !known.contains(anchor)).then(|| format!("names no heading of `{path}`"))
 }
 
 /// Lists the relative links outside of code, each with the number of its line.
@@ -75,7 +65,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
     links
 }
 
-/// Lists the anchors of headings, spelled as GitHub and mdBook spell them.
+/// Lists the anchors of headings; equal ones are numbered.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
     for (_, line) in prose(text) {
@@ -83,22 +73,21 @@ fn anchors(text: &str) -> BTreeSet<String> {
         if title.len() == line.len() || !title.starts_with(' ') {
             continue;
         }
-        let plain = title.split("](").map(|part| part.split_once(')').map_or(part, |(_, rest)| rest));
-        let title: String = if title.contains("](") { plain.collect() } else { title.to_owned() };
-        let slug = slug(title.trim());
+        // The target of a link is no part of the title.
+        let mut parts = title.split("](");
+        let first = parts.next().unwrap_or_default();
+        let rest = parts.map(|part| part.split_once(')').map_or(part, |(_, rest)| rest));
+        let slug = anchor(std::iter::once(first).chain(rest).collect::<String>().trim());
         let next = (0..).map(|count| if count == 0 { slug.clone() } else { format!("{slug}-{count}") });
         anchors.extend(next.into_iter().find(|name| !anchors.contains(name)));
     }
     anchors
 }
 
-fn slug(title: &str) -> String {
-    let kept = title.chars().filter_map(|it| match it {
-        ' ' => Some('-'),
-        '-' | '_' => Some(it),
-        _ => it.is_alphanumeric().then_some(it),
-    });
-    kept.flat_map(char::to_lowercase).collect()
+/// Returns the anchor that mdBook and GitHub give a heading.
+pub(crate) fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
 /// Lists the lines that are outside of blocks of code, with their numbers.
@@ -138,45 +127,27 @@ fn resolved(from: &str, link: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::check;
-    use crate::tidy::tests::check_rule;
-
-    #[track_caller]
-    fn findings(files: &[(&str, &str)], expected: &[&str]) {
-        check_rule(check, files, expected);
-    }
+    use crate::tidy::tests::findings;
 
     #[test]
     fn links_lead_to_files_and_headings() {
-        let page = "# One `two`, three\n[a](b.md#x-y) [b](b.md#z) [c](../README.md#one)\n[d](c.md) [e](#one-two-three)\n";
+        let page = "# One `two`, three\n# [A](b.md)\n# A\n[a](b.md#x-y) [b](b.md#z) [c](../R.md#one)\n\
+                    [d](c.md) [e](#one-two-three) [f](#a-1) [g](#a-2)\n\
+                    ```\n[a](c.md)\n# c\n```\n`[a](c.md)` [c](#c)\n";
         findings(
             &[
-                ("README.md", "# One\n[a](docs/a.md) [b](docs) [c](https://example.org/x.md)\n"),
+                ("R.md", "# One\n[a](docs/a.md) [b](docs) [c](https://example.org/x.md)\n"),
                 ("docs/a.md", page),
                 ("docs/b.md", "## X – y\n"),
             ],
             &[
-                "error: docs/a.md:2: the link `b.md#x-y` names no heading of `docs/b.md`",
-                "error: docs/a.md:2: the link `b.md#z` names no heading of `docs/b.md`",
-                "error: docs/a.md:2: the link `../README.md#one` leads out of the book",
-                "error: docs/a.md:3: the link `c.md` leads to no file",
+                "docs/a.md:4: the link `b.md#x-y` names no heading of `docs/b.md`",
+                "docs/a.md:4: the link `b.md#z` names no heading of `docs/b.md`",
+                "docs/a.md:4: the link `../R.md#one` leads out of the book",
+                "docs/a.md:5: the link `c.md` leads to no file",
+                "docs/a.md:5: the link `#a-2` names no heading of `docs/a.md`",
+                "docs/a.md:10: the link `#c` names no heading of `docs/a.md`",
             ],
-        );
-    }
-
-    #[test]
-    fn equal_headings_are_numbered() {
-        findings(
-            &[("a.md", "# A\n# A\n[a](#a-1) [b](#a-2)\n")],
-            &["error: a.md:3: the link `#a-2` names no heading of `a.md`"],
-        );
-    }
-
-    #[test]
-    fn code_has_no_links_and_no_headings() {
-        findings(
-            &[("a.md", "```\n[a](b.md)\n# c\n```\n`[a](b.md)` [c](#c)\n")],
-            &["error: a.md:5: the link `#c` names no heading of `a.md`"],
         );
     }
 
@@ -184,7 +155,7 @@ mod tests {
     fn the_summary_lists_every_page() {
         findings(
             &[("docs/SUMMARY.md", "- [a](guide/a.md)\n"), ("docs/b.md", "b"), ("docs/guide/a.md", "a")],
-            &["error: docs/b.md: `docs/SUMMARY.md` does not list it"],
+            &["docs/b.md: `docs/SUMMARY.md` does not list it"],
         );
     }
 }

@@ -44,7 +44,7 @@ fn is_read(file: &File) -> bool {
     let is_document = || {
         !file.path.contains('/') || ["docs/", "fixtures/README.md"].iter().any(|it| file.path.starts_with(it))
     };
-    file.is_rust() || (file.extension() == "md" && is_document())
+    file.extension() == "rs" || (file.extension() == "md" && is_document())
 }
 
 fn read(path: &Path) -> Result<String> {

@@ -1,4 +1,4 @@
-//! What a folder of `fixtures/` holds: the options of a case, and its files. `fixtures/README.md` says what they mean.
+//! The options of a case of `fixtures/`. `fixtures/README.md` says what they mean.
 #![allow(dead_code, reason = "each program uses its part")]
 
 use std::path::{Path, PathBuf};
@@ -10,7 +10,9 @@ use ctx_types::session::{Node, Session, SessionOp};
 use ctx_types::worldbook::{LoadedWorldbook, Worldbook};
 use ctx_types::{GenerationKind, Role, TurnInput, UserProfile};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+use crate::case_files::CaseFiles;
 
 /// Areas whose cases are no assemblies; other tests run them.
 const OTHERS: [&str; 4] = ["compress_masks", "gateway", "import", "recall"];
@@ -72,7 +74,7 @@ pub(crate) struct Case {
     #[serde(default)]
     pub(crate) tools: Vec<Value>,
     #[serde(default)]
-    pub(crate) parameters: serde_json::Map<String, Value>,
+    pub(crate) parameters: Map<String, Value>,
     /// The files of which is shown too what saving them would write: `agent`, `session`, `profile`, `worldbook`.
     #[serde(default)]
     pub(crate) saved: Vec<String>,
@@ -95,15 +97,11 @@ pub(crate) enum Kind {
 }
 
 impl Case {
-    /// Reads the options that stand among the files of a case.
-    pub(crate) fn of(files: &[PathBuf]) -> Self {
-        let (name, bytes) = file(files, "case").expect("a case has a `case.yaml`");
-        let case: Self = if name == "case.json" {
-            serde_json::from_slice(&bytes).unwrap()
-        } else {
-            serde_yaml::from_slice(&bytes).unwrap()
-        };
-        assert!(!case.why.trim().is_empty(), "a case says `why` it is there");
+    /// Reads the options of a case.
+    pub(crate) fn of(files: &CaseFiles) -> Self {
+        let case = serde_json::from_value(Value::Object(files.options.clone()));
+        let case: Self = case.map_err(|error| format!("`{}`: {error}", files.name)).unwrap();
+        assert!(!case.why.trim().is_empty(), "`{}` has no `why`", files.name);
         case
     }
 
@@ -167,37 +165,6 @@ impl Case {
             session.apply(&SessionOp::Append { parent: session.active_leaf_id().clone(), node }).unwrap();
         }
     }
-}
-
-/// Lists the worldbooks of a case: `worldbook`, and any others whose names begin so.
-pub(crate) fn worldbook_stems(files: &[PathBuf]) -> Vec<String> {
-    files.iter().filter_map(|path| stem(path)).filter(|stem| stem.starts_with("worldbook")).collect()
-}
-
-fn stem(path: &Path) -> Option<String> {
-    path.file_stem().map(|stem| stem.to_string_lossy().into_owned())
-}
-
-/// Returns the input files of a case; a file that no test reads is a mistake.
-pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<PathBuf> = entries.filter(|path| !path.ends_with("assets")).collect();
-    files.sort();
-    for file in &files {
-        let stem = stem(file).unwrap();
-        let known = ["case", "agent", "session", "profile", "expected", "expected.snap"];
-        let is_known = known.contains(&stem.as_str()) || stem.starts_with("worldbook");
-        assert!(is_known && file.is_file(), "a case has no use for `{}`", file.display());
-    }
-    files
-}
-
-/// Reads the file with this name before its ending; returns its name and bytes.
-pub(crate) fn file(files: &[PathBuf], stem: &str) -> Option<(String, Vec<u8>)> {
-    let mut found = files.iter().filter(|path| path.file_stem().is_some_and(|name| name == stem));
-    let path = found.next()?;
-    assert_eq!(found.next(), None, "a case has one file `{stem}`");
-    Some((path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(path).unwrap()))
 }
 
 /// Returns the folders in a folder, in the order of their names.

@@ -10,6 +10,12 @@ mod attached;
     clippy::expect_used,
     reason = "a case that cannot be read is a mistake in `fixtures/`, and nothing goes on"
 )]
+mod case_files;
+#[expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a case that cannot be read is a mistake in `fixtures/`, and nothing goes on"
+)]
 mod cases;
 mod change;
 mod compare;

@@ -1,10 +1,9 @@
 //! What a case needs of an implementation, found out by running it with something changed.
 
-use std::path::Path;
-
 use anyhow::Result;
 use serde_json::Value;
 
+use crate::case_files::CaseFiles;
 use crate::change::Change;
 use crate::outcome::outcome_with;
 
@@ -41,11 +40,11 @@ const TRIES: u64 = 8;
 /// 400 days, 7 hours and 13 minutes.
 const LATER: i64 = 34_585_980_000;
 
-/// Lists what the case in a folder needs; `expected` is what comes out of it.
+/// Lists what a case needs; `expected` is what comes out of it, and `contents` are its options and files.
 ///
 /// Errors: as [`outcome`](crate::outcome).
-pub(crate) fn needs(folder: &Path, expected: &Value, files: &[Vec<u8>]) -> Result<Vec<&'static str>> {
-    let case = Needing { folder, expected, texts: files.iter().map(|file| text_of(file)).collect() };
+pub(crate) fn needs(files: &CaseFiles, expected: &Value, contents: &[Vec<u8>]) -> Result<Vec<&'static str>> {
+    let case = Needing { files, expected, texts: contents.iter().map(|content| text_of(content)).collect() };
     let mut found = case.processors()?;
     let mut add = |need: &'static str, is_needed: bool| found.extend(is_needed.then_some(need));
     add("tokens", case.counts()?);
@@ -53,25 +52,25 @@ pub(crate) fn needs(folder: &Path, expected: &Value, files: &[Vec<u8>]) -> Resul
     add("draws", case.draws()?);
     add("dates", case.changes(&Change { later: LATER, ..Change::default() })?);
     add("macros", case.holds("{{"));
-    add("files", folder.join("assets").is_dir());
+    add("files", files.folder.join("assets").is_dir());
     Ok(NEEDS.into_iter().filter(|need| found.contains(need)).collect())
 }
 
-/// Returns whether the case in a folder comes out as it does because messages were compressed.
+/// Returns whether a case comes out as it does because messages were compressed.
 ///
 /// Errors: as [`outcome`](crate::outcome).
-pub(crate) fn is_compressed(folder: &Path) -> Result<bool> {
-    let expected = &outcome_with(folder, &Change::default())?;
-    let case = Needing { folder, expected, texts: Vec::new() };
+pub(crate) fn is_compressed(files: &CaseFiles) -> Result<bool> {
+    let expected = &outcome_with(files, &Change::default())?;
+    let case = Needing { files, expected, texts: Vec::new() };
     case.changes(&Change { without: Some(COMPRESSOR), ..Change::default() })
 }
 
-fn text_of(file: &[u8]) -> String {
-    String::from_utf8_lossy(file).to_ascii_lowercase()
+fn text_of(content: &[u8]) -> String {
+    String::from_utf8_lossy(content).to_ascii_lowercase()
 }
 
 struct Needing<'a> {
-    folder: &'a Path,
+    files: &'a CaseFiles,
     expected: &'a Value,
     texts: Vec<String>,
 }
@@ -82,7 +81,7 @@ impl Needing<'_> {
     }
 
     fn changes(&self, change: &Change) -> Result<bool> {
-        Ok(without_findings(outcome_with(self.folder, change)?) != without_findings(self.expected.clone()))
+        Ok(without_findings(outcome_with(self.files, change)?) != without_findings(self.expected.clone()))
     }
 
     fn processors(&self) -> Result<Vec<&'static str>> {
@@ -97,7 +96,7 @@ impl Needing<'_> {
 
     /// Returns whether it matters how tokens are counted, or that they are.
     fn counts(&self) -> Result<bool> {
-        let counted = |rows| outcome_with(self.folder, &Change { counting: Some(rows), ..Change::default() });
+        let counted = |rows| outcome_with(self.files, &Change { counting: Some(rows), ..Change::default() });
         let as_ever = counted(COUNTS)?;
         for rows in COUNTS_OTHERWISE {
             if counted(rows)? != as_ever {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use ctx_engine::{
     AssembleError, Compile, Context, Dialect, Engine, ImportError, Imported, Limits, Ports, Request,
     read_agent, read_conversation, read_profile, read_worldbook,
@@ -12,7 +12,8 @@ use ctx_types::{Agent, Diagnostic, Source, TurnInput};
 use serde_json::{Map, Value, json};
 
 use crate::attached::Attached;
-use crate::cases::{Case, file, files, worldbook_stems};
+use crate::case_files::{CaseFiles, InputFile, read_cases};
+use crate::cases::Case;
 use crate::change::Change;
 
 /// What of a message is expected: its other fields are ours alone, or depend on how tokens are counted.
@@ -22,27 +23,29 @@ const OF_A_MESSAGE: [&str; 7] =
 /// Assembles the case in a folder: `case.yaml` or `case.json` beside its files.
 ///
 /// The result is an object with `messages`, `decisions` and `bodies`, or with `unreadable`, or with `error`; in any
-/// case with `findings`. Errors: a case names a dialect that does not exist.
+/// case with `findings`. Errors: a case names a dialect that does not exist, or the folder has several cases.
 pub fn outcome(folder: &Path) -> Result<Value> {
-    outcome_with(folder, &Change::default())
+    match read_cases(folder).as_slice() {
+        [files] => outcome_with(files, &Change::default()),
+        cases => bail!("{} has {} cases", folder.display(), cases.len()),
+    }
 }
 
 /// Assembles a case as [`outcome`] does, after something was changed.
-pub(crate) fn outcome_with(folder: &Path, change: &Change) -> Result<Value> {
-    let files = files(folder);
-    let mut case = Case::of(&files);
+pub(crate) fn outcome_with(files: &CaseFiles, change: &Change) -> Result<Value> {
+    let mut case = Case::of(files);
     let mut engine = Engine::new();
     let limits = Limits::default();
     let mut inputs = Inputs::default();
-    let read = |stem: &str| file(&files, stem);
-    let agent =
-        inputs.read("agent", read("agent"), |bytes, name| read_agent(bytes, name, &limits, &engine.anchors));
+    let agent = inputs
+        .read("agent", files.input("agent"), |bytes, name| read_agent(bytes, name, &limits, &engine.anchors));
     let session =
-        inputs.read("session", read("session"), |bytes, name| read_conversation(bytes, name, &limits));
-    let profile = inputs.read("profile", read("profile"), |bytes, name| read_profile(bytes, name, &limits));
+        inputs.read("session", files.input("session"), |bytes, name| read_conversation(bytes, name, &limits));
+    let profile =
+        inputs.read("profile", files.input("profile"), |bytes, name| read_profile(bytes, name, &limits));
     let mut worldbooks = Vec::new();
-    for stem in worldbook_stems(&files) {
-        let book = inputs.read(&stem, read(&stem), |bytes, name| read_worldbook(bytes, name, &limits));
+    for stem in files.worldbook_stems() {
+        let book = inputs.read(&stem, files.input(&stem), |bytes, name| read_worldbook(bytes, name, &limits));
         worldbooks.extend(book.map(|book| case.worldbook(&stem, book)));
     }
     if !inputs.unreadable.is_empty() {
@@ -53,7 +56,7 @@ pub(crate) fn outcome_with(folder: &Path, change: &Change) -> Result<Value> {
     let mut session = session.unwrap_or_else(|| Session::new("session"));
     change.apply_to_conversation(&mut session);
     let compile = case.compile(profile, worldbooks);
-    assembled(folder, &case, inputs.findings, (&engine, &agent, &compile), session)
+    assembled(&files.folder, &case, inputs.findings, (&engine, &agent, &compile), session)
 }
 
 /// Takes the turns of a case whose files could be read; the last one is what comes out.
@@ -106,11 +109,11 @@ impl Inputs {
     fn read<T>(
         &mut self,
         stem: &str,
-        file: Option<(String, Vec<u8>)>,
+        file: Option<&InputFile>,
         read: impl Fn(&[u8], &str) -> Result<Imported<T>, ImportError>,
     ) -> Option<T> {
-        let (name, bytes) = file?;
-        match read(&bytes, &name) {
+        let file = file?;
+        match read(&file.bytes, &file.name) {
             Ok(imported) => {
                 self.findings.extend(imported.diagnostics);
                 Some(imported.value)

@@ -5,14 +5,17 @@ use std::io::{Cursor, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
-use crate::cases::{Case, files, folders, is_assembly};
+use crate::VERSION;
+use crate::case_files::{CaseFiles, read_cases};
+use crate::cases::{Case, folders, is_assembly};
+use crate::change::Change;
 use crate::data::described;
 use crate::needs::{is_compressed, needs};
-use crate::{VERSION, outcome};
+use crate::outcome::outcome_with;
 
 /// The files of an archive by their paths, which are divided by `/`.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -49,12 +52,14 @@ pub fn pack(fixtures: &Path) -> Result<Vec<u8>> {
     let mut left_out: Vec<Value> =
         OTHER_AREAS.iter().map(|(area, reason)| json!({ "name": area, "reason": reason })).collect();
     for area in folders(fixtures).iter().filter(|area| is_assembly(area)) {
-        for folder in folders(area) {
-            let name = name_of(&folder)?;
-            let case = Case::of(&files(&folder));
-            match reason_to_leave_out(&folder, &case)? {
+        let mut cases: Vec<CaseFiles> = folders(area).iter().flat_map(|folder| read_cases(folder)).collect();
+        cases.sort_by(|one, other| one.name.cmp(&other.name));
+        for files in cases {
+            let name = format!("{}/{}", relative(fixtures, area)?, files.name);
+            let case = Case::of(&files);
+            match reason_to_leave_out(&files, &case)? {
                 Some(reason) => left_out.push(json!({ "name": name, "reason": reason })),
-                None => listed.push(add_case(&mut archive, &folder, &name, &case)?),
+                None => listed.push(add_case(&mut archive, &files, &name, &case)?),
             }
         }
     }
@@ -71,42 +76,45 @@ pub fn pack(fixtures: &Path) -> Result<Vec<u8>> {
 }
 
 /// What only our own tests can lend, and what nobody else has to do alike.
-fn reason_to_leave_out(folder: &Path, case: &Case) -> Result<Option<&'static str>> {
+fn reason_to_leave_out(files: &CaseFiles, case: &Case) -> Result<Option<&'static str>> {
     Ok(match (case.processors.is_empty(), case.time_limit.or(case.deadline)) {
         (false, _) => Some("processors for tests"),
         (true, Some(_)) => Some("the clock of tests"),
-        (true, None) if is_compressed(folder)? => Some(COMPRESSION),
+        (true, None) if is_compressed(files)? => Some(COMPRESSION),
         (true, None) => None,
     })
 }
 
 /// Adds the files of a case, its options and what must come out; returns its row of the manifest.
-fn add_case(archive: &mut Files, folder: &Path, name: &str, case: &Case) -> Result<Value> {
-    let inputs: Vec<PathBuf> = all_files(folder)?;
-    let (mut paths, mut contents) = (Vec::new(), Vec::new());
-    for path in inputs {
-        let relative = relative(folder, &path)?;
+fn add_case(archive: &mut Files, files: &CaseFiles, name: &str, case: &Case) -> Result<Value> {
+    let mut inputs: Files = files.inputs.iter().map(|file| (file.name.clone(), file.bytes.clone())).collect();
+    let assets = files.folder.join("assets");
+    let attached = if assets.is_dir() { all_files(&assets)? } else { Vec::new() };
+    for path in attached {
         let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        if relative == "case.yaml" {
-            archive.insert(format!("cases/{name}/case.json"), lines(&options(&bytes)?));
-            contents.push(bytes);
-        } else if !relative.starts_with("expected.") {
-            archive.insert(format!("cases/{name}/{relative}"), bytes.clone());
-            contents.push(bytes);
-            paths.push(relative);
-        }
+        inputs.insert(relative(&files.folder, &path)?, bytes);
     }
-    let expected = outcome(folder).with_context(|| format!("cannot run {name}"))?;
+    let paths: Vec<String> = inputs.keys().cloned().collect();
+    let options = lines(&options(files));
+    let mut contents = vec![options.clone()];
+    if archive.insert(format!("cases/{name}/case.json"), options).is_some() {
+        bail!("two cases have the name {name}");
+    }
+    for (path, bytes) in inputs {
+        archive.insert(format!("cases/{name}/{path}"), bytes.clone());
+        contents.push(bytes);
+    }
+    let expected = outcome_with(files, &Change::default()).with_context(|| format!("cannot run {name}"))?;
     archive.insert(format!("cases/{name}/expected.json"), lines(&expected));
-    let needs = needs(folder, &expected, &contents)?;
+    let needs = needs(files, &expected, &contents)?;
     Ok(json!({ "name": name, "why": case.why.trim(), "files": paths, "needs": needs }))
 }
 
 /// Returns the options of a case as JSON, without what is only shown.
-fn options(yaml: &[u8]) -> Result<Value> {
-    let mut options: Map<String, Value> = serde_yaml::from_slice(yaml)?;
+fn options(files: &CaseFiles) -> Value {
+    let mut options = files.options.clone();
     options.retain(|key, _| !SHOWN_ONLY.contains(&key.as_str()));
-    Ok(Value::Object(options))
+    Value::Object(options)
 }
 
 fn add_patterns(archive: &mut Files, folder: &Path) -> Result<Vec<String>> {
@@ -117,12 +125,6 @@ fn add_patterns(archive: &mut Files, folder: &Path) -> Result<Vec<String>> {
         paths.push(inside);
     }
     Ok(paths)
-}
-
-/// Returns `area/case`.
-fn name_of(folder: &Path) -> Result<String> {
-    let area = folder.parent().and_then(Path::parent).context("a case is a folder in an area")?;
-    relative(area, folder)
 }
 
 fn relative(folder: &Path, path: &Path) -> Result<String> {

@@ -15,25 +15,6 @@ presetMessages:
 ";
 
 #[test]
-fn without_an_agent_the_built_in_ones_are_listed() {
-    assert_snapshot!(ctx("anchors list", &[]), @"
-    exit code 0
-    === output
-     anchor              kind          entry   purpose and entries
-    ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
-     chat_history        placeholder           Position of the conversation's messages
-     user_profile        template              User profile; its content is a template
-     world_info_before   placeholder           Position of worldbook entries before the character
-     world_info_after    placeholder           Position of worldbook entries after the character
-     char_description    template              Character's description; its content is a template
-     char_personality    template              Character's personality; its content is a template
-     scenario            template              Scenario; its content is a template
-     dialogue_examples   placeholder           Position of the dialogue examples
-     author_note         placeholder           Position of the author's note and the worldbook entries around it
-    ");
-}
-
-#[test]
 fn with_an_agent_its_own_are_listed_too() {
     assert_snapshot!(ctx("anchors list a.yaml", &[("a.yaml", AGENT)]), @"
     exit code 0

@@ -123,58 +123,6 @@ fn a_snapshot_has_sources_segments_and_decisions() {
 }
 
 #[test]
-fn openai_is_the_request_body_and_nothing_else() {
-    assert_snapshot!(assemble("a.yaml --session c.json --format openai --model gpt-4o"), @r#"
-    exit code 0
-    === output
-    {
-      "model": "gpt-4o",
-      "messages": [
-        {
-          "role": "system",
-          "content": "You are Robin; it is 12:00 PM."
-        },
-        {
-          "role": "user",
-          "content": "Hello"
-        },
-        {
-          "role": "assistant",
-          "content": "Hi!"
-        },
-        {
-          "role": "system",
-          "content": "Be brief."
-        },
-        {
-          "role": "user",
-          "content": "When do I sow basil?"
-        },
-        {
-          "role": "assistant",
-          "content": null,
-          "tool_calls": [
-            {
-              "id": "call_1",
-              "type": "function",
-              "function": {
-                "name": "season",
-                "arguments": "{}"
-              }
-            }
-          ]
-        },
-        {
-          "role": "tool",
-          "tool_call_id": "call_1",
-          "content": "early spring\nor later"
-        }
-      ]
-    }
-    "#);
-}
-
-#[test]
 fn json_has_messages_report_and_effects() {
     let result = json(&assemble("a.yaml --session c.json --json"));
     assert_eq!(result, json(&assemble("a.yaml --session c.json --format json")));
@@ -247,69 +195,6 @@ fn long_ids_and_wide_letters_keep_the_table_in_shape() {
     ");
 }
 
-#[test]
-fn one_message_is_one_message() {
-    assert_snapshot!(ctx("assemble --input x", &[]), @"
-    exit code 0
-    === output
-     #   role   tokens   source   text
-    ───────────────────────────────────
-     0   user        4   input    x
-
-    1 message, about 4 tokens
-    ");
-}
-
-#[test]
-fn a_context_can_be_printed_as_anthropic_takes_it() {
-    let agent = "presetMessages:\n- {role: system, content: Be kind.}\n- {type: chat_history}\n- {role: system, content: Be short.}\nparameters:\n  processors:\n  - {id: merge-system-to-head, enabled: false}\n";
-    let files = [("agent.yaml", agent), ("chat.json", r#"[{"role":"user","content":"Hi"}]"#)];
-    assert_snapshot!(ctx("assemble agent.yaml --session chat.json --model claude-sonnet-4-5 --format anthropic", &files), @r#"
-    exit code 0
-    === output
-    {
-      "model": "claude-sonnet-4-5",
-      "max_tokens": 4096,
-      "system": "Be kind.",
-      "messages": [
-        {
-          "role": "user",
-          "content": [
-            {
-              "type": "text",
-              "text": "Hi"
-            },
-            {
-              "type": "text",
-              "text": "<system>\nBe short.\n</system>"
-            }
-          ]
-        }
-      ]
-    }
-    === errors
-    info[CTX0504]: `max_tokens` is required and not set; 4096 is sent
-    --> request body /max_tokens
-
-    info[CTX0516]: a system message in the conversation is sent as a user message in `<system>` tags
-    --> request body /messages/2
-    "#);
-}
-
-#[test]
-fn entries_of_worldbooks_come_in_where_the_conversation_speaks_of_them() {
-    let book = r#"{ "name": "Sky", "entries": { "7": { "uid": 7, "key": ["moon"], "content": "The moon is hollow.", "position": 0 },
-        "8": { "uid": 8, "key": ["sun"], "content": "The sun is cold.", "position": 0 } } }"#;
-    let agent = "presetMessages:\n- {role: system, content: Be kind.}\n- {type: chat_history}\n";
-    let chat = r#"[{"role":"user","content":"Look at the moon!"}]"#;
-    let files = [("agent.yaml", agent), ("sky.json", book), ("chat.json", chat)];
-    let answer = ctx("assemble agent.yaml --session chat.json --worldbook sky.json --format text", &files);
-    assert!(answer.contains("The moon is hollow."), "{answer}");
-    assert!(!answer.contains("The sun is cold."), "{answer}");
-    let reason = ctx("explain agent.yaml --session chat.json --worldbook sky.json", &files);
-    assert!(reason.contains("moon"), "{reason}");
-}
-
 /// Assembles a conversation of so many messages.
 fn long(count: usize, arguments: &str) -> String {
     let message = |n: usize| {
@@ -344,4 +229,31 @@ fn long_runs_of_the_conversation_are_folded() {
 fn short_runs_and_all_messages_are_shown() {
     assert!(!long(12, "").contains("messages  ") && long(12, "").contains("Message 6"));
     assert_eq!((1..=40).filter(|n| long(40, "--all").contains(&format!("Message {n}\n"))).count(), 40);
+}
+
+#[test]
+fn each_format_prints_the_body_of_its_dialect() {
+    for (format, key) in [
+        ("openai-responses --model gpt-5", "input"),
+        ("anthropic --model claude-sonnet-4-5", "system"),
+        ("gemini --model gemini-3-pro", "contents"),
+        ("completion --model qwen3", "prompt"),
+    ] {
+        let body = json(&assemble(&format!("a.yaml --session c.json --format {format}")));
+        assert!(body.get(key).is_some(), "{format}: {body:#}");
+    }
+}
+
+#[test]
+fn attached_files_outside_of_the_folder_are_not_read() {
+    let session = r#"[{"role": "user", "content": "Look.", "attachments": [
+        {"id": "a", "name": "a.txt", "path": "../secret.txt"}, {"id": "b", "name": "b.txt", "path": "/etc/passwd"}
+    ]}]"#;
+    let folder = Folder::with(&[("chat/s.json", session), ("secret.txt", "SECRET"), ("files/a.txt", "open")]);
+    let answer = folder.ctx("assemble --session chat/s.json --format openai --model gpt-4o");
+    assert!(answer.starts_with("exit code 0\n") && answer.matches("CTX0790").count() == 2, "{answer}");
+    assert!(!answer.contains("SECRET") && !answer.contains("root:"), "{answer}");
+    let missing = folder.ctx("assemble --session chat/s.json --assets nowhere");
+    let told = "exit code 3\n=== errors\nerror: cannot open the folder `nowhere`: no such file or folder\n";
+    assert_eq!(missing, told);
 }

@@ -1,7 +1,5 @@
 //! Files that are written again come back as they were, but for what changed.
 
-use serde_json::Value;
-
 use crate::Folder;
 
 /// A conversation as somebody laid it out: one line a message, numbers that no program holds, escapes, blanks.
@@ -33,153 +31,12 @@ fn read(folder: &Folder, name: &str) -> String {
 const MASK: &str =
     "compress run --session chat.json --mask --from 1 --to 6 --write --at 2026-01-31T12:00:00Z";
 
-/// The words that an edit took out of a text, or wrote anew.
-fn gone(before: &str, after: &str) -> Vec<String> {
-    let divided = |text: &str| text.replace(',', " ,").replace('}', " }");
-    let (before, after) = (divided(before), divided(after));
-    let diff = similar::TextDiff::from_words(&before, &after);
-    let deleted = diff.iter_all_changes().filter(|change| change.tag() == similar::ChangeTag::Delete);
-    deleted.map(|change| change.value().to_owned()).collect()
-}
-
-#[test]
-fn a_summary_changes_only_what_it_has_to() {
-    let folder = Folder::with(&[("chat.json", &session())]);
-    let after = run(&folder, MASK);
-    // The message below the summary has another one above it, and so has that another one below.
-    assert_eq!(gone(&session(), &after), ["[\"n7\"]", "\"n6\""]);
-}
-
-#[test]
-fn what_is_taken_back_leaves_nothing_but_the_log() {
-    let folder = Folder::with(&[("chat.json", &session())]);
-    let masked = run(&folder, MASK);
-    let undone = run(&folder, "session undo chat.json");
-    assert_eq!(gone(&session(), &undone), [""; 0]);
-    let redone: Value = serde_json::from_str(&run(&folder, "session redo chat.json")).unwrap();
-    let masked: Value = serde_json::from_str(&masked).unwrap();
-    assert_eq!(redone["nodes"], masked["nodes"]);
-}
-
 #[test]
 fn another_file_gets_the_same_bytes() {
     let folder = Folder::with(&[("chat.json", &session())]);
     run(&folder, &MASK.replace("--write", "--out other.json"));
     assert_eq!(read(&folder, "chat.json"), session());
     assert_eq!(read(&folder, "other.json"), run(&folder, MASK));
-}
-
-#[test]
-fn a_migrated_file_keeps_its_layout() {
-    let agent = "{\"id\": \"a\", \"big\": 123456789012345678901, \"presetMessages\": [\n  {\"role\": \"system\", \"content\": \"x\", \"injectionStrategy\": {\"depth\": 2}}\n]}";
-    let folder = Folder::with(&[("chat.json", agent)]);
-    assert_eq!(
-        run(&folder, "migrate chat.json --write"),
-        agent.replace("\"depth\": 2", "\"depth\": 2, \"type\": \"depth\"")
-    );
-}
-
-#[test]
-fn numbers_of_many_digits_go_with_the_entries_that_move() {
-    let entry = |id: &str, fields: &str, last: u32| {
-        format!("{{\"id\":\"{id}\",{fields},\"n\":12345678901234567890{last}}}")
-    };
-    let greeting =
-        "\"role\":\"assistant\",\"content\":\"Come in.\",\"metadata\":{\"stPromptName\":\"First Message\"}";
-    let other = "\"metadata\":{\"stPromptName\":\"Alternate Greeting 1\"},\"role\":\"system\",\"content\":\"Go away.\"";
-    let prompt = "\"role\":\"system\",\"content\":\"You are {{char}}.\"";
-    let entries = [
-        entry("p", prompt, 2),
-        entry("g1", greeting, 3),
-        entry("p2", prompt, 4),
-        entry("g2", other, 5),
-        entry("q", "\"role\":\"user\",\"content\":\"An example.\"", 6),
-    ];
-    let agent = format!(
-        "{{\"name\":\"Ada\",\"displayPresetCount\":3,\"big\":123456789012345678901,\"presetMessages\":[\n {}]}}",
-        entries.join(",\n ")
-    );
-    let folder = Folder::with(&[("chat.json", &agent)]);
-    let after = run(&folder, "migrate chat.json --write");
-    let value: Value = serde_json::from_str(&after).unwrap();
-    let ids = |list: &str| -> Vec<String> {
-        value[list].as_array().unwrap().iter().map(|entry| entry["id"].as_str().unwrap().to_owned()).collect()
-    };
-    assert_eq!(
-        (ids("presetMessages"), ids("greetings")),
-        (vec!["p".into(), "p2".into(), "q".into()], vec!["g1".into(), "g2".into()])
-    );
-    for (id, last) in [("p", 2), ("g1", 3), ("p2", 4), ("g2", 5), ("q", 6)] {
-        let start = after.find(&format!("\"id\":\"{id}\"")).unwrap();
-        let number = after[start..].split("\"n\":").nth(1).unwrap();
-        assert!(number.starts_with(&format!("12345678901234567890{last}")), "{id}: {after}");
-    }
-    assert!(after.contains("\"big\":123456789012345678901,"), "{after}");
-}
-
-/// Checks what migrating a file says, and that it stays as it was.
-#[track_caller]
-fn check_kept(name: &str, bytes: &[u8], said: &str) {
-    let folder = Folder::with(&[]);
-    folder.write(name, bytes);
-    let told = folder.ctx(&format!("migrate {name} --write"));
-    assert!(told.starts_with("exit code 3") && told.contains(said), "{told}");
-    assert_eq!(std::fs::read(folder.path().join(name)).unwrap(), bytes);
-}
-
-#[test]
-fn a_file_that_would_not_come_back_as_it_is_is_not_migrated() {
-    let agent = "{\"presetMessages\": [{\"type\": \"user_profile\", \"content\": \"User Profile\"}]}";
-    check_kept("a.json", agent.replace("]}", "],}").as_bytes(), "CTX0911");
-    let wide: Vec<u8> =
-        std::iter::once(0xFEFF).chain(agent.encode_utf16()).flat_map(u16::to_le_bytes).collect();
-    check_kept("a.json", &wide, "it is not plain JSON");
-}
-
-#[test]
-fn a_migrated_file_of_yaml_keeps_all_other_bytes() {
-    let agent = "# Ada\nscore:   123456789012345678901\npresetMessages:\n- {type: user_profile, content: User Profile}\t# who\n- content: 'Be \"kind\".'\n";
-    let folder = Folder::with(&[("a.yaml", agent)]);
-    let told = folder.ctx("migrate a.yaml --write");
-    assert!(told.starts_with("exit code 0") && !told.contains("warning"), "{told}");
-    let after = std::fs::read_to_string(folder.path().join("a.yaml")).unwrap();
-    let (before, behind) = agent.split_once("User Profile").unwrap();
-    assert!(after.starts_with(before) && after.ends_with(behind), "{after}");
-}
-
-#[test]
-fn a_file_of_yaml_with_many_changed_texts_keeps_all_other_bytes() {
-    let entry = |n: usize| format!("- {{type: user_profile, content: User Profile}} # {n}\n");
-    let agent = format!("presetMessages:\n{}", (0..3_000).map(entry).collect::<String>());
-    let folder = Folder::with(&[("a.yaml", &agent)]);
-    let told = folder.ctx("migrate a.yaml --write");
-    assert!(told.starts_with("exit code 0") && !told.contains("warning"), "{told}");
-    let after = std::fs::read_to_string(folder.path().join("a.yaml")).unwrap();
-    let (entries, rest) = (after.split(", content: ").skip(1), |n: usize| format!("}} # {n}\n"));
-    assert!(entries.enumerate().all(|(n, entry)| entry.contains("{{persona}}") && entry.contains(&rest(n))));
-    assert_eq!(after.lines().count(), agent.lines().count());
-}
-
-#[test]
-fn a_file_of_yaml_with_too_many_new_keys_is_written_anew_and_says_so() {
-    let entry = |n: usize| format!("- {{content: Hi, injectionStrategy: {{depth: 2}}}} # {n}\n");
-    let agent = format!("presetMessages:\n{}", (0..3_000).map(entry).collect::<String>());
-    let told = Folder::with(&[("a.yaml", &agent)]).ctx("migrate a.yaml");
-    assert!(
-        told.contains("warning[CTX0909]: rewriting the file removes this comment and 2999 more comments"),
-        "{told}"
-    );
-}
-
-#[test]
-fn digits_that_yaml_loses_are_told() {
-    let agent = "score: 123456789012345678901\npresetMessages:\n- &who {type: user_profile, content: User Profile}\n- *who\n";
-    let folder = Folder::with(&[("a.yaml", agent)]);
-    let told = folder.ctx("migrate a.yaml");
-    assert!(
-        told.contains("warning[CTX0910]") && told.contains("truncates the digits of `123456789012345678901`"),
-        "{told}"
-    );
 }
 
 const LONG: &str = "123456789012345678901";
@@ -213,12 +70,4 @@ fn digits_that_another_form_of_a_session_loses_are_told() {
     let told = folder.ctx(&mask);
     assert!(told.starts_with("exit code 2") && !told.contains("session import"), "{told}");
     assert!(told.contains(&format!("write `{LONG}` as a string to keep its digits")), "{told}");
-}
-
-#[test]
-fn half_an_emoji_and_a_number_without_end_stay_as_they_are() {
-    let odd = session().replace("\"small\": 1E-5", "\"small\": 1e400, \"half\": \"\\ud83d\"");
-    let folder = Folder::with(&[("chat.json", &odd)]);
-    let after = run(&folder, MASK);
-    assert_eq!(gone(&odd, &after), ["[\"n7\"]", "\"n6\""]);
 }

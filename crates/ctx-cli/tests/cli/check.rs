@@ -44,20 +44,8 @@ fn an_orphan_target_is_an_error_and_is_named() {
 
 #[test]
 fn warnings_pass_unless_they_are_denied() {
-    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", WARNING)]), @r#"
-    exit code 0
-    === output
-    checked `a.yaml` as an agent
-    1 file checked: 0 errors, 1 warning
-    === errors
-    warning[CTX0300]: unknown macro `usr`
-     --> a.yaml:2:21
-      |
-    2 |   - content: "Hello {{usr}}"
-      |                     ^^^^^^^
-      |
-      = help: did you mean `user`?
-    "#);
+    let passed = ctx("check a.yaml", &[("a.yaml", WARNING)]);
+    assert!(passed.starts_with("exit code 0\n") && passed.contains("0 errors, 1 warning\n"), "{passed}");
     let denied = ctx("check a.yaml --deny-warnings", &[("a.yaml", WARNING)]);
     assert!(denied.starts_with("exit code 1\n"), "{denied}");
 }
@@ -65,21 +53,13 @@ fn warnings_pass_unless_they_are_denied() {
 #[test]
 fn a_guess_is_told_of_a_file_and_of_a_folder_that_holds_it() {
     let files = [("of/actor.json", "{\"name\": \"Actor\", \"content\": \"You act.\", \"icon\": \"x\"}")];
-    assert_snapshot!(ctx("check of/actor.json", &files), @r#"
-    exit code 0
-    === output
-    checked `of/actor.json` as a user profile
-    1 file checked: 0 errors, 1 warning
-    === errors
-    warning[CTX0629]: the file is read as a user profile because of text with a display name or an icon
-     --> of/actor.json:1:1
-      |
-    1 | {"name": "Actor", "content": "You act.", "icon": "x"}
-      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-      |
-      = help: if this is wrong, choose another file
-    "#);
-    assert_eq!(ctx("check of", &files), ctx("check of/actor.json", &files));
+    let told = ctx("check of/actor.json", &files);
+    assert!(
+        told.starts_with("exit code 0\n=== output\nchecked `of/actor.json` as a user profile\n"),
+        "{told}"
+    );
+    assert!(told.contains("warning[CTX0629]: ") && told.contains("\n --> of/actor.json:1:1\n"), "{told}");
+    assert_eq!(ctx("check of", &files), told);
 }
 
 #[test]
@@ -116,56 +96,15 @@ fn a_folder_is_checked_file_by_file() {
         ("presets/.git/config.json", "{"),
         ("presets/node_modules/x/package.json", "{"),
     ];
-    assert_snapshot!(ctx("check presets", &files), @r#"
+    let told = ctx("check presets", &files);
+    let (output, _) = told.split_once("=== errors\n").unwrap();
+    assert_snapshot!(output, @"
     exit code 1
     === output
     checked `presets/a.yaml` as an agent
     checked `presets/chat.jsonl` as a list of chat messages
     checked `presets/deep/b.YML` as an agent
     3 files checked: 1 error, 3 warnings
-    === errors
-    error[CTX0200]: unknown anchor `chat_histroy`; the entry stays at its list position
-     --> presets/a.yaml:2:31
-      |
-    2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
-      |                               ^^^^^^^^^^^^
-      |
-      = help: did you mean `chat_history`?
-
-    warning[CTX0300]: unknown macro `usr`
-     --> presets/a.yaml:2:61
-      |
-    2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
-      |                                                             ^^^^^^^
-      |
-      = help: did you mean `user`?
-
-    warning[CTX0631]: unknown role `bot`; the message is sent as `user`
-     --> presets/chat.jsonl:2:9
-      |
-    2 | {"role":"bot","content":"Ho"}
-      |         ^^^^^
-      |
-      = help: use `system`, `developer`, `user`, `assistant` or `tool`
-
-    warning[CTX0300]: unknown macro `usr`
-     --> presets/deep/b.YML:2:21
-      |
-    2 |   - content: "Hello {{usr}}"
-      |                     ^^^^^^^
-      |
-      = help: did you mean `user`?
-    "#);
-}
-
-#[test]
-fn a_folder_with_nothing_to_check_is_refused() {
-    let folder = Folder::with(&[]);
-    std::fs::create_dir(folder.path().join("empty")).unwrap();
-    assert_snapshot!(folder.ctx("check empty"), @"
-    exit code 3
-    === errors
-    error: nothing to check in `empty`: no JSON, JSON Lines or YAML file of a known type, and no `ctx.toml`
     ");
 }
 
@@ -197,209 +136,47 @@ fn many_files_are_not_all_named() {
 
 #[test]
 fn json_has_every_finding_with_its_position() {
-    assert_snapshot!(ctx("check --json a.yaml", &[("a.yaml", ORPHAN)]), @r#"
-    exit code 1
-    === output
-    {
-      "files": [
-        "a.yaml"
-      ],
-      "errors": 1,
-      "warnings": 1,
-      "findings": [
-        {
-          "code": "CTX0200",
-          "severity": "error",
-          "message": "unknown anchor `chat_histroy`; the entry stays at its list position",
-          "arguments": {
-            "name": "chat_histroy"
-          },
-          "location": {
-            "document": "a.yaml",
-            "pointer": "/presetMessages/0/anchorTarget"
-          },
-          "help": "did you mean `chat_history`?",
-          "helpArguments": {
-            "name": "chat_history"
-          },
-          "position": {
-            "file": "a.yaml",
-            "line": 2,
-            "column": 31
-          },
-          "fix": {
-            "pointer": "/presetMessages/0/anchorTarget",
-            "value": "chat_history"
-          }
-        },
-        {
-          "code": "CTX0300",
-          "severity": "warning",
-          "message": "unknown macro `usr`",
-          "arguments": {
-            "name": "usr"
-          },
-          "location": {
-            "document": "a.yaml",
-            "pointer": "/presetMessages/0/content",
-            "span": {
-              "start": 6,
-              "end": 13
-            }
-          },
-          "help": "did you mean `user`?",
-          "helpArguments": {
-            "name": "user"
-          },
-          "position": {
-            "file": "a.yaml",
-            "line": 2,
-            "column": 61
-          },
-          "fix": {
-            "pointer": "/presetMessages/0/content",
-            "old": "usr",
-            "new": "user"
-          }
-        }
-      ],
-      "kinds": {
-        "a.yaml": "agent"
-      }
-    }
-    "#);
+    let found = crate::assemble::json(&ctx("check --json a.yaml", &[("a.yaml", ORPHAN)]));
+    let keys: Vec<&String> = found.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["files", "errors", "warnings", "findings", "kinds"]);
+    assert_eq!((&found["errors"], &found["warnings"]), (&1.into(), &1.into()));
+    assert_eq!(found["kinds"]["a.yaml"], "agent");
+    assert_snapshot!(found["findings"][0], @r#"{"code":"CTX0200","severity":"error","message":"unknown anchor `chat_histroy`; the entry stays at its list position","arguments":{"name":"chat_histroy"},"location":{"document":"a.yaml","pointer":"/presetMessages/0/anchorTarget"},"help":"did you mean `chat_history`?","helpArguments":{"name":"chat_history"},"position":{"file":"a.yaml","line":2,"column":31},"fix":{"pointer":"/presetMessages/0/anchorTarget","value":"chat_history"}}"#);
+    assert_snapshot!(found["findings"][1], @r#"{"code":"CTX0300","severity":"warning","message":"unknown macro `usr`","arguments":{"name":"usr"},"location":{"document":"a.yaml","pointer":"/presetMessages/0/content","span":{"start":6,"end":13}},"help":"did you mean `user`?","helpArguments":{"name":"user"},"position":{"file":"a.yaml","line":2,"column":61},"fix":{"pointer":"/presetMessages/0/content","old":"usr","new":"user"}}"#);
 }
 
 #[test]
 fn an_unreadable_file_does_not_hide_what_is_wrong_with_the_others() {
     let files = [("a.yaml", "presetMessages:\n  - content: {{char}} is nice\n"), ("b.yaml", WARNING)];
-    assert_snapshot!(ctx("check a.yaml missing.yaml b.yaml", &files), @r#"
-    exit code 3
-    === output
-    checked `b.yaml` as an agent
-    3 files checked: 2 errors, 1 warning
-    === errors
-    error[CTX0603]: invalid YAML: presetMessages[0].content: invalid type: map, where a key should be a string
-     --> a.yaml:2:15
-      |
-    2 |   - content: {{char}} is nice
-      |               ^
-      |
-      = help: quote values that start with `{{`
-
-    error[CTX0900]: cannot read `missing.yaml`: no such file or folder
-    --> missing.yaml
-
-    warning[CTX0300]: unknown macro `usr`
-     --> b.yaml:2:21
-      |
-    2 |   - content: "Hello {{usr}}"
-      |                     ^^^^^^^
-      |
-      = help: did you mean `user`?
-    "#);
+    let told = ctx("check a.yaml missing.yaml b.yaml", &files);
+    let output =
+        "exit code 3\n=== output\nchecked `b.yaml` as an agent\n3 files checked: 2 errors, 1 warning\n";
+    assert!(told.starts_with(output), "{told}");
+    for found in [
+        "error[CTX0603]: invalid YAML: presetMessages[0].content: invalid type: map, where a key should be a string\n --> a.yaml:2:15\n",
+        "error[CTX0900]: cannot read `missing.yaml`: no such file or folder\n--> missing.yaml\n",
+        "warning[CTX0300]: unknown macro `usr`\n --> b.yaml:2:21\n",
+    ] {
+        assert!(told.contains(found), "{told}");
+    }
+    assert!(told.contains(" = help: quote values that start with `{{`\n"), "{told}");
 }
 
 #[test]
 fn json_of_an_unreadable_file_comes_with_a_message_for_people() {
-    assert_snapshot!(ctx("check --json missing.yaml", &[]), @r#"
-    exit code 3
-    === output
-    {
-      "files": [
-        "missing.yaml"
-      ],
-      "errors": 1,
-      "warnings": 0,
-      "findings": [
-        {
-          "code": "CTX0900",
-          "severity": "error",
-          "message": "cannot read `missing.yaml`: no such file or folder",
-          "arguments": {
-            "name": "missing.yaml",
-            "error": "no such file or folder"
-          },
-          "location": {
-            "document": "missing.yaml"
-          }
-        }
-      ]
-    }
-    === errors
-    error[CTX0900]: cannot read `missing.yaml`: no such file or folder
-    --> missing.yaml
-    "#);
-}
-
-#[test]
-fn a_file_of_another_kind_is_named() {
-    let files = [("card.json", "{\"spec\":\"chara_card_v2\",\"data\":{}}"), ("notes.txt", "Just a text.")];
-    assert_snapshot!(ctx("check card.json notes.txt", &files), @"
-    exit code 3
-    === output
-    2 files checked: 2 errors, 0 warnings
-    === errors
-    error[CTX0607]: expected an agent (an object with `presetMessages` or `messages`, a list of messages, or an `AIO_Agent_Export`), found a character card
-    --> card.json
-     = help: convert it to an agent with `ctx import`
-
-    error[CTX0607]: expected an agent, a preset, a worldbook, a conversation, a request body or a user profile, found a plain text
-    --> notes.txt
-     = help: name the format with `--as`, for example `profile`
-    ");
+    let told = ctx("check --json missing.yaml", &[]);
+    let errors =
+        "=== errors\nerror[CTX0900]: cannot read `missing.yaml`: no such file or folder\n--> missing.yaml\n";
+    assert!(told.starts_with("exit code 3\n") && told.ends_with(errors), "{told}");
+    let found = crate::assemble::json(&told);
+    assert_eq!((&found["errors"], &found["findings"][0]["code"]), (&1.into(), &"CTX0900".into()));
 }
 
 #[test]
 fn standard_input_is_checked_too() {
-    assert_snapshot!(Folder::with(&[]).ctx_reading("check -", WARNING), @r#"
-    exit code 0
-    === output
-    checked `standard input` as an agent
-    1 file checked: 0 errors, 1 warning
-    === errors
-    warning[CTX0300]: unknown macro `usr`
-     --> standard input:2:21
-      |
-    2 |   - content: "Hello {{usr}}"
-      |                     ^^^^^^^
-      |
-      = help: did you mean `user`?
-    "#);
-}
-
-/// Permissions do not keep a privileged user out; that the others are checked all the same is tested with
-/// folders that are nested too deeply, too.
-#[test]
-#[cfg(unix)]
-fn a_folder_that_cannot_be_read_does_not_hide_what_is_wrong_with_the_others() {
-    use std::os::unix::fs::PermissionsExt as _;
-
-    let folder = Folder::with(&[("p/a.yaml", WARNING), ("p/closed/b.yaml", WARNING), ("p/z.yaml", WARNING)]);
-    let closed = folder.path().join("p/closed");
-    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
-    let answer = folder.ctx("check p");
-    let is_open = std::fs::read_dir(&closed).is_ok();
-    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o755)).unwrap();
-    if is_open {
-        assert!(answer.contains("3 files checked: 0 errors, 3 warnings"), "{answer}");
-        return;
-    }
-    assert!(
-        answer.starts_with("exit code 3\n=== output\n2 files checked: 1 error, 2 warnings\n"),
-        "{answer}"
-    );
-    assert!(answer.contains("cannot read the folder `p/closed`: permission denied\n"), "{answer}");
-}
-
-#[test]
-fn a_file_that_is_named_twice_is_checked_once() {
-    let files = [("p/a.yaml", WARNING), ("p/b.yaml", CLEAN)];
-    let answer = ctx("check p p/a.yaml p/../p/b.yaml p", &files);
-    assert!(
-        answer.starts_with("exit code 0\n") && answer.contains("\n2 files checked: 0 errors, 1 warning\n"),
-        "{answer}"
-    );
+    let told = Folder::with(&[]).ctx_reading("check -", WARNING);
+    assert!(told.starts_with("exit code 0\n=== output\nchecked `standard input` as an agent\n"), "{told}");
+    assert!(told.contains("unknown macro `usr`\n --> standard input:2:21\n"), "{told}");
 }
 
 /// People share character cards as pictures.
@@ -418,24 +195,15 @@ fn a_picture_is_told_from_a_damaged_text() {
     ");
 }
 
-/// A clock above a long rule: in the head, below the conversation, and at the end of the conversation.
-fn clock(place: &str) -> String {
-    let rule = "    - { role: system, content: Answer in one sentence and be kind to everybody who asks. }";
-    let (above, below) = match place {
-        "above" => ("    - { role: system, content: \"Now: {{time}}.\" }", ""),
-        "below" => ("", "    - { role: system, content: \"Now: {{time}}.\" }"),
-        _ => (
-            "",
-            "    - { role: system, content: \"Now: {{time}}.\", injectionStrategy: { type: depth, depth: 0 } }",
-        ),
-    };
-    let lines = ["presetMessages:", above, rule, "    - { type: chat_history }", below];
-    lines.join("\n").replace("\n\n", "\n") + "\n"
-}
-
 #[test]
 fn a_macro_that_breaks_the_prompt_cache_is_found_with_what_it_costs() {
-    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("above"))]), @r#"
+    let agent = "\
+presetMessages:
+    - { role: system, content: \"Now: {{time}}.\" }
+    - { role: system, content: Answer in one sentence and be kind to everybody who asks. }
+    - { type: chat_history }
+";
+    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", agent)]), @r#"
     exit code 0
     === output
     checked `a.yaml` as an agent
@@ -460,272 +228,13 @@ fn a_macro_that_breaks_the_prompt_cache_is_found_with_what_it_costs() {
 }
 
 #[test]
-fn a_system_message_below_the_conversation_is_moved_above_it_and_breaks_the_cache_too() {
-    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("below"))]), @r#"
-    exit code 0
-    === output
-    checked `a.yaml` as an agent
-    1 file checked: 0 errors, 1 warning
-    === errors
-    info[CTX0707]: moving text breaks the prompt cache; tokens billed again in 50 turns, about: `preset#2` 220000
-     --> a.yaml:1:1
-      |
-    1 | presetMessages:
-      | ^^^^^^^^^^^^^^^
-      |
-      = help: set `prefix: auto` to keep sent text in place, or `prefix: moving` to accept the cost
-
-    warning[CTX0706]: `time` changes every turn: about 1 token of the preset and the whole conversation miss the prompt cache
-     --> a.yaml:4:38
-      |
-    4 |     - { role: system, content: "Now: {{time}}." }
-      |                                      ^^^^^^^^
-      |
-      = help: move it to a separate entry below the conversation: `injectionStrategy: {type: depth, depth: 0}`
-    "#);
-}
-
-#[test]
-fn a_macro_at_the_end_of_the_preset_costs_only_the_conversation() {
-    let agent = "presetMessages:\n  - { content: \"{{time}}\" }\n  - { type: chat_history }\n";
-    let told = ctx("check a.yaml", &[("a.yaml", agent)]);
-    assert!(
-        told.contains("`time` changes every turn: the whole conversation misses the prompt cache\n"),
-        "{told}"
-    );
-}
-
-/// Checks which names are said to break the cache of a preset with two texts above the conversation.
-#[track_caller]
-fn check_breakers(agent: &str, expected: &[&str]) {
-    let printed = ctx("check a.yaml", &[("a.yaml", agent)]);
-    let found =
-        printed.lines().filter_map(|line| Some(line.split_once("[CTX0706]: `")?.1.split_once('`')?.0));
-    assert_eq!(found.collect::<Vec<_>>(), expected, "{printed}");
-}
-
-#[test]
-fn names_the_text_that_breaks_the_cache() {
-    let agent = "presetMessages:\n  - role: system\n    content:\n      - { type: text, text: 'Hi {{user}}.' }\n      \
-                 - { type: text, text: ' It is {{time}}.' }\n  - { type: chat_history }\n";
-    check_breakers(agent, &["time"]);
-    check_breakers(&format!("prefix: append-only\n{agent}"), &[]);
-}
-
-#[test]
-fn a_variable_breaks_the_cache_where_what_was_written_into_it_differs() {
-    let agent = |first: &str, second: &str| {
-        format!(
-            "variableConfig: {{ enabled: true, definitions: [{{ key: hp, initialValue: 3 }}] }}\npresetMessages:\n  \
-             - {{ role: system, content: \"{first}\" }}\n  - {{ role: system, content: \"{second}\" }}\n  \
-             - {{ type: chat_history }}\n"
-        )
-    };
-    check_breakers(&agent("{{setvar::a::{{time}}}}", "{{getvar::a}} x"), &["getvar"]);
-    check_breakers(&agent("{{setvar::a::calm}}{{incvar::n}}", "{{getvar::a}} {{getvar::n}} x"), &[]);
-    check_breakers(&agent("{{getvar::a}} x", "{{setvar::a::{{time}}}}"), &[]);
-    check_breakers(
-        &agent("{{setvar::a::{{date}}}}{{setvar::b::{{getvar::a}}}}", "{{getvar::b}} x"),
-        &["getvar"],
-    );
-    check_breakers(&agent("HP $[hp]", "{{time}} x"), &["$[hp]", "time"]);
-}
-
-#[test]
-fn an_entry_breaks_the_cache_wherever_it_is_placed_above_stable_text() {
-    let agent = |role: &str, strategy: &str| {
-        format!(
-            "presetMessages:\n  - {{ role: system, content: Be kind. }}\n  - {{ type: chat_history }}\n  \
-             - {{ role: {role}, content: \"{{{{time}}}} x\", injectionStrategy: {{ {strategy} }} }}\n"
-        )
-    };
-    let before = "type: anchor, anchorTarget: chat_history, anchorPosition: before";
-    let after = "type: anchor, anchorTarget: chat_history, anchorPosition: after";
-    check_breakers(&agent("user", before), &["time"]);
-    check_breakers(&agent("system", before), &["time"]);
-    check_breakers(&agent("user", after), &[]);
-    check_breakers(&agent("system", after), &[]);
-    check_breakers(&agent("user", "type: depth, depth: 4"), &[]);
-}
-
-#[test]
-fn a_text_of_the_card_breaks_the_cache_where_it_is_shown() {
-    let agent = |dialect: &str, card: &str, text: &str| {
-        format!(
-            "dialect: {dialect}\ncharacter: {{ description: \"{card}\" }}\npresetMessages:\n  \
-             - {{ role: system, content: \"{text} x\" }}\n  - {{ type: chat_history }}\n"
-        )
-    };
-    check_breakers(&agent("sillytavern", "It is {{time}}.", "{{description}}"), &["charDescription"]);
-    check_breakers(&agent("aio", "It is {{time}}.", "{{description}}"), &[]);
-    check_breakers(&agent("sillytavern", "It is late.", "{{description}}"), &[]);
-    check_breakers(
-        &agent("sillytavern", "{{setvar::a::{{time}}}}", "{{description}}{{getvar::a}}"),
-        &["getvar"],
-    );
-}
-
-#[test]
-fn an_entry_of_a_worldbook_that_is_always_active_breaks_the_cache() {
-    let agent = "worldbookIds: [b]\npresetMessages:\n  - { role: system, content: Be kind. }\n  - { type: chat_history }\n";
-    let book = |fields: &str| {
-        format!(
-            r#"{{ "entries": {{ "0": {{ "uid": 0, "key": ["a"], "content": "It is {{{{time}}}}.", {fields} }} }} }}"#
-        )
-    };
-    let found = |fields: &str| {
-        let files = [("a.yaml", agent), ("b.json", &book(fields))];
-        ctx("check a.yaml --worldbook b.json", &files).matches("[CTX0706]").count()
-    };
-    assert_eq!(found(r#""constant": true"#), 1);
-    assert_eq!(found(r#""constant": true, "position": 1"#), 1);
-    assert_eq!(found(r#""constant": true, "position": 4, "depth": 0"#), 0);
-    assert_eq!(found(r#""constant": true, "disable": true"#), 0);
-    assert_eq!(found(r#""constant": false"#), 0);
-}
-
-#[test]
-fn what_is_never_shown_breaks_nothing() {
-    let agent = |dialect: &str, text: &str| {
-        format!(
-            "dialect: {dialect}\npresetMessages:\n  - {{ role: system, content: \"{text} x\" }}\n  - {{ type: chat_history }}\n"
-        )
-    };
-    check_breakers(&agent("sillytavern", "{{if 0}}{{time}}{{/if}}"), &[]);
-    check_breakers(&agent("aio", "{{setvar::a::{{time}}}}{{setvar::a::1}}{{getvar::a}}"), &[]);
-}
-
-#[test]
-fn at_the_end_of_the_conversation_it_breaks_nothing() {
-    assert_snapshot!(ctx("check a.yaml", &[("a.yaml", &clock("at depth 0"))]), @"
-    exit code 0
-    === output
-    checked `a.yaml` as an agent
-    1 file checked: 0 errors, 0 warnings
-    ");
-}
-
-/// A conversation with summaries that list what they should not, each in its own way.
-const SUMMARIES: &str = r#"{
-  "id": "s", "rootNodeId": "root", "activeLeafId": "q",
-  "nodes": {
-    "root": { "id": "root", "parentId": null, "childrenIds": ["a"], "role": "system", "content": "" },
-    "a": { "id": "a", "parentId": "root", "childrenIds": ["b", "x"], "role": "user", "content": "Hello" },
-    "x": { "id": "x", "parentId": "a", "childrenIds": [], "role": "assistant", "content": "elsewhere" },
-    "b": { "id": "b", "parentId": "a", "childrenIds": ["s1"], "role": "assistant", "content": "Hi" },
-    "s1": { "id": "s1", "parentId": "b", "childrenIds": ["s2"], "role": "system", "content": "They greet.",
-      "metadata": { "isCompressionNode": true, "compressedNodeIds": ["a", "b", "a", "x"] } },
-    "s2": { "id": "s2", "parentId": "s1", "childrenIds": ["s3"], "role": "system", "content": "They greet each other.",
-      "metadata": { "isCompressionNode": true, "compressedNodeIds": ["b", "gone"] } },
-    "s3": { "id": "s3", "parentId": "s2", "childrenIds": ["s4"], "role": "system", "content": "Off.", "isEnabled": false,
-      "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3", "a"] } },
-    "s4": { "id": "s4", "parentId": "s3", "childrenIds": ["q"], "role": "system", "content": "Of one that is off.",
-      "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3"] } },
-    "q": { "id": "q", "parentId": "s4", "childrenIds": [], "role": "user", "content": "So?" }
-  }
-}"#;
-
-#[test]
-fn what_is_odd_about_summaries_is_shown_at_the_id() {
-    assert_snapshot!(ctx("check chat.json", &[("chat.json", SUMMARIES)]), @r#"
-    exit code 0
-    === output
-    checked `chat.json` as a session
-    1 file checked: 0 errors, 2 warnings
-    === errors
-    warning[CTX0833]: summary `s1` lists `a` twice
-     --> chat.json:9:80
-      |
-    9 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["a", "b", "a", "x"] } },
-      |                                                                                ^^^
-      |
-      = help: remove one of the ids
-
-    info[CTX0831]: summary `s1` lists `x`, which is not on its branch; it is ignored
-     --> chat.json:9:85
-      |
-    9 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["a", "b", "a", "x"] } },
-      |                                                                                     ^^^
-
-    info[CTX0831]: summary `s2` lists `gone`, which is not a node; it is ignored
-      --> chat.json:11:75
-       |
-    11 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["b", "gone"] } },
-       |                                                                           ^^^^^^
-
-    warning[CTX0830]: summary `s3` lists itself, directly or through other summaries
-      --> chat.json:13:69
-       |
-    13 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3", "a"] } },
-       |                                                                     ^^^^^^^^^^^
-       |
-       = help: remove its own id from `compressedNodeIds`, or delete the summary with `ctx compress delete`
-
-    info[CTX0835]: summary `s4` lists disabled summary `s3` and hides the messages of `s3`
-      --> chat.json:15:70
-       |
-    15 |       "metadata": { "isCompressionNode": true, "compressedNodeIds": ["s3"] } },
-       |                                                                      ^^^^
-       |
-       = help: to show those messages, disable the outer summary
-    "#);
-    let halves = format!(r#"{{ "index": {{ "id": "s" }}, "detail": {SUMMARIES} }}"#);
-    let found = crate::assemble::json(&ctx("check chat.json --json", &[("chat.json", &halves)]));
-    let pointers: Vec<&str> = found["findings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|one| one["location"]["pointer"].as_str())
-        .collect();
-    assert!(pointers.contains(&"/detail/nodes/s1/metadata/compressedNodeIds/2"), "{pointers:?}");
-}
-
-#[test]
 fn a_request_body_is_looked_at_as_its_provider_does() {
-    let body = r#"{
-  "model": "gpt-4o",
-  "messages": [
-    {"role": "user", "content": "Hi"},
-    {"role": "tool", "tool_call_id": "a", "content": "42"}
-  ]
-}"#;
-    assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @r#"
-    exit code 1
-    === output
-    checked `request.json` as an OpenAI Chat Completions request body
-    1 file checked: 1 error, 0 warnings
-    === errors
-    error[CTX0521]: no earlier call has id `a`
-     --> request.json:5:38
-      |
-    5 |     {"role": "tool", "tool_call_id": "a", "content": "42"}
-      |                                      ^^^
-      |
-      = help: restore the call, or delete the result
-    "#);
     let body =
         r#"{"model":"claude","max_tokens":5,"system":"Be kind.","messages":[{"role":"user","content":""}]}"#;
-    assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @r#"
-    exit code 1
-    === output
-    checked `request.json` as an Anthropic Messages request body
-    1 file checked: 1 error, 0 warnings
-    === errors
-    error[CTX0532]: the message is empty
-     --> request.json:1:91
-      |
-    1 | {"model":"claude","max_tokens":5,"system":"Be kind.","messages":[{"role":"user","content":""}]}
-      |                                                                                           ^^
-      |
-      = help: add text, or delete it
-    "#);
-    let body = r#"{"model":"gpt-4o","messages":[{"role":"user","content":"Hi"}]}"#;
-    assert_snapshot!(ctx("check request.json", &[("request.json", body)]), @"
-    exit code 0
-    === output
-    checked `request.json` as an OpenAI Chat Completions request body
-    1 file checked: 0 errors, 0 warnings
-    ");
+    let told = ctx("check request.json", &[("request.json", body)]);
+    let kind = "exit code 1\n=== output\nchecked `request.json` as an Anthropic Messages request body\n";
+    assert!(told.starts_with(kind), "{told}");
+    assert!(told.contains("error[CTX0532]: the message is empty\n --> request.json:1:91\n"), "{told}");
 }
 
 #[test]
@@ -743,4 +252,24 @@ fn checks_current_folder_without_arguments() {
     let output = ctx("check", &[("agent.yaml", "presetMessages: []"), ("notes.md", "none")]);
     assert!(output.ends_with("1 file checked: 0 errors, 0 warnings\n"), "{output}");
     assert!(output.starts_with("exit code 0") && output.contains("agent.yaml"), "{output}");
+}
+
+#[test]
+fn findings_about_a_session_in_halves_lead_below_its_detail() {
+    let halves = r#"{ "index": { "id": "s" }, "detail": { "id": "s", "rootNodeId": "root", "activeLeafId": "s1", "nodes": {
+        "root": { "id": "root", "parentId": null, "childrenIds": ["a"], "role": "system", "content": "" },
+        "a": { "id": "a", "parentId": "root", "childrenIds": ["s1"], "role": "user", "content": "Hello" },
+        "s1": { "id": "s1", "parentId": "a", "childrenIds": [], "role": "system", "content": "They greet.",
+          "metadata": { "isCompressionNode": true, "compressedNodeIds": ["a", "a"] } } } } }"#;
+    let found = ctx("check chat.json --json", &[("chat.json", halves)]);
+    assert!(found.contains(r#""pointer": "/detail/nodes/s1/metadata/compressedNodeIds/1""#), "{found}");
+}
+
+#[test]
+fn wide_text_moves_no_mark() {
+    let folder = Folder::with(&[]);
+    let wide = "\u{feff}presetMessages:\n  - content: x {{usr}}\n".encode_utf16();
+    folder.write("a.yaml", &wide.flat_map(u16::to_le_bytes).collect::<Vec<_>>());
+    let printed = folder.ctx("check a.yaml");
+    assert!(printed.contains("unknown macro `usr`\n --> a.yaml:2:16\n"), "{printed}");
 }

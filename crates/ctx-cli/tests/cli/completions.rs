@@ -13,8 +13,3 @@ fn each_shell_has_a_script_that_knows_the_verbs() {
         assert!(answer.ends_with(script.as_str().unwrap()));
     }
 }
-
-#[test]
-fn an_unknown_shell_is_a_usage_error() {
-    assert!(ctx("completions tcsh", &[]).starts_with("exit code 2\n"));
-}

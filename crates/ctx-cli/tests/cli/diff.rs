@@ -28,20 +28,6 @@ fn two_turns() -> Folder {
 }
 
 #[test]
-fn a_macro_that_differs_from_turn_to_turn_is_named() {
-    assert_snapshot!(two_turns().ctx("diff before.json after.json"), @"
-    exit code 0
-    === output
-    shared            0 messages of 4, and the start of the next; about 9 of 33 tokens (27%)
-    prefix ended by   macro:time of preset:identity, changed
-    first difference  message 0, byte 23 of the text
-      first           `0 PM.  ---  Be brief.` from macro:time of preset:identity
-      second          `5 PM.  ---  Be brief.` from macro:time of preset:identity
-    billed again      about 24 tokens, 14 of them in unchanged messages
-    ");
-}
-
-#[test]
 fn equal_contexts_share_everything() {
     assert_snapshot!(two_turns().ctx("diff before.json before.json"), @"
     exit code 0
@@ -62,22 +48,6 @@ fn agents_are_assembled_at_one_time() {
       first           `brief.` from preset:rules
       second          `kind.` from preset:rules
     billed again      about 12 tokens, 9 of them in unchanged messages
-    ");
-}
-
-#[test]
-fn a_longer_conversation_goes_on_where_the_other_ends() {
-    let folder = two_turns();
-    folder.write("one.json", br#"{"messages": [{"role": "user", "content": "Hello"}]}"#);
-    folder.write(
-        "two.json",
-        br#"{"messages": [{"role": "user", "content": "Hello"}, {"role": "user", "content": "?"}]}"#,
-    );
-    assert_snapshot!(folder.ctx("diff one.json two.json"), @"
-    exit code 0
-    === output
-    shared            1 message of 2
-    first difference  message 1, only in the second request
     ");
 }
 
@@ -106,6 +76,9 @@ fn names_text_that_ends_the_prefix() {
     let (rules, note) = ("preset:rules Be kind.", "preset:note Be calm.");
     let [one, two, three] = ["history:n1 Hi", "history:n2 Hello!", "history:n3 Well?"];
     check(&[rules, one, note], &[rules, one, note, two], "");
+    let (longer, shorter) = (request(&[rules, one]).to_string(), request(&[rules]).to_string());
+    let added = ctx("diff a.json b.json", &[("a.json", &shorter), ("b.json", &longer)]);
+    assert!(added.contains("first difference  message 1, only in the second request\n"), "{added}");
     check(&[rules, note, one], &[rules, one, two, note, three], "prefix ended by   preset:note, moved down");
     check(&[rules, one, note], &[rules, one, two, three, note], "prefix ended by   preset:note, moved down");
     check(&[rules, one], &["preset:rules Be brief.", one, two], "prefix ended by   preset:rules, changed");
@@ -137,17 +110,8 @@ fn json_has_the_same_as_data() {
 fn what_is_neither_context_nor_agent_is_said() {
     let folder = two_turns();
     folder.write("odd.json", b"[1, 2");
-    assert_snapshot!(folder.ctx("diff odd.json before.json"), @"
-    exit code 3
-    === errors
-    error[CTX0602]: invalid JSON: the document ends too early
-     --> odd.json:1:5
-      |
-    1 | [1, 2
-      |     ^
-      |
-      = help: close the open bracket or quote; the file may be truncated
-    ");
+    let told = folder.ctx("diff odd.json before.json");
+    assert!(told.starts_with("exit code 3\n=== errors\nerror[CTX0602]: invalid JSON: "), "{told}");
 }
 
 #[test]

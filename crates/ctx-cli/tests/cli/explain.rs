@@ -106,131 +106,31 @@ fn timings_stand_beside_other_results() {
 }
 
 #[test]
-fn a_budget_that_nothing_fits_names_the_parts() {
-    assert_snapshot!(explain("a.yaml --session c.json --context-tokens 40"), @"
-    exit code 5
-    === errors
-    error: no context fits the budget: 37 tokens are available, but 49 cannot be dropped: preset 21 (preset:identity 15 and 1 more), current turn 28 (history:n5 11 and 2 more); raise `--context-tokens`, or lower `--reserve`
-    ");
-    assert_snapshot!(explain("a.yaml --session c.json --context-tokens 10 --reserve 10"), @"
-    exit code 5
-    === errors
-    error: no tokens left for messages: context limit 10, response reserve -10, reply prefix -3; lower `--reserve`, or raise `--context-tokens`
-    ");
-}
-
-#[test]
 fn a_table_of_models_is_tried_before_the_built_in_one() {
     let models =
         r#"[{ "pattern": "^mine$", "contextWindow": 500, "encoding": "o200k_base", "count": "exact" }]"#;
     let files = [("m.json", models), ("c.json", CHAT)];
-    assert_snapshot!(ctx("explain --session c.json --models m.json --model mine --reserve 100", &files), @"
-    exit code 0
-    === output
-     processor                 messages   changes   log
-    ───────────────────────────────────────────────────────────────────────────────────────────────
-     session-loader            0 → 5      +5        5 messages loaded, 0 older messages not loaded
-     regex-processor           5 → 5
-     transcription-processor   5 → 5
-     worldbook-processor       5 → 5
-     injection-assembler       5 → 5
-     variable-processor        5 → 5
-     token-limiter             5 → 5                everything fits without counting
-     merge-system-to-head      5 → 5
-     merge-consecutive-roles   5 → 5
-     asset-resolver            5 → 5
-
-    budget
-        500  context window of `mine`
-       -100  response reserve
-         -3  reply prefix
-      = 397  available for messages; 37 used, exact (o200k_base)
-
-    cache
-      the first 5 messages are unchanged next turn: 37 tokens
-    ");
+    let told = ctx("explain --session c.json --models m.json --model mine --reserve 100", &files);
+    assert!(told.contains("\n    500  context window of `mine`\n   -100  response reserve\n"), "{told}");
+    assert!(told.contains("\n  = 397  available for messages; 37 used, exact (o200k_base)\n"), "{told}");
 }
 
 #[test]
 fn a_table_of_models_may_be_bad() {
-    assert_snapshot!(ctx("assemble --input Hi --models m.json", &[("m.json", "{}")]), @r#"
-    exit code 3
-    === errors
-    error[CTX0402]: a model table must be a list of rows or an object with `models`, not an object without `models`
-     --> m.json:1:1
-      |
-    1 | {}
-      | ^^
-      |
-      = help: write a list of rows, such as `[{"pattern": "^gpt-mine$", "contextWindow": 8000}]`
-    "#);
-    assert_snapshot!(ctx("assemble --input Hi --models m.json", &[("m.json", "[{]")]), @"
-    exit code 3
-    === errors
-    error[CTX0602]: invalid JSON: key must be a string
-     --> m.json:1:3
-      |
-    1 | [{]
-      |   ^
-      |
-      = help: put keys in double quotes
-    ");
-    assert_snapshot!(ctx("assemble --input Hi --models m.json", &[("m.json", r#"[{ "patern": "x" }]"#)]), @r#"
-    exit code 1
-    === output
-     #   role   tokens   source   text
-    ───────────────────────────────────
-     0   user        4   input    Hi
-
-    1 message, about 4 tokens
-    === errors
-    error[CTX0403]: the row needs a `pattern`: a regular expression for model names
-     --> m.json:1:2
-      |
-    1 | [{ "patern": "x" }]
-      |  ^^^^^^^^^^^^^^^^^
-      |
-      = help: rename `patern` to `pattern`
-    "#);
+    let told = |table: &str| ctx("assemble --input Hi --models m.json", &[("m.json", table)]);
+    let unreadable = told("{}");
+    assert!(unreadable.starts_with("exit code 3\n=== errors\nerror[CTX0402]: "), "{unreadable}");
+    let bad_row = told(r#"[{ "patern": "x" }]"#);
+    assert!(bad_row.starts_with("exit code 1\n=== output\n"), "{bad_row}");
+    assert!(bad_row.contains("error[CTX0403]: ") && bad_row.contains("\n --> m.json:1:2\n"), "{bad_row}");
 }
 
 #[test]
-fn the_settings_of_the_model_stand_below_those_of_the_agent() {
-    let settings = r#"{ "processors": [
-        { "id": "merge-consecutive-roles", "enabled": false },
-        { "id": "merge-system-to-head", "enabled": false } ] }"#;
-    let agent = "\
-parameters: { processors: [{ id: merge-system-to-head, enabled: true }] }
-presetMessages:
-  - { role: user, content: First. }
-  - { role: user, content: Second. }
-";
-    let files = [("a.yaml", agent), ("s.json", settings), ("bad.json", "[]")];
-    assert_snapshot!(ctx("explain a.yaml --model-settings s.json", &files), @"
-    exit code 0
-    === output
-     processor                 messages   changes   log
-    ───────────────────────────────────────────────────────────────────────────────────────────────
-     session-loader            0 → 0                0 messages loaded, 0 older messages not loaded
-     regex-processor           0 → 0
-     transcription-processor   0 → 0
-     worldbook-processor       0 → 0
-     injection-assembler       0 → 2      +2
-     variable-processor        2 → 2
-     token-limiter             2 → 2                no budget, nothing to drop
-     merge-system-to-head      2 → 2
-     asset-resolver            2 → 2
-
-    budget
-      no limit for messages; about 10 used, estimated (o200k_base)
-
-    cache
-      the first 2 messages are unchanged next turn: 10 tokens
-    ");
-    let one = [("a.yaml", "presetMessages: [{ role: user, content: First. }]")];
+fn the_settings_of_the_model_are_an_object() {
+    let one = [("a.yaml", "presetMessages: [{ role: user, content: First. }]"), ("bad.json", "[]")];
     let shown = ctx("explain a.yaml", &one);
     assert!(shown.contains("the first message is unchanged next turn: 5 tokens"), "{shown}");
-    assert_snapshot!(ctx("explain a.yaml --model-settings bad.json", &files), @"
+    assert_snapshot!(ctx("explain a.yaml --model-settings bad.json", &one), @"
     exit code 3
     === errors
     error: `bad.json` is not a settings object (with keys such as `processors`)

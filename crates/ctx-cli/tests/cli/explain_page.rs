@@ -102,18 +102,6 @@ fn a_large_context_is_cut_and_says_so() {
 }
 
 #[test]
-fn a_page_is_written_whole_and_never_onto_what_is_read() {
-    let folder = Folder::with(&[("a.yaml", AGENT)]);
-    let answer = folder.ctx("explain a.yaml --input Hi --html a.yaml");
-    assert!(answer.starts_with("exit code 2\n"), "{answer}");
-    let answer = folder.ctx("explain a.yaml --input Hi --html none/page.html");
-    assert!(answer.starts_with("exit code 3\n"), "{answer}");
-    let answer = folder.ctx("explain a.yaml --input Hi --html page.html --message 0");
-    assert!(answer.starts_with("exit code 2\n"), "{answer}");
-    assert_eq!(folder.names(), ["a.yaml"]);
-}
-
-#[test]
 fn with_json_the_report_is_printed_too() {
     let folder = Folder::with(&[]);
     let answer = folder.ctx("explain --input Hi --html page.html --json");

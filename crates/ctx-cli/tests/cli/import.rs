@@ -5,11 +5,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::Folder;
+
 /// A folder with files.
-fn folder(files: &[(&str, Value)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn folder(files: &[(&str, Value)]) -> Folder {
+    let folder = Folder::with(&[]);
     for (name, value) in files {
-        fs::write(folder.path().join(name), value.to_string()).unwrap();
+        folder.write(name, value.to_string().as_bytes());
     }
     folder
 }
@@ -77,32 +79,16 @@ fn what_is_imported_is_checked_and_assembled() {
     assert_counts(&report);
     let (code, _, errors) = ctx_in(folder.path(), "check out");
     assert_eq!((code, errors.as_str()), (0, ""), "the book beside the agent is at hand");
-    let (code, body, errors) =
-        ctx_in(folder.path(), "assemble out/agent.yaml --session chat.jsonl --format openai");
-    assert_eq!(code, 0, "{errors}");
-    let body: Value = serde_json::from_str(&body).unwrap();
-    let texts: Vec<&str> = body["messages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|message| message["content"].as_str().unwrap())
-        .collect();
     let expected = ["M", "Counts for Kim.", "Hollow.", "[Ex]", "One.", "[Start a new Chat]", "The moon?"];
-    assert_eq!(texts, expected);
+    assert_eq!(texts(folder.path(), "out/agent.yaml", "chat.jsonl"), expected);
 }
 
 #[test]
 fn without_a_folder_nothing_is_written_but_the_report() {
     let folder =
         folder(&[("card.json", card()), ("package.json", json!({ "name": "x", "version": "1.0.0" }))]);
-    let names = || {
-        let mut names: Vec<_> =
-            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        names.sort();
-        names
-    };
     let (code, table, note) = ctx_in(folder.path(), "import card.json");
-    assert_eq!((code, names()), (0, vec!["card.json".into(), "package.json".into()]));
+    assert_eq!((code, folder.names()), (0, vec!["card.json".to_owned(), "package.json".to_owned()]));
     assert!(table.contains("card_v2"), "{table}");
     assert_eq!(note, "nothing written; add `--out DIR` to write 3 files\n");
     let (_, _, note) = ctx_in(folder.path(), "import card.json --lang zh");
@@ -113,7 +99,7 @@ fn without_a_folder_nothing_is_written_but_the_report() {
     let (code, _, errors) = ctx_in(folder.path(), "import card.json --report-file new/report.json");
     assert_eq!((code, errors.contains("new/report.json")), (3, true), "{errors}");
     let (code, answer, _) = ctx_in(folder.path(), "import card.json --report-file report.json --json");
-    assert_eq!((code, names().contains(&"report.json".into())), (0, true));
+    assert_eq!((code, folder.names().contains(&"report.json".to_owned())), (0, true));
     assert_eq!(serde_json::from_str::<Value>(&answer).unwrap()["written"], json!(["report.json"]));
 }
 
@@ -250,16 +236,6 @@ fn an_instruct_template_writes_turns_of_text_completion() {
 }
 
 #[test]
-fn a_name_of_a_stranger_leads_nowhere_else() {
-    let book = json!({ "name": "../../outside", "entries": { "0": { "key": ["a"], "content": "b" } } });
-    let folder = folder(&[("book.json", book)]);
-    assert_eq!(ctx_in(folder.path(), "import book.json --out out").0, 0);
-    let written: Vec<_> = fs::read_dir(folder.path().join("out/worldbooks")).unwrap().flatten().collect();
-    assert_eq!(written.len(), 1);
-    assert!(!folder.path().join("outside.json").exists() && !folder.path().join("../outside.json").exists());
-}
-
-#[test]
 fn what_cannot_be_read_is_told_and_nothing_is_half_written() {
     let folder = folder(&[("card.json", card())]);
     fs::write(folder.path().join("broken.png"), b"\x89PNG\r\n\x1a\n").unwrap();
@@ -269,22 +245,6 @@ fn what_cannot_be_read_is_told_and_nothing_is_half_written() {
     assert_eq!(ctx_in(folder.path(), "import broken.png card.json --out out").0, 3);
     assert!(folder.path().join("out/agent.yaml").is_file());
     assert_eq!(ctx_in(folder.path(), "import missing.json --out none").0, 3);
-}
-
-#[test]
-fn migrate_changes_files_only_where_it_is_asked_for() {
-    let old = json!({ "presetMessages": [{ "type": "user_profile", "content": "User Profile" }] });
-    let folder = folder(&[("agent.json", old.clone())]);
-    let path = folder.path().join("agent.json");
-    let now = || serde_json::from_slice::<Value>(&fs::read(&path).unwrap()).unwrap();
-    let (code, said, _) = ctx_in(folder.path(), "migrate agent.json");
-    assert_eq!((code, said.as_str()), (0, "would change agent.json\nwould change 1 of 1 file\n"));
-    assert_eq!(now(), old);
-    assert_eq!(ctx_in(folder.path(), "migrate agent.json --write").0, 0);
-    assert_ne!(now(), old);
-    let backup = fs::read(folder.path().join("agent.json.bak")).unwrap();
-    assert_eq!(serde_json::from_slice::<Value>(&backup).unwrap(), old);
-    assert_eq!(ctx_in(folder.path(), "migrate agent.json --write").1, "changed 0 of 1 file\n");
 }
 
 #[test]
@@ -307,23 +267,8 @@ fn migrate_takes_every_kind_of_aio_hub_and_names_what_it_does_not() {
     assert_eq!(code, 3, "{errors}");
     assert!(said.ends_with("would change 4 of 6 files; cannot migrate 1\n"), "{said}");
     assert!(errors.contains("card.json") && errors.contains("ctx import"), "{errors}");
-    let files = files.trim_end_matches(" card.json");
-    let (code, said, errors) = ctx_in(folder.path(), &format!("migrate {files} --write"));
-    assert_eq!(code, 0, "{errors}");
-    assert!(said.ends_with("changed 4 of 5 files\n"), "{said}");
-    let now =
-        |name: &str| serde_json::from_slice::<Value>(&fs::read(folder.path().join(name)).unwrap()).unwrap();
-    for text in [
-        &now("export.json")["agents"][1]["presetMessages"][0],
-        &now("v1.json")[0],
-        &now("v2.json")["messages"][0],
-    ] {
-        assert!(text["content"].as_str().unwrap().contains("{{persona}}"), "{text}");
-    }
-    assert_eq!((&now("halves.json")["rootNodeId"], &now("card.json")), (&json!("r"), &card()));
-    assert!(folder.path().join("v1.json.bak").is_file() && !folder.path().join("session.json.bak").exists());
-    let again = ctx_in(folder.path(), &format!("migrate {files} --write")).1;
-    assert!(again.contains("changed 0 of 5 files"), "{again}");
+    let is_listed = |name: &str| said.contains(&format!("would change {name}\n"));
+    assert!(["export.json", "v1.json", "v2.json", "halves.json"].into_iter().all(is_listed), "{said}");
 }
 
 #[test]
@@ -441,4 +386,19 @@ fn an_import_is_told_on_one_screen() {
         assert!(lines <= 40, "{lines} lines\n{output}{errors}");
         assert!(output.contains("Created") && output.contains("use `--report` to list all"), "{output}");
     }
+}
+
+#[test]
+fn what_a_preset_cannot_say_is_found_in_the_agents_file() {
+    let file = r#"{
+  "type": "AIO_Agent_Export",
+  "agents": [
+    { "name": "Ada", "presetMessages": [
+      { "type": "chat_history" },
+      { "content": "Be brief.", "modelMatch": { "enabled": true, "patterns": ["gpt"] } }
+    ] }
+  ]
+}"#;
+    let told = crate::ctx("export a.json --to st-preset --out preset.json", &[("a.json", file)]);
+    assert!(told.contains("warning[CTX0628]") && told.contains("\n --> a.json:6:7\n"), "{told}");
 }

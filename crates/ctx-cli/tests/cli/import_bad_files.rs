@@ -9,7 +9,6 @@ const CHAT: &str = r#"[{"role":"user","content":"Hi"}]"#;
 const JUNK: &str = r#"{"compilerOptions":{"a":1}}"#;
 const NOVEL: &str = r#"{"lorebookVersion":5,"entries":""}"#;
 const OLD: &str = r#"{"presetMessages":[{"type":"user_profile","content":"User Profile"}]}"#;
-const OLD_YAML: &str = "# mine\npresetMessages:\n  - { type: user_profile, content: User Profile } # who\n";
 const HALVES: &str = r#"{"index":{"id":"s"},"detail":{"rootNodeId":"r","activeLeafId":"r","nodes":{"r":{"id":"r","childrenIds":[]}}}}"#;
 const BROKEN: &str = "{\"broken";
 
@@ -136,24 +135,6 @@ fn findings_in_pictures_and_base64_show_no_bytes_of_these() {
 }
 
 #[test]
-fn old_temporary_files_of_the_command_go() {
-    let names =
-        [".ctx-abcd1234.tmp", ".ctx-abcd1235.tmp", ".ctx-abcd.tmp", ".tmpabcd1234", "ctx-abcd1234.tmp"];
-    let folder = Folder::with(&[("card.json", CARD)]);
-    for name in names {
-        folder.write(&format!("out/{name}"), b"{");
-        let file = std::fs::File::options().write(true).open(folder.path().join("out").join(name)).unwrap();
-        let hours = if name == names[1] { 0 } else { 2 };
-        file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(hours * 3600))
-            .unwrap();
-    }
-    assert!(folder.ctx("import card.json --out out").starts_with("exit code 0\n"));
-    let mut left = all(&folder.path().join("out"), "");
-    left.retain(|name| !name.contains(".ctx/"));
-    assert_eq!(left, [names[2], names[1], names[3], "agent.yaml", names[4]]);
-}
-
-#[test]
 fn migrate_changes_all_or_none() {
     let files = [("a.json", OLD), ("h.json", HALVES), ("card.json", CARD)];
     let said = ["would change a.json", "would change 2 of 3 files; cannot migrate 1"];
@@ -174,16 +155,6 @@ fn migrate_names_a_backup_that_is_in_the_way() {
     let files = [("a.json", OLD), ("h.json", HALVES), ("h.json.bak", "mine")];
     let said = "error: nothing changed: `h.json.bak` exists; move it away, then migrate again";
     check(&files, "migrate a.json h.json --write", (3, &[said], &[]));
-}
-
-#[test]
-fn migrate_says_what_changes_in_each_file() {
-    let said = [
-        "info[CTX0651]: fixed text `User Profile` is replaced by the anchor's default template",
-        "info[CTX0655]: `index` and `detail` are joined into one session",
-        "would change 2 of 2 files",
-    ];
-    check(&[("a.yaml", OLD_YAML), ("h.json", HALVES)], "migrate a.yaml h.json", (0, &said, &[]));
 }
 
 #[test]

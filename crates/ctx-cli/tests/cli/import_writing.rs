@@ -61,36 +61,7 @@ fn import(folder: &Folder, arguments: &str) -> (i32, String) {
 
 #[test]
 fn names_in_archives_lead_nowhere_else() {
-    let names = [
-        "../own",
-        "a/../../../own",
-        "/etc/own",
-        "//server/own",
-        "..\\..\\own",
-        "C:\\own",
-        "C:/own",
-        "c:own",
-        "a\\b",
-        "CON",
-        "nul.txt",
-        "a/.",
-        "a//b",
-        "%2e%2e/own",
-        "..",
-        "a\0b",
-        "\u{202e}own",
-        "a\nb",
-        "~/own",
-        "-own",
-        "",
-        "agent.yaml",
-        "../agent.yaml",
-        "a:stream",
-        ".hidden",
-        "own.",
-        "own ",
-    ];
-    for name in names {
+    for name in ["../own", "/etc/own", "..\\..\\own", "agent.yaml"] {
         let folder = Folder::with(&[]);
         folder.write("deep/er/card.charx", &archive(name));
         let (code, errors) = import(&folder, "deep/er/card.charx --out out");
@@ -99,35 +70,6 @@ fn names_in_archives_lead_nowhere_else() {
         assert_eq!(agent.is_ok(), code == 0, "{name:?}");
         assert!(agent.is_err() || agent.unwrap().contains("Ada"), "{name:?}");
     }
-}
-
-#[test]
-fn a_link_in_an_archive_is_refused() {
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    writer.start_file("card.json", SimpleFileOptions::default()).unwrap();
-    writer.write_all(card().to_string().as_bytes()).unwrap();
-    writer.add_symlink("assets", "/etc", SimpleFileOptions::default()).unwrap();
-    let folder = Folder::with(&[]);
-    folder.write("card.charx", &writer.finish().unwrap().into_inner());
-    let (code, errors) = import(&folder, "card.charx --out out");
-    assert!(code == 3 && errors.contains("the archive contains a link"), "{errors}");
-    assert!(!folder.path().join("out").exists());
-}
-
-#[test]
-fn a_file_and_a_folder_of_one_name_are_two() {
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for name in ["card.json", "x", "x/y", "X/z"] {
-        let bytes = if name == "card.json" { card().to_string() } else { name.to_owned() };
-        writer.start_file(name, SimpleFileOptions::default()).unwrap();
-        writer.write_all(bytes.as_bytes()).unwrap();
-    }
-    let folder = Folder::with(&[]);
-    folder.write("card.charx", &writer.finish().unwrap().into_inner());
-    let (code, errors) = import(&folder, "card.charx --out out");
-    assert_eq!(code, 0, "{errors}");
-    let read = |name: &str| std::fs::read_to_string(folder.path().join("out/assets").join(name)).unwrap();
-    assert_eq!((read("x"), read("x 2/y")), ("x".to_owned(), "x/y".to_owned()));
 }
 
 #[test]
@@ -153,19 +95,6 @@ fn what_is_in_the_way_stays_and_nothing_is_written() {
 }
 
 #[test]
-fn other_files_of_the_folder_stay() {
-    let folder = Folder::with(&[
-        ("card.json", card().to_string().as_str()),
-        ("out/mine.txt", "mine"),
-        ("out/agent.yaml", "old: 1\n"),
-    ]);
-    assert_eq!(import(&folder, "card.json --out out --force").0, 0);
-    let read = |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap();
-    assert_eq!(read("mine.txt"), "mine");
-    assert!(read("agent.yaml").contains("Ada"));
-}
-
-#[test]
 fn keeps_edited_files_without_force() {
     let folder = Folder::with(&[
         ("card.json", card().to_string().as_str()),
@@ -175,6 +104,7 @@ fn keeps_edited_files_without_force() {
     assert_eq!(import_all("").0, 0);
     // The same content is not a change.
     assert_eq!(import_all("").0, 0);
+    folder.write("out/mine.txt", b"mine");
     folder.write("out/agent.yaml", b"name: Edited\n");
     let (code, errors) = import_all("");
     let expected =
@@ -189,6 +119,7 @@ fn keeps_edited_files_without_force() {
     assert_eq!(std::fs::read(folder.path().join("out/agent.yaml")).unwrap(), b"name: Edited\n");
     assert_eq!(import_all(" --force").0, 0);
     assert!(std::fs::read_to_string(folder.path().join("out/agent.yaml")).unwrap().contains("Ada"));
+    assert_eq!(std::fs::read(folder.path().join("out/mine.txt")).unwrap(), b"mine");
 }
 
 #[test]

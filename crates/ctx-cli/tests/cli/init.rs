@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::{Folder, ctx};
+use crate::Folder;
 
 /// Checks that a folder holds what is written and one other file.
 #[track_caller]
@@ -35,29 +35,12 @@ fn a_project_is_written_and_can_be_looked_at() {
     edit the files, then compare the result:
       ctx test
     ");
-    assert_snapshot!(folder.ctx("check --deny-warnings demo"), @"
-    exit code 0
-    === output
-    checked `demo/agent.yaml` as an agent
-    checked `demo/case.yaml` as a case of `ctx test`
-    checked `demo/conversation.json` as a list of chat messages
-    checked `demo/ctx.toml` as defaults for the command line
-    checked `demo/profile.yaml` as a user profile
-    5 files checked: 0 errors, 0 warnings
-    ");
-    assert_snapshot!(folder.ctx("test demo"), @"
-    exit code 0
-    === output
-    1 case: 1 passed, 0 failed
-    ");
+    let checked = folder.ctx("check --deny-warnings demo");
+    assert!(checked.ends_with("5 files checked: 0 errors, 0 warnings\n"), "{checked}");
     let mut command = folder.command("assemble");
     let output = command.current_dir(folder.path().join("demo")).output().unwrap();
     let here = String::from_utf8(output.stdout).unwrap();
     assert!(here.contains(" You are Robin, a patient gardener.") && output.stderr.is_empty(), "{here}");
-    let shown =
-        folder.ctx("assemble demo/agent.yaml --session demo/conversation.json --profile demo/profile.yaml");
-    assert!(shown.contains(" You are Robin, a patient gardener."), "{shown}");
-    assert!(shown.starts_with("exit code 0\n") && !shown.contains("=== errors"), "{shown}");
 }
 
 #[test]
@@ -116,68 +99,20 @@ fn without_a_name_this_folder_is_used() {
 #[test]
 fn nothing_is_written_where_one_of_the_files_exists() {
     let folder = Folder::with(&[("demo/conversation.json", "[]")]);
-    assert_snapshot!(folder.ctx("init demo"), @"
-    exit code 2
-    === errors
-    error: `demo/conversation.json` exists; use another folder, or add `--force`
-    ");
+    let error = "error: `demo/conversation.json` exists; use another folder, or add `--force`\n";
+    assert_eq!(folder.ctx("init demo"), format!("exit code 2\n=== errors\n{error}"));
     assert_eq!(std::fs::read_dir(folder.path().join("demo")).unwrap().count(), 1);
 }
 
 #[test]
 fn force_replaces_files_and_leaves_others() {
     let folder = Folder::with(&[("conversation.json", "[]"), ("other.json", "[]")]);
-    assert_snapshot!(folder.ctx("init . --force"), @"
-    exit code 0
-    === output
-    wrote ./agent.yaml
-    wrote ./profile.yaml
-    wrote ./conversation.json
-    wrote ./ctx.toml
-    wrote ./case.yaml
-    wrote ./expected.txt
-    wrote ./.ctx (schemas for completion and checks in your editor)
-
-    preview the messages:
-      ctx assemble
-
-    edit the files, then compare the result:
-      ctx test
-    ");
+    let told = folder.ctx("init . --force");
+    assert!(told.contains("wrote ./conversation.json\n") && !told.contains("  cd "), "{told}");
     let text = |name| std::fs::read_to_string(folder.path().join(name)).unwrap();
     assert!(text("conversation.json").contains("basil"));
     assert_eq!(text("other.json"), "[]");
     check_names(&folder, "other.json");
-}
-
-#[test]
-fn a_file_is_no_folder() {
-    assert_snapshot!(ctx("init notes", &[("notes", "mine")]), @"
-    exit code 3
-    === errors
-    error: `notes` is a file; name a folder
-    ");
-}
-
-#[test]
-#[cfg(unix)]
-fn a_file_holds_no_folder() {
-    assert_snapshot!(ctx("init notes/demo", &[("notes", "mine")]), @"
-    exit code 3
-    === errors
-    error: cannot create the folder `notes/demo`: a part of the path is a file
-    ");
-}
-
-#[test]
-fn a_folder_in_the_place_of_a_file_leaves_nothing_behind() {
-    let folder = Folder::with(&[("demo/conversation.json/x", "")]);
-    assert_snapshot!(folder.ctx("init demo"), @"
-    exit code 2
-    === errors
-    error: `demo/conversation.json` exists; use another folder, or add `--force`
-    ");
-    assert_eq!(std::fs::read_dir(folder.path().join("demo")).unwrap().count(), 1);
 }
 
 #[test]

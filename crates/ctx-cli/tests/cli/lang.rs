@@ -18,131 +18,19 @@ fn folder() -> Folder {
 
 #[test]
 fn the_help_of_the_command_is_chinese() {
-    assert_snapshot!(folder().ctx("--lang zh --help"), @"
-    exit code 0
-    === output
-    显示 LLM 实际收到的每条消息，并说明原因
-
-    用法：ctx [OPTIONS] <COMMAND>
-
-    查看：
-      assemble     显示模型收到的消息
-      explain      说明上下文如何生成，或追踪一条消息
-      diff         比较两个上下文，找出提示词缓存从哪里失效
-      check        检查文件中的错误，并应用有把握的修复
-      count        统计文本或对话的 Token
-      recall       在对话中查找与问题有关的片段
-      worldbook    显示激活的世界书条目，检查世界书
-
-    编辑：
-      init         创建示例项目
-      studio       在浏览器中编辑文件夹，并实时预览
-      compress     把对话压缩到 Token 预算之内，或写摘要
-      trust        信任文件夹的 `ctx.toml`
-
-    聊天：
-      chat         与模型对话，并保存对话
-      serve        通过 OpenAI、Anthropic 和 Gemini 接口提供智能体
-      session      查看、撤销、导出和导入对话
-
-    转换：
-      import       把 SillyTavern、RisuAI 或 AIO Hub 文件导入为智能体
-      export       把智能体导出到 SillyTavern 或 AIO Hub
-      migrate      把 AIO Hub 文件更新为现行格式
-
-    开发：
-      test         运行上下文快照测试
-      anchors      列出锚点和放在锚点处的条目
-      processors   列出管道的处理器
-      macros       列出宏，展开文本中的宏
-      schema       输出供编辑器使用的 JSON Schema
-      completions  输出 Shell 补全脚本
-
-    选项：
-          --lang <LANG>
-              输出语言，也可用 `CTX_LANG` 设置 [默认：en]
-
-              可选值：
-              - en：英文
-              - zh：中文
-
-      -h, --help
-              显示帮助（`-h` 更简短）
-
-      -V, --version
-              显示版本
-
-    从示例项目开始：
-      ctx init demo
-      cd demo
-      ctx assemble
-
-    结果写到标准输出，其余写到标准错误。`-` 表示标准输入。退出码：0 成功，1 有错误，2 用法错误，3 文件无法读取、解析或写入，4 服务商出错，5 超出预算。
-    ");
-}
-
-#[test]
-fn the_help_of_a_verb_is_chinese() {
-    assert_snapshot!(folder().ctx("check -h --lang zh"), @"
-    exit code 0
-    === output
-    检查文件中的错误，并应用有把握的修复
-
-    用法：ctx check [OPTIONS] [PATHS]...
-
-    参数：
-      [PATHS]...  文件，或含 JSON、JSON Lines、YAML 和 `ctx.toml` 的文件夹 [默认：当前文件夹]
-
-    选项：
-          --fix               应用有把握的修复，并显示修改
-          --dry-run           与 `--fix` 同用：只显示修改，不写入
-          --deny-warnings     把警告视为错误
-          --explain <CODE>    说明诊断代码，如 CTX0200
-          --worldbook <FILE>  供智能体使用的世界书文件，可重复
-          --models <FILE>     自定义模型表，优先于内置表
-          --as <FORMAT>       文件的格式（文件夹中仅用于无法识别的文件），或请求体的接口格式 [可选值：agent、session、lorebook、profile、openai、openai-responses、anthropic、gemini、completion]
-          --json              输出 JSON
-          --lang <LANG>       输出语言，也可用 `CTX_LANG` 设置 [默认：en] [可选值：en、zh]
-      -h, --help              显示帮助（`--help` 更详细）
-
-    示例：
-      ctx check presets/ chat.json
-      ctx check presets/ --deny-warnings --json
-      ctx check agent.yaml --worldbook sky.json
-      ctx check agent.yaml --fix
-      ctx check --explain CTX0200
-
-    退出码：0 没有错误，1 有错误，2 用法错误，3 文件无法读取、解析或写入。
-    ");
-    let long = folder().ctx("assemble --help --lang zh");
-    assert!(long.contains("- table：消息与处理记录的表格"), "{long}");
-    assert!(long.contains("[默认：table]"), "{long}");
-}
-
-#[test]
-fn findings_are_chinese() {
-    assert_snapshot!(folder().ctx("--lang zh check a.yaml"), @"
-    exit code 1
-    === output
-    `a.yaml`：按智能体检查
-    检查了 1 个文件：1 个错误，1 个警告
-    === errors
-    错误[CTX0200]：未知的锚点 `chat_histroy`；条目保持列表中的位置
-     --> a.yaml:2:31
-      |
-    2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
-      |                               ^^^^^^^^^^^^
-      |
-      = 修复建议：是不是想写 `chat_history`？
-
-    警告[CTX0300]：未知的宏 `usr`
-     --> a.yaml:2:61
-      |
-    2 |   - { id: lost, anchorTarget: chat_histroy, content: 'Hello {{usr}}' }
-      |                                                             ^^^^^^^
-      |
-      = 修复建议：是不是想写 `user`？
-    ");
+    let help = folder().ctx("--lang zh --help");
+    for line in [
+        "用法：ctx [OPTIONS] <COMMAND>",
+        "查看：",
+        "  assemble     显示模型收到的消息",
+        "          输出语言，也可用 `CTX_LANG` 设置 [默认：en]",
+        "          可选值：",
+        "          - en：英文",
+        "          显示帮助（`-h` 更简短）",
+        "从示例项目开始：",
+    ] {
+        assert!(help.contains(&format!("\n{line}\n")), "no `{line}` in\n{help}");
+    }
 }
 
 #[test]
@@ -184,25 +72,6 @@ fn the_table_of_a_context_is_chinese_and_its_columns_stand() {
 }
 
 #[test]
-fn an_explanation_is_chinese_but_for_its_example() {
-    assert_snapshot!(folder().ctx("check --explain 200 --lang zh"), @"
-    exit code 0
-    === output
-    CTX0200：缺少锚点目标
-
-    条目的目标锚点没有在预设中声明。该条目留在列表中的原位。
-
-    示例，agent.yaml：
-      presetMessages:
-        - { content: Be kind., anchorTarget: chat_histroy }
-        - { type: chat_history }
-    查看命令：ctx check agent.yaml
-
-    修复建议：更正名称，或添加声明该锚点的条目：带有该 `id` 的 `type: placeholder`，或 `ctx anchors list` 列出的类型。
-    ");
-}
-
-#[test]
 fn errors_are_chinese() {
     assert_snapshot!(folder().ctx("check none.yaml --lang zh --jsno"), @"
     exit code 2
@@ -215,23 +84,6 @@ fn errors_are_chinese() {
 
     详情请用 '--help'。
     ");
-    assert_snapshot!(folder().ctx("count none.txt --lang zh"), @"
-    exit code 3
-    === errors
-    错误：无法读取 `none.txt`：没有这个文件或文件夹
-    ");
-}
-
-#[test]
-fn what_programs_read_is_the_same() {
-    let check = |arguments: &str| {
-        let english = folder().ctx(arguments);
-        assert_eq!(folder().ctx(&format!("{arguments} --lang zh")), english);
-    };
-    check("check a.yaml --json");
-    check("check --explain 200 --json");
-    check("assemble --session chat.json --json --at 2026-01-31T12:00:00Z");
-    check("assemble --session chat.json --format text --at 2026-01-31T12:00:00Z");
 }
 
 #[test]
@@ -243,26 +95,14 @@ fn the_variable_asks_for_a_language_and_the_locale_does_not() {
     };
     let (_, chinese) = with("CTX_LANG", "zh", "check a.yaml");
     assert!(chinese.contains("检查了 1 个文件"), "{chinese}");
-    let (_, english) = with("CTX_LANG", "zh", "check a.yaml --lang en");
-    assert!(english.contains("1 file checked"), "{english}");
-    for name in ["LANG", "LC_ALL", "LC_MESSAGES"] {
-        let (_, english) = with(name, "zh_CN.UTF-8", "check a.yaml");
-        assert!(english.contains("1 file checked"), "{english}");
-    }
-    let (_, chinese) = with("CTX_LANG", "zh_CN.UTF-8", "check a.yaml");
-    assert!(chinese.contains("检查了 1 个文件"), "{chinese}");
-    let (_, english) = with("CTX_LANG", "fr_FR", "check a.yaml");
+    let (_, english) = with("LANG", "zh_CN.UTF-8", "check a.yaml");
     assert!(english.contains("1 file checked"), "{english}");
     let (code, refused) = with("CTX_LANG", "zh", "check a.yaml --lang fr");
     assert_eq!(code, Some(2), "{refused}");
-    for arguments in ["", "--lang zh", "--lang=zh"] {
-        let (code, first) = with("CTX_LANG", "zh", arguments);
-        assert!(code == Some(2) && first.starts_with("ctx 显示 LLM 实际收到的每条消息"), "{first}");
-    }
-    for verb in ["compress", "session", "macros"] {
-        let (code, help) = with("CTX_LANG", "zh", verb);
-        assert!(code == Some(2) && help.contains("用法：") && !help.contains("Usage:"), "{help}");
-    }
+    let (code, first) = with("CTX_LANG", "zh", "");
+    assert!(code == Some(2) && first.starts_with("ctx 显示 LLM 实际收到的每条消息"), "{first}");
+    let (code, help) = with("CTX_LANG", "zh", "compress");
+    assert!(code == Some(2) && help.contains("用法：") && !help.contains("Usage:"), "{help}");
 }
 
 #[test]
@@ -380,7 +220,7 @@ const TALK: &str = "\
 /branch 9\n/switch 9\n/undo\n/undo\n/compress\n/quit\n";
 
 /// Command lines that are wrong, or whose files are.
-const WRONG: [&str; 31] = [
+const WRONG: [&str; 32] = [
     "init old/case.yaml",
     "assemble agent.yaml --session chat.json --context-tokens 10",
     "assemble agent.yaml --at x",
@@ -405,6 +245,7 @@ const WRONG: [&str; 31] = [
     "session show",
     "session show agent.yaml",
     "session undo chat.json",
+    "session redo chat.json",
     "session delete x --store store.db",
     "export agent.yaml --to st-lorebook --out x.json",
     "schema x",
@@ -487,6 +328,10 @@ fn the_page_of_a_context_is_chinese() {
 #[test]
 fn what_programs_read_of_the_front_doors_is_the_same() {
     for arguments in [
+        "check agent.yaml --json",
+        "check --explain 200 --json",
+        "assemble agent.yaml --session chat.json --at 2026-01-31T12:00:00Z --json",
+        "assemble agent.yaml --session chat.json --at 2026-01-31T12:00:00Z --format text",
         "test new old --json",
         "test . --json",
         "explain agent.yaml --session chat.json --at 2026-01-31T12:00:00Z --json",
@@ -539,22 +384,9 @@ fn chinese_results_have_full_width_punctuation() {
 #[test]
 fn ids_and_file_names_stay_as_typed_in_chinese() {
     let chat = r#"[{ "role": "user", "content": "error" }]"#;
-    for word in ["agent", "error", "source", "message", "file", "undo", "budget"] {
-        let file = format!("{word}.json");
-        let folder = Folder::with(&[(file.as_str(), chat)]);
-        let imported = folder.ctx(&format!("session import {file} --store s.db --id {word} --lang zh"));
-        assert!(imported.contains(&format!("已导入：`{word}`（1 条消息，{file}：")), "{imported}");
-        let deleted = folder.ctx(&format!("session delete {word} --store s.db --lang zh"));
-        assert!(deleted.contains(&format!("已删除：`{word}`")), "{deleted}");
-    }
-}
-
-#[test]
-fn names_nothing_to_undo_in_chinese() {
-    let chat = r#"{ "id": "c", "rootNodeId": "r", "activeLeafId": "r", "nodes": { "r": { "id": "r", "role": "system", "content": "" } } }"#;
-    let folder = Folder::with(&[("c.json", chat)]);
-    for (verb, expected) in [("undo", "没有可撤销的操作"), ("redo", "没有可重做的操作")] {
-        let told = folder.ctx(&format!("session {verb} c.json --lang zh"));
-        assert!(told.contains(expected), "{told}");
-    }
+    let folder = Folder::with(&[("error.json", chat)]);
+    let imported = folder.ctx("session import error.json --store s.db --id error --lang zh");
+    assert!(imported.contains("已导入：`error`（1 条消息，error.json："), "{imported}");
+    let deleted = folder.ctx("session delete error --store s.db --lang zh");
+    assert!(deleted.contains("已删除：`error`"), "{deleted}");
 }

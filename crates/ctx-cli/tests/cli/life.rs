@@ -185,11 +185,8 @@ fn long_chat(messages: usize) -> String {
 #[test]
 fn a_message_within_a_run_of_dropped_ones_knows_its_decision() {
     let chat = long_chat(41);
-    let files = [("c.json", chat.as_str())];
-    let life = |message: &str| {
-        ctx(&format!("explain --session c.json --context-tokens 60 --message {message}"), &files)
-    };
-    assert_snapshot!(life("history:n20"), @"
+    let arguments = "explain --session c.json --context-tokens 60 --message history:n20";
+    assert_snapshot!(ctx(arguments, &[("c.json", chat.as_str())]), @"
     exit code 0
     === output
     history:n20 is not sent: dropped, does not fit the budget of 57 tokens
@@ -197,19 +194,6 @@ fn a_message_within_a_run_of_dropped_ones_knows_its_decision() {
     processors
       no processor received it
       dropped history:n1 and 35 more: does not fit the budget of 57 tokens (926 bytes, at most 907 tokens)
-    ");
-    assert_snapshot!(life("history:n36"), @"
-    exit code 0
-    === output
-    history:n36 is not sent: dropped, does not fit the budget of 57 tokens
-
-    processors
-      session-loader
-        loaded as message 0
-          This is message number 35.
-      token-limiter
-        dropped message 0
-        dropped history:n1 and 35 more: does not fit the budget of 57 tokens (926 bytes, at most 907 tokens)
     ");
 }
 
@@ -238,22 +222,6 @@ fn a_message_that_does_not_exist_is_a_usage_error() {
     ] {
         assert_eq!(life(message), format!("exit code 2\n=== errors\nerror: {error}\n"));
     }
-    assert_snapshot!(ctx("explain --message 0", &[]), @r"
-    exit code 2
-    === errors
-    error: no message `0`; the context has no messages
-    ");
-}
-
-#[test]
-fn a_number_or_source_in_place_of_the_agent_is_told() {
-    for name in ["3", "preset:identity", "input"] {
-        let answer = ctx(&format!("explain {name}"), &[]);
-        let error = format!("no agent file `{name}`; to select a message, use `--message {name}`");
-        assert_eq!(answer, format!("exit code 2\n=== errors\nerror: {error}\n"));
-    }
-    let answer = life("--message 0 1");
-    assert!(answer.starts_with("exit code 2\n"), "{answer}");
 }
 
 #[test]

@@ -44,27 +44,6 @@ fn json_has_all_findings_with_their_columns() {
     assert!(findings.windows(2).all(|pair| column(&pair[0]) < column(&pair[1])));
 }
 
-/// What is kept of a file's findings has a limit, which must not be passed over in silence.
-#[test]
-fn findings_beyond_those_that_are_kept_are_counted() {
-    let agent = json!({ "presetMessages": vec![5; 1_500] }).to_string();
-    let answer = ctx("check a.json", &[("a.json", &agent)]);
-    assert!(answer.contains("\n1 file checked: 1001 errors, 0 warnings\n"));
-    let (_, last) = answer.split_once("\nerror[CTX0101]").unwrap();
-    assert_snapshot!(last, @"
-    : 500 more diagnostics in this document are not shown
-    --> a.json
-     = help: correct the listed problems and check again
-
-    and 900 more diagnostics; use `--json` with `check`, `assemble`, or `explain` to list all
-    ");
-    let result = result(&ctx("check a.json --json", &[("a.json", &agent)]));
-    let findings = result["findings"].as_array().unwrap();
-    let counts: Vec<&Value> = findings.iter().filter(|finding| finding["code"] == "CTX0101").collect();
-    assert_eq!((findings.len(), counts.len()), (1_001, 1));
-    assert_eq!(counts[0]["message"], "500 more diagnostics in this document are not shown");
-}
-
 #[test]
 fn of_many_decisions_the_first_fifty_are_shown() {
     let entry = |n| json!({ "id": format!("e{n}"), "content": "x", "isEnabled": n == 0 });
@@ -74,48 +53,6 @@ fn of_many_decisions_the_first_fifty_are_shown() {
     assert_snapshot!(last.into_iter().rev().collect::<Vec<_>>().join("\n"), @"
     hidden preset:e50: disabled
     and 9 more; use `--format json` to list all
-    ");
-}
-
-#[test]
-fn a_file_that_is_too_large_is_refused() {
-    let folder = Folder::with(&[("a.yaml", &format!("name: a\n# {}", "x".repeat(1 << 20)))]);
-    folder.write("b.json", &b" ".repeat((64 << 20) + 1));
-    assert_snapshot!(folder.ctx("check a.yaml b.json"), @"
-    exit code 3
-    === output
-    2 files checked: 2 errors, 0 warnings
-    === errors
-    error[CTX0600]: the document has 1048586 bytes; the limit for YAML is 1048576
-    --> a.yaml
-     = help: save the file as JSON, or raise the limit
-
-    error[CTX0900]: `b.json` is larger than 64 MiB
-    --> b.json
-    ");
-}
-
-#[test]
-fn folders_have_a_depth() {
-    let path = format!("root/{}a.yaml", "d/".repeat(40));
-    let answer = ctx("check root", &[(&path, "name: a"), ("root/e.yaml", "presetMessages: []")]);
-    let start = "exit code 3\n=== output\nchecked `root/e.yaml` as an agent\n1 file checked: 1 error, 0 warnings\n=== errors\n";
-    assert!(answer.starts_with(&format!("{start}error[CTX0900]: `root/d/d/")), "{answer}");
-    assert!(answer.contains("d` contains more than 32 levels of folders\n"), "{answer}");
-}
-
-#[test]
-#[cfg(unix)]
-fn links_are_not_followed_out_of_a_folder() {
-    let folder =
-        Folder::with(&[("outside/a.yaml", "presetMessages: 7"), ("inside/b.yaml", "presetMessages: []")]);
-    std::os::unix::fs::symlink("../outside", folder.path().join("inside/link")).unwrap();
-    std::os::unix::fs::symlink("../inside", folder.path().join("inside/circle")).unwrap();
-    assert_snapshot!(folder.ctx("check inside"), @"
-    exit code 0
-    === output
-    checked `inside/b.yaml` as an agent
-    1 file checked: 0 errors, 0 warnings
     ");
 }
 

@@ -10,28 +10,20 @@
 mod anchors;
 mod asked_summaries;
 mod assemble;
-mod attachments;
-mod bad_input;
 mod batch;
 mod budgets;
 mod bytes;
 mod chat;
-mod chat_dialects;
 mod check;
 mod completions;
 mod compress;
 mod config;
-mod conversations;
 mod count;
-mod dialects;
 mod diff;
 mod explain;
 mod explain_page;
 mod explanations;
 mod fix;
-#[path = "../../../ctx-chat/tests/servers/foreign.rs"]
-mod foreign;
-mod foreign_servers;
 mod help;
 mod hostile;
 mod import;
@@ -46,9 +38,7 @@ mod macros;
 #[path = "../../../../xtask/src/markers.rs"]
 mod markers;
 mod masks;
-mod moving_text;
 mod own_files;
-mod places;
 mod processors;
 mod recall;
 #[path = "../../../ctx-chat/tests/servers/relay.rs"]
@@ -63,7 +53,6 @@ mod server;
 mod session;
 mod stores;
 mod studio;
-mod suggestions;
 #[cfg(unix)]
 mod summarizers;
 mod test;
@@ -72,6 +61,7 @@ mod test;
 mod tls;
 mod trust;
 mod turn;
+mod usage;
 mod window_plans;
 mod worldbook;
 mod writing;
@@ -150,6 +140,16 @@ impl Folder {
         let part =
             |title: &str, text: String| if text.is_empty() { text } else { format!("=== {title}\n{text}") };
         format!("exit code {code}\n{}{}", part("output", stdout), part("errors", stderr))
+    }
+
+    /// Starts `ctx` without an input; its output and errors are read by the test.
+    fn spawn(&self, arguments: &str) -> std::process::Child {
+        use std::process::Stdio;
+
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
+        command.current_dir(self.path()).env_clear().env("CTX_HOME", self.path().join(".home"));
+        command.args(arguments.split_whitespace()).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     /// The command, without anything of the environment, and with a home of its own.

@@ -130,107 +130,23 @@ fn what_would_be_written_is_printed() {
 }
 
 #[test]
-fn a_file_keeps_its_layout_and_undo_brings_it_back() {
-    for layout in [serde_json::to_string(&hotel()).unwrap(), format!("{:#}\n", hotel()).replace('\n', "\r\n")]
-    {
-        let folder = Folder::with(&[("chat.json", &layout)]);
-        let answer =
-            folder.ctx(&format!("compress run --session chat.json --mask --from 1 --to 10 --write {AT}"));
-        assert!(answer.contains("wrote `chat.json`"), "{answer}");
-        assert_eq!(chat(&folder).contains("\r\n"), layout.contains("\r\n"));
-        assert_eq!(chat(&folder).contains('\n'), layout.contains('\n'));
-        assert!(folder.ctx("session undo chat.json").starts_with("exit code 0\n"));
-        let mut undone: Value = serde_json::from_str(&chat(&folder)).unwrap();
-        assert_eq!(undone["operationLog"]["redo"].as_array().unwrap().len(), 1);
-        undone.as_object_mut().unwrap().shift_remove("operationLog");
-        assert!(undone == hotel(), "undo brings it back");
-    }
-}
-
-#[test]
 fn verbs_on_a_summary_are_steps() {
     let (folder, id) = compressed();
-    let id = &id[..14];
-    let run = |verb: &str| folder.ctx(&format!("compress {verb} --session chat.json --write {AT}"));
-    let all = [
-        run(&format!("disable {id}")),
-        run(&format!("disable {id}")),
-        run(&format!("enable {id}")),
-        run(&format!("edit {id} --text All-is-booked.")),
-        run(&format!("regenerate {id}")),
-        run(&format!("delete {id}")),
-        folder.ctx("session show chat.json"),
-    ];
-    assert_snapshot!(all.join("\n"), @"
-    exit code 0
-    === output
-    disabled `compression_8c38f6836520a663`
-    `compression_8c38f6836520a663` replaces 10 messages: 257 → 97 tokens; disabled
-    sent now: 300 tokens; no messages are hidden
-    wrote `chat.json`; undo this with `ctx session undo`
-
-    exit code 0
-    === output
-    `compression_8c38f6836520a663` is already disabled
-
-    exit code 0
-    === output
-    enabled `compression_8c38f6836520a663`
-    `compression_8c38f6836520a663` replaces 10 messages: 257 → 97 tokens
-    sent now: 140 of 300 tokens; 1 summary hides 10 messages
-    wrote `chat.json`; undo this with `ctx session undo`
-
-    exit code 0
-    === output
-    edited `compression_8c38f6836520a663`
-    `compression_8c38f6836520a663` replaces 10 messages: 257 → 7 tokens
-    sent now: 50 of 300 tokens; 1 summary hides 10 messages
-    wrote `chat.json`; undo this with `ctx session undo`
-
-    exit code 0
-    === output
-    `compression_8c38f6836520a663` (97 tokens; extracted from the messages):
-      - user: Hello! Please book a room for Ms Ada Bell from 3 May to 7 May. She must not be put above the kitchen.
-      - assistant: Room 12 is free and costs 140 a night, with a view of Lake Zurich. Shall I book it?
-      - user: Her number at the “Travel Club” is TC-4471.
-      - assistant: I have noted breakfast at 6:30.
-      - assistant: The invoice for B-7781 will go to the Travel Club.
-
-    summarized 10 messages again, saved 160 tokens
-    `compression_8c38f6836520a663` replaces 10 messages: 257 → 97 tokens
-    sent now: 140 of 300 tokens; 1 summary hides 10 messages
-    wrote `chat.json`; undo this with `ctx session undo`
-
-    exit code 0
-    === output
-    deleted `compression_8c38f6836520a663`
-    sent now: 300 tokens; no messages are hidden
-    wrote `chat.json`; undo this with `ctx session undo`
-
-    exit code 0
-    === output
-    chat.json: Room 12
-
-      #   id    role        tokens   text
-    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-      1   n1    user            29   Hello! Please book a room for Ms Ada Bell from 3 May to 7 May. She must not be put a…
-      2   n2    assistant       38   Of course, I would be very happy to help you with that. Room 12 is free and costs 14…
-      3   n3    user            25   Yes please, that sounds really lovely. Her number at the “Travel Club” is TC-4471.
-      4   n4    assistant       30   It is done: room 12 is booked for Ada Bell, and the booking is B-7781. Would you lik…
-      5   n5    user            29   Thank you so much, you are kind. Breakfast has to be at 6:30, since her train to Chu…
-      6   n6    assistant       30   I have noted breakfast at 6:30. I will ask the kitchen tomorrow whether they can do…
-      7   n7    user            18   She eats eggs, but no nuts at all: she is allergic to them.
-      8   n8    assistant       26   No nuts for Ada Bell, then; the kitchen knows. Is there anything else that it should…
-      9   n9    user            16   No. The invoice goes to the Travel Club, not to her.
-     10   n10   assistant       16   The invoice for B-7781 will go to the Travel Club.
-     11   n11   user            11   Can she bring a dog called Rex?
-     12   n12   assistant       13   Dogs are welcome, and cost 15 a night.
-     13   n13   user            10   Then add Rex to the booking.
-     14   n14   assistant        9   Rex is added to B-7781.
-
-    sent now: 300 tokens; no messages are hidden (estimate)
-    undo: delete compression_8c38f6836520a663, and 5 more operations
-    ");
+    let short = &id[..14];
+    for (verb, told) in [
+        (format!("disable {short}"), format!("disabled `{id}`")),
+        (format!("disable {short}"), format!("`{id}` is already disabled")),
+        (format!("enable {short}"), format!("enabled `{id}`")),
+        (format!("edit {short} --text All-is-booked."), format!("edited `{id}`")),
+        (format!("regenerate {short}"), format!("`{id}` (97 tokens; extracted from the messages):")),
+        (format!("delete {short}"), format!("deleted `{id}`")),
+    ] {
+        let answer = folder.ctx(&format!("compress {verb} --session chat.json --write {AT}"));
+        assert!(answer.starts_with(&format!("exit code 0\n=== output\n{told}\n")), "{answer}");
+    }
+    let shown = folder.ctx("session show chat.json");
+    assert!(shown.contains("sent now: 300 tokens; no messages are hidden (estimate)\n"), "{shown}");
+    assert!(shown.ends_with(&format!("undo: delete {id}, and 5 more operations\n")), "{shown}");
 }
 
 #[test]
@@ -248,7 +164,6 @@ fn the_facts_beside_a_summary_are_switched_by_themselves() {
     };
     assert!(switch("disable").contains("disabled the facts of `compression_"));
     assert!(!sent() && chat(&folder).contains("compressionAppendix"));
-    assert!(switch("disable").contains("are already disabled"));
     assert!(switch("enable").contains("exit code 0") && sent());
 }
 
@@ -283,54 +198,18 @@ fn summaries_are_named_where_one_is_not_found() {
 }
 
 #[test]
-fn later_summaries_stand_beside_earlier_ones_until_they_are_joined() {
-    let (folder, first) = compressed();
-    let answer = folder
-        .ctx(&format!("compress run --session chat.json --mask --from n11 --to n12 --json --write {AT}"));
-    assert_eq!(output(&answer)["plan"]["previous"], json!([first]));
-    assert_snapshot!(folder.ctx("session show chat.json"), @"
-    exit code 0
-    === output
-    chat.json: Room 12
-
-         #   id                             role        tokens   text
-    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-      1–10                                               (257)   10 messages hidden by #11
-        11   compression_8c38f6836520a663   system          97   [replaces 10 messages: 1–10] user: Hello! Please book a…
-     12–13                                                (24)   2 messages hidden by #14
-        14   compression_f7755a13147d62d2   system          13   [replaces 2 messages: 12–13] user: Can she bring a dog c…
-        15   n13                            user            10   Then add Rex to the booking.
-        16   n14                            assistant        9   Rex is added to B-7781.
-
-    sent now: 129 of 300 tokens; 2 summaries hide 12 messages (estimate)
-    undo: compress 2 messages, and 1 more operation
-    ");
-    let answer = output(&folder.ctx(&format!(
-        "compress run --session chat.json --mask --roll-up --set protectRecentCount=1 --json --write {AT}"
-    )));
-    assert_eq!(answer["notice"]["summaries"], 2);
-    assert_eq!(answer["statistics"]["active"], 1);
-}
-
-#[test]
 fn settings_decide_when_and_how_much() {
-    let agent = r#"{ "presetMessages": [], "parameters": { "contextCompression": { "countThreshold": 9, "protectRecentCount": 4 } } }"#;
-    let settings = r#"{ "contextCompression": { "defaultStrategy": { "triggerMode": "count", "countThreshold": 20 }, "minHistoryCount": 2, "compressCount": 4 } }"#;
     let folder = folder();
+    let agent = r#"{ "presetMessages": [], "parameters": { "contextCompression": { "countThreshold": 9, "protectRecentCount": 4 } } }"#;
     folder.write("agent.json", agent.as_bytes());
+    let settings = r#"{ "contextCompression": { "defaultStrategy": { "triggerMode": "count", "countThreshold": 20 }, "minHistoryCount": 2, "compressCount": 4 } }"#;
     folder.write("settings.json", settings.as_bytes());
     let plan = |more: &str| {
-        output(&folder.ctx(&format!(
-            "compress plan --session chat.json --mask --auto --json --settings settings.json {more}"
-        )))
+        let given = "--session chat.json --mask --auto --json --settings settings.json";
+        output(&folder.ctx(&format!("compress plan {given} {more}")))
     };
     assert_eq!(plan("")["outcome"]["detail"], "no threshold is exceeded");
-    assert_eq!(plan("--agent agent.json")["plan"]["messages"], json!(["n1", "n2", "n3", "n4"]));
     assert_eq!(plan("--agent agent.json --set compressCount=2")["plan"]["messages"], json!(["n1", "n2"]));
-    assert_eq!(
-        plan("--agent agent.json --set autoTrigger=false")["outcome"]["detail"],
-        "compression is manual"
-    );
 }
 
 #[test]
@@ -389,6 +268,9 @@ fn what_makes_no_sense_is_refused() {
     === errors
     error: cannot write `chat.json`: this run reads it; use another file
     ");
+    folder.write("chats/a.json", hotel().to_string().as_bytes());
+    folder.write("chats/b.json", hotel().to_string().as_bytes());
+    assert!(folder.ctx("compress run --session chats --mask --out x.json").starts_with("exit code 2"));
     assert_snapshot!(folder.ctx("compress run --session chat.json"), @"
     exit code 2
     === errors
@@ -408,59 +290,4 @@ fn another_form_becomes_a_session_in_another_file() {
     let answer = folder.ctx(&format!("compress run --session list.json --mask --out chat.json {AT}"));
     assert!(answer.ends_with("wrote `chat.json`\n"), "{answer}");
     assert!(folder.ctx("session show chat.json").contains("4 messages hidden by #5"));
-}
-
-#[test]
-fn odd_summaries_are_reported() {
-    let mut chat = hotel();
-    chat["nodes"]["n5"]["metadata"] =
-        json!({ "isCompressionNode": true, "compressedNodeIds": ["n5", "b1", "x"] });
-    let folder = Folder::with(&[("chat.json", &format!("{chat:#}"))]);
-    assert_snapshot!(folder.ctx("check chat.json"), @r#"
-    exit code 0
-    === output
-    checked `chat.json` as a session
-    1 file checked: 0 errors, 2 warnings
-    === errors
-    warning[CTX0830]: summary `n5` lists itself, directly or through other summaries
-      --> chat.json:61:30
-       |
-    61 |         "compressedNodeIds": [
-       |                              ^
-       |
-       = help: remove its own id from `compressedNodeIds`, or delete the summary with `ctx compress delete`
-
-    warning[CTX0832]: summary `n5` lists no message of its branch; it hides nothing
-      --> chat.json:61:30
-       |
-    61 |         "compressedNodeIds": [
-       |                              ^
-       |
-       = help: delete the summary with `ctx compress delete`, or list the summarized messages in it
-    "#);
-    let show = folder.ctx("session show chat.json");
-    assert!(show.contains("CTX0830") && show.contains("no messages are hidden"), "{show}");
-}
-
-#[test]
-fn one_file_takes_one_conversation() {
-    let folder =
-        Folder::with(&[("chats/a.json", &hotel().to_string()), ("chats/b.json", &hotel().to_string())]);
-    for sessions in ["chats", "chats/*.json", "chats/a.json chats/b.json"] {
-        let answer = folder.ctx(&format!("compress run --session {sessions} --mask --out x.json {AT}"));
-        assert!(answer.starts_with("exit code 2"), "{sessions}: {answer}");
-        assert!(!folder.path().join("x.json").exists(), "{sessions}: nothing is written");
-    }
-}
-
-#[test]
-fn a_summary_that_was_edited_since_is_not_undone() {
-    let (folder, id) = compressed();
-    let mut session: Value = serde_json::from_str(&chat(&folder)).unwrap();
-    session["nodes"][&id]["content"] = "My own words.".into();
-    folder.write("chat.json", session.to_string().as_bytes());
-    let before = chat(&folder);
-    let answer = folder.ctx("session undo chat.json");
-    assert!(answer.starts_with("exit code 1") && answer.contains("was edited since"), "{answer}");
-    assert!(chat(&folder) == before, "nothing is written");
 }

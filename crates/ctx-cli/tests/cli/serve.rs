@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -13,8 +13,6 @@ use crate::studio::{self, Page};
 
 const AGENT: &str = "name: Ada\npresetMessages:\n- {role: system, content: \"You are Ada. It is {{date}}.\"}\n\
      - {type: chat_history}\n";
-
-const AT: &str = "2026-01-31T12:00:00Z";
 
 /// A gateway that runs until it is told to end.
 struct Running {
@@ -28,11 +26,7 @@ impl Running {
     /// Starts it and waits until it listens.
     #[track_caller]
     fn start(folder: &Folder, arguments: &str) -> Self {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
-        command.current_dir(folder.path()).env_clear().env("CTX_HOME", folder.path().join(".home"));
-        command.args(["serve", "--port", "0"]).args(arguments.split_whitespace());
-        let mut child =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = folder.spawn(&format!("serve --port 0 {arguments}"));
         let (mut line, mut access) = (String::new(), String::new());
         let mut printed = BufReader::new(child.stdout.as_mut().unwrap());
         printed.read_line(&mut line).unwrap();
@@ -95,27 +89,6 @@ fn hello() -> Value {
 fn says(text: &str) -> Answer {
     let message = json!({ "role": "assistant", "content": text });
     Answer::json(200, &json!({ "choices": [{ "message": message, "finish_reason": "stop" }] }))
-}
-
-#[test]
-fn what_the_provider_gets_is_what_ctx_assemble_prints() {
-    let chat = hello()["messages"].to_string();
-    let folder = Folder::with(&[("ada.yaml", AGENT), ("key", "sk-canary"), ("chat.json", &chat)]);
-    let server = Server::script([says("Hi.")]);
-    let running = Running::start(
-        &folder,
-        &format!("--base-url {} --key-file key --model m --at {AT} --threads 1", server.base_url()),
-    );
-    let answer = running.post("/v1/chat/completions", "", &hello());
-    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("\"content\":\"Hi.\""), "{answer}");
-    running.end();
-    let printed =
-        folder.ctx(&format!("assemble ada.yaml --session chat.json --model m --at {AT} --format openai"));
-    let (printed, _) = printed.split_once("=== errors").unwrap();
-    let printed: Value = serde_json::from_str(printed.split_once("=== output\n").unwrap().1).unwrap();
-    // The command breaks the lines for people; the order of all keys is the same.
-    let sent = String::from_utf8(server.requests().remove(0).body).unwrap();
-    assert_eq!(sent, printed.to_string());
 }
 
 #[test]
@@ -273,24 +246,6 @@ fn what_cannot_be_served_is_told() {
     assert!(missing.starts_with("exit code 3") && missing.contains("missing"), "{missing}");
     let keyless = folder.ctx("serve --port 0");
     assert!(keyless.contains("OPENAI_API_KEY"), "{keyless}");
-}
-
-#[test]
-fn a_file_in_place_of_a_folder_is_named() {
-    let folder = Folder::with(&[("ada.yaml", AGENT)]);
-    for (command, told) in [
-        ("serve ada.yaml", "`ada.yaml` is a file, not a folder"),
-        ("studio ada.yaml --no-open", "`ada.yaml` is a file, not a folder"),
-        (
-            "chat ada.yaml --once Hi --model m --base-url http://127.0.0.1:9 --tools-dir ada.yaml",
-            "`ada.yaml` is a file, not a folder",
-        ),
-        ("assemble ada.yaml --assets ada.yaml --input Hi", "`ada.yaml` is a file, not a folder"),
-        ("schema agent --out ada.yaml", "cannot create the folder `ada.yaml`: a file of that name exists"),
-        ("trust nope", "cannot open the folder `nope`: no such file or folder"),
-    ] {
-        assert_eq!(folder.ctx(command), format!("exit code 3\n=== errors\nerror: {told}\n"), "{command}");
-    }
 }
 
 /// Always runs with `SQLite`, and with `PostgreSQL` if `CTX_TEST_POSTGRES` names a database.

@@ -77,19 +77,6 @@ fn a_port_that_is_taken_is_told_or_the_next_one_is_used() {
     );
 }
 
-#[test]
-fn a_folder_that_is_not_there_is_told() {
-    let folder = tempfile::tempdir().unwrap();
-    let missing = Command::new(env!("CARGO_BIN_EXE_ctx"))
-        .args(["studio", "missing", "--no-open", "--port", "0"])
-        .current_dir(folder.path())
-        .env("CTX_HOME", folder.path().join(".home"))
-        .output()
-        .unwrap();
-    assert_eq!(missing.status.code(), Some(3));
-    assert!(String::from_utf8_lossy(&missing.stderr).contains("cannot open the folder `missing`"));
-}
-
 /// The page of a folder's first file, as a browser asks it.
 pub(crate) struct Page {
     port: u16,

@@ -7,60 +7,20 @@ use crate::{Folder, ctx};
 
 #[test]
 fn tools_stand_in_the_request_body_as_they_are() {
-    let tools = "[{ \"type\": \"function\", \"function\": { \"name\": \"season\" } }]";
-    let files = [("a.yaml", AGENT), ("t.json", tools), ("bad.json", "{}")];
-    assert_snapshot!(ctx("assemble a.yaml --tools t.json --input Hi --format openai --at 2026-01-31T12:00:00Z", &files), @r#"
-    exit code 0
-    === output
-    {
-      "model": "gpt-5",
-      "messages": [
-        {
-          "role": "system",
-          "content": "You are Robin; it is 12:00 PM.\n\n---\n\nBe brief."
-        },
-        {
-          "role": "user",
-          "content": "Hi"
-        }
-      ],
-      "tools": [
-        {
-          "type": "function",
-          "function": {
-            "name": "season"
-          }
-        }
-      ]
-    }
-    "#);
+    let tools = r#"[{"type":"function","function":{"name":"season"}}]"#;
+    let files = [("a.yaml", AGENT), ("t.json", tools), ("bad.json", "{}"), ("broken.json", "[1, \"x]")];
+    let body = json(&ctx("assemble a.yaml --tools t.json --input Hi --format openai", &files));
+    let keys: Vec<&String> = body.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["model", "messages", "tools"]);
+    assert_eq!(body["tools"].to_string(), tools);
     assert_snapshot!(ctx("assemble a.yaml --tools bad.json", &files), @"
     exit code 3
     === errors
     error: `bad.json` is not a list of tool definitions
     ");
-}
-
-#[test]
-fn the_model_of_the_agent_decides_which_entries_are_meant() {
-    let agent = "\
-modelId: gpt-5
-presetMessages:
-  - { role: system, content: for gpt, modelMatch: { enabled: true, patterns: [gpt] } }
-  - { role: system, content: for others, modelMatch: { enabled: true, patterns: [gpt], exclude: true } }
-";
-    assert_snapshot!(ctx("assemble a.yaml --format text", &[("a.yaml", agent)]), @"
-    exit code 0
-    === output
-    [system]
-    for gpt
-    ");
-    assert_snapshot!(ctx("assemble a.yaml --format text --model claude", &[("a.yaml", agent)]), @"
-    exit code 0
-    === output
-    [system]
-    for others
-    ");
+    let broken = ctx("assemble a.yaml --tools broken.json", &files);
+    let expected = "exit code 3\n=== errors\nerror[CTX0602]: invalid JSON: the document ends too early\n --> broken.json:1:7\n";
+    assert!(broken.starts_with(expected), "{broken}");
 }
 
 #[test]
@@ -95,101 +55,16 @@ fn one_of_the_files_may_be_standard_input() {
 }
 
 #[test]
-fn unknown_processors_are_named_and_the_run_goes_on() {
-    assert_snapshot!(assemble("--input Hi --enable token-limitr,token-limiter --disable post:nothing"), @"
-    exit code 0
-    === output
-     #   role   tokens   source   text
-    ───────────────────────────────────
-     0   user        4   input    Hi
-
-    1 message, about 4 tokens
-    === errors
-    warning[CTX0452]: unknown processor `token-limitr` (set by the command line)
-     = help: did you mean `token-limiter`?
-
-    warning[CTX0452]: unknown processor `post:nothing` (set by the command line)
-     = help: list all processors with `ctx processors list`
-    ");
-}
-
-#[test]
-fn a_mistyped_zone_is_guessed() {
-    assert_snapshot!(ctx("assemble --input Hi --tz Asia/Shangai", &[]), @"
-    exit code 2
-    === errors
-    error: `--tz Asia/Shangai` is not a time zone; did you mean `Asia/Shanghai`?
-    ");
-}
-
-#[test]
-fn a_bad_time_or_zone_is_a_usage_error() {
-    assert_snapshot!(ctx("assemble --at yesterday", &[]), @"
-    exit code 2
-    === errors
-    error: `--at yesterday` is not an RFC 3339 time such as 2026-01-31T12:00:00Z
-    ");
-    assert_snapshot!(ctx("assemble --tz Mars/Base", &[]), @"
-    exit code 2
-    === errors
-    error: `--tz Mars/Base` is not a time zone; use a name such as Asia/Shanghai or UTC
-    ");
-    assert_snapshot!(ctx("assemble --seed -1", &[]), @"
-    exit code 2
-    === errors
-    error: invalid value '-1' for '--seed <N>': expected a whole number from 0 to 18446744073709551615
-
-    For more information, try '--help'.
-    ");
-    assert_snapshot!(ctx("assemble --context-tokens -1", &[]), @"
-    exit code 2
-    === errors
-    error: invalid value '-1' for '--context-tokens <N>': expected a whole number from 0 to 1000000000; use 0 for the model's context window
-
-    For more information, try '--help'.
-    ");
-}
-
-#[test]
-fn what_does_not_fit_is_left_out() {
-    assert_snapshot!(assemble("a.yaml --session c.json --context-tokens 65 --reserve 10"), @"
-    exit code 0
-    === output
-     #   role        tokens   source                               text
-    ──────────────────────────────────────────────────────────────────────────────────────────────
-     0   system          19   merged:preset:identity+preset:tail
-                         11     preset:identity                    You are Robin; it is 12:00 PM.
-                          3     preset:tail                        Be brief.
-     1   user             9   history:n3                           When do I sow basil?
-     2   assistant        8   history:n4                           call_1 → season({})
-     3   tool            11   history:n5                           call_1 ← early spring …
-
-    4 messages, 47 of 52 tokens
-
-    moved, merged, or dropped:
-      hidden preset:off: disabled
-      dropped history:n1 and 1 more: does not fit the budget of 52 tokens
-      merged preset:identity: joined with neighbors of the same role
-      merged preset:tail: joined with neighbors of the same role
-    ");
-}
-
-#[test]
 fn a_budget_that_nothing_fits_has_its_own_exit_code() {
-    for (tokens, message) in
-        [(40, "error: no context fits the budget"), (10, "error: no tokens left for messages")]
+    let fix =
+        ["raise `--context-tokens`, or lower `--reserve`", "lower `--reserve`, or raise `--context-tokens`"];
+    for (tokens, message, fix) in
+        [(40, "no context fits the budget", fix[0]), (10, "no tokens left for messages", fix[1])]
     {
         let answer = assemble(&format!("a.yaml --session c.json --context-tokens {tokens} --reserve 10"));
-        assert!(answer.starts_with(&format!("exit code 5\n=== errors\n{message}: ")), "{answer}");
+        assert!(answer.starts_with(&format!("exit code 5\n=== errors\nerror: {message}: ")), "{answer}");
+        assert!(answer.ends_with(&format!("; {fix}\n")), "{answer}");
     }
-}
-
-#[test]
-fn tools_are_a_part_of_the_budget() {
-    let tools =
-        r#"[{ "type": "function", "function": { "name": "season", "description": "Tells the season" } }]"#;
-    let answer = ctx("assemble --input Hi --model gpt-5 --tools t.json --json", &[("t.json", tools)]);
-    assert_snapshot!(json(&answer)["report"]["usage"]["budget"], @r#"[{"name":"context window of `gpt-5`","tokens":400000},{"name":"response reserve","tokens":-100000},{"name":"tools","tokens":-36},{"name":"reply prefix","tokens":-3}]"#);
 }
 
 #[test]
@@ -218,29 +93,13 @@ fn nothing_to_send_is_said() {
 fn tools_that_are_none_are_reported() {
     let tools = r#"[{ "type": "function", "function": { "name": "season" } }, { "name": "water" }, 5, { "function": {} }]"#;
     let answer = ctx("assemble --input Hi --tools t.json --format text", &[("t.json", tools)]);
-    assert_snapshot!(answer, @r#"
-    exit code 0
-    === output
-    [user]
-    Hi
-    === errors
-    warning[CTX0904]: 2 tool definitions without a name
-     --> t.json:1:81
-      |
-    1 | [{ "type": "function", "function": { "name": "season" } }, { "name": "water" }, 5, { "function": {} }]
-      |                                                                                 ^
-      |
-      = help: give each definition a `name`, or a `function` with a `name`
-    "#);
+    let found = "warning[CTX0904]: 2 tool definitions without a name\n --> t.json:1:81\n";
+    assert!(answer.starts_with("exit code 0\n") && answer.contains(found), "{answer}");
 }
 
 #[test]
 fn settings_that_set_nothing_are_reported() {
-    let files = [
-        ("agent.yaml", "parameters: { processors: [] }\n"),
-        ("m.json", r#"{ "temperature": 1 }"#),
-        ("e.json", "{}"),
-    ];
+    let files = [("agent.yaml", "parameters: { processors: [] }\n"), ("e.json", "{}")];
     let said =
         |file: &str| ctx(&format!("assemble --input Hi --model-settings {file} --format text"), &files);
     assert_snapshot!(said("agent.yaml"), @"
@@ -253,40 +112,7 @@ fn settings_that_set_nothing_are_reported() {
     --> agent.yaml
      = help: use a file that contains only the value of `parameters`
     ");
-    assert_snapshot!(said("m.json"), @"
-    exit code 0
-    === output
-    [user]
-    Hi
-    === errors
-    warning[CTX0905]: the file has no processor settings
-    --> m.json
-     = help: put settings into `processors`, `contextManagement`, `contextPostProcessing`
-    ");
     assert!(!said("e.json").contains("=== errors"));
-}
-
-#[test]
-fn a_request_without_a_model_says_so() {
-    assert_snapshot!(ctx("assemble --input Hi --format openai", &[]), @r#"
-    exit code 0
-    === output
-    {
-      "model": "unspecified",
-      "messages": [
-        {
-          "role": "user",
-          "content": "Hi"
-        }
-      ]
-    }
-    === errors
-    warning[CTX0906]: no model set; the request uses `unspecified`
-    --> request body
-     = help: set one with `--model`
-    "#);
-    let named = ctx("assemble --input Hi --format openai --model gpt-5", &[]);
-    assert!(!named.contains("=== errors"), "{named}");
 }
 
 #[test]
@@ -298,4 +124,80 @@ fn a_name_is_not_empty() {
         assert_eq!(output.status.code(), Some(2), "{errors}");
         assert!(errors.starts_with(&format!("error: a value is required for '{option} <")), "{errors}");
     }
+}
+
+#[test]
+fn a_template_can_be_a_file() {
+    let template = "user: { before: 'Q: ', after: ' ' }\nassistant: { before: 'A:' }\nstops: ['Q:']\n";
+    let arguments = "assemble --input hi --format completion --model gpt-5 --template";
+    let told = ctx(&format!("{arguments} t.yaml"), &[("t.yaml", template)]);
+    assert_eq!(json(&told)["prompt"], "Q: hi A:");
+    assert!(
+        told.contains("warning[CTX0506]: unknown key `stops` in a template\n --> t.yaml:3:1\n"),
+        "{told}"
+    );
+    let named = ctx(&format!("{arguments} alpaca"), &[]);
+    assert_eq!(json(&named)["prompt"], "### Instruction:\nhi\n\n### Response:\n");
+}
+
+/// Command lines with a misspelled name, the file that they read, and the name.
+const MISSPELLED: [(&str, &str, &str); 14] = [
+    ("assemble a.yaml --input Hi", "presetMessages: [{ content: '{{datetime_locale::enUS}}' }]", "en-US"),
+    ("assemble a.yaml --input Hi --enable token-limitr", "presetMessages: []", "token-limiter"),
+    ("assemble a.yaml --input Hi --disable regex-procesor", "presetMessages: []", "regex-processor"),
+    ("assemble --input Hi --model gtp-4o", "", "gpt-4o"),
+    ("count --model gtp-4o a.yaml", "Hello", "gpt-4o"),
+    ("assemble --input Hi --models a.json", r#"[{"pattern": "^m$", "contextWindo": 8000}]"#, "contextWindow"),
+    ("assemble --input Hi --format completion --template chatlm", "", "chatml"),
+    ("assemble --input Hi --format completion --template a.yaml", "name: mine\nusr: { before: a }\n", "user"),
+    ("assemble --input Hi --format opnai", "", "openai"),
+    ("asemble", "", "assemble"),
+    ("assemble --inptu Hi", "", "--input"),
+    ("assemble --input Hi --tz Asia/Shanghia", "", "Asia/Shanghai"),
+    ("macros expand Hi --env a.json", r#"{"persna": "Alex"}"#, "persona"),
+    (
+        "compress plan --session a.json --budget 10 --strategy sentnces",
+        r#"[{"role": "user", "content": "Hi"}]"#,
+        "sentences",
+    ),
+];
+
+#[test]
+fn each_kind_of_name_has_a_suggestion() {
+    for (arguments, file, meant) in MISSPELLED {
+        let told = ctx(arguments, &[("a.yaml", file), ("a.json", file)]);
+        let by_us = told.contains(&format!("did you mean `{meant}`?"));
+        let by_parser = told.contains("tip: ") && told.contains(&format!("'{meant}'"));
+        assert!(by_us || by_parser, "no `{meant}` in\n{told}");
+    }
+}
+
+#[test]
+fn suggests_worldbook_of_a_similar_name() {
+    let agent = ("a.yaml", "presetMessages: []\nworldbookIds: [skyy]\n");
+    let files = [agent, ("sky.json", r#"{"name": "sky", "entries": {}}"#)];
+    let told = ctx("check --json a.yaml --worldbook sky.json", &files);
+    assert!(told.contains("did you mean `sky`?"), "{told}");
+}
+
+#[test]
+fn an_option_of_another_program_has_a_suggestion() {
+    let check = |arguments: &str, tip: &str| {
+        let told = ctx(arguments, &[]);
+        let option = arguments.rsplit(' ').find(|word| word.starts_with("--")).unwrap();
+        let head =
+            format!("exit code 2\n=== errors\nerror: unexpected argument '{option}' found\n\n  tip: {tip}\n");
+        assert!(told.starts_with(&head), "{told}");
+    };
+    let size = "a similar argument exists: '--context-tokens'";
+    check("assemble --budget 1000", size);
+    check("worldbook scan --max-tokens 100", size);
+    for verb in ["assemble", "explain", "chat"] {
+        let both = "some similar arguments exist: '--context-tokens', '--reserve'";
+        check(&format!("{verb} --max-tokens"), both);
+    }
+    let chinese = ctx("assemble --budget 1000 --lang zh", &[]);
+    assert!(chinese.contains("'--context-tokens'") && !chinese.contains("-- --budget"), "{chinese}");
+    let help = ctx("assemble --help", &[]);
+    assert!(!help.contains("--budget") && !help.contains("--max-tokens"), "{help}");
 }

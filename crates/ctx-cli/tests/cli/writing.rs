@@ -44,6 +44,8 @@ fn a_report_is_not_written_onto_any_file_that_is_read() {
         let message = format!("cannot write `{name}`: this run reads it; use another file");
         check(&folder, &format!("assemble {ALL} --report {name}"), &message);
     }
+    let message = "cannot write `a.yaml`: this run reads it; use another file";
+    check(&folder, "explain a.yaml --input Hi --html a.yaml", message);
     assert!(folder.ctx(&format!("assemble {ALL} --report r.json")).starts_with("exit code 0\n"));
     assert!(folder.ctx(&format!("assemble {ALL} --report r.json")).starts_with("exit code 0\n"));
 }
@@ -182,4 +184,20 @@ fn a_report_may_go_to_a_pipe_and_leaves_no_other_file() {
     let answer = folder.ctx("assemble --input Hi --format text --no-config --report /dev/stdout");
     assert!(answer.starts_with("exit code 0\n=== output\n{") && answer.ends_with("[user]\nHi\n"), "{answer}");
     assert!(ctx("assemble --input Hi --report /dev/null", &[]).starts_with("exit code 0\n"));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_told() {
+    use std::process::{Command, Stdio};
+
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ctx"));
+    let command = command.args(["anchors", "list"]).stdout(full).stderr(Stdio::piped());
+    let output = command.spawn().unwrap().wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "error: cannot write to standard output: No space left on device\n"
+    );
 }

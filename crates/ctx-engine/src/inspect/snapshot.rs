@@ -156,7 +156,8 @@ fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
 mod tests {
     use std::sync::Arc;
 
-    use ctx_types::{Attachment, Order, Role, Side, ToolCall};
+    use ctx_types::report::Outcome;
+    use ctx_types::{Attachment, Order, Role, Side, SourceKind, ToolCall, Trust, phrase};
     use serde_json::json;
 
     use super::*;
@@ -192,9 +193,23 @@ mod tests {
             ("a · name b", r#""a · name b""#),
             ("a\nb", r#""a\nb""#),
             ("a: b", r#""a: b""#),
+            ("a and 3 more", r#""a and 3 more""#),
             ("\"a\"", r#""\"a\"""#),
         ] {
             check(odd, quoted, quoted);
         }
+        check("a:b", "a:b", "a:b");
+    }
+
+    #[test]
+    fn quotes_ambiguous_sources_of_decisions() {
+        let decision = |id: &str| {
+            let source = Source::new(SourceKind::Preset, Trust::Preset).with_id(id);
+            decision_line(&Decision::new(Outcome::Hidden, source, phrase!("disabled")))
+        };
+        assert_eq!(decision("ordinary: no"), r#"hidden preset:"ordinary: no": disabled"#);
+        assert_eq!(decision("a\nmerged preset:b"), r#"hidden preset:"a\nmerged preset:b": disabled"#);
+        assert_eq!(decision("a and 3 more"), r#"hidden preset:"a and 3 more": disabled"#);
+        assert_eq!(decision("salt and pepper"), "hidden preset:salt and pepper: disabled");
     }
 }

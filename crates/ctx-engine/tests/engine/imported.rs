@@ -2,6 +2,7 @@
 
 mod request_rules;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -400,15 +401,11 @@ fn joins_and_converts_roles_for_strict_providers() {
 fn rejects_files_of_other_applications() {
     let folder =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/import/files_of_others_are_refused");
-    let mut paths: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
+    let texts = fs::read(folder.join("files.yaml")).unwrap();
+    let texts: BTreeMap<String, String> = serde_yaml::from_slice(&texts).unwrap();
     let mut shown = String::new();
-    for path in
-        paths.iter().filter(|path| path.extension().is_none_or(|ending| ending != "snap" && ending != "new"))
-    {
-        let name = path.file_name().unwrap().to_str().unwrap();
-        let bytes = fs::read(path).unwrap();
-        let made = import(&[SourceFile { name, bytes: &bytes }], &ImportOptions::default());
+    for (name, text) in &texts {
+        let made = import(&[SourceFile { name, bytes: text.as_bytes() }], &ImportOptions::default());
         let is_nothing = made.agent.is_none() && made.profile.is_none() && made.worldbooks.is_empty();
         assert!(
             is_nothing && made.conversations.is_empty(),

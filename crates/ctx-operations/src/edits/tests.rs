@@ -76,6 +76,7 @@ fn a_part_of_a_text_is_edited_in_the_way_the_file_spells_it() {
     let part = || Fix::part("usr", "user");
     check("a:\n  b: I {{usr}} {{usr}}\n", part(), Ok("a:\n  b: I {{user}} {{usr}}\n"));
     check("a:\n  b: |\n    I\n    {{usr}}\n", part(), Ok("a:\n  b: |\n    I\n    {{user}}\n"));
+    check("a:\n  b: >-\n    I\n    {{usr}}\n", part(), Ok("a:\n  b: >-\n    I\n    {{user}}\n"));
     check("a:\n  b: \"I {{usr}}\\n\"\n", part(), Ok("a:\n  b: \"I {{user}}\\n\"\n"));
     check(
         "{\"a\": {\"b\": \"I {{\\u0075sr}}\"}}",

@@ -96,6 +96,7 @@ fn a_text_that_is_neither_gives_what_was_found() {
 fn a_part_is_found_where_the_file_spells_it_otherwise() {
     part("a: 'x {{u}} {{u}}'", "x {{u}} {{u}}", ("{{u}}", 1), "{{u}}");
     part("a: |\n  x\n  {{u}}\n", "x\n{{u}}\n", ("{{u}}", 0), "{{u}}");
+    part("a: >-\n  x\n  {{u}} y\n", "x {{u}} y", ("{{u}}", 0), "{{u}}");
     part("a: x\n  {{u}} y\n", "x {{u}} y", ("{{u}}", 0), "{{u}}");
     part(r#"{"a": "\n{{u::\"q\"}}"}"#, "\n{{u::\"q\"}}", ("{{u::\"q\"}}", 0), r#"{{u::\"q\"}}"#);
 }

@@ -68,3 +68,32 @@ fn is_result(file: &Path) -> bool {
 fn is_called_result(file: &Path) -> bool {
     file.file_name() == Some(OsStr::new(EXPECTED))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_each_case_once_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("b/case.yaml", "input: B"),
+            ("a/deep/case.yaml", "input: Deep"),
+            ("a/session.json", "[]"),
+            ("c/expected.txt", "--- 0 system · preset:tail · skeleton · 4 tokens\nBe brief.\n"),
+            ("notes/readme.yaml", "nothing: here"),
+            ("notes/expected.txt", "42\n"),
+            (".hidden/case.yaml", "input: Hidden"),
+        ] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let path = |name: &str| folder.path().join(name);
+        let found = cases(&[folder.path().to_owned(), path("a")]).unwrap();
+        let expected = ["a", "a/deep", "b", "c"].map(|name| (path(name), None::<Phrase>));
+        assert_eq!(found, expected);
+        let error = cases(&[path("notes")]).unwrap_err();
+        assert!(error.to_string().starts_with("no test case in `"), "{error}");
+    }
+}

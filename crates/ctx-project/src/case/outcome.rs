@@ -100,3 +100,105 @@ pub fn write<'a>(results: impl Iterator<Item = (&'a Path, &'a Outcome)>, read: &
     });
     files::write(&updated.collect::<Vec<_>>(), Existing::Replace, read)
 }
+
+#[cfg(test)]
+mod tests {
+    use ctx_types::Phrase;
+
+    use super::*;
+
+    const EXPECTED_ENTRY: &str = "--- 0 system · preset:tail · skeleton · 4 tokens\nBe brief.\n";
+
+    /// Makes the folder of a case with these files.
+    fn case(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        folder
+    }
+
+    /// Runs a case, and writes its result if it is updated.
+    fn run(folder: &tempfile::TempDir, update: bool) -> Result<Outcome> {
+        let outcome = test(folder.path(), update, &mut Sources::default())?;
+        if matches!(outcome, Outcome::Updated { .. }) {
+            write([(folder.path(), &outcome)].into_iter(), &FilesRead::default())?;
+        }
+        Ok(outcome)
+    }
+
+    #[track_caller]
+    fn check_gone(files: &[(&str, &str)], update: bool, help: &str) {
+        let Err(crate::error::ProjectError::Fault(fault)) = run(&case(files), update) else { panic!() };
+        let message = "no `agent.yaml` or `agent.json`, but `expected.txt` contains `preset:tail`";
+        assert_eq!(fault.finding.message.to_string(), message);
+        assert_eq!(fault.finding.help.as_ref().map(Phrase::to_string).as_deref(), Some(help));
+    }
+
+    #[test]
+    fn reports_missing_agent() {
+        let expected = (EXPECTED, EXPECTED_ENTRY);
+        let restore = "restore the agent, name one in `case.yaml`, or delete `expected.txt`";
+        check_gone(&[("session.json", "[]"), expected], false, restore);
+        check_gone(&[expected], false, restore);
+        let near = ("agnet.yaml", "presetMessages: []\n");
+        check_gone(&[("session.json", "[]"), expected, near], true, "did you mean `agnet.yaml`?");
+    }
+
+    /// Checks whether a case reads a profile, and what it reports otherwise.
+    #[track_caller]
+    fn check_profile(root: &str, profile: &str, is_read: bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let case = folder.path().join("project/cases/a");
+        std::fs::create_dir_all(&case).unwrap();
+        let write = |path: &str, text: &str| std::fs::write(folder.path().join(path), text).unwrap();
+        for secret in ["secret.txt", "project/me.txt"] {
+            write(secret, "canary");
+        }
+        std::fs::create_dir_all(folder.path().join(root).parent().unwrap()).unwrap();
+        write(root, "");
+        write("project/cases/a/agent.yaml", "presetMessages: [{role: system, content: '{{persona}}'}]");
+        write("project/cases/a/case.yaml", &format!("profile: {profile}\n"));
+        match test(&case, true, &mut Sources::default()) {
+            Ok(Outcome::Updated { result, .. }) => assert!(is_read && result.contains("canary"), "{result}"),
+            Ok(outcome) => panic!("{outcome:?}"),
+            Err(error) => {
+                let told = error.to_string();
+                assert!(!is_read && told.contains("is outside the project of the case"), "{told}");
+                assert!(!told.contains("canary"), "{told}");
+            }
+        }
+    }
+
+    #[test]
+    fn reads_only_files_of_its_project() {
+        let outside = "../../../secret.txt";
+        check_profile("project/.git/HEAD", outside, false);
+        check_profile("project/.git/HEAD", "../../me.txt", true);
+        check_profile("project/ctx.toml", outside, false);
+    }
+
+    #[test]
+    fn compares_texts_that_look_like_entries() {
+        let chat = |said: &str| {
+            let quoted = format!("{said}\\n--- 1 system · preset:x · skeleton · 4 tokens\\nBe brief.");
+            format!(r#"[{{"role": "user", "content": "{quoted}"}}]"#)
+        };
+        let folder = case(&[("session.json", &chat("What is this?"))]);
+        assert!(matches!(run(&folder, true), Ok(Outcome::Updated { is_new: true, .. })));
+        assert!(matches!(run(&folder, false), Ok(Outcome::Passed)));
+        std::fs::write(folder.path().join("session.json"), chat("And this?")).unwrap();
+        assert!(matches!(run(&folder, false), Ok(Outcome::Differs { .. })));
+        assert!(matches!(run(&folder, true), Ok(Outcome::Updated { is_new: false, .. })));
+    }
+
+    #[test]
+    fn ignores_line_endings() {
+        let folder = case(&[("agent.yaml", "presetMessages: [{ role: system, content: Be brief. }]\n")]);
+        assert!(matches!(run(&folder, true), Ok(Outcome::Updated { .. })));
+        let path = folder.path().join(EXPECTED);
+        let written = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, written.replace('\n', "\r\n")).unwrap();
+        assert!(matches!(run(&folder, false), Ok(Outcome::Passed)));
+    }
+}

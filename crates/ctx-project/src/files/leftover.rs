@@ -55,3 +55,25 @@ fn is_ours(name: &str) -> bool {
     let random = name.strip_prefix(START).and_then(|rest| rest.strip_suffix(END));
     random.is_some_and(|random| random.len() == RANDOM && random.chars().all(|c| c.is_ascii_alphanumeric()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn removes_only_old_files_of_the_command() {
+        let names =
+            [".ctx-abcd1234.tmp", ".ctx-abcd1235.tmp", ".ctx-abcd.tmp", ".tmpabcd1234", "ctx-abcd1234.tmp"];
+        let folder = tempfile::tempdir().unwrap();
+        for name in names {
+            let file = std::fs::File::create(folder.path().join(name)).unwrap();
+            let hours = if name == names[1] { 0 } else { 2 };
+            file.set_modified(std::time::SystemTime::now() - Duration::from_secs(hours * 3600)).unwrap();
+        }
+        remove_leftovers(folder.path());
+        let entries = std::fs::read_dir(folder.path()).unwrap();
+        let mut left: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [names[2], names[1], names[3], names[4]]);
+    }
+}

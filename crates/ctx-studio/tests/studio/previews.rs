@@ -1,9 +1,11 @@
 //! Previews are the truth: the same rows, figures and bodies that `ctx assemble` makes.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 use ctx_engine::{Context, Dialect, Engine};
 use ctx_language::Language;
+use ctx_preset_import::{Document, Limits};
 use ctx_project::{Config, ConfigOptions, Sources, Turn, TurnOptions};
 use serde_json::{Value, json};
 
@@ -114,6 +116,35 @@ fn shows_prefix_of_append_only_preview() {
     server.ask("POST", "/api/preview", &asked).refused(400);
 }
 
+/// The texts of files by their names.
+type Texts = BTreeMap<String, String>;
+
+/// Returns the names of the cases of a folder, each with its agent and its conversation.
+fn texts_of_cases(folder: &Path) -> Vec<(String, Texts)> {
+    let is_input = |name: &str| name.starts_with("agent.") || name.starts_with("session.");
+    let mut shared = Texts::new();
+    for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if is_input(&name) {
+            shared.extend(std::fs::read_to_string(&path).ok().map(|text| (name, text)));
+        }
+    }
+    let case = std::fs::read(folder.join("case.yaml")).unwrap();
+    let case = Document::read(&case, "case.yaml", &Limits::default()).unwrap().value;
+    let Some(entries) = case.get("cases") else {
+        return vec![(folder.file_name().unwrap().to_string_lossy().into_owned(), shared)];
+    };
+    let entries = entries.as_object().unwrap().iter().map(|(name, entry)| {
+        let mut files = shared.clone();
+        for (key, text) in entry.as_object().unwrap().iter().filter(|(key, _)| is_input(key)) {
+            files.retain(|file, _| file.split('.').next() != key.split('.').next());
+            files.extend(text.as_str().map(|text| (key.clone(), text.to_owned())));
+        }
+        (name.clone(), files)
+    });
+    entries.collect()
+}
+
 #[test]
 fn previews_of_the_fixtures_are_what_assemble_makes() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
@@ -121,21 +152,20 @@ fn previews_of_the_fixtures_are_what_assemble_makes() {
     let folder = place.path().join("project");
     let mut cases: Vec<(String, String)> = Vec::new();
     for area in ["anchors", "dialects", "formatters", "limits", "history", "settings", "worldbook", "regex"] {
-        let mut folders: Vec<PathBuf> =
-            std::fs::read_dir(fixtures.join(area)).unwrap().flatten().map(|entry| entry.path()).collect();
-        folders.sort();
-        for case in folders.iter().step_by(4) {
-            let name = |stem: &str| {
+        let folders = std::fs::read_dir(fixtures.join(area)).unwrap().map(|entry| entry.unwrap().path());
+        let sorted: BTreeMap<String, Texts> = folders.flat_map(|folder| texts_of_cases(&folder)).collect();
+        for (name, files) in sorted.into_iter().step_by(4) {
+            let file = |stem: &str| {
                 ["yaml", "json"]
                     .into_iter()
                     .map(|end| format!("{stem}.{end}"))
-                    .find(|file| case.join(file).is_file())
+                    .find(|file| files.contains_key(file))
             };
-            let (Some(agent), Some(session)) = (name("agent"), name("session")) else { continue };
-            let below = Path::new(area).join(case.file_name().unwrap());
+            let (Some(agent), Some(session)) = (file("agent"), file("session")) else { continue };
+            let below = Path::new(area).join(name);
             std::fs::create_dir_all(folder.join(&below)).unwrap();
             let copied = [agent, session].map(|file| {
-                std::fs::copy(case.join(&file), folder.join(&below).join(&file)).unwrap();
+                std::fs::write(folder.join(&below).join(&file), &files[&file]).unwrap();
                 below.join(file).to_string_lossy().into_owned()
             });
             let [agent, session] = copied;

@@ -58,6 +58,10 @@ fn empty_messages_are_found() {
             "warning[CTX0532]: the message of role `assistant` is empty (at /messages/1/content)",
         ],
     );
+    check_anthropic(
+        &json!([{ "role": "user", "content": "" }]),
+        &["error[CTX0532]: the message is empty (at /messages/0/content)"],
+    );
 }
 
 #[test]

@@ -74,6 +74,28 @@ fn recalls_fact_only_for_related_question() {
     check(&["request-compressor"], &session, "May she have walnut cake?", false);
 }
 
+/// A conversation of 420 messages, of which 2 summaries hide all but the newest 18.
+fn session_behind_summaries() -> Session {
+    let mut file = json!(session(420));
+    for (summary, hidden) in [(201, 1..201), (402, 202..402)] {
+        let ids: Vec<String> = hidden.map(|hidden| format!("n{hidden}")).collect();
+        let node = &mut file["nodes"][format!("n{summary}")];
+        node["role"] = json!("system");
+        node["content"] = json!("They spoke of lamps.");
+        node["metadata"] = json!({ "isCompressionNode": true, "compressedNodeIds": ids });
+    }
+    Session::read(file, &mut Reader::new())
+}
+
+#[test]
+fn recalls_messages_behind_summaries() {
+    let session = session_behind_summaries();
+    check(&["recall"], &session, "May she have walnut cake?", true);
+    check(&["recall"], &session, "Which harbour?", false);
+    let context = assemble(&compile(&["recall"]), &session, "Which harbour?", &TurnCache::default());
+    assert!(texts(&context).iter().any(|text| text.contains("They spoke of lamps.")));
+}
+
 #[test]
 fn places_recalled_passages_before_question() {
     let (session, memory) = (session(420), TurnCache::default());

@@ -115,3 +115,109 @@ fn a_changed_number_of_another_finding_is_no_new_finding() {
     assert_eq!(String::from_utf8(after).unwrap(), expected);
     assert!(document.declined.is_empty(), "{:?}", document.declined);
 }
+
+/// Checks the text of a fixed file, and that another run changes nothing.
+#[track_caller]
+fn check_fixed(name: &str, before: &str, after: &str) {
+    let (fixed, _) = fixed(before.as_bytes(), name);
+    assert_eq!(String::from_utf8(fixed).unwrap(), after);
+    assert_eq!(self::fixed(after.as_bytes(), name).1.bytes, None);
+}
+
+#[test]
+fn keeps_moving_text_in_place() {
+    check_fixed(
+        "a.yaml",
+        "# Mine\nname: Ada # who\npresetMessages:\n  - type: chat_histroy\n  - { role: user, content: x, injectionStrategy: { type: depth, depth: 4 } }\nown: 5\n# end\n",
+        "# Mine\nname: Ada # who\npresetMessages:\n  - type: chat_history\n  - { role: user, content: x, injectionStrategy: { type: depth, depth: 4 } }\nown: 5\n# end\nprefix: auto\n",
+    );
+    check_fixed(
+        "a.json",
+        "{\n  \"own\": 5,\n  \"presetMessages\": [{ \"content\": \"x\", \"injectionStrategy\": { \"type\": \"depth\", \"depth\": 4 } }]\n}\n",
+        "{\n  \"own\": 5,\n  \"presetMessages\": [{ \"content\": \"x\", \"injectionStrategy\": { \"type\": \"depth\", \"depth\": 4 } }],\n  \"prefix\": \"auto\"\n}\n",
+    );
+    // A list of entries has no place for it.
+    let list = "[{ \"content\": \"x\", \"injectionStrategy\": { \"type\": \"depth\", \"depth\": 4 } }]\n";
+    check_fixed("list.json", list, list);
+}
+
+#[test]
+fn corrects_names_and_keys_of_all_files() {
+    check_fixed(
+        "a.yaml",
+        "dialect: silytavern\npresetMessages: [{ role: SYSTEM, content: a }, { role: usr, content: b }]\n",
+        "dialect: sillytavern\npresetMessages: [{ role: system, content: a }, { role: user, content: b }]\n",
+    );
+    check_fixed(
+        "book.json",
+        "{\n  \"dialect\": \"CCV3\",\n  \"entries\": {\"0\": {\"uid\": 0, \"key\": \"moon\", \"content\": \"Blue.\"}}\n}\n",
+        "{\n  \"dialect\": \"ccv3\",\n  \"entries\": {\"0\": {\"uid\": 0, \"key\": [\"moon\"], \"content\": \"Blue.\"}}\n}\n",
+    );
+    check_fixed(
+        "chat.jsonl",
+        "{\"role\":\"user\",\"content\":\"Hi\"}\r\n{\"role\": \"asistant\", \"content\":\"Ho\"}\r\n",
+        "{\"role\":\"user\",\"content\":\"Hi\"}\r\n{\"role\": \"assistant\", \"content\":\"Ho\"}\r\n",
+    );
+    check_fixed(
+        "request.json",
+        "{\"model\": \"m\", \"messages\": [{\"role\": \"User\", \"content\": \"Hi\"}]}",
+        "{\"model\": \"m\", \"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}]}",
+    );
+    check_fixed(
+        "a.json",
+        "{\"presetMessages\": [{\"content\": \"a\", \"isEnabled\": \"true\", \"injectionStrategy\": {\"type\": \"depht\", \"depth\": -1}}]}",
+        "{\"presetMessages\": [{\"content\": \"a\", \"isEnabled\": true, \"injectionStrategy\": {\"type\": \"depth\", \"depth\": 0}}]}",
+    );
+}
+
+#[test]
+fn corrects_types() {
+    check_fixed(
+        "a.yaml",
+        "id: 5\nworldbookIds: book # mine\npresetMessages: []\nagentVersion: 1.10\n",
+        "id: \"5\"\nworldbookIds: [\"book\"] # mine\npresetMessages: []\nagentVersion: 1.10\n",
+    );
+    check_fixed(
+        "b.yaml",
+        "worldbookSettings: {scanDepht: 4}\npresetMessages: []\n",
+        "worldbookSettings: {defaultScanDepth: 4}\npresetMessages: []\n",
+    );
+}
+
+#[test]
+fn corrects_misspelled_keys() {
+    check_fixed(
+        "a.yaml",
+        "presetMessages:\n  - { rol: system, contnt: x, content: y, anchorTaget: chat_history, enabled: false }\nparamters: {} # none\n",
+        "presetMessages:\n  - { role: system, contnt: x, content: y, anchorTarget: chat_history, isEnabled: false }\nparameters: {} # none\n",
+    );
+    check_fixed(
+        "b.yaml",
+        "presetMessages: []\nparamters: { contextManagment: { enabled: true, maxContextToken: 5 } }\n",
+        "presetMessages: []\nparameters: { contextManagement: { enabled: true, maxContextTokens: 5 } }\n",
+    );
+    check_fixed("robin.yaml", "name: Robin\npresetMesages: []\n", "name: Robin\npresetMessages: []\n");
+}
+
+#[test]
+fn leaves_names_with_several_meanings() {
+    check_fixed(
+        "a.yaml",
+        "presetMessages:\n  - { type: placeholder, id: lore1 }\n  - { content: a, anchorTarget: lore2 }\n",
+        "presetMessages:\n  - { type: placeholder, id: lore1 }\n  - { content: a, anchorTarget: lore2 }\n",
+    );
+}
+
+#[test]
+fn gives_the_reason_for_each_diagnostic_that_is_left() {
+    let text = "presetMessages:\n  - { content: 'Roll {{randm::a,b}}, {{getvarr::x}} and so on until the line is long' }\n";
+    let (_, document) = fixed(text.as_bytes(), "a.yaml");
+    let reasons: Vec<String> = document.declined.iter().map(|(_, reason)| reason.to_string()).collect();
+    assert_eq!(
+        reasons,
+        [
+            "the fix would cause CTX0706: `random` changes every turn: about 13 tokens of the preset and the whole conversation miss the prompt cache",
+            "the intent is unclear; fix it by hand",
+        ]
+    );
+}

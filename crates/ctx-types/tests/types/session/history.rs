@@ -192,6 +192,16 @@ fn limits_log_by_count_and_size() {
 }
 
 #[test]
+fn undoes_compression_of_messages_larger_than_the_log() {
+    let (mut session, mut history) = (tree("r(a(b(>c*) d))"), History::default());
+    session.apply(&edit("a", &"many words ".repeat(1 << 20))).unwrap();
+    let before = bytes(&session);
+    history.apply(&mut session, "compress", None, compress("b")).unwrap();
+    assert_eq!(&*history.undo(&mut session).unwrap(), "compress");
+    assert!(bytes(&session) == before, "the message is as it was");
+}
+
+#[test]
 fn writes_no_log_without_operations() {
     let mut session = tree("r(a*)");
     let before = bytes(&session);
