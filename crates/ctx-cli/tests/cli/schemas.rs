@@ -88,7 +88,7 @@ fn the_schemas_of_the_repository_are_those_of_the_command() {
         texts
     };
     let committed = texts(&fixtures().join("../schemas"));
-    assert!(committed == texts(&folder.path().join("schemas")), "`cargo xtask schema` writes them anew");
+    assert!(committed == texts(&folder.path().join("schemas")), "`ctx schema --out schemas` writes them");
 }
 
 #[test]
