@@ -17,7 +17,7 @@ use bytes::Bytes;
 use ctx_pipeline::Cancel;
 use ctx_wire::{Dialect, Reply};
 use reqwest::Url;
-use reqwest::header::HeaderMap;
+use reqwest::header::{HeaderMap, HeaderValue};
 use tracing::Instrument as _;
 
 pub use endpoint::{Endpoint, RetryPolicy, TimeLimits};
@@ -51,9 +51,16 @@ impl Client {
     }
 
     /// Returns a client on the same connections that sends these headers instead of those of the endpoint with the same
-    /// names.
+    /// names. Values of `anthropic-beta` are joined.
     #[must_use]
-    pub fn with_headers(&self, headers: HeaderMap) -> Self {
+    pub fn with_headers(&self, mut headers: HeaderMap) -> Self {
+        const BETA: &str = "anthropic-beta";
+        let own = self.endpoint.header_map().ok().and_then(|own| own.get(BETA).cloned());
+        if let (Some(own), Some(given)) = (own, headers.get(BETA))
+            && let Ok(joined) = HeaderValue::from_bytes(&[own.as_bytes(), b",", given.as_bytes()].concat())
+        {
+            headers.insert(BETA, joined);
+        }
         Self { headers, ..self.clone() }
     }
 

@@ -49,7 +49,7 @@ pub type Watch<'a> = dyn FnMut(Progress) + Send + 'a;
 pub enum Progress {
     /// A piece of the answer came.
     Delta(Delta),
-    /// An event of a streamed answer came: its JSON, before the pieces that are in it.
+    /// An event of a streamed answer came: its JSON, after the pieces that are in it.
     Event(Arc<str>),
     /// An answer came that is not streamed: its JSON.
     Whole(Arc<str>),

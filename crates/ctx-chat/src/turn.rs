@@ -57,6 +57,8 @@ pub struct Chat<'a> {
     ///
     /// The tool results are the next messages of the conversation.
     pub leaves_calls: bool,
+    /// Whether an answer without text and calls is one. The default is false: it is a failure.
+    pub accepts_blank: bool,
     /// Compaction of older messages, if enabled.
     pub masks: Option<Masks<'a>>,
     /// Request compression, if enabled.
@@ -133,6 +135,7 @@ impl<'a> Chat<'a> {
             shape: RequestShape::default(),
             tools: None,
             leaves_calls: false,
+            accepts_blank: false,
             masks: None,
             compression: Some(RequestCompression::default()),
             attachments: AttachmentPorts::default(),

@@ -106,10 +106,15 @@ impl Running {
         match &node.content {
             None => self.text(""),
             Some(Content::Text(text)) => self.text(text),
-            Some(Content::Parts(parts)) => parts.iter().for_each(|part| match part {
-                ContentPart::Text(text) => self.text(text),
-                ContentPart::Other(other) => self.text(&other.to_string()),
-            }),
+            Some(content @ Content::Parts(parts)) => {
+                self.text(&content.text());
+                // Replies are stored with their texts and calls.
+                let others = parts.iter().filter(|_| node.role != Some(Role::Assistant));
+                others.for_each(|part| match part {
+                    ContentPart::Text(_) => {}
+                    ContentPart::Other(other) => self.text(&without_marks(other).to_string()),
+                });
+            }
         }
         for call in &node.tool_calls {
             self.text(call.id.as_deref().unwrap_or_default());
@@ -143,6 +148,15 @@ impl Running {
         self.hash.update((text.len() as u64).to_le_bytes());
         self.hash.update(text.as_bytes());
     }
+}
+
+/// Returns a part without its cache mark, which clients move each turn.
+fn without_marks(part: &Value) -> Value {
+    let mut part = part.clone();
+    if let Some(fields) = part.as_object_mut() {
+        fields.shift_remove("cache_control");
+    }
+    part
 }
 
 #[cfg(test)]

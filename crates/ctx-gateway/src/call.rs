@@ -32,6 +32,12 @@ pub(crate) struct Wishes {
 /// Headers that go on to every provider.
 const PASSED: [&str; 4] = ["idempotency-key", "traceparent", "tracestate", "x-stainless-retry-count"];
 
+/// Headers that go on to a provider with Anthropic's API.
+const ANTHROPIC: &[&str] = &["anthropic-beta", "anthropic-version"];
+
+/// Headers that go on to a provider with an API of `OpenAI`. Organization and project are those of the gateway.
+const OPENAI: &[&str] = &["openai-beta"];
+
 /// The version of Anthropic's API from which it refuses parameters of sampling.
 const WITHOUT_SAMPLERS: &str = "2026-10-21";
 
@@ -39,11 +45,11 @@ impl Wishes {
     /// Returns the headers that go on to a provider: no credentials, and those of one provider only to its dialect.
     pub(crate) fn headers_for(&self, provider: Dialect) -> HeaderMap {
         let own = match provider {
-            Dialect::Anthropic => "anthropic-",
-            Dialect::OpenaiChat | Dialect::OpenaiResponses => "openai-",
-            _ => "\0",
+            Dialect::Anthropic => ANTHROPIC,
+            Dialect::OpenaiChat | Dialect::OpenaiResponses => OPENAI,
+            _ => &[],
         };
-        let is_passed = |name: &str| PASSED.contains(&name) || name.starts_with(own);
+        let is_passed = |name: &str| PASSED.contains(&name) || own.contains(&name);
         let passed = self.passed.iter().filter(|(name, _)| is_passed(name.as_str()));
         passed.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
@@ -51,7 +57,9 @@ impl Wishes {
     /// Returns whether the version of the API that the client asks for has no parameters of sampling.
     pub(crate) fn has_no_samplers(&self, provider: Dialect) -> bool {
         let version = self.passed.get("anthropic-version").and_then(|value| value.to_str().ok());
-        provider == Dialect::Anthropic && version.is_some_and(|version| version >= WITHOUT_SAMPLERS)
+        let is_new =
+            |version: &str| version.starts_with(|c: char| c.is_ascii_digit()) && version >= WITHOUT_SAMPLERS;
+        provider == Dialect::Anthropic && version.is_some_and(is_new)
     }
 
     /// Reads the headers.
@@ -72,10 +80,8 @@ impl Wishes {
 }
 
 fn passed(headers: &HeaderMap) -> HeaderMap {
-    let is_known = |name: &str| {
-        PASSED.contains(&name) || ["anthropic-", "openai-"].iter().any(|own| name.starts_with(own))
-    };
-    let known = headers.iter().filter(|(name, _)| is_known(name.as_str()));
+    let names = || PASSED.iter().chain(ANTHROPIC).chain(OPENAI);
+    let known = headers.iter().filter(|(name, _)| names().any(|known| name.as_str() == *known));
     known.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 

@@ -36,7 +36,9 @@ const PIECES: usize = 16;
 const MAX_LOST: usize = 20;
 
 /// Findings that say that something was not sent.
-const LOSSES: [ctx_types::Code; 7] = [
+const LOSSES: [ctx_types::Code; 9] = [
+    codes::BLOCK_FIELDS,
+    codes::PART_NOT_ACCEPTED,
     codes::PARAMETER_NOT_SENT,
     codes::RESERVED_PARAMETER,
     codes::NAME_NOT_SENT,
@@ -261,7 +263,11 @@ async fn find(server: &Server, agent: &Compiled, request: &mut Request) -> Resul
 fn typed(messages: &mut Vec<Node>) -> Option<String> {
     let is_plain = |node: &Node| {
         let text = node.content.as_ref().filter(|content| matches!(content, Content::Text(_)));
-        node.role == Some(Role::User) && node.name.is_none() && text.is_some_and(|text| !text.is_blank())
+        let has_more = node.metadata.is_some() || node.kept.get("providerFields").is_some();
+        node.role == Some(Role::User)
+            && node.name.is_none()
+            && !has_more
+            && text.is_some_and(|text| !text.is_blank())
     };
     messages.pop_if(|last| is_plain(last))?.content.map(|content| content.text().into_owned())
 }
@@ -384,8 +390,7 @@ impl Turn {
         let provider = agent.setup.endpoint().dialect;
         let is_own = self.request.dialect == provider;
         let headers = self.request.wishes.headers_for(provider);
-        let clients: Vec<_> = clients.iter().map(|client| client.with_headers(headers.clone())).collect();
-        let upstream = Upstream::new(&clients, pieces.then_some(sender), is_own);
+        let upstream = Upstream::new(clients, pieces.then_some(sender), is_own, headers);
         let (mut request, found) =
             agent.setup.typed(self.input.as_deref().unwrap_or_default(), Some(&self.kept.conversation));
         request.turn.is_stateless = self.request.wishes.conversation.is_none();
@@ -393,7 +398,7 @@ impl Turn {
         let mut chat = agent.setup.for_turns(None);
         let lost = fill_shape(&mut chat.shape, &mut self.request, provider);
         lock(&self.told).lost.extend(lost);
-        chat.leaves_calls = true;
+        (chat.leaves_calls, chat.accepts_blank) = (true, is_own);
         chat.model = &upstream;
         let ended = self.carry_out(&chat, &upstream, request, cancel).await;
         drop(chat);

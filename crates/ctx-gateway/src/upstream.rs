@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use axum::body::Bytes;
+use axum::http::HeaderMap;
 use ctx_chat::{AskFailure, ChatModel, Client, ClientError, Delta, Progress, Reply, Watch};
 use ctx_pipeline::Cancel;
 use ctx_wire::{Dialect, FailureKind};
@@ -37,6 +38,8 @@ pub(crate) struct Upstream<'a, A> {
     clients: &'a [Client],
     /// Where pieces go; nowhere if the answer is to come whole.
     pieces: Option<&'a Sender<Piece<A>>>,
+    /// Headers of the client for the next request.
+    headers: Mutex<HeaderMap>,
     /// The provider's own answer, if the client gets it as it is.
     own: Option<Mutex<OwnAnswer>>,
     /// Pieces that have come and were not handed on yet.
@@ -47,14 +50,20 @@ pub(crate) struct Upstream<'a, A> {
     host: Mutex<Option<String>>,
 }
 
+/// The most bytes of events that are kept before the first piece of an answer.
+const MAX_EVENTS: usize = 4 << 20;
+
 /// The answer of a provider as it came.
 #[derive(Debug, Default)]
 pub(crate) struct OwnAnswer {
-    /// Events that are not handed on yet. They wait for the next piece of the answer: before the first, the request may
-    /// be sent again, and a piece tells the id under which a call is stored.
+    /// Events that are not handed on yet: before the first piece of the answer, the request may be sent again.
     events: Vec<Arc<str>>,
+    bytes: usize,
+    has_begun: bool,
     /// The ids of calls that have begun, by their place: as they were read, and as they are stored.
     calls: BTreeMap<usize, (String, String)>,
+    /// How many calls of Gemini were handed on.
+    handed: usize,
     /// The answer, if it is not streamed.
     whole: Option<Arc<str>>,
 }
@@ -62,12 +71,19 @@ pub(crate) struct OwnAnswer {
 impl OwnAnswer {
     fn add(&mut self, progress: &Progress) {
         match progress {
-            Progress::Event(event) => self.events.push(event.clone()),
-            Progress::Whole(whole) => self.whole = Some(whole.clone()),
-            Progress::Delta(Delta::Call { index, id, .. }) => {
-                self.calls.insert(*index, (id.clone(), id.clone()));
+            Progress::Event(event) => {
+                self.bytes += event.len();
+                if self.bytes <= MAX_EVENTS {
+                    self.events.push(event.clone());
+                }
             }
-            Progress::Delta(_) => {}
+            Progress::Whole(whole) => self.whole = Some(whole.clone()),
+            Progress::Delta(delta) => {
+                self.has_begun = true;
+                if let Delta::Call { index, id, .. } = delta {
+                    self.calls.insert(*index, (id.clone(), id.clone()));
+                }
+            }
             _ => *self = Self::default(),
         }
     }
@@ -83,53 +99,105 @@ impl OwnAnswer {
 
     /// Takes the events, with the ids under which calls are stored.
     fn take_events(&mut self, dialect: Dialect) -> Vec<String> {
+        self.bytes = 0;
         let events = std::mem::take(&mut self.events);
-        events.into_iter().map(|event| self.rename_calls(&event, dialect)).collect()
+        events.into_iter().map(|event| self.with_stored_ids(&event, dialect)).collect()
     }
 
     /// Returns the whole answer, if it was not streamed. `calls`: the ids of its calls, as they were read and as they
     /// are stored.
     pub(crate) fn into_whole(mut self, calls: Vec<(String, String)>, dialect: Dialect) -> Option<String> {
-        self.calls = calls.into_iter().enumerate().collect();
-        self.whole.take().map(|whole| self.rename_calls(&whole, dialect))
+        (self.calls, self.handed) = (calls.into_iter().enumerate().collect(), 0);
+        self.whole.take().map(|whole| self.with_stored_ids(&whole, dialect))
     }
 
-    /// Gives calls in a JSON text the ids under which they are stored. In chat completions of some servers they have
-    /// none, or one several times.
-    fn rename_calls(&self, json: &str, dialect: Dialect) -> String {
-        if dialect == Dialect::OpenaiChat && json.contains("\"tool_calls\"") {
-            return self.number_calls(json).unwrap_or_else(|| json.to_owned());
-        }
-        let quoted = |id: &str| Value::from(id).to_string();
-        let changed = self.calls.values().filter(|(own, stored)| own != stored && !own.is_empty());
-        changed.fold(json.to_owned(), |json, (own, stored)| json.replace(&quoted(own), &quoted(stored)))
+    /// Gives calls in a JSON text the ids under which they are stored. Some servers give none, or one several times.
+    fn with_stored_ids(&mut self, json: &str, dialect: Dialect) -> String {
+        let is_needed = match dialect {
+            Dialect::OpenaiChat => json.contains("\"tool_calls\""),
+            Dialect::Gemini => json.contains("\"functionCall\""),
+            _ => self.calls.values().any(|(own, stored)| own != stored),
+        };
+        let value = Some(json).filter(|_| is_needed).and_then(|json| serde_json::from_str(json).ok());
+        let Some(mut value) = value else { return json.to_owned() };
+        if self.set_ids(&mut value, dialect) { value.to_string() } else { json.to_owned() }
     }
 
-    /// Returns a chat completion, or a chunk of one, whose calls have other ids; `None` if they have theirs.
-    fn number_calls(&self, json: &str) -> Option<String> {
-        let mut chunk: Value = serde_json::from_str(json).ok()?;
-        let choice = chunk.get_mut("choices")?.get_mut(0)?;
-        let key = if choice.get("delta").is_some() { "delta" } else { "message" };
+    /// Returns whether an id changed.
+    fn set_ids(&mut self, answer: &mut Value, dialect: Dialect) -> bool {
         let mut is_changed = false;
-        for (place, call) in choice[key]["tool_calls"].as_array_mut()?.iter_mut().enumerate() {
-            let index = call["index"].as_u64().and_then(|index| usize::try_from(index).ok()).unwrap_or(place);
-            let begins = call["function"]["name"].as_str().is_some_and(|name| !name.is_empty());
-            if let Some((_, stored)) = self.calls.get(&index).filter(|_| begins)
-                && call["id"] != **stored
+        let mut set = |call: &mut Value, key: &str, stored: Option<&(String, String)>| {
+            if let (Some((_, stored)), Some(call)) = (stored, call.as_object_mut())
+                && call.get(key).is_none_or(|id| id != stored)
             {
-                (call["id"], is_changed) = (Value::from(stored.as_str()), true);
+                call.insert(key.to_owned(), Value::from(stored.as_str()));
+                is_changed = true;
+            }
+        };
+        let by_id = |call: &Value, key: &str| {
+            let id = call.get(key).and_then(Value::as_str);
+            self.calls.values().rev().find(|(own, _)| Some(own.as_str()) == id)
+        };
+        match dialect {
+            Dialect::OpenaiChat => {
+                let places = ["/choices/0/delta/tool_calls", "/choices/0/message/tool_calls"];
+                let place =
+                    places.into_iter().find(|place| answer.pointer(place).is_some_and(Value::is_array));
+                for (position, call) in items(answer, place.unwrap_or_default()).enumerate() {
+                    let index = call.get("index").and_then(Value::as_u64);
+                    let index = index.and_then(|index| usize::try_from(index).ok()).unwrap_or(position);
+                    let name = call.pointer("/function/name").and_then(Value::as_str);
+                    if name.is_some_and(|name| !name.is_empty()) {
+                        set(call, "id", self.calls.get(&index));
+                    }
+                }
+            }
+            Dialect::Gemini => {
+                for part in items(answer, "/candidates/0/content/parts") {
+                    if let Some(call) = part.get_mut("functionCall") {
+                        set(call, "id", self.calls.values().nth(self.handed));
+                        self.handed += 1;
+                    }
+                }
+            }
+            Dialect::OpenaiResponses => {
+                if let Some(item) = answer.get_mut("item") {
+                    let stored = by_id(item, "call_id");
+                    set(item, "call_id", stored);
+                }
+                for place in ["/output", "/response/output"] {
+                    let calls = items(answer, place).filter(|item| item["type"] == "function_call");
+                    calls.zip(self.calls.values()).for_each(|(call, ids)| set(call, "call_id", Some(ids)));
+                }
+            }
+            _ => {
+                if let Some(block) = answer.get_mut("content_block") {
+                    let stored = by_id(block, "id");
+                    set(block, "id", stored);
+                }
+                let calls = items(answer, "/content").filter(|block| block["type"] == "tool_use");
+                calls.zip(self.calls.values()).for_each(|(call, ids)| set(call, "id", Some(ids)));
             }
         }
-        is_changed.then(|| chunk.to_string())
+        is_changed
     }
 }
 
+fn items<'v>(value: &'v mut Value, place: &str) -> impl Iterator<Item = &'v mut Value> {
+    value.pointer_mut(place).and_then(Value::as_array_mut).into_iter().flatten()
+}
+
 impl<'a, A: Send> Upstream<'a, A> {
-    /// `is_own`: whether the client gets the answer as the provider writes it.
-    pub(crate) fn new(clients: &'a [Client], pieces: Option<&'a Sender<Piece<A>>>, is_own: bool) -> Self {
+    /// `is_own`: whether the client gets the answer as the provider writes it. `headers` go with each request.
+    pub(crate) fn new(
+        clients: &'a [Client],
+        pieces: Option<&'a Sender<Piece<A>>>,
+        is_own: bool,
+        headers: HeaderMap,
+    ) -> Self {
         let own = is_own.then(Mutex::default);
         let (waiting, reply, host) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { clients, pieces, own, waiting, reply, host }
+        Self { clients, pieces, headers: Mutex::new(headers), own, waiting, reply, host }
     }
 
     /// Takes a piece as the turn tells of it: its calls have the ids under which they are stored.
@@ -138,10 +206,7 @@ impl<'a, A: Send> Upstream<'a, A> {
             return;
         }
         match &self.own {
-            Some(own) => {
-                lock(own).rename(&delta);
-                self.take_events();
-            }
+            Some(own) => lock(own).rename(&delta),
             None => lock(&self.waiting).push_back(Piece::Delta(delta)),
         }
     }
@@ -178,6 +243,9 @@ impl<A: Send> ChatModel for Upstream<'_, A> {
     /// Asks one after the other until one answers; none is asked any more once a piece of an answer came.
     async fn ask(&self, body: Bytes, watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure> {
         let (mut failure, mut kept) = (AskFailure::from(ClientError::Cancelled), Some(body));
+        let headers = lock(&self.headers).clone();
+        // The key is for this body: another request of the turn has another one.
+        lock(&self.headers).remove("idempotency-key");
         for client in self.clients {
             let Some(body) = kept.clone() else { break };
             if let Some(own) = &self.own {
@@ -188,12 +256,17 @@ impl<A: Send> ChatModel for Upstream<'_, A> {
                 if matches!(progress, Progress::Delta(_)) {
                     kept = None;
                 }
-                if let Some(own) = &self.own {
+                let is_event = matches!(progress, Progress::Event(_));
+                if let Some(own) = self.own.as_ref().filter(|_| !is_event || self.pieces.is_some()) {
                     lock(own).add(&progress);
                 }
                 watch(progress);
+                if is_event && self.own.as_ref().is_some_and(|own| lock(own).has_begun) {
+                    self.take_events();
+                }
             };
-            match self.ask_one(client, body, &mut heard, cancel).await {
+            let client = client.with_headers(headers.clone());
+            match self.ask_one(&client, body, &mut heard, cancel).await {
                 Ok(reply) => {
                     *lock(&self.reply) = Some(reply.clone());
                     return Ok(reply);

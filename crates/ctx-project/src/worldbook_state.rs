@@ -183,7 +183,7 @@ mod tests {
         let (written, found) = save(r#"{"sticky":{"a":1},"cooldown":{}}"#);
         assert_eq!((&written["sticky"]["a"], &written["sticky"]["Sky.7"]["end"]), (&json!(1), &json!(6)));
         let message = "the timed effect of `a` has no `start` and `end`";
-        assert!(found.iter().any(|found| found.message.to_string() == message), "{found:?}");
+        assert!(found.iter().any(|found| found.message == message), "{found:?}");
     }
 
     #[track_caller]

@@ -183,11 +183,10 @@ fn end(events: Events, stream: &mut ReplyStream, watch: &mut Watch<'_>) -> Resul
 }
 
 fn push(stream: &mut ReplyStream, data: &str, watch: &mut Watch<'_>) -> Result<(), StreamError> {
-    let deltas = stream.push(data)?;
-    watch(Progress::Event(data.into()));
-    for delta in deltas {
+    for delta in stream.push(data)? {
         watch(Progress::Delta(delta));
     }
+    watch(Progress::Event(data.into()));
     Ok(())
 }
 

@@ -57,7 +57,7 @@ impl Running<'_, '_> {
     pub(super) async fn take(&mut self, mut reply: Reply) -> Result<bool, Stop> {
         self.found(std::mem::take(&mut reply.diagnostics));
         self.end.provider_usage = self.end.provider_usage.and(reply.usage.unwrap_or_default());
-        if reply.is_blank() {
+        if reply.is_blank() && !self.chat.accepts_blank {
             let is_refused = reply.finish == Finish::Refused;
             return Err(if is_refused { TurnFailure::Filtered } else { TurnFailure::Blank }.into());
         }

@@ -54,7 +54,9 @@ impl RequestShape {
         }
         if self.streams && matches!(dialect, Dialect::OpenaiChat | Dialect::Completion) {
             let options = parameters.entry("stream_options").or_insert_with(|| json!({}));
-            options["include_usage"] = Value::Bool(true);
+            if let Some(options) = options.as_object_mut() {
+                options.insert("include_usage".to_owned(), Value::Bool(true));
+            }
         }
         parameters
     }

@@ -17,6 +17,9 @@ pub(super) fn read(mut body: Map<String, Value>) -> Result<Asked, Refusal> {
     let tools = reading::tools(body.shift_remove("tools"))?;
     let streams = flag(body.shift_remove("stream").as_ref(), "stream")?;
     let options = body.get("stream_options").unwrap_or(&Value::Null);
+    if !options.is_null() && !options.is_object() {
+        return Err(wrong("stream_options", &phrase!("an object")));
+    }
     let wants_usage = flag(options.get("include_usage"), "stream_options.include_usage")?;
     if body.shift_remove("n").is_some_and(|n| n != 1 && !n.is_null()) {
         return Err(wrong("n", &phrase!("1")));

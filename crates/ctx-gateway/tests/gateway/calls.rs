@@ -173,6 +173,27 @@ fn calls_without_an_id_or_with_one_that_is_taken_begin_with_the_id_that_is_store
 }
 
 #[test]
+fn calls_of_one_chunk_get_the_ids_that_are_stored() {
+    let call = |index: usize| json!({ "index": index, "function": { "name": "f", "arguments": "{}" } });
+    let both = delta(&json!({ "content": "Hm.", "tool_calls": [call(0), call(1)] }));
+    let last = json!({ "choices": [{ "index": 0, "delta": [], "finish_reason": "tool_calls" }] });
+    let house = House::new(Dialect::OpenaiChat, vec![Answer::events(&[both, last])]);
+    let events = house.post("/v1/chat/completions", &asks(Dialect::OpenaiChat, "c")).events();
+    let ids = |index: usize| events[0]["choices"][0]["delta"]["tool_calls"][index]["id"].clone();
+    assert_eq!((ids(0), ids(1)), (json!("call_0"), json!("call_1")));
+    assert_eq!(events[1]["choices"][0]["delta"], json!([]));
+    assert_eq!(stored(&house), "call_0=f({}) call_1=f({})");
+}
+
+#[test]
+fn options_of_a_stream_must_be_an_object() {
+    let house = House::new(Dialect::OpenaiChat, vec![]);
+    let body = json!({ "model": "ada", "stream": true, "stream_options": "x",
+        "messages": [{ "role": "user", "content": "Hi" }] });
+    assert_eq!(house.post("/v1/chat/completions", &body).status, 400);
+}
+
+#[test]
 fn an_id_of_an_earlier_turn_is_another_one_from_the_first_piece_on() {
     let call = || Answer::calls(&[("call_0", "f", "{\"x\":1}")]);
     let house = House::new(Dialect::OpenaiChat, vec![call(), call()]);

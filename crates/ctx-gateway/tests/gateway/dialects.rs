@@ -70,6 +70,8 @@ macro_rules! cases {
 }
 
 cases! {
+    a_paused_turn_passes_through
+    calls_of_gemini_get_ids
     chunks_of_chat_completions_pass_through
     events_of_the_providers_own_dialect_pass_through
     items_of_responses_pass_through
@@ -102,6 +104,7 @@ fn headers_of_the_provider_pass_through() {
     ];
     house.ask("POST", "/v1/messages", &headers, body.to_string().as_bytes());
     let sent = house.request();
+    // The key of the operator decides the organization.
     for (name, value) in &headers[..3] {
         assert_eq!(sent.header(name), Some(*value));
     }

@@ -574,7 +574,7 @@ fn checks_defaults_as_each_command_reads_them() {
             "CTX0452 unknown processor `token-limitr` (set by user) (did you mean `token-limiter`?)",
             "CTX0900 no file `key`",
             "CTX0902 `headers` must be a table whose values are strings (write each header as `name = \"value\"`)",
-            "CTX0825 compression setting `minHistoryCount` is `\"x\"`; expected a whole number from 0 to 1000000000000 (use a value that the diagnostic allows, and numbers without quotes)",
+            "CTX0825 compression setting `minHistoryCount` is `\"x\"`; expected a whole number from 0 to 1000000000000",
             "CTX0900 no folder `notes`",
             "CTX0901 unknown key `tool` (did you mean `tools`?)",
         ]
