@@ -94,7 +94,7 @@ pub(crate) fn as_chat_preset(preset: Source<'_>) -> Object {
             field.keep(TEMPLATE);
             continue;
         }
-        let content = field.text().nearly(PART).into(format!("/presetMessages/{id}/content"));
+        let content = field.text().nearly(PART).into("/presetMessages/*/content");
         if let Some(content) = content.filter(|content| !content.trim().is_empty()) {
             prompts.push(json!({
                 "identifier": id, "role": "system", "content": content, "system_prompt": false,
@@ -205,22 +205,20 @@ pub(crate) struct Module {
 
 impl Module {
     /// Reads the file of a module, which may have it in an envelope; its lorebook goes to a place.
-    pub(crate) fn of(file: Source<'_>, place: &str) -> Self {
+    pub(crate) fn new(file: Source<'_>, place: &str) -> Self {
         file.at("type").keep(TOLD);
         let (module, within) = match file.at("module") {
             module if module.object().is_some() => (module, "/module"),
             _ => (file, ""),
         };
         module.at("type").keep(TOLD);
-        module.at("trigger").keep_all(CODE);
+        module.at("trigger").keep(CODE);
         module.at("cjs").keep(CODE);
         let fields = module.object();
         let name = fields.and_then(|module| text(module, "name")).map(str::to_owned);
-        let scripts = module.at("regex").items().filter(|(_, item)| item.object().is_some());
-        let scripts: Vec<Value> = scripts
-            .enumerate()
-            .map(|(number, (_, script))| as_script(script.lead_to(format!("{LIST}/rules/{number}"))))
-            .collect();
+        let scripts = module.at("regex").objects();
+        let scripts: Vec<Value> =
+            scripts.map(|(_, script)| as_script(script.lead_to(format!("{LIST}/rules/*")))).collect();
         let scripts = (!scripts.is_empty()).then_some(Value::Array(scripts));
         let found = odd_scripts(module, within);
         Self { name, book: lorebook(module, place), scripts, within, found }
@@ -274,8 +272,8 @@ fn lorebook(module: Source<'_>, place: &str) -> Option<Form> {
         module.at("name").text().into(format!("{place}/name"));
         rest.insert("name".to_owned(), name.into());
     }
-    for (index, item) in list.items() {
-        item.lead_to(format!("{place}/entries/{index}"));
+    for (_, item) in list.items() {
+        item.lead_to(format!("{place}/entries/*"));
     }
     Some(lorebook::form(&LOREBOOK, list, rest))
 }

@@ -6,7 +6,7 @@ use super::parameters::SAMPLERS;
 use super::story;
 use crate::format::Format;
 use crate::loose::Object;
-use crate::source::Source;
+use crate::source::{Source, SourceNode};
 
 const TURNS: &str = "one template formats all turns of a role";
 const NAMES: &str = "`speaker-names` handles names";
@@ -53,7 +53,9 @@ const REASONING_KEPT: [(&str, &str); 4] = [
 ];
 
 /// Takes the fields of a template, of which something is made when all files are there.
-pub(crate) fn take(format: Format, file: Source<'_>) {
+///
+/// `superseded` returns why a part of a master export does not count.
+pub(crate) fn take(format: Format, file: Source<'_>, superseded: &dyn Fn(Format) -> Option<&'static str>) {
     let keep =
         |fields: &[(&str, &'static str)]| fields.iter().for_each(|(key, note)| file.at(key).keep(note));
     match format {
@@ -64,17 +66,20 @@ pub(crate) fn take(format: Format, file: Source<'_>) {
         Format::SystemPrompt => keep(&PROMPT_KEPT),
         Format::ReasoningTemplate => keep(&REASONING_KEPT),
         Format::MasterExport => {
-            file.at("srw").keep_all("replies do not start with a user text");
+            file.at("srw").keep("replies do not start with a user text");
             file.at("instruct").list().into("/template");
             for (key, format) in MASTER_PARTS {
-                take(format, file.at(key));
+                match superseded(format) {
+                    Some(note) => file.at(key).keep(note),
+                    None => take(format, file.at(key), superseded),
+                }
             }
         }
         _ => {}
     }
 }
 
-const MASTER_PARTS: [(&str, Format); 5] = [
+pub(crate) const MASTER_PARTS: [(&str, Format); 5] = [
     ("instruct", Format::InstructTemplate),
     ("context", Format::ContextTemplate),
     ("preset", Format::TextPreset),
@@ -158,13 +163,13 @@ pub(crate) const TEXT_SAMPLERS: [(&str, &str); 10] = [
 ];
 
 /// Returns the chat-completion preset that a context template and a preset of text completion come nearest to.
-pub(crate) fn as_chat_preset(context: Option<&Object>, samplers: Option<&Object>) -> Object {
+pub(crate) fn as_chat_preset(context: Option<&Value>, samplers: Option<&Value>) -> Object {
     let mut preset = Map::new();
     if let Some(samplers) = samplers {
-        take_samplers(Source::of_object(samplers), &mut preset);
+        take_samplers(SourceNode::new(samplers).source(), &mut preset);
     }
     if let Some(context) = context {
-        take_context(Source::of_object(context), &mut preset);
+        take_context(SourceNode::new(context).source(), &mut preset);
     }
     preset
 }
@@ -181,9 +186,9 @@ fn take_samplers(samplers: Source<'_>, preset: &mut Object) {
 }
 
 fn take_context(context: Source<'_>, preset: &mut Object) {
-    const HEADER: &str = "/parameters/processors/dialogue-examples/config/header";
+    const HEADER: &str = "/parameters/processors/*/config/header";
     for (theirs, chat, note, to) in [
-        ("chat_start", "new_chat_prompt", "a system turn", "/presetMessages/new_chat/content"),
+        ("chat_start", "new_chat_prompt", "a system turn", "/presetMessages/*/content"),
         ("example_separator", "new_example_chat_prompt", "a system turn before each example", HEADER),
     ] {
         let text = context.at(theirs).text().nearly(note).into(to);
