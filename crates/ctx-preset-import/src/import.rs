@@ -5,6 +5,7 @@ mod bundled;
 mod conversations;
 mod convert;
 mod documents;
+mod parts;
 mod plan;
 
 use ctx_anchors::AnchorRegistry;
@@ -46,8 +47,8 @@ pub struct SourceFile<'a> {
 pub struct Importer {
     /// Limits of a document; by default 20 MiB and 500,000 values.
     ///
-    /// The documents of one file have these bytes together, and 250,000 values, of which each object counts as 10;
-    /// worldbooks and conversations have 1,000,000.
+    /// All documents of one file share these bytes, and 250,000 values (1,000,000 for worldbooks and conversations).
+    /// An object is 10 values.
     pub limits: Limits,
     /// The anchors that presets may use.
     pub anchors: AnchorRegistry,
@@ -68,8 +69,8 @@ impl Default for Importer {
 impl Importer {
     /// Makes an agent of files: a card, a preset, lorebooks, regex scripts, a persona, settings, chats.
     ///
-    /// Of several cards, presets, or personas, the first is used and each further one is reported. A file that cannot
-    /// be read is a diagnostic; the other files are imported. Each value of each document is in the report. Values
+    /// Uses the first card, the first preset, and the first persona, and reports others. An unreadable file is a
+    /// diagnostic, and the other files are imported. Each value of each document is in the report. Values
     /// without an effect are kept under `imported` in the agent. O(bytes).
     pub fn import(&self, files: &[SourceFile<'_>]) -> Import {
         let Documents { read, reports, assets } = Documents::read(files, self);

@@ -121,8 +121,8 @@ pub struct FieldCounts {
 }
 
 impl FieldReport {
-    /// Reports that the field is nowhere.
-    pub(crate) fn lose(&mut self, note: &'static str) {
+    /// Reports that the field is lost.
+    pub(crate) fn reject(&mut self, note: &'static str) {
         (self.status, self.to, self.note) = (FieldStatus::Unsupported, None, Some(note));
     }
 

@@ -1,4 +1,4 @@
-//! Documents that are converted: readers mark what they take, and the rest is kept as subtrees.
+//! Documents during conversion: readers mark the values that they take, and the rest is kept as subtrees.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::loose::{Object, number_of, whole_of};
 use crate::report::{FieldStatus, NOT_READ};
 
-/// A value of a document, with what became of it.
+/// A value of a document, with its conversion result.
 #[derive(Debug)]
 pub(crate) struct SourceNode<'v> {
     pub(crate) value: &'v Value,
@@ -21,15 +21,15 @@ pub(crate) struct SourceNode<'v> {
     pub(crate) place: RefCell<Option<Box<Place>>>,
 }
 
-/// What became of a value. Without an outcome, a value is kept.
+/// Conversion result of a value. Without a result, a value is kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) status: FieldStatus,
-    /// Where it goes, below the place of the fields around it. `None` means the same path as in the document.
+    /// Its new path, below the place of the fields around it. `None` means the same path as in the document.
     pub(crate) to: Option<Cow<'static, str>>,
     pub(crate) note: Option<&'static str>,
     /// Whether sent messages do not change although the value is approximated.
-    pub(crate) is_alike: bool,
+    pub(crate) is_equivalent: bool,
     /// Whether this is also the outcome of values below, except for those with their own outcome.
     pub(crate) is_whole: bool,
 }
@@ -38,10 +38,10 @@ impl Outcome {
     /// A value without a note is mapped, another one approximated.
     fn taken(note: Option<&'static str>, to: Option<Cow<'static, str>>) -> Self {
         let status = if note.is_some() { FieldStatus::Approximated } else { FieldStatus::Mapped };
-        Self { status, to, note, is_alike: false, is_whole: false }
+        Self { status, to, note, is_equivalent: false, is_whole: false }
     }
 
-    pub(crate) fn kept(note: &'static str) -> Self {
+    pub(crate) fn new_kept(note: &'static str) -> Self {
         Self { status: FieldStatus::Kept, is_whole: true, ..Self::taken(Some(note), None) }
     }
 }
@@ -72,7 +72,7 @@ impl<'v> SourceNode<'v> {
     }
 }
 
-/// A place in a document, at which there may be nothing.
+/// A place in a document, which may be empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Source<'v>(Option<&'v SourceNode<'v>>);
 
@@ -80,14 +80,14 @@ pub(crate) struct Source<'v>(Option<&'v SourceNode<'v>>);
 #[derive(Debug)]
 pub(crate) struct Field<'v, T> {
     source: Source<'v>,
-    /// What was read. `None` for null too, which every type has.
+    /// The value, if it has the type. `None` for null too.
     read: Option<T>,
     note: Option<&'static str>,
-    is_alike: bool,
+    is_equivalent: bool,
 }
 
 impl<'v> Source<'v> {
-    /// Returns what is at some steps below this place.
+    /// Returns the value at a path below this place.
     pub(crate) fn at(self, path: &str) -> Self {
         path.split('/').fold(self, Self::field)
     }
@@ -128,7 +128,7 @@ impl<'v> Source<'v> {
         self.child(number)
     }
 
-    /// Returns what is at a JSON pointer below this place.
+    /// Returns the value at a JSON pointer below this place.
     pub(crate) fn at_pointer(self, pointer: &str) -> Self {
         let step = |around: Self, step: &str| match around.value() {
             Some(Value::Array(_)) => step.parse().map_or(Self(None), |number| around.child(number)),
@@ -162,7 +162,7 @@ impl<'v> Source<'v> {
         self.0.zip(other.0).is_some_and(|(one, other)| std::ptr::eq(one, other))
     }
 
-    /// Returns this place; a place without anything if null is there, of which nothing is made.
+    /// Returns this place, or an empty place if its value is null.
     pub(crate) fn filled(self) -> Self {
         Self(self.0.filter(|node| !node.value.is_null()))
     }
@@ -230,7 +230,7 @@ impl<'v> Source<'v> {
         self.read(Some)
     }
 
-    /// Reads a list, or one text that stands for one.
+    /// Reads a list, or one text in place of a list.
     pub(crate) fn list_or_text(self) -> Field<'v, &'v Value> {
         self.read(|value| Some(value).filter(|value| value.is_array() || value.is_string()))
     }
@@ -254,13 +254,13 @@ impl<'v> Source<'v> {
         self.fields().for_each(|(_, field)| field.keep(NOT_READ));
     }
 
-    /// Sets the place of all that is taken below this place.
+    /// Sets the place of taken fields below this place.
     pub(crate) fn lead_to(self, place: impl Into<String>) -> Self {
         self.set_place(|own| own.to = Some(place.into()));
         self
     }
 
-    /// Sets the place of all that is not taken at this place or below it.
+    /// Sets the place of fields that are not taken, at this place or below it.
     pub(crate) fn keep_at(self, place: impl Into<String>) -> Self {
         self.set_place(|own| own.kept = Some(place.into()));
         self
@@ -288,46 +288,46 @@ impl<'v> Source<'v> {
         self.set(Outcome { is_whole: true, ..outcome });
     }
 
-    /// Explains why this and all that is below it is only kept, except for what is taken by itself.
+    /// Explains why this value is only kept, with all values below it that have no other result.
     pub(crate) fn keep(self, note: &'static str) {
-        self.set(Outcome::kept(note));
+        self.set(Outcome::new_kept(note));
     }
 
-    /// Reports that this and all that is below it is nowhere.
-    pub(crate) fn lose(self, note: &'static str) {
-        self.set(Outcome { status: FieldStatus::Unsupported, ..Outcome::kept(note) });
+    /// Reports that this value is lost, with all values below it.
+    pub(crate) fn reject(self, note: &'static str) {
+        self.set(Outcome { status: FieldStatus::Unsupported, ..Outcome::new_kept(note) });
     }
 
-    /// Takes this and all that is below it, which stays where it stands.
+    /// Takes this value with all values below it. Its path stays the same.
     pub(crate) fn stay(self) {
         self.set_whole(Outcome::taken(None, None));
     }
 
-    /// Takes fields, which stay where they stand.
+    /// Takes fields with all values below them. Their paths stay the same.
     pub(crate) fn stay_each(self, keys: &[&str]) {
         for (_, field) in self.fields().filter(|(key, _)| keys.contains(key)) {
             field.stay();
         }
     }
 
-    /// Takes this and all that is below it, which comes near to what stands there.
-    pub(crate) fn nearly_stay(self, note: &'static str) {
+    /// As [`Self::stay`], for a value with nearly the same meaning.
+    pub(crate) fn stay_approximated(self, note: &'static str) {
         self.set_whole(Outcome::taken(Some(note), None));
     }
 
-    /// Takes this, which stays where it stands; of what is below it only what is taken by itself.
-    pub(crate) fn stay_divided(self) {
+    /// Takes this value without the values below it. Its path stays the same.
+    pub(crate) fn divide(self) {
         self.set(Outcome::taken(None, None));
     }
 
-    /// Takes this and all that is below it, of which another place is made.
-    pub(crate) fn all_together(self, note: &'static str, to: &'static str) {
+    /// Takes this value with all values below it. Together they become another field.
+    pub(crate) fn approximate_all(self, note: &'static str, to: &'static str) {
         self.set_whole(Outcome::taken(Some(note), Some(to.into())));
     }
 
-    /// As [`Self::all_together`], where nothing of what is sent differs.
-    pub(crate) fn all_alike(self, note: &'static str, to: &'static str) {
-        self.set_whole(Outcome { is_alike: true, ..Outcome::taken(Some(note), Some(to.into())) });
+    /// As [`Self::approximate_all`], for values that do not change sent messages.
+    pub(crate) fn equate_all(self, note: &'static str, to: &'static str) {
+        self.set_whole(Outcome { is_equivalent: true, ..Outcome::taken(Some(note), Some(to.into())) });
     }
 
     /// Reports that a data type does not read some fields, which are only kept.
@@ -342,38 +342,38 @@ impl<'v> Source<'v> {
     }
 
     fn read<T>(self, read: impl FnOnce(&'v Value) -> Option<T>) -> Field<'v, T> {
-        Field { source: self, read: self.value().and_then(read), note: None, is_alike: false }
+        Field { source: self, read: self.value().and_then(read), note: None, is_equivalent: false }
     }
 }
 
 impl<T> Field<'_, T> {
-    /// Describes how it differs where it goes.
-    pub(crate) fn nearly(self, note: &'static str) -> Self {
+    /// Describes the difference to the original.
+    pub(crate) fn approximated(self, note: &'static str) -> Self {
         Self { note: Some(note), ..self }
     }
 
-    /// Describes how it is spelled where it goes, or that it does not change what is sent.
-    pub(crate) fn alike(self, note: &'static str) -> Self {
-        Self { is_alike: true, ..self.nearly(note) }
+    /// Describes another notation, or why the value does not change sent messages.
+    pub(crate) fn equivalent(self, note: &'static str) -> Self {
+        Self { is_equivalent: true, ..self.approximated(note) }
     }
 
-    /// Returns what was read, and reports that it is at a place.
+    /// Returns the value, and reports its new path.
     pub(crate) fn into(self, to: impl Into<Cow<'static, str>>) -> Option<T> {
         self.take(Some(to.into()))
     }
 
-    /// Returns what was read, and reports that it stays where it stands.
+    /// Returns the value, and reports that its path stays the same.
     pub(crate) fn stay(self) -> Option<T> {
         self.take(None)
     }
 
     fn take(self, to: Option<Cow<'static, str>>) -> Option<T> {
-        let Self { source, read, note, is_alike } = self;
+        let Self { source, read, note, is_equivalent } = self;
         let is_unread = read.is_none() && source.value().is_some_and(|value| !value.is_null());
         source.set(if is_unread {
-            Outcome::kept(NOT_READ)
+            Outcome::new_kept(NOT_READ)
         } else {
-            Outcome { is_alike, ..Outcome::taken(note, to) }
+            Outcome { is_equivalent, ..Outcome::taken(note, to) }
         });
         read
     }

@@ -94,7 +94,7 @@ pub(crate) fn as_chat_preset(preset: Source<'_>) -> Object {
             field.keep(TEMPLATE);
             continue;
         }
-        let content = field.text().nearly(PART).into("/presetMessages/*/content");
+        let content = field.text().approximated(PART).into("/presetMessages/*/content");
         if let Some(content) = content.filter(|content| !content.trim().is_empty()) {
             prompts.push(json!({
                 "identifier": id, "role": "system", "content": content, "system_prompt": false,
@@ -116,7 +116,7 @@ fn sampler(field: Source<'_>, chat: &str) -> Option<f64> {
     let ours = parameters::SAMPLERS.iter().find(|(known, _)| *known == chat).map(|(_, ours)| *ours);
     let ours = ours.unwrap_or("contextManagement/maxContextTokens");
     match field.value().and_then(number_of) {
-        Some(value) if value >= 0.0 => field.number().nearly(PART).into(format!("/parameters/{ours}")),
+        Some(value) if value >= 0.0 => field.number().approximated(PART).into(format!("/parameters/{ours}")),
         Some(_) => {
             field.keep(UNSAID);
             None
@@ -135,7 +135,7 @@ fn whole_or(value: f64) -> Value {
 
 /// Takes a text of a part of a prompt template.
 fn part<'v>(item: Source<'v>, field: &str) -> Option<&'v str> {
-    item.at(field).text().nearly(PART).into("/presetMessages")
+    item.at(field).text().approximated(PART).into("/presetMessages")
 }
 
 /// A part of a prompt template.
@@ -176,7 +176,7 @@ impl<'v> Step<'v> {
     fn plain(item: Source<'v>) -> Option<Self> {
         text(item.object()?, "text")?;
         let kind = item.at("type2").named(&["main", "globalNote", "normal"]);
-        let identifier = match kind.nearly(PART).into("/presetMessages") {
+        let identifier = match kind.approximated(PART).into("/presetMessages") {
             Some("main") => Some("main"),
             Some("globalNote") => Some("jailbreak"),
             _ => None,
@@ -280,9 +280,9 @@ fn lorebook(module: Source<'_>, place: &str) -> Option<Form> {
 
 fn as_script(script: Source<'_>) -> Value {
     let take = |field: &str, ours: &'static str| {
-        script.at(field).text().nearly(SCRIPT).into(ours).unwrap_or_default()
+        script.at(field).text().approximated(SCRIPT).into(ours).unwrap_or_default()
     };
-    let has_flags = script.at("ableFlag").flag().nearly(SCRIPT).into("/regex");
+    let has_flags = script.at("ableFlag").flag().approximated(SCRIPT).into("/regex");
     let has_flags = has_flags == Some(true) && script.at("flag").value().is_some_and(Value::is_string);
     let flags = if has_flags { take("flag", "regex") } else { "g" };
     let kind = take("type", "targetRoles");

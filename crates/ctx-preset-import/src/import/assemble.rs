@@ -6,7 +6,8 @@ use ctx_types::internal::{Argument, Divider, excerpt};
 use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, UserProfile, phrase};
 use serde_json::{Value, json};
 
-use super::convert::{Conversion, NamedScripts, PresetDocument, move_displaced, take_settings};
+use super::convert::{Conversion, move_displaced, take_settings};
+use super::parts::{NamedScripts, PresetDocument};
 use super::plan::ReadAgent;
 use super::{Import, bundled};
 use crate::codes;
@@ -51,7 +52,7 @@ impl Conversion<'_> {
         self.made
     }
 
-    /// Reports files of which all fields are only kept, unless a diagnostic says why.
+    /// Reports files without an effect that have no diagnostic.
     fn report_without_effect(&mut self) {
         let has_effect = |file: &&FileReport| {
             let is_used = file.fields.iter().any(|field| field.status != FieldStatus::Kept);
@@ -68,18 +69,18 @@ impl Conversion<'_> {
         }
     }
 
-    /// Returns whether there is anything of which an agent can be made.
+    /// Returns whether the files have a part of an agent.
     fn has_parts(&self) -> bool {
         let has_files = self.card.is_some() || self.preset.is_some() || self.settings.is_some();
         let has_texts = self.system_prompt.is_some() || !self.templates.is_empty();
         has_files || has_texts || !self.scripts.is_empty() || !self.made.worldbooks.is_empty()
     }
 
-    /// Reports that files with an unknown format are not kept: no agent is made for them.
+    /// Reports that files with an unknown format are lost, because there is no agent.
     fn drop_unknown(&mut self) {
         for report in self.reports.iter_mut().filter(|file| file.format.is_none()) {
             let rows = report.fields.iter_mut();
-            rows.for_each(|row| row.lose("unknown content without an agent to store it"));
+            rows.for_each(|row| row.reject("unknown content without an agent to store it"));
         }
     }
 
@@ -126,7 +127,7 @@ impl Conversion<'_> {
         for row in &mut report.fields {
             let is_replaced = replaced.iter().any(|(place, is_so)| *is_so && leads_to(row, place));
             if row.status == FieldStatus::Kept && is_replaced {
-                row.lose(NOWHERE);
+                row.reject(NOWHERE);
             }
             let below = row.to.as_deref().and_then(|to| to.strip_prefix("/imported"));
             if let Some(below) = below.filter(|_| is_moved && leads_to(row, "/imported")) {
@@ -138,14 +139,14 @@ impl Conversion<'_> {
         agent
     }
 
-    /// Returns a template that files held, by itself or in a master export.
+    /// Returns a template from its own file or from a master export.
     fn template(&self, format: Format, part: &str) -> Option<&Value> {
         let own = self.templates.get(format.id()).filter(|file| file.is_object());
         let in_master = || self.templates.get(Format::MasterExport.id())?.get(part);
         own.or_else(in_master).filter(|file| file.is_object())
     }
 
-    /// Returns the preset that a file of another kind stands for.
+    /// Returns a preset from files of other formats.
     fn preset_instead(&self) -> Option<Value> {
         let of_templates = || {
             let context = self.template(Format::ContextTemplate, "context");
@@ -305,7 +306,7 @@ impl Conversion<'_> {
     }
 }
 
-/// Reports what is odd about the prompts of a preset, which is at a place in its document.
+/// Reports odd prompts of a preset, which is at a place in its document.
 fn preset_findings(preset: ChatPreset<'_>, at: &str) -> Vec<Diagnostic> {
     let found = repeated(preset).into_iter().chain(ignored_order(preset)).chain(unsent(preset));
     let mut found: Vec<Diagnostic> = found.collect();

@@ -15,7 +15,7 @@ use crate::worldbook;
 pub(super) struct BundledBooks {
     /// The number of the book that each item held.
     pub(super) taken: Vec<Option<usize>>,
-    /// What is wrong with the books, with pointers into the agent.
+    /// Diagnostics about the books, with pointers into the agent.
     pub(super) found: Vec<Diagnostic>,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn name_books(agent: &mut Agent, books: &mut Vec<NamedBook>) -> Bundl
     BundledBooks { taken, found }
 }
 
-/// Points what is wrong with the books of an agent into its document.
+/// Points diagnostics about bundled books into the document of the agent.
 pub(super) fn relocated(mut found: Vec<Diagnostic>, format: Format) -> Vec<Diagnostic> {
     if format == Format::AgentExport {
         relocate(&mut found, &[Moved { ours: "", theirs: "/agents/0" }]);

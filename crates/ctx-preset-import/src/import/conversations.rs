@@ -54,7 +54,7 @@ fn session_field(key: &str, field: Source<'_>) {
     match key {
         "nodes" => list(field, node),
         key if SessionHeader::KEYS.contains(&key) || OF_SESSION.contains(&key) => field.stay(),
-        key if SESSION_SHOWN.contains(&key) => field.nearly_stay(SHOWN),
+        key if SESSION_SHOWN.contains(&key) => field.stay_approximated(SHOWN),
         _ => {}
     }
 }
@@ -87,7 +87,7 @@ fn halves(file: Source<'_>, place: &str) {
     }
     for (key, field) in index.fields() {
         match detail.field(key).value() {
-            Some(same) if field.value() == Some(same) => field.nearly_stay(BOTH),
+            Some(same) if field.value() == Some(same) => field.stay_approximated(BOTH),
             _ => session_field(key, field),
         }
     }
@@ -101,7 +101,7 @@ fn messages(file: Source<'_>, format: Format, made: &Made<'_>) {
     if is_list {
         list.any().into(format!("{}/nodes", made.place));
         // Lines that hold null are no messages.
-        list.items().filter(|(_, item)| is_null(*item)).for_each(|(_, item)| item.lose(NOWHERE));
+        list.items().filter(|(_, item)| is_null(*item)).for_each(|(_, item)| item.reject(NOWHERE));
     }
     match made.placed.header {
         Some(index) => around(placed(item(index), made.place), chat::take_header),
@@ -138,7 +138,7 @@ fn around<'v>(file: Source<'v>, take: impl FnOnce(Source<'v>)) {
     }
     // A conversation without an id is named after its file.
     if is_null(file.at("id")) {
-        file.at("id").lose(NOWHERE);
+        file.at("id").reject(NOWHERE);
     }
 }
 
@@ -146,13 +146,13 @@ fn chat_message(message: Source<'_>, id: &NodeId) {
     node(message);
     // An id that comes again is another one in the session.
     if message.at("id").as_str().is_some_and(|given| given != &**id) {
-        message.at("id").lose(NOWHERE);
+        message.at("id").reject(NOWHERE);
     }
 }
 
 fn take_moved(field: Source<'_>, from: &str, to: &'static str) {
     match from {
-        "tool_calls" | "function_call" => field.all_together(CALLS, to),
+        "tool_calls" | "function_call" => field.approximate_all(CALLS, to),
         _ => drop(field.any().into(to)),
     }
 }

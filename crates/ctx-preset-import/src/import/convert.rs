@@ -5,6 +5,9 @@ use ctx_types::{Diagnostic, Phrase, RegexPreset, phrase};
 use serde_json::Value;
 
 use super::documents::SourceDocument;
+use super::parts::{
+    AgentDocument, CardDocument, NamedScripts, PresetDocument, PromptDocument, SettingsDocument,
+};
 use super::plan::{self, AGENT_COUNTS, FIRST_COUNTS, Plan};
 use super::{Asset, Import, Importer, NamedBook, NamedConversation, conversations};
 use crate::document::Document;
@@ -12,10 +15,10 @@ use crate::error::ImportError;
 use crate::format::{Format, help_for_text, help_unknown};
 use crate::formats::aio_hub;
 use crate::formats::risu::{self, Module};
-use crate::formats::sillytavern::card::{Card, TakenCard};
+use crate::formats::sillytavern::card::Card;
 use crate::formats::sillytavern::person::{self, Persona};
 use crate::formats::sillytavern::preset::{EXPORTED, IN_USE};
-use crate::formats::sillytavern::regex_scripts::{self, LIST, TakenScripts};
+use crate::formats::sillytavern::regex_scripts::{self, LIST};
 use crate::formats::sillytavern::settings::Settings;
 use crate::formats::sillytavern::templates;
 use crate::kept::IMPORTED;
@@ -44,75 +47,15 @@ pub(super) struct Conversion<'i> {
     pub(super) agent: Option<AgentDocument>,
     /// Regex rules of files that hold scripts.
     pub(super) scripts: Vec<NamedScripts>,
-    /// Templates and other files that are kept, by their names.
+    /// Templates and other kept files, by their names.
     pub(super) templates: Object,
-    /// Files with an unknown format, by their names. They are kept where an agent is made of the other files.
+    /// Files with an unknown format, by their names. An agent of other files keeps them.
     pub(super) unknown: Object,
-    /// The chat completion preset that the preset of `RisuAI` comes nearest to.
+    /// The preset of `RisuAI` as a chat completion preset.
     pub(super) risu_preset: Option<Value>,
 }
 
-/// The card that counts.
-pub(super) struct CardDocument {
-    pub(super) report: usize,
-    /// The card without its worldbook.
-    pub(super) document: Value,
-    pub(super) parts: TakenCard,
-}
-
-/// The document with the preset that counts.
-pub(super) struct PresetDocument {
-    pub(super) report: usize,
-    /// The place of the preset in the document.
-    pub(super) at: &'static str,
-    pub(super) kept_at: String,
-    pub(super) document: Value,
-}
-
-/// The settings that count.
-pub(super) struct SettingsDocument {
-    pub(super) report: usize,
-    pub(super) document: Value,
-    pub(super) parts: Settings,
-    /// Whether a file before it has a persona.
-    pub(super) has_persona: bool,
-}
-
-/// The system prompt that counts.
-pub(super) struct PromptDocument {
-    pub(super) report: usize,
-    /// The place of the prompt in the document.
-    pub(super) at: &'static str,
-    pub(super) prompt: Value,
-}
-
-/// The document with the agent that counts.
-pub(super) struct AgentDocument {
-    pub(super) report: usize,
-    pub(super) document: Value,
-}
-
-/// Regex rules of a file.
-pub(super) struct NamedScripts {
-    pub(super) name: String,
-    pub(super) report: usize,
-    /// The place of the scripts in the file.
-    pub(super) at: String,
-    pub(super) rules: RegexPreset,
-    /// Diagnostics with pointers into the scripts.
-    pub(super) found: Vec<Diagnostic>,
-}
-
-impl NamedScripts {
-    /// Scripts that were taken out of a card, a preset, or settings, which are at a place in their file.
-    pub(super) fn inside(name: &str, report: usize, place: &str, taken: TakenScripts) -> Self {
-        let TakenScripts { at, rules, found } = taken;
-        let rules = RegexPreset { rules, ..RegexPreset::default() };
-        Self { name: name.to_owned(), report, at: format!("{place}{at}"), rules, found }
-    }
-}
-
-/// A document that is being converted.
+/// The document in conversion.
 struct Current<'d> {
     number: usize,
     report: usize,
@@ -206,7 +149,7 @@ impl<'i> Conversion<'i> {
         }
     }
 
-    /// Converts the fields of a document, and writes its rows. What is not taken is kept under its name.
+    /// Converts the fields of a document, and writes its rows. Other fields are kept under its name.
     fn set_rows<T>(
         &mut self,
         current: &Current<'_>,
@@ -230,11 +173,11 @@ impl<'i> Conversion<'i> {
     /// Reports a document that cannot be read as its format.
     fn refuse_unreadable(&mut self, error: &ImportError, document: &Value, current: &Current<'_>) {
         self.find(current, error.to_diagnostic());
-        self.set_rows(current, document, |file| file.lose(UNREADABLE));
+        self.set_rows(current, document, |file| file.reject(UNREADABLE));
         self.reports[current.report].format = None;
     }
 
-    /// Returns whether a document counts among those of its kind. Reports why not.
+    /// Returns whether a document is used. Reports why not.
     fn is_used(
         &mut self,
         used: Option<usize>,
@@ -254,7 +197,7 @@ impl<'i> Conversion<'i> {
         };
         let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message);
         self.find(current, found.with_help(phrase!("import it separately")));
-        self.set_rows(current, document, |file| file.lose(note));
+        self.set_rows(current, document, |file| file.reject(note));
         false
     }
 
@@ -270,7 +213,7 @@ impl<'i> Conversion<'i> {
             let card = Card::new(file);
             if !is_used {
                 // Only its worldbook is used next to an agent.
-                file.lose(AGENT_COUNTS);
+                file.reject(AGENT_COUNTS);
             }
             let book = card.book().map(|(at, book)| (at, worldbook::take_card_book(book, &place, is_v3)));
             let name = card.name().unwrap_or(current.stem).to_owned();
@@ -316,9 +259,9 @@ impl<'i> Conversion<'i> {
             let (report, document) = (current.report, value);
             self.settings = Some(SettingsDocument { report, document, parts, has_persona });
         } else {
-            // Who chats is no matter of the agent.
+            // The user profile does not depend on the agent.
             let rows = &mut self.reports[current.report].fields;
-            rows.iter_mut().filter(|row| !leads_to(row, "/profile")).for_each(|row| row.lose(AGENT_COUNTS));
+            rows.iter_mut().filter(|row| !leads_to(row, "/profile")).for_each(|row| row.reject(AGENT_COUNTS));
         }
         self.persona = self.persona.take().or(persona);
     }
@@ -394,7 +337,7 @@ impl<'i> Conversion<'i> {
         }
     }
 
-    /// Adds a template or another file that is kept.
+    /// Adds a template or another kept file.
     fn add_kept(&mut self, format: Format, value: Value, current: &Current<'_>) {
         if let Some(note) = self.plan.superseded(current.number, format) {
             self.set_rows(current, &value, |file| file.keep(note));
@@ -465,7 +408,7 @@ impl<'i> Conversion<'i> {
         format!("/worldbooks/{}", self.made.worldbooks.len())
     }
 
-    /// Adds a book under a name of its own, and returns the name. Fields of the file that it displaced are kept in it.
+    /// Adds a book under a free name, and returns the name.
     fn add_book(&mut self, mut book: Worldbook, otherwise: &str, current: &Current<'_>) -> String {
         let own = book.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
         let is_taken = |name: &str| self.made.worldbooks.iter().any(|book| book.name == name);
@@ -479,7 +422,7 @@ impl<'i> Conversion<'i> {
         name
     }
 
-    /// Returns the name under which a document is kept.
+    /// Returns the key of a kept document.
     fn key(&self, format: Option<Format>, name: &str) -> String {
         let wanted = match format {
             Some(format) if format.is_card() => return "card".to_owned(),
@@ -497,7 +440,7 @@ impl<'i> Conversion<'i> {
     }
 }
 
-/// Takes the settings that count, and the persona that they name unless another file has one.
+/// Takes the used settings, and their persona unless another file has one.
 pub(super) fn take_settings(
     file: Source<'_>,
     has_persona: bool,
@@ -512,7 +455,7 @@ pub(super) fn take_settings(
     (persona, Settings::take(file))
 }
 
-/// Corrects the places of fields of a book, which is at a place, that its own fields displaced.
+/// Corrects the places of displaced fields of a book, which is at a place.
 pub(super) fn move_displaced(rows: &mut [FieldReport], place: &str, book: &Worldbook) {
     let displaced = book.kept.get(IMPORTED).and_then(Value::as_object).into_iter().flat_map(Object::keys);
     for own in displaced.map(|key| format!("{place}/{key}")) {
@@ -525,14 +468,14 @@ pub(super) fn move_displaced(rows: &mut [FieldReport], place: &str, book: &World
     }
 }
 
-/// Returns a name, with a number behind it where others have it.
+/// Returns a free name, with a number if needed.
 fn unused(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let numbered = (2..).map(|number| format!("{wanted} {number}"));
     let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
     names.find(|name| !is_taken(name)).expect("an unbounded range contains a free name")
 }
 
-/// Moves a finding from the place in the form that is read to the place in the file.
+/// Moves a diagnostic from the converted form to the file.
 fn moved(mut finding: Diagnostic, from: &str, to: &str) -> Diagnostic {
     let below = finding.location.pointer.as_deref().and_then(|pointer| pointer.strip_prefix(from));
     if let Some(below) = below {

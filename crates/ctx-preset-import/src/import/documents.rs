@@ -1,4 +1,4 @@
-//! The documents of files: what each is, and how much it may hold.
+//! The documents of files, with their formats and limits.
 
 use ctx_types::{Diagnostic, phrase};
 use serde_json::Value;
@@ -36,7 +36,7 @@ impl SourceDocument {
     }
 }
 
-/// What files hold, with a report for each document.
+/// The documents of all files, with a report for each document.
 #[derive(Default)]
 pub(super) struct Documents {
     pub(super) read: Vec<SourceDocument>,
@@ -44,7 +44,7 @@ pub(super) struct Documents {
     pub(super) assets: Vec<Asset>,
 }
 
-/// The name of a picture that has none.
+/// The name of an unnamed picture.
 const PICTURE: &str = "avatar.png";
 
 impl Documents {
@@ -89,7 +89,7 @@ impl Documents {
             };
             self.add_document(inner, read, importer, &mut left);
         }
-        // Files beside nothing that is read belong to nothing.
+        // Other files belong to a document.
         if self.reports.iter().skip(before).any(|document| document.format.is_some()) {
             let packed = unpacked.files.into_iter();
             let packed = packed.map(|file| (file.path, AssetContent::Packed(file.bytes)));
@@ -128,7 +128,7 @@ impl Documents {
         if let Err(error) = left.take(inner.file.bytes.len(), format, &document.value) {
             return self.fail(inner.outer, inner.container, &error);
         }
-        // A text without fields in a picture says nothing of who chats.
+        // A plain text in a picture is not a user profile.
         if format == Some(Format::PlainText) && inner.container.is_some_and(|outer| outer.contains("png:")) {
             format = None;
         }
@@ -180,7 +180,7 @@ struct Inner<'a> {
     /// The file that holds it.
     outer: SourceFile<'a>,
     file: SourceFile<'a>,
-    /// What it was packed in.
+    /// The container of the document.
     container: Option<&'a str>,
     /// Whether it is the only imported file, whose format can be named by hand.
     is_alone: bool,
@@ -189,7 +189,7 @@ struct Inner<'a> {
 /// Values that an object counts as: entries, rules, and messages are made of objects.
 const OBJECT: usize = 10;
 
-/// Lists whose items become objects even where they are none.
+/// Lists whose other items become objects.
 const GROWING: [&str; 4] = ["alternate_greetings", "entries", "group_only_greetings", "presetMessages"];
 
 /// Maximum number of values in a file: one of a few megabytes can hold millions.
@@ -198,7 +198,7 @@ const VALUES: usize = 250_000;
 /// The same for worldbooks and conversations, whose objects take less memory than those of cards.
 const LIGHT_VALUES: usize = 1_000_000;
 
-/// What is left to the documents of one file.
+/// Remaining limits for the documents of one file.
 struct Allowance {
     bytes: usize,
     /// A share of [`LIGHT_VALUES`].
@@ -206,7 +206,7 @@ struct Allowance {
 }
 
 impl Allowance {
-    /// Takes what a document needs. O(values).
+    /// Subtracts a document. O(values).
     fn take(&mut self, bytes: usize, format: Option<Format>, value: &Value) -> Result<(), ImportError> {
         let is_light = format.is_some_and(|format| format.is_conversation() || format == Format::Worldbook);
         let (limit, share) = if is_light { (LIGHT_VALUES, 1) } else { (VALUES, LIGHT_VALUES / VALUES) };

@@ -1,4 +1,4 @@
-//! Which documents count where several say the same. This is decided before any of them is converted.
+//! The documents that are used if several have the same purpose. This is decided before the conversion.
 
 use ctx_types::{Agent, UserProfile};
 use serde_json::Value;
@@ -9,14 +9,14 @@ use crate::format::Format;
 use crate::imported::{Imported, Moves};
 use crate::{agent, profile};
 
-/// Notes for fields that do not count.
+/// Notes for fields of documents that are not used.
 pub(super) const AGENT_COUNTS: &str = "a complete agent is imported too";
 pub(super) const FIRST_COUNTS: &str = "another file of this type is imported already";
 const PRESET_COUNTS: &str = "set by the imported chat completion preset";
 const RISU_COUNTS: &str = "set by the imported RisuAI preset";
 const FILE_COUNTS: &str = "set by a separately imported file";
 
-/// The documents that count, by their numbers.
+/// The used documents, by their numbers.
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) agent: Option<ReadAgent>,
@@ -33,14 +33,14 @@ pub(super) struct Plan {
     master: Option<usize>,
 }
 
-/// The agent that counts.
+/// The used agent.
 pub(super) struct ReadAgent {
     pub(super) document: usize,
     pub(super) imported: Imported<Agent>,
     pub(super) moves: Moves,
 }
 
-/// The user profile that counts.
+/// The used profile.
 pub(super) struct ReadProfile {
     pub(super) document: usize,
     pub(super) imported: Imported<UserProfile>,
@@ -80,7 +80,7 @@ impl Plan {
         plan
     }
 
-    /// Returns why the fields of a document are only kept, if it does not count.
+    /// Returns why the fields of a document are only kept, if another document is used.
     pub(super) fn superseded(&self, number: usize, format: Format) -> Option<&'static str> {
         let first = match format {
             Format::InstructTemplate => self.instruct,
@@ -100,7 +100,7 @@ impl Plan {
         }
     }
 
-    /// Returns why a part of a master export is only kept, if it does not count.
+    /// Returns why a part of a master export is only kept, if another document is used.
     pub(super) fn superseded_part(&self, format: Format) -> Option<&'static str> {
         let file = match format {
             Format::InstructTemplate => self.instruct,

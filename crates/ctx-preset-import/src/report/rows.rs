@@ -1,4 +1,4 @@
-//! Rows of a report, made of a converted document.
+//! Rows of a report about a converted document.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,12 +12,12 @@ use crate::source::{Outcome, SourceNode};
 /// Maximum number of rows for one document. Above it, keys are written as `*`.
 const MAX_ROWS: usize = 10_000;
 
-/// Lists the fields of a converted document; what no reader took is kept below a place. O(values).
+/// Lists the fields of a converted document. Fields without a result are kept below a place. O(values).
 pub(crate) fn rows(document: &SourceNode<'_>, kept_at: &str) -> Vec<FieldReport> {
     let mut walk = Walk { pointer: String::new(), rows: Vec::new(), known: HashMap::new() };
-    let around =
-        Around { to: Base { place: "", from: 0 }, kept: Base { place: kept_at, from: 0 }, whole: None };
-    walk.visit(document, around);
+    let inherited =
+        Inherited { to: Base { place: "", from: 0 }, kept: Base { place: kept_at, from: 0 }, whole: None };
+    walk.visit(document, inherited);
     walk.rows
 }
 
@@ -37,9 +37,9 @@ struct RowKey {
     note: Option<&'static str>,
 }
 
-/// What holds for a value because of the values around it.
+/// Places and result that a value has from the values around it.
 #[derive(Clone, Copy)]
-struct Around<'n> {
+struct Inherited<'n> {
     to: Base<'n>,
     kept: Base<'n>,
     whole: Option<&'n Outcome>,
@@ -53,24 +53,24 @@ struct Base<'n> {
 }
 
 impl Walk {
-    fn visit(&mut self, node: &SourceNode<'_>, around: Around<'_>) {
-        let mut around = around;
+    fn visit(&mut self, node: &SourceNode<'_>, inherited: Inherited<'_>) {
+        let mut inherited = inherited;
         let (place, own) = (node.place.borrow(), node.outcome.borrow());
         let from = self.pointer.len();
         if let Some(place) = place.as_deref() {
             if let Some(to) = &place.to {
-                around.to = Base { place: to, from };
+                inherited.to = Base { place: to, from };
             }
             if let Some(kept) = &place.kept {
-                around = Around { kept: Base { place: kept, from }, whole: None, ..around };
+                inherited = Inherited { kept: Base { place: kept, from }, whole: None, ..inherited };
             }
         }
         let is_leaf = node.children.is_empty();
-        around.whole = own.as_ref().filter(|own| own.is_whole || is_leaf).or(around.whole);
+        inherited.whole = own.as_ref().filter(|own| own.is_whole || is_leaf).or(inherited.whole);
         // Fields of a value that a reader divides are next to other fields at its place.
         let is_divided = own.as_ref().map_or(place.is_some(), |own| !own.is_whole);
         if is_leaf || !is_divided && node.children.iter().all(is_plain) {
-            return self.push(node, around);
+            return self.push(node, inherited);
         }
         let has_names = place.as_ref().is_some_and(|place| place.has_names);
         let mut keys = node.value.as_object().filter(|_| !has_names).into_iter().flat_map(Map::keys);
@@ -78,24 +78,26 @@ impl Walk {
             let key = keys.next().filter(|_| self.rows.len() < MAX_ROWS);
             self.pointer.push('/');
             self.pointer.push_str(&key.map_or(Cow::Borrowed("*"), |key| pointer_step(key)));
-            self.visit(child, around);
+            self.visit(child, inherited);
             self.pointer.truncate(from);
         }
     }
 
-    /// Adds a value and all that is below it to the row of its outcome.
-    fn push(&mut self, node: &SourceNode<'_>, around: Around<'_>) {
-        let kept = || Outcome { note: None, ..Outcome::kept("") };
-        let outcome = around.whole.cloned().unwrap_or_else(kept);
+    /// Adds a value, with all values below it, to the row of its result.
+    fn push(&mut self, node: &SourceNode<'_>, inherited: Inherited<'_>) {
+        let kept = || Outcome { note: None, ..Outcome::new_kept("") };
+        let outcome = inherited.whole.cloned().unwrap_or_else(kept);
         let below = |base: Base<'_>| format!("{}{}", base.place, &self.pointer[base.from..]);
         let to = match (outcome.status, &outcome.to) {
             (FieldStatus::Unsupported, _) => None,
-            (FieldStatus::Kept, _) => Some(below(around.kept)),
-            (_, None) => Some(below(around.to)),
-            (_, Some(to)) if to.is_empty() || to.starts_with('/') => Some(format!("{}{to}", around.to.place)),
-            (_, Some(to)) => Some(format!("{}/{to}", around.to.place)),
+            (FieldStatus::Kept, _) => Some(below(inherited.kept)),
+            (_, None) => Some(below(inherited.to)),
+            (_, Some(to)) if to.is_empty() || to.starts_with('/') => {
+                Some(format!("{}{to}", inherited.to.place))
+            }
+            (_, Some(to)) => Some(format!("{}/{to}", inherited.to.place)),
         };
-        let Outcome { status, note, is_alike, .. } = outcome;
+        let Outcome { status, note, is_equivalent: is_alike, .. } = outcome;
         let (count, is_empty) = (leaves(node.value), is_empty(node.value));
         let key = RowKey { pointer: self.pointer.clone(), status, to: to.clone(), note };
         let index = *self.known.entry(key).or_insert(self.rows.len());

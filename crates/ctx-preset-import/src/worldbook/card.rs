@@ -63,7 +63,7 @@ impl CardBook {
     /// Takes the fields of a book that goes to a place; `is_v3` if version 3 says so.
     pub(super) fn take(book: Source<'_>, place: &str, is_v3: bool) -> Self {
         let book = book.lead_to(place).keep_at(place);
-        book.any().alike("empty").into("");
+        book.any().equivalent("empty").into("");
         for field in ["name", "description"] {
             book.at(field).text().into(field);
         }

@@ -31,7 +31,7 @@ pub(super) fn take_entry(entry: Source<'_>) {
     entry.refuse_unread::<WorldbookEntry>(|_| true);
     take_mirrored(entry);
     for editor in ["addMemo", "displayIndex"] {
-        entry.at(editor).any().alike(EDITOR).into(editor);
+        entry.at(editor).any().equivalent(EDITOR).into(editor);
     }
     entry.at("automationId").keep(QUICK_REPLIES);
 }
@@ -54,7 +54,7 @@ fn take_mirrored(entry: Source<'_>) {
             (_, theirs, ours) => theirs.is_some() && theirs == ours,
         };
         if is_same {
-            field.all_together("the entry has the same in this project's format", ours);
+            field.approximate_all("the entry has the same in this project's format", ours);
         }
     }
 }

@@ -8,6 +8,8 @@ use ctx_preset_import::{
 };
 use serde_json::Value;
 
+use super::count_values;
+
 /// The kinds of the corpus with the formats that their files may have.
 const FORMATS: [(&str, &[&str]); 11] = [
     ("preset_cc", &["preset_cc"]),
@@ -39,14 +41,6 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn leaves(value: &Value) -> usize {
-    match value {
-        Value::Object(map) if !map.is_empty() => map.values().map(leaves).sum(),
-        Value::Array(items) if !items.is_empty() => items.iter().map(leaves).sum(),
-        _ => 1,
-    }
-}
-
 #[test]
 fn every_file_is_told_for_what_it_is_and_each_leaf_has_a_row() {
     let Some(folder) = corpus() else { return };
@@ -59,7 +53,7 @@ fn every_file_is_told_for_what_it_is_and_each_leaf_has_a_row() {
             let bytes = std::fs::read(&path).unwrap();
             if let Ok(document) = Document::read(&bytes, &report.path, &Limits::default()) {
                 let counted: usize = report.fields.iter().map(|field| field.count).sum();
-                assert_eq!(counted, leaves(&document.value), "{}", path.display());
+                assert_eq!(counted, count_values(&document.value), "{}", path.display());
             }
             let good = report.count(FieldStatus::Mapped) + report.count(FieldStatus::Approximated);
             let share = shares.entry(kind).or_default();

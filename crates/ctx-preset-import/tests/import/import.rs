@@ -8,6 +8,8 @@ use ctx_preset_import::{
 use ctx_types::Persist as _;
 use serde_json::{Value, json};
 
+use super::count_values;
+
 fn import_all(files: &[(&str, Value)]) -> Import {
     let texts: Vec<(&str, String)> = files.iter().map(|(name, value)| (*name, value.to_string())).collect();
     let sources: Vec<SourceFile<'_>> =
@@ -228,20 +230,12 @@ fn check_format(value: &Value, expected: Format) {
     let made = import_all(&[("file", value.clone())]);
     let report = &made.report.files[0];
     assert_eq!(report.format, Some(expected));
-    assert_eq!(count(report), leaves(value), "{:#?}", report.fields);
+    assert_eq!(count(report), count_values(value), "{:#?}", report.fields);
 }
 
 /// Returns the number of values in a report.
 fn count(report: &FileReport) -> usize {
     report.fields.iter().map(|field| field.count).sum()
-}
-
-fn leaves(value: &Value) -> usize {
-    match value {
-        Value::Object(map) if !map.is_empty() => map.values().map(leaves).sum(),
-        Value::Array(items) if !items.is_empty() => items.iter().map(leaves).sum(),
-        _ => 1,
-    }
 }
 
 #[test]
@@ -308,7 +302,7 @@ fn a_field_of_the_wrong_type_is_kept_and_nothing_panics() {
         let script = json!({ "findRegex": wrong, "placement": wrong, "trimStrings": wrong });
         let made = import_all(&[("c", card.clone()), ("p", preset.clone()), ("s", script.clone())]);
         let found: Vec<usize> = made.report.files.iter().map(count).collect();
-        assert_eq!(found, [leaves(&card), leaves(&preset), leaves(&script)], "{wrong}");
+        assert_eq!(found, [count_values(&card), count_values(&preset), count_values(&script)], "{wrong}");
     }
     let made = import_all(&[card(json!({ "name": 5 }))]);
     let row = made.report.files[0].fields.iter().find(|row| row.pointer == "/data/name").unwrap();

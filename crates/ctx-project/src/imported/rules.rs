@@ -29,7 +29,7 @@ pub fn report_broken(made: &mut Import, engine: &Engine) {
     }
 }
 
-/// Returns the pointer in a document that leads to a pointer in the agent, if a row says so.
+/// Returns the pointer in the document of a row for a pointer in the agent, if the row leads there.
 fn source_pointer(field: &FieldReport, at: &str) -> Option<String> {
     let (to, mut numbers) = (field.to.as_deref()?, Vec::new());
     let is_same = |(wanted, step): (&str, &str)| {

@@ -68,40 +68,42 @@ fn shares(wanted: &[usize], room: usize) -> Vec<usize> {
 
 /// Lists the fields of each file that are not mapped, by their results and reasons.
 pub(super) fn reasons_of_fields(language: Language, report: &ImportReport) -> String {
+    let statuses = [FieldStatus::Approximated, FieldStatus::Unsupported, FieldStatus::Kept];
     per_file(report, |file| {
-        let mut text = String::new();
-        for status in [FieldStatus::Approximated, FieldStatus::Unsupported, FieldStatus::Kept] {
+        let mut lines = Vec::new();
+        for status in statuses {
             let mut rows: Vec<&FieldReport> =
                 file.fields.iter().filter(|field| field.status == status).collect();
             while let Some(note) = rows.first().map(|row| row.note) {
-                let title = lang::word(language, status.as_str()).into_owned();
+                let title = lang::word(language, status.as_str());
                 let reason = lang::word(language, note.unwrap_or(UNREAD));
-                text += &format!("{title}{}{reason}\n", show::colon(language));
-                for row in rows.extract_if(.., |row| row.note == note) {
-                    text += &format!("{:INDENT$}{}\n", "", field_line(language, row, None));
-                }
+                lines.push(format!("{title}{}{reason}", show::colon(language)));
+                let same = rows.extract_if(.., |row| row.note == note);
+                lines.extend(same.map(|row| format!("{:INDENT$}{}", "", field_line(language, row))));
             }
         }
-        text
+        lines.join("\n")
     })
 }
 
 /// Lists all fields of each file.
 pub(super) fn fields(language: Language, report: &ImportReport) -> String {
     per_file(report, |file| {
-        let line = |field| format!("{}\n", field_line(language, field, field.note));
-        file.fields.iter().map(line).collect()
+        let line = |field: &FieldReport| {
+            let why = field.note.map(|note| in_brackets(language, &lang::word(language, note)));
+            format!("{} {}{}", field.status, field_line(language, field), why.unwrap_or_default())
+        };
+        file.fields.iter().map(line).collect::<Vec<_>>().join("\n")
     })
 }
 
-/// Describes a field: its path, its place, how often it is there, and a note.
-fn field_line(language: Language, field: &FieldReport, why: Option<&'static str>) -> String {
-    let status = if why.is_some() || field.note.is_none() { field.status.as_str() } else { "" };
+/// Describes a field: its path, its place, the number of its values, and whether all are empty.
+fn field_line(language: Language, field: &FieldReport) -> String {
     let to = field.to.as_ref().map(|to| format!(" → {to}")).unwrap_or_default();
     let count = if field.count > 1 { format!(" ×{}", field.count) } else { String::new() };
-    let why = note(language, why, empty(field.is_empty, field.count));
-    let why = if why.is_empty() { why } else { " ".to_owned() + &in_brackets(language, &why) };
-    show::clean_line(format!("{status} {}{to}{count}{why}", pattern(field)).trim_start())
+    let empty =
+        empty(field.is_empty, field.count).map(|empty| in_brackets(language, &lang::word(language, empty)));
+    show::clean_line(&format!("{}{to}{count}{}", pattern(field), empty.unwrap_or_default()))
 }
 
 fn per_file(report: &ImportReport, text: impl Fn(&FileReport) -> String) -> String {

@@ -53,15 +53,15 @@ const AGENT_SHOWN: [&str; 10] = [
 const ENTRY_SHOWN: [&str; 3] = ["status", "timestamp", "updatedAt"];
 const ENTRY_LINKS: [&str; 3] = ["parentId", "childrenIds", "lastSelectedChildId"];
 
-/// What reading an agent did with the fields of its document.
+/// Result of reading an agent, for the fields of its document.
 pub(crate) struct ReadAgentFields<'a> {
     pub(crate) found: &'a [Diagnostic],
     pub(crate) moves: &'a Moves,
-    /// The number of each bundled worldbook that was taken out of the agent.
+    /// The numbers of bundled worldbooks outside of the agent.
     pub(crate) books: &'a [Option<usize>],
 }
 
-/// Takes the fields of a document from which an agent was read.
+/// Takes the fields of the document of an agent.
 pub(crate) fn take_agent(format: Format, file: Source<'_>, read: &ReadAgentFields<'_>) {
     let moves = read.moves;
     match format {
@@ -89,12 +89,12 @@ fn take_found(file: Source<'_>, found: &[Diagnostic]) {
         let at = finding.location.pointer.as_deref().map(|pointer| file.at_pointer(pointer));
         match (finding.code, at) {
             (WRONG_TYPE, Some(value)) => value.keep(NOT_READ),
-            (codes::MIGRATED_TEMPLATE, Some(content)) => content.nearly_stay(TEMPLATE),
+            (codes::MIGRATED_TEMPLATE, Some(content)) => content.stay_approximated(TEMPLATE),
             (codes::MIGRATED_STRATEGY, Some(strategy)) => {
-                strategy.at("type").or(strategy).any().nearly(STRATEGY).stay();
+                strategy.at("type").or(strategy).any().approximated(STRATEGY).stay();
             }
             (codes::MIGRATED_PARAMETERS, Some(custom)) => {
-                custom.lead_to("/parameters/custom/params").nearly_stay(PARAMS);
+                custom.lead_to("/parameters/custom/params").stay_approximated(PARAMS);
             }
             _ => {}
         }
@@ -108,27 +108,27 @@ pub(crate) fn placed<'v>(source: Source<'v>, place: &str) -> Source<'v> {
 
 /// Takes the fields of a noun.
 pub(crate) fn noun(source: Source<'_>, keys: &[&str]) {
-    source.stay_divided();
+    source.divide();
     source.stay_each(keys);
 }
 
 /// Takes a list, or an object of its items by their names.
 pub(crate) fn list(source: Source<'_>, take: impl Fn(Source<'_>)) {
-    source.stay_divided();
+    source.divide();
     source.with_names().children().for_each(take);
 }
 
 /// Takes fields that no noun has.
 pub(crate) fn shown(source: Source<'_>, keys: &[&str], note: &'static str) {
     for key in keys {
-        source.at(key).nearly_stay(note);
+        source.at(key).stay_approximated(note);
     }
 }
 
 fn export(file: Source<'_>, read: &ReadAgentFields<'_>) {
     let file = file.lead_to("").keep_at("/imported/envelope");
     for (_, field) in file.fields().filter(|(key, field)| is_needless(key, *field)) {
-        field.all_together(ENVELOPE, "");
+        field.approximate_all(ENVELOPE, "");
     }
     for (index, other) in file.at("agents").items() {
         if index > 0 {
@@ -160,7 +160,7 @@ fn agent(file: Source<'_>, read: &ReadAgentFields<'_>) {
     let moves = read.moves;
     shown(file, &AGENT_SHOWN, SHOWN);
     if !moves.greetings.is_empty() {
-        file.at("displayPresetCount").nearly_stay(FEWER);
+        file.at("displayPresetCount").stay_approximated(FEWER);
     }
     noun(file, Agent::KEYS);
     file.stay_each(&OF_AGENT);
@@ -173,7 +173,7 @@ fn agent(file: Source<'_>, read: &ReadAgentFields<'_>) {
     regex(file.at("regexConfig"));
     noun(file.at("variableConfig"), &["enabled", "definitions"]);
     let time = file.at("virtualTimeConfig");
-    time.stay_divided();
+    time.divide();
     time.at("virtualBaseTime").text().stay();
     time.at("realBaseTime").text().stay();
     time.at("timeScale").plain_number().stay();
@@ -190,7 +190,7 @@ fn entries(given: Source<'_>, moves: &Moves) {
     if moves.greetings.is_empty() {
         return list(given, entry);
     }
-    given.stay_divided();
+    given.divide();
     for ((_, item), is_greeting) in given.items().zip(&moves.greetings) {
         if *is_greeting {
             shown(placed(item, "/greetings/*"), Greeting::KEYS, GREETING);
@@ -232,7 +232,7 @@ const SAMPLER_NAMES: [&str; 5] = ["top_p", "top_k", "max_tokens", "frequency_pen
 
 /// Takes the settings of an agent: samplers, the size of the context, processors, compression.
 fn take_parameters(given: Source<'_>, moves: &Moves) {
-    given.stay_divided();
+    given.divide();
     for name in SAMPLERS.iter().map(|(_, name)| *name).chain(SAMPLER_NAMES) {
         match name {
             "reasoningEffort" | "verbosity" => drop(given.at(name).text().stay()),
@@ -254,20 +254,17 @@ fn take_parameters(given: Source<'_>, moves: &Moves) {
 }
 
 /// Takes formatter rules, of which each became a setting of a processor or stays among the others that did not.
-fn formatters(rules: Source<'_>, moves: &[Option<usize>]) {
-    for ((_, rule), number) in rules.items().zip(moves) {
-        if number.is_none() {
-            continue;
-        }
+fn formatters(rules: Source<'_>, moves: &[bool]) {
+    for ((_, rule), _) in rules.items().zip(moves).filter(|(_, is_moved)| **is_moved) {
         let rule = placed(rule, "/parameters/processors/*");
-        rule.any().nearly(OLDER).into("/id");
+        rule.any().approximated(OLDER).into("/id");
         for (key, field) in rule.fields() {
             match key {
-                "type" => drop(field.any().nearly(OLDER).into("/id")),
-                "enabled" => drop(field.any().nearly(OLDER).into("/enabled")),
+                "type" => drop(field.any().approximated(OLDER).into("/id")),
+                "enabled" => drop(field.any().approximated(OLDER).into("/enabled")),
                 key => {
                     let place = format!("/parameters/processors/*/config/{}", pointer_step(key));
-                    field.lead_to(place).nearly_stay(OLDER);
+                    field.lead_to(place).stay_approximated(OLDER);
                 }
             }
         }
@@ -291,13 +288,13 @@ fn profile(profile: Source<'_>) {
 
 const FILE: &str = "the name is used to find its worldbook";
 
-/// Takes the books in the file of an agent; `taken` has the numbers of those that were taken out of it.
+/// Takes the books in the file of an agent; `taken` has the numbers of those outside of the agent.
 fn bundled(items: Source<'_>, taken: &[Option<usize>]) {
-    items.stay_divided();
+    items.divide();
     for (index, item) in items.objects() {
         item.at("id").text().stay();
         item.at("name").text().stay();
-        item.at("fileName").text().nearly(FILE).into("/worldbookIds");
+        item.at("fileName").text().approximated(FILE).into("/worldbookIds");
         if let Some(number) = taken.get(index).copied().flatten() {
             drop(Draft::take(item.at("content"), &format!("/worldbooks/{number}")));
         }

@@ -159,7 +159,7 @@ impl<'v> Card<'v> {
         self.take_text("name", "/name");
         put("name", self.name().map(Value::from));
         put("tags", Some(self.take_tags()).filter(|tags| !tags.is_empty()).map(|tags| json!(tags)));
-        let creator = self.fields.at("creator").text().alike(CREATOR).into("/creator");
+        let creator = self.fields.at("creator").text().equivalent(CREATOR).into("/creator");
         put("creator", creator.filter(|creator| !creator.trim().is_empty()).map(Value::from));
         put("character", Some(Value::Object(self.take_character())));
         put("greetings", Some(self.take_greetings()).filter(|list| !list.is_empty()).map(Value::Array));
@@ -215,20 +215,20 @@ impl<'v> Card<'v> {
             }
         }
         let extensions = self.fields.at("extensions");
-        extensions.any().alike("empty").into("/character");
+        extensions.any().equivalent("empty").into("/character");
         extensions.at("world").text().into("/worldbookIds");
         put("depthPrompt", Self::take_note(extensions.at("depth_prompt")));
         let talkativeness = |around: Source<'v>| {
-            around.at("talkativeness").number().alike(GROUPS).into("/character/talkativeness")
+            around.at("talkativeness").number().equivalent(GROUPS).into("/character/talkativeness")
         };
         let otherwise = talkativeness(self.root);
         put("talkativeness", talkativeness(extensions).or(otherwise).map(Value::from));
-        let is_favourite = extensions.at("fav").flag().alike(FAVOURITE).into("/character/isFavourite");
+        let is_favourite = extensions.at("fav").flag().equivalent(FAVOURITE).into("/character/isFavourite");
         put("isFavourite", is_favourite.map(Value::from));
         self.fields.at("group_only_greetings").keep(GROUPS);
         self.fields.at("creation_date").keep(DATES);
         self.fields.at("modification_date").keep(DATES);
-        self.fields.at("character_book").list().alike("no worldbook").into("/worldbookIds");
+        self.fields.at("character_book").list().equivalent("no worldbook").into("/worldbookIds");
         character
     }
 
@@ -308,7 +308,7 @@ impl<'v> Card<'v> {
         }
         let (root, data) = (self.root, self.fields);
         let mirror = |top: Source<'v>, below: Source<'v>, to: &'static str| {
-            if top.value() == below.value() { top.all_alike(MIRROR, to) } else { top.keep(UNLIKE_DATA) }
+            if top.value() == below.value() { top.equate_all(MIRROR, to) } else { top.keep(UNLIKE_DATA) }
         };
         for (top, below, to) in MIRRORS {
             mirror(root.at(top), data.at(below), to);

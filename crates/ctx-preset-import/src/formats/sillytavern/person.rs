@@ -98,8 +98,8 @@ impl Persona {
     pub(crate) fn take(file: Source<'_>) -> Option<Self> {
         let power = power_user(file);
         let avatar = Self::avatar(file, power);
-        file.at("user_avatar").any().nearly(CHOSEN).into("/profile");
-        power.at("default_persona").any().nearly(CHOSEN).into("/profile");
+        file.at("user_avatar").any().approximated(CHOSEN).into("/profile");
+        power.at("default_persona").any().approximated(CHOSEN).into("/profile");
         let named = in_use(power.at("personas"), avatar);
         let own = in_use(power.at("persona_descriptions"), avatar);
         let username = file.at("username");
@@ -154,7 +154,7 @@ impl Persona {
     }
 }
 
-/// Explains why the fields that say who chats are only kept: a profile of another file counts.
+/// Explains why name and text of personas are only kept: a profile of another file is used.
 pub(crate) fn keep_profile(file: Source<'_>, note: &'static str) {
     let power = power_user(file);
     for key in ["username", "user_avatar"] {
@@ -170,7 +170,7 @@ pub(crate) fn keep_profile(file: Source<'_>, note: &'static str) {
     }
 }
 
-/// Explains why the fields that say where a persona stands are only kept.
+/// Explains why the position of personas is only kept.
 pub(crate) fn keep_place(file: Source<'_>, note: &'static str) {
     for own in power_user(file).at("persona_descriptions").children() {
         for key in ["position", "depth", "role"] {
@@ -179,7 +179,7 @@ pub(crate) fn keep_place(file: Source<'_>, note: &'static str) {
     }
 }
 
-/// Explains why all fields of settings that tell of a persona are only kept: that of another file counts.
+/// Explains why all fields of personas in settings are only kept: a persona of another file is used.
 pub(crate) fn keep_all(file: Source<'_>, note: &'static str) {
     let power = power_user(file);
     let of_persona =

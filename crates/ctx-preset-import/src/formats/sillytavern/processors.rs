@@ -17,7 +17,7 @@ pub(crate) fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Valu
     let is_prefilled = is_prefilled.into("/parameters/processors/*/config/continuation") == Some(true);
     let continuation = if is_prefilled { "last" } else { "in_place" };
     let processing = preset.0.at("custom_prompt_post_processing").text();
-    let processing = processing.nearly("the closest formatters").into("/parameters/processors");
+    let processing = processing.approximated("the closest formatters").into("/parameters/processors");
     let processing = processing.unwrap_or_default();
     let header = "/parameters/processors/*/config/header";
     let names_behavior = preset.0.at(NAMES);

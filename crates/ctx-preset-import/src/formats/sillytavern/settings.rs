@@ -31,7 +31,7 @@ impl Settings {
     pub(crate) fn take(file: Source<'_>) -> Self {
         let prefers = |key: &str| {
             let field = file.at("power_user").at(key);
-            field.flag().nearly(MET).into("/presetMessages").unwrap_or(true)
+            field.flag().approximated(MET).into("/presetMessages").unwrap_or(true)
         };
         Self {
             prefers: Preferences {

@@ -54,7 +54,7 @@ const REASONING_KEPT: [(&str, &str); 4] = [
 
 /// Takes the fields of a template, of which something is made when all files are there.
 ///
-/// `superseded` returns why a part of a master export does not count.
+/// `superseded` returns why a part of a master export is not used.
 pub(crate) fn take(format: Format, file: Source<'_>, superseded: &dyn Fn(Format) -> Option<&'static str>) {
     let keep =
         |fields: &[(&str, &'static str)]| fields.iter().for_each(|(key, note)| file.at(key).keep(note));
@@ -94,7 +94,8 @@ pub(crate) fn take_instruct(instruct: Source<'_>) -> Value {
     let take = |key: &str, to: &'static str| instruct.at(key).text().into(to).filter(|text| !text.is_empty());
     let flag = |key: &str, to: &'static str| instruct.at(key).flag().into(to);
     let break_ = if flag("wrap", "/template") == Some(false) { "" } else { "\n" };
-    let separator = instruct.at("separator_sequence").text().nearly("the suffix of roles without their own");
+    let separator =
+        instruct.at("separator_sequence").text().approximated("the suffix of roles without their own");
     let separator = separator.into("/template").filter(|text| !text.is_empty());
     let frame = |before: Option<&str>, after: Option<&str>| {
         let before = before.map_or_else(String::new, |before| format!("{before}{break_}"));
@@ -120,7 +121,7 @@ pub(crate) fn take_instruct(instruct: Source<'_>) -> Value {
     for (key, note) in
         [("macro", "sequences are written unchanged"), ("enabled", "used when the template is selected")]
     {
-        instruct.at(key).flag().nearly(note).into("/template");
+        instruct.at(key).flag().approximated(note).into("/template");
     }
     for (key, to) in [
         ("story_string_prefix", "/template/system/before"),
@@ -128,7 +129,7 @@ pub(crate) fn take_instruct(instruct: Source<'_>) -> Value {
         ("system_sequence_prefix", "/template/system/before"),
         ("system_sequence_suffix", "/template/system/after"),
     ] {
-        instruct.at(key).text().nearly(IN_TURNS).into(to);
+        instruct.at(key).text().approximated(IN_TURNS).into(to);
     }
     for (key, note) in INSTRUCT_KEPT {
         instruct.at(key).keep(note);
@@ -191,17 +192,17 @@ fn take_context(context: Source<'_>, preset: &mut Object) {
         ("chat_start", "new_chat_prompt", "a system turn", "/presetMessages/*/content"),
         ("example_separator", "new_example_chat_prompt", "a system turn before each example", HEADER),
     ] {
-        let text = context.at(theirs).text().nearly(note).into(to);
+        let text = context.at(theirs).text().approximated(note).into(to);
         preset.extend(text.map(|text| (chat.to_owned(), text.into())));
     }
     // There the story is one text.
     preset.insert("squash_system_messages".to_owned(), true.into());
     let [position, depth, role] =
         ["story_string_position", "story_string_depth", "story_string_role"].map(|key| context.at(key));
-    let in_chat = position.among(&[0, 1]).nearly(STORY).into("/presetMessages") == Some(1);
-    depth.whole(0).nearly(STORY).into("/presetMessages");
-    let role = role.among(&[0, 1, 2]).nearly(STORY).into("/presetMessages");
-    if let Some(story) = context.at("story_string").text().nearly(STORY).into("/presetMessages") {
+    let in_chat = position.among(&[0, 1]).approximated(STORY).into("/presetMessages") == Some(1);
+    depth.whole(0).approximated(STORY).into("/presetMessages");
+    let role = role.among(&[0, 1, 2]).approximated(STORY).into("/presetMessages");
+    if let Some(story) = context.at("story_string").text().approximated(STORY).into("/presetMessages") {
         let in_chat = in_chat.then(|| story::InChat {
             depth: depth.as_whole().unwrap_or(1).max(0),
             role: super::role_of_number(role),

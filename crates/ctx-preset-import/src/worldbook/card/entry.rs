@@ -123,13 +123,13 @@ pub(super) fn unified(entry: Source<'_>, is_v3: bool) -> Option<Object> {
     }
     let is_enabled = entry.at("enabled").flag().into("/disable");
     put("disable", is_enabled.map(|is_enabled| Value::Bool(!is_enabled)));
-    entry.at("use_regex").flag().nearly(USE_REGEX).into("/key");
+    entry.at("use_regex").flag().approximated(USE_REGEX).into("/key");
     entry.at("priority").keep("not used for sorting");
     let (case, extensions) = (take_case(entry, is_v3), entry.at("extensions"));
     for (theirs, to) in CARD_EXTENSIONS {
         let field = extensions.at(theirs);
         match theirs {
-            "display_index" => drop(field.any().alike(EDITOR).into(to)),
+            "display_index" => drop(field.any().equivalent(EDITOR).into(to)),
             "automation_id" => field.keep(QUICK_REPLIES),
             _ => drop(field.any().into(to)),
         }

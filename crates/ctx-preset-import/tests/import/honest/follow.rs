@@ -1,5 +1,5 @@
-//! The one property of a report, whatever the files are: each leaf is in one row, a row that is mapped leads to where the
-//! values are, and what is kept is there as it was.
+//! Property of the report of any files: each leaf is in one row, a mapped row leads to its values, and kept values are
+//! unchanged.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,8 @@ use ctx_types::Persist;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{check_coverage, count, files, leaves, matches, others};
+use super::{check_coverage, files, leaves, matches, others};
+use crate::count_values;
 
 /// Returns all that was made, by the places that rows name.
 pub(crate) fn made_of(made: &Import) -> Value {
@@ -25,7 +26,7 @@ pub(crate) fn made_of(made: &Import) -> Value {
     all
 }
 
-/// Returns what is wrong with a row; none if it is true. Empty values need not be written.
+/// Describes a wrong row; `None` for a true one. Empty values need not be written.
 fn untruth(row: &FieldReport, given: &[&Value], all: &Value) -> Option<String> {
     let to = row.to.as_deref();
     let found = to.map(|to| matches(all, to)).unwrap_or_default();
@@ -36,7 +37,7 @@ fn untruth(row: &FieldReport, given: &[&Value], all: &Value) -> Option<String> {
         FieldStatus::Kept => found.contains(&given),
         FieldStatus::Unsupported => to.is_none(),
     };
-    let true_values = given.iter().filter(|given| has(given)).map(|given| count(given)).sum::<usize>();
+    let true_values = given.iter().filter(|given| has(given)).map(|given| count_values(given)).sum::<usize>();
     (true_values < row.count).then(|| {
         let given: Vec<String> = given.iter().map(ToString::to_string).collect();
         format!("{} {given:?} ×{} is {} at {to:?}, where {found:?} is", row.pointer, row.count, row.status)

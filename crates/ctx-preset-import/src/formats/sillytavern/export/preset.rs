@@ -82,7 +82,7 @@ fn before(preset: &Object, card: Option<&Value>, now: &Value) -> Value {
     json!({ "presetMessages": arrangement.entries(), "parameters": parameters, "modelId": model, "dialect": "sillytavern", "historyWhenUnplaced": "omit" })
 }
 
-/// Returns a file from which an agent was imported.
+/// Returns an imported file of an agent.
 fn file<'v>(agent: &'v Value, kind: &str) -> Option<SourceNode<'v>> {
     let file = agent.get("imported")?.get(kind)?;
     file.is_object().then(|| SourceNode::new(file))

@@ -48,7 +48,7 @@ impl Prompt<'_> {
     pub(crate) fn take(self, form: Form) {
         let prompt = self.source.lead_to(ENTRY);
         let near = |key: &str, note, to: &'static str| {
-            prompt.at(key).any().nearly(note).into(to);
+            prompt.at(key).any().approximated(note).into(to);
         };
         prompt.at("identifier").text().into("/id");
         for (key, note, to) in [
@@ -56,7 +56,7 @@ impl Prompt<'_> {
             ("marker", "markers are identified by id", "/type"),
             ("enabled", "decided by the order", "/isEnabled"),
         ] {
-            prompt.at(key).any().alike(note).into(to);
+            prompt.at(key).any().equivalent(note).into(to);
         }
         near("forbid_overrides", "decided when card and preset are combined", "/content");
         match form {
@@ -100,7 +100,7 @@ impl Prompt<'_> {
                 let is_fraction =
                     order.value().and_then(Value::as_f64).is_some_and(|order| order.fract() != 0.0);
                 if is_fraction {
-                    order.any().nearly("rounded down").into("/injectionStrategy/order");
+                    order.any().approximated("rounded down").into("/injectionStrategy/order");
                 } else {
                     order.whole(i64::MIN).into("/injectionStrategy/order");
                 }
@@ -129,7 +129,7 @@ impl ChatPreset<'_> {
             new_chat.keep("the conversation has no position");
         }
         for key in ["max_context_unlocked", "show_external_models", "bypass_status_check"] {
-            self.0.at(key).any().alike(WINDOW).into("");
+            self.0.at(key).any().equivalent(WINDOW).into("");
         }
         for (key, note) in [
             ("new_group_chat_prompt", GROUPS),
@@ -141,7 +141,7 @@ impl ChatPreset<'_> {
         ] {
             self.0.at(key).keep(note);
         }
-        self.0.at("extensions").any().alike("empty").into("/regexConfig");
+        self.0.at("extensions").any().equivalent("empty").into("/regexConfig");
     }
 
     /// Records for prompts that became no entry why they did not.
@@ -158,23 +158,23 @@ impl ChatPreset<'_> {
 
     fn take_order(self, ids: &BTreeSet<&str>) {
         let orders = self.0.at("prompt_order");
-        orders.any().alike("no order").into("/presetMessages");
+        orders.any().equivalent("no order").into("/presetMessages");
         let Some(order) = self.ordered_by() else {
             for (_, other) in orders.items() {
-                other.at("character_id").any().alike(ORDERED).into("/presetMessages");
-                other.at("order").all_alike(ORDERED, "/presetMessages");
+                other.at("character_id").any().equivalent(ORDERED).into("/presetMessages");
+                other.at("order").equate_all(ORDERED, "/presetMessages");
             }
             return;
         };
         let is_other = |index: &usize| order.owner.is_some_and(|own| own != *index);
         for (_, other) in orders.items().filter(|(index, _)| is_other(index)) {
-            other.at("character_id").any().alike(ORDERED).into("/presetMessages");
-            other.at("order").all_alike(ORDERED, "/presetMessages");
+            other.at("character_id").any().equivalent(ORDERED).into("/presetMessages");
+            other.at("order").equate_all(ORDERED, "/presetMessages");
         }
         if let Some((_, chosen)) = orders.items().find(|(index, _)| order.owner == Some(*index)) {
             let chosen = chosen.lead_to("/presetMessages");
-            chosen.at("character_id").any().alike("order 100001 applies").into("");
-            chosen.at("order").any().alike("the order is empty").into("");
+            chosen.at("character_id").any().equivalent("order 100001 applies").into("");
+            chosen.at("order").any().equivalent("the order is empty").into("");
         }
         let repeated: BTreeSet<usize> = self.repeated(&order).map(|(index, _)| index).collect();
         for (index, step) in order.steps {
