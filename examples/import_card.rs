@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use ctx_engine::import::{ImportOptions, SourceFile, import};
+use ctx_engine::import::{Importer, SourceFile};
 use ctx_engine::prelude::{Compile, Engine, LoadedWorldbook, Session, TurnInput};
 
 const CARD: &str = r#"{ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
@@ -26,12 +26,12 @@ fn main() -> anyhow::Result<()> {
         None => ("ada.json".to_owned(), CARD.into()),
     };
     // The import never fails: problems are diagnostics.
-    let made = import(&[SourceFile { name: &name, bytes: &bytes }], &ImportOptions::default());
+    let made = Importer::default().import(&[SourceFile { name: &name, bytes: &bytes }]);
 
     for file in &made.report.files {
         println!("{}:", file.path);
-        for field in file.fields.iter() {
-            let to = field.to.unwrap_or("–");
+        for field in &file.fields {
+            let to = field.to.as_deref().unwrap_or("–");
             println!("  {:<12} {:<44} {to}", field.status.as_str(), field.pointer);
         }
     }

@@ -5,8 +5,8 @@ use base64::prelude::BASE64_STANDARD;
 use ctx_engine::schema::FILE_SCHEMAS;
 use ctx_engine::{Compile, Engine, Format, ImportError, Limits};
 use ctx_preset_import::{
-    ImportOptions, SourceFile, card_book, detect, export_agent, export_card, export_preset,
-    export_regex_scripts, write_document,
+    Importer, SourceFile, card_book, detect, export_agent, export_card, export_preset, export_regex_scripts,
+    write_document,
 };
 use ctx_tokens::ModelTable;
 use ctx_types::Diagnostic;
@@ -58,13 +58,13 @@ pub(crate) fn import(mut input: Map<String, Value>) -> Result<Value, OperationEr
     let read = files.iter().map(|file| Given::read(file, "file")).collect::<Result<Vec<Given>, _>>()?;
     let given: Vec<SourceFile<'_>> =
         read.iter().map(|file| SourceFile { name: &file.name, bytes: &file.bytes }).collect();
-    let mut options = ImportOptions::default();
+    let mut importer = Importer::default();
     if let Some(name) = format {
         let format =
             Format::parse(&name).ok_or_else(|| OperationError::usage(format!("unknown format `{name}`")))?;
-        options.format = Some(format);
+        importer.format = Some(format);
     }
-    let made = ctx_preset_import::import(&given, &options);
+    let made = importer.import(&given);
     let book = |book: &ctx_preset_import::NamedBook| json!({ "name": book.name, "book": book.book });
     let chat =
         |chat: &ctx_preset_import::NamedConversation| json!({ "name": chat.name, "session": chat.session });

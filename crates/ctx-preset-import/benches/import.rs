@@ -5,7 +5,7 @@ use std::hint::black_box;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use ctx_preset_import::{ImportOptions, SourceFile, export_card_picture, import};
+use ctx_preset_import::{Importer, SourceFile, export_card_picture};
 use serde_json::{Value, json};
 
 criterion_group!(benches, card, folder);
@@ -68,14 +68,14 @@ fn picture() -> (Vec<u8>, Vec<u8>) {
 fn card(criterion: &mut Criterion) {
     keep_memory();
     let (picture, text) = picture();
-    let options = ImportOptions::default();
-    let made = import(&[SourceFile { name: "card.png", bytes: &picture }], &options);
+    let importer = Importer::default();
+    let made = importer.import(&[SourceFile { name: "card.png", bytes: &picture }]);
     assert_eq!(made.worldbooks.first().map(|named| named.book.entries.len()), Some(ENTRIES));
     let mut group = criterion.benchmark_group("card of 5 MB");
     group.sample_size(20).throughput(Throughput::Bytes(text.len() as u64));
     group.bench_function("import", |bencher| {
         bencher.iter_with_large_drop(|| {
-            import(black_box(&[SourceFile { name: "card.png", bytes: &picture }]), &options)
+            importer.import(black_box(&[SourceFile { name: "card.png", bytes: &picture }]))
         });
     });
     group.bench_function("serde_json", |bencher| {
@@ -103,11 +103,11 @@ fn folder(criterion: &mut Criterion) {
     let files: Vec<SourceFile<'_>> =
         texts.iter().map(|text| SourceFile { name: "file.json", bytes: text.as_bytes() }).collect();
     let bytes: usize = texts.iter().map(String::len).sum();
-    let options = ImportOptions::default();
+    let importer = Importer::default();
     let mut group = criterion.benchmark_group("folder of 500 files");
     group.sample_size(20).throughput(Throughput::Bytes(bytes as u64));
     group.bench_function("import", |bencher| {
-        bencher.iter_with_large_drop(|| import(black_box(&files), &options));
+        bencher.iter_with_large_drop(|| importer.import(black_box(&files)));
     });
     group.bench_function("serde_json", |bencher| {
         bencher.iter_with_large_drop(|| {

@@ -133,12 +133,6 @@ pub enum ImportError {
         /// The limit.
         limit: usize,
     },
-    /// The names of fields are so long, and hold so many others, that the places of all take too much memory.
-    #[error("{}", self.phrase())]
-    LongNames {
-        /// The limit.
-        limit: usize,
-    },
     /// The document holds nothing but white space.
     #[error("{}", self.phrase())]
     Empty,
@@ -202,9 +196,6 @@ impl ImportError {
             Self::TooHeavy { limit, .. } => {
                 phrase!("the file has more than {limit} values (objects count as ten)", limit)
             }
-            Self::LongNames { limit, .. } => {
-                phrase!("the field names are too long: all paths together exceed {limit} bytes", limit)
-            }
             Self::Empty => phrase!("the document is empty"),
             Self::Container { message, .. } => {
                 phrase!("cannot unpack the file: {message}", message)
@@ -233,9 +224,7 @@ impl ImportError {
             Self::Json { .. } => codes::JSON_SYNTAX,
             Self::Yaml { .. } => codes::YAML_SYNTAX,
             Self::TooDeep { .. } => codes::TOO_DEEP,
-            Self::TooManyNodes { .. } | Self::TooHeavy { .. } | Self::LongNames { .. } => {
-                codes::TOO_MANY_NODES
-            }
+            Self::TooManyNodes { .. } | Self::TooHeavy { .. } => codes::TOO_MANY_NODES,
             Self::Empty => codes::EMPTY,
             Self::Container { .. } => codes::CONTAINER,
             Self::UnknownShape { .. } => codes::UNKNOWN_SHAPE,
@@ -259,11 +248,7 @@ impl ImportError {
             Self::TooHeavy { .. } => {
                 Some(phrase!("split the file, or import the files of an archive separately"))
             }
-            Self::TooLarge { .. }
-            | Self::TooManyNodes { .. }
-            | Self::LongNames { .. }
-            | Self::Empty
-            | Self::Container { .. } => None,
+            Self::TooLarge { .. } | Self::TooManyNodes { .. } | Self::Empty | Self::Container { .. } => None,
         }
     }
 

@@ -1,15 +1,12 @@
 //! Several files of other applications at once, as one agent with all that belongs to it.
 
+mod assemble;
 mod bundled;
 mod conversations;
-mod finish;
-mod gathered;
-mod merge;
-mod scripts;
-mod settle;
-mod sources;
-mod take;
-mod weight;
+mod convert;
+mod documents;
+mod parts;
+mod plan;
 
 use ctx_anchors::AnchorRegistry;
 use ctx_types::session::Session;
@@ -20,6 +17,9 @@ use serde_json::Value;
 use crate::format::Format;
 use crate::limits::Limits;
 use crate::report::ImportReport;
+use convert::Conversion;
+use documents::Documents;
+use plan::Plan;
 
 /// A file that is imported.
 #[derive(Clone, Copy, Debug)]
@@ -30,28 +30,55 @@ pub struct SourceFile<'a> {
     pub bytes: &'a [u8],
 }
 
-/// How files are imported.
+/// Imports files of other applications, and how it does so.
+///
+/// ```
+/// use ctx_preset_import::{Importer, SourceFile};
+///
+/// let card = br#"{ "spec": "chara_card_v2", "data": { "name": "Ada", "description": "Counts." } }"#;
+/// let made = Importer::default().import(&[SourceFile { name: "ada.json", bytes: card }]);
+/// let agent = made.agent.unwrap();
+/// assert_eq!(agent.name.as_deref(), Some("Ada"));
+/// assert!(agent.preset_messages.iter().any(|entry| entry.anchor_id() == Some("char_description")));
+/// assert_eq!(made.report.files[0].fields.len(), 3);
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct ImportOptions {
-    /// How much a document may ask of us; 20 MiB and half a million values by default, since each value has a row in
-    /// the report, and each text is there several times before all is written.
+pub struct Importer {
+    /// Limits of a document; by default 20 MiB and 500,000 values.
     ///
-    /// The documents of one file may have so many bytes together, and a quarter of a million values, of which each
-    /// object counts for ten; a million, where they are worldbooks and conversations.
+    /// All documents of one file share these bytes, and 250,000 values (1,000,000 for worldbooks and conversations).
+    /// An object is 10 values.
     pub limits: Limits,
     /// The anchors that presets may use.
     pub anchors: AnchorRegistry,
-    /// The format of the files that nothing tells for certain; without it these are guessed with a warning, or refused.
+    /// The format of files without a certain format; without it, these are guessed with a warning, or refused.
     pub format: Option<Format>,
-    /// The character whose prompt order a chat-completion preset uses; without it that of all characters, 100001.
+    /// The character whose prompt order a chat completion preset uses; by default 100001, which applies to all
+    /// characters.
     pub prompt_order: Option<String>,
 }
 
-impl Default for ImportOptions {
+impl Default for Importer {
     fn default() -> Self {
         let limits = Limits { json_bytes: 20 << 20, json_nodes: 500_000, ..Limits::default() };
         Self { limits, anchors: AnchorRegistry::system(), format: None, prompt_order: None }
+    }
+}
+
+impl Importer {
+    /// Makes an agent of files: a card, a preset, lorebooks, regex scripts, a persona, settings, chats.
+    ///
+    /// Uses the first card, the first preset, and the first persona, and reports others. An unreadable file is a
+    /// diagnostic, and the other files are imported. Each value of each document is in the report. Values
+    /// without an effect are kept under `imported` in the agent. O(bytes).
+    pub fn import(&self, files: &[SourceFile<'_>]) -> Import {
+        let Documents { read, reports, assets } = Documents::read(files, self);
+        let mut conversion = Conversion::new(self, Plan::new(&read, self), reports, assets);
+        for (number, document) in read.into_iter().enumerate() {
+            conversion.add(number, document);
+        }
+        conversion.finish()
     }
 }
 
@@ -128,31 +155,4 @@ impl Import {
     pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         self.report.files.iter().flat_map(|file| &file.diagnostics)
     }
-}
-
-/// Makes an agent of files: a card, a preset, lorebooks, regex scripts, a persona, settings, chats, whatever is there.
-///
-/// Of several cards, presets or personas the first counts; each further one is reported. What cannot be read is a
-/// finding, and the rest goes on. Each leaf of each document has one row in the report, and what has no effect here
-/// is kept under `imported` in the agent. O(bytes).
-///
-/// ```
-/// use ctx_preset_import::{ImportOptions, SourceFile, import};
-///
-/// let card = br#"{ "spec": "chara_card_v2", "data": { "name": "Ada", "description": "Counts." } }"#;
-/// let made = import(&[SourceFile { name: "ada.json", bytes: card }], &ImportOptions::default());
-/// let agent = made.agent.unwrap();
-/// assert_eq!(agent.name.as_deref(), Some("Ada"));
-/// assert!(agent.preset_messages.iter().any(|entry| entry.anchor_id() == Some("char_description")));
-/// assert_eq!(made.report.files[0].fields.len(), 3);
-/// ```
-pub fn import(files: &[SourceFile<'_>], options: &ImportOptions) -> Import {
-    let prompt_order = options.prompt_order.clone();
-    let mut gathered = gathered::Gathered { is_alone: files.len() == 1, prompt_order, ..Default::default() };
-    for (number, file) in files.iter().enumerate() {
-        gathered.add(number, *file, options);
-    }
-    let mut made = gathered.finish();
-    settle::settle(&mut made);
-    made
 }

@@ -33,8 +33,8 @@ impl<T> Imported<T> {
 pub(crate) struct Moves {
     /// Whether each entry became a greeting; empty if none did.
     pub(crate) greetings: Vec<bool>,
-    /// The number of the processor that each formatter rule became, none for one that stays; empty if all stay.
-    pub(crate) rules: Vec<Option<usize>>,
+    /// Whether each formatter rule became a processor; empty if none did.
+    pub(crate) rules: Vec<bool>,
 }
 
 /// Where a part of the unified form stood in the document: pointers below `ours` belong below `theirs`.

@@ -38,7 +38,6 @@ mod loose;
 mod migrate;
 mod parameters;
 mod profile;
-mod record;
 mod report;
 mod source;
 mod worldbook;
@@ -57,14 +56,12 @@ pub use formats::aio_hub::export_agent;
 pub use formats::sillytavern::{
     card_book, export_card, export_card_picture, export_preset, export_regex_scripts, read_regex_scripts,
 };
-pub use import::{
-    Asset, AssetContent, Import, ImportOptions, NamedBook, NamedConversation, SourceFile, import,
-};
+pub use import::{Asset, AssetContent, Import, Importer, NamedBook, NamedConversation, SourceFile};
 pub use imported::Imported;
 pub use limits::Limits;
 pub use migrate::{MigratedDocument, migrate, migrate_document};
 pub use profile::read_profile;
-pub use report::{FieldCounts, FieldGroup, FieldReport, FieldReports, FieldStatus, FileReport, ImportReport};
+pub use report::{FieldCounts, FieldReport, FieldStatus, FileReport, ImportReport};
 pub use worldbook::{
     WorldbookOrigin, export_card_book, export_lorebook, export_worldbook, read_worldbook,
     read_worldbook_with_origin,

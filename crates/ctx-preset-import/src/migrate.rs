@@ -49,8 +49,8 @@ pub(crate) fn migrate_with_moves(agent: &mut Agent, anchors: &AnchorRegistry) ->
     (changes, Moves { greetings: greetings.unwrap_or_default(), rules })
 }
 
-/// Brings up to date what stays in its list; also tells what became of formatter rules.
-fn spellings(agent: &mut Agent, anchors: &AnchorRegistry) -> (Vec<Diagnostic>, Vec<Option<usize>>) {
+/// Brings up to date what stays in its list; also returns whether each formatter rule moved.
+fn spellings(agent: &mut Agent, anchors: &AnchorRegistry) -> (Vec<Diagnostic>, Vec<bool>) {
     let (mut changes, rules) = agent.parameters.as_mut().map(parameters::migrate).unwrap_or_default();
     for (index, entry) in agent.preset_messages.iter_mut().enumerate() {
         changes.extend(legacy_template(entry, index, anchors));

@@ -96,8 +96,8 @@ pub(crate) fn check_types(parameters: &Value) -> Vec<Diagnostic> {
     SAMPLING.iter().filter_map(wrong).collect()
 }
 
-/// Brings parameters up to date; also tells which processor each formatter rule became.
-pub(crate) fn migrate(parameters: &mut Value) -> (Vec<Diagnostic>, Vec<Option<usize>>) {
+/// Brings parameters up to date; also returns whether each formatter rule became a processor.
+pub(crate) fn migrate(parameters: &mut Value) -> (Vec<Diagnostic>, Vec<bool>) {
     let custom = custom(parameters);
     let (rules, moves) = rules(parameters).unzip();
     (custom.into_iter().chain(rules).collect(), moves.unwrap_or_default())
@@ -118,16 +118,15 @@ fn custom(parameters: &mut Value) -> Option<Diagnostic> {
 /// Turns formatter rules into settings of processors; what is no rule stays.
 ///
 /// A rule is `{type, enabled, …}` with its settings as further keys, or just the type of one that is on.
-fn rules(parameters: &mut Value) -> Option<(Diagnostic, Vec<Option<usize>>)> {
+fn rules(parameters: &mut Value) -> Option<(Diagnostic, Vec<bool>)> {
     let (before, settings) = settings(parameters)?;
-    let mut numbers = before.len()..;
-    let moves = settings.iter().map(|setting| setting.as_ref().and_then(|_| numbers.next())).collect();
+    let moves: Vec<bool> = settings.iter().map(Option::is_some).collect();
     let mut processors = before.to_vec();
     let parameters = parameters.as_object_mut()?;
     let rules = parameters.get_mut("contextPostProcessing")?.get_mut("rules")?.as_array_mut()?;
     let count = settings.iter().flatten().count();
-    let mut is_read = settings.iter().map(Option::is_some);
-    rules.retain(|_| !is_read.next().unwrap_or(false));
+    let mut is_read = moves.iter();
+    rules.retain(|_| is_read.next() == Some(&false));
     processors.extend(settings.into_iter().flatten());
     parameters.insert("processors".to_owned(), Value::Array(processors));
     let message = if count == 1 {

@@ -1,7 +1,6 @@
 //! What became of each field of an imported file.
 
-mod fields;
-mod groups;
+mod rows;
 mod written;
 
 use std::fmt;
@@ -9,9 +8,7 @@ use std::fmt;
 use ctx_types::Diagnostic;
 use serde::Serialize;
 
-pub use fields::FieldReports;
-pub(crate) use fields::{Change, Extent, RowFacts};
-pub use groups::FieldGroup;
+pub(crate) use rows::rows;
 
 /// Why a field is no more than kept that has another value than is read of it.
 pub(crate) const NOT_READ: &str = "no valid value in that application";
@@ -39,30 +36,32 @@ pub struct FileReport {
     pub format: Option<Format>,
     /// What the document was packed in, such as `png` and the name of its chunk; none for a plain one.
     pub container: Option<String>,
-    /// One row for each leaf of the document: a scalar, or an empty list or object.
-    pub fields: FieldReports,
+    /// The conversion results of all values, grouped by path.
+    pub fields: Vec<FieldReport>,
     /// What a person should read, the worst first.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// The conversion result of one leaf of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// The conversion result of the values at one path. A value with all its parts counts as one if they have one result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FieldReport<'a> {
-    /// JSON pointer in the document.
-    pub pointer: &'a str,
+pub struct FieldReport {
+    /// JSON pointer in the document, with `*` for numbers of list items and names of entries.
+    pub pointer: String,
     /// Conversion status.
     pub status: FieldStatus,
-    /// JSON pointer in the converted files. Missing if the field is nowhere.
+    /// JSON pointer in the converted files, with `*` as in `pointer`. Missing if the field is nowhere.
     ///
     /// Pointers below `/worldbooks/N`, `/conversations/N`, `/profile`, and `/template` are in these files;
-    /// others are in the agent. For an empty field that is not written, it is the pointer of the parent.
+    /// others are in the agent. Empty fields may not be written.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub to: Option<&'a str>,
+    pub to: Option<String>,
     /// Difference to the original, or the reason why the field is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<&'static str>,
-    /// Whether the field is empty: null, or an empty text, list, or object.
+    /// Number of values: scalars, and empty lists or objects.
+    pub count: usize,
+    /// Whether each value is empty: null, or an empty text, list, or object.
     #[serde(skip)]
     pub is_empty: bool,
     /// Whether an approximated field does not change the sent messages: only its notation differs, or it does
@@ -121,6 +120,24 @@ pub struct FieldCounts {
     pub unsupported: usize,
 }
 
+impl FieldReport {
+    /// Reports that the field is lost.
+    pub(crate) fn reject(&mut self, note: &'static str) {
+        (self.status, self.to, self.note) = (FieldStatus::Unsupported, None, Some(note));
+    }
+
+    /// Reports that the field is at a place.
+    pub(crate) fn map_to(&mut self, place: &str) {
+        (self.status, self.to, self.note) = (FieldStatus::Mapped, Some(place.to_owned()), None);
+    }
+}
+
+/// Returns whether a field goes to a place or below it.
+pub(crate) fn leads_to(row: &FieldReport, place: &str) -> bool {
+    let below = row.to.as_deref().and_then(|to| to.strip_prefix(place));
+    below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+}
+
 impl FieldCounts {
     fn new(count: impl Fn(FieldStatus) -> usize) -> Self {
         Self {
@@ -135,7 +152,7 @@ impl FieldCounts {
 impl FileReport {
     /// Counts the fields of a status.
     pub fn count(&self, status: FieldStatus) -> usize {
-        self.fields.iter().filter(|field| field.status == status).count()
+        self.fields.iter().filter(|field| field.status == status).map(|field| field.count).sum()
     }
 
     /// Counts the fields of each status.

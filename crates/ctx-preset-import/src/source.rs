@@ -1,107 +1,116 @@
-//! Documents from which importers take fields: what is taken is converted and recorded in one step.
+//! Documents during conversion: readers mark the values that they take, and the rest is kept as subtrees.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use ctx_types::codes::WRONG_TYPE;
 use ctx_types::{Persist, Reader};
 use serde_json::Value;
 
 use crate::loose::{Object, number_of, whole_of};
-use crate::record::{Claim, Record, Sureness, Tail};
-use crate::report::{FieldStatus, NOT_READ, NOWHERE};
+use crate::report::{FieldStatus, NOT_READ};
 
-/// A place in a document, at which there may be nothing.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Source<'v> {
-    value: Option<&'v Value>,
-    /// The object at the top of a document that is nothing but one.
-    top: Option<&'v Object>,
-    /// Where it is recorded what is taken; none for a reader that makes no report.
-    record: Option<&'v Record>,
+/// A value of a document, with its conversion result.
+#[derive(Debug)]
+pub(crate) struct SourceNode<'v> {
+    pub(crate) value: &'v Value,
+    /// Items of a list, or values of an object.
+    pub(crate) children: Vec<SourceNode<'v>>,
+    pub(crate) outcome: RefCell<Option<Outcome>>,
+    /// Set where fields below go to another place than fields around them.
+    pub(crate) place: RefCell<Option<Box<Place>>>,
 }
+
+/// Conversion result of a value. Without a result, a value is kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) status: FieldStatus,
+    /// Its new path, below the place of the fields around it. `None` means the same path as in the document.
+    pub(crate) to: Option<Cow<'static, str>>,
+    pub(crate) note: Option<&'static str>,
+    /// Whether sent messages do not change although the value is approximated.
+    pub(crate) is_equivalent: bool,
+    /// Whether this is also the outcome of values below, except for those with their own outcome.
+    pub(crate) is_whole: bool,
+}
+
+impl Outcome {
+    /// A value without a note is mapped, another one approximated.
+    fn taken(note: Option<&'static str>, to: Option<Cow<'static, str>>) -> Self {
+        let status = if note.is_some() { FieldStatus::Approximated } else { FieldStatus::Mapped };
+        Self { status, to, note, is_equivalent: false, is_whole: false }
+    }
+
+    pub(crate) fn new_kept(note: &'static str) -> Self {
+        Self { status: FieldStatus::Kept, is_whole: true, ..Self::taken(Some(note), None) }
+    }
+}
+
+/// Places for the fields below a value.
+#[derive(Debug, Default)]
+pub(crate) struct Place {
+    /// Place of taken fields.
+    pub(crate) to: Option<String>,
+    /// Place of fields that are not taken.
+    pub(crate) kept: Option<String>,
+    /// Whether the keys of the object are names, which reports write as `*`.
+    pub(crate) has_names: bool,
+}
+
+impl<'v> SourceNode<'v> {
+    pub(crate) fn new(value: &'v Value) -> Self {
+        let children = match value {
+            Value::Array(items) => items.iter().map(Self::new).collect(),
+            Value::Object(map) => map.values().map(Self::new).collect(),
+            _ => Vec::new(),
+        };
+        Self { value, children, outcome: RefCell::default(), place: RefCell::default() }
+    }
+
+    pub(crate) fn source(&self) -> Source<'_> {
+        Source(Some(self))
+    }
+}
+
+/// A place in a document, which may be empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Source<'v>(Option<&'v SourceNode<'v>>);
 
 /// A field that was read as one type.
 #[derive(Debug)]
 pub(crate) struct Field<'v, T> {
     source: Source<'v>,
-    /// What was read; nothing for null too, which has each type.
+    /// The value, if it has the type. `None` for null too.
     read: Option<T>,
     note: Option<&'static str>,
-    is_unsure: bool,
-    is_alike: bool,
+    is_equivalent: bool,
 }
 
 impl<'v> Source<'v> {
-    pub(crate) fn new(document: &'v Value, record: &'v Record) -> Self {
-        Self { value: Some(document), top: None, record: Some(record) }
-    }
-
-    /// Reads without a record.
-    pub(crate) fn unrecorded(document: &'v Value) -> Self {
-        Self { value: Some(document), top: None, record: None }
-    }
-
-    /// Reads an object without a record.
-    pub(crate) fn of_object(document: &'v Object) -> Self {
-        Self { value: None, top: Some(document), record: None }
-    }
-
-    /// Returns the place of a value that was found below this one.
-    pub(crate) fn found(self, value: Option<&'v Value>) -> Self {
-        Self { value, top: None, ..self }
-    }
-
-    /// Returns what is at some steps below this place.
+    /// Returns the value at a path below this place.
     pub(crate) fn at(self, path: &str) -> Self {
-        match path.split_once('/') {
-            Some((step, rest)) => self.field(step).at(rest),
-            None => self.field(path),
-        }
+        path.split('/').fold(self, Self::field)
     }
 
     /// Returns a field, whose name may have any letters.
     pub(crate) fn field(self, key: &str) -> Self {
-        self.found(self.object().and_then(|object| object.get(key)))
+        let number = self.object().and_then(|object| object.keys().position(|own| own == key));
+        number.map_or(Self(None), |number| self.child(number))
+    }
+
+    fn child(self, number: usize) -> Self {
+        Self(self.0.and_then(|node| node.children.get(number)))
     }
 
     /// Returns the fields of an object.
     pub(crate) fn fields(self) -> impl Iterator<Item = (&'v str, Self)> {
-        let fields = self.object().into_iter().flatten();
-        fields.map(move |(key, value)| (key.as_str(), self.found(Some(value))))
+        self.object().into_iter().flat_map(|object| object.keys()).map(String::as_str).zip(self.children())
     }
 
     /// Returns the items of a list, each with its number.
     pub(crate) fn items(self) -> impl Iterator<Item = (usize, Self)> {
-        let items = self.value.and_then(Value::as_array).into_iter().flatten();
-        items.enumerate().map(move |(index, item)| (index, self.found(Some(item))))
-    }
-
-    /// Returns an item of a list.
-    pub(crate) fn item(self, index: usize) -> Self {
-        self.found(self.value.and_then(|value| value.get(index)))
-    }
-
-    /// Returns what is at a JSON pointer below this place.
-    pub(crate) fn at_pointer(self, pointer: &str) -> Self {
-        self.found(self.value.and_then(|value| value.pointer(pointer)))
-    }
-
-    /// Returns the items of a list, or the values of an object.
-    pub(crate) fn children(self) -> impl Iterator<Item = Self> {
-        self.items().map(|(_, item)| item).chain(self.fields().map(|(_, field)| field))
-    }
-
-    pub(crate) fn value(self) -> Option<&'v Value> {
-        self.value
-    }
-
-    pub(crate) fn is_null(self) -> bool {
-        self.value.is_some_and(Value::is_null)
-    }
-
-    /// Returns a switch that is not taken here.
-    pub(crate) fn as_bool(self) -> Option<bool> {
-        self.value?.as_bool()
+        let is_list = self.value().is_some_and(Value::is_array);
+        self.children().filter(move |_| is_list).enumerate()
     }
 
     /// Returns the items of a list that are objects, each with its number.
@@ -109,18 +118,58 @@ impl<'v> Source<'v> {
         self.items().filter(|(_, item)| item.object().is_some())
     }
 
-    /// Returns a whole number that is not taken here.
-    pub(crate) fn as_whole(self) -> Option<i64> {
-        self.value.and_then(whole_of)
+    /// Returns the items of a list, or the values of an object.
+    pub(crate) fn children(self) -> impl Iterator<Item = Self> {
+        self.0.into_iter().flat_map(|node| &node.children).map(|node| Self(Some(node)))
     }
 
-    /// Returns a text that is not taken here.
-    pub(crate) fn as_str(self) -> Option<&'v str> {
-        self.value?.as_str()
+    /// Returns an item of a list.
+    pub(crate) fn item(self, number: usize) -> Self {
+        self.child(number)
+    }
+
+    /// Returns the value at a JSON pointer below this place.
+    pub(crate) fn at_pointer(self, pointer: &str) -> Self {
+        let step = |around: Self, step: &str| match around.value() {
+            Some(Value::Array(_)) => step.parse().map_or(Self(None), |number| around.child(number)),
+            _ => around.field(&ctx_types::internal::pointer_key(step)),
+        };
+        pointer.split('/').skip(1).fold(self, step)
+    }
+
+    pub(crate) fn value(self) -> Option<&'v Value> {
+        self.0.map(|node| node.value)
     }
 
     pub(crate) fn object(self) -> Option<&'v Object> {
-        self.top.or_else(|| self.value?.as_object())
+        self.value()?.as_object()
+    }
+
+    pub(crate) fn as_bool(self) -> Option<bool> {
+        self.value()?.as_bool()
+    }
+
+    pub(crate) fn as_whole(self) -> Option<i64> {
+        self.value().and_then(whole_of)
+    }
+
+    pub(crate) fn as_str(self) -> Option<&'v str> {
+        self.value()?.as_str()
+    }
+
+    /// Returns whether both are the same place of a document.
+    pub(crate) fn is(self, other: Self) -> bool {
+        self.0.zip(other.0).is_some_and(|(one, other)| std::ptr::eq(one, other))
+    }
+
+    /// Returns this place, or an empty place if its value is null.
+    pub(crate) fn filled(self) -> Self {
+        Self(self.0.filter(|node| !node.value.is_null()))
+    }
+
+    /// Returns this place, or another one if nothing is there.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self(self.0.or(other.0))
     }
 
     pub(crate) fn text(self) -> Field<'v, &'v str> {
@@ -181,259 +230,151 @@ impl<'v> Source<'v> {
         self.read(Some)
     }
 
-    /// Reads a list of texts, or one text, and records the texts of the list one by one.
+    /// Reads a list, or one text in place of a list.
+    pub(crate) fn list_or_text(self) -> Field<'v, &'v Value> {
+        self.read(|value| Some(value).filter(|value| value.is_array() || value.is_string()))
+    }
+
+    /// Takes a list of texts, or one text.
     pub(crate) fn texts(self, to: &'static str) {
         self.list_or_text().into(to);
         self.each_text(to);
     }
 
-    /// Reads a list, or one text that stands for one.
-    pub(crate) fn list_or_text(self) -> Field<'v, &'v Value> {
-        self.read(|value| Some(value).filter(|value| value.is_array() || value.is_string()))
-    }
-
-    /// Records the texts of a list one by one.
+    /// Takes the texts of a list.
     pub(crate) fn each_text(self, to: &'static str) {
-        self.refuse_fields();
-        for (index, item) in self.items() {
-            item.text().claim(Tail::Item(to, u32::try_from(index).unwrap_or(u32::MAX)));
-        }
-    }
-
-    /// Reads a list of texts, or one text, of which one field is made.
-    pub(crate) fn texts_together(self, to: &'static str) {
-        self.list_or_text().into(to);
         self.refuse_fields();
         for (_, item) in self.items() {
             item.text().into(to);
         }
     }
 
-    /// Records for the fields of an object that stands in the place of a list that nothing reads them.
+    /// Reports that the fields of an object in the place of a list are not read.
     pub(crate) fn refuse_fields(self) {
         self.fields().for_each(|(_, field)| field.keep(NOT_READ));
     }
 
-    /// Returns this place; a place without anything if null is there, of which nothing is made.
-    pub(crate) fn filled(self) -> Self {
-        self.found(self.value.filter(|value| !value.is_null()))
-    }
-
-    /// Returns this place, or another one if nothing is there.
-    pub(crate) fn or(self, other: Self) -> Self {
-        if self.value.is_some() { self } else { other }
-    }
-
-    /// Describes where all that is taken below this place goes: the places of its fields are below that.
+    /// Sets the place of taken fields below this place.
     pub(crate) fn lead_to(self, place: impl Into<String>) -> Self {
-        self.record(|record, value| record.lead_to(value, place.into()));
+        self.set_place(|own| own.to = Some(place.into()));
         self
     }
 
-    /// Describes where all that is not taken at this place or below it is kept.
+    /// Sets the place of fields that are not taken, at this place or below it.
     pub(crate) fn keep_at(self, place: impl Into<String>) -> Self {
-        self.record(|record, value| record.keep_at(value, place.into()));
+        self.set_place(|own| own.kept = Some(place.into()));
         self
     }
 
-    /// Reports that all that is not taken at this place or below it is kept below where it leads to.
-    pub(crate) fn keep_below(self, place: &'static str) -> Self {
-        self.record(|record, value| record.keep_below(value, place));
+    /// Reports that the keys of this object are names, not fields.
+    pub(crate) fn with_names(self) -> Self {
+        self.set_place(|own| own.has_names = true);
         self
     }
 
-    /// Reports that what is recorded below this place is there whatever else is imported.
-    pub(crate) fn for_sure(self) -> Self {
-        self.record(|record, value| record.for_sure(value, Sureness::All));
-        self
-    }
-
-    /// The same of what says something, but for items of lists, which move up where one before them is left out.
-    pub(crate) fn for_sure_if_said(self) -> Self {
-        self.record(|record, value| record.for_sure(value, Sureness::Said));
-        self
-    }
-
-    /// Explains why this is kept and no more.
-    pub(crate) fn keep(self, note: &'static str) {
-        self.record(|record, value| record.claim(value, Claim::kept(note)));
-    }
-
-    /// Explains why this and all that is below it is kept and no more, but for what is taken by itself.
-    pub(crate) fn keep_all(self, note: &'static str) {
-        self.record(|record, value| record.keep_all(value, note));
-    }
-
-    /// Records that this is nowhere, since something else stands for it.
-    pub(crate) fn lose(self) {
-        self.lose_all(NOWHERE);
-    }
-
-    /// Records that this and all that is below it is nowhere.
-    pub(crate) fn lose_all(self, note: &'static str) {
-        let lost = Claim { status: FieldStatus::Unsupported, ..Claim::taken(Some(note), Tail::Same) };
-        self.record(|record, value| record.claim_all(value, lost, false));
-    }
-
-    /// Records for fields of a noun that it does not read them, so that they are no more than kept; asks it for some
-    /// fields.
-    pub(crate) fn refuse_unread<N: Persist>(self, is_asked: impl Fn(&str) -> bool) {
-        let fields = self.object().into_iter().flatten().filter(|(key, _)| is_asked(key));
-        let fields = fields.map(|(key, value)| (key.clone(), value.clone())).collect();
-        let mut reader = Reader::new();
-        N::read(Value::Object(fields), &mut reader);
-        for finding in reader.finish().into_iter().filter(|finding| finding.code == WRONG_TYPE) {
-            self.at_pointer(finding.location.pointer.as_deref().unwrap_or_default()).keep_all(NOT_READ);
+    fn set_place(self, set: impl FnOnce(&mut Place)) {
+        if let Some(node) = self.0 {
+            set(node.place.borrow_mut().get_or_insert_default());
         }
     }
 
-    /// Takes this and all that is below it, which stands in the same way below another place.
-    pub(crate) fn all_into(self, to: &'static str) {
-        self.record(|record, value| record.claim_all(value, Claim::taken(None, Tail::Fixed(to)), true));
+    fn set(self, outcome: Outcome) {
+        if let Some(node) = self.0 {
+            node.outcome.replace(Some(outcome));
+        }
     }
 
-    /// Takes this and all that is below it, which comes near to what is in the same way below another place.
-    pub(crate) fn all_nearly(self, note: &'static str, to: String) {
-        self.record(|record, value| record.claim_all(value, Claim::taken(Some(note), record.made(to)), true));
+    fn set_whole(self, outcome: Outcome) {
+        self.set(Outcome { is_whole: true, ..outcome });
     }
 
-    /// Takes this and all that is below it, which stays where it stands.
+    /// Explains why this value is only kept, with all values below it that have no other result.
+    pub(crate) fn keep(self, note: &'static str) {
+        self.set(Outcome::new_kept(note));
+    }
+
+    /// Reports that this value is lost, with all values below it.
+    pub(crate) fn reject(self, note: &'static str) {
+        self.set(Outcome { status: FieldStatus::Unsupported, ..Outcome::new_kept(note) });
+    }
+
+    /// Takes this value with all values below it. Its path stays the same.
     pub(crate) fn stay(self) {
-        self.record(|record, value| record.claim_all(value, Claim::taken(None, Tail::Same), false));
+        self.set_whole(Outcome::taken(None, None));
     }
 
-    /// Takes fields, which stay where they stand.
+    /// Takes fields with all values below them. Their paths stay the same.
     pub(crate) fn stay_each(self, keys: &[&str]) {
         for (_, field) in self.fields().filter(|(key, _)| keys.contains(key)) {
             field.stay();
         }
     }
 
-    /// Takes this and all that is below it, which comes near to what stands there.
-    pub(crate) fn nearly_stay(self, note: &'static str) {
-        self.record(|record, value| record.claim_all(value, Claim::taken(Some(note), Tail::Same), false));
+    /// As [`Self::stay`], for a value with nearly the same meaning.
+    pub(crate) fn stay_approximated(self, note: &'static str) {
+        self.set_whole(Outcome::taken(Some(note), None));
     }
 
-    /// Takes this, which stays where it stands; of what is below it only what is taken by itself.
-    pub(crate) fn stay_divided(self) {
-        self.record(Record::divide);
-        self.any().stay();
+    /// Takes this value without the values below it. Its path stays the same.
+    pub(crate) fn divide(self) {
+        self.set(Outcome::taken(None, None));
     }
 
-    /// Takes this and all that is below it, of which another place is made.
-    pub(crate) fn all_together(self, note: &'static str, to: &'static str) {
-        self.record(|record, value| {
-            record.claim_all(value, Claim::taken(Some(note), Tail::Fixed(to)), false);
-        });
+    /// Takes this value with all values below it. Together they become another field.
+    pub(crate) fn approximate_all(self, note: &'static str, to: &'static str) {
+        self.set_whole(Outcome::taken(Some(note), Some(to.into())));
     }
 
-    /// As [`Self::all_together`], where nothing of what is sent differs.
-    pub(crate) fn all_alike(self, note: &'static str, to: &'static str) {
-        self.record(|record, value| {
-            let claim = Claim { is_alike: true, ..Claim::taken(Some(note), Tail::Fixed(to)) };
-            record.claim_all(value, claim, false);
-        });
+    /// As [`Self::approximate_all`], for values that do not change sent messages.
+    pub(crate) fn equate_all(self, note: &'static str, to: &'static str) {
+        self.set_whole(Outcome { is_equivalent: true, ..Outcome::taken(Some(note), Some(to.into())) });
+    }
+
+    /// Reports that a data type does not read some fields, which are only kept.
+    pub(crate) fn refuse_unread<N: Persist>(self, is_asked: impl Fn(&str) -> bool) {
+        let fields = self.object().into_iter().flatten().filter(|(key, _)| is_asked(key));
+        let fields = fields.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let mut reader = Reader::new();
+        N::read(Value::Object(fields), &mut reader);
+        for finding in reader.finish().into_iter().filter(|finding| finding.code == WRONG_TYPE) {
+            self.at_pointer(finding.location.pointer.as_deref().unwrap_or_default()).keep(NOT_READ);
+        }
     }
 
     fn read<T>(self, read: impl FnOnce(&'v Value) -> Option<T>) -> Field<'v, T> {
-        Field { source: self, read: self.value.and_then(read), note: None, is_unsure: false, is_alike: false }
-    }
-
-    fn record(self, record: impl FnOnce(&Record, &Value)) {
-        if let (Some(into), Some(value)) = (self.record, self.value) {
-            record(into, value);
-        }
+        Field { source: self, read: self.value().and_then(read), note: None, is_equivalent: false }
     }
 }
 
 impl<T> Field<'_, T> {
-    /// Describes how it differs where it goes.
-    pub(crate) fn nearly(self, note: &'static str) -> Self {
+    /// Describes the difference to the original.
+    pub(crate) fn approximated(self, note: &'static str) -> Self {
         Self { note: Some(note), ..self }
     }
 
-    /// Describes how it is spelled where it goes, or that it says nothing of what is sent: nothing else differs.
-    pub(crate) fn alike(self, note: &'static str) -> Self {
-        Self { is_alike: true, ..self.nearly(note) }
+    /// Describes another notation, or why the value does not change sent messages.
+    pub(crate) fn equivalent(self, note: &'static str) -> Self {
+        Self { is_equivalent: true, ..self.approximated(note) }
     }
 
-    /// Reports that it may be somewhere else after all.
-    pub(crate) fn perhaps(self) -> Self {
-        Self { is_unsure: true, ..self }
-    }
-
-    /// Returns what was read, and records that it is at a place.
+    /// Returns the value, and reports its new path.
     pub(crate) fn into(self, to: impl Into<Cow<'static, str>>) -> Option<T> {
-        match to.into() {
-            Cow::Borrowed(to) => self.claim(Tail::Fixed(to)),
-            Cow::Owned(to) => {
-                let tail = self.source.record.map(|record| record.made(to));
-                self.claim(tail.unwrap_or(Tail::Fixed("")))
-            }
-        }
+        self.take(Some(to.into()))
     }
 
-    /// Returns what was read, and records that it stays where it stands.
+    /// Returns the value, and reports that its path stays the same.
     pub(crate) fn stay(self) -> Option<T> {
-        self.claim(Tail::Same)
+        self.take(None)
     }
 
-    fn claim(self, tail: Tail) -> Option<T> {
-        let Self { source, read, note, is_unsure, is_alike } = self;
-        source.record(|record, value| {
-            let claim = if read.is_none() && !value.is_null() {
-                Claim::kept(NOT_READ)
-            } else {
-                Claim { is_unsure, is_alike, ..Claim::taken(note, tail) }
-            };
-            record.claim(value, claim);
+    fn take(self, to: Option<Cow<'static, str>>) -> Option<T> {
+        let Self { source, read, note, is_equivalent } = self;
+        let is_unread = read.is_none() && source.value().is_some_and(|value| !value.is_null());
+        source.set(if is_unread {
+            Outcome::new_kept(NOT_READ)
+        } else {
+            Outcome { is_equivalent, ..Outcome::taken(note, to) }
         });
         read
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::report::Extent;
-
-    #[test]
-    fn what_is_taken_is_recorded_and_the_rest_is_kept() {
-        let document = json!({
-            "name": "Ada", "age": "x", "tags": ["a", 1], "deep": { "own": true, "a~/b": [] }, "odd": { "x": 1 }, "none": null,
-        });
-        let record = Record::default();
-        let source = Source::new(&document, &record);
-        assert_eq!(source.at("name").text().nearly("cut").into("/title"), Some("Ada"));
-        assert_eq!(source.at("age").number().into("/age"), None);
-        source.at("tags").texts("/tags");
-        assert_eq!(source.at("deep/own").flag().into("/own"), Some(true));
-        source.at("deep").keep_at("/deep/imported");
-        source.at("odd").keep_all("not used");
-        source.at("none").text().into("/none");
-        source.at("not/there").text().into("/none");
-        let rows = record.rows(&document, "/imported", Extent::default());
-        let told: Vec<String> = rows
-            .iter()
-            .map(|row| {
-                let note = row.note.map(|note| format!(" ({note})")).unwrap_or_default();
-                format!("{} {} {}{note}", row.pointer, row.status, row.to.unwrap_or("-"))
-            })
-            .collect();
-        assert_eq!(
-            told,
-            [
-                "/name approximated /title (cut)",
-                "/age kept /imported/age (no valid value in that application)",
-                "/tags/0 mapped /tags/0",
-                "/tags/1 kept /imported/tags/1 (no valid value in that application)",
-                "/deep/own mapped /own",
-                "/deep/a~0~1b kept /deep/imported/a~0~1b",
-                "/odd/x kept /imported/odd/x (not used)",
-                "/none mapped /none",
-            ]
-        );
     }
 }

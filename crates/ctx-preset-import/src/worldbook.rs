@@ -19,10 +19,10 @@ use crate::formats::lorebook;
 use crate::imported::Imported;
 use crate::limits::Limits;
 use crate::loose::Object;
-use crate::source::Source;
+use crate::source::{Source, SourceNode};
 
 use card::CardBook;
-pub(crate) use card::{CARD_EXTENSIONS, CARD_FIELDS, Converter, has_entries};
+pub(crate) use card::{CARD_EXTENSIONS, CARD_FIELDS, converted, has_entries};
 pub use export::{export_card_book, export_lorebook, export_worldbook};
 pub use origin::WorldbookOrigin;
 
@@ -120,7 +120,8 @@ pub(crate) struct Form {
 
 impl Form {
     fn of(value: Value) -> Result<Self, ImportError> {
-        Draft::take(Source::unrecorded(&value), "").map(|draft| draft.form(value, ""))
+        let draft = Draft::take(SourceNode::new(&value).source(), "")?;
+        Ok(draft.form(value, ""))
     }
 }
 

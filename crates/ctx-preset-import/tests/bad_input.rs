@@ -4,12 +4,12 @@
 
 use std::io::Write as _;
 
-use ctx_preset_import::{Import, ImportOptions, SourceFile, export_card_picture, import};
+use ctx_preset_import::{Import, Importer, SourceFile, export_card_picture};
 use flate2::{Compress, Compression, FlushCompress};
 use serde_json::{Value, json};
 
 fn import_bytes(bytes: &[u8]) -> Import {
-    import(&[SourceFile { name: "file", bytes }], &ImportOptions::default())
+    Importer::default().import(&[SourceFile { name: "file", bytes }])
 }
 
 /// Checks that a file is refused, and how.
@@ -276,7 +276,7 @@ fn of_many_chunks_with_one_keyword_the_first_counts() {
 
 #[test]
 fn a_packed_file_of_risu_says_why_it_is_not_read() {
-    let made = import(&[SourceFile { name: "m.risum", bytes: b"o\0\xff\0" }], &ImportOptions::default());
+    let made = Importer::default().import(&[SourceFile { name: "m.risum", bytes: b"o\0\xff\0" }]);
     let found = &made.report.files[0].diagnostics[0];
     assert!(
         found.help.as_ref().map(ToString::to_string).as_deref().unwrap().contains("is not public"),

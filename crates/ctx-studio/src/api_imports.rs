@@ -14,7 +14,7 @@ pub(crate) struct ImportedFile {
     pub(crate) findings: Vec<Finding>,
 }
 
-/// The conversion result of a field.
+/// The conversion result of the fields at one path.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct ImportedField {
     pub(crate) file: String,
@@ -24,6 +24,8 @@ pub(crate) struct ImportedField {
     pub(crate) destination: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
+    /// Number of values.
+    pub(crate) count: usize,
 }
 
 /// A file to write.

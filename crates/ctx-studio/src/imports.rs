@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use ctx_engine::Engine;
 use ctx_language::Language;
-use ctx_preset_import::{Import, ImportOptions, SourceFile, import};
+use ctx_preset_import::{Import, Importer, SourceFile};
 use ctx_project::Sources;
 use ctx_project::files;
 use ctx_project::imported::{self, AGENT, Output};
@@ -93,9 +93,9 @@ impl Batch {
     /// Reads the files together.
     fn read(&self, engine: &Engine) -> Import {
         let given = self.sources();
-        let mut options = ImportOptions::default();
-        options.anchors = engine.anchors.clone();
-        let mut made = import(&given, &options);
+        let mut importer = Importer::default();
+        importer.anchors = engine.anchors.clone();
+        let mut made = importer.import(&given);
         imported::report_lost_digits(&mut made, &given);
         imported::report_broken_rules(&mut made, engine);
         made
@@ -142,9 +142,10 @@ impl Batch {
             .take(MAX_FIELDS)
             .map(|(file, field)| ImportedField {
                 file: file.clone(),
-                pointer: field.pointer.to_owned(),
+                pointer: field.pointer.clone(),
                 status: field.status.as_str(),
-                destination: field.to.map(str::to_owned),
+                destination: field.to.clone(),
+                count: field.count,
                 note: field.note.map(|note| language.word(note).into_owned()),
             })
             .collect();

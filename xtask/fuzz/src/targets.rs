@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ctx_macros::{Dialect, Env, Limits as MacroLimits, Registry, State, Template};
 use ctx_preset_import::{
-    Document, Import, ImportOptions, Limits, SourceFile, export_card, export_lorebook, export_preset,
-    export_regex_scripts, import,
+    Document, Import, Importer, Limits, SourceFile, export_card, export_lorebook, export_preset,
+    export_regex_scripts,
 };
 use ctx_regex::{Flags, Limits as RegexLimits, Literal, Regex, Replacement};
 use ctx_types::{Source, SourceKind, Text, Trust};
@@ -38,10 +38,10 @@ pub fn target(name: &str) -> Option<Target> {
 
 /// Imports a file with small limits, so that much is tried in little time.
 fn read(bytes: &[u8]) -> Import {
-    let mut options = ImportOptions::default();
-    options.limits =
-        Limits { packed_bytes: 1 << 20, packed_total_bytes: 2 << 20, json_nodes: 50_000, ..options.limits };
-    import(&[SourceFile { name: "file", bytes }], &options)
+    let mut importer = Importer::default();
+    importer.limits =
+        Limits { packed_bytes: 1 << 20, packed_total_bytes: 2 << 20, json_nodes: 50_000, ..importer.limits };
+    importer.import(&[SourceFile { name: "file", bytes }])
 }
 
 fn file(bytes: &[u8]) {
@@ -70,7 +70,8 @@ fn document(bytes: &[u8]) -> Import {
         && let Ok(document) = Document::read(bytes, "file", &Limits::default())
         && let Some(file) = made.report.files.first().filter(|file| !file.fields.is_empty())
     {
-        assert_eq!(file.fields.len(), leaves(&document.value), "rows are not leaves");
+        let counted: usize = file.fields.iter().map(|field| field.count).sum();
+        assert_eq!(counted, leaves(&document.value), "leaves are not counted once");
     }
     made
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use ctx_engine::{Compile, Engine};
-use ctx_preset_import::{Import, ImportOptions, SourceFile, import};
+use ctx_preset_import::{Import, Importer, SourceFile};
 use ctx_types::session::Session;
 use ctx_types::worldbook::LoadedWorldbook;
 use ctx_types::{GenerationKind, Message, TurnInput};
@@ -16,7 +16,7 @@ pub(crate) fn run(input: &Value) -> Result<Value> {
     let files = files(input)?;
     let sources: Vec<SourceFile<'_>> =
         files.iter().map(|(name, text)| SourceFile { name, bytes: text.as_bytes() }).collect();
-    let made = import(&sources, &ImportOptions::default());
+    let made = Importer::default().import(&sources);
     let messages = assemble(made, input)?;
     Ok(json!({ "messages": messages.iter().map(sent).collect::<Vec<_>>() }))
 }

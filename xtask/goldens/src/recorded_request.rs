@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use ctx_engine::{Compile, Engine, read_profile};
-use ctx_preset_import::{Import, ImportOptions, Limits, SourceFile, import};
+use ctx_preset_import::{Import, Importer, Limits, SourceFile};
 use ctx_types::TurnInput;
 use ctx_types::worldbook::LoadedWorldbook;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(crate) fn run(input: &Value) -> Result<Value> {
     files.extend(books.iter().map(|(name, book)| (format!("{name}.json"), book.to_string())));
     let sources: Vec<SourceFile<'_>> =
         files.iter().map(|(name, text)| SourceFile { name, bytes: text.as_bytes() }).collect();
-    let Import { agent, worldbooks, conversations, .. } = import(&sources, &ImportOptions::default());
+    let Import { agent, worldbooks, conversations, .. } = Importer::default().import(&sources);
     let agent = agent.context("no agent was made")?;
     let session = conversations.into_iter().next().context("no conversation was made")?.session;
     let profile = json!({ "name": text(input, "user"), "content": text(input, "persona") }).to_string();

@@ -36,10 +36,10 @@ pub(crate) struct AgentImportArguments {
     /// Character whose prompt order the preset uses [default: 100001, which applies to all characters]
     #[arg(long, value_name = "ID")]
     pub(crate) prompt_order: Option<String>,
-    /// Show the result of each field, grouped by path
+    /// Show the fields that are not mapped, grouped by reason
     #[arg(long, conflicts_with = "json")]
     pub(crate) report: bool,
-    /// Show the result of each field
+    /// Show the results of all fields
     #[arg(long, conflicts_with_all = ["json", "report"])]
     pub(crate) report_fields: bool,
     /// File for the JSON report

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use ctx_engine::{Engine, Format};
-use ctx_preset_import::{FieldStatus, Import, ImportOptions, ImportReport, SourceFile, import};
+use ctx_preset_import::{FieldStatus, Import, ImportReport, Importer, SourceFile};
 use ctx_types::{Diagnostic, Phrase, Severity, count_of, phrase};
 use serde::Serialize;
 
@@ -28,10 +28,10 @@ pub(crate) fn run(language: Language, arguments: &AgentImportArguments) -> Resul
     files::refuse_stdin(out)?;
     let (read, mut sources) = read(language, &arguments.files)?;
     let given: Vec<SourceFile<'_>> = read.iter().map(|(name, bytes)| SourceFile { name, bytes }).collect();
-    let mut options = ImportOptions::default();
-    options.format = arguments.format.as_deref().and_then(Format::parse);
-    options.prompt_order.clone_from(&arguments.prompt_order);
-    let mut made = import(&given, &options);
+    let mut importer = Importer::default();
+    importer.format = arguments.format.as_deref().and_then(Format::parse);
+    importer.prompt_order.clone_from(&arguments.prompt_order);
+    let mut made = importer.import(&given);
     imported::report_lost_digits(&mut made, &given);
     imported::report_broken_rules(&mut made, &Engine::new());
     let findings: Vec<Diagnostic> = made.diagnostics().cloned().collect();
@@ -167,7 +167,7 @@ const LINES_BELOW: usize = 4;
 /// Formats the results: the created documents or the outcome of each field, and the written files.
 fn summary(language: Language, made: &Import, names: &[String], arguments: &AgentImportArguments) -> String {
     let text = match () {
-        () if arguments.report => screen::groups(language, &made.report),
+        () if arguments.report => screen::reasons_of_fields(language, &made.report),
         () if arguments.report_fields => screen::fields(language, &made.report),
         () => screen::made(language, made, SCREEN - LINES_BELOW),
     };

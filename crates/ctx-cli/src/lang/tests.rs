@@ -60,7 +60,7 @@ fn each_macro_has_a_description() {
 fn archives_are_refused_in_chinese() {
     let archive = b"PK\x03\x04PK\x05\x06\0\0\0\0\0\0\0\x04";
     let file = ctx_preset_import::SourceFile { name: "a.zip", bytes: archive };
-    let refused = ctx_preset_import::import(&[file], &ctx_preset_import::ImportOptions::default());
+    let refused = ctx_preset_import::Importer::default().import(&[file]);
     let message = &refused.report.files[0].diagnostics[0].message;
     check(message, "无法从文件中读取数据：压缩包的文件超过 512 个");
 }

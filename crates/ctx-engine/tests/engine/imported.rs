@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ctx_engine::{Compile, CompiledAgent, Context, Engine};
-use ctx_preset_import::{Import, ImportOptions, SourceFile, import};
+use ctx_preset_import::{Import, Importer, SourceFile};
 use ctx_types::session::Session;
 use ctx_types::worldbook::LoadedWorldbook;
 use ctx_types::{Diagnostic, GenerationKind, TurnInput};
@@ -37,7 +37,7 @@ fn import_all(texts: &[(String, String)]) -> (Vec<Diagnostic>, CompiledAgent, Se
     let sources: Vec<SourceFile<'_>> =
         texts.iter().map(|(name, text)| SourceFile { name, bytes: text.as_bytes() }).collect();
     let Import { agent, worldbooks, profile, conversations, report, .. } =
-        import(&sources, &ImportOptions::default());
+        Importer::default().import(&sources);
     let found = report.files.into_iter().flat_map(|file| file.diagnostics).collect();
     let books = worldbooks.into_iter().map(|named| LoadedWorldbook {
         id: named.name.as_str().into(),
@@ -405,7 +405,7 @@ fn rejects_files_of_other_applications() {
     let texts: BTreeMap<String, String> = serde_yaml::from_slice(&texts).unwrap();
     let mut shown = String::new();
     for (name, text) in &texts {
-        let made = import(&[SourceFile { name, bytes: text.as_bytes() }], &ImportOptions::default());
+        let made = Importer::default().import(&[SourceFile { name, bytes: text.as_bytes() }]);
         let is_nothing = made.agent.is_none() && made.profile.is_none() && made.worldbooks.is_empty();
         assert!(
             is_nothing && made.conversations.is_empty(),

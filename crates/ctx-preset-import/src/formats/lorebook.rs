@@ -12,7 +12,7 @@ use crate::codes;
 use crate::format::Format;
 use crate::kept::IMPORTED;
 use crate::loose::Object;
-use crate::source::Source;
+use crate::source::{Source, SourceNode};
 use crate::worldbook::{Form, WorldbookOrigin, around};
 
 /// How an application writes its lorebooks.
@@ -120,7 +120,7 @@ impl Lorebook {
         let before = entries.iter().map(|entry| {
             let original = entry.get(IMPORTED).filter(|original| original.is_object()).cloned();
             let original = original.unwrap_or_else(|| json!({}));
-            let mut before = self.converted(Source::unrecorded(&original));
+            let mut before = self.converted(SourceNode::new(&original).source());
             before.insert(IMPORTED.to_owned(), original);
             Value::Object(before)
         });
@@ -261,10 +261,10 @@ pub(crate) fn read(file: Source<'_>, place: &str) -> Option<Form> {
     let mut rest = map.clone();
     rest.shift_remove(lorebook.entries);
     file.at("name").text().into("/name");
-    for (index, item) in list.items() {
-        let place = format!("{place}/entries/{index}");
+    for (_, item) in list.items() {
+        let place = format!("{place}/entries/*");
         match item.object() {
-            Some(_) => item.lead_to(place).keep_below("/imported"),
+            Some(_) => item.keep_at(format!("{place}/imported")).lead_to(place),
             None => item.keep_at(place),
         };
     }

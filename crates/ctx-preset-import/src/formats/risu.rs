@@ -94,7 +94,7 @@ pub(crate) fn as_chat_preset(preset: Source<'_>) -> Object {
             field.keep(TEMPLATE);
             continue;
         }
-        let content = field.text().nearly(PART).into(format!("/presetMessages/{id}/content"));
+        let content = field.text().approximated(PART).into("/presetMessages/*/content");
         if let Some(content) = content.filter(|content| !content.trim().is_empty()) {
             prompts.push(json!({
                 "identifier": id, "role": "system", "content": content, "system_prompt": false,
@@ -116,7 +116,7 @@ fn sampler(field: Source<'_>, chat: &str) -> Option<f64> {
     let ours = parameters::SAMPLERS.iter().find(|(known, _)| *known == chat).map(|(_, ours)| *ours);
     let ours = ours.unwrap_or("contextManagement/maxContextTokens");
     match field.value().and_then(number_of) {
-        Some(value) if value >= 0.0 => field.number().nearly(PART).into(format!("/parameters/{ours}")),
+        Some(value) if value >= 0.0 => field.number().approximated(PART).into(format!("/parameters/{ours}")),
         Some(_) => {
             field.keep(UNSAID);
             None
@@ -135,7 +135,7 @@ fn whole_or(value: f64) -> Value {
 
 /// Takes a text of a part of a prompt template.
 fn part<'v>(item: Source<'v>, field: &str) -> Option<&'v str> {
-    item.at(field).text().nearly(PART).into("/presetMessages")
+    item.at(field).text().approximated(PART).into("/presetMessages")
 }
 
 /// A part of a prompt template.
@@ -176,7 +176,7 @@ impl<'v> Step<'v> {
     fn plain(item: Source<'v>) -> Option<Self> {
         text(item.object()?, "text")?;
         let kind = item.at("type2").named(&["main", "globalNote", "normal"]);
-        let identifier = match kind.nearly(PART).into("/presetMessages") {
+        let identifier = match kind.approximated(PART).into("/presetMessages") {
             Some("main") => Some("main"),
             Some("globalNote") => Some("jailbreak"),
             _ => None,
@@ -205,22 +205,20 @@ pub(crate) struct Module {
 
 impl Module {
     /// Reads the file of a module, which may have it in an envelope; its lorebook goes to a place.
-    pub(crate) fn of(file: Source<'_>, place: &str) -> Self {
+    pub(crate) fn new(file: Source<'_>, place: &str) -> Self {
         file.at("type").keep(TOLD);
         let (module, within) = match file.at("module") {
             module if module.object().is_some() => (module, "/module"),
             _ => (file, ""),
         };
         module.at("type").keep(TOLD);
-        module.at("trigger").keep_all(CODE);
+        module.at("trigger").keep(CODE);
         module.at("cjs").keep(CODE);
         let fields = module.object();
         let name = fields.and_then(|module| text(module, "name")).map(str::to_owned);
-        let scripts = module.at("regex").items().filter(|(_, item)| item.object().is_some());
-        let scripts: Vec<Value> = scripts
-            .enumerate()
-            .map(|(number, (_, script))| as_script(script.lead_to(format!("{LIST}/rules/{number}"))))
-            .collect();
+        let scripts = module.at("regex").objects();
+        let scripts: Vec<Value> =
+            scripts.map(|(_, script)| as_script(script.lead_to(format!("{LIST}/rules/*")))).collect();
         let scripts = (!scripts.is_empty()).then_some(Value::Array(scripts));
         let found = odd_scripts(module, within);
         Self { name, book: lorebook(module, place), scripts, within, found }
@@ -274,17 +272,17 @@ fn lorebook(module: Source<'_>, place: &str) -> Option<Form> {
         module.at("name").text().into(format!("{place}/name"));
         rest.insert("name".to_owned(), name.into());
     }
-    for (index, item) in list.items() {
-        item.lead_to(format!("{place}/entries/{index}"));
+    for (_, item) in list.items() {
+        item.lead_to(format!("{place}/entries/*"));
     }
     Some(lorebook::form(&LOREBOOK, list, rest))
 }
 
 fn as_script(script: Source<'_>) -> Value {
     let take = |field: &str, ours: &'static str| {
-        script.at(field).text().nearly(SCRIPT).into(ours).unwrap_or_default()
+        script.at(field).text().approximated(SCRIPT).into(ours).unwrap_or_default()
     };
-    let has_flags = script.at("ableFlag").flag().nearly(SCRIPT).into("/regex");
+    let has_flags = script.at("ableFlag").flag().approximated(SCRIPT).into("/regex");
     let has_flags = has_flags == Some(true) && script.at("flag").value().is_some_and(Value::is_string);
     let flags = if has_flags { take("flag", "regex") } else { "g" };
     let kind = take("type", "targetRoles");

@@ -2,7 +2,6 @@
 //!
 //! The reader of conversations tells what it put elsewhere; all else stays where it is.
 
-use ctx_types::internal::pointer_step;
 use ctx_types::session::{Node, NodeId, NodeMetadata, Session, SessionHeader, StoredToolCall};
 use serde_json::Value;
 
@@ -10,7 +9,7 @@ use crate::conversation::{Placed, ReadFields};
 use crate::format::Format;
 use crate::formats::aio_hub::{SHOWN, attachment, list, noun, placed};
 use crate::formats::sillytavern::chat;
-use crate::report::NOT_READ;
+use crate::report::{NOT_READ, NOWHERE};
 use crate::source::Source;
 
 const BOTH: &str = "same as in the detail";
@@ -55,7 +54,7 @@ fn session_field(key: &str, field: Source<'_>) {
     match key {
         "nodes" => list(field, node),
         key if SessionHeader::KEYS.contains(&key) || OF_SESSION.contains(&key) => field.stay(),
-        key if SESSION_SHOWN.contains(&key) => field.nearly_stay(SHOWN),
+        key if SESSION_SHOWN.contains(&key) => field.stay_approximated(SHOWN),
         _ => {}
     }
 }
@@ -88,7 +87,7 @@ fn halves(file: Source<'_>, place: &str) {
     }
     for (key, field) in index.fields() {
         match detail.field(key).value() {
-            Some(same) if field.value() == Some(same) => field.nearly_stay(BOTH),
+            Some(same) if field.value() == Some(same) => field.stay_approximated(BOTH),
             _ => session_field(key, field),
         }
     }
@@ -102,7 +101,7 @@ fn messages(file: Source<'_>, format: Format, made: &Made<'_>) {
     if is_list {
         list.any().into(format!("{}/nodes", made.place));
         // Lines that hold null are no messages.
-        list.items().filter(|(_, item)| item.is_null()).for_each(|(_, item)| item.lose());
+        list.items().filter(|(_, item)| is_null(*item)).for_each(|(_, item)| item.reject(NOWHERE));
     }
     match made.placed.header {
         Some(index) => around(placed(item(index), made.place), chat::take_header),
@@ -116,10 +115,10 @@ fn messages(file: Source<'_>, format: Format, made: &Made<'_>) {
     let mut read = made.placed.fields.iter().peekable();
     let nodes = made.session.node_ids().filter(|id| *id != made.session.root_id());
     for (index, id) in made.placed.messages.iter().zip(nodes) {
-        let place = format!("{}/nodes/{}", made.place, pointer_step(id));
+        let place = format!("{}/nodes/*", made.place);
         let message = placed(item(*index), &place);
         match format {
-            _ if message.object().is_none() => message.keep_all(NOT_READ),
+            _ if message.object().is_none() => message.keep(NOT_READ),
             Format::SillyTavernChat => chat::take_line(message),
             _ => chat_message(message, id),
         }
@@ -138,8 +137,8 @@ fn around<'v>(file: Source<'v>, take: impl FnOnce(Source<'v>)) {
         take(file);
     }
     // A conversation without an id is named after its file.
-    if file.at("id").is_null() {
-        file.at("id").lose();
+    if is_null(file.at("id")) {
+        file.at("id").reject(NOWHERE);
     }
 }
 
@@ -147,20 +146,26 @@ fn chat_message(message: Source<'_>, id: &NodeId) {
     node(message);
     // An id that comes again is another one in the session.
     if message.at("id").as_str().is_some_and(|given| given != &**id) {
-        message.at("id").lose();
+        message.at("id").reject(NOWHERE);
     }
 }
 
 fn take_moved(field: Source<'_>, from: &str, to: &'static str) {
     match from {
-        "tool_calls" | "function_call" => field.all_together(CALLS, to),
+        "tool_calls" | "function_call" => field.approximate_all(CALLS, to),
         _ => drop(field.any().into(to)),
     }
 }
 
 /// Records for what stands at places that it is kept at others, below the one of what was made.
 fn keep(source: Source<'_>, place: &str, kept: &[(String, String)]) {
+    let is_number = |step: &str| !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit());
     for (from, to) in kept {
-        source.at_pointer(from).keep_at(format!("{place}{to}")).keep_all(NOT_READ);
+        let to: Vec<&str> = to.split('/').map(|step| if is_number(step) { "*" } else { step }).collect();
+        source.at_pointer(from).keep_at(format!("{place}{}", to.join("/"))).keep(NOT_READ);
     }
+}
+
+fn is_null(source: Source<'_>) -> bool {
+    source.value().is_some_and(Value::is_null)
 }

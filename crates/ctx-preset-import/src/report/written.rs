@@ -1,11 +1,9 @@
-//! JSON of import reports: counts, then diagnostics, then one row per field.
+//! JSON of import reports: counts, then diagnostics, then one row per path.
 
 use ctx_types::Diagnostic;
 use serde::{Serialize, Serializer};
 
-#[cfg(feature = "schema")]
-use super::FieldReport;
-use super::{FieldCounts, FieldReports, FileReport, ImportReport};
+use super::{FieldCounts, FieldReport, FileReport, ImportReport};
 
 /// The result of an import.
 #[derive(Serialize)]
@@ -32,9 +30,8 @@ struct WrittenFile<'a> {
     counts: FieldCounts,
     /// Diagnostics, most severe first.
     diagnostics: &'a [Diagnostic],
-    /// One row per leaf of the document: a scalar, or an empty list or object.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<FieldReport<'static>>"))]
-    fields: &'a FieldReports,
+    /// Conversion results, one row per path.
+    fields: &'a [FieldReport],
 }
 
 impl Serialize for ImportReport {

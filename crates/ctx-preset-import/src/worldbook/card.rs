@@ -13,9 +13,9 @@ use crate::format::Format;
 use crate::kept;
 use crate::loose::{object, text};
 use crate::source::Source;
-use entry::{completed, field, find_each};
+use entry::{completed, field, unified};
 
-pub(crate) use entry::{CARD_EXTENSIONS, CARD_FIELDS, Converter};
+pub(crate) use entry::{CARD_EXTENSIONS, CARD_FIELDS, converted};
 pub(super) use entry::{EDITOR, QUICK_REPLIES};
 
 /// Finds the book of a card or of a standalone lorebook: where it stands, and whether version 3 says so.
@@ -63,7 +63,7 @@ impl CardBook {
     /// Takes the fields of a book that goes to a place; `is_v3` if version 3 says so.
     pub(super) fn take(book: Source<'_>, place: &str, is_v3: bool) -> Self {
         let book = book.lead_to(place).keep_at(place);
-        book.any().alike("empty").into("");
+        book.any().equivalent("empty").into("");
         for field in ["name", "description"] {
             book.at(field).text().into(field);
         }
@@ -72,18 +72,17 @@ impl CardBook {
         }
         book.at("recursive_scanning").switch().into("/recursive_scanning");
         book.at("entries").list().into("/entries");
-        let entries = listed(book.at("entries"));
+        let entries: Vec<Source<'_>> = book.at("entries").with_names().children().collect();
         let (keys, is_list) = entry_keys(&entries);
-        let mut converter = Converter::new(is_v3);
-        let take = |(key, (_, entry)): (&String, &(String, Source<'_>))| {
-            let place = format!("{place}/entries/{}", pointer_step(key));
+        let place = format!("{place}/entries/*");
+        let take = |entry: Source<'_>| {
             if entry.object().is_none() {
-                entry.keep_at(place);
+                entry.keep_at(&*place);
                 return None;
             }
-            converter.unified(entry.lead_to(place).keep_below(ORIGINAL).for_sure())
+            unified(entry.lead_to(&*place).keep_at(format!("{place}{ORIGINAL}")), is_v3)
         };
-        Self { entries: keys.iter().zip(&entries).map(take).collect(), keys, is_list, is_v3 }
+        Self { entries: entries.into_iter().map(take).collect(), keys, is_list, is_v3 }
     }
 
     /// Puts what moves out of its document, where the book stands at a pointer, into the unified form.
@@ -132,21 +131,12 @@ impl CardBook {
 /// Where an entry has the one that it was made of.
 const ORIGINAL: &str = "/imported";
 
-/// Returns the entries of a book with the names under which they stand there.
-pub(super) fn listed(entries: Source<'_>) -> Vec<(String, Source<'_>)> {
-    let items = entries.items().map(|(index, entry)| (index.to_string(), entry));
-    items.chain(entries.fields().map(|(key, entry)| (key.to_owned(), entry))).collect()
-}
-
 /// Returns the keys under which entries of a card are put: their ids, as applications do. Those that share one stay
 /// a list, so that none is lost, under their places; then the other value is true.
-fn entry_keys(entries: &[(String, Source<'_>)]) -> (Vec<String>, bool) {
-    let id = |(index, (_, entry)): (usize, &(String, Source<'_>))| {
-        let name = |entry| {
-            let [key, id, uid] = find_each(entry, &["key", "id", "uid"], |name| name);
-            if key.is_some() { uid } else { id }
-        };
-        match entry.object().and_then(name) {
+fn entry_keys(entries: &[Source<'_>]) -> (Vec<String>, bool) {
+    let id = |(index, entry): (usize, &Source<'_>)| {
+        let has_key = entry.at("key").value().is_some();
+        match entry.at(if has_key { "uid" } else { "id" }).value() {
             Some(Value::String(id)) => id.clone(),
             Some(Value::Number(id)) => id.to_string(),
             _ => index.to_string(),

@@ -8,7 +8,7 @@ use crate::formats::lorebook::Lorebook;
 use crate::kept::IMPORTED;
 use crate::loose::Object;
 use crate::worldbook::around::Around;
-use crate::worldbook::{CARD_EXTENSIONS, CARD_FIELDS, Converter};
+use crate::worldbook::{CARD_EXTENSIONS, CARD_FIELDS, converted};
 
 /// Returns a worldbook as world info: an object of entries by their uids.
 pub fn export_worldbook(book: &Worldbook) -> Value {
@@ -78,22 +78,21 @@ pub fn export_card_book(book: &Worldbook) -> Value {
     let Some(map) = file.as_object_mut() else { return file };
     let mut around = Around::take(map);
     if map.contains_key("entries") {
-        let mut converter = Converter::new(is_v3);
         let entries = listed(map).into_iter().enumerate();
-        let entries = entries.map(|(index, entry)| card_form(entry, index, &mut converter)).collect();
+        let entries = entries.map(|(index, entry)| card_form(entry, index, is_v3)).collect();
         map.insert("entries".to_owned(), around.entries(entries));
     }
     file
 }
 
 /// Returns an entry as a card has it.
-fn card_form(entry: Value, index: usize, converter: &mut Converter) -> Value {
+fn card_form(entry: Value, index: usize, is_v3: bool) -> Value {
     let Value::Object(mut entry) = entry else { return entry };
     let Some(original) = original(&mut entry) else {
         entry.shift_remove(IMPORTED);
         return Value::Object(write(&entry, Object::new(), index));
     };
-    if converter.entry(Value::Object(original.clone())).as_object() == Some(&entry) {
+    if converted(Value::Object(original.clone()), is_v3).as_object() == Some(&entry) {
         return Value::Object(original);
     }
     entry.shift_remove(IMPORTED);

@@ -1,18 +1,17 @@
 //! World info of `SillyTavern`, which is our own form of worldbooks too: its fields stay where they are.
 
-use ctx_types::internal::pointer_step;
 use ctx_types::worldbook::{Worldbook, WorldbookEntry};
 use serde_json::Value;
 
-use super::card::{CARD_EXTENSIONS, CARD_FIELDS, EDITOR, QUICK_REPLIES, listed};
+use super::card::{CARD_EXTENSIONS, CARD_FIELDS, EDITOR, QUICK_REPLIES};
 use crate::source::Source;
 
 /// Takes the fields of a book that goes to a place.
 pub(super) fn take(book: Source<'_>, place: &str) {
     let book = book.lead_to(place).keep_at(place);
-    book.at("originalData").keep_all("source of the conversion; not used");
-    book.at("extensions").keep_all("for other applications");
-    Worldbook::KEYS.iter().filter(|key| **key != "entries").for_each(|key| book.at(key).all_into(key));
+    book.at("originalData").keep("source of the conversion; not used");
+    book.at("extensions").keep("for other applications");
+    Worldbook::KEYS.iter().filter(|key| **key != "entries").for_each(|key| book.at(key).stay());
     book.refuse_unread::<Worldbook>(|key| key != "entries");
     book.at("entries").list().into("/entries");
     take_entries(book.at("entries"), place);
@@ -20,23 +19,19 @@ pub(super) fn take(book: Source<'_>, place: &str) {
 
 /// Takes the entries of a book that goes to a place.
 pub(super) fn take_entries(entries: Source<'_>, place: &str) {
-    for (key, entry) in listed(entries).into_iter().filter(|(_, entry)| entry.object().is_some()) {
-        let place = format!("{place}/entries/{}", pointer_step(&key));
-        take_entry(entry.lead_to(&*place).keep_at(place).for_sure());
+    let place = format!("{place}/entries/*");
+    for entry in entries.with_names().children().filter(|entry| entry.object().is_some()) {
+        take_entry(entry.lead_to(&*place).keep_at(&*place));
     }
 }
 
 /// Takes the fields of an entry, which may say them in the form of cards too.
 pub(super) fn take_entry(entry: Source<'_>) {
-    for (key, field) in entry.fields() {
-        if let Some(known) = WorldbookEntry::KEYS.iter().find(|known| **known == key) {
-            field.all_into(known);
-        }
-    }
+    entry.stay_each(WorldbookEntry::KEYS);
     entry.refuse_unread::<WorldbookEntry>(|_| true);
     take_mirrored(entry);
     for editor in ["addMemo", "displayIndex"] {
-        entry.at(editor).any().alike(EDITOR).into(editor);
+        entry.at(editor).any().equivalent(EDITOR).into(editor);
     }
     entry.at("automationId").keep(QUICK_REPLIES);
 }
@@ -59,7 +54,7 @@ fn take_mirrored(entry: Source<'_>) {
             (_, theirs, ours) => theirs.is_some() && theirs == ours,
         };
         if is_same {
-            field.all_together("the entry has the same in this project's format", ours);
+            field.approximate_all("the entry has the same in this project's format", ours);
         }
     }
 }

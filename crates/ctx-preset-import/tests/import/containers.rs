@@ -2,19 +2,19 @@
 
 use std::io::{Cursor, Write as _};
 
-use ctx_preset_import::{Import, ImportOptions, Limits, SourceFile, export_card_picture, import};
+use ctx_preset_import::{Import, Importer, Limits, SourceFile, export_card_picture};
 use serde_json::json;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 fn import_bytes(bytes: &[u8]) -> Import {
-    import(&[SourceFile { name: "file", bytes }], &ImportOptions::default())
+    Importer::default().import(&[SourceFile { name: "file", bytes }])
 }
 
 /// Checks that a file is refused, and how.
 #[track_caller]
-fn refuse(bytes: &[u8], options: &ImportOptions, expected: &str) {
-    let made = import(&[SourceFile { name: "file", bytes }], options);
+fn refuse(bytes: &[u8], options: &Importer, expected: &str) {
+    let made = options.import(&[SourceFile { name: "file", bytes }]);
     assert!(made.agent.is_none());
     let found = &made.report.files[0].diagnostics[0];
     assert_eq!((found.code.to_string().as_str(), found.message.to_string().as_str()), ("CTX0608", expected));
@@ -33,8 +33,8 @@ fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-fn small() -> ImportOptions {
-    let mut options = ImportOptions::default();
+fn small() -> Importer {
+    let mut options = Importer::default();
     options.limits =
         Limits { packed_files: 3, packed_bytes: 10_000, packed_total_bytes: 15_000, ..options.limits };
     options
@@ -301,7 +301,7 @@ fn pictures_of_an_archive_share_one_limit() {
     let packed = [b"chara\0\0".as_slice(), &deflated(card.as_bytes())].concat();
     let picture = picture(b"zTXt", &packed);
     let files: Vec<(&str, &[u8])> = vec![("a.png", &picture), ("b.png", &picture), ("c.png", &picture)];
-    let made = import(&[SourceFile { name: "file", bytes: &archive(&files) }], &small());
+    let made = small().import(&[SourceFile { name: "file", bytes: &archive(&files) }]);
     assert_eq!(made.report.files.len(), 2);
     let found = &made.report.files[1].diagnostics;
     assert!(found.iter().any(|found| found.code.to_string() == "CTX0608"), "{found:?}");
@@ -314,14 +314,14 @@ fn what_is_broken_counts_as_far_as_it_was_unpacked() {
     for bad in [broken, picture(b"zTXt", &torn)] {
         let good = picture_with(&[("chara", card.as_bytes())]);
         let files: Vec<(&str, &[u8])> = vec![("a.png", &bad), ("b.png", &bad), ("c.png", &good)];
-        let made = import(&[SourceFile { name: "file", bytes: &archive(&files) }], &small());
+        let made = small().import(&[SourceFile { name: "file", bytes: &archive(&files) }]);
         assert_eq!(made.agent.and_then(|agent| agent.name).as_deref(), Some("Ada"));
     }
     // Both are unpacked up to the limit of one text, after which little is left.
     let bomb = picture(b"zTXt", &[b"chara\0\0".as_slice(), &deflated(&vec![b'a'; 20_000])].concat());
     let good = picture(b"zTXt", &[b"chara\0\0".as_slice(), &deflated(card.as_bytes())].concat());
     let files: Vec<(&str, &[u8])> = vec![("a.png", &bomb), ("b.png", &bomb), ("c.png", &good)];
-    let made = import(&[SourceFile { name: "file", bytes: &archive(&files) }], &small());
+    let made = small().import(&[SourceFile { name: "file", bytes: &archive(&files) }]);
     assert!(made.agent.is_none());
 }
 

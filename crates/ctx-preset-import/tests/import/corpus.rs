@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use ctx_preset_import::{
-    Document, FieldStatus, FileReport, ImportOptions, Limits, SourceFile, export_card, export_preset, import,
+    Document, FieldStatus, FileReport, Importer, Limits, SourceFile, export_card, export_preset,
 };
 use serde_json::Value;
+
+use super::count_values;
 
 /// The kinds of the corpus with the formats that their files may have.
 const FORMATS: [(&str, &[&str]); 11] = [
@@ -39,14 +41,6 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn leaves(value: &Value) -> usize {
-    match value {
-        Value::Object(map) if !map.is_empty() => map.values().map(leaves).sum(),
-        Value::Array(items) if !items.is_empty() => items.iter().map(leaves).sum(),
-        _ => 1,
-    }
-}
-
 #[test]
 fn every_file_is_told_for_what_it_is_and_each_leaf_has_a_row() {
     let Some(folder) = corpus() else { return };
@@ -58,11 +52,12 @@ fn every_file_is_told_for_what_it_is_and_each_leaf_has_a_row() {
             assert!(format.is_some_and(|format| formats.contains(&format)), "{}: {format:?}", path.display());
             let bytes = std::fs::read(&path).unwrap();
             if let Ok(document) = Document::read(&bytes, &report.path, &Limits::default()) {
-                assert_eq!(report.fields.len(), leaves(&document.value), "{}", path.display());
+                let counted: usize = report.fields.iter().map(|field| field.count).sum();
+                assert_eq!(counted, count_values(&document.value), "{}", path.display());
             }
             let good = report.count(FieldStatus::Mapped) + report.count(FieldStatus::Approximated);
             let share = shares.entry(kind).or_default();
-            *share = (share.0 + good, share.1 + report.fields.len());
+            *share = (share.0 + good, share.1 + report.fields.iter().map(|field| field.count).sum::<usize>());
         }
     }
     println!("{shares:#?}");
@@ -75,7 +70,7 @@ fn every_file_is_told_for_what_it_is_and_each_leaf_has_a_row() {
 fn report(path: &Path) -> FileReport {
     let bytes = std::fs::read(path).unwrap();
     let name = path.file_name().unwrap().to_string_lossy();
-    let made = import(&[SourceFile { name: &name, bytes: &bytes }], &ImportOptions::default());
+    let made = Importer::default().import(&[SourceFile { name: &name, bytes: &bytes }]);
     made.report.files.into_iter().next().unwrap()
 }
 
@@ -86,7 +81,7 @@ fn cards_and_presets_come_back_as_they_were() {
         for path in files(&folder.join(kind)) {
             let bytes = std::fs::read(&path).unwrap();
             let before: Value = serde_json::from_slice(&bytes).unwrap();
-            let made = import(&[SourceFile { name: "file", bytes: &bytes }], &ImportOptions::default());
+            let made = Importer::default().import(&[SourceFile { name: "file", bytes: &bytes }]);
             let agent = made.agent.unwrap();
             let book = made.worldbooks.first().map(|named| &named.book);
             let after = if kind == "card_v3" { export_card(&agent, book) } else { export_preset(&agent).0 };

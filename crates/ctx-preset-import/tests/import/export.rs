@@ -4,8 +4,8 @@ mod prompts;
 mod settings;
 
 use ctx_preset_import::{
-    Import, ImportOptions, SourceFile, export_agent, export_card, export_card_book, export_card_picture,
-    export_preset, import,
+    Import, Importer, SourceFile, export_agent, export_card, export_card_book, export_card_picture,
+    export_preset,
 };
 use ctx_types::worldbook::Worldbook;
 use ctx_types::{Agent, Persist as _, Reader};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 fn import_one(value: &Value) -> Import {
     let text = value.to_string();
-    import(&[SourceFile { name: "file.json", bytes: text.as_bytes() }], &ImportOptions::default())
+    Importer::default().import(&[SourceFile { name: "file.json", bytes: text.as_bytes() }])
 }
 
 fn round_card(card: &Value) -> Value {
@@ -247,7 +247,7 @@ fn a_picture_keeps_its_chunks_and_both_documents() {
     let twice = export_card_picture(&card, Some(&once)).unwrap();
     assert_eq!(once, twice);
     let files = [SourceFile { name: "a.png", bytes: &once }];
-    let made = import(&files, &ImportOptions::default());
+    let made = Importer::default().import(&files);
     assert_eq!(made.report.files[0].container.as_deref(), Some("png:chara"));
     assert_eq!(made.assets[0].bytes(&files), once);
     assert_eq!(export_card_picture(&card, Some(b"GIF89a")), None);
@@ -290,7 +290,9 @@ fn a_book_without_entries_stays_in_its_card() {
         assert!(made.worldbooks.is_empty());
         let rows = made.report.files[0].fields.iter();
         let rows = rows.filter(|row| row.pointer.starts_with("/data/character_book/"));
-        assert!(rows.clone().all(|row| row.to == Some(&*format!("/imported/card{}", row.pointer))));
+        assert!(
+            rows.clone().all(|row| row.to.as_deref() == Some(&*format!("/imported/card{}", row.pointer)))
+        );
         assert_eq!(export_card(&made.agent.unwrap(), None), card);
     }
 }

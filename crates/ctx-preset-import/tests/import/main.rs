@@ -23,3 +23,12 @@ mod profile;
 mod regex_scripts;
 mod templates;
 mod worldbook;
+
+/// Counts the scalars, empty lists, and empty objects of a value.
+fn count_values(value: &serde_json::Value) -> usize {
+    match value {
+        serde_json::Value::Object(map) if !map.is_empty() => map.values().map(count_values).sum(),
+        serde_json::Value::Array(items) if !items.is_empty() => items.iter().map(count_values).sum(),
+        _ => 1,
+    }
+}

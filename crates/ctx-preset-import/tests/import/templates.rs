@@ -4,15 +4,13 @@ use std::io::{Cursor, Write as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ctx_preset_import::{
-    FieldStatus, Format, Import, ImportOptions, SourceFile, export_card_picture, import,
-};
+use ctx_preset_import::{FieldStatus, Format, Import, Importer, SourceFile, export_card_picture};
 use ctx_types::Persist as _;
 use serde_json::{Value, json};
 
 fn import_all(files: &[(&str, &[u8])]) -> Import {
     let sources: Vec<SourceFile<'_>> = files.iter().map(|(name, bytes)| SourceFile { name, bytes }).collect();
-    import(&sources, &ImportOptions::default())
+    Importer::default().import(&sources)
 }
 
 fn import_values(values: &[Value]) -> Import {
@@ -32,7 +30,12 @@ fn sent(made: &Import) -> Vec<String> {
 
 /// Returns what became of a field of the first file.
 fn status(made: &Import, pointer: &str) -> FieldStatus {
-    made.report.files[0].fields.find(pointer).unwrap().status
+    let fields = &made.report.files[0].fields;
+    let covers = |pattern: &str| {
+        let mut steps = pointer.split('/');
+        pattern.split('/').all(|wanted| steps.next().is_some_and(|step| wanted == "*" || wanted == step))
+    };
+    fields.iter().rfind(|row| covers(&row.pointer)).unwrap().status
 }
 
 fn instruct() -> Value {
@@ -149,7 +152,7 @@ fn a_sampler_of_risu_that_says_nothing_tells_why() {
         json!({ "promptTemplate": [], "temperature": -1000, "top_p": "hot", "top_k": null, "min_p": "0.5" }),
     ]);
     let rows = made.report.files[0].fields.iter().filter(|row| row.pointer != "/promptTemplate");
-    let told: Vec<_> = rows.map(|row| (row.pointer, row.status, row.note)).collect();
+    let told: Vec<_> = rows.map(|row| (row.pointer.as_str(), row.status, row.note)).collect();
     let nothing = Some("no valid value in that application");
     assert_eq!(
         told,

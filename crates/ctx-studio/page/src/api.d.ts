@@ -501,13 +501,15 @@ export interface ImportWritten {
   agent?: string;
 }
 
-/** The conversion result of a field. */
+/** The conversion result of the fields at one path. */
 export interface ImportedField {
   file: string;
   pointer: string;
   status: string;
   destination?: string;
   note?: string;
+  /** Number of values. */
+  count: number;
 }
 
 /** A file of another application. */

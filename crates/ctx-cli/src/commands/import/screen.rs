@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use ctx_preset_import::codes::GUESSED_FORMAT;
-use ctx_preset_import::{FieldGroup, FieldReport, FieldStatus, FileReport, Import, ImportReport, NamedBook};
+use ctx_preset_import::{FieldReport, FieldStatus, FileReport, Import, ImportReport, NamedBook};
 use ctx_types::{Agent, Phrase, PresetMessage, count_of, phrase};
 
 use crate::lang;
@@ -66,44 +66,44 @@ fn shares(wanted: &[usize], room: usize) -> Vec<usize> {
     shares
 }
 
-/// Writes the fields of each file by the patterns of their pointers: how many, what became of them, and an example.
-pub(super) fn groups(language: Language, report: &ImportReport) -> String {
+/// Lists the fields of each file that are not mapped, by their results and reasons.
+pub(super) fn reasons_of_fields(language: Language, report: &ImportReport) -> String {
+    let statuses = [FieldStatus::Approximated, FieldStatus::Unsupported, FieldStatus::Kept];
     per_file(report, |file| {
-        let row = |group: FieldGroup<'_>| {
-            let status = lang::word(language, group.status.as_str()).into_owned();
-            let count = group.count.to_string();
-            let arrow = group.example.to.map(|to| format!(" → {to}")).unwrap_or_default();
-            let example = match group.count {
-                1 => arrow.trim_start().to_owned(),
-                _ => format!("{}{arrow}", group.example.pointer),
-            };
-            [
-                status,
-                count,
-                pattern(&group),
-                example,
-                note(language, group.note, empty(group.are_empty, group.count)),
-            ]
-        };
-        show::listing(
-            language,
-            ["result", "count", "fields", "example", "reason"],
-            file.groups().into_iter().map(row),
-        )
+        let mut lines = Vec::new();
+        for status in statuses {
+            let mut rows: Vec<&FieldReport> =
+                file.fields.iter().filter(|field| field.status == status).collect();
+            while let Some(note) = rows.first().map(|row| row.note) {
+                let title = lang::word(language, status.as_str());
+                let reason = lang::word(language, note.unwrap_or(UNREAD));
+                lines.push(format!("{title}{}{reason}", show::colon(language)));
+                let same = rows.extract_if(.., |row| row.note == note);
+                lines.extend(same.map(|row| format!("{:INDENT$}{}", "", field_line(language, row))));
+            }
+        }
+        lines.join("\n")
     })
 }
 
-/// Writes each field of each file: what became of it, and where it is.
+/// Lists all fields of each file.
 pub(super) fn fields(language: Language, report: &ImportReport) -> String {
     per_file(report, |file| {
-        let line = |field: FieldReport<'_>| {
-            let to = field.to.map(|to| format!(" → {to}")).unwrap_or_default();
-            let why = note(language, field.note, empty(field.is_empty, 1));
-            let why = if why.is_empty() { why } else { " ".to_owned() + &in_brackets(language, &why) };
-            show::clean_line(&format!("{} {}{to}{why}", field.status, field.pointer))
+        let line = |field: &FieldReport| {
+            let why = field.note.map(|note| in_brackets(language, &lang::word(language, note)));
+            format!("{} {}{}", field.status, field_line(language, field), why.unwrap_or_default())
         };
         file.fields.iter().map(line).collect::<Vec<_>>().join("\n")
     })
+}
+
+/// Describes a field: its path, its place, the number of its values, and whether all are empty.
+fn field_line(language: Language, field: &FieldReport) -> String {
+    let to = field.to.as_ref().map(|to| format!(" → {to}")).unwrap_or_default();
+    let count = if field.count > 1 { format!(" ×{}", field.count) } else { String::new() };
+    let empty =
+        empty(field.is_empty, field.count).map(|empty| in_brackets(language, &lang::word(language, empty)));
+    show::clean_line(&format!("{}{to}{count}{}", pattern(field), empty.unwrap_or_default()))
 }
 
 fn per_file(report: &ImportReport, text: impl Fn(&FileReport) -> String) -> String {
@@ -241,11 +241,11 @@ fn list(language: Language, title: &str, names: &[String]) -> Vec<String> {
 fn reasons(language: Language, report: &ImportReport, status: FieldStatus) -> Vec<String> {
     let mut reasons: Vec<Reason<'_>> = Vec::new();
     for file in &report.files {
-        for group in file.groups().into_iter().filter(|group| group.status == status && !group.are_alike) {
-            let is_same = |reason: &&mut Reason<'_>| reason.note == group.note && reason.file == file.path;
+        for field in file.fields.iter().filter(|field| field.status == status && !field.is_alike) {
+            let is_same = |reason: &&mut Reason<'_>| reason.note == field.note && reason.file == file.path;
             match reasons.iter_mut().find(is_same) {
-                Some(reason) => reason.add(&group),
-                None => reasons.push(Reason::of(file, &group)),
+                Some(reason) => reason.add(field),
+                None => reasons.push(Reason::of(file, field)),
             }
         }
     }
@@ -270,16 +270,16 @@ struct Reason<'a> {
 }
 
 impl<'a> Reason<'a> {
-    fn of(file: &'a FileReport, group: &FieldGroup<'a>) -> Self {
-        let (count, are_empty) = (group.count, group.are_empty);
-        let (note, status, patterns) = (group.note, group.status, vec![pattern(group)]);
+    fn of(file: &'a FileReport, field: &FieldReport) -> Self {
+        let (count, are_empty) = (field.count, field.is_empty);
+        let (note, status, patterns) = (field.note, field.status, vec![pattern(field)]);
         Self { file: &file.path, note, status, patterns, count, are_empty }
     }
 
-    fn add(&mut self, group: &FieldGroup<'_>) {
-        self.patterns.push(pattern(group));
-        self.count += group.count;
-        self.are_empty &= group.are_empty;
+    fn add(&mut self, field: &FieldReport) {
+        self.patterns.push(pattern(field));
+        self.count += field.count;
+        self.are_empty &= field.is_empty;
     }
 
     fn told(&self, language: Language, is_only: bool) -> String {
@@ -301,8 +301,8 @@ impl<'a> Reason<'a> {
     }
 }
 
-fn pattern(group: &FieldGroup<'_>) -> String {
-    if group.pattern.is_empty() { "/".to_owned() } else { group.pattern.clone() }
+fn pattern(field: &FieldReport) -> String {
+    if field.pointer.is_empty() { "/".to_owned() } else { field.pointer.clone() }
 }
 
 fn empty(is_empty: bool, count: usize) -> Option<&'static str> {

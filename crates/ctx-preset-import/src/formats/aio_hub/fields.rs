@@ -53,15 +53,24 @@ const AGENT_SHOWN: [&str; 10] = [
 const ENTRY_SHOWN: [&str; 3] = ["status", "timestamp", "updatedAt"];
 const ENTRY_LINKS: [&str; 3] = ["parentId", "childrenIds", "lastSelectedChildId"];
 
-/// Takes the fields of a document from which an agent was read, with what that found and moved.
-pub(crate) fn take_agent(format: Format, file: Source<'_>, found: &[Diagnostic], moves: &Moves) {
+/// Result of reading an agent, for the fields of its document.
+pub(crate) struct ReadAgentFields<'a> {
+    pub(crate) found: &'a [Diagnostic],
+    pub(crate) moves: &'a Moves,
+    /// The numbers of bundled worldbooks outside of the agent.
+    pub(crate) books: &'a [Option<usize>],
+}
+
+/// Takes the fields of the document of an agent.
+pub(crate) fn take_agent(format: Format, file: Source<'_>, read: &ReadAgentFields<'_>) {
+    let moves = read.moves;
     match format {
-        Format::AgentExport => export(file, moves),
+        Format::AgentExport => export(file, read),
         Format::PresetList => entries(placed(file, "/presetMessages"), moves),
-        Format::PresetFile => preset_file(placed(file, ""), moves),
-        _ => agent(placed(file, ""), moves),
+        Format::PresetFile => preset_file(placed(file, ""), read),
+        _ => agent(placed(file, ""), read),
     }
-    take_found(file, found);
+    take_found(file, read.found);
 }
 
 /// Takes the fields of a profile, with what reading it found.
@@ -79,13 +88,13 @@ fn take_found(file: Source<'_>, found: &[Diagnostic]) {
     for finding in found {
         let at = finding.location.pointer.as_deref().map(|pointer| file.at_pointer(pointer));
         match (finding.code, at) {
-            (WRONG_TYPE, Some(value)) => value.keep_all(NOT_READ),
-            (codes::MIGRATED_TEMPLATE, Some(content)) => content.nearly_stay(TEMPLATE),
+            (WRONG_TYPE, Some(value)) => value.keep(NOT_READ),
+            (codes::MIGRATED_TEMPLATE, Some(content)) => content.stay_approximated(TEMPLATE),
             (codes::MIGRATED_STRATEGY, Some(strategy)) => {
-                strategy.at("type").or(strategy).any().nearly(STRATEGY).stay();
+                strategy.at("type").or(strategy).any().approximated(STRATEGY).stay();
             }
             (codes::MIGRATED_PARAMETERS, Some(custom)) => {
-                custom.all_nearly(PARAMS, "/parameters/custom/params".to_owned());
+                custom.lead_to("/parameters/custom/params").stay_approximated(PARAMS);
             }
             _ => {}
         }
@@ -99,33 +108,33 @@ pub(crate) fn placed<'v>(source: Source<'v>, place: &str) -> Source<'v> {
 
 /// Takes the fields of a noun.
 pub(crate) fn noun(source: Source<'_>, keys: &[&str]) {
-    source.stay_divided();
+    source.divide();
     source.stay_each(keys);
 }
 
 /// Takes a list, or an object of its items by their names.
 pub(crate) fn list(source: Source<'_>, take: impl Fn(Source<'_>)) {
-    source.stay_divided();
-    source.children().for_each(take);
+    source.divide();
+    source.with_names().children().for_each(take);
 }
 
 /// Takes fields that no noun has.
 pub(crate) fn shown(source: Source<'_>, keys: &[&str], note: &'static str) {
     for key in keys {
-        source.at(key).nearly_stay(note);
+        source.at(key).stay_approximated(note);
     }
 }
 
-fn export(file: Source<'_>, moves: &Moves) {
+fn export(file: Source<'_>, read: &ReadAgentFields<'_>) {
     let file = file.lead_to("").keep_at("/imported/envelope");
     for (_, field) in file.fields().filter(|(key, field)| is_needless(key, *field)) {
-        field.all_together(ENVELOPE, "");
+        field.approximate_all(ENVELOPE, "");
     }
     for (index, other) in file.at("agents").items() {
         if index > 0 {
-            other.lead_to("").keep_at(format!("/imported/envelope/agents/{}", index - 1));
+            other.lead_to("").keep_at("/imported/envelope/agents/*");
         } else if let Some(first) = other.object() {
-            agent(placed(other, ""), moves);
+            agent(placed(other, ""), read);
             let own = first.get(IMPORTED).and_then(Value::as_object);
             if own.is_none_or(|own| !has_room(own, [])) && has_envelope(file) {
                 other.at(IMPORTED).keep_at("/imported/imported");
@@ -147,10 +156,11 @@ fn has_envelope(file: Source<'_>) -> bool {
     })
 }
 
-fn agent(file: Source<'_>, moves: &Moves) {
+fn agent(file: Source<'_>, read: &ReadAgentFields<'_>) {
+    let moves = read.moves;
     shown(file, &AGENT_SHOWN, SHOWN);
     if !moves.greetings.is_empty() {
-        file.at("displayPresetCount").nearly_stay(FEWER);
+        file.at("displayPresetCount").stay_approximated(FEWER);
     }
     noun(file, Agent::KEYS);
     file.stay_each(&OF_AGENT);
@@ -163,12 +173,14 @@ fn agent(file: Source<'_>, moves: &Moves) {
     regex(file.at("regexConfig"));
     noun(file.at("variableConfig"), &["enabled", "definitions"]);
     let time = file.at("virtualTimeConfig");
-    time.stay_divided();
+    time.divide();
     time.at("virtualBaseTime").text().stay();
     time.at("realBaseTime").text().stay();
     time.at("timeScale").plain_number().stay();
     list(file.at("assets"), |asset| noun(asset, &ASSET));
-    bundled(file.at(BUNDLED));
+    bundled(file.at(BUNDLED), read.books);
+    // Other files may be kept next to these.
+    file.at(IMPORTED).keep_at("/imported");
 }
 
 const ASSET: [&str; 8] = ["id", "path", "filename", "type", "description", "group", "usage", "extension"];
@@ -178,14 +190,13 @@ fn entries(given: Source<'_>, moves: &Moves) {
     if moves.greetings.is_empty() {
         return list(given, entry);
     }
-    given.stay_divided();
-    let mut numbers = [0, 0];
-    for ((_, item), is_greeting) in given.items().zip(moves.greetings.iter().copied()) {
-        let name = if is_greeting { "greetings" } else { "presetMessages" };
-        let number = &mut numbers[usize::from(is_greeting)];
-        let item = placed(item, &format!("/{name}/{number}"));
-        *number += 1;
-        if is_greeting { shown(item, Greeting::KEYS, GREETING) } else { entry(item) }
+    given.divide();
+    for ((_, item), is_greeting) in given.items().zip(&moves.greetings) {
+        if *is_greeting {
+            shown(placed(item, "/greetings/*"), Greeting::KEYS, GREETING);
+        } else {
+            entry(placed(item, "/presetMessages/*"));
+        }
     }
 }
 
@@ -221,7 +232,7 @@ const SAMPLER_NAMES: [&str; 5] = ["top_p", "top_k", "max_tokens", "frequency_pen
 
 /// Takes the settings of an agent: samplers, the size of the context, processors, compression.
 fn take_parameters(given: Source<'_>, moves: &Moves) {
-    given.stay_divided();
+    given.divide();
     for name in SAMPLERS.iter().map(|(_, name)| *name).chain(SAMPLER_NAMES) {
         match name {
             "reasoningEffort" | "verbosity" => drop(given.at(name).text().stay()),
@@ -243,29 +254,26 @@ fn take_parameters(given: Source<'_>, moves: &Moves) {
 }
 
 /// Takes formatter rules, of which each became a setting of a processor or stays among the others that did not.
-fn formatters(rules: Source<'_>, moves: &[Option<usize>]) {
-    let mut left = 0_usize..;
-    for ((_, rule), number) in rules.items().zip(moves) {
-        let Some(number) = number else {
-            let number = left.next().unwrap_or_default();
-            placed(rule, &format!("/parameters/contextPostProcessing/rules/{number}"));
-            continue;
-        };
-        let rule = placed(rule, &format!("/parameters/processors/{number}"));
-        rule.any().nearly(OLDER).into("/id");
+fn formatters(rules: Source<'_>, moves: &[bool]) {
+    for ((_, rule), _) in rules.items().zip(moves).filter(|(_, is_moved)| **is_moved) {
+        let rule = placed(rule, "/parameters/processors/*");
+        rule.any().approximated(OLDER).into("/id");
         for (key, field) in rule.fields() {
             match key {
-                "type" => drop(field.any().nearly(OLDER).into("/id")),
-                "enabled" => drop(field.any().nearly(OLDER).into("/enabled")),
-                key => field.all_nearly(OLDER, format!("/config/{}", pointer_step(key))),
+                "type" => drop(field.any().approximated(OLDER).into("/id")),
+                "enabled" => drop(field.any().approximated(OLDER).into("/enabled")),
+                key => {
+                    let place = format!("/parameters/processors/*/config/{}", pointer_step(key));
+                    field.lead_to(place).stay_approximated(OLDER);
+                }
             }
         }
     }
 }
 
-fn preset_file(file: Source<'_>, moves: &Moves) {
-    agent(file, moves);
-    entries(placed(file.at("messages"), "/presetMessages"), moves);
+fn preset_file(file: Source<'_>, read: &ReadAgentFields<'_>) {
+    agent(file, read);
+    entries(placed(file.at("messages"), "/presetMessages"), read.moves);
     let groups = file.at("groups");
     if file.at("presetGroups").value().is_none() && groups.value().is_some_and(Value::is_array) {
         list(placed(groups, "/presetGroups"), |group| noun(group, PresetGroup::KEYS));
@@ -280,20 +288,15 @@ fn profile(profile: Source<'_>) {
 
 const FILE: &str = "the name is used to find its worldbook";
 
-/// Takes the books in the file of an agent, as if they stayed there.
-fn bundled(items: Source<'_>) {
-    items.stay_divided();
+/// Takes the books in the file of an agent; `taken` has the numbers of those outside of the agent.
+fn bundled(items: Source<'_>, taken: &[Option<usize>]) {
+    items.divide();
     for (index, item) in items.objects() {
         item.at("id").text().stay();
         item.at("name").text().stay();
-        item.at("fileName").text().nearly(FILE).into("/worldbookIds");
-        let content = item.at("content");
-        if content.value().is_some() {
-            // What is no book stays as it is.
-            drop(Draft::take(content, &format!("{BUNDLED_PLACE}{index}/content")));
+        item.at("fileName").text().approximated(FILE).into("/worldbookIds");
+        if let Some(number) = taken.get(index).copied().flatten() {
+            drop(Draft::take(item.at("content"), &format!("/worldbooks/{number}")));
         }
     }
 }
-
-/// Where the books are said to be until it is known where they go.
-pub(crate) const BUNDLED_PLACE: &str = "/bundledWorldbooks/";

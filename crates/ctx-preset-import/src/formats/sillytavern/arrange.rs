@@ -57,8 +57,8 @@ pub(crate) struct Marker {
     pub(crate) identifier: &'static str,
     pub(crate) anchor: &'static str,
     pub(crate) content: Option<&'static str>,
-    /// The field of the preset with a text around the content, and where that goes.
-    pub(crate) format: Option<(&'static str, &'static str)>,
+    /// The field of the preset with a text around the content.
+    pub(crate) format: Option<&'static str>,
 }
 
 /// The markers, those first that stand at the end, in this order, where the order of prompts leaves them out.
@@ -75,13 +75,13 @@ pub(crate) const MARKERS: [Marker; 8] = [
         identifier: "charPersonality",
         anchor: "char_personality",
         content: Some("personality"),
-        format: Some(("personality_format", "/presetMessages/charPersonality/content")),
+        format: Some("personality_format"),
     },
     Marker {
         identifier: "scenario",
         anchor: "scenario",
         content: Some("scenario"),
-        format: Some(("scenario_format", "/presetMessages/scenario/content")),
+        format: Some("scenario_format"),
     },
     Marker { identifier: PERSONA, anchor: "user_profile", content: Some("persona"), format: None },
     Marker { identifier: EXAMPLES, anchor: "dialogue_examples", content: None, format: None },
@@ -146,14 +146,15 @@ impl<'v> Arrangement<'v> {
         self
     }
 
-    /// Returns the fields of the system prompt that count, each with the prompt whose text it is.
-    pub(crate) fn system_prompt(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+    /// Returns the fields of the system prompt that count.
+    pub(crate) fn system_prompt(&self) -> impl Iterator<Item = &'static str> {
         let ordered: Vec<&str> = self.preset.order().iter().map(|ordered| ordered.identifier).collect();
         let overridden = self.overridden();
-        SYSTEM_PROMPT.into_iter().filter(move |(_, id)| {
+        let counts = move |(_, id): &(&str, &str)| {
             let counts = self.otherwise(id).is_some() && !overridden.contains(id);
             counts && (ordered.contains(id) || self.named(id).is_some())
-        })
+        };
+        SYSTEM_PROMPT.into_iter().filter(counts).map(|(field, _)| field)
     }
 
     /// Returns the text of a system prompt that stands for a prompt which says nothing.
@@ -199,7 +200,7 @@ impl<'v> Arrangement<'v> {
         let unordered = self.preset.prompts();
         for prompt in unordered.filter(|prompt| !is_ordered(prompt.id) && marker(prompt.id).is_none()) {
             if self.named(prompt.id).is_some_and(|first| first.is(prompt)) {
-                prompt.take(entries.len(), form(prompt, &overridden));
+                prompt.take(form(prompt, &overridden));
             }
             let content = self.own(prompt.id, self.named(prompt.id));
             entries.push(entry(Some(prompt), prompt.id, content, false, lanes::PROMPT));
@@ -247,7 +248,7 @@ impl<'v> Arrangement<'v> {
             entries.push(json!({ "id": "before_main", "type": "placeholder" }));
         }
         if let Some(prompt) = prompt {
-            prompt.take(entries.len(), form(prompt, overridden));
+            prompt.take(form(prompt, overridden));
         }
         let content = self.content(identifier, prompt);
         entries.push(entry(prompt, identifier, &content, is_enabled, self.lane(identifier)));
@@ -305,14 +306,14 @@ impl<'v> Arrangement<'v> {
         let is_elsewhere = is_elsewhere && own.is_none();
         let has_place = prompt.is_none_or(Prompt::has_place) || marker.content.is_none() && !is_world_info;
         let is_wanted = is_enabled && !is_elsewhere && has_place;
-        let take = |form: Form, number: usize| {
+        let take = |form: Form| {
             let form = if prompt.is_some() { form } else { Form::Unordered };
             if let Some(named) = named {
-                named.take(number, form);
+                named.take(form);
             }
         };
         if let Some(in_chat) = prompt.and_then(Prompt::in_chat).filter(|_| marker.content.is_some()) {
-            take(Form::TextInChat, entries.len());
+            take(Form::TextInChat);
             let role = prompt.map_or("system", Prompt::role);
             let mut entry = json!({ "id": marker.identifier, "role": role, "content": content });
             entry["injectionStrategy"] = depth(in_chat, lanes::of(role, self.lane(marker.identifier)));
@@ -336,7 +337,7 @@ impl<'v> Arrangement<'v> {
             Some(_) => Form::TextInChat,
             None => Form::TextInList,
         };
-        take(form, entries.len());
+        take(form);
         let mut entry = json!({ "id": marker.identifier, "type": marker.anchor });
         if let Some(name) = named.and_then(Prompt::name).filter(|_| in_chat.is_none()) {
             entry["name"] = name.into();
@@ -368,7 +369,8 @@ impl<'v> Arrangement<'v> {
     /// Returns the macro that gives a text, with what the preset puts around it unless the text is empty.
     fn formatted(&self, marker: &Marker, name: &str) -> String {
         let plain = marker.plain().unwrap_or_default();
-        let format = marker.format.and_then(|(key, to)| self.preset.0.at(key).text().into(to));
+        let format =
+            marker.format.and_then(|key| self.preset.0.at(key).text().into("/presetMessages/*/content"));
         match format.filter(|format| !format.trim().is_empty() && *format != plain) {
             Some(format) if self.looks_false(name) => format.to_owned(),
             Some(format) => format!("{{{{#if {name}}}}}{format}{{{{/if}}}}"),

@@ -37,7 +37,7 @@ pub(crate) const MIRRORS: [(&str, &str, &str); 8] = [
     ("description", "description", "/character/description"),
     ("personality", "personality", "/character/personality"),
     ("scenario", "scenario", "/character/scenario"),
-    ("first_mes", "first_mes", "/greetings/0/content"),
+    ("first_mes", "first_mes", "/greetings/*/content"),
     ("mes_example", "mes_example", "/character/examples"),
     ("creatorcomment", "creator_notes", "/character/creatorNotes"),
     ("tags", "tags", "/tags"),
@@ -72,7 +72,7 @@ pub(crate) struct TakenCard {
 }
 
 impl<'v> Card<'v> {
-    pub(crate) fn of(root: Source<'v>) -> Self {
+    pub(crate) fn new(root: Source<'v>) -> Self {
         let data = root.at("data");
         match data.object() {
             Some(_) => Self { root, fields: data, is_layered: true },
@@ -159,7 +159,7 @@ impl<'v> Card<'v> {
         self.take_text("name", "/name");
         put("name", self.name().map(Value::from));
         put("tags", Some(self.take_tags()).filter(|tags| !tags.is_empty()).map(|tags| json!(tags)));
-        let creator = self.fields.at("creator").text().alike(CREATOR).into("/creator");
+        let creator = self.fields.at("creator").text().equivalent(CREATOR).into("/creator");
         put("creator", creator.filter(|creator| !creator.trim().is_empty()).map(Value::from));
         put("character", Some(Value::Object(self.take_character())));
         put("greetings", Some(self.take_greetings()).filter(|list| !list.is_empty()).map(Value::Array));
@@ -215,20 +215,20 @@ impl<'v> Card<'v> {
             }
         }
         let extensions = self.fields.at("extensions");
-        extensions.any().alike("empty").into("/character");
+        extensions.any().equivalent("empty").into("/character");
         extensions.at("world").text().into("/worldbookIds");
         put("depthPrompt", Self::take_note(extensions.at("depth_prompt")));
         let talkativeness = |around: Source<'v>| {
-            around.at("talkativeness").number().alike(GROUPS).into("/character/talkativeness")
+            around.at("talkativeness").number().equivalent(GROUPS).into("/character/talkativeness")
         };
         let otherwise = talkativeness(self.root);
         put("talkativeness", talkativeness(extensions).or(otherwise).map(Value::from));
-        let is_favourite = extensions.at("fav").flag().alike(FAVOURITE).into("/character/isFavourite");
+        let is_favourite = extensions.at("fav").flag().equivalent(FAVOURITE).into("/character/isFavourite");
         put("isFavourite", is_favourite.map(Value::from));
-        self.fields.at("group_only_greetings").keep_all(GROUPS);
+        self.fields.at("group_only_greetings").keep(GROUPS);
         self.fields.at("creation_date").keep(DATES);
         self.fields.at("modification_date").keep(DATES);
-        self.fields.at("character_book").list().alike("no worldbook").into("/worldbookIds");
+        self.fields.at("character_book").list().equivalent("no worldbook").into("/worldbookIds");
         character
     }
 
@@ -246,17 +246,16 @@ impl<'v> Card<'v> {
     fn take_greetings(self) -> Vec<Value> {
         let greeting = |id: String, name: String, text: &str| json!({ "id": id, "name": name, "role": "assistant", "content": text });
         let is_said = |text: &&str| !text.trim().is_empty();
-        let first = self.take_text("first_mes", "/greetings/0/content").filter(is_said);
+        let first = self.take_text("first_mes", "/greetings/*/content").filter(is_said);
         let first = first.map(|text| greeting("first_mes".to_owned(), "First message".to_owned(), text));
         let mut greetings: Vec<Value> = first.into_iter().collect();
         let others = self.fields.at("alternate_greetings");
         let single = others.list_or_text().into("/greetings").and_then(Value::as_str);
         let texts = others.items().map(|(_, text)| text).filter(|text| text.as_str().is_some());
         for (index, text) in texts.enumerate() {
-            let place = format!("/greetings/{}/content", greetings.len());
             match text.as_str().filter(is_said) {
                 Some(_) => {
-                    let text = text.text().into(place).unwrap_or_default();
+                    let text = text.text().into("/greetings/*/content").unwrap_or_default();
                     let number = index + 1;
                     let made = greeting(
                         format!("alternate_greeting_{index}"),
@@ -279,8 +278,8 @@ impl<'v> Card<'v> {
     fn take_assets(self) -> Vec<Value> {
         let assets = self.fields.at("assets");
         assets.list().into("/assets");
-        let asset = |(number, (index, asset)): (usize, (usize, Source<'v>))| {
-            let asset = asset.lead_to(format!("/assets/{number}"));
+        let asset = |(index, asset): (usize, Source<'v>)| {
+            let asset = asset.lead_to("/assets/*");
             let take = |field: &str, to: &'static str| asset.at(field).text().into(to);
             let name = take("name", "/id").filter(|name| !name.is_empty());
             json!({
@@ -290,7 +289,7 @@ impl<'v> Card<'v> {
                 "extension": take("ext", "/extension").unwrap_or_default(),
             })
         };
-        assets.items().filter(|(_, asset)| asset.object().is_some()).enumerate().map(asset).collect()
+        assets.objects().map(asset).collect()
     }
 
     /// Takes the scripts that the card brings.
@@ -309,7 +308,7 @@ impl<'v> Card<'v> {
         }
         let (root, data) = (self.root, self.fields);
         let mirror = |top: Source<'v>, below: Source<'v>, to: &'static str| {
-            if top.value() == below.value() { top.all_alike(MIRROR, to) } else { top.keep_all(UNLIKE_DATA) }
+            if top.value() == below.value() { top.equate_all(MIRROR, to) } else { top.keep(UNLIKE_DATA) }
         };
         for (top, below, to) in MIRRORS {
             mirror(root.at(top), data.at(below), to);
@@ -329,7 +328,7 @@ impl<'v> Card<'v> {
 }
 
 /// The texts of a character, with their places in an agent.
-const CHARACTER: [(&str, &str); 9] = [
+pub(crate) const CHARACTER: [(&str, &str); 9] = [
     ("description", "/character/description"),
     ("personality", "/character/personality"),
     ("scenario", "/character/scenario"),

@@ -11,10 +11,10 @@ const NO_DEPTH: &str = "the author's note has no depth";
 pub(crate) fn take_line(line: Source<'_>) {
     line.any().into("");
     for (_, version) in line.at("swipes").items() {
-        version.text().nearly(VERSIONS).stay();
+        version.text().approximated(VERSIONS).stay();
     }
     line.at("swipes").refuse_fields();
-    line.at("swipe_id").whole(0).nearly(VERSIONS).stay();
+    line.at("swipe_id").whole(0).approximated(VERSIONS).stay();
     line.at("mes").filled().text().into("/content");
     line.at("name").text().into("/name");
     line.at("is_user").flag().into("/role");

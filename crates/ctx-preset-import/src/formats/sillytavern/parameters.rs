@@ -53,7 +53,7 @@ pub(crate) fn take(preset: Source<'_>) -> Object {
             field.keep("set by the newer key");
             continue;
         }
-        field.number().alike("another key for the same setting").into(format!("/parameters/{to}"));
+        field.number().equivalent("another key for the same setting").into(format!("/parameters/{to}"));
         let value = field.value().and_then(|value| sampler(from, value));
         parameters.extend(value.map(|value| (to.to_owned(), value)));
     }
@@ -101,7 +101,7 @@ fn take_sources(preset: Source<'_>) -> Object {
     for (key, value) in preset.fields() {
         let Some((source, field)) = source_field(key) else { continue };
         let is_shown = ["_sort_models", "_group_models"].iter().any(|end| key.ends_with(end));
-        value.all_alike(if is_shown { WINDOW } else { SOURCE }, "/parameters/sources");
+        value.equate_all(if is_shown { WINDOW } else { SOURCE }, "/parameters/sources");
         let fields = sources.entry(source).or_insert_with(|| json!({}));
         fields[field] = value.value().cloned().unwrap_or_default();
     }

@@ -80,13 +80,14 @@ impl PersonaPlace {
 
 /// Returns what is said of the persona in use; all that is said of others is kept.
 fn in_use<'v>(all: Source<'v>, avatar: Option<&str>) -> Source<'v> {
-    let own = avatar.map_or(all.found(None), |avatar| all.field(avatar));
+    let all = all.with_names();
+    let own = avatar.map(|avatar| all.field(avatar)).unwrap_or_default();
     if all.fields().next().is_none() {
-        all.keep_all(ANOTHER);
+        all.keep(ANOTHER);
     }
-    all.fields().filter(|(id, _)| Some(*id) != avatar).for_each(|(_, other)| other.keep_all(ANOTHER));
+    all.fields().filter(|(id, _)| Some(*id) != avatar).for_each(|(_, other)| other.keep(ANOTHER));
     if own.object().is_none() {
-        own.keep_all(ANOTHER);
+        own.keep(ANOTHER);
     }
     own
 }
@@ -95,10 +96,10 @@ impl Persona {
     /// Takes the persona in use of a backup of personas, or of the settings that hold them: the chosen one, else
     /// the default one, else the first.
     pub(crate) fn take(file: Source<'_>) -> Option<Self> {
-        let power = Some(file.at("power_user")).filter(|power| power.object().is_some()).unwrap_or(file);
+        let power = power_user(file);
         let avatar = Self::avatar(file, power);
-        file.at("user_avatar").any().nearly(CHOSEN).into("/profile");
-        power.at("default_persona").any().nearly(CHOSEN).into("/profile");
+        file.at("user_avatar").any().approximated(CHOSEN).into("/profile");
+        power.at("default_persona").any().approximated(CHOSEN).into("/profile");
         let named = in_use(power.at("personas"), avatar);
         let own = in_use(power.at("persona_descriptions"), avatar);
         let username = file.at("username");
@@ -107,7 +108,7 @@ impl Persona {
             username.keep(ITS_OWN);
             name
         } else {
-            named.keep_all(NOT_READ);
+            named.keep(NOT_READ);
             username.text().into("/profile/name").filter(|name| !name.trim().is_empty())
         };
         let description = own.at("description").text().into("/profile/content");
@@ -122,7 +123,7 @@ impl Persona {
         let book = own.at("lorebook").text().into("/profile/worldbookIds");
         if name.is_none() && description.is_none() {
             for (_, field) in own.fields() {
-                field.keep_all(SAYS_NOTHING);
+                field.keep(SAYS_NOTHING);
             }
             return None;
         }
@@ -151,4 +152,45 @@ impl Persona {
         profile.extend(self.book.as_ref().map(|book| ("worldbookIds".to_owned(), serde_json::json!([book]))));
         profile
     }
+}
+
+/// Explains why name and text of personas are only kept: a profile of another file is used.
+pub(crate) fn keep_profile(file: Source<'_>, note: &'static str) {
+    let power = power_user(file);
+    for key in ["username", "user_avatar"] {
+        file.at(key).keep(note);
+    }
+    for key in ["default_persona", "persona_description"] {
+        power.at(key).keep(note);
+    }
+    power.at("personas").children().for_each(|name| name.keep(note));
+    for own in power.at("persona_descriptions").children() {
+        own.at("description").keep(note);
+        own.at("lorebook").keep(note);
+    }
+}
+
+/// Explains why the position of personas is only kept.
+pub(crate) fn keep_place(file: Source<'_>, note: &'static str) {
+    for own in power_user(file).at("persona_descriptions").children() {
+        for key in ["position", "depth", "role"] {
+            own.at(key).keep(note);
+        }
+    }
+}
+
+/// Explains why all fields of personas in settings are only kept: a persona of another file is used.
+pub(crate) fn keep_all(file: Source<'_>, note: &'static str) {
+    let power = power_user(file);
+    let of_persona =
+        power.fields().filter(|(key, _)| key.starts_with("persona") || *key == "default_persona");
+    of_persona.for_each(|(_, field)| field.keep(note));
+    for key in ["username", "user_avatar"] {
+        file.at(key).keep(note);
+    }
+}
+
+/// Returns the object that has the personas: the file itself in a backup of personas.
+fn power_user(file: Source<'_>) -> Source<'_> {
+    Some(file.at("power_user")).filter(|power| power.object().is_some()).unwrap_or(file)
 }

@@ -119,6 +119,11 @@ const DEFAULT_TEXTS: [(&str, &str); 3] = [
     ("continue_nudge_prompt", "[Continue your last message without repeating its original content.]"),
 ];
 
+/// Returns the text that `SillyTavern` takes where a preset has no such field.
+pub(crate) fn default_text(key: &str) -> &'static str {
+    DEFAULT_TEXTS.iter().find(|(known, _)| *known == key).map(|(_, text)| *text).unwrap_or_default()
+}
+
 impl<'v> ChatPreset<'v> {
     /// Returns the order of [`ORDER_OWNER`], or the only one, as exports of prompts have it.
     pub(crate) fn ordered_by(self) -> Option<Order<'v>> {
@@ -225,8 +230,7 @@ impl<'v> ChatPreset<'v> {
 
     /// Returns a text, or what the application takes in its place.
     pub(crate) fn text_or_default(self, key: &str) -> &'v str {
-        let default = || DEFAULT_TEXTS.iter().find(|(known, _)| *known == key).map(|(_, text)| *text);
-        self.text(key).or_else(default).unwrap_or_default()
+        self.text(key).unwrap_or_else(|| default_text(key))
     }
 
     /// Takes a text, or what the application takes in its place.

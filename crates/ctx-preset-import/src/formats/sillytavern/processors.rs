@@ -12,18 +12,16 @@ use super::settings::Settings;
 /// Returns the settings of processors that differ from what is built in.
 pub(crate) fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Value> {
     let preset = arrangement.preset;
-    let squash =
-        preset.0.at("squash_system_messages").flag().into("/parameters/processors/squash-system/enabled");
+    let squash = preset.0.at("squash_system_messages").flag().into("/parameters/processors/*/enabled");
     let is_prefilled = preset.0.at("continue_prefill").flag();
-    let is_prefilled =
-        is_prefilled.into("/parameters/processors/session-loader/config/continuation") == Some(true);
+    let is_prefilled = is_prefilled.into("/parameters/processors/*/config/continuation") == Some(true);
     let continuation = if is_prefilled { "last" } else { "in_place" };
     let processing = preset.0.at("custom_prompt_post_processing").text();
-    let processing = processing.nearly("the closest formatters").into("/parameters/processors");
+    let processing = processing.approximated("the closest formatters").into("/parameters/processors");
     let processing = processing.unwrap_or_default();
-    let header = "/parameters/processors/dialogue-examples/config/header";
+    let header = "/parameters/processors/*/config/header";
     let names_behavior = preset.0.at(NAMES);
-    names_behavior.among(&[-1, 0, 1, 2]).into("/parameters/processors/speaker-names/config/mode");
+    names_behavior.among(&[-1, 0, 1, 2]).into("/parameters/processors/*/config/mode");
     let examples = json!({
         "header": preset.take_text("new_example_chat_prompt", header),
         "omit": !arrangement.has_examples(),
@@ -81,17 +79,17 @@ pub(crate) fn names(behavior: Option<i64>, processing: &str) -> &'static str {
 
 fn generation(preset: ChatPreset<'_>) -> Value {
     let mut config = json!({
-        "impersonate": preset.take_text("impersonation_prompt", "/parameters/processors/generation-prompt/config/impersonate"),
-        "continue": preset.take_text("continue_nudge_prompt", "/parameters/processors/generation-prompt/config/continue"),
-        "sendIfEmpty": preset.take_text("send_if_empty", "/parameters/processors/generation-prompt/config/sendIfEmpty"),
+        "impersonate": preset.take_text("impersonation_prompt", "/parameters/processors/*/config/impersonate"),
+        "continue": preset.take_text("continue_nudge_prompt", "/parameters/processors/*/config/continue"),
+        "sendIfEmpty": preset.take_text("send_if_empty", "/parameters/processors/*/config/sendIfEmpty"),
     });
     let is_claude = preset.text("chat_completion_source") == Some("claude");
     for (key, ours, to) in [
-        ("assistant_prefill", "prefill", "/parameters/processors/generation-prompt/config/prefill"),
+        ("assistant_prefill", "prefill", "/parameters/processors/*/config/prefill"),
         (
             "assistant_impersonation",
             "impersonatePrefill",
-            "/parameters/processors/generation-prompt/config/impersonatePrefill",
+            "/parameters/processors/*/config/impersonatePrefill",
         ),
     ] {
         if is_claude {
@@ -126,7 +124,7 @@ fn worldbooks(preset: ChatPreset<'_>, settings: &Settings) -> Value {
     let mut config = settings.world_info.clone();
     let format = preset.0.at("wi_format").text();
     let format = format
-        .into("/parameters/processors/worldbook-processor/config/anchorFormat")
+        .into("/parameters/processors/*/config/anchorFormat")
         .filter(|format| !format.trim().is_empty());
     config.insert("anchorFormat".to_owned(), format.unwrap_or("{0}").into());
     config.insert("gapOrder".to_owned(), "equal".into());

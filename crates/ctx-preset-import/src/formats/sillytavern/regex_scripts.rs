@@ -9,7 +9,7 @@ use crate::codes;
 use crate::kept;
 use crate::loose::whole_of;
 use crate::report::NOT_READ;
-use crate::source::Source;
+use crate::source::{Source, SourceNode};
 
 /// Makes regex rules of `SillyTavern`'s scripts: one, or a list of them, as files, presets and cards hold them.
 ///
@@ -28,7 +28,7 @@ use crate::source::Source;
 /// assert_eq!(preset.rules[0].apply_to.as_ref().and_then(|stages| stages.request), Some(true));
 /// ```
 pub fn read_regex_scripts(scripts: Value) -> (RegexPreset, Vec<Diagnostic>) {
-    let (mut rules, findings) = take(Source::unrecorded(&scripts));
+    let (mut rules, findings) = take(SourceNode::new(&scripts).source());
     keep_originals(&mut rules, scripts);
     (RegexPreset { rules, ..RegexPreset::default() }, findings)
 }
@@ -42,10 +42,10 @@ pub(crate) fn take(scripts: Source<'_>) -> (Vec<RegexRule>, Vec<Diagnostic>) {
     let rules = match scripts.value() {
         Some(Value::Array(_)) => {
             scripts.lead_to(LIST).list().into("");
-            let mut read = |(index, script)| rule(script, index, &format!("/{index}"), &mut findings);
+            let mut read = |(index, script)| rule(script, &format!("/{index}"), &mut findings);
             scripts.items().map(&mut read).collect()
         }
-        _ => vec![rule(scripts, 0, "", &mut findings)],
+        _ => vec![rule(scripts, "", &mut findings)],
     };
     if let Some(more) = findings.len().checked_sub(MOST_FINDINGS + 1) {
         findings.truncate(MOST_FINDINGS);
@@ -69,6 +69,7 @@ pub(crate) fn keep_originals(rules: &mut [RegexRule], scripts: Value) {
 }
 
 /// A list of scripts that was taken out of a file.
+#[derive(Clone)]
 pub(crate) struct TakenScripts {
     /// Where it stands there.
     pub(crate) at: &'static str,
@@ -97,15 +98,15 @@ struct Script<'a> {
     findings: &'a mut Vec<Diagnostic>,
 }
 
-fn rule(source: Source<'_>, number: usize, pointer: &str, findings: &mut Vec<Diagnostic>) -> RegexRule {
-    let source = source.lead_to(format!("{LIST}/rules/{number}"));
+fn rule(source: Source<'_>, pointer: &str, findings: &mut Vec<Diagnostic>) -> RegexRule {
+    let place = format!("{LIST}/rules/*");
     if source.object().is_none() {
-        source.keep_below("");
+        source.keep_at(place);
         let finding = Diagnostic::error(codes::SCRIPT_VALUE, phrase!("the regex script must be an object"));
         findings.push(finding.at_pointer(pointer));
         return RegexRule::default();
     }
-    let source = source.keep_below("/imported").for_sure_if_said();
+    let source = source.keep_at(format!("{place}/imported")).lead_to(place);
     let mut script = Script { source, pointer, findings };
     let mut rule = RegexRule {
         id: script.text("id", "/id"),
@@ -150,7 +151,7 @@ impl Script<'_> {
                 Some(USER_INPUT | AI_OUTPUT) => drop(item.any().into("/targetRoles")),
                 Some(WORLD_INFO | REASONING) => drop(item.any().into("/targetTexts")),
                 Some(SLASH_COMMAND | SEND_AS) => item.keep(NO_COMMANDS),
-                _ => item.keep_all(NOT_READ),
+                _ => item.keep(NOT_READ),
             }
             number
         };

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::preset::IN_USE;
 use super::regex_scripts::TakenScripts;
 use crate::loose::Object;
 use crate::source::Source;
@@ -26,18 +25,13 @@ pub(crate) struct Preferences {
 }
 
 const MET: &str = "decided when card and preset are combined";
-const ANOTHER_PRESET: &str = "set by the imported preset";
 
 impl Settings {
     /// Takes the settings, or what the other programs take for granted.
     pub(crate) fn take(file: Source<'_>) -> Self {
-        let preset = file.at(IN_USE.trim_start_matches('/'));
-        if preset.fields().next().is_some() {
-            preset.keep_all(ANOTHER_PRESET);
-        }
         let prefers = |key: &str| {
             let field = file.at("power_user").at(key);
-            field.flag().nearly(MET).into("/presetMessages").unwrap_or(true)
+            field.flag().approximated(MET).into("/presetMessages").unwrap_or(true)
         };
         Self {
             prefers: Preferences {
@@ -54,7 +48,7 @@ impl Settings {
 fn note(note: Source<'_>) -> Object {
     let fields = [("defaultInterval", "interval"), ("defaultDepth", "depth")];
     let take = |(from, to): (&str, &str)| {
-        let place = format!("/parameters/processors/author-note/config/{to}");
+        let place = format!("/parameters/processors/*/config/{to}");
         Some((to.to_owned(), note.at(from).whole(0).into(place)?.into()))
     };
     fields.into_iter().filter_map(take).collect()
@@ -88,8 +82,7 @@ fn world_info(file: Source<'_>) -> Object {
     let own = file.at("world_info_settings");
     let around = if own.object().is_some() { own } else { file };
     let take = |(from, to, shipped): (&str, &str, Shipped)| {
-        let (field, place) =
-            (around.at(from), format!("/parameters/processors/worldbook-processor/config/{to}"));
+        let (field, place) = (around.at(from), format!("/parameters/processors/*/config/{to}"));
         let value: Value = match shipped {
             Shipped::Number(shipped) => field.whole(0).into(place).unwrap_or(shipped).into(),
             Shipped::Flag(shipped) => field.flag().into(place).unwrap_or(shipped).into(),

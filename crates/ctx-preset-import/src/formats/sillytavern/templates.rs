@@ -6,7 +6,7 @@ use super::parameters::SAMPLERS;
 use super::story;
 use crate::format::Format;
 use crate::loose::Object;
-use crate::source::Source;
+use crate::source::{Source, SourceNode};
 
 const TURNS: &str = "one template formats all turns of a role";
 const NAMES: &str = "`speaker-names` handles names";
@@ -53,7 +53,9 @@ const REASONING_KEPT: [(&str, &str); 4] = [
 ];
 
 /// Takes the fields of a template, of which something is made when all files are there.
-pub(crate) fn take(format: Format, file: Source<'_>) {
+///
+/// `superseded` returns why a part of a master export is not used.
+pub(crate) fn take(format: Format, file: Source<'_>, superseded: &dyn Fn(Format) -> Option<&'static str>) {
     let keep =
         |fields: &[(&str, &'static str)]| fields.iter().for_each(|(key, note)| file.at(key).keep(note));
     match format {
@@ -64,17 +66,20 @@ pub(crate) fn take(format: Format, file: Source<'_>) {
         Format::SystemPrompt => keep(&PROMPT_KEPT),
         Format::ReasoningTemplate => keep(&REASONING_KEPT),
         Format::MasterExport => {
-            file.at("srw").keep_all("replies do not start with a user text");
+            file.at("srw").keep("replies do not start with a user text");
             file.at("instruct").list().into("/template");
             for (key, format) in MASTER_PARTS {
-                take(format, file.at(key));
+                match superseded(format) {
+                    Some(note) => file.at(key).keep(note),
+                    None => take(format, file.at(key), superseded),
+                }
             }
         }
         _ => {}
     }
 }
 
-const MASTER_PARTS: [(&str, Format); 5] = [
+pub(crate) const MASTER_PARTS: [(&str, Format); 5] = [
     ("instruct", Format::InstructTemplate),
     ("context", Format::ContextTemplate),
     ("preset", Format::TextPreset),
@@ -89,7 +94,8 @@ pub(crate) fn take_instruct(instruct: Source<'_>) -> Value {
     let take = |key: &str, to: &'static str| instruct.at(key).text().into(to).filter(|text| !text.is_empty());
     let flag = |key: &str, to: &'static str| instruct.at(key).flag().into(to);
     let break_ = if flag("wrap", "/template") == Some(false) { "" } else { "\n" };
-    let separator = instruct.at("separator_sequence").text().nearly("the suffix of roles without their own");
+    let separator =
+        instruct.at("separator_sequence").text().approximated("the suffix of roles without their own");
     let separator = separator.into("/template").filter(|text| !text.is_empty());
     let frame = |before: Option<&str>, after: Option<&str>| {
         let before = before.map_or_else(String::new, |before| format!("{before}{break_}"));
@@ -115,7 +121,7 @@ pub(crate) fn take_instruct(instruct: Source<'_>) -> Value {
     for (key, note) in
         [("macro", "sequences are written unchanged"), ("enabled", "used when the template is selected")]
     {
-        instruct.at(key).flag().nearly(note).into("/template");
+        instruct.at(key).flag().approximated(note).into("/template");
     }
     for (key, to) in [
         ("story_string_prefix", "/template/system/before"),
@@ -123,7 +129,7 @@ pub(crate) fn take_instruct(instruct: Source<'_>) -> Value {
         ("system_sequence_prefix", "/template/system/before"),
         ("system_sequence_suffix", "/template/system/after"),
     ] {
-        instruct.at(key).text().nearly(IN_TURNS).into(to);
+        instruct.at(key).text().approximated(IN_TURNS).into(to);
     }
     for (key, note) in INSTRUCT_KEPT {
         instruct.at(key).keep(note);
@@ -158,13 +164,13 @@ pub(crate) const TEXT_SAMPLERS: [(&str, &str); 10] = [
 ];
 
 /// Returns the chat-completion preset that a context template and a preset of text completion come nearest to.
-pub(crate) fn as_chat_preset(context: Option<&Object>, samplers: Option<&Object>) -> Object {
+pub(crate) fn as_chat_preset(context: Option<&Value>, samplers: Option<&Value>) -> Object {
     let mut preset = Map::new();
     if let Some(samplers) = samplers {
-        take_samplers(Source::of_object(samplers), &mut preset);
+        take_samplers(SourceNode::new(samplers).source(), &mut preset);
     }
     if let Some(context) = context {
-        take_context(Source::of_object(context), &mut preset);
+        take_context(SourceNode::new(context).source(), &mut preset);
     }
     preset
 }
@@ -181,22 +187,22 @@ fn take_samplers(samplers: Source<'_>, preset: &mut Object) {
 }
 
 fn take_context(context: Source<'_>, preset: &mut Object) {
-    const HEADER: &str = "/parameters/processors/dialogue-examples/config/header";
+    const HEADER: &str = "/parameters/processors/*/config/header";
     for (theirs, chat, note, to) in [
-        ("chat_start", "new_chat_prompt", "a system turn", "/presetMessages/new_chat/content"),
+        ("chat_start", "new_chat_prompt", "a system turn", "/presetMessages/*/content"),
         ("example_separator", "new_example_chat_prompt", "a system turn before each example", HEADER),
     ] {
-        let text = context.at(theirs).text().nearly(note).into(to);
+        let text = context.at(theirs).text().approximated(note).into(to);
         preset.extend(text.map(|text| (chat.to_owned(), text.into())));
     }
     // There the story is one text.
     preset.insert("squash_system_messages".to_owned(), true.into());
     let [position, depth, role] =
         ["story_string_position", "story_string_depth", "story_string_role"].map(|key| context.at(key));
-    let in_chat = position.among(&[0, 1]).nearly(STORY).into("/presetMessages") == Some(1);
-    depth.whole(0).nearly(STORY).into("/presetMessages");
-    let role = role.among(&[0, 1, 2]).nearly(STORY).into("/presetMessages");
-    if let Some(story) = context.at("story_string").text().nearly(STORY).into("/presetMessages") {
+    let in_chat = position.among(&[0, 1]).approximated(STORY).into("/presetMessages") == Some(1);
+    depth.whole(0).approximated(STORY).into("/presetMessages");
+    let role = role.among(&[0, 1, 2]).approximated(STORY).into("/presetMessages");
+    if let Some(story) = context.at("story_string").text().approximated(STORY).into("/presetMessages") {
         let in_chat = in_chat.then(|| story::InChat {
             depth: depth.as_whole().unwrap_or(1).max(0),
             role: super::role_of_number(role),

@@ -1,9 +1,10 @@
 //! Entries of character cards, with their fields under other names.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::kept::IMPORTED;
-use crate::source::Source;
+use crate::loose::Object;
+use crate::source::{Source, SourceNode};
 use crate::worldbook::world_info;
 
 /// Where an entry of a card has a field.
@@ -60,181 +61,126 @@ pub(crate) const CARD_EXTENSIONS: [(&str, &str); 30] = [
     ("display_index", "displayIndex"),
 ];
 
-/// What else counts in an entry.
-const OTHERS: [&str; 9] = [
-    "comment",
-    "name",
-    "constant",
-    "selective",
-    "enabled",
-    "case_sensitive",
-    "position",
-    "extensions",
-    "key",
-];
-
 const USE_REGEX: &str = "a key written as /…/ is always a regular expression";
 pub(in crate::worldbook) const EDITOR: &str = "for editors; same field here";
 pub(in crate::worldbook) const QUICK_REPLIES: &str = "quick replies are not supported";
 
-/// Brings entries of one book into the unified form.
-pub(crate) struct Converter {
-    is_v3: bool,
-    /// The form that the last entry got.
-    last: Option<Shape>,
+/// Brings an entry into the unified form, with the original next to it. The text is in the unified form only; it is
+/// null in the original.
+pub(crate) fn converted(value: Value, is_v3: bool) -> Value {
+    let unified = unified(SourceNode::new(&value).source(), is_v3);
+    completed(unified, value)
 }
 
-/// An entry in the unified form without its values: applications write the same fields in each, and to copy a map costs
-/// less than to make another one.
-struct Shape {
-    /// Which of the fields are there, a bit for each.
-    fields: u64,
-    map: Map<String, Value>,
-}
-
-/// How many places for fields an entry has: those of cards and their extensions, four more, and a second one for two.
-const FIELDS: usize = CARD_FIELDS.len() + CARD_EXTENSIONS.len() + 6;
-
-// Each has a bit.
-const _: () = assert!(FIELDS <= u64::BITS as usize);
-
-/// The fields of an entry in the unified form, in their order, with the values of those that are there.
-struct Fields<'v> {
-    all: [(&'static str, Option<&'v Value>); FIELDS],
-    count: usize,
-}
-
-impl<'v> Fields<'v> {
-    fn push(&mut self, name: &'static str, value: Option<&'v Value>) {
-        debug_assert!(self.count < FIELDS, "converted field by field");
-        if let Some(place) = self.all.get_mut(self.count) {
-            *place = (name, value);
-            self.count += 1;
+/// Returns the unified form of an entry, with null for its text and its original. `None` for a value that is not an
+/// entry, and for an entry that has our own form too.
+pub(super) fn unified(entry: Source<'_>, is_v3: bool) -> Option<Object> {
+    entry.object()?;
+    if entry.at("key").value().is_some() {
+        world_info::take_entry(entry);
+        return None;
+    }
+    let mut unified = Object::new();
+    let mut put = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            unified.entry(key).or_insert(value);
         }
-    }
-
-    fn of_those_there(&self) -> impl Iterator<Item = (usize, &'static str, &'v Value)> {
-        let numbered = self.all.iter().enumerate();
-        numbered.filter_map(|(at, (name, value))| value.map(|value| (at, *name, value)))
-    }
-}
-
-impl Converter {
-    /// Converts entries of a book; `is_v3` if version 3 says so.
-    pub(crate) fn new(is_v3: bool) -> Self {
-        Self { is_v3, last: None }
-    }
-
-    /// Brings an entry into the unified form, with what it was beside, where the text is null: it stands once.
-    pub(crate) fn entry(&mut self, value: Value) -> Value {
-        let unified = self.unified(Source::unrecorded(&value));
-        completed(unified, value)
-    }
-
-    /// Makes the unified form of an entry, where its text and what it is made of have their places; none for what is no
-    /// entry, and for one that has our own form too.
-    pub(super) fn unified(&mut self, entry: Source<'_>) -> Option<Map<String, Value>> {
-        let map = entry.object()?;
-        let [comment, name, constant, selective, enabled, case_sensitive, place, extensions, own] =
-            find_each(map, &OTHERS, |name| name);
-        if own.is_some() {
-            world_info::take_entry(entry);
-            return None;
-        }
-        let none = Map::new();
-        let extensions = extensions.and_then(Value::as_object).unwrap_or(&none);
-        let has_title = comment.is_some_and(|comment| !is_blank(comment));
-        let title = if has_title {
-            entry.found(name).keep("the comment becomes the title");
-            None
-        } else {
-            entry.found(name).text().into("/comment");
-            name
+    };
+    let title = take_title(entry);
+    for (theirs, to) in CARD_FIELDS {
+        let field = entry.at(theirs);
+        let value = match theirs {
+            "id" => {
+                field.scalar().into(to);
+                field.value()
+            }
+            "keys" | "secondary_keys" => {
+                field.texts(to);
+                field.value()
+            }
+            "insertion_order" => {
+                field.number().into(to);
+                field.value()
+            }
+            "comment" if title.is_some() => {
+                field.keep("empty; the name becomes the title");
+                field.value().and(title)
+            }
+            "content" if field.text().into(to).is_some() => Some(&Value::Null),
+            _ => {
+                field.text().into(to);
+                field.value()
+            }
         };
-        let is_enabled = entry.found(enabled).flag().perhaps().into("/disable");
-        let is_off = is_enabled.map(|enabled| Value::Bool(!enabled));
-        let has_case = extensions.get("case_sensitive").is_some_and(|case| !case.is_null());
-        let case = case_sensitive.filter(|_| self.is_v3 && !has_case);
-        if self.is_v3 && !has_case {
-            entry.found(case).flag().into("/caseSensitive");
-        } else {
-            entry.found(case_sensitive).keep("the value in `extensions` is used");
-        }
-        let extended = entry.found(extensions.get("position"));
-        let position = extended.value().filter(|position| !position.is_null());
-        let otherwise = Value::from(u8::from(place.and_then(Value::as_str) != Some("before_char")));
-        if position.is_some() {
-            extended.any().into("/position");
-            entry.found(place).keep("the position in `extensions` applies");
-        } else {
-            extended.keep("empty");
-            entry.found(place).named(&["before_char", "after_char"]).into("/position");
-        }
-        entry.found(constant).switch().into("/constant");
-        entry.found(selective).switch().into("/selective");
-        entry.at("use_regex").flag().nearly(USE_REGEX).perhaps().into("/key");
-        entry.at("priority").keep("not used for sorting");
-
-        let mut fields = Fields { all: [("", None); FIELDS], count: 0 };
-        let (mut is_titled, mut is_cased) = (false, false);
-        let given = find_each(map, &CARD_FIELDS, |(theirs, _)| theirs);
-        for ((theirs, to), found) in CARD_FIELDS.iter().zip(given) {
-            let field = entry.found(found);
-            match *theirs {
-                "id" => drop(field.scalar().into(*to)),
-                "keys" | "secondary_keys" => field.texts(to),
-                "insertion_order" => drop(field.number().into(*to)),
-                "comment" if title.is_some() => field.keep("empty; the name becomes the title"),
-                _ => drop(field.text().into(*to)),
-            }
-            let is_title = *to == "comment" && found.is_some();
-            is_titled |= is_title;
-            let found = found.map(|found| title.filter(|_| is_title).unwrap_or(found));
-            let moves = *to == "content" && found.is_some_and(Value::is_string);
-            fields.push(to, if moves { Some(&Value::Null) } else { found });
-        }
-        fields.push("comment", title.filter(|_| !is_titled));
-        fields.push("constant", constant);
-        fields.push("selective", selective.or(Some(&Value::Bool(false))));
-        fields.push("disable", is_off.as_ref());
-        let extended = find_each(extensions, &CARD_EXTENSIONS, |(theirs, _)| theirs);
-        for ((theirs, to), found) in CARD_EXTENSIONS.iter().zip(extended) {
-            let field = entry.found(found);
-            match *theirs {
-                "display_index" => drop(field.any().alike(EDITOR).into(*to)),
-                "automation_id" => field.keep(QUICK_REPLIES),
-                _ => drop(field.any().into(*to)),
-            }
-            if *theirs == "triggers" {
-                field.each_text(to);
-            }
-            let is_case = *to == "caseSensitive" && found.is_some();
-            is_cased |= is_case;
-            fields.push(to, found.map(|found| case.filter(|_| is_case).unwrap_or(found)));
-        }
-        fields.push("caseSensitive", case.filter(|_| !is_cased));
-        fields.push("position", Some(position.unwrap_or(&otherwise)));
-        Some(self.shaped(&fields))
+        put(to, value.cloned());
     }
-
-    /// Makes a map of fields and of a place for what they are made of.
-    fn shaped(&mut self, fields: &Fields<'_>) -> Map<String, Value> {
-        let there = fields.of_those_there().map(|(at, ..)| 1 << at).sum();
-        let shape = self.last.take().filter(|last| last.fields == there).unwrap_or_else(|| {
-            let names = fields.of_those_there().map(|(_, name, _)| name).chain([IMPORTED]);
-            Shape { fields: there, map: names.map(|name| (name.to_owned(), Value::Null)).collect() }
-        });
-        let mut entry = shape.map.clone();
-        for (place, (.., value)) in entry.values_mut().zip(fields.of_those_there()) {
-            *place = value.clone();
-        }
-        self.last = Some(shape);
-        entry
+    put("comment", title.cloned());
+    for key in ["constant", "selective"] {
+        let field = entry.at(key);
+        field.switch().into(key);
+        let otherwise = (key == "selective").then_some(Value::Bool(false));
+        put(key, field.value().cloned().or(otherwise));
     }
+    let is_enabled = entry.at("enabled").flag().into("/disable");
+    put("disable", is_enabled.map(|is_enabled| Value::Bool(!is_enabled)));
+    entry.at("use_regex").flag().approximated(USE_REGEX).into("/key");
+    entry.at("priority").keep("not used for sorting");
+    let (case, extensions) = (take_case(entry, is_v3), entry.at("extensions"));
+    for (theirs, to) in CARD_EXTENSIONS {
+        let field = extensions.at(theirs);
+        match theirs {
+            "display_index" => drop(field.any().equivalent(EDITOR).into(to)),
+            "automation_id" => field.keep(QUICK_REPLIES),
+            _ => drop(field.any().into(to)),
+        }
+        if theirs == "triggers" {
+            field.each_text(to);
+        }
+        let case = case.filter(|_| to == "caseSensitive" && field.value().is_some());
+        put(to, case.or(field.value()).cloned());
+    }
+    put("caseSensitive", case.cloned());
+    put("position", Some(take_position(entry)));
+    put(IMPORTED, Some(Value::Null));
+    Some(unified)
+}
+
+/// Takes the name of an entry where its comment is blank.
+fn take_title(entry: Source<'_>) -> Option<&Value> {
+    let (comment, name) = (entry.at("comment"), entry.at("name"));
+    if comment.value().is_some_and(|comment| !is_blank(comment)) {
+        name.keep("the comment becomes the title");
+        return None;
+    }
+    name.text().into("/comment");
+    name.value()
+}
+
+/// Takes `case_sensitive` of version 3, unless the extensions set it.
+fn take_case(entry: Source<'_>, is_v3: bool) -> Option<&Value> {
+    let case = entry.at("case_sensitive");
+    if is_v3 && entry.at("extensions/case_sensitive").filled().value().is_none() {
+        case.flag().into("/caseSensitive");
+        return case.value();
+    }
+    case.keep("the value in `extensions` is used");
+    None
+}
+
+fn take_position(entry: Source<'_>) -> Value {
+    let (place, extended) = (entry.at("position"), entry.at("extensions/position"));
+    if let Some(position) = extended.filled().value() {
+        extended.any().into("/position");
+        place.keep("the position in `extensions` applies");
+        return position.clone();
+    }
+    extended.keep("empty");
+    place.named(&["before_char", "after_char"]).into("/position");
+    Value::from(u8::from(place.as_str() != Some("before_char")))
 }
 
 /// Puts an entry and its text into its unified form, if it has one.
-pub(super) fn completed(unified: Option<Map<String, Value>>, value: Value) -> Value {
+pub(super) fn completed(unified: Option<Object>, value: Value) -> Value {
     let Value::Object(mut map) = value else { return value };
     let Some(mut entry) = unified else {
         // A file that several applications wrote may have both forms side by side.
@@ -250,25 +196,6 @@ pub(super) fn completed(unified: Option<Map<String, Value>>, value: Value) -> Va
         *original = Value::Object(map);
     }
     Value::Object(entry)
-}
-
-/// Finds the values of fields. O(keys) where they stand in nearly this order, as applications write them.
-pub(super) fn find_each<'v, T, const N: usize>(
-    map: &'v Map<String, Value>,
-    fields: &[T; N],
-    name: impl Fn(&T) -> &str,
-) -> [Option<&'v Value>; N] {
-    let mut found = [None; N];
-    let mut next = 0;
-    for (key, value) in map {
-        let is_next = fields.get(next).is_some_and(|field| name(field) == key);
-        let at = if is_next { Some(next) } else { fields.iter().position(|field| name(field) == key) };
-        if let Some(at) = at {
-            found[at] = Some(value);
-            next = at + 1;
-        }
-    }
-    found
 }
 
 fn is_blank(value: &Value) -> bool {

@@ -1,6 +1,6 @@
 //! Entries of agents as prompts of presets.
 
-use ctx_preset_import::{ImportOptions, SourceFile, export_preset, import};
+use ctx_preset_import::{Importer, SourceFile, export_preset};
 use ctx_types::{Agent, Persist as _, Reader};
 use serde_json::{Value, json};
 
@@ -152,7 +152,7 @@ fn a_persona_at_a_depth_stays_where_it_says() {
     let preset = json!({ "prompts": [{ "identifier": "main", "content": "M" }] });
     let files = [("personas.json", personas.to_string()), ("preset.json", preset.to_string())];
     let files = files.each_ref().map(|(name, text)| SourceFile { name, bytes: text.as_bytes() });
-    let agent = import(&files, &ImportOptions::default()).agent.unwrap().write();
+    let agent = Importer::default().import(&files).agent.unwrap().write();
     let list = agent["presetMessages"].as_array().unwrap();
     let at = list.iter().position(|entry| entry["id"] == "persona_at_depth").unwrap();
     let check = |change: fn(&mut Value), is_lost: bool| {

@@ -4,7 +4,7 @@ use ctx_preset_import::{Import, export_agent};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{again, files, import_one, rows};
+use super::{again, files, import_one, rows, show_row};
 
 fn export(made: &Import) -> Value {
     let books: Vec<_> = made.worldbooks.iter().map(|named| (&*named.name, &named.book)).collect();
@@ -32,10 +32,7 @@ proptest! {
 #[track_caller]
 fn check_rows(document: &Value, expected: &[&str]) {
     let made = import_one(document);
-    let row = |row: ctx_preset_import::FieldReport<'_>| {
-        format!("{} {} {}", row.pointer, row.status, row.to.unwrap_or("-"))
-    };
-    assert_eq!(rows(&made).iter().map(row).collect::<Vec<_>>().join("\n"), expected.join("\n"));
+    assert_eq!(rows(&made).iter().map(show_row).collect::<Vec<_>>().join("\n"), expected.join("\n"));
 }
 
 #[test]
@@ -61,29 +58,29 @@ fn a_row_tells_what_became_of_a_field() {
         &[
             "/version approximated ",
             "/type approximated ",
-            "/agents/0/name mapped /name",
-            "/agents/0/icon approximated /icon",
-            "/agents/0/own/a kept /own/a",
-            "/agents/0/presetMessages/0/name approximated /greetings/0/name",
-            "/agents/0/presetMessages/0/content approximated /greetings/0/content",
-            "/agents/0/presetMessages/1/type mapped /presetMessages/0/type",
-            "/agents/0/presetMessages/1/content approximated /presetMessages/0/content",
-            "/agents/0/presetMessages/1/status approximated /presetMessages/0/status",
-            "/agents/0/presetMessages/1/own kept /presetMessages/0/own",
-            "/agents/0/presetMessages/2/content kept /presetMessages/1/content",
-            "/agents/0/presetMessages/2/injectionStrategy/depth mapped /presetMessages/1/injectionStrategy/depth",
-            "/agents/0/presetMessages/2/injectionStrategy/own kept /presetMessages/1/injectionStrategy/own",
-            "/agents/0/parameters/temperature kept /parameters/temperature",
-            "/agents/0/parameters/topP mapped /parameters/topP",
-            "/agents/0/parameters/custom/foo approximated /parameters/custom/params/foo",
-            "/agents/0/parameters/contextPostProcessing/rules/0/type approximated /parameters/processors/0/id",
-            "/agents/0/parameters/contextPostProcessing/rules/0/enabled approximated /parameters/processors/0/enabled",
-            "/agents/0/parameters/contextPostProcessing/rules/0/separator approximated /parameters/processors/0/config/separator",
-            "/agents/0/bundledWorldbooks/0/id mapped /bundledWorldbooks/0/id",
-            "/agents/0/bundledWorldbooks/0/content/entries/0/key/0 mapped /worldbooks/0/entries/0/key/0",
-            "/agents/0/bundledWorldbooks/0/content/entries/0/content mapped /worldbooks/0/entries/0/content",
-            "/agents/0/bundledWorldbooks/0/content/entries/0/own kept /worldbooks/0/entries/0/own",
-            "/agents/1/name kept /imported/envelope/agents/0/name",
+            "/agents/*/name mapped /name",
+            "/agents/*/icon approximated /icon",
+            "/agents/*/own kept /own",
+            "/agents/*/presetMessages/*/name approximated /greetings/*/name",
+            "/agents/*/presetMessages/*/content approximated /greetings/*/content",
+            "/agents/*/presetMessages/*/type mapped /presetMessages/*/type",
+            "/agents/*/presetMessages/*/content approximated /presetMessages/*/content",
+            "/agents/*/presetMessages/*/status approximated /presetMessages/*/status",
+            "/agents/*/presetMessages/*/own kept /presetMessages/*/own",
+            "/agents/*/presetMessages/*/content kept /presetMessages/*/content",
+            "/agents/*/presetMessages/*/injectionStrategy/depth mapped /presetMessages/*/injectionStrategy/depth",
+            "/agents/*/presetMessages/*/injectionStrategy/own kept /presetMessages/*/injectionStrategy/own",
+            "/agents/*/parameters/temperature kept /parameters/temperature",
+            "/agents/*/parameters/topP mapped /parameters/topP",
+            "/agents/*/parameters/custom approximated /parameters/custom/params",
+            "/agents/*/parameters/contextPostProcessing/rules/*/type approximated /parameters/processors/*/id",
+            "/agents/*/parameters/contextPostProcessing/rules/*/enabled approximated /parameters/processors/*/enabled",
+            "/agents/*/parameters/contextPostProcessing/rules/*/separator approximated /parameters/processors/*/config/separator",
+            "/agents/*/bundledWorldbooks/*/id mapped /bundledWorldbooks/*/id",
+            "/agents/*/bundledWorldbooks/*/content/entries/*/key mapped /worldbooks/0/entries/*/key",
+            "/agents/*/bundledWorldbooks/*/content/entries/*/content mapped /worldbooks/0/entries/*/content",
+            "/agents/*/bundledWorldbooks/*/content/entries/*/own kept /worldbooks/0/entries/*/own",
+            "/agents/*/name kept /imported/envelope/agents/*/name",
             "/at kept /imported/envelope/at",
         ],
     );
@@ -138,21 +135,21 @@ fn a_row_of_a_profile_or_a_conversation_tells_its_place() {
             "/index/updatedAt kept /conversations/0/imported/index/updatedAt",
             "/detail/id mapped /conversations/0/id",
             "/detail/rootNodeId mapped /conversations/0/rootNodeId",
-            "/detail/nodes/u/id mapped /conversations/0/nodes/u/id",
-            "/detail/nodes/u/role mapped /conversations/0/nodes/u/role",
-            "/detail/nodes/u/content mapped /conversations/0/nodes/u/content",
-            "/detail/nodes/u/own kept /conversations/0/nodes/u/own",
-            "/detail/nodes/u/metadata/z kept /conversations/0/nodes/u/metadata/z",
+            "/detail/nodes/*/id mapped /conversations/0/nodes/*/id",
+            "/detail/nodes/*/role mapped /conversations/0/nodes/*/role",
+            "/detail/nodes/*/content mapped /conversations/0/nodes/*/content",
+            "/detail/nodes/*/own kept /conversations/0/nodes/*/own",
+            "/detail/nodes/*/metadata/z kept /conversations/0/nodes/*/metadata/z",
             "/detail/updatedAt approximated /conversations/0/updatedAt",
         ],
     );
     check_rows(
         &json!([{ "role": "user", "content": "Hi", "createdAt": "t", "runId": "r" }]),
         &[
-            "/0/role mapped /conversations/0/nodes/n1/role",
-            "/0/content mapped /conversations/0/nodes/n1/content",
-            "/0/createdAt mapped /conversations/0/nodes/n1/timestamp",
-            "/0/runId kept /conversations/0/nodes/n1/runId",
+            "/*/role mapped /conversations/0/nodes/*/role",
+            "/*/content mapped /conversations/0/nodes/*/content",
+            "/*/createdAt mapped /conversations/0/nodes/*/timestamp",
+            "/*/runId kept /conversations/0/nodes/*/runId",
         ],
     );
 }

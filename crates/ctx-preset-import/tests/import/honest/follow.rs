@@ -1,16 +1,15 @@
-//! The one property of a report, whatever the files are: each leaf has exactly one row, a row that is mapped leads to
-//! where the value is, and what is kept is there as it was.
+//! Property of the report of any files: each leaf is in one row, a mapped row leads to its values, and kept values are
+//! unchanged.
 
 use std::path::{Path, PathBuf};
 
-use ctx_preset_import::{
-    Document, FieldReport, FieldStatus, Import, ImportOptions, Limits, SourceFile, import,
-};
+use ctx_preset_import::{Document, FieldReport, FieldStatus, Import, Importer, Limits, SourceFile};
 use ctx_types::Persist;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{files, leaves, others};
+use super::{check_coverage, files, leaves, matches, others};
+use crate::count_values;
 
 /// Returns all that was made, by the places that rows name.
 pub(crate) fn made_of(made: &Import) -> Value {
@@ -27,17 +26,33 @@ pub(crate) fn made_of(made: &Import) -> Value {
     all
 }
 
-/// Returns what is wrong with a row; none if it is true.
-fn untruth(row: FieldReport<'_>, given: &Value, all: &Value) -> Option<String> {
-    let found = row.to.and_then(|to| all.pointer(to));
-    let is_true = match row.status {
-        FieldStatus::Mapped => found.is_some_and(|found| is_within(given, found)),
-        FieldStatus::Approximated => found.is_some(),
-        FieldStatus::Kept => found == Some(given),
-        FieldStatus::Unsupported => row.to.is_none(),
+/// Describes a wrong row; `None` for a true one. Empty values need not be written.
+fn untruth(row: &FieldReport, given: &[&Value], all: &Value) -> Option<String> {
+    let to = row.to.as_deref();
+    let found = to.map(|to| matches(all, to)).unwrap_or_default();
+    let near = to.map(|to| nearest(all, to)).unwrap_or_default();
+    let has = |given: &Value| match row.status {
+        FieldStatus::Mapped => near.iter().any(|found| is_within(given, found)),
+        FieldStatus::Approximated => !near.is_empty(),
+        FieldStatus::Kept => found.contains(&given),
+        FieldStatus::Unsupported => to.is_none(),
     };
-    (!is_true)
-        .then(|| format!("{} {given} is {} at {:?}, where {found:?} is", row.pointer, row.status, row.to))
+    let true_values = given.iter().filter(|given| has(given)).map(|given| count_values(given)).sum::<usize>();
+    (true_values < row.count).then(|| {
+        let given: Vec<String> = given.iter().map(ToString::to_string).collect();
+        format!("{} {given:?} ×{} is {} at {to:?}, where {found:?} is", row.pointer, row.count, row.status)
+    })
+}
+
+/// Returns the values at a place, or at the nearest place around it.
+fn nearest<'v>(all: &'v Value, mut place: &str) -> Vec<&'v Value> {
+    loop {
+        let found = matches(all, place);
+        match place.rsplit_once('/') {
+            Some((around, _)) if found.is_empty() => place = around,
+            _ => return found,
+        }
+    }
 }
 
 /// Returns whether a text that is mapped may be in an object: some field of it has the text then.
@@ -58,8 +73,8 @@ fn untruths(documents: &[Value], made: &Import) -> Vec<String> {
         file.fields
             .iter()
             .filter_map(|row| {
-                let given = document.pointer(row.pointer).unwrap();
-                Some(format!("{format}: {}", untruth(row, given, &all)?))
+                let given = matches(document, &row.pointer);
+                Some(format!("{format}: {}", untruth(row, &given, &all)?))
             })
             .collect::<Vec<_>>()
     });
@@ -70,17 +85,14 @@ fn import_files(documents: &[Value]) -> Import {
     let texts: Vec<String> = documents.iter().map(Value::to_string).collect();
     let sources: Vec<SourceFile<'_>> =
         texts.iter().map(|text| SourceFile { name: "file.json", bytes: text.as_bytes() }).collect();
-    import(&sources, &ImportOptions::default())
+    Importer::default().import(&sources)
 }
 
 #[track_caller]
 fn check(documents: &[Value]) {
     let made = import_files(documents);
     for (document, file) in documents.iter().zip(&made.report.files) {
-        let mut expected = Vec::new();
-        leaves(document, "", &mut expected);
-        let pointers: Vec<&str> = file.fields.iter().map(|row| row.pointer).collect();
-        assert_eq!(pointers, expected, "{document}");
+        check_coverage(document, &file.fields);
     }
     let wrong = untruths(documents, &made);
     assert!(wrong.is_empty(), "{}\n{}", wrong.join("\n"), json!(documents));
@@ -147,7 +159,7 @@ fn each_row_of_a_file_that_is_at_hand_leads_to_its_place() {
         for path in files_below(&root.join(folder)) {
             let bytes = std::fs::read(&path).unwrap();
             let name = path.file_name().unwrap().to_string_lossy();
-            let made = import(&[SourceFile { name: &name, bytes: &bytes }], &ImportOptions::default());
+            let made = Importer::default().import(&[SourceFile { name: &name, bytes: &bytes }]);
             let Ok(document) = Document::read(&bytes, &name, &Limits::default()) else { continue };
             let wrong = untruths(&[document.value], &made);
             assert!(wrong.is_empty(), "{}\n{}", path.display(), wrong.join("\n"));
@@ -163,15 +175,14 @@ fn a_row_says_what_wins() {
         "persona_descriptions": { "k.png": { "description": "Coffee.", "position": 0, "lorebook": "b" } },
     });
     let made = import_files(&[personas, profile]);
-    let row = |row: FieldReport<'_>| format!("{} {} {}", row.pointer, row.status, row.to.unwrap_or("-"));
-    let rows: Vec<String> = made.report.files[0].fields.iter().map(row).collect();
+    let rows: Vec<String> = made.report.files[0].fields.iter().map(super::show_row).collect();
     assert_eq!(
         rows,
         [
-            "/personas/k.png kept /imported/personas/personas/k.png",
-            "/persona_descriptions/k.png/description kept /imported/personas/persona_descriptions/k.png/description",
-            "/persona_descriptions/k.png/position mapped /presetMessages",
-            "/persona_descriptions/k.png/lorebook kept /imported/personas/persona_descriptions/k.png/lorebook",
+            "/personas/* kept /imported/personas/personas/*",
+            "/persona_descriptions/*/description kept /imported/personas/persona_descriptions/*/description",
+            "/persona_descriptions/*/position mapped /presetMessages",
+            "/persona_descriptions/*/lorebook kept /imported/personas/persona_descriptions/*/lorebook",
         ]
     );
 }
@@ -180,8 +191,7 @@ fn a_row_says_what_wins() {
 #[track_caller]
 fn check_rows(document: &Value, expected: &[&str]) {
     let made = import_files(std::slice::from_ref(document));
-    let row = |row: FieldReport<'_>| format!("{} {} {}", row.pointer, row.status, row.to.unwrap_or("-"));
-    let rows: Vec<String> = made.report.files[0].fields.iter().map(row).collect();
+    let rows: Vec<String> = made.report.files[0].fields.iter().map(super::show_row).collect();
     assert_eq!(rows, expected, "{rows:#?}");
 }
 
@@ -193,16 +203,16 @@ fn a_row_of_a_chat_a_book_or_a_module_tells_its_place() {
             { "name": "Ada", "is_user": false, "mes": "Hi", "extra": { "reasoning": "r" }, "id": 5, "gen": 1 },
         ]),
         &[
-            "/0/user_name mapped /conversations/0/user_name",
-            "/0/chat_metadata/note_prompt mapped /conversations/0/authorNote/content",
-            "/0/chat_metadata/note_depth mapped /conversations/0/authorNote/injectionStrategy/depth",
-            "/0/chat_metadata/tainted kept /conversations/0/chat_metadata/tainted",
-            "/1/name mapped /conversations/0/nodes/n1/name",
-            "/1/is_user mapped /conversations/0/nodes/n1/role",
-            "/1/mes mapped /conversations/0/nodes/n1/content",
-            "/1/extra/reasoning mapped /conversations/0/nodes/n1/metadata/reasoningContent",
-            "/1/id kept /conversations/0/nodes/n1/imported/id",
-            "/1/gen kept /conversations/0/nodes/n1/gen",
+            "/*/user_name mapped /conversations/0/user_name",
+            "/*/chat_metadata/note_prompt mapped /conversations/0/authorNote/content",
+            "/*/chat_metadata/note_depth mapped /conversations/0/authorNote/injectionStrategy/depth",
+            "/*/chat_metadata/tainted kept /conversations/0/chat_metadata/tainted",
+            "/*/name mapped /conversations/0/nodes/*/name",
+            "/*/is_user mapped /conversations/0/nodes/*/role",
+            "/*/mes mapped /conversations/0/nodes/*/content",
+            "/*/extra/reasoning mapped /conversations/0/nodes/*/metadata/reasoningContent",
+            "/*/id kept /conversations/0/nodes/*/imported/id",
+            "/*/gen kept /conversations/0/nodes/*/gen",
         ],
     );
     check_rows(
@@ -212,36 +222,36 @@ fn a_row_of_a_chat_a_book_or_a_module_tells_its_place() {
             { "role": "robot", "id": "a", "timestamp": "s", "createdAt": "t", "parentId": "p", "imported": 1 },
         ]),
         &[
-            "/0/role mapped /conversations/0/nodes/a/role",
-            "/0/id mapped /conversations/0/nodes/a/id",
-            "/0/tool_calls/0/function/name approximated /conversations/0/nodes/a/toolCalls",
-            "/0/tool_calls/1 kept /conversations/0/nodes/a/imported/tool_calls/0",
-            "/0/createdAt mapped /conversations/0/nodes/a/timestamp",
-            "/1 kept /conversations/0/nodes/n1",
-            "/2/role kept /conversations/0/nodes/n2/imported/role",
-            "/2/id unsupported -",
-            "/2/timestamp mapped /conversations/0/nodes/n2/timestamp",
-            "/2/createdAt kept /conversations/0/nodes/n2/createdAt",
-            "/2/parentId kept /conversations/0/nodes/n2/imported/parentId",
-            "/2/imported kept /conversations/0/nodes/n2/imported/imported",
+            "/*/role mapped /conversations/0/nodes/*/role",
+            "/*/id mapped /conversations/0/nodes/*/id",
+            "/*/tool_calls/* approximated /conversations/0/nodes/*/toolCalls",
+            "/*/tool_calls/* kept /conversations/0/nodes/*/imported/tool_calls/*",
+            "/*/createdAt mapped /conversations/0/nodes/*/timestamp",
+            "/* kept /conversations/0/nodes/*",
+            "/*/role kept /conversations/0/nodes/*/imported/role",
+            "/*/id unsupported -",
+            "/*/timestamp mapped /conversations/0/nodes/*/timestamp",
+            "/*/createdAt kept /conversations/0/nodes/*/createdAt",
+            "/*/parentId kept /conversations/0/nodes/*/imported/parentId",
+            "/*/imported kept /conversations/0/nodes/*/imported/imported",
         ],
     );
     check_rows(
         &json!({ "kind": "memory", "entries": [{ "keywords": ["k"], "entry": "e", "own": 1 }] }),
         &[
             "/kind kept /worldbooks/0/imported/file/kind",
-            "/entries/0/keywords/0 mapped /worldbooks/0/entries/0/key/0",
-            "/entries/0/entry mapped /worldbooks/0/entries/0/content",
-            "/entries/0/own kept /worldbooks/0/entries/0/imported/own",
+            "/entries/*/keywords/* mapped /worldbooks/0/entries/*/key",
+            "/entries/*/entry mapped /worldbooks/0/entries/*/content",
+            "/entries/*/own kept /worldbooks/0/entries/*/imported/own",
         ],
     );
     check_rows(
         &json!({ "entries": { "7": { "key": ["k"], "content": "c", "own": 1, "depth": "x" } }, "name": 5 }),
         &[
-            "/entries/7/key/0 mapped /worldbooks/0/entries/7/key/0",
-            "/entries/7/content mapped /worldbooks/0/entries/7/content",
-            "/entries/7/own kept /worldbooks/0/entries/7/own",
-            "/entries/7/depth kept /worldbooks/0/entries/7/depth",
+            "/entries/*/key mapped /worldbooks/0/entries/*/key",
+            "/entries/*/content mapped /worldbooks/0/entries/*/content",
+            "/entries/*/own kept /worldbooks/0/entries/*/own",
+            "/entries/*/depth kept /worldbooks/0/entries/*/depth",
             "/name kept /worldbooks/0/imported/name",
         ],
     );
@@ -251,10 +261,10 @@ fn a_row_of_a_chat_a_book_or_a_module_tells_its_place() {
         }),
         &[
             "/type kept /imported/risu_module/type",
-            "/lorebook/0/key mapped /worldbooks/0/entries/0/key",
-            "/lorebook/0/content mapped /worldbooks/0/entries/0/content",
-            "/lorebook/0/mode kept /imported/risu_module/lorebook/0/mode",
-            "/regex/0/in approximated /regexConfig/presets/0/rules/0/regex",
+            "/lorebook/*/key mapped /worldbooks/0/entries/*/key",
+            "/lorebook/*/content mapped /worldbooks/0/entries/*/content",
+            "/lorebook/*/mode kept /imported/risu_module/lorebook/*/mode",
+            "/regex/*/in approximated /regexConfig/presets/0/rules/*/regex",
         ],
     );
 }

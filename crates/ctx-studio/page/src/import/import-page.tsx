@@ -79,7 +79,9 @@ function Report({ shown }: { shown: ImportView }) {
               <td>{file.format}</td>
               {STATUSES.map((status) => (
                 <td key={status} class="number">
-                  {shown.fields.filter((field) => field.file === file.name && field.status === status).length}
+                  {shown.fields
+                    .filter((field) => field.file === file.name && field.status === status)
+                    .reduce((sum, field) => sum + field.count, 0)}
                 </td>
               ))}
               <td class="number">{file.findings.length}</td>
@@ -204,6 +206,7 @@ function Fields({ shown }: { shown: ImportView }) {
                     {hasFiles && <td class="name">{field.file}</td>}
                     <td class="name">
                       <code>{field.pointer}</code>
+                      {field.count > 1 && ` ×${figure(field.count)}`}
                     </td>
                     <td class="name">
                       <code>{field.destination ?? ""}</code>

@@ -8,26 +8,16 @@ use super::scripts::{export_regex_scripts, rules_of};
 use super::{imported, put, text_at};
 use crate::formats::sillytavern::CARD_RULES;
 use crate::formats::sillytavern::arrange::AT_DEPTH;
-use crate::formats::sillytavern::card::{Card, MIRRORS};
+use crate::formats::sillytavern::card::{CHARACTER, Card, MIRRORS};
 use crate::kept;
 use crate::loose::Object;
-use crate::source::Source;
+use crate::source::SourceNode;
 use crate::worldbook::export_card_book;
 
-/// The texts of a card, each with the pointer of ours.
-const TEXTS: [(&str, &str); 11] = [
-    ("/name", "name"),
-    ("/character/description", "description"),
-    ("/character/personality", "personality"),
-    ("/character/scenario", "scenario"),
-    ("/character/examples", "mes_example"),
-    ("/character/systemPrompt", "system_prompt"),
-    ("/character/postHistory", "post_history_instructions"),
-    ("/character/creatorNotes", "creator_notes"),
-    ("/character/version", "character_version"),
-    ("/character/nickname", "nickname"),
-    ("/creator", "creator"),
-];
+/// Returns the texts of a card, with their places in an agent.
+fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
+    [("name", "/name")].into_iter().chain(CHARACTER).chain([("creator", "/creator")])
+}
 
 /// Writes an agent as a character card of version 2, or of the version that it was imported from.
 ///
@@ -50,7 +40,7 @@ pub fn export_card(agent: &Agent, book: Option<&Worldbook>) -> Value {
         Some(Value::Object(data)) => data,
         _ => &mut card,
     };
-    for (pointer, key) in TEXTS {
+    for (key, pointer) in texts() {
         let text = text_at(&now, pointer);
         if text != text_at(&before, pointer) {
             put(fields, key, text.into());
@@ -73,7 +63,7 @@ pub fn card_book(agent: &Agent) -> Option<&str> {
 
 /// What an agent without a card begins with.
 fn blank() -> Object {
-    let keys = TEXTS.iter().map(|(_, key)| *key).filter(|key| *key != "nickname");
+    let keys = texts().map(|(key, _)| key).filter(|key| *key != "nickname");
     let mut data: Object = keys.map(|key| (key.to_owned(), Value::from(""))).collect();
     data.insert("first_mes".to_owned(), "".into());
     data.insert("alternate_greetings".to_owned(), json!([]));
@@ -85,7 +75,8 @@ fn blank() -> Object {
 
 /// Returns what importing the card gives.
 fn as_imported(card: &Object) -> Value {
-    Value::Object(Card::of(Source::of_object(card)).take().agent)
+    let card = Value::Object(card.clone());
+    Value::Object(Card::new(SourceNode::new(&card).source()).take().agent)
 }
 
 /// Which fields at the top say what `data` says.

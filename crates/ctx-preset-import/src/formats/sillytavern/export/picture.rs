@@ -10,11 +10,11 @@ use crate::container::png;
 /// found. Without a picture it is a single grey point. None if the picture is no whole PNG.
 ///
 /// ```
-/// use ctx_preset_import::{ImportOptions, SourceFile, export_card_picture, import};
+/// use ctx_preset_import::{Importer, SourceFile, export_card_picture};
 ///
 /// let card = serde_json::json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": { "name": "Ada" } });
 /// let picture = export_card_picture(&card, None).unwrap();
-/// let made = import(&[SourceFile { name: "ada.png", bytes: &picture }], &ImportOptions::default());
+/// let made = Importer::default().import(&[SourceFile { name: "ada.png", bytes: &picture }]);
 /// assert_eq!(made.agent.unwrap().name.as_deref(), Some("Ada"));
 /// ```
 pub fn export_card_picture(card: &Value, picture: Option<&[u8]>) -> Option<Vec<u8>> {

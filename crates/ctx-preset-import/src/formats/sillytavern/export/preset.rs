@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use ctx_types::{Agent, Diagnostic, Persist as _, Reader};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::prompts::{Around, Entry, Prompts};
 use super::scripts::{export_regex_scripts, rules_of};
@@ -13,11 +13,11 @@ use crate::formats::sillytavern::arrange::Arrangement;
 use crate::formats::sillytavern::card::Card;
 use crate::formats::sillytavern::parameters;
 use crate::formats::sillytavern::person::{Persona, PersonaPlace};
-use crate::formats::sillytavern::preset::{ChatPreset, is_order_owner};
+use crate::formats::sillytavern::preset::{ChatPreset, default_text, is_order_owner};
 use crate::formats::sillytavern::processors;
 use crate::formats::sillytavern::settings::Settings;
 use crate::loose::{Object, object};
-use crate::source::Source;
+use crate::source::SourceNode;
 
 /// The key of a preset's regex scripts, below `extensions`.
 const SCRIPTS: &str = "regex_scripts";
@@ -42,7 +42,8 @@ pub fn export_preset(agent: &Agent) -> (Value, Vec<Diagnostic>) {
     let mut preset = imported(agent, "preset").unwrap_or_default();
     let is_new = preset.is_empty();
     let now = agent.write();
-    let before = before(&preset, imported(agent, "card").as_ref(), &now);
+    let card = imported(agent, "card").map(Value::Object);
+    let before = before(&preset, card.as_ref(), &now);
     let mut lost = Vec::new();
     if let Some(changed) = Changed::of(agent, &now, &before) {
         changed.write(&mut preset);
@@ -64,31 +65,33 @@ pub fn export_preset(agent: &Agent) -> (Value, Vec<Diagnostic>) {
 const MOST_LOST: usize = 1_000;
 
 /// Returns what importing the preset gives, with the card that it was imported with.
-fn before(preset: &Object, card: Option<&Object>, now: &Value) -> Value {
+fn before(preset: &Object, card: Option<&Value>, now: &Value) -> Value {
     if preset.is_empty() {
         return json!({ "presetMessages": [], "parameters": { "processors": [] } });
     }
-    let none = Map::new();
-    let settings = now.pointer("/imported/settings").and_then(Value::as_object).unwrap_or(&none);
-    let settings = Settings::take(Source::of_object(settings));
-    let persona = persona(now);
-    let arrangement = Arrangement::new(
-        ChatPreset(Source::of_object(preset)),
-        card.map(|card| Card::of(Source::of_object(card))),
-        persona,
-        settings.prefers,
-    );
-    let mut parameters = parameters::take(Source::of_object(preset));
+    let preset = Value::Object(preset.clone());
+    let (preset, card, settings) =
+        (SourceNode::new(&preset), card.map(SourceNode::new), file(now, "settings"));
+    let preset = preset.source();
+    let settings = Settings::take(settings.as_ref().map(SourceNode::source).unwrap_or_default());
+    let card = card.as_ref().map(|card| Card::new(card.source()));
+    let arrangement = Arrangement::new(ChatPreset(preset), card, persona(now), settings.prefers);
+    let mut parameters = parameters::take(preset);
     parameters.insert("processors".to_owned(), Value::Array(processors::of(&arrangement, &settings)));
-    let model = parameters::take_model(Source::of_object(preset));
+    let model = parameters::take_model(preset);
     json!({ "presetMessages": arrangement.entries(), "parameters": parameters, "modelId": model, "dialect": "sillytavern", "historyWhenUnplaced": "omit" })
+}
+
+/// Returns an imported file of an agent.
+fn file<'v>(agent: &'v Value, kind: &str) -> Option<SourceNode<'v>> {
+    let file = agent.get("imported")?.get(kind)?;
+    file.is_object().then(|| SourceNode::new(file))
 }
 
 /// Returns where the persona goes that was imported beside the preset.
 fn persona(now: &Value) -> PersonaPlace {
-    let file = |kind: &str| now.get("imported")?.get(kind)?.as_object();
-    let files = ["personas", "settings"].into_iter().filter_map(file);
-    let found = files.map(Source::of_object).find_map(Persona::take);
+    let mut files = ["personas", "settings"].into_iter().filter_map(|kind| file(now, kind));
+    let found = files.find_map(|file| Persona::take(file.source()));
     found.map(|persona| persona.place).unwrap_or_default()
 }
 
@@ -144,7 +147,7 @@ impl Changed {
             }
         }
         if let Some(text) = &self.current.new_chat
-            && ChatPreset(Source::of_object(preset)).text_or_default(NEW_CHAT_PROMPT) != text
+            && text != crate::loose::text(preset, NEW_CHAT_PROMPT).unwrap_or(default_text(NEW_CHAT_PROMPT))
         {
             put(preset, NEW_CHAT_PROMPT, text.as_str().into());
         }

@@ -464,7 +464,7 @@ impl Entry {
     pub(super) fn format(&self) -> Option<(&'static str, &str, &'static Marker)> {
         let Kind::Marker(marker, format) = &self.kind else { return None };
         self.fields.as_ref()?;
-        Some((marker.format?.0, format, marker))
+        Some((marker.format?, format, marker))
     }
 }
 

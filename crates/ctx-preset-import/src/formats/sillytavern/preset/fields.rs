@@ -1,6 +1,6 @@
 //! The fields of a preset that are taken when it is known which entries its prompts became.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
@@ -40,12 +40,15 @@ const WINDOW: &str = "for that application's window; no effect on requests";
 const GROUPS: &str = "group chats are not supported";
 const PROXY: &str = "an imported file must not choose where requests go";
 
+/// The place of an entry of the agent.
+const ENTRY: &str = "/presetMessages/*";
+
 impl Prompt<'_> {
-    /// Takes the fields of a prompt that becomes the entry of a number.
-    pub(crate) fn take(self, number: usize, form: Form) {
-        let prompt = self.source.lead_to(format!("/presetMessages/{number}"));
+    /// Takes the fields of a prompt that becomes an entry.
+    pub(crate) fn take(self, form: Form) {
+        let prompt = self.source.lead_to(ENTRY);
         let near = |key: &str, note, to: &'static str| {
-            prompt.at(key).any().nearly(note).into(to);
+            prompt.at(key).any().approximated(note).into(to);
         };
         prompt.at("identifier").text().into("/id");
         for (key, note, to) in [
@@ -53,12 +56,12 @@ impl Prompt<'_> {
             ("marker", "markers are identified by id", "/type"),
             ("enabled", "decided by the order", "/isEnabled"),
         ] {
-            prompt.at(key).any().alike(note).into(to);
+            prompt.at(key).any().equivalent(note).into(to);
         }
         near("forbid_overrides", "decided when card and preset are combined", "/content");
         match form {
             Form::Unordered => prompt.at("injection_trigger").keep(UNORDERED),
-            _ => prompt.at("injection_trigger").texts_together("/triggers"),
+            _ => prompt.at("injection_trigger").texts("/triggers"),
         }
         match form {
             Form::Plain => drop(prompt.at("content").text().into("/content")),
@@ -97,7 +100,7 @@ impl Prompt<'_> {
                 let is_fraction =
                     order.value().and_then(Value::as_f64).is_some_and(|order| order.fract() != 0.0);
                 if is_fraction {
-                    order.any().nearly("rounded down").into("/injectionStrategy/order");
+                    order.any().approximated("rounded down").into("/injectionStrategy/order");
                 } else {
                     order.whole(i64::MIN).into("/injectionStrategy/order");
                 }
@@ -107,29 +110,26 @@ impl Prompt<'_> {
 
     /// Returns whether this is the prompt at the same place of the preset.
     pub(crate) fn is(self, other: Self) -> bool {
-        let places = self.source.value().zip(other.source.value());
-        places.is_some_and(|(place, other)| std::ptr::eq(place, other))
+        self.source.is(other.source)
     }
 }
 
 impl ChatPreset<'_> {
     /// Takes what counts only beside the entries that were made of the prompts, and says why the rest is kept.
     pub(crate) fn take_around(self, entries: &[Value], overridden: &[&str]) {
-        let ids = entries.iter().enumerate().rev();
-        let ids: BTreeMap<&str, usize> =
-            ids.filter_map(|(at, entry)| Some((entry.get("id")?.as_str()?, at))).collect();
+        let ids: BTreeSet<&str> = entries.iter().filter_map(|entry| entry.get("id")?.as_str()).collect();
         self.0.at("prompts").list().into("/presetMessages");
         self.keep_prompts(&ids);
         self.take_order(&ids);
         self.take_legacy(&ids, overridden);
         let new_chat = self.0.at("new_chat_prompt");
-        if ids.contains_key("new_chat") {
-            new_chat.text().into("/presetMessages/new_chat/content");
+        if ids.contains("new_chat") {
+            new_chat.text().into("/presetMessages/*/content");
         } else {
             new_chat.keep("the conversation has no position");
         }
         for key in ["max_context_unlocked", "show_external_models", "bypass_status_check"] {
-            self.0.at(key).any().alike(WINDOW).into("");
+            self.0.at(key).any().equivalent(WINDOW).into("");
         }
         for (key, note) in [
             ("new_group_chat_prompt", GROUPS),
@@ -141,70 +141,65 @@ impl ChatPreset<'_> {
         ] {
             self.0.at(key).keep(note);
         }
-        self.0.at("extensions").any().alike("empty").into("/regexConfig");
+        self.0.at("extensions").any().equivalent("empty").into("/regexConfig");
     }
 
     /// Records for prompts that became no entry why they did not.
-    fn keep_prompts(self, ids: &BTreeMap<&str, usize>) {
+    fn keep_prompts(self, ids: &BTreeSet<&str>) {
         let mut seen = BTreeSet::new();
         for (_, prompt) in self.0.at("prompts").objects() {
             match prompt.at("identifier").as_str() {
-                None => prompt.keep_all("a prompt without an identifier is never sent"),
-                Some(id) if seen.insert(id) && ids.contains_key(id) => {}
-                Some(_) => prompt.keep_all("duplicate identifier, or an empty marker"),
+                None => prompt.keep("a prompt without an identifier is never sent"),
+                Some(id) if seen.insert(id) && ids.contains(id) => {}
+                Some(_) => prompt.keep("duplicate identifier, or an empty marker"),
             }
         }
     }
 
-    fn take_order(self, ids: &BTreeMap<&str, usize>) {
+    fn take_order(self, ids: &BTreeSet<&str>) {
         let orders = self.0.at("prompt_order");
-        orders.any().alike("no order").into("/presetMessages");
+        orders.any().equivalent("no order").into("/presetMessages");
         let Some(order) = self.ordered_by() else {
             for (_, other) in orders.items() {
-                other.at("character_id").any().alike(ORDERED).into("/presetMessages");
-                other.at("order").all_alike(ORDERED, "/presetMessages");
+                other.at("character_id").any().equivalent(ORDERED).into("/presetMessages");
+                other.at("order").equate_all(ORDERED, "/presetMessages");
             }
             return;
         };
         let is_other = |index: &usize| order.owner.is_some_and(|own| own != *index);
         for (_, other) in orders.items().filter(|(index, _)| is_other(index)) {
-            other.at("character_id").any().alike(ORDERED).into("/presetMessages");
-            other.at("order").all_alike(ORDERED, "/presetMessages");
+            other.at("character_id").any().equivalent(ORDERED).into("/presetMessages");
+            other.at("order").equate_all(ORDERED, "/presetMessages");
         }
         if let Some((_, chosen)) = orders.items().find(|(index, _)| order.owner == Some(*index)) {
             let chosen = chosen.lead_to("/presetMessages");
-            chosen.at("character_id").any().alike("order 100001 applies").into("");
-            chosen.at("order").any().alike("the order is empty").into("");
+            chosen.at("character_id").any().equivalent("order 100001 applies").into("");
+            chosen.at("order").any().equivalent("the order is empty").into("");
         }
         let repeated: BTreeSet<usize> = self.repeated(&order).map(|(index, _)| index).collect();
         for (index, step) in order.steps {
-            let place = match step.at("identifier").as_str().map(|id| (id, ids.get(id))) {
-                _ if repeated.contains(&index) => Err(TWICE),
-                Some((_, Some(number))) => Ok(format!("/presetMessages/{number}")),
+            match step.at("identifier").as_str() {
+                _ if repeated.contains(&index) => step.keep(TWICE),
                 // Without its marker the conversation is not sent.
-                Some(("chatHistory", None)) => Ok("/presetMessages".to_owned()),
-                _ => Err(NOBODY),
-            };
-            match place {
-                Ok(place) => {
-                    let step = step.lead_to(place);
+                Some(id) if ids.contains(id) || id == "chatHistory" => {
+                    let step = step.lead_to(ENTRY);
                     step.at("identifier").text().into("/id");
                     step.at("enabled").flag().into("/isEnabled");
                 }
-                Err(note) => step.keep_all(note),
+                _ => step.keep(NOBODY),
             }
         }
     }
 
     /// Takes the texts of prompts that older presets have in fields of their own.
-    fn take_legacy(self, ids: &BTreeMap<&str, usize>, overridden: &[&str]) {
+    fn take_legacy(self, ids: &BTreeSet<&str>, overridden: &[&str]) {
         for (id, legacy) in LEGACY_TEXTS {
             let field: Source<'_> = self.0.at(legacy);
             let own = self.prompt(id).and_then(Prompt::content);
             match own {
                 _ if overridden.contains(&id) => field.keep(OVER),
                 Some(own) if !own.is_empty() => field.keep("the prompt's own text is used"),
-                _ if !ids.contains_key(id) => field.keep("the prompt is not in the order"),
+                _ if !ids.contains(id) => field.keep("the prompt is not in the order"),
                 _ => drop(field.text().into("/presetMessages")),
             }
         }
