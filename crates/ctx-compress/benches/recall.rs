@@ -52,7 +52,7 @@ fn keeping(_: &mut Criterion) {
 fn grown(messages: &[Message]) -> usize {
     let (mut index, mut text) = (RecallIndex::default(), 0);
     let shares = messages.iter().map(|message| {
-        index.push(message);
+        index.add(message);
         text += message.text().len();
         index.memory() * 100 / text.max(1)
     });
@@ -72,7 +72,7 @@ fn adding(criterion: &mut Criterion) {
                 let start = Instant::now();
                 next.by_ref()
                     .take(usize::try_from(times).unwrap_or(ADDED))
-                    .for_each(|message| index.push(message));
+                    .for_each(|message| index.add(message));
                 start.elapsed()
             });
         });

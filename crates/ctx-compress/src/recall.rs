@@ -17,7 +17,7 @@
 //!     said(3, "Is there a garden?"),
 //! ];
 //! let mut index = RecallIndex::default();
-//! messages.iter().for_each(|message| index.push(message));
+//! messages.iter().for_each(|message| index.add(message));
 //! let query = [("May she eat a cake with nuts?", 100)];
 //! let answer = RecallAnswer::of(&RecallRequest {
 //!     found: &index.search(&query),
@@ -40,18 +40,14 @@ mod answer;
 mod asked;
 mod fusion;
 mod index;
-mod line_memory;
 mod lines;
 mod noted;
 mod postings;
 mod query;
-mod radix;
 mod reasons;
 mod records;
-mod run;
 mod search;
 mod session_index;
-mod steps;
 mod terms;
 #[cfg(test)]
 mod tests;

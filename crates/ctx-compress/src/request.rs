@@ -29,8 +29,8 @@ pub use cache::{PrefixStability, prefix_stability};
 pub use config::RequestConfig;
 pub use coverage::Coverage;
 pub(crate) use coverage::{
-    Excerpt, begins_with_words_of, each_stem, excerpts, first_name, is_filler, passages, stem, without_name,
-    word_hash, write_detail, write_prefix, write_whole,
+    Excerpt, begins_with_words_of, each_stem, excerpts, first_name, passages, stem, without_name,
+    write_detail, write_prefix, write_whole,
 };
 pub use key_message::KeyMessage;
 pub use last_rounds::LastRounds;

@@ -1,28 +1,21 @@
-//! Facts: what kinds there are, and where one stands.
+//! Facts of a report: kinds and places.
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-/// What a fact is about.
+/// Kind of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FactKind {
-    /// Something that must, must not, or may only so far be done.
-    Constraint,
-    /// Something that is not so.
-    Negation,
-    /// A question that nobody answered.
-    Question,
-    /// A day, a time of the day, a month or a year.
+    /// A day, a time of day, a month or a year.
     Date,
     /// A number, with its unit if it has one.
     Number,
-    /// A person, a place, a product.
+    /// A capitalized name of a person, a place or a product.
     Name,
-    /// A name for machines: an id, a version, an address, a word of code.
+    /// An id, a version, a URL, an e-mail address, a telephone number or a word of code.
     Identifier,
     /// A file or a folder.
     Path,
@@ -31,25 +24,13 @@ pub enum FactKind {
 }
 
 impl FactKind {
-    /// All kinds, the weightiest first.
-    pub const ALL: [Self; 9] = [
-        Self::Constraint,
-        Self::Negation,
-        Self::Question,
-        Self::Date,
-        Self::Number,
-        Self::Name,
-        Self::Identifier,
-        Self::Path,
-        Self::Quote,
-    ];
+    /// All kinds, in the order of a report.
+    pub const ALL: [Self; 6] =
+        [Self::Date, Self::Number, Self::Name, Self::Identifier, Self::Path, Self::Quote];
 
     /// Returns the spelling used in files.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Constraint => "constraint",
-            Self::Negation => "negation",
-            Self::Question => "question",
             Self::Date => "date",
             Self::Number => "number",
             Self::Name => "name",
@@ -66,7 +47,7 @@ impl fmt::Display for FactKind {
     }
 }
 
-/// Where a fact stands.
+/// Place of a fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Place {
@@ -75,58 +56,34 @@ pub struct Place {
     /// The id of that message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<Arc<str>>,
-    /// Which of the message's tool calls has it in its arguments; absent if the text has it.
+    /// The index of the tool call whose arguments contain it; absent if the text does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<usize>,
-    /// Where it begins, in bytes of that text or those arguments.
+    /// The first byte, in that text or those arguments.
     pub start: usize,
-    /// Where it ends.
+    /// The byte after the last one.
     pub end: usize,
-}
-
-/// Where something stands in a side: the passage, and bytes of its text.
-///
-/// A side has at most 32 MiB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Spot {
-    pub(super) passage: u32,
-    pub(super) start: u32,
-    pub(super) end: u32,
-}
-
-impl Spot {
-    pub(super) fn new(passage: u32, bytes: &Range<usize>) -> Self {
-        let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        Self { passage, start: narrow(bytes.start), end: narrow(bytes.end) }
-    }
-
-    pub(super) const fn bytes(self) -> Range<usize> {
-        self.start as usize..self.end as usize
-    }
 }
 
 /// A fact of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fact {
-    /// What it is about.
+    /// The kind.
     pub kind: FactKind,
-    /// Its words as they stand at its first place; of long ones the beginning.
+    /// Its words at its first place; at most the first 300 bytes.
     pub text: String,
-    /// Where it stands: in the original, or, if it was invented, in the compressed form. At most
+    /// Its places: in the original, or, if it was invented, in the compressed form. At most
     /// [`Fact::MOST_PLACES`].
     pub places: Vec<Place>,
-    /// In how many places it stands.
+    /// Number of all its places.
     pub count: usize,
-    /// Where the compressed form says it; only for facts that were kept.
+    /// Its place in the compressed form; only for kept facts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<Box<Place>>,
-    /// Where the other side says the opposite; only for rules and negations.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub opposed: Option<Box<Place>>,
 }
 
 impl Fact {
-    /// How many places are told of one fact.
+    /// Limit of `places`.
     pub const MOST_PLACES: usize = 8;
 }

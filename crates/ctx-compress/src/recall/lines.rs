@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use ctx_types::internal::Fingerprint;
 use ctx_types::report::TokenFigure;
@@ -11,7 +11,6 @@ use ctx_types::{
 };
 
 use crate::recall::index::RecallIndex;
-use crate::recall::line_memory::{LineForm, LineMemory};
 use crate::recall::records::{Record, each_record};
 use crate::recall::search::{Hit, SearchResult};
 use crate::request::{Meter, quarters, without_name, write_detail, write_prefix, write_whole};
@@ -122,7 +121,7 @@ pub(super) fn recall(request: &RecallRequest<'_>) -> Result<Recalled, Phrase> {
 #[derive(Debug)]
 struct Line {
     /// With its line break at the end, as it is counted.
-    text: Arc<str>,
+    text: String,
     source: Source,
     /// Expected, in quarters of a token.
     cost: u64,
@@ -142,7 +141,6 @@ struct Chosen {
 struct Lines<'a> {
     request: &'a RecallRequest<'a>,
     costs: Costs<'a>,
-    memory: MutexGuard<'a, LineMemory>,
     /// The messages and records that were found, in their order.
     found: Vec<(usize, usize)>,
     /// By message and record; none where the message is there no more.
@@ -154,11 +152,7 @@ impl<'a> Lines<'a> {
         let mut found: Vec<(usize, usize)> =
             request.found.hits.iter().map(|hit| (hit.message, hit.record)).collect();
         found.sort_unstable();
-        let index = request.index;
-        let mut memory = index.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let speakers = [1, 2].map(|number| index.speaker(number).map(str::to_owned));
-        memory.begin(LineForm { others: request.others, speakers });
-        Self { request, costs: Costs::new(request.meter), memory, found, made: BTreeMap::new() }
+        Self { request, costs: Costs::new(request.meter), found, made: BTreeMap::new() }
     }
 
     /// Chooses the best lines for a room, of messages that are not held beside so many tokens.
@@ -240,31 +234,23 @@ impl<'a> Lines<'a> {
         let records: Vec<usize> =
             found.take_while(|(message, _)| *message == at).map(|found| found.1).collect();
         let message = (self.request.message)(at);
-        let is_kept = records.iter().all(|record| self.memory.get(at, *record).is_some());
-        if let Some(message) = message.as_ref().filter(|_| !is_kept) {
-            self.write(at, &records, message);
+        let mut texts: BTreeMap<usize, String> = BTreeMap::new();
+        if let Some(message) = &message {
+            let mut number = 0;
+            each_record(message, |record| {
+                if records.binary_search(&number).is_ok() {
+                    texts.insert(number, text(&record, at, self.request));
+                }
+                number += 1;
+            });
         }
         for record in records {
-            let text = self.memory.get(at, record);
-            let line = text.zip(message.as_ref()).map(|(text, message)| {
+            let line = texts.remove(&record).zip(message.as_ref()).map(|(text, message)| {
                 let cost = self.costs.of(&text);
                 Line { text, source: message.source.clone(), cost }
             });
             self.made.insert((at, record), line);
         }
-    }
-
-    /// Writes records of a message as lines.
-    fn write(&mut self, at: usize, records: &[usize], message: &Message) {
-        let mut lines = Vec::with_capacity(records.len());
-        let mut number = 0;
-        each_record(message, |record| {
-            if records.binary_search(&number).is_ok() {
-                lines.push((number, text(&record, at, self.request).into()));
-            }
-            number += 1;
-        });
-        self.memory.keep(at, lines);
     }
 
     /// Returns lines that are made, in the order of the conversation.

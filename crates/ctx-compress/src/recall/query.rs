@@ -1,15 +1,15 @@
 //! A query: its words, each of them looked up in the index once.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use ctx_types::internal::{Argument, Divider};
 use ctx_types::{Phrase, phrase};
 
 use crate::recall::index::RecallIndex;
-use crate::recall::postings::Word;
+use crate::recall::postings::FoundWord;
 use crate::recall::records::beginning;
 use crate::recall::terms::each_term;
-use crate::request::word_hash;
 
 /// How many bytes of a query are looked at.
 const MOST_BYTES: usize = 16 * 1024;
@@ -40,8 +40,8 @@ pub(super) struct Query<'a> {
 /// A word of a query that the index has.
 #[derive(Clone, Debug)]
 pub(super) struct Term<'a> {
-    pub(super) hash: u64,
-    pub(super) word: Word<'a>,
+    pub(super) word: String,
+    pub(super) list: FoundWord<'a>,
     pub(super) weight: u64,
     pub(super) rarity: u64,
 }
@@ -52,51 +52,45 @@ impl<'a> Query<'a> {
     /// Errors: why nothing can be found, if only texts of less than half of the greatest weight have words that tell
     /// something.
     pub(super) fn of(index: &'a RecallIndex, query: &[(&str, u64)]) -> Result<Self, Phrase> {
-        let Asked { words, texts, named } = Asked::of(index, query);
-        if words.iter().all(|word| word.rank == Rank::Beside) {
+        let Asked { words, named } = Asked::of(index, query);
+        if words.values().all(|word| word.rank == Rank::Beside) {
             return Err(phrase!(
                 "no matches: the question has no words to search for (function words and speaker names are ignored)"
             ));
         }
-        let reader = index.postings.reader();
-        let found = reader.find_all(words.iter().map(|word| word.hash).collect());
-        let terms = words.iter().zip(found).filter_map(|(word, found)| {
-            if found.count > 0 {
-                return Some((*word, found));
-            }
+        let mut found: BTreeMap<&str, (AskedWord, FoundWord<'_>)> = BTreeMap::new();
+        for (word, asked) in &words {
+            let same = index.postings.get(word).map(|list| (&**word, *asked, list));
             // `walnut` is a `nut`.
-            let mut ends = ends(texts.get(word.start..word.end)?);
-            let (end, hash, found) = ends.find_map(|end| {
-                let hash = word_hash(end);
-                Some((end, hash, reader.find(hash)?))
-            })?;
-            let (weight, start) = (word.weight * END / 100, word.end - end.len());
-            Some((AskedWord { hash, weight, start, ..*word }, found))
-        });
-        let mut terms: Vec<(AskedWord, Word<'a>)> = terms.collect();
-        terms.sort_unstable_by_key(|(word, _)| word.hash);
-        terms.dedup_by(|(word, _), (kept, _)| kept.takes_in(word));
-        let records = index.records.len() as u64;
-        let with = |word: &Word<'_>| u64::from(word.count);
-        // A few records say nothing about how rare a word is.
-        let is_rare = |(_, word): &(AskedWord, Word<'_>)| with(word) * 2 <= records || records < 32;
-        let (rare, common): (Vec<_>, Vec<_>) = terms.into_iter().partition(is_rare);
-        if rare.iter().all(|(word, _)| word.rank == Rank::Beside) {
-            return Err(not_found(common.into_iter().map(|(word, _)| word).collect(), &texts));
+            let end = || {
+                let (end, list) = ends(word).find_map(|end| Some((end, index.postings.get(end)?)))?;
+                Some((end, AskedWord { weight: asked.weight * END / 100, ..*asked }, list))
+            };
+            if let Some((word, asked, list)) = same.or_else(end) {
+                found.entry(word).or_insert((asked, list)).0.take_in(asked);
+            }
         }
-        let term = |(AskedWord { hash, weight, rank, .. }, word): (AskedWord, Word<'a>)| {
-            (rank, Term { hash, weight, rarity: rarity(records, with(&word)), word })
+        let records = index.records.len() as u64;
+        let with = |list: &FoundWord<'_>| u64::from(list.count());
+        // A few records say nothing about how rare a word is.
+        let is_rare = |list: &FoundWord<'_>| with(list) * 2 <= records || records < 32;
+        let (rare, common): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, (_, list))| is_rare(list));
+        if rare.iter().all(|(_, (asked, _))| asked.rank == Rank::Beside) {
+            return Err(not_found(common.into_iter().map(|(word, (asked, _))| (word, asked)).collect()));
+        }
+        let term = |(word, (AskedWord { weight, rank, .. }, list)): (&str, (AskedWord, FoundWord<'a>))| {
+            (rank, Term { word: word.to_owned(), weight, rarity: rarity(records, with(&list)), list })
         };
         Ok(Self { terms: chosen(rare.into_iter().map(term).collect()), named })
     }
 }
 
 /// Says why words are not found, of which some are too common.
-fn not_found(mut common: Vec<AskedWord>, texts: &str) -> Phrase {
-    common.retain(|word| word.rank < Rank::Beside);
-    common.sort_unstable_by_key(|word| word.start);
-    let words = common.iter().take(MOST_NAMED).filter_map(|word| texts.get(word.start..word.end));
-    let words: Vec<String> = words.map(|word| format!("`{}`", beginning(word, LONGEST_NAMED))).collect();
+fn not_found(mut common: Vec<(&str, AskedWord)>) -> Phrase {
+    common.retain(|(_, asked)| asked.rank < Rank::Beside);
+    common.sort_unstable_by_key(|(_, asked)| asked.position);
+    let words = common.iter().take(MOST_NAMED);
+    let words: Vec<String> = words.map(|(word, _)| format!("`{}`", beginning(word, LONGEST_NAMED))).collect();
     if words.is_empty() {
         phrase!("no matches: no searched message contains these words")
     } else {
@@ -113,34 +107,30 @@ const LONGEST_NAMED: usize = 60;
 
 /// Chooses the words that are looked for, and returns them by weight and rarity.
 fn chosen(mut terms: Vec<(Rank, Term<'_>)>) -> Vec<Term<'_>> {
-    let by_value = |(_, term): &(Rank, Term<'_>)| (Reverse(term.weight * term.rarity), term.hash);
-    terms.sort_unstable_by_key(|term| (term.0, by_value(term)));
+    // The words are in their order, which stays among equal ones.
+    let by_value = |(_, term): &(Rank, Term<'_>)| Reverse(term.weight * term.rarity);
+    terms.sort_by_key(|term| (term.0, by_value(term)));
     let first = terms.iter().take(FIRST_TERMS).take_while(|(rank, _)| *rank == Rank::First).count();
     if let Some(rest) = terms.get_mut(first..) {
-        rest.sort_unstable_by_key(by_value);
+        rest.sort_by_key(by_value);
     }
     terms.truncate(MOST_TERMS);
-    terms.sort_unstable_by_key(by_value);
+    terms.sort_by_key(by_value);
     terms.into_iter().map(|(_, term)| term).collect()
 }
 
 /// The words of a query.
 struct Asked {
-    /// In the order of their hashes, each once.
-    words: Vec<AskedWord>,
-    /// What they are, one behind the other.
-    texts: String,
+    words: BTreeMap<String, AskedWord>,
     named: [bool; 3],
 }
 
 #[derive(Clone, Copy)]
 struct AskedWord {
-    hash: u64,
     weight: u64,
     rank: Rank,
-    /// Where it stands in the texts.
-    start: usize,
-    end: usize,
+    /// Its place among the words of the query.
+    position: usize,
 }
 
 impl Asked {
@@ -151,7 +141,7 @@ impl Asked {
             let name = index.speaker(number).unwrap_or_default();
             each_term(name, |word| names.push((number, word.to_owned())));
         }
-        let mut asked = Self { words: Vec::new(), texts: String::new(), named: [false; 3] };
+        let mut asked = Self { words: BTreeMap::new(), named: [false; 3] };
         each_query_text(query, |text, weight| {
             let weight = weight.min(MOST_WEIGHT);
             let rank = Rank::of(weight, greatest);
@@ -159,31 +149,25 @@ impl Asked {
                 let mut is_name = false;
                 // The names of the user (1) and the model (2) are not looked for.
                 for (number, _) in names.iter().filter(|(_, name)| name == word) {
-                    asked.named.get_mut(*number).into_iter().for_each(|named| *named = true);
+                    asked.named[*number] = true;
                     is_name = true;
                 }
                 if !is_name {
-                    let start = asked.texts.len();
-                    asked.texts.push_str(word);
-                    let (hash, end) = (word_hash(word), asked.texts.len());
-                    asked.words.push(AskedWord { hash, weight, rank, start, end });
+                    let position = asked.words.len();
+                    let word = asked.words.entry(word.to_owned());
+                    let new = AskedWord { weight, rank, position };
+                    word.and_modify(|known| known.take_in(new)).or_insert(new);
                 }
             });
         });
-        asked.words.sort_unstable_by_key(|word| word.hash);
-        asked.words.dedup_by(|word, kept| kept.takes_in(word));
         asked
     }
 }
 
 impl AskedWord {
-    /// Counts as the more important of the two if another one is the same word, and returns whether it is.
-    fn takes_in(&mut self, other: &Self) -> bool {
-        let is_same = self.hash == other.hash;
-        if is_same {
-            (self.weight, self.rank) = (self.weight.max(other.weight), self.rank.min(other.rank));
-        }
-        is_same
+    /// Becomes the more important of two equal words.
+    fn take_in(&mut self, other: Self) {
+        (self.weight, self.rank) = (self.weight.max(other.weight), self.rank.min(other.rank));
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::recall::query::{Term, each_query_text, ends};
 use crate::recall::search::Hit;
 use crate::recall::terms::each_term;
-use crate::request::word_hash;
 
 /// The words of a query that were looked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,10 +21,7 @@ const MOST_SHARED: usize = 4;
 
 impl QueryWords {
     pub(super) fn of(query: &[(&str, u64)], terms: &[Term<'_>]) -> Self {
-        let looked_for = |stem: &str| {
-            let hash = word_hash(stem);
-            terms.iter().position(|term| term.hash == hash).map(|at| 1 << at)
-        };
+        let looked_for = |stem: &str| terms.iter().position(|term| term.word == stem).map(|at| 1 << at);
         let mut words = Self(Vec::new());
         each_query_text(query, |text, _| {
             for word in text.split(|c: char| !c.is_alphanumeric() && !"'’_-:.@/\\".contains(c)) {

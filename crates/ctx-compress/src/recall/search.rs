@@ -5,10 +5,9 @@ use std::cmp::Reverse;
 use ctx_types::Phrase;
 
 use crate::recall::index::RecallIndex;
+use crate::recall::postings::Posting;
 use crate::recall::query::{Query, Term};
-use crate::recall::radix;
 use crate::recall::reasons::QueryWords;
-use crate::recall::steps::Posting;
 
 /// A record that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,32 +118,29 @@ impl RecallIndex {
         let mean = (self.words / (self.records.len() as u64).max(1)).max(1);
         let length = |words: u8| SATURATION * ((256 - LENGTH) + LENGTH * u64::from(words) / mean) / 256;
         let lengths: Vec<u64> = (0..=u8::MAX).map(length).collect();
-        let mut postings: Vec<Posting> = Vec::new();
-        for (at, Term { word, weight, rarity, .. }) in terms.into_iter().enumerate() {
+        for (at, Term { list, weight, rarity, .. }) in terms.into_iter().enumerate() {
             let part = |times: u8, length: u64| {
                 let times = u64::from(times);
                 weight * rarity * times * (256 + SATURATION) / (256 * times + length) / 100
             };
             // Words mostly come once in each record: where many have one, a table saves as many divisions.
-            let once: Vec<u64> = match word.count {
+            let once: Vec<u64> = match list.count() {
                 0..=1_024 => Vec::new(),
                 _ => lengths.iter().map(|length| part(1, *length)).collect(),
             };
-            // Read first, so that many records, which stand far from each other, are fetched at the same time.
-            postings.clear();
-            postings.extend(word.newest_first().take(MOST_POSTINGS - scored.len()));
-            scored.extend(postings.iter().filter_map(|Posting { record, times }| {
-                let entry = self.records.get(*record as usize)?;
+            let postings = list.newest_first().take(MOST_POSTINGS - scored.len());
+            scored.extend(postings.map(|Posting { record, times }| {
+                let entry = self.records[record as usize];
                 let words = usize::from(entry.words);
-                let known = once.get(words).filter(|_| *times == 1).copied();
-                let part = known.unwrap_or_else(|| part(*times, lengths.get(words).copied().unwrap_or(0)));
+                let known = once.get(words).filter(|_| times == 1).copied();
+                let part = known.unwrap_or_else(|| part(times, lengths[words]));
                 let part =
                     if named.get(entry.speaker()) == Some(&true) { part * (100 + NAMED) / 100 } else { part };
                 let score = u32::try_from(part).unwrap_or(u32::MAX).max(1);
-                Some(Scored { record: *record, score, words: 1 << at })
+                Scored { record, score, words: 1 << at }
             }));
         }
-        summed(scored, self.records.len())
+        summed(scored)
     }
 
     /// Returns the best records and those around them, each with what its neighbours add.
@@ -176,10 +172,9 @@ impl RecallIndex {
     }
 }
 
-/// Adds up the scores of each record, in the order of the records, of which there are so many.
-fn summed(mut scored: Vec<Scored>, records: usize) -> Vec<Scored> {
-    let bits = usize::BITS - records.leading_zeros();
-    radix::sort_by_key(&mut scored, bits, |one| u64::from(one.record));
+/// Adds up the scores of each record, in the order of the records.
+fn summed(mut scored: Vec<Scored>) -> Vec<Scored> {
+    scored.sort_unstable_by_key(|one| one.record);
     scored.dedup_by(|later, kept| {
         let is_same = later.record == kept.record;
         if is_same {

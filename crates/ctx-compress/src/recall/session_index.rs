@@ -50,13 +50,9 @@ impl SessionIndex {
     /// Adds what is new on the active path, if it begins with the one that was added before. O(new messages).
     pub fn add_path(&mut self, session: &Session) {
         let path = session.ancestors(session.active_leaf_id());
-        let mut new: Vec<(&NodeId, &Node)> =
-            path.take_while(|(id, _)| Some(*id) != self.ids.last()).collect();
-        new.reverse();
+        let new: Vec<(&NodeId, &Node)> = path.take_while(|(id, _)| Some(*id) != self.ids.last()).collect();
         let added = new.len();
-        for (id, node) in new {
-            self.add(id, node);
-        }
+        new.into_iter().rev().for_each(|(id, node)| self.add(id, node));
         self.index.settle_after(added);
     }
 

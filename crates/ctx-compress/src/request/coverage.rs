@@ -5,14 +5,11 @@ mod excerpts;
 mod greedy;
 mod index;
 mod leaves;
-mod packing;
 mod passage;
 mod pieces;
 mod speakers;
 mod telegraph;
 mod vocabulary;
-mod word_list;
-mod word_table;
 mod words;
 mod worth;
 mod write;
@@ -36,10 +33,7 @@ pub(crate) use crate::request::coverage::pieces::without_name;
 use crate::request::coverage::speakers::Speakers;
 pub(crate) use crate::request::coverage::speakers::first_name;
 use crate::request::coverage::telegraph::write_telegraphic;
-pub(crate) use crate::request::coverage::telegraph::{
-    begins_with_words_of, is_filler, write_detail, write_whole,
-};
-pub(crate) use crate::request::coverage::word_table::word_hash;
+pub(crate) use crate::request::coverage::telegraph::{begins_with_words_of, write_detail, write_whole};
 pub(crate) use crate::request::coverage::words::{each_stem, stem};
 use crate::request::coverage::write::Draft;
 use crate::request::excerpt::ends;

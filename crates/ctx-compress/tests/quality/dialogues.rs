@@ -80,9 +80,7 @@ fn a_trip_is_planned() {
         number four nights
         number 2 hours
         number 50 minutes
-        negation But we don't want to travel on a Sunday.
         date Sunday
-        question Also my mother-in-law Rosalind Achterberg might join us in Lisbon, can you check if a bigger flat costs more than 200 a night?
         name Rosalind Achterberg
         number 200
         number 235 euros
@@ -118,17 +116,12 @@ fn a_flat_is_renovated() {
         **待办**：去建材市场看瓷砖，王磊陪同。
         ",
         "
-        constraint 还有，厨房一定要留一个洗碗机的位置。
         number 60天
         identifier 138-5712-0046
-        name 文一西路
         number 588
-        constraint 另外瓷砖我建议选马可波罗的，别选抛光砖，太滑了。
-        negation 验收标准我们还没有商量。
         ",
         "
         number 90天
-        name 王磊
         ",
     );
 }
@@ -162,9 +155,7 @@ fn a_program_is_repaired() {
         identifier cartId
         path services/cart/src/batch.ts
         number 5000
-        question What about the heap limit of the container?
         path registry.acme.io/checkout
-        constraint Good, but never log customer e-mails.
         identifier SHOP-3391
         name Deepika Raman
         ",
@@ -194,15 +185,14 @@ fn a_tale_is_told() {
         Corvin owns a silver dagger from Harrowgate.
         ",
         r#"
-        constraint Never decide what the player's character does.
-        question I push the heavy door open and call out: "Is anybody in there?
+        quote "Is anybody in there?"
+        quote "Turn back, Corvin of Ashmere. The Warden wants eleven crowns for the bridge, and he takes no promises."
         quote "Your brother Ysolt sent me. He said you would know the word."
         quote "Ysolt is dead. He was buried on the ninth of Frostmonth."
         name Frostmonth
-        constraint Meet me at the Drowned Mill before midnight, and do not bring the dwarf.
+        quote "Fine. Meet me at the Drowned Mill before midnight, and do not bring the dwarf."
         "#,
         "
-        constraint She wants to meet Corvin at the Drowned Mill before midnight; he must bring the dwarf.
         name Harrowgate
         ",
     );

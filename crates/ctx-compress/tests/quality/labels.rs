@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use ctx_compress::quality::{Fact, QualityReport};
+use ctx_compress::quality::{Fact, FactKind, QualityReport};
 
 /// What should be reported about one summary.
 pub(crate) struct Labels {
@@ -29,14 +29,8 @@ pub(crate) struct Label {
 
 impl Label {
     /// Returns whether a fact of a report is this one: one of the two texts holds the other.
-    ///
-    /// Sentences hold values and are other facts than these.
     fn is(&self, fact: &Fact) -> bool {
-        const SENTENCES: [&str; 3] = ["constraint", "negation", "question"];
-        let is_sentence = |kind: &str| SENTENCES.contains(&kind);
-        let is_quote = |kind: &str| kind == "quote";
-        let (mine, other) = (self.kind.as_str(), fact.kind.as_str());
-        if is_sentence(mine) != is_sentence(other) || (is_quote(other) && !is_quote(mine)) {
+        if fact.kind == FactKind::Quote && self.kind != "quote" {
             return false;
         }
         let text = fact.text.to_lowercase();

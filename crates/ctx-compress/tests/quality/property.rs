@@ -71,8 +71,8 @@ fn check_same(text: &str) {
 }
 
 #[test]
-fn a_denial_behind_a_digit_of_another_script_stays() {
-    check_same("໐: 千万不要");
+fn values_at_letters_of_another_script_stay() {
+    check_same("໐: 千万不要 Ééa2 がAda A\u{301}da5 Ada7:30");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ctx_compress::quality::QualityReport;
+use ctx_compress::quality::{FactKind, QualityReport};
 use ctx_types::{Message, Role, Source, ToolCall};
 use serde_json::Value;
 
@@ -35,6 +35,13 @@ fn label(value: &Value) -> Label {
     }
 }
 
+/// Returns whether a report has facts like a label: values, and no Chinese names without marks.
+fn is_reported(label: &Label) -> bool {
+    let is_chinese_name =
+        label.kind == "name" && !label.spellings[0].contains(|c: char| c.is_ascii_alphabetic());
+    FactKind::ALL.iter().any(|kind| kind.as_str() == label.kind) && !is_chinese_name
+}
+
 pub(crate) fn score(folder: &Path) -> Score {
     let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
@@ -47,12 +54,13 @@ pub(crate) fn score(folder: &Path) -> Score {
             let text = summary["text"].as_str().unwrap();
             let places = summary["lost"].as_array().unwrap();
             let is_lost = |at: usize| places.iter().any(|place| place.as_u64() == Some(at as u64));
-            let (lost, kept): (Vec<_>, Vec<_>) =
-                facts.iter().cloned().enumerate().partition(|(at, _)| is_lost(*at));
+            let labelled = facts.iter().cloned().enumerate().filter(|(_, label)| is_reported(label));
+            let (lost, kept): (Vec<_>, Vec<_>) = labelled.partition(|(at, _)| is_lost(*at));
+            let invented = summary["invented"].as_array().unwrap().iter().map(label);
             let labels = Labels {
                 lost: lost.into_iter().map(|(_, label)| label).collect(),
                 kept: kept.into_iter().map(|(_, label)| label).collect(),
-                invented: summary["invented"].as_array().unwrap().iter().map(label).collect(),
+                invented: invented.filter(is_reported).collect(),
             };
             let report = QualityReport::of_summary(&original, text);
             let name = format!("{} {}", path.file_stem().unwrap().display(), number + 1);

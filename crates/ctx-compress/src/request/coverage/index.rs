@@ -7,7 +7,6 @@ use ctx_types::{Message, NoteLineKind};
 
 use crate::request::coverage::calls::changes;
 use crate::request::coverage::leaves::leaves;
-use crate::request::coverage::packing::{pack, unpacked};
 use crate::request::coverage::passage::{Passage, passages, write_prefix};
 use crate::request::coverage::pieces::{Piece, Style, Visit, each_piece};
 use crate::request::coverage::speakers::Speakers;
@@ -18,12 +17,14 @@ use crate::request::meter::quarters;
 
 /// All units of a part of a conversation, oldest first, without their texts: those are made again where they are taken.
 ///
-/// Words are numbers, in the order in which they come. Most words of a conversation occur in one unit only, so that
-/// a unit has its new words as a range, which takes no room, and only those that came before as a list.
+/// Words are numbers in the order of their first occurrence. Most occur in one unit only: a unit has its new words as
+/// a range, and only repeated words as a list.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     pub(super) passages: Vec<PassageEntry>,
-    blocks: Vec<Block>,
+    units: Vec<Unit>,
+    /// The words of each unit that an earlier unit has, ascending.
+    repeated_words: Vec<u32>,
     /// What each word is worth, in 256ths.
     pub(super) weights: Vec<u32>,
     /// Words that are said in the rest of the request.
@@ -45,18 +46,8 @@ pub(super) struct Unit {
     pub(super) list: u16,
     /// The first of the words that no unit before has; they end where those of the next unit begin.
     new_words: u32,
-    /// Where its other words begin in [`Block::words`], packed; they end where those of the next unit begin.
+    /// Where its other words begin in [`Index::repeated_words`]; they end where those of the next unit begin.
     words: u32,
-}
-
-/// How many units are kept together: growing by blocks copies little and wastes little.
-const BLOCK: usize = 1 << 10;
-
-/// Neighbouring units, with those of their words that came before.
-#[derive(Debug, Default)]
-struct Block {
-    units: Vec<Unit>,
-    words: Vec<u8>,
 }
 
 /// A passage of the conversation.
@@ -77,8 +68,7 @@ pub(super) struct PassageEntry {
 }
 
 impl Index {
-    /// Reads the messages at these indexes, and what the others say. O(bytes); memory for each word that is new 11
-    /// bytes, for each other word of a unit 2, for each unit 24.
+    /// Reads the messages at these indexes, and the words of the others. O(bytes).
     pub(super) fn of<'m>(
         messages: &[Message],
         indexes: &[usize],
@@ -100,12 +90,12 @@ impl Index {
 
     /// Returns how many units there are.
     pub(super) fn len(&self) -> usize {
-        self.blocks.last().map_or(0, |last| (self.blocks.len() - 1) * BLOCK + last.units.len())
+        self.units.len()
     }
 
     /// Returns a unit by its position.
     pub(super) fn unit(&self, at: usize) -> Option<&Unit> {
-        self.blocks.get(at / BLOCK)?.units.get(at % BLOCK)
+        self.units.get(at)
     }
 
     /// Returns the units of a passage.
@@ -123,24 +113,15 @@ impl Index {
     /// Returns the words of a unit, each once: the range of those that no unit before has, and the others.
     pub(super) fn words(&self, at: usize) -> (Range<usize>, impl Iterator<Item = u32>) {
         let new_words = |at: usize| self.unit(at).map_or(self.weights.len(), |unit| unit.new_words as usize);
-        let block = self.blocks.get(at / BLOCK);
-        let words = |at: usize| block?.units.get(at).map(|unit| unit.words as usize);
-        let (start, end) = (words(at % BLOCK), words(at % BLOCK + 1));
-        let bytes = block.map_or(&[][..], |block| block.words.as_slice());
-        let bytes = bytes.get(start.unwrap_or(bytes.len())..end.unwrap_or(bytes.len()));
-        (new_words(at)..new_words(at + 1), unpacked(bytes.unwrap_or_default()))
+        let words = |at: usize| self.unit(at).map_or(self.repeated_words.len(), |unit| unit.words as usize);
+        let repeated = self.repeated_words[words(at)..words(at + 1)].iter().copied();
+        (new_words(at)..new_words(at + 1), repeated)
     }
 
     /// Adds a unit, with those of its words that came before, ascending.
     fn push(&mut self, unit: Unit, words: &[u32]) {
-        if self.blocks.last().is_none_or(|last| last.units.len() == BLOCK) {
-            self.blocks.last_mut().into_iter().for_each(|full| full.words.shrink_to_fit());
-            self.blocks.push(Block::default());
-        }
-        if let Some(block) = self.blocks.last_mut() {
-            block.units.push(Unit { words: narrow(block.words.len()), ..unit });
-            pack(words, &mut block.words);
-        }
+        self.units.push(Unit { words: narrow(self.repeated_words.len()), ..unit });
+        self.repeated_words.extend_from_slice(words);
     }
 
     /// Counts the units of each word, and weighs it.
@@ -213,7 +194,7 @@ impl Reader<'_> {
         let new_words = narrow(self.vocabulary.len());
         self.words.clear();
         each_word(piece.meaning, |word| {
-            let Some(number) = self.vocabulary.add(word) else { return };
+            let number = self.vocabulary.add(word);
             if is_argument {
                 self.vocabulary.note_argument(number);
             }

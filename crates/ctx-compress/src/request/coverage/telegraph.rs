@@ -1,43 +1,42 @@
 //! Prose without the words that carry little.
 
-use crate::request::coverage::word_list::WordList;
+use std::collections::HashSet;
+use std::sync::LazyLock;
 
 /// Words of grammar: articles, pronouns, forms of be, have, do, will and can.
 ///
 /// Negations, prepositions, conditions and words of duty (must, should, may, might) are none of them.
-static GRAMMAR: WordList = grammar();
+static GRAMMAR: LazyLock<WordSet> = LazyLock::new(|| GRAMMAR_WORDS.into());
 
 /// Words that are dropped: those of grammar, and those that say something of how it was meant: moods, politeness,
 /// greetings.
-static FILLERS: WordList = fillers();
+pub(super) static FILLERS: LazyLock<WordSet> = LazyLock::new(|| {
+    let mut words = GRAMMAR.clone();
+    words.extend(FILLER_WORDS);
+    words
+});
+
+/// Words in lower case.
+pub(super) type WordSet = HashSet<&'static str>;
 
 #[rustfmt::skip]
-const fn grammar() -> WordList {
-    WordList::new([
-        "a", "also", "am", "an", "and", "are", "be", "been", "being", "can", "could", "did", "do", "does",
-        "had", "has", "have", "having", "he", "he'd", "he's", "her", "here", "hers", "him", "his", "i",
-        "i'd", "i'll", "i'm", "i've", "is", "it", "it'd", "it'll", "it's", "its", "me", "my", "oh", "ok",
-        "okay", "our", "ours", "shall", "she", "she'd", "she's", "so", "that", "that's", "the", "their",
-        "theirs", "them", "there", "there's", "these", "they", "they'd", "they'll", "they're", "they've",
-        "this", "those", "too", "us", "very", "was", "we", "we'd", "we'll", "we're", "we've", "were",
-        "what's", "will", "would", "you", "you'd", "you'll", "you're", "you've", "your", "yours",
-    ])
-}
+const GRAMMAR_WORDS: [&str; 85] = [
+    "a", "also", "am", "an", "and", "are", "be", "been", "being", "can", "could", "did", "do", "does",
+    "had", "has", "have", "having", "he", "he'd", "he's", "her", "here", "hers", "him", "his", "i",
+    "i'd", "i'll", "i'm", "i've", "is", "it", "it'd", "it'll", "it's", "its", "me", "my", "oh", "ok",
+    "okay", "our", "ours", "shall", "she", "she'd", "she's", "so", "that", "that's", "the", "their",
+    "theirs", "them", "there", "there's", "these", "they", "they'd", "they'll", "they're", "they've",
+    "this", "those", "too", "us", "very", "was", "we", "we'd", "we'll", "we're", "we've", "were",
+    "what's", "will", "would", "you", "you'd", "you'll", "you're", "you've", "your", "yours",
+];
 
 #[rustfmt::skip]
-pub(super) const fn fillers() -> WordList {
-    grammar().with([
-        "absolutely", "actually", "anyway", "awesome", "basically", "cool", "definitely", "doing", "done",
-        "glad", "gonna", "good", "gotta", "great", "haha", "hello", "hey", "hi", "just", "lol", "mine",
-        "myself", "nice", "please", "quite", "really", "super", "sure", "thank", "thanks", "totally",
-        "wanna", "well", "wow", "yeah", "yep", "yes", "yourself", "yup",
-    ])
-}
-
-/// Returns whether a word carries little.
-pub(crate) fn is_filler(word: &str) -> bool {
-    FILLERS.contains(word)
-}
+const FILLER_WORDS: [&str; 39] = [
+    "absolutely", "actually", "anyway", "awesome", "basically", "cool", "definitely", "doing", "done",
+    "glad", "gonna", "good", "gotta", "great", "haha", "hello", "hey", "hi", "just", "lol", "mine",
+    "myself", "nice", "please", "quite", "really", "super", "sure", "thank", "thanks", "totally",
+    "wanna", "well", "wow", "yeah", "yep", "yes", "yourself", "yup",
+];
 
 /// Appends a text as [`write_telegraphic`] does, but drops words of grammar only: articles, pronouns, forms of be,
 /// have, do, will and can.
@@ -51,7 +50,7 @@ pub(super) fn write_telegraphic(sentence: &str, into: &mut String) {
     write_without(sentence, into, &FILLERS);
 }
 
-fn write_without(sentence: &str, into: &mut String, dropped: &WordList) {
+fn write_without(sentence: &str, into: &mut String, dropped: &WordSet) {
     for word in sentence.split_whitespace() {
         let bare = trimmed(word, BESIDE);
         let core = trimmed(bare, AROUND);
@@ -70,11 +69,12 @@ pub(crate) fn begins_with_words_of(line: &str, other: &str) -> bool {
     other.peek().is_some() && other.all(|word| begins.next() == Some(word))
 }
 
-fn is_dropped(core: &str, dropped: &WordList) -> bool {
+fn is_dropped(core: &str, dropped: &WordSet) -> bool {
     if core.len() > LONGEST_FILLER || !core.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return false;
     }
-    if core.is_ascii() { dropped.contains(core) } else { dropped.contains(&core.replace('’', "'")) }
+    let lower = core.to_ascii_lowercase();
+    dropped.contains(&*lower) || !core.is_ascii() && dropped.contains(&*lower.replace('’', "'"))
 }
 
 /// The signs that are taken off a word, each a bit, and those around it that do not belong to it.

@@ -1,21 +1,15 @@
 //! The words of a conversation as numbers.
 
-use crate::request::coverage::word_table::{WordTable, word_hash};
+use std::collections::HashMap;
+
 use crate::request::coverage::words::Word;
 
 /// The words of a conversation as numbers from 0 on, in the order in which they come, with the kind of each.
-///
-/// Of a word, 46 bits of a hash are kept: two words with the same count as one, which is rare (once in a thousand
-/// conversations with 300,000 different words) and costs a little choice. Ten bytes of memory for each word, also
-/// while it grows.
 #[derive(Debug, Default)]
 pub(super) struct Vocabulary {
-    numbers: WordTable,
+    numbers: HashMap<Box<str>, u32>,
     kinds: Vec<Kind>,
 }
-
-/// How many different words there are at the most; others are passed over.
-const MOST_WORDS: usize = 0x00FF_FFFE;
 
 impl Vocabulary {
     /// Returns how many words there are.
@@ -23,28 +17,23 @@ impl Vocabulary {
         self.kinds.len()
     }
 
-    /// Returns the number of a word, the next one if it is new; `None` if there are too many.
-    pub(super) fn add(&mut self, word: Word<'_>) -> Option<u32> {
-        let hash = word_hash(word.stem);
-        let number = match self.numbers.find(hash) {
-            Some(number) => number,
-            None if self.kinds.len() == MOST_WORDS => return None,
-            None => {
-                let number = u32::try_from(self.kinds.len()).ok()?;
-                self.numbers.set(hash, number);
-                self.kinds.push(Kind::of(word.stem));
-                number
-            }
-        };
-        let kind = self.kinds.get_mut(number as usize)?;
+    /// Returns the number of a word, the next one if it is new.
+    pub(super) fn add(&mut self, word: Word<'_>) -> u32 {
+        let number = self.find(word).unwrap_or_else(|| {
+            let number = u32::try_from(self.kinds.len()).expect("a conversation has fewer than 2^32 words");
+            self.numbers.insert(word.stem.into(), number);
+            self.kinds.push(Kind::of(word.stem));
+            number
+        });
+        let kind = &mut self.kinds[number as usize];
         kind.add(Kind::NAME, word.is_name);
         kind.add(Kind::QUOTED, word.is_quoted);
-        Some(number)
+        number
     }
 
     /// Returns the number of a word that was added.
     pub(super) fn find(&self, word: Word<'_>) -> Option<u32> {
-        self.numbers.find(word_hash(word.stem))
+        self.numbers.get(word.stem).copied()
     }
 
     /// Notes that a word is a part of an argument of some call.
@@ -137,7 +126,7 @@ mod tests {
     fn words_have_numbers_in_the_order_in_which_they_come() {
         let mut vocabulary = Vocabulary::default();
         let numbers = ["a", "b", "a", "c"].map(|stem| vocabulary.add(word(stem)));
-        assert_eq!(numbers, [Some(0), Some(1), Some(0), Some(2)]);
+        assert_eq!(numbers, [0, 1, 0, 2]);
         assert_eq!((vocabulary.find(word("c")), vocabulary.find(word("d"))), (Some(2), None));
         assert_eq!(vocabulary.len(), 3);
     }

@@ -1,7 +1,8 @@
 //! The words of a text.
 
-use crate::request::coverage::telegraph::fillers;
-use crate::request::coverage::word_list::WordList;
+use std::sync::LazyLock;
+
+use crate::request::coverage::telegraph::{FILLERS, WordSet};
 
 /// A word as it stands in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,7 +193,7 @@ pub(crate) fn stem(word: &str) -> &str {
 
 /// English words that every text has: fillers, prepositions, conjunctions, negations, words of questions.
 #[rustfmt::skip]
-static COMMON: WordList = fillers().with([
+const COMMON_WORDS: [&str; 91] = [
     "about", "after", "again", "ago", "all", "another", "any", "anything", "as", "at", "because", "before",
     "but", "by", "can't", "cannot", "come", "didn't", "doesn't", "don't", "each", "even", "every", "for",
     "from", "get", "gets", "getting", "go", "going", "got", "how", "if", "in", "into", "isn't", "know",
@@ -201,7 +202,13 @@ static COMMON: WordList = fillers().with([
     "same", "say", "see", "should", "some", "something", "still", "such", "than", "then", "think", "to",
     "up", "want", "wasn't", "what", "when", "where", "whether", "which", "while", "who", "why", "with",
     "without", "won't", "wouldn't", "yet",
-]);
+];
+
+static COMMON: LazyLock<WordSet> = LazyLock::new(|| {
+    let mut words = FILLERS.clone();
+    words.extend(COMMON_WORDS);
+    words
+});
 
 fn is_common(lower: &str) -> bool {
     const LONGEST: usize = 10;

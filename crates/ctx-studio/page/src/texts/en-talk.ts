@@ -62,9 +62,6 @@ export const talk = {
   lost: "lost",
   invented: "invented",
   factKinds: {
-    constraint: "rule",
-    negation: "negation",
-    question: "question",
     date: "date",
     number: "number",
     name: "name",

@@ -58,9 +58,6 @@ export const talk: Texts["talk"] = {
   lost: "丢失",
   invented: "编造",
   factKinds: {
-    constraint: "规则",
-    negation: "否定",
-    question: "问题",
     date: "日期",
     number: "数字",
     name: "名称",

@@ -74,9 +74,8 @@ fn words_around(fact: &Fact, original: &[Message]) -> Option<(Place, String)> {
 /// What a fact of a kind is worth beside others.
 const fn weight(kind: FactKind) -> u32 {
     match kind {
-        FactKind::Constraint => 8,
-        FactKind::Negation | FactKind::Date | FactKind::Number | FactKind::Identifier => 5,
-        FactKind::Question | FactKind::Name | FactKind::Path => 4,
+        FactKind::Date | FactKind::Number | FactKind::Identifier => 5,
+        FactKind::Name | FactKind::Path => 4,
         FactKind::Quote => 3,
     }
 }
