@@ -222,7 +222,7 @@ impl Format {
     }
 }
 
-/// Returns what a document is, by the evidence that [`crate::import`] goes by; where nothing tells, the error names the
+/// Returns what a document is, by the evidence that [`crate::Importer`] goes by; where nothing tells, the error names the
 /// nearest formats.
 ///
 /// Some documents can be read as two things: a list of `{role, content}` is a preset as well as a
