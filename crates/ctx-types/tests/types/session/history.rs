@@ -192,9 +192,15 @@ fn limits_log_by_count_and_size() {
 }
 
 #[test]
-fn undoes_compression_of_messages_larger_than_the_log() {
+fn undoes_compression_before_messages_larger_than_the_log() {
     let (mut session, mut history) = (tree("r(a(b(>c*) d))"), History::default());
-    session.apply(&edit("a", &"many words ".repeat(1 << 20))).unwrap();
+    let mut parent = "c".to_owned();
+    for at in 0..10 {
+        let id = format!("m{at}");
+        append(&mut session, &parent, &id);
+        session.apply(&edit(&id, &"many words ".repeat(50_000))).unwrap();
+        parent = id;
+    }
     let before = bytes(&session);
     history.apply(&mut session, "compress", None, compress("b")).unwrap();
     assert_eq!(&*history.undo(&mut session).unwrap(), "compress");
