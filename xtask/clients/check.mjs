@@ -29,6 +29,9 @@ const SCHEMA = { type: 'object', properties: { at: { type: 'string' } }, require
 const PICTURE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
+/// Fields of each reply of the provider.
+const HEAD = { id: 'chatcmpl-1', created: 1767225600, model: 'm' };
+
 /// What the provider was asked.
 const asked = [];
 let left = 0;
@@ -59,12 +62,15 @@ const provider = createServer((request, response) => {
         ? { role: 'assistant', content: null, tool_calls: [call] }
         : { role: 'assistant', content: WORDS.join('') };
       response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: calls ? 'tool_calls' : 'stop' }], usage }));
+      const choices = [{ index: 0, message, finish_reason: calls ? 'tool_calls' : 'stop' }];
+      response.end(JSON.stringify({ ...HEAD, object: 'chat.completion', choices, usage }));
       return;
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const send = (event) => response.write(`data: ${JSON.stringify(event)}\n\n`);
+    const send = (event) =>
+      response.write(`data: ${JSON.stringify({ ...HEAD, object: 'chat.completion.chunk', ...event })}\n\n`);
     const piece = (delta, reason = null) => send({ choices: [{ index: 0, delta, finish_reason: reason }] });
+    piece({ role: 'assistant', content: '' });
     if (said.includes('wait')) {
       piece({ content: WORDS[0] });
       // Says nothing more until the client leaves.
