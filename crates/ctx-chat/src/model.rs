@@ -49,9 +49,9 @@ pub type Watch<'a> = dyn FnMut(Progress) + Send + 'a;
 pub enum Progress {
     /// A piece of the answer came.
     Delta(Delta),
-    /// An event of a streamed answer came: its JSON, after the pieces that are in it.
+    /// JSON of an event of a stream. The deltas of the event precede it.
     Event(Arc<str>),
-    /// An answer came that is not streamed: its JSON.
+    /// JSON of a complete response.
     Whole(Arc<str>),
     /// An attempt failed before anything of an answer came, and the request will be sent again.
     Retry {

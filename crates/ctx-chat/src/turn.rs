@@ -57,7 +57,7 @@ pub struct Chat<'a> {
     ///
     /// The tool results are the next messages of the conversation.
     pub leaves_calls: bool,
-    /// Whether an answer without text and calls is one. The default is false: it is a failure.
+    /// Whether a reply without text and tool calls is valid. If not (the default), the turn fails.
     pub accepts_blank: bool,
     /// Compaction of older messages, if enabled.
     pub masks: Option<Masks<'a>>,

@@ -29,20 +29,20 @@ pub(crate) struct Wishes {
     passed: HeaderMap,
 }
 
-/// Headers that go on to every provider.
+/// Headers sent to every provider.
 const PASSED: [&str; 4] = ["idempotency-key", "traceparent", "tracestate", "x-stainless-retry-count"];
 
-/// Headers that go on to a provider with Anthropic's API.
+/// Headers sent to Anthropic's API.
 const ANTHROPIC: &[&str] = &["anthropic-beta", "anthropic-version"];
 
-/// Headers that go on to a provider with an API of `OpenAI`. Organization and project are those of the gateway.
+/// Headers sent to `OpenAI`'s APIs. The gateway's key decides organization and project.
 const OPENAI: &[&str] = &["openai-beta"];
 
-/// The version of Anthropic's API from which it refuses parameters of sampling.
+/// First version of Anthropic's API without sampling parameters.
 const WITHOUT_SAMPLERS: &str = "2026-10-21";
 
 impl Wishes {
-    /// Returns the headers that go on to a provider: no credentials, and those of one provider only to its dialect.
+    /// Returns the headers for a provider. Credentials are not among them.
     pub(crate) fn headers_for(&self, provider: Dialect) -> HeaderMap {
         let own = match provider {
             Dialect::Anthropic => ANTHROPIC,
@@ -54,7 +54,7 @@ impl Wishes {
         passed.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// Returns whether the version of the API that the client asks for has no parameters of sampling.
+    /// Returns whether the client's API version has no sampling parameters.
     pub(crate) fn has_no_samplers(&self, provider: Dialect) -> bool {
         let version = self.passed.get("anthropic-version").and_then(|value| value.to_str().ok());
         let is_new =

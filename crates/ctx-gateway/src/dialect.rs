@@ -53,7 +53,7 @@ pub(crate) enum ToolChoice {
 /// A whole answer, as it is stored.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
-    /// The JSON of the provider, if the client speaks its dialect and wants no stream.
+    /// The provider's JSON, for a client of the same dialect without streaming.
     pub(crate) own: Option<String>,
     pub(crate) text: String,
     pub(crate) reasoning: Option<Reasoning>,
@@ -97,8 +97,8 @@ pub(crate) fn read(dialect: Dialect, body: &[u8]) -> Result<Asked, Refusal> {
     }
 }
 
-/// Moves what only the client's dialect says to the parameters of chat completions: the form of the answer, and whether
-/// only one tool may be called. Returns which tool must be called.
+/// Converts fields of the client's dialect to parameters of chat completions: the response format, and whether tools
+/// can be called in parallel. Returns the tool choice.
 pub(crate) fn translate(client: Dialect, asked: &mut Asked) -> Option<ToolChoice> {
     let Asked { parameters, own, lost, .. } = asked;
     match client {
@@ -170,7 +170,7 @@ pub(crate) struct Pieces {
     calls: BTreeMap<usize, CallSoFar>,
     /// Words that came while a call was open that has not ended.
     held: Vec<(Part, String)>,
-    /// Whether the events are those of the provider.
+    /// Whether the provider's events are passed through.
     is_own: bool,
     /// Whether the provider ended the stream.
     is_done: bool,
@@ -236,7 +236,7 @@ impl Pieces {
                 let event: Value = serde_json::from_str(json).unwrap_or_default();
                 sse::named_text(event["type"].as_str().unwrap_or_default(), json)
             }
-            // The usage is asked for in any case.
+            // The gateway always requests the usage.
             Dialect::OpenaiChat if !self.wants_usage => openai_chat::without_usage(json),
             _ => sse::text(json),
         }

@@ -23,8 +23,8 @@ const SHARED: &[&str] = &[
 /// Parameters that OpenAI's two dialects have in common.
 const OPENAI: &[&str] = &["reasoning_effort", "parallel_tool_calls", "service_tier", "user"];
 
-/// Adds what the client asked for to what the agent asks for; the client's word counts. Returns what the provider's
-/// dialect cannot say.
+/// Adds the client's parameters to the agent's, and overrides them. Returns the names of parameters that the provider's
+/// dialect does not have.
 pub(crate) fn fill(
     shape: &mut RequestShape,
     asked: &mut Asked,
@@ -45,7 +45,7 @@ pub(crate) fn fill(
     let mut lost = std::mem::take(&mut asked.lost);
     let is_openai = |dialect| matches!(dialect, Dialect::OpenaiChat | Dialect::OpenaiResponses);
     let one_call = asked.parameters.get("parallel_tool_calls") == Some(&Value::Bool(false));
-    // These say how the client gets the answer.
+    // These options are for the client's stream.
     asked.parameters.shift_remove("stream_options");
     for (key, value) in std::mem::take(&mut asked.parameters) {
         let is_said = SHARED.contains(&key.as_str()) || is_openai(provider) && OPENAI.contains(&key.as_str());

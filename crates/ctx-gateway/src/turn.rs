@@ -190,7 +190,8 @@ pub(crate) async fn dry_run(
     Ok(preview?.body)
 }
 
-/// Adds what the client asked for to what the agent asks for. Returns what the provider's dialect cannot say.
+/// Adds the client's parameters to the agent's. Returns the names of parameters that the provider's dialect does not
+/// have.
 fn fill_shape(shape: &mut RequestShape, request: &mut Request, provider: Dialect) -> Vec<String> {
     if request.wishes.has_no_samplers(provider) {
         for name in ["temperature", "top_p", "top_k"] {

@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) enum Piece<A> {
     /// A piece of the answer.
     Delta(Delta),
-    /// An event of the provider, for a client of the same dialect: its JSON.
+    /// JSON of a provider's event, for a client of the same dialect.
     Event(String),
     /// The turn is over.
     End(Box<Result<A, Refusal>>),
@@ -40,7 +40,7 @@ pub(crate) struct Upstream<'a, A> {
     pieces: Option<&'a Sender<Piece<A>>>,
     /// Headers of the client for the next request.
     headers: Mutex<HeaderMap>,
-    /// The provider's own answer, if the client gets it as it is.
+    /// The raw response, if the client gets it.
     own: Option<Mutex<OwnAnswer>>,
     /// Pieces that have come and were not handed on yet.
     waiting: Mutex<VecDeque<Piece<A>>>,
@@ -50,21 +50,21 @@ pub(crate) struct Upstream<'a, A> {
     host: Mutex<Option<String>>,
 }
 
-/// The most bytes of events that are kept before the first piece of an answer.
+/// Limit of stored events before the first delta of a response, in bytes.
 const MAX_EVENTS: usize = 4 << 20;
 
-/// The answer of a provider as it came.
+/// The raw response of a provider.
 #[derive(Debug, Default)]
 pub(crate) struct OwnAnswer {
-    /// Events that are not handed on yet: before the first piece of the answer, the request may be sent again.
+    /// Events not yet sent to the client. Before the first delta, the request may be retried.
     events: Vec<Arc<str>>,
     bytes: usize,
     has_begun: bool,
-    /// The ids of calls that have begun, by their place: as they were read, and as they are stored.
+    /// Decoded and stored id of each tool call, by index.
     calls: BTreeMap<usize, (String, String)>,
-    /// How many calls of Gemini were handed on.
+    /// Number of tool calls already sent to a Gemini client.
     handed: usize,
-    /// The answer, if it is not streamed.
+    /// The body, if the response is not a stream.
     whole: Option<Arc<str>>,
 }
 
@@ -88,7 +88,7 @@ impl OwnAnswer {
         }
     }
 
-    /// Notes under which id a call is stored.
+    /// Sets the stored id of a tool call.
     fn rename(&mut self, delta: &Delta) {
         if let Delta::Call { index, id, .. } = delta
             && let Some((_, stored)) = self.calls.get_mut(index)
@@ -97,21 +97,20 @@ impl OwnAnswer {
         }
     }
 
-    /// Takes the events, with the ids under which calls are stored.
+    /// Takes the events, with stored ids of tool calls.
     fn take_events(&mut self, dialect: Dialect) -> Vec<String> {
         self.bytes = 0;
         let events = std::mem::take(&mut self.events);
         events.into_iter().map(|event| self.with_stored_ids(&event, dialect)).collect()
     }
 
-    /// Returns the whole answer, if it was not streamed. `calls`: the ids of its calls, as they were read and as they
-    /// are stored.
+    /// Returns the body, if the response was not a stream. `calls`: decoded and stored id of each tool call.
     pub(crate) fn into_whole(mut self, calls: Vec<(String, String)>, dialect: Dialect) -> Option<String> {
         (self.calls, self.handed) = (calls.into_iter().enumerate().collect(), 0);
         self.whole.take().map(|whole| self.with_stored_ids(&whole, dialect))
     }
 
-    /// Gives calls in a JSON text the ids under which they are stored. Some servers give none, or one several times.
+    /// Replaces ids of tool calls by their stored ids. Some servers send no ids, or repeat one.
     fn with_stored_ids(&mut self, json: &str, dialect: Dialect) -> String {
         let is_needed = match dialect {
             Dialect::OpenaiChat => json.contains("\"tool_calls\""),
@@ -188,7 +187,7 @@ fn items<'v>(value: &'v mut Value, place: &str) -> impl Iterator<Item = &'v mut 
 }
 
 impl<'a, A: Send> Upstream<'a, A> {
-    /// `is_own`: whether the client gets the answer as the provider writes it. `headers` go with each request.
+    /// `is_own`: whether the client gets the raw response. `headers` are sent with each request.
     pub(crate) fn new(
         clients: &'a [Client],
         pieces: Option<&'a Sender<Piece<A>>>,
@@ -211,14 +210,14 @@ impl<'a, A: Send> Upstream<'a, A> {
         }
     }
 
-    /// Hands on the events of the provider that came.
+    /// Queues the provider's events for the client.
     fn take_events(&self) {
         if let Some(own) = self.own.as_ref().filter(|_| self.pieces.is_some()) {
             lock(&self.waiting).extend(lock(own).take_events(self.dialect()).into_iter().map(Piece::Event));
         }
     }
 
-    /// Returns the last answer, as it was read and as it came, and the host of whoever was asked last.
+    /// Returns the last reply, decoded and raw, and the host of the last provider.
     pub(crate) fn into_reply(self) -> (Option<Reply>, Option<OwnAnswer>, Option<String>) {
         let reply = self.reply.into_inner().unwrap_or_else(PoisonError::into_inner);
         let own = self.own.map(|own| own.into_inner().unwrap_or_else(PoisonError::into_inner));

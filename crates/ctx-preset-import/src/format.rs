@@ -222,8 +222,8 @@ impl Format {
     }
 }
 
-/// Returns what a document is, by the evidence that [`crate::Importer`] goes by; where nothing tells, the error names the
-/// nearest formats.
+/// Returns the format of a document, by the same evidence as [`crate::Importer`]. If there is no evidence, the error
+/// names the nearest formats.
 ///
 /// Some documents can be read as two things: a list of `{role, content}` is a preset as well as a
 /// conversation (here: a conversation). [`crate::read_agent`] and its siblings read what they are asked for, and warn

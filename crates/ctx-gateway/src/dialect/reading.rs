@@ -67,7 +67,7 @@ fn check_objects(list: &[Value], place: &str, most: usize) -> Result<(), Refusal
     }
 }
 
-/// Reads the system prompt and the messages of a body, of which there must be one.
+/// Reads the system prompt and the messages of a body. At least one message is required.
 pub(super) fn messages(body: &mut Map<String, Value>, api: RequestApi) -> Result<Vec<Node>, Refusal> {
     let key = match api {
         RequestApi::ChatCompletions | RequestApi::Anthropic => "messages",

@@ -95,7 +95,7 @@ impl Messages {
         self.reader.at_index(index, |reader| reader.report(diagnostic));
     }
 
-    /// Returns the messages, and the findings about them.
+    /// Returns the messages and the diagnostics.
     pub(super) fn into_nodes(self) -> (Vec<Node>, Vec<Diagnostic>) {
         let mut diagnostics = self.reader.finish();
         relocate(&mut diagnostics, &[Moved { ours: "", theirs: self.place }]);

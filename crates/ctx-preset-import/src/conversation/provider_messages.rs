@@ -13,8 +13,8 @@ const BLOCKS: [&str; 4] = ["tool_use", "tool_result", "thinking", "redacted_thin
 /// Turns messages of Anthropic, Gemini or `OpenAI`'s responses into those of chat completions; other messages stay.
 ///
 /// Each result keeps the index of the message that it comes from. Tool results become messages of their own, before
-/// the rest of their message. Thinking and thought signatures go to the metadata. `api`: of all messages; without one,
-/// each message tells by its form. O(size).
+/// the rest of their message. Thinking and thought signatures go to the metadata. `api`: the API of all messages;
+/// if unknown, the form of each message decides. O(size).
 pub(super) fn convert(items: Vec<(usize, Value)>, api: Option<RequestApi>) -> Vec<(usize, Value)> {
     let is_of = |wanted: RequestApi, form: bool| api.map_or(form, |api| api == wanted);
     let mut converted = Vec::with_capacity(items.len());
@@ -365,7 +365,7 @@ fn put_rest(target: &mut Value, dialect: &str, block: &Value, known: &[&str]) {
     }
 }
 
-/// Moves the fields of an object that are not known to those that only one API dialect gets.
+/// Moves unknown fields of an object to the provider fields of an API dialect.
 pub(super) fn keep_rest(object: &mut Value, dialect: &str, known: &[&str]) {
     let Some(fields) = object.as_object_mut() else { return };
     let mut rest = std::mem::take(fields);

@@ -24,17 +24,17 @@ pub enum RequestApi {
 /// The messages of a request body.
 #[derive(Debug)]
 pub struct RequestMessages {
-    /// The system prompt, if the body has one of its own, and the messages, without ids.
+    /// The system prompt of the body, if any, and the messages. They have no ids.
     pub nodes: Vec<Node>,
-    /// What was found in the messages, with pointers into the body. A warning or an error: the message is not valid.
+    /// Diagnostics with pointers into the body. After a warning or an error, a message is invalid.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Takes the system prompt and the messages out of a request body. Everything else stays in it, also values of these
 /// keys that are neither.
 ///
-/// Fields and blocks that only the API of the body has are kept, and sent back to it. Reads nothing that only a file
-/// of ours can say: `metadata` or `attachments` of a message are fields of the API.
+/// Fields and blocks of this API are kept, and sent back to it. Keys of session files, such as `metadata` and
+/// `attachments`, are unknown fields of the API here.
 ///
 /// ```
 /// use ctx_preset_import::{RequestApi, take_request_messages};
@@ -106,7 +106,7 @@ impl RequestApi {
         }
     }
 
-    /// The fields of a message that are read.
+    /// Known fields of a message.
     const fn fields(self) -> &'static [&'static str] {
         match self {
             Self::ChatCompletions => &[
@@ -127,10 +127,10 @@ impl RequestApi {
     }
 }
 
-/// Moves fields of a message that are not read to those that only its API gets.
+/// Moves unknown fields of a message to the provider fields of the API.
 fn keep_unknown_fields(item: Value, api: RequestApi) -> Value {
     let Value::Object(mut message) = item else { return item };
-    // Other items of responses are kept whole.
+    // Other items of responses are unchanged.
     if api == RequestApi::Responses && !message.contains_key("role") {
         return Value::Object(message);
     }
