@@ -50,7 +50,7 @@ pub(crate) struct Upstream<'a, A> {
     host: Mutex<Option<String>>,
 }
 
-/// Limit of stored events before the first delta of a response, in bytes.
+/// Events beyond this size are sent to the client even before the first delta of a response. In bytes.
 const MAX_EVENTS: usize = 4 << 20;
 
 /// The raw response of a provider.
@@ -73,9 +73,8 @@ impl OwnAnswer {
         match progress {
             Progress::Event(event) => {
                 self.bytes += event.len();
-                if self.bytes <= MAX_EVENTS {
-                    self.events.push(event.clone());
-                }
+                self.has_begun |= self.bytes > MAX_EVENTS;
+                self.events.push(event.clone());
             }
             Progress::Whole(whole) => self.whole = Some(whole.clone()),
             Progress::Delta(delta) => {
@@ -261,6 +260,7 @@ impl<A: Send> ChatModel for Upstream<'_, A> {
                 }
                 watch(progress);
                 if is_event && self.own.as_ref().is_some_and(|own| lock(own).has_begun) {
+                    kept = None;
                     self.take_events();
                 }
             };

@@ -3,7 +3,7 @@
 use ctx_preset_import::{RequestApi, take_request_messages};
 use ctx_types::internal::excerpt;
 use ctx_types::session::Node;
-use ctx_types::{Phrase, Severity, phrase};
+use ctx_types::{Phrase, Role, Severity, phrase};
 use serde_json::{Map, Value};
 
 use crate::refusal::Refusal;
@@ -69,11 +69,7 @@ fn check_objects(list: &[Value], place: &str, most: usize) -> Result<(), Refusal
 
 /// Reads the system prompt and the messages of a body. At least one message is required.
 pub(super) fn messages(body: &mut Map<String, Value>, api: RequestApi) -> Result<Vec<Node>, Refusal> {
-    let key = match api {
-        RequestApi::ChatCompletions | RequestApi::Anthropic => "messages",
-        RequestApi::Responses => "input",
-        RequestApi::Gemini => "contents",
-    };
+    let key = api.messages_key();
     match body.get(key) {
         Some(Value::String(_)) if api == RequestApi::Responses => {}
         Some(Value::Array(items)) => check_objects(items, key, MAX_MESSAGES)?,
@@ -81,6 +77,9 @@ pub(super) fn messages(body: &mut Map<String, Value>, api: RequestApi) -> Result
     }
     if body[key].as_array().is_some_and(Vec::is_empty) {
         return Err(wrong(key, &phrase!("a list with at least one message")));
+    }
+    if api == RequestApi::Gemini {
+        check_contents(body[key].as_array().into_iter().flatten())?;
     }
     let read = take_request_messages(body, api);
     if let Some(found) = read.diagnostics.iter().find(|found| found.severity != Severity::Info) {
@@ -95,7 +94,26 @@ pub(super) fn messages(body: &mut Map<String, Value>, api: RequestApi) -> Result
         }
         body.shift_remove(key);
     }
+    let is_lost = |node: &Node| node.role == Some(Role::Tool) && node.tool_call_id.is_none();
+    if read.nodes.iter().any(is_lost) {
+        return Err(wrong(key, &phrase!("a list whose tool results have the id of a call")));
+    }
     Ok(read.nodes)
+}
+
+/// Rejects contents of Gemini whose parts could not be read.
+fn check_contents<'v>(contents: impl Iterator<Item = &'v Value>) -> Result<(), Refusal> {
+    for (index, content) in contents.enumerate() {
+        let place = format!("contents[{index}]");
+        let role = maybe_text(content.get("role"), &format!("{place}.role"))?;
+        if !matches!(role.as_deref(), None | Some("user" | "model" | "function" | "system")) {
+            return Err(wrong(&format!("{place}.role"), &phrase!("`user` or `model`")));
+        }
+        if !content["parts"].is_array() {
+            return Err(wrong(&format!("{place}.parts"), &phrase!("a list")));
+        }
+    }
+    Ok(())
 }
 
 /// Tool definitions; none where there is no list.

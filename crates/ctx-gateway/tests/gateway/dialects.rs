@@ -111,3 +111,19 @@ fn headers_of_the_provider_pass_through() {
     assert_eq!((sent.header("openai-organization"), sent.header("cookie")), (None, None));
     assert_ne!(sent.header("x-api-key"), Some("secret-of-client"));
 }
+
+#[test]
+fn messages_that_would_be_lost_are_refused() {
+    let house = House::new(Dialect::Gemini, vec![]);
+    let result = serde_json::json!({ "functionResponse": { "name": "look", "response": {} } });
+    for (content, expected) in [
+        (serde_json::json!({ "role": "assistant", "parts": [{ "text": "Hi" }] }), "contents[0].role"),
+        (serde_json::json!({ "role": "user", "parts": { "text": "Hi" } }), "contents[0].parts"),
+        (serde_json::json!({ "role": "user", "parts": [result] }), "contents"),
+    ] {
+        let body = serde_json::json!({ "contents": [content] });
+        let got = house.post("/v1beta/models/ada:generateContent", &body);
+        assert_eq!(got.status, 400, "{got:?}");
+        assert!(got.body.contains(&format!("`{expected}`")), "{got:?}");
+    }
+}

@@ -2,6 +2,8 @@
 
 pub(crate) mod responses_items;
 
+use std::collections::{HashMap, VecDeque};
+
 use ctx_types::internal::{BlockKind, BlockOrder};
 use serde_json::{Map, Value, json};
 
@@ -157,7 +159,7 @@ fn gemini(mut message: Map<String, Value>, index: usize, open: &mut OpenCalls) -
     };
     message.insert("role".to_owned(), json!(role));
     if is_model {
-        open.0.clear();
+        *open = OpenCalls::default();
     }
     let mut read = ReadParts::default();
     for mut part in parts {
@@ -180,7 +182,7 @@ fn gemini(mut message: Map<String, Value>, index: usize, open: &mut OpenCalls) -
                 call["providerFields"]["gemini"]["addedId"] = json!(true);
             }
             read.add_call(call);
-            open.0.push((name, id));
+            open.add(&name, id);
         } else if let Some(response) = either(&part, "functionResponse", "function_response") {
             let mut result = result(response, open);
             put_rest(&mut result, "gemini", &part, &["functionResponse", "function_response"]);
@@ -218,18 +220,36 @@ fn gemini(mut message: Map<String, Value>, index: usize, open: &mut OpenCalls) -
 
 /// Calls of Gemini's model that wait for their results, by name, with their ids.
 #[derive(Default)]
-struct OpenCalls(Vec<(Value, Value)>);
+struct OpenCalls {
+    /// The id of each call. `None` if its result came.
+    ids: Vec<Option<Value>>,
+    by_id: HashMap<String, VecDeque<usize>>,
+    by_name: HashMap<String, VecDeque<usize>>,
+}
 
 impl OpenCalls {
+    fn add(&mut self, name: &Value, id: Value) {
+        let place = self.ids.len();
+        for (calls, key) in [(&mut self.by_id, &id), (&mut self.by_name, name)] {
+            calls.entry(text_of(key)).or_default().push_back(place);
+        }
+        self.ids.push(Some(id));
+    }
+
     /// Returns the id of the call that a result answers: its own, or that of the first open call of its function.
     fn take(&mut self, name: &Value, id: Option<&Value>) -> Option<Value> {
         let id = id.filter(|id| id.is_string());
-        let place = self.0.iter().position(|(open, open_id)| match id {
-            Some(id) => open_id == id,
-            None => open == name,
-        });
-        place.map(|place| self.0.remove(place).1).or_else(|| id.cloned())
+        let calls = match id {
+            Some(id) => self.by_id.get_mut(&text_of(id)),
+            None => self.by_name.get_mut(&text_of(name)),
+        };
+        let mut places = calls.into_iter().flat_map(|calls| std::iter::from_fn(|| calls.pop_front()));
+        places.find_map(|place| self.ids[place].take()).or_else(|| id.cloned())
     }
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
 }
 
 fn result(response: &Value, open: &mut OpenCalls) -> Value {

@@ -47,7 +47,12 @@ pub struct RequestMessages {
 /// assert_eq!(body.keys().collect::<Vec<_>>(), ["max_tokens"]);
 /// ```
 pub fn take_request_messages(body: &mut Map<String, Value>, api: RequestApi) -> RequestMessages {
-    let (key, place) = api.messages();
+    let key = api.messages_key();
+    let place = match api {
+        RequestApi::ChatCompletions | RequestApi::Anthropic => "/messages",
+        RequestApi::Responses => "/input",
+        RequestApi::Gemini => "/contents",
+    };
     let mut system = Map::new();
     for key in api.system() {
         system.extend(body.shift_remove(*key).map(|value| ((*key).to_owned(), value)));
@@ -77,12 +82,12 @@ pub fn take_request_messages(body: &mut Map<String, Value>, api: RequestApi) -> 
 }
 
 impl RequestApi {
-    /// The key of the messages, and their place.
-    const fn messages(self) -> (&'static str, &'static str) {
+    /// Returns the key of the messages in a request body.
+    pub const fn messages_key(self) -> &'static str {
         match self {
-            Self::ChatCompletions | Self::Anthropic => ("messages", "/messages"),
-            Self::Responses => ("input", "/input"),
-            Self::Gemini => ("contents", "/contents"),
+            Self::ChatCompletions | Self::Anthropic => "messages",
+            Self::Responses => "input",
+            Self::Gemini => "contents",
         }
     }
 
@@ -178,7 +183,7 @@ mod tests {
         for api in
             [RequestApi::ChatCompletions, RequestApi::Responses, RequestApi::Anthropic, RequestApi::Gemini]
         {
-            let mut body = Map::from_iter([(api.messages().0.to_owned(), json!([fields]))]);
+            let mut body = Map::from_iter([(api.messages_key().to_owned(), json!([fields]))]);
             let read = take_request_messages(&mut body, api);
             let [node] = read.nodes.as_slice() else { panic!("{read:?}") };
             assert!(node.attachments.is_empty() && node.tool_calls.is_empty() && node.is_enabled());
