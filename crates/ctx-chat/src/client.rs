@@ -64,6 +64,14 @@ impl Client {
         Self { headers, ..self.clone() }
     }
 
+    /// Returns a client on the same connections with at most this number of retries.
+    #[must_use]
+    pub fn with_retries(mut self, limit: usize) -> Self {
+        let retries = &mut self.endpoint.retry.retries;
+        *retries = limit.min(*retries);
+        self
+    }
+
     /// Returns the endpoint.
     pub const fn endpoint(&self) -> &Endpoint {
         &self.endpoint

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -20,6 +21,9 @@ use crate::refusal::Refusal;
 
 /// How long a client may take for one piece of an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Maximum number of requests to providers for one request of a client. After an overflow, a smaller request may follow.
+const MAX_ATTEMPTS: usize = 2;
 
 /// What comes of a turn, for whoever answers the client.
 #[derive(Debug)]
@@ -48,6 +52,8 @@ pub(crate) struct Upstream<'a, A> {
     reply: Mutex<Option<Reply>>,
     /// The host of whoever was asked last.
     host: Mutex<Option<String>>,
+    /// Remaining requests to providers.
+    attempts: AtomicUsize,
 }
 
 /// Events beyond this size are sent to the client even before the first delta of a response. In bytes.
@@ -195,7 +201,8 @@ impl<'a, A: Send> Upstream<'a, A> {
     ) -> Self {
         let own = is_own.then(Mutex::default);
         let (waiting, reply, host) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { clients, pieces, headers: Mutex::new(headers), own, waiting, reply, host }
+        let (headers, attempts) = (Mutex::new(headers), AtomicUsize::new(MAX_ATTEMPTS));
+        Self { clients, pieces, headers, own, waiting, reply, host, attempts }
     }
 
     /// Takes a piece as the turn tells of it: its calls have the ids under which they are stored.
@@ -239,21 +246,28 @@ impl<A: Send> ChatModel for Upstream<'_, A> {
     }
 
     /// Asks one after the other until one answers; none is asked any more once a piece of an answer came.
+    ///
+    /// Only the last one is retried, and only for a client that does not retry itself.
     async fn ask(&self, body: Bytes, watch: &mut Watch<'_>, cancel: &Cancel) -> Result<Reply, AskFailure> {
         let (mut failure, mut kept) = (AskFailure::from(ClientError::Cancelled), Some(body));
         let headers = lock(&self.headers).clone();
+        let client_retries = headers.contains_key("x-stainless-retry-count");
         // The key is for this body: another request of the turn has another one.
         lock(&self.headers).remove("idempotency-key");
-        for client in self.clients {
+        let mut attempts = self.attempts.load(Ordering::Relaxed).max(1);
+        for (index, client) in self.clients.iter().enumerate() {
             let Some(body) = kept.clone() else { break };
             if let Some(own) = &self.own {
                 *lock(own) = OwnAnswer::default();
             }
             *lock(&self.host) = client.server().map(str::to_owned);
+            let has_fallback = index + 1 < self.clients.len();
+            let retries = if has_fallback || client_retries { 0 } else { attempts - 1 };
             let mut heard = |progress: Progress| {
                 if matches!(progress, Progress::Delta(_)) {
                     kept = None;
                 }
+                attempts -= usize::from(matches!(progress, Progress::Retry { .. }));
                 let is_event = matches!(progress, Progress::Event(_));
                 if let Some(own) = self.own.as_ref().filter(|_| !is_event || self.pieces.is_some()) {
                     lock(own).add(&progress);
@@ -264,7 +278,7 @@ impl<A: Send> ChatModel for Upstream<'_, A> {
                     self.take_events();
                 }
             };
-            let client = client.with_headers(headers.clone());
+            let client = client.with_headers(headers.clone()).with_retries(retries);
             match self.ask_one(&client, body, &mut heard, cancel).await {
                 Ok(reply) => {
                     *lock(&self.reply) = Some(reply.clone());
@@ -272,7 +286,8 @@ impl<A: Send> ChatModel for Upstream<'_, A> {
                 }
                 Err(failed) => failure = failed,
             }
-            if failure.partial.is_some() || !may_differ(&failure.cause) {
+            attempts -= usize::from(!is_unconnected(&failure.cause));
+            if failure.partial.is_some() || attempts == 0 || !may_differ(&failure.cause) {
                 break;
             }
             tracing::warn!(
@@ -281,8 +296,14 @@ impl<A: Send> ChatModel for Upstream<'_, A> {
                 "a provider did not respond"
             );
         }
+        self.attempts.store(attempts, Ordering::Relaxed);
         Err(failure)
     }
+}
+
+/// Returns whether no request was sent.
+fn is_unconnected(cause: &ClientError) -> bool {
+    matches!(cause, ClientError::ConnectionRefused { .. } | ClientError::UnknownHost { .. })
 }
 
 /// Returns whether another provider may answer what this one did not.
@@ -290,7 +311,8 @@ fn may_differ(cause: &ClientError) -> bool {
     use FailureKind::{NotFound, QuotaExhausted, Unauthorized, Unreadable};
     let of_provider = cause.failure().map(|failure| failure.kind);
     cause.is_transient()
-        || matches!(cause, ClientError::Untrusted { .. } | ClientError::ConnectionRefused { .. })
+        || is_unconnected(cause)
+        || matches!(cause, ClientError::Untrusted { .. })
         || matches!(of_provider, Some(NotFound | QuotaExhausted | Unauthorized | Unreadable))
 }
 

@@ -83,7 +83,7 @@ impl Default for TimeLimits {
 /// is the minimum wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Maximum number of retries; 4 by default, 0 for none.
+    /// Maximum number of retries; 1 by default, 0 for none.
     pub retries: usize,
     /// First wait; 500 ms by default. It doubles with each retry, plus a random part of up to the same length.
     pub first_wait: Duration,
@@ -96,7 +96,7 @@ pub struct RetryPolicy {
 impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
-            retries: 4,
+            retries: 1,
             first_wait: Duration::from_millis(500),
             longest_wait: Duration::from_secs(20),
             longest_asked: Duration::from_secs(120),

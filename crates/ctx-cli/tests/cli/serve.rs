@@ -152,7 +152,7 @@ fn another_provider_stands_in_for_one_that_does_not_answer() {
     let down = Server::start(|_| Answer::error(503, "down", "try later"));
     let up = Server::start(|_| says("Hi."));
     let table = |server: &Server, key: &str| {
-        format!("base-url = \"{}\"\nkey-file = \"{key}\"\nretries = 0\n", server.base_url())
+        format!("base-url = \"{}\"\nkey-file = \"{key}\"\n", server.base_url())
     };
     let config =
         format!("model = \"m\"\n[endpoint]\n{}[[fallbacks]]\n{}", table(&down, "one"), table(&up, "two"));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::bytes::whole;
 use crate::house::{AGENT, House, PROVIDER_KEY, read};
-use crate::server::Server;
+use crate::server::{Answer, Server};
 
 fn hello() -> Vec<u8> {
     json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hello" }] }).to_string().into_bytes()
@@ -159,6 +159,18 @@ fn a_changed_agent_holds_from_the_next_turn_on() {
 }
 
 #[test]
+fn sends_failing_request_at_most_twice() {
+    for (retries_itself, expected) in [(false, 2), (true, 1)] {
+        let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+        let provider = Server::start(|_| Answer::error(503, "down", "try later"));
+        let house = House::open(folder, Dialect::OpenaiChat, provider);
+        let headers: &[_] = if retries_itself { &[("x-stainless-retry-count", "0")] } else { &[] };
+        let got = house.ask("POST", "/v1/chat/completions", headers, &hello());
+        assert_eq!((got.status, house.provider.requests().len()), (503, expected), "{got:?}");
+    }
+}
+
+#[test]
 fn figures_count_requests_and_tokens() {
     let (house, key) = limited(None, KeyLimits::default());
     let headers = [("authorization", key.as_str())];
@@ -181,7 +193,7 @@ fn figures_count_requests_and_tokens() {
 #[cfg(feature = "otlp")]
 #[test]
 fn a_collector_is_told_of_each_request_and_of_no_words_and_keys() {
-    let collector = Server::start(|_| crate::server::Answer::json(200, &json!({})));
+    let collector = Server::start(|_| Answer::json(200, &json!({})));
     let address = collector.base_url();
     let folder = House::new(Dialect::OpenaiChat, vec![]).close();
     let provider = Server::start(|_| whole(Dialect::OpenaiChat));

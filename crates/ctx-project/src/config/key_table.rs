@@ -251,7 +251,7 @@ keyed! {
         /// Time limit between two chunks of a response, in seconds.
         stall: Option<u64> => "stall-timeout" is KeyRule::asks(Some(60)),
         /// Maximum number of retries of a failed request.
-        retries: Option<u64> => "retries" is KeyRule::asks(Some(4)),
+        retries: Option<u64> => "retries" is KeyRule::asks(Some(1)),
     }
 }
 
