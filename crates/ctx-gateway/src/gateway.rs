@@ -59,8 +59,7 @@ pub struct Options {
     pub time: Patience,
     /// OpenTelemetry collector of request spans, such as `http://127.0.0.1:4318`. By default, spans are not sent.
     ///
-    /// Requires the feature `otlp`. A span has the status, agent, provider host, times, and counts. It has no texts
-    /// and no keys.
+    /// A span has the status, agent, provider host, times, and counts. It has no texts and no keys.
     pub collector: Option<String>,
 }
 
@@ -257,7 +256,7 @@ impl Gateway {
         serve::serve(self.0, listener, end).await;
         reloading.abort();
         if let Some(exporter) = exporter {
-            drop(tokio::task::spawn_blocking(move || exporter.close()).await);
+            exporter.close().await;
         }
         Ok(())
     }

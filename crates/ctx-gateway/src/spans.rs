@@ -1,7 +1,6 @@
 //! What OpenTelemetry is told: one span for each request, with figures and names of the operator's, and never with words
 //! or keys.
 
-#[cfg(feature = "otlp")]
 mod otlp;
 
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -12,28 +11,7 @@ use ctx_wire::{Dialect, ReplyUsage};
 
 use crate::turn::{Told, lock};
 
-#[cfg(feature = "otlp")]
 pub(crate) use otlp::Exporter;
-
-/// Nothing is exported by a program that was built without OpenTelemetry.
-#[cfg(not(feature = "otlp"))]
-#[derive(Debug)]
-pub(crate) enum Exporter {}
-
-#[cfg(not(feature = "otlp"))]
-impl Exporter {
-    pub(crate) fn open(_: &str) -> Result<Self, ctx_types::Phrase> {
-        Err(ctx_types::phrase!("this program was built without OpenTelemetry"))
-    }
-
-    fn send(&self, _: &Ended) {
-        match *self {}
-    }
-
-    pub(crate) fn close(&self) {
-        match *self {}
-    }
-}
 
 /// A request while it lasts; the exporter gets it once whoever answers it has let go of it.
 #[derive(Debug)]
@@ -47,7 +25,6 @@ pub(crate) struct Span {
 
 /// A request that is over.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only an exporter reads it"))]
 struct Ended {
     begun: SystemTime,
     dialect: Dialect,
@@ -57,7 +34,6 @@ struct Ended {
 
 /// What is noted of a turn for its span.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only an exporter reads it"))]
 pub(crate) struct Observed {
     /// The agent, by the name of its file.
     pub(crate) agent: Option<String>,

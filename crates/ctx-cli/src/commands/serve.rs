@@ -80,12 +80,7 @@ fn options(language: Language, arguments: &ServeArguments) -> Options {
         config: project::config_options(language, &arguments.config),
         max_body: Some(arguments.max_body << 20),
         loaded_messages: usize::try_from(arguments.loaded_messages).ok(),
-        // A build without `otlp` ignores a variable that is meant for other programs.
-        collector: if cfg!(feature = "otlp") {
-            std::env::var("OTEL_EXPORTER_OTLP_ENDPOINT").ok()
-        } else {
-            None
-        },
+        collector: std::env::var("OTEL_EXPORTER_OTLP_ENDPOINT").ok().filter(|url| !url.is_empty()),
         ..Options::default()
     }
 }

@@ -190,7 +190,6 @@ fn figures_count_requests_and_tokens() {
     }
 }
 
-#[cfg(feature = "otlp")]
 #[test]
 fn a_collector_is_told_of_each_request_and_of_no_words_and_keys() {
     let collector = Server::start(|_| Answer::json(200, &json!({})));
