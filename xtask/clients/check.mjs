@@ -38,6 +38,11 @@ let left = 0;
 
 /// Answers by what the last message says.
 const provider = createServer((request, response) => {
+  // The gateway asks for the context window of the model.
+  if (request.method === 'GET') {
+    response.writeHead(404).end();
+    return;
+  }
   let text = '';
   request.on('data', (piece) => (text += piece));
   request.on('end', () => {

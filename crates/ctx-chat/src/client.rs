@@ -7,6 +7,7 @@ mod key;
 mod transcriber;
 mod transport;
 mod wait;
+mod window;
 
 use std::fmt;
 use std::time::Duration;

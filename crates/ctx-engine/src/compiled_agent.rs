@@ -158,6 +158,12 @@ impl CompiledAgent {
         }
     }
 
+    /// Returns the token limit of a turn's context, with the limit of the settings as fallback. 0 is the model's context
+    /// window.
+    pub fn context_tokens(&self, turn: &TurnInput) -> Option<i64> {
+        self.limit.request(turn, 0).context_tokens
+    }
+
     /// Returns the model name of a turn, with the agent's as fallback.
     pub fn model_name<'a>(&'a self, turn: &'a TurnInput) -> Option<&'a str> {
         turn.model.as_deref().or(self.agent.model_id.as_deref()).filter(|name| !name.is_empty())

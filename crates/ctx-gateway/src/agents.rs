@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use ctx_chat::{Client, Endpoint};
 use ctx_engine::{Format, ImportError, Limits};
 use ctx_preset_import::detect;
-use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions};
+use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions, WindowOrigin};
 use ctx_project::files::{FilesRead, name};
 use ctx_project::folder::{FolderEntry, files};
 use ctx_project::{Config, ConfigOptions, EndpointOptions, ProjectError, Sources, TurnOptions};
@@ -35,37 +35,151 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Maximum length of a model name, in bytes.
 const MAX_NAME: usize = 300;
 
-/// Agents by name, and the compiled agents.
+/// Words of which an agent file contains at least one.
+const AGENT_WORDS: [&str; 3] = ["presetMessages", "prompt_order", "content"];
+
+/// Agents of a folder by name, and the compiled agents.
 #[derive(Debug)]
 pub(crate) struct Agents {
     options: Options,
-    files: BTreeMap<String, PathBuf>,
-    /// Files that may be agents, but cannot be read.
-    unread: Vec<UnreadFile>,
+    listed: Mutex<Arc<AgentList>>,
     slots: Mutex<BTreeMap<String, Arc<Slot>>>,
+}
+
+/// The agents of a folder at one time.
+#[derive(Debug, Default)]
+struct AgentList {
+    agents: BTreeMap<String, PathBuf>,
+    /// Agents by further names.
+    aliases: BTreeMap<String, String>,
+    files: BTreeMap<PathBuf, Arc<ListedFile>>,
+    /// Files with the aliases.
+    config: FilesRead,
+}
+
+/// A file of the folder.
+#[derive(Debug)]
+struct ListedFile {
+    stamp: Option<(SystemTime, u64)>,
+    content: FileContent,
+}
+
+#[derive(Debug)]
+enum FileContent {
+    Agent,
+    /// A file that may be an agent, but cannot be read.
+    Unread(UnreadFile),
+    Other,
 }
 
 /// A JSON or YAML file that cannot be read.
 #[derive(Debug)]
-pub(crate) struct UnreadFile {
+struct UnreadFile {
     /// Path below the folder.
-    pub(crate) name: String,
+    name: String,
     bytes: Vec<u8>,
     error: ImportError,
 }
 
 impl UnreadFile {
     /// Describes the error and its place.
-    pub(crate) fn phrase(&self) -> Phrase {
+    fn phrase(&self) -> Phrase {
         phrase!("`{file}` is not served: {error}", file = &self.name, error = self.error.phrase())
     }
 
     /// Returns the error with the line of the file.
-    pub(crate) fn to_error(&self) -> ProjectError {
+    fn to_error(&self) -> ProjectError {
         let mut sources = Sources::default();
         sources.add(&self.name, &self.bytes);
         sources.explain(&self.name, &self.error)
     }
+}
+
+impl ListedFile {
+    fn read(path: &Path, stamp: Option<(SystemTime, u64)>, folder: &Path) -> Self {
+        let bytes = read(path);
+        let may_be_agent = || {
+            let text = String::from_utf8_lossy(&bytes);
+            has_ending_of_agent(path) && AGENT_WORDS.iter().any(|word| text.contains(word))
+        };
+        let content = match detect(&bytes, &path.to_string_lossy(), &Limits::default()) {
+            Ok(Format::Agent | Format::AgentExport | Format::PresetList | Format::PresetFile) => {
+                FileContent::Agent
+            }
+            Ok(_) | Err(ImportError::UnknownShape { .. } | ImportError::Empty) => FileContent::Other,
+            Err(error) if may_be_agent() => {
+                let name = name(path.strip_prefix(folder).unwrap_or(path));
+                FileContent::Unread(UnreadFile { name, bytes, error })
+            }
+            Err(_) => FileContent::Other,
+        };
+        Self { stamp, content }
+    }
+}
+
+impl AgentList {
+    /// Lists the agents of the folder. Reuses what is known of unchanged files. Returns `None` if nothing changed.
+    fn find(options: &Options, before: &Self) -> Option<Self> {
+        let paths = files(&options.folder).into_iter().filter_map(|entry| match entry {
+            FolderEntry::File(path) => Some(path),
+            FolderEntry::Closed(..) => None,
+        });
+        let mut has_changed = !before.config.are_unchanged();
+        let listed = paths.map(|path| {
+            let stamp = stamp(&path);
+            let known = before.files.get(&path).filter(|known| known.stamp == stamp).cloned();
+            has_changed |= known.is_none();
+            let file = known.unwrap_or_else(|| ListedFile::read(&path, stamp, &options.folder).into());
+            (path, file)
+        });
+        let files: BTreeMap<PathBuf, Arc<ListedFile>> = listed.collect();
+        if !has_changed && files.len() == before.files.len() {
+            return None;
+        }
+        // The user answered when the folder was opened.
+        let (mut sources, config) =
+            (Sources::default(), ConfigOptions { ask: None, ..options.config.clone() });
+        let config = Config::read_for(&options.folder, &config, &mut sources);
+        // The file may not be completely written yet.
+        let aliases = config.map_or_else(|_| before.aliases.clone(), |config| config.aliases().clone());
+        let agents = named(&files, &options.folder);
+        Some(Self { agents, aliases, files, config: sources.files_read })
+    }
+
+    fn unread(&self) -> impl Iterator<Item = &UnreadFile> {
+        self.files.values().filter_map(|file| match &file.content {
+            FileContent::Unread(unread) => Some(unread),
+            FileContent::Agent | FileContent::Other => None,
+        })
+    }
+}
+
+/// Names the agents by their files. Agents with the same file name are distinguished by their folders.
+fn named(files: &BTreeMap<PathBuf, Arc<ListedFile>>, folder: &Path) -> BTreeMap<String, PathBuf> {
+    let agents = || {
+        let is_agent = |file: &ListedFile| matches!(file.content, FileContent::Agent);
+        files.iter().filter(move |(_, file)| is_agent(file)).map(|(path, _)| path)
+    };
+    let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let mut stems = BTreeMap::<String, usize>::new();
+    for path in agents() {
+        *stems.entry(stem(path)).or_default() += 1;
+    }
+    let name = |path: &PathBuf| {
+        let below = path.strip_prefix(folder).unwrap_or(path).with_extension("");
+        let below = below.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
+        if stems.get(&stem(path)) == Some(&1) { stem(path) } else { below }
+    };
+    agents().map(|path| (name(path), path.clone())).collect()
+}
+
+/// An agent as the operator sees it.
+#[derive(Clone, Debug)]
+pub struct LoadedAgent {
+    /// Name of the agent.
+    pub name: String,
+    /// Model and context window, or the reason why the agent is not served.
+    pub state: Result<Phrase, Phrase>,
 }
 
 /// An agent with its model, ready for turns.
@@ -74,10 +188,33 @@ pub(crate) struct Compiled {
     /// Name of the agent.
     pub(crate) agent: String,
     pub(crate) setup: ChatSetup,
+    /// Whether the token limit of the context is an option of the gateway.
+    has_limit_option: bool,
     /// Clients for complete responses: the endpoint, then its fallbacks.
     pub(crate) whole: Vec<Client>,
     /// Clients for streaming responses, in the same order.
     pub(crate) pieces: Vec<Client>,
+}
+
+impl Compiled {
+    /// Describes the model and its context window.
+    fn phrase(&self) -> Phrase {
+        let model = excerpt(self.setup.model());
+        let Some((tokens, origin)) = self.setup.context_window() else {
+            return match self.setup.model() {
+                "" => phrase!("no model; set one with `--model`"),
+                _ => phrase!("{model}, unknown context window; set one with `--context-tokens`", model),
+            };
+        };
+        let origin = match origin {
+            WindowOrigin::Option if self.has_limit_option => Phrase::verbatim("--context-tokens"),
+            WindowOrigin::Option => Phrase::verbatim("ctx.toml"),
+            WindowOrigin::Agent => phrase!("agent file"),
+            WindowOrigin::ModelTable => phrase!("model table"),
+            WindowOrigin::Server => phrase!("server"),
+        };
+        phrase!("{model}, {tokens} tokens ({origin})", model, tokens, origin)
+    }
 }
 
 /// Cache of a model name. Only one request at a time compiles it.
@@ -93,8 +230,8 @@ struct Known {
     /// Time when reading its files began.
     begun: Instant,
     made: Result<Arc<Compiled>, Refusal>,
-    /// Whether compiling failed. `made` is then an earlier result, if there is one.
-    has_failed: bool,
+    /// Why compiling failed, if it did. `made` is then an earlier result, if there is one.
+    failure: Option<Phrase>,
     files: FilesRead,
 }
 
@@ -107,7 +244,7 @@ impl Slot {
     fn current(&self, asked: Instant) -> Option<Result<Arc<Compiled>, Refusal>> {
         let known = lock(&self.known).clone()?;
         // The failure may have a cause outside the files.
-        let is_old = known.has_failed && known.begun.elapsed() >= RETRY;
+        let is_old = known.failure.is_some() && known.begun.elapsed() >= RETRY;
         let is_current = known.begun >= asked || (!is_old && known.files.are_unchanged());
         is_current.then(|| known.made.clone())
     }
@@ -127,62 +264,75 @@ impl Slot {
 
 /// Returns the names of the agents of a folder, in order.
 pub fn agent_names(folder: &Path) -> Vec<String> {
-    let options = Options { folder: folder.to_owned(), ..Options::default() };
-    Agents::find(options).files.into_keys().collect()
+    Agents::find(Options { folder: folder.to_owned(), ..Options::default() }).names()
 }
 
 impl Agents {
     /// Finds the agents of the folder.
     pub(crate) fn find(options: Options) -> Self {
-        let (mut paths, mut unread) = (Vec::new(), Vec::new());
-        for entry in files(&options.folder) {
-            let FolderEntry::File(path) = entry else { continue };
-            let bytes = read(&path);
-            match detect(&bytes, &path.to_string_lossy(), &Limits::default()) {
-                Ok(Format::Agent | Format::AgentExport | Format::PresetList | Format::PresetFile) => {
-                    paths.push(path);
-                }
-                Ok(_) | Err(ImportError::UnknownShape { .. } | ImportError::Empty) => {}
-                Err(error) if has_ending_of_agent(&path) => {
-                    let name = name(path.strip_prefix(&options.folder).unwrap_or(&path));
-                    unread.push(UnreadFile { name, bytes, error });
-                }
-                Err(_) => {}
+        let list = AgentList::find(&options, &AgentList::default()).unwrap_or_default();
+        Self { options, listed: Mutex::new(list.into()), slots: Mutex::default() }
+    }
+
+    /// Finds new, renamed and deleted agents, and changed aliases.
+    pub(crate) fn reload(&self) {
+        let before = self.listed();
+        if let Some(list) = AgentList::find(&self.options, &before) {
+            if !list.agents.keys().eq(before.agents.keys()) {
+                tracing::info!(agents = list.agents.len(), "the agents of the folder changed");
             }
+            *lock(&self.listed) = list.into();
         }
-        let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let mut stems = BTreeMap::<String, usize>::new();
-        for path in &paths {
-            *stems.entry(stem(path)).or_default() += 1;
-        }
-        // Agents with the same file name are distinguished by their folders.
-        let name = |path: &PathBuf| {
-            let below = path.strip_prefix(&options.folder).unwrap_or(path).with_extension("");
-            let below = below.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
-            if stems.get(&stem(path)) == Some(&1) { stem(path) } else { below }
-        };
-        let files = paths.iter().map(|path| (name(path), path.clone())).collect();
-        Self { options, files, unread, slots: Mutex::default() }
+    }
+
+    fn listed(&self) -> Arc<AgentList> {
+        lock(&self.listed).clone()
     }
 
     /// Returns the names of the agents in order.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.files.keys().map(String::as_str)
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.listed().agents.keys().cloned().collect()
     }
 
-    /// Returns the files that may be agents, but cannot be read.
-    pub(crate) fn unread(&self) -> &[UnreadFile] {
-        &self.unread
+    /// Describes each file that may be an agent, but cannot be read.
+    pub(crate) fn unread(&self) -> Vec<Phrase> {
+        self.listed().unread().map(UnreadFile::phrase).collect()
+    }
+
+    /// Returns the error of the first file that may be an agent, but cannot be read.
+    pub(crate) fn unread_error(&self) -> Option<ProjectError> {
+        self.listed().unread().next().map(UnreadFile::to_error)
+    }
+
+    /// Compiles the agents, and describes the result of each.
+    pub(crate) async fn load(self: &Arc<Self>) -> Vec<LoadedAgent> {
+        let names = self.names().into_iter().take(MAX_COMPILED);
+        futures_util::future::join_all(names.map(|name| self.load_one(name))).await
+    }
+
+    async fn load_one(self: &Arc<Self>, name: String) -> LoadedAgent {
+        let state = match self.get(&name).await {
+            Ok(agent) => Ok(agent.phrase()),
+            Err(refusal) => Err(self.failure(&name).unwrap_or(refusal.message)),
+        };
+        LoadedAgent { name, state }
+    }
+
+    /// Returns the reason why an agent could not be compiled.
+    fn failure(&self, name: &str) -> Option<Phrase> {
+        let slot = lock(&self.slots).get(name).cloned()?;
+        lock(&slot.known).as_ref()?.failure.clone()
     }
 
     /// Returns the agent of a model name: `agent` or `agent@model`.
     pub(crate) async fn get(self: &Arc<Self>, name: &str) -> Result<Arc<Compiled>, Refusal> {
-        let name = name.strip_prefix("models/").unwrap_or(name).to_owned();
+        let (list, name) = (self.listed(), name.strip_prefix("models/").unwrap_or(name));
+        let name = list.aliases.get(name).map_or(name, String::as_str).to_owned();
         let (agent, model) = match name.split_once('@') {
             Some((agent, model)) => (agent, Some(model.to_owned())),
             None => (name.as_str(), None),
         };
-        let path = self.files.get(agent).filter(|_| name.len() <= MAX_NAME && model.as_deref() != Some(""));
+        let path = list.agents.get(agent).filter(|_| name.len() <= MAX_NAME && model.as_deref() != Some(""));
         let unknown = || {
             let text =
                 phrase!("no model `{name}`; list the models with `GET /v1/models`", name = excerpt(&name));
@@ -220,8 +370,9 @@ impl Agents {
     fn compile(&self, agent: String, path: PathBuf, model: Option<String>) -> Known {
         let (begun, mut sources) = (Instant::now(), Sources::default());
         let made = self.read(agent, path, model, &mut sources);
-        let (has_failed, made) = (made.is_err(), made.map(Arc::new).map_err(Refusal::from));
-        Known { begun, made, has_failed, files: sources.files_read }
+        let failure = made.as_ref().err().map(ProjectError::phrase);
+        let made = made.map(Arc::new).map_err(Refusal::from);
+        Known { begun, made, failure, files: sources.files_read }
     }
 
     /// Reads the files of an agent. Logs its diagnostics.
@@ -235,22 +386,30 @@ impl Agents {
         let options = &self.options;
         // The user answered when the folder was opened.
         let config = ConfigOptions { ask: None, ..options.config.clone() };
-        let turn = TurnOptions {
+        let mut turn = TurnOptions {
             agent: Some(path),
-            model: model.or_else(|| options.model.clone()),
+            context_tokens: options.context_tokens,
             at: options.at.clone(),
             tz: options.tz.clone(),
             seed: options.seed,
             config: config.clone(),
             ..TurnOptions::default()
         };
-        let config = Config::read_for(&options.folder, &config, sources)?;
-        let fallbacks =
-            if options.endpoint.base_url.is_some() { Vec::new() } else { config.fallbacks()?.to_vec() };
-        let (setup, notes) = ChatSetup::read(
+        let (mut config, mut given) =
+            (Config::read_for(&options.folder, &config, sources)?, options.endpoint.clone());
+        let has_base_url = given.base_url.is_some();
+        let own = if has_base_url { None } else { config.for_agent(&agent)? };
+        let own_model = own.as_ref().and_then(Config::endpoint_model).cloned();
+        if let Some(own) = own {
+            // The options are for another endpoint.
+            (config, given) = (own, EndpointOptions::default());
+        }
+        turn.model = model.or(own_model).or_else(|| options.model.clone());
+        let fallbacks = if has_base_url { Vec::new() } else { config.fallbacks()?.to_vec() };
+        let (mut setup, notes) = ChatSetup::read(
             ChatOptions {
                 turn,
-                endpoint: options.endpoint.clone(),
+                endpoint: given,
                 sends: true,
                 store: None,
                 tools: ToolOptions::default(),
@@ -267,6 +426,14 @@ impl Agents {
             let place = found.location.pointer.as_deref().unwrap_or_default();
             tracing::warn!(agent, code = %found.code, place, "the agent has diagnostics; run `ctx check`");
         }
+        tokio::runtime::Handle::current().block_on(setup.ask_context_window());
+        if setup.needs_context_window() && setup.context_window().is_none() {
+            return Err(ProjectError::Unusable(phrase!(
+                "`request-compressor` needs the context window of `{model}`, which is unknown; use `--context-tokens`, \
+                or set `context-tokens` in `ctx.toml`",
+                model = excerpt(setup.model())
+            )));
+        }
         let first = setup.endpoint().clone();
         let mut endpoints = vec![first.clone()];
         for fallback in fallbacks {
@@ -280,7 +447,8 @@ impl Agents {
             let clients = endpoints.map(|endpoint| Client::new(Endpoint { streams, ..endpoint }));
             clients.collect::<Result<Vec<_>, _>>()
         };
-        Ok(Compiled { agent, whole: clients(false)?, pieces: clients(true)?, setup })
+        let has_limit_option = options.context_tokens.is_some();
+        Ok(Compiled { agent, whole: clients(false)?, pieces: clients(true)?, setup, has_limit_option })
     }
 }
 
@@ -294,6 +462,12 @@ fn read(path: &Path) -> Vec<u8> {
     if read.len() as u64 <= MAX_BYTES { read } else { Vec::new() }
 }
 
+/// Returns the modification time and size of a file.
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = path.metadata().ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
 fn has_ending_of_agent(path: &Path) -> bool {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     ending.is_some_and(|ending| ["json", "yaml", "yml"].contains(&&*ending))
@@ -302,7 +476,6 @@ fn has_ending_of_agent(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use std::fs::File;
-    use std::time::SystemTime;
 
     use futures_util::future::join_all;
 

@@ -13,7 +13,7 @@ use ctx_types::session::NodeId;
 use ctx_types::{Phrase, phrase};
 use tokio::net::TcpListener;
 
-use crate::agents::{Agents, UnreadFile};
+use crate::agents::{Agents, LoadedAgent};
 use crate::beginnings::{Beginning, MAX_ENTRIES, Place};
 use crate::body::{BodyReader, DEFAULT_MAX_BYTES};
 use crate::figures::Figures;
@@ -41,6 +41,9 @@ pub struct Options {
     pub endpoint: EndpointOptions,
     /// Default model of requests to the provider.
     pub model: Option<String>,
+    /// Token limit of the context; 0 means the context window of the model. The default comes from `ctx.toml` or the
+    /// agent.
+    pub context_tokens: Option<u32>,
     /// Time of every turn in RFC 3339. The default is the current time.
     pub at: Option<String>,
     /// Time zone. The default is UTC.
@@ -72,7 +75,7 @@ pub struct Patience {
     pub body: Duration,
     /// Time for running turns to complete at shutdown. The default is 30 s.
     pub drain: Duration,
-    /// Interval of checks for a changed key file. The default is 2 s.
+    /// Interval of checks for changed keys, agents and aliases. The default is 2 s.
     pub keys: Duration,
 }
 
@@ -155,9 +158,9 @@ impl Gateway {
         options.folder = given.canonicalize().map_err(failed)?;
         options.folder.read_dir().map_err(failed)?;
         let agents = Agents::find(options.clone());
-        if agents.names().next().is_none() {
-            if let Some(unread) = agents.unread().first() {
-                return Err(unread.to_error().into());
+        if agents.names().is_empty() {
+            if let Some(error) = agents.unread_error() {
+                return Err(error.into());
             }
             return Err(GatewayError::Unusable(phrase!(
                 "no agent in `{folder}`: no JSON or YAML file there is an agent; create one with `ctx init`",
@@ -169,6 +172,7 @@ impl Gateway {
         config.endpoint(&options.endpoint)?.endpoint(&options.endpoint, true)?;
         if options.endpoint.base_url.is_none() {
             config.fallbacks()?;
+            config.agent_endpoints()?;
         }
         let store = open_store(options.store.as_deref(), &config);
         // The defaults are not `Send`; drop them before the next `await`.
@@ -197,14 +201,16 @@ impl Gateway {
         })))
     }
 
-    /// Returns the names of the agents in order.
-    pub fn agents(&self) -> impl Iterator<Item = &str> {
-        self.0.agents.names()
+    /// Compiles the agents and describes each, in the order of their names: at most 256.
+    ///
+    /// Asks the servers of models with an unknown context window, for at most 2 s each.
+    pub async fn load_agents(&self) -> Vec<LoadedAgent> {
+        self.0.agents.load().await
     }
 
     /// Describes each JSON or YAML file that may be an agent, but cannot be read.
-    pub fn unread_files(&self) -> impl Iterator<Item = Phrase> {
-        self.0.agents.unread().iter().map(UnreadFile::phrase)
+    pub fn unread_files(&self) -> Vec<Phrase> {
+        self.0.agents.unread()
     }
 
     /// Describes who may send requests: the key file with its number of keys, or programs on this machine.
@@ -252,7 +258,7 @@ impl Gateway {
         })?;
         self.check_address(address)?;
         let exporter = self.0.exporter.clone();
-        let reloading = tokio::spawn(reload_keys(self.0.clone()));
+        let reloading = tokio::spawn(reload(self.0.clone()));
         serve::serve(self.0, listener, end).await;
         reloading.abort();
         if let Some(exporter) = exporter {
@@ -262,12 +268,16 @@ impl Gateway {
     }
 }
 
-/// Reloads the key file while the gateway runs.
-async fn reload_keys(server: Arc<Server>) {
+/// Reloads keys, agents and aliases while the gateway runs.
+async fn reload(server: Arc<Server>) {
     loop {
         tokio::time::sleep(server.time.keys).await;
         let server = server.clone();
-        drop(tokio::task::spawn_blocking(move || server.keys.reload()).await);
+        let work = move || {
+            server.keys.reload();
+            server.agents.reload();
+        };
+        drop(tokio::task::spawn_blocking(work).await);
     }
 }
 

@@ -35,6 +35,6 @@ mod spans;
 mod turn;
 mod upstream;
 
-pub use agents::agent_names;
+pub use agents::{LoadedAgent, agent_names};
 pub use gateway::{Gateway, GatewayError, Options, Patience};
 pub use keys::{KeyEntry, KeyFile, KeyLimits, NewKey};

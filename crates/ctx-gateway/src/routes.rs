@@ -313,7 +313,7 @@ async fn told<F: Future<Output = Result<Value, Refusal>>>(
 
 /// Returns the agents that a key may use.
 fn agents(server: &Server, key: &KeyEntry) -> Vec<String> {
-    server.agents.names().filter(|agent| key.check_agent(agent).is_ok()).map(str::to_owned).collect()
+    server.agents.names().into_iter().filter(|agent| key.check_agent(agent).is_ok()).collect()
 }
 
 fn openai_model(name: &str) -> Value {

@@ -11,6 +11,8 @@ use ctx_chat::{
 };
 use ctx_compress::mask::MaskConfig;
 use ctx_engine::{Compile, CompiledAgent, Engine, TurnCache};
+use ctx_pipeline::SettingOrigin;
+use ctx_processors::internal::ids;
 use ctx_types::ports::{AttachmentPorts, Transcriber};
 use ctx_types::session::Session;
 use ctx_types::{Agent, Diagnostic, Location, Message, TurnInput, phrase};
@@ -77,6 +79,8 @@ pub struct ChatSetup {
     mode: Option<Mode>,
     client: Arc<Client>,
     summarizer: ModelSummarizer,
+    /// Whether the server reported the context window.
+    has_server_window: bool,
     masks: MaskConfig,
     shape: RequestShape,
     max_rounds: usize,
@@ -92,6 +96,19 @@ pub struct ChatSetup {
     at: Option<i64>,
     /// The worldbooks, into whose files findings lead.
     books: Books,
+}
+
+/// Origin of a context window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowOrigin {
+    /// Option of the command line or `ctx.toml`.
+    Option,
+    /// Settings in the agent.
+    Agent,
+    /// Model table.
+    ModelTable,
+    /// Report of the server.
+    Server,
 }
 
 /// What was seen while a chat was read.
@@ -147,6 +164,7 @@ impl ChatSetup {
             summarizer: summarizer
                 .with_window(agent.model(&input).0.context_window)
                 .with_models(engine.models.clone()),
+            has_server_window: false,
             masks: masks.config,
             shape: RequestShape { parameters, streams, ..RequestShape::default() },
             max_rounds: options.max_rounds,
@@ -206,6 +224,51 @@ impl ChatSetup {
     /// Returns where the model is reached.
     pub fn endpoint(&self) -> &Endpoint {
         self.client.endpoint()
+    }
+
+    /// Returns the model of requests.
+    pub fn model(&self) -> &str {
+        self.agent.model_name(&self.input).unwrap_or_default()
+    }
+
+    /// Returns the token limit of the context and its origin, if it is known.
+    pub fn context_window(&self) -> Option<(u32, WindowOrigin)> {
+        let limit = self.agent.context_tokens(&self.input).and_then(|tokens| u32::try_from(tokens).ok());
+        if let Some(tokens) = limit.filter(|tokens| *tokens > 0) {
+            let is_option = self.input.context_tokens.is_some();
+            return Some((tokens, if is_option { WindowOrigin::Option } else { WindowOrigin::Agent }));
+        }
+        let origin = if self.has_server_window { WindowOrigin::Server } else { WindowOrigin::ModelTable };
+        Some((self.agent.model(&self.input).0.context_window?, origin))
+    }
+
+    /// Asks the server for the context window if it is not known.
+    pub async fn ask_context_window(&mut self) {
+        let model = self.model().to_owned();
+        if model.is_empty() || self.context_window().is_some() {
+            return;
+        }
+        let Some(tokens) = self.client.context_window(&model).await else { return };
+        let models = Arc::new((*self.engine.models).clone().with_window(&model, tokens));
+        self.summarizer = self.summarizer.clone().with_window(Some(tokens)).with_models(models.clone());
+        self.engine.models = models;
+        self.agent = compile(&self.file, &self.engine, &self.with, self.mode, &self.policy);
+        self.has_server_window = true;
+    }
+
+    /// Returns whether the agent enables request compression without a token budget. It then needs a context window.
+    pub fn needs_context_window(&self) -> bool {
+        let is_own = |origin| {
+            matches!(origin, SettingOrigin::Model | SettingOrigin::Agent | SettingOrigin::CommandLine)
+        };
+        let mut settings = self.agent.pipeline().settings().iter();
+        settings.any(|setting| {
+            let mut values = setting.config.values().iter();
+            *setting.id == *ids::REQUEST_COMPRESSOR
+                && setting.enabled.value
+                && is_own(setting.enabled.origin)
+                && !values.any(|value| value.key == "tokenBudget" && is_own(value.setting.origin))
+        })
     }
 
     /// Returns the tools that the model may call.

@@ -10,6 +10,7 @@ mod reach;
 mod read;
 mod trust;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -33,8 +34,8 @@ pub use document::{ConfigDocument, found_in, is_config, is_there, value_of};
 use guard::Guard;
 pub use guard::{Answer, Ask, Untrusted, is_link_out};
 pub use key_table::{
-    ConfigFile, EndpointKeys, KeyRow, KeyRule, MaskKeys, PageAccess, Reach, ToolKeys, ToolRuleKeys,
-    ValueType, ZoneName, is_editable, locked_keys,
+    ConfigFile, EndpointKeys, KeyRow, KeyRule, MaskKeys, PageAccess, Reach, ServeKeys, ToolKeys,
+    ToolRuleKeys, ValueType, ZoneName, is_editable, locked_keys,
 };
 pub(crate) use key_table::{Secrecy, find, rule_of};
 use nearest::Nearest;
@@ -69,6 +70,10 @@ pub struct Config {
     endpoint: EndpointConfig,
     /// Endpoints that replace an unavailable endpoint.
     fallbacks: Vec<EndpointConfig>,
+    /// Endpoints of single agents of the gateway.
+    agent_endpoints: Vec<EndpointConfig>,
+    /// Agents of the gateway by further model names.
+    aliases: BTreeMap<String, String>,
     /// Endpoint for transcripts of recordings.
     transcription: EndpointConfig,
     /// The store of conversations.
@@ -217,6 +222,12 @@ impl Config {
             found: [own.found, self.found].concat(),
             endpoint: self.endpoint.over(own.endpoint),
             fallbacks: if self.fallbacks.is_empty() { own.fallbacks } else { self.fallbacks },
+            agent_endpoints: if self.agent_endpoints.is_empty() {
+                own.agent_endpoints
+            } else {
+                self.agent_endpoints
+            },
+            aliases: if self.aliases.is_empty() { own.aliases } else { self.aliases },
             transcription: self.transcription.over(own.transcription),
             store: self.store.or(own.store),
             compression: self.compression.or(own.compression),
@@ -248,6 +259,30 @@ impl Config {
     pub fn fallbacks(&self) -> Result<&[EndpointConfig]> {
         self.guard.allow(|pointer| pointer == "/fallbacks")?;
         Ok(&self.effective().fallbacks)
+    }
+
+    /// Returns the endpoints of single agents of the gateway.
+    pub fn agent_endpoints(&self) -> Result<&[EndpointConfig]> {
+        self.guard.allow(|pointer| pointer == "/endpoints")?;
+        Ok(&self.effective().agent_endpoints)
+    }
+
+    /// Returns the defaults with the endpoint of `endpoints` that names the agent, and without fallbacks. Returns `None`
+    /// if no endpoint names it.
+    pub fn for_agent(&self, agent: &str) -> Result<Option<Self>> {
+        let endpoints = self.agent_endpoints()?;
+        let named = endpoints.iter().find(|endpoint| endpoint.agents.iter().any(|name| name == agent));
+        Ok(named.map(|endpoint| {
+            let mut config = self.effective().clone();
+            config.guard.retain(|pointer| !pointer.starts_with("/endpoint/") && pointer != "/fallbacks");
+            Self { endpoint: endpoint.clone(), fallbacks: Vec::new(), trusted: None, ..config }
+        }))
+    }
+
+    /// Returns the agents of the gateway by further model names. Reports withheld names and ignores them.
+    pub fn aliases(&self) -> &BTreeMap<String, String> {
+        self.guard.ignore(|pointer| pointer == "/serve");
+        &self.effective().aliases
     }
 
     /// Returns the defaults in effect: with the withheld keys if the user trusted the file during this run.

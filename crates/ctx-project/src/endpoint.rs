@@ -42,6 +42,8 @@ pub struct EndpointConfig {
     dialect: Option<Dialect>,
     /// Model of requests.
     pub model: Option<String>,
+    /// Agents that use the endpoint.
+    pub agents: Vec<String>,
     key_env: Option<String>,
     key_file: Option<PathBuf>,
     headers: Vec<(String, String)>,
@@ -58,6 +60,7 @@ impl fmt::Debug for EndpointConfig {
             .field("base_url", &self.base_url.as_deref().map(redact_url))
             .field("dialect", &self.dialect)
             .field("model", &self.model)
+            .field("agents", &self.agents)
             .field("key_env", &self.key_env)
             .field("key_file", &self.key_file)
             .field("headers", &names)
@@ -80,6 +83,7 @@ impl EndpointConfig {
             base_url: table.base_url.map(|Filled(address)| address),
             dialect: table.dialect.map(|Parsed(dialect)| dialect),
             model: table.model,
+            agents: table.agents,
             key_env: table.key_env.map(|Filled(name)| name),
             key_file: table.key_file.as_deref().map(place),
             headers: headers(table.headers.as_ref().map(|headers| &headers.value), &mut found),
@@ -125,6 +129,7 @@ impl EndpointConfig {
             base_url: self.base_url.or(below.base_url),
             dialect: self.dialect.or(below.dialect),
             model: self.model.or(below.model),
+            agents: if self.agents.is_empty() { below.agents } else { self.agents },
             key_env: self.key_env.or(below.key_env),
             key_file: self.key_file.or(below.key_file),
             headers: if self.headers.is_empty() { below.headers } else { self.headers },

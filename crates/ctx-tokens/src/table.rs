@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use ctx_types::internal::{closest, excerpt};
@@ -27,6 +28,8 @@ use crate::row::{Families, Row, RowOrigin, Settings};
 pub struct ModelTable {
     user: Arc<[Row]>,
     builtin: Arc<Builtin>,
+    /// Context windows of models without one in their rows.
+    windows: BTreeMap<String, u32>,
 }
 
 #[derive(Debug)]
@@ -49,7 +52,9 @@ impl ModelTable {
     /// Returns the built-in table, parsed once per process.
     pub fn builtin() -> Self {
         static TABLE: OnceLock<ModelTable> = OnceLock::new();
-        TABLE.get_or_init(|| Self { user: Arc::new([]), builtin: Arc::new(read_builtin().0) }).clone()
+        let table =
+            || Self { user: Arc::new([]), builtin: Arc::new(read_builtin().0), windows: BTreeMap::new() };
+        TABLE.get_or_init(table).clone()
     }
 
     /// Adds user rows before the built-in ones. Replaces earlier overrides.
@@ -77,6 +82,21 @@ impl ModelTable {
         (Self { user: rows.into(), ..self }, reader.finish())
     }
 
+    /// Sets the context window of a model without one in its rows, such as a window that a server reports.
+    ///
+    /// ```
+    /// use ctx_tokens::ModelTable;
+    ///
+    /// let table = ModelTable::builtin().with_window("my-model", 8_192).with_window("gpt-4o", 8_192);
+    /// assert_eq!(table.lookup("my-model").0.context_window, Some(8_192));
+    /// assert_eq!(table.lookup("gpt-4o").0.context_window, Some(128_000));
+    /// ```
+    #[must_use]
+    pub fn with_window(mut self, model: &str, tokens: u32) -> Self {
+        self.windows.insert(model.trim().to_owned(), tokens);
+        self
+    }
+
     /// Returns the facts of a model, or [`ModelFacts::unknown`] and a diagnostic. O(rows × name length).
     pub fn lookup(&self, model: &str) -> (ModelFacts, Option<Diagnostic>) {
         let model = model.trim();
@@ -91,6 +111,7 @@ impl ModelTable {
                 }
             }
         }
+        facts.context_window = facts.context_window.or_else(|| self.windows.get(model).copied());
         facts.request.max_output = facts.max_output;
         facts.request.late_system = facts.name.as_ref().map(|_| facts.capabilities.mid_system);
         (facts, is_unknown.then(|| self.unknown(model)))

@@ -15,6 +15,8 @@ use serde_json::{Value, json};
 /// A request as it arrived.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
+    /// Whether it is a `GET` request.
+    is_get: bool,
     /// The path.
     pub(crate) path: String,
     /// The header lines.
@@ -160,14 +162,22 @@ impl Server {
 
     /// Answers each request by a function, one request after the other.
     pub(crate) fn start(answer: impl FnMut(&Received) -> Answer + Send + 'static) -> Self {
+        Self::start_with(None, answer)
+    }
+
+    /// As [`start`](Self::start), and answers `GET` requests with this. By default, they get the status 404.
+    pub(crate) fn start_with(
+        models: Option<Answer>,
+        answer: impl FnMut(&Received) -> Answer + Send + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let received = Arc::new(Mutex::new(Vec::new()));
         let (log, answer) = (received.clone(), Arc::new(Mutex::new(answer)));
         thread::spawn(move || {
             for connection in listener.incoming().flatten() {
-                let (log, answer) = (log.clone(), answer.clone());
-                thread::spawn(move || serve(&connection, &log, &answer));
+                let (log, answer, models) = (log.clone(), answer.clone(), models.clone());
+                thread::spawn(move || serve(&connection, models.as_ref(), &log, &answer));
             }
         });
         Self { address, stalls: false, received }
@@ -198,10 +208,16 @@ impl Server {
 
 fn serve<F: FnMut(&Received) -> Answer>(
     connection: &TcpStream,
+    models: Option<&Answer>,
     log: &Mutex<Vec<Received>>,
     answer: &Mutex<F>,
 ) {
     let Some(request) = read(connection) else { return };
+    if request.is_get {
+        // Readers of models and their context windows are not part of a script.
+        drop(write(connection, models.unwrap_or(&Answer::error(404, "not_found", "no models"))));
+        return;
+    }
     log.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
     let answer = (answer.lock().unwrap_or_else(PoisonError::into_inner))(&request);
     // A client that left has got what it wanted.
@@ -219,9 +235,10 @@ fn read(connection: &TcpStream) -> Option<Received> {
         }
         lines.push(line.trim_end().to_owned());
     }
+    let is_get = lines.first()?.starts_with("GET ");
     let path = lines.first()?.split(' ').nth(1)?.to_owned();
     let headers = lines.split_off(1);
-    let mut received = Received { path, headers, body: Vec::new() };
+    let mut received = Received { is_get, path, headers, body: Vec::new() };
     let length = received.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
     received.body = vec![0; length];
     reader.read_exact(&mut received.body).ok()?;

@@ -38,6 +38,9 @@ pub(crate) struct ServeArguments {
     /// Model name [default: from ctx.toml or the agent]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
+    /// Token limit of the context; 0 uses the model's context window [default: from ctx.toml or the agent]
+    #[arg(long, value_name = "N", value_parser = turn::context_tokens, allow_negative_numbers = true)]
+    pub(crate) context_tokens: Option<u32>,
     #[command(flatten)]
     pub(crate) endpoint: EndpointArguments,
     /// Client key file, which must exist [default: `serve-keys.json` in the folder]

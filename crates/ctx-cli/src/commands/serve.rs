@@ -45,12 +45,24 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
     gateway.check_address(address).map_err(told)?;
     let listener = TcpListener::bind(address).await.map_err(|error| not_listening(address, &error))?;
     let address = listener.local_addr().context(Told(phrase!("cannot read the address of the listener")))?;
-    let agents: Vec<&str> = gateway.agents().collect();
-    for problem in gateway.unread_files() {
+    let mut printed = format!("http://{address}/v1\n");
+    let (mut problems, agents) = (gateway.unread_files(), gateway.load_agents().await);
+    let is_any_served = agents.iter().any(|agent| agent.state.is_ok());
+    for agent in agents {
+        match agent.state {
+            Ok(state) => printed += &format!("{}: {}\n", agent.name, lang::say(language, &state)),
+            Err(error) => problems.push(phrase!("`{file}` is not served: {error}", file = agent.name, error)),
+        }
+    }
+    let failure = problems.pop_if(|_| !is_any_served);
+    for problem in problems {
         show::remark(language, &phrase!("warning: {problem}", problem));
     }
+    if let Some(failure) = failure {
+        return Err(Told(failure).into());
+    }
     let access = lang::say(language, &gateway.access());
-    show::result(&format!("http://{address}/v1\n{}\n{access}\n", agents.join("\n")))?;
+    show::result(&format!("{printed}{access}\n"))?;
     let mut interrupts = Interrupts::new().context(Told(phrase!("cannot start")))?;
     let served = gateway.serve_until(listener, async move { interrupts.next().await }).await;
     served.map_err(told)?;
@@ -74,6 +86,7 @@ fn options(language: Language, arguments: &ServeArguments) -> Options {
         keys: arguments.keys.clone(),
         endpoint: EndpointOptions::from(&arguments.endpoint),
         model: arguments.model.clone(),
+        context_tokens: arguments.context_tokens,
         at: arguments.at.clone(),
         tz: arguments.tz.clone(),
         seed: arguments.seed,

@@ -18,6 +18,8 @@ const AGENT: &str = "name: Ada\npresetMessages:\n- {role: system, content: \"You
 struct Running {
     child: Child,
     address: String,
+    /// The lines of the agents.
+    agents: String,
     /// The line that says who may send requests.
     access: String,
 }
@@ -27,12 +29,11 @@ impl Running {
     #[track_caller]
     fn start(folder: &Folder, arguments: &str) -> Self {
         let mut child = folder.spawn(&format!("serve --port 0 {arguments}"));
-        let (mut line, mut access) = (String::new(), String::new());
+        let (mut line, mut agents, mut access) = (String::new(), String::new(), String::new());
         let mut printed = BufReader::new(child.stdout.as_mut().unwrap());
         printed.read_line(&mut line).unwrap();
-        // The names of the agents have no spaces.
-        while !access.contains(' ') {
-            access.clear();
+        while !access.contains("client key") {
+            agents += &std::mem::take(&mut access);
             if printed.read_line(&mut access).unwrap() == 0 {
                 break;
             }
@@ -43,7 +44,7 @@ impl Running {
             child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
             panic!("{line}{told}");
         };
-        Self { child, address, access }
+        Self { child, address, agents, access }
     }
 
     fn post(&self, path: &str, headers: &str, body: &Value) -> String {
@@ -151,9 +152,8 @@ fn logs_are_json_and_hold_neither_words_nor_keys() {
 fn another_provider_stands_in_for_one_that_does_not_answer() {
     let down = Server::start(|_| Answer::error(503, "down", "try later"));
     let up = Server::start(|_| says("Hi."));
-    let table = |server: &Server, key: &str| {
-        format!("base-url = \"{}\"\nkey-file = \"{key}\"\n", server.base_url())
-    };
+    let table =
+        |server: &Server, key: &str| format!("base-url = \"{}\"\nkey-file = \"{key}\"\n", server.base_url());
     let config =
         format!("model = \"m\"\n[endpoint]\n{}[[fallbacks]]\n{}", table(&down, "one"), table(&up, "two"));
     let folder =
@@ -308,9 +308,89 @@ fn one_cause_has_one_exit_code_in_every_command() {
 }
 
 #[test]
+fn prints_context_window_of_each_agent() {
+    let compressing =
+        format!("{AGENT}parameters: {{processors: [{{id: request-compressor, enabled: true}}]}}\n");
+    let limited = format!(
+        "{AGENT}modelId: gpt-4o\nparameters: {{contextManagement: {{enabled: true, maxContextTokens: 4000}}}}\n"
+    );
+    let files = [("ada.yaml", AGENT), ("bob.yaml", &limited), ("eva.yaml", &compressing), ("key", "sk")];
+    let folder = Folder::with(&files);
+    let served = |models: Option<Answer>, more: &str| {
+        let server = Server::start_with(models, |_| says("Hi."));
+        let running =
+            Running::start(&folder, &format!("--base-url {} --key-file key {more}", server.base_url()));
+        running.agents.clone()
+    };
+    let listed = json!({ "data": [{ "id": "m", "max_model_len": 32_768 }] });
+    assert_eq!(
+        served(Some(Answer::json(200, &listed)), "--model m"),
+        "ada: m, 32768 tokens (server)\nbob: m, 4000 tokens (agent file)\neva: m, 32768 tokens (server)\n"
+    );
+    assert_eq!(
+        served(None, "--model m"),
+        "ada: m, unknown context window; set one with `--context-tokens`\nbob: m, 4000 tokens (agent file)\n"
+    );
+    assert_eq!(
+        served(None, "--model m --context-tokens 8000"),
+        "ada: m, 8000 tokens (--context-tokens)\nbob: m, 8000 tokens (--context-tokens)\n\
+        eva: m, 8000 tokens (--context-tokens)\n"
+    );
+}
+
+#[test]
+fn refuses_compressing_agent_without_context_window() {
+    let agent = format!("{AGENT}parameters: {{processors: [{{id: request-compressor, enabled: true}}]}}\n");
+    let folder = Folder::with(&[("ada.yaml", &agent), ("key", "sk")]);
+    let refused = folder.ctx("serve --port 0 --base-url http://127.0.0.1:9 --key-file key --model m");
+    assert!(refused.starts_with("exit code 3"), "{refused}");
+    assert!(refused.contains("use `--context-tokens`, or set `context-tokens` in `ctx.toml`"), "{refused}");
+}
+
+#[test]
+fn serves_aliases_and_agents_of_other_providers() {
+    let (one, two) = (Server::start(|_| says("One.")), Server::start(|_| says("Two.")));
+    let config = format!(
+        "model = \"m\"\n[endpoint]\nbase-url = \"{}\"\nkey-file = \"one\"\n\
+        [[endpoints]]\nagents = [\"eva\"]\nbase-url = \"{}\"\nkey-file = \"two\"\nmodel = \"n\"\n\
+        [serve.aliases]\ngpt-4o = \"eva\"\n",
+        one.base_url(),
+        two.base_url()
+    );
+    let files = [
+        ("ada.yaml", AGENT),
+        ("eva.yaml", AGENT),
+        ("one", "sk-one"),
+        ("two", "sk-two"),
+        ("ctx.toml", &config),
+    ];
+    let folder = Folder::with(&files);
+    folder.ctx("trust .");
+    let running = Running::start(&folder, "");
+    for model in ["ada", "eva", "gpt-4o"] {
+        let mut body = hello();
+        body["model"] = model.into();
+        let answer = running.post("/v1/chat/completions", "", &body);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+    let sent = |server: &Server| {
+        let requests = server.take_requests().into_iter();
+        let key = |request: &crate::server::Received| request.header("authorization").unwrap().to_owned();
+        requests.map(|request| (key(&request), request.json()["model"].clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(sent(&one), [("Bearer sk-one".to_owned(), json!("m"))]);
+    assert_eq!(sent(&two), vec![("Bearer sk-two".to_owned(), json!("n")); 2]);
+}
+
+#[test]
 fn warns_about_agents_that_cannot_be_read() {
-    let files =
-        [("ada.yaml", AGENT), ("below/eva.yaml", "content: {{x}}\n"), ("key", "sk"), ("empty.json", "")];
+    let files = [
+        ("ada.yaml", AGENT),
+        ("below/eva.yaml", "content: {{x}}\n"),
+        ("key", "sk"),
+        ("empty.json", ""),
+        ("values.yaml", "replicas: {{ .Values.replicas }}\n"),
+    ];
     let mut running =
         Running::start(&Folder::with(&files), "--base-url http://127.0.0.1:9 --key-file key --log off");
     running.child.kill().unwrap();

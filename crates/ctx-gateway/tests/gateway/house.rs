@@ -87,6 +87,8 @@ impl House {
         let folder = Self::new(Dialect::OpenaiChat, vec![]).close();
         Self::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| {
             options.endpoint.base_url = Some(address.to_owned());
+            // A gateway with a limit does not read the context window from the server.
+            options.context_tokens = Some(1_000_000);
         })
     }
 

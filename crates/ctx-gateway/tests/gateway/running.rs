@@ -159,6 +159,27 @@ fn a_changed_agent_holds_from_the_next_turn_on() {
 }
 
 #[test]
+fn serves_new_agent_without_restart() {
+    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+    let house = House::open(folder, Dialect::OpenaiChat, Server::start(|_| whole(Dialect::OpenaiChat)));
+    let ask = |model: &str| {
+        let body = json!({ "model": model, "messages": [{ "role": "user", "content": "Hello" }] });
+        house.post("/v1/chat/completions", &body).status
+    };
+    assert_eq!(ask("bob"), 404);
+    std::fs::write(house.folder.path().join("bob.yaml"), AGENT).unwrap();
+    while ask("bob") == 404 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_eq!(ask("bob"), 200);
+    std::fs::remove_file(house.folder.path().join("bob.yaml")).unwrap();
+    while ask("bob") == 200 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_eq!((ask("bob"), ask("ada")), (404, 200));
+}
+
+#[test]
 fn sends_failing_request_at_most_twice() {
     for (retries_itself, expected) in [(false, 2), (true, 1)] {
         let folder = House::new(Dialect::OpenaiChat, vec![]).close();

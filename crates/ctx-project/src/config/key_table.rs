@@ -195,6 +195,9 @@ keyed! {
         /// `endpoint`.
         fallbacks: Option<Shaped<Vec<EndpointKeys>>> => "fallbacks"
             is KeyRule::of_outside(Reach::Sends, ValueType::Endpoints(EndpointKeys::ROWS)),
+        /// Endpoints of single agents of `ctx serve`, selected by their key `agents`. They have no fallbacks.
+        endpoints: Option<Shaped<Vec<EndpointKeys>>> => "endpoints"
+            is KeyRule::of_outside(Reach::Sends, ValueType::Endpoints(EndpointKeys::ROWS)),
         /// Endpoint for transcripts of audio files.
         transcription: Option<Shaped<EndpointKeys>> => "transcription"
             is KeyRule::of_outside(Reach::Sends, ValueType::Endpoint(EndpointKeys::ROWS)).optional(),
@@ -209,6 +212,9 @@ keyed! {
         /// Tools that the model can call.
         tools: Option<Shaped<ToolKeys>> => "tools"
             is KeyRule::of_outside(Reach::Tools, ValueType::Table(ToolKeys::ROWS)).option("--tools-dir"),
+        /// Settings of `ctx serve`.
+        serve: Option<Shaped<ServeKeys>> => "serve"
+            is KeyRule::of_outside(Reach::Asks, ValueType::Table(ServeKeys::ROWS)).optional(),
         /// Rules for summarizing older messages.
         compression: Option<Shaped<MaskKeys>> => "compression"
             is KeyRule { page: PageAccess::Editable, ..KeyRule::asks(None) },
@@ -238,6 +244,8 @@ keyed! {
             is KeyRule::of_outside(Reach::Sends, ValueType::Value).option("--dialect"),
         /// Model name.
         model: Option<String> => "model" is KeyRule::asks(None),
+        /// Agents that use the endpoint, for `endpoints`.
+        agents: Vec<String> => "agents" is KeyRule::asks(None),
         /// Environment variable with the API key.
         key_env: Option<Filled> => "key-env"
             is KeyRule::of_outside(Reach::Secret, ValueType::Value).option("--key-env"),
@@ -252,6 +260,14 @@ keyed! {
         stall: Option<u64> => "stall-timeout" is KeyRule::asks(Some(60)),
         /// Maximum number of retries of a failed request.
         retries: Option<u64> => "retries" is KeyRule::asks(Some(1)),
+    }
+}
+
+keyed! {
+    /// Settings of `ctx serve`.
+    pub struct ServeKeys {
+        /// Agents by further model names, such as `"gpt-4o" = "robin"`.
+        aliases: Option<AnyOf<TextTable>> => "aliases" is KeyRule::asks(None),
     }
 }
 

@@ -1,12 +1,13 @@
 //! Reads the keys of a `ctx.toml` value.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ctx_types::{Diagnostic, phrase};
 use serde_json::{Map, Value};
 
-use crate::codes::UNKNOWN_KEY;
+use crate::codes::{BAD_VALUE, UNKNOWN_KEY};
 use crate::endpoint::{EndpointConfig, EndpointKeys};
 use crate::files;
 use crate::keyed::{Parsed, Shaped, Tokens};
@@ -15,7 +16,8 @@ use crate::keys::Keys;
 use super::guard::Guard;
 use super::key_table::table_of;
 use super::{
-    Config, ConfigFile, DefaultFile, KeyRule, Origin, ToolKeys, ToolNames, ToolRuleKeys, ZoneName, rule_of,
+    Config, ConfigFile, DefaultFile, KeyRule, Origin, ServeKeys, ToolKeys, ToolNames, ToolRuleKeys, ZoneName,
+    rule_of,
 };
 
 impl Config {
@@ -40,7 +42,9 @@ impl Config {
         });
         let files = named.collect();
         let (endpoint, odd) = endpoint_of(file.endpoint.as_ref(), "endpoint", &place);
-        let (fallbacks, oddly) = fallbacks_of(file.fallbacks.as_ref(), &place);
+        let (fallbacks, oddly) = endpoints_of(file.fallbacks.as_ref(), "fallbacks", &place);
+        let (agent_endpoints, of_agents) = endpoints_of(file.endpoints.as_ref(), "endpoints", &place);
+        let (aliases, of_serve) = aliases_of(file.serve.as_ref());
         let (transcription, odder) = endpoint_of(file.transcription.as_ref(), "transcription", &place);
         let (tools_folder, tool_names, oddest) = tools_of(file.tools.as_ref(), &place);
         let parameters = |list: Value| Value::Object(Map::from_iter([("processors".to_owned(), list)]));
@@ -55,6 +59,8 @@ impl Config {
             worldbooks: file.worldbooks.iter().map(|path| place(path)).collect(),
             endpoint,
             fallbacks,
+            agent_endpoints,
+            aliases,
             transcription,
             store: file.store.as_deref().map(place),
             assets: file.assets.as_deref().map(place),
@@ -66,8 +72,16 @@ impl Config {
             context_tokens: file.context_tokens.map(|Tokens(tokens)| tokens),
             reserve: file.reserve.map(|Tokens(tokens)| tokens),
             tz: file.tz.map(|Parsed(ZoneName(zone))| zone),
-            found: [keys.finish().into_iter().map(led_into_table).collect(), odd, oddly, odder, oddest]
-                .concat(),
+            found: [
+                keys.finish().into_iter().map(led_into_table).collect(),
+                odd,
+                oddly,
+                of_agents,
+                of_serve,
+                odder,
+                oddest,
+            ]
+            .concat(),
         }
     }
 }
@@ -108,15 +122,41 @@ fn below_pointer(pointer: &str, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found
 }
 
-/// Reads the `fallbacks` tables.
-fn fallbacks_of(
+/// Reads the aliases of the `serve` table.
+fn aliases_of(table: Option<&Shaped<ServeKeys>>) -> (BTreeMap<String, String>, Vec<Diagnostic>) {
+    let Some(table) = table else { return (BTreeMap::new(), Vec::new()) };
+    let mut keys = match Keys::of(&table.value) {
+        Ok(keys) => keys,
+        Err(fault) => return (BTreeMap::new(), below_pointer("/serve", vec![*fault])),
+    };
+    let file = ServeKeys::read(&mut keys);
+    let mut found = below_pointer("/serve", keys.finish());
+    let name = |(alias, agent): (&String, &Value)| Some((alias.clone(), agent.as_str()?.to_owned()));
+    let aliases: Option<BTreeMap<String, String>> = match file.aliases.map(|table| table.value) {
+        None => Some(BTreeMap::new()),
+        Some(Value::Object(aliases)) => aliases.iter().map(name).collect(),
+        Some(_) => None,
+    };
+    if aliases.is_none() {
+        let wrong = phrase!("`aliases` must be a table whose values are strings");
+        let help = phrase!("write each alias as `name = \"agent\"`");
+        found.push(
+            Diagnostic::error(BAD_VALUE, wrong).at_pointer("/serve/aliases".to_owned()).with_help(help),
+        );
+    }
+    (aliases.unwrap_or_default(), found)
+}
+
+/// Reads a list of endpoint tables.
+fn endpoints_of(
     list: Option<&Shaped<Vec<EndpointKeys>>>,
+    key: &str,
     place: &dyn Fn(&str) -> PathBuf,
 ) -> (Vec<EndpointConfig>, Vec<Diagnostic>) {
     let list = list.and_then(|list| list.value.as_array()).map(Vec::as_slice).unwrap_or_default();
     let read = list.iter().enumerate().map(|(index, table)| {
         let (endpoint, odd) = EndpointConfig::read(table, place);
-        (endpoint, below_pointer(&format!("/fallbacks/{index}"), odd))
+        (endpoint, below_pointer(&format!("/{key}/{index}"), odd))
     });
     let (endpoints, odd): (Vec<_>, Vec<_>) = read.unzip();
     (endpoints, odd.concat())

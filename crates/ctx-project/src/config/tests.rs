@@ -29,7 +29,7 @@ fn read(document: ConfigDocument) -> (Config, ConfigDocument) {
 fn decided(config: &Config) -> String {
     let (mut turn, sources) = (TurnOptions::default(), Sources::default());
     let endpoint = config.endpoint(&EndpointOptions::default()).unwrap();
-    let fallbacks = config.fallbacks().unwrap();
+    let fallbacks = (config.fallbacks().unwrap(), config.agent_endpoints().unwrap(), config.aliases());
     let (transcription, store) = (config.transcription(), config.store().unwrap());
     let tools = config.tools(false).unwrap();
     let given = config.tools(true).unwrap();
@@ -52,7 +52,9 @@ fn value(pointer: &str, is_own: bool) -> Value {
         "tools" => json!({ "ask": is_own, "folder": name, "deny": { "tools": [name] } }),
         "worldbooks" => json!([path]),
         "compression" => json!({ "summaryModel": name }),
-        "fallbacks" => json!([{ "base-url": format!("http://{name}.example") }]),
+        "fallbacks" | "endpoints" => json!([{ "base-url": format!("http://{name}.example") }]),
+        "agents" => json!([name]),
+        "serve" => json!({ "aliases": { "alias": name } }),
         "agent" | "session" | "profile" | "models" => json!(path),
         "assets" => json!(if is_own { "assets" } else { "../assets" }),
         "connect-timeout" | "first-token-timeout" | "stall-timeout" | "retries" => {
@@ -313,7 +315,7 @@ mod key_table {
             }
             endpoints.extend(row.rule.hides_unknown().then_some(row.key));
         }
-        assert_eq!(endpoints, ["endpoint", "fallbacks", "transcription"]);
+        assert_eq!(endpoints, ["endpoint", "fallbacks", "endpoints", "transcription"]);
         let unknown = (prop::sample::select(endpoints), "x-[a-z]{1,8}");
         let unknown = unknown.prop_map(|(table, key)| DrawnKey { tables: vec![table], key, rule: None });
         prop_oneof![4 => prop::sample::select(known), 1 => unknown]
@@ -335,6 +337,8 @@ mod key_table {
             "ask" => json!(true),
             "allow" | "deny" => json!({ "tools": ["read_file"] }),
             "processors" => json!([]),
+            "agents" => json!(["plain"]),
+            "aliases" => json!({ "plain": "agent" }),
             "compression" => json!({}),
             "tz" => json!("UTC"),
             "worldbooks" => json!(["../b.json"]),
@@ -347,7 +351,8 @@ mod key_table {
 
     /// Returns the file as a value and as TOML in the given form.
     fn file_of(drawn: &DrawnKey, value: &Value, form: u8) -> (Value, String) {
-        let (key, is_list) = (&drawn.key, drawn.tables == ["fallbacks"]);
+        let (key, is_list) =
+            (&drawn.key, [["fallbacks"], ["endpoints"]].iter().any(|list| drawn.tables == list));
         let written = inline(value);
         let Some(table) = drawn.tables.first() else {
             return (json!({ key: value }), format!("{key} = {written}\n"));

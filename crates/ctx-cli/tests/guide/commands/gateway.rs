@@ -23,8 +23,7 @@ impl Gateway {
         let mut child = command.spawn().unwrap();
         let mut printed = String::new();
         let mut output = BufReader::new(child.stdout.as_mut().unwrap());
-        // The names of agents have no spaces.
-        while !printed.contains(' ') && output.read_line(&mut printed).unwrap() > 0 {}
+        while !printed.contains("client key") && output.read_line(&mut printed).unwrap() > 0 {}
         let address = printed.strip_prefix("http://").and_then(|rest| rest.split_once("/v1"));
         let Some((address, _)) = address else {
             let mut told = String::new();
