@@ -157,8 +157,8 @@ impl AgentList {
 /// Names the agents by their files. Agents with the same file name are distinguished by their folders.
 fn named(files: &BTreeMap<PathBuf, Arc<ListedFile>>, folder: &Path) -> BTreeMap<String, PathBuf> {
     let agents = || {
-        let is_agent = |file: &ListedFile| matches!(file.content, FileContent::Agent);
-        files.iter().filter(move |(_, file)| is_agent(file)).map(|(path, _)| path)
+        let agents = files.iter().filter(|(_, file)| matches!(file.content, FileContent::Agent));
+        agents.map(|(path, _)| path)
     };
     let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut stems = BTreeMap::<String, usize>::new();
@@ -200,11 +200,11 @@ impl Compiled {
     /// Describes the model and its context window.
     fn phrase(&self) -> Phrase {
         let model = excerpt(self.setup.model());
+        if model.is_empty() {
+            return phrase!("no model; set one with `--model`");
+        }
         let Some((tokens, origin)) = self.setup.context_window() else {
-            return match self.setup.model() {
-                "" => phrase!("no model; set one with `--model`"),
-                _ => phrase!("{model}, unknown context window; set one with `--context-tokens`", model),
-            };
+            return phrase!("{model}, unknown context window; set one with `--context-tokens`", model);
         };
         let origin = match origin {
             WindowOrigin::Option if self.has_limit_option => Phrase::verbatim("--context-tokens"),
