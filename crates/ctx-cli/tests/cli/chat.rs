@@ -56,6 +56,50 @@ fn echo() -> Server {
     })
 }
 
+/// Reads what a terminal shows until it contains a text.
+#[cfg(unix)]
+fn read_until(shown: &mut std::fs::File, text: &str) -> String {
+    use std::io::Read as _;
+
+    let (mut seen, mut bytes) = (String::new(), [0; 1_024]);
+    while !seen.contains(text) {
+        let count = shown.read(&mut bytes).unwrap();
+        seen += &String::from_utf8_lossy(&bytes[..count]);
+    }
+    seen
+}
+
+#[cfg(unix)]
+#[test]
+fn sends_pasted_lines_as_one_message() {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    let place = Place::with(echo());
+    let (mut terminal, program) = crate::stores::terminal();
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctx"));
+    command.current_dir(place.folder.path()).env_clear().env("TERM", "xterm");
+    command.env("CTX_HOME", place.folder.path().join(".home"));
+    command.args(["chat", "agent.yaml", "--model", "gpt-4o", "--base-url", &place.server.base_url()]);
+    command.args(["--store", "s.db", "--conversation", "c"]);
+    command.stdin(program.try_clone().unwrap()).stdout(program).stderr(Stdio::piped());
+    let running = command.spawn().unwrap();
+    drop(command);
+    read_until(&mut terminal, "> ");
+    terminal.write_all(b"\x1b[200~Error:\n  at line 1\x1b[201~\r").unwrap();
+    read_until(&mut terminal, "You said");
+    read_until(&mut terminal, "> ");
+    terminal.write_all(b"\x04").unwrap();
+    let ended = running.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(0), "{told}");
+    assert!(told.starts_with("agent Ada, model gpt-4o, conversation `c`; type `/help`"), "{told}");
+    assert!(told.contains("run `ctx chat agent.yaml --store s.db --conversation c`"), "{told}");
+    let requests = place.requests();
+    assert_eq!(requests.len(), 1);
+    assert_eq!(requests[0].messages().pop().unwrap().1, "Error:\n  at line 1");
+}
+
 #[test]
 fn one_answer_is_printed_and_nothing_is_kept() {
     let place = Place::new([Answer::text("Hi there")]);

@@ -40,7 +40,7 @@ fn nodes(folder: &Folder) -> Vec<(String, String)> {
 
 /// Opens both ends of a terminal. On a terminal, replies are streamed.
 #[cfg(unix)]
-fn terminal() -> (std::fs::File, std::fs::File) {
+pub(crate) fn terminal() -> (std::fs::File, std::fs::File) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();

@@ -1,46 +1,110 @@
-//! The lines of standard input, read by a thread of their own so that waiting for one can be given up.
+//! Lines of standard input. A thread reads them, so an interrupt can end the wait. At a terminal, the user edits them.
 
 use std::io::IsTerminal as _;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
+use rustyline::DefaultEditor;
 use tokio::sync::oneshot;
 
 use crate::show;
 
-/// The lines of standard input; clones take turns.
+/// Lines of standard input. Clones take turns.
 #[derive(Clone)]
-pub(super) struct Lines(Sender<oneshot::Sender<Option<String>>>);
+pub(super) struct Lines(Sender<LineTask>);
+
+enum LineTask {
+    Read { prompt: String, reply: oneshot::Sender<Option<String>> },
+    Remember(String),
+}
+
+/// Returns whether standard input and output are a terminal.
+pub(super) fn is_interactive() -> bool {
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+}
 
 impl Lines {
-    /// Starts the thread. It reads a line when somebody wants one, and keeps one that nobody waited for.
+    /// Starts the thread. It reads a line on request, and keeps a line if the wait for it ended.
     pub(super) fn start() -> Self {
-        let (sender, wanted) = channel::<oneshot::Sender<Option<String>>>();
+        let (sender, tasks) = channel();
         thread::spawn(move || {
+            let mut editor = if is_interactive() { DefaultEditor::new().ok() } else { None };
             let mut kept = None;
-            while let Ok(reply) = wanted.recv() {
-                let line = kept.take().unwrap_or_else(read);
-                if let Err(line) = reply.send(line) {
-                    kept = Some(line);
+            while let Ok(task) = tasks.recv() {
+                match (task, &mut editor) {
+                    (LineTask::Read { prompt, reply }, editor) => {
+                        let line = kept.take().unwrap_or_else(|| read(editor.as_mut(), &prompt));
+                        if let Err(line) = reply.send(line) {
+                            kept = Some(line);
+                        }
+                    }
+                    (LineTask::Remember(text), Some(editor)) => {
+                        // The history is in memory, so adding to it does not fail.
+                        editor.add_history_entry(text).unwrap_or_default();
+                    }
+                    (LineTask::Remember(_), None) => {}
                 }
             }
         });
         Self(sender)
     }
 
-    /// Waits for a line; nothing at the end of input.
+    /// Waits for a line. Returns `None` at the end of the input, and after Ctrl-C in a line editor.
+    ///
+    /// A pasted text is one line, with its line breaks.
     pub(super) async fn next(&self, prompt: &str) -> Option<String> {
-        if std::io::stdin().is_terminal() {
-            show::prompt(prompt);
-        }
         let (reply, line) = oneshot::channel();
-        self.0.send(reply).ok()?;
+        self.0.send(LineTask::Read { prompt: prompt.to_owned(), reply }).ok()?;
         line.await.ok()?
+    }
+
+    /// Adds a text to the history of the line editor.
+    pub(super) fn remember(&self, text: &str) {
+        let text = text.trim_end_matches(['\r', '\n']);
+        if !text.trim().is_empty() {
+            // After its end, the thread needs no history.
+            self.0.send(LineTask::Remember(text.to_owned())).unwrap_or_default();
+        }
     }
 }
 
-fn read() -> Option<String> {
+fn read(editor: Option<&mut DefaultEditor>, prompt: &str) -> Option<String> {
+    if let Some(editor) = editor {
+        return editor.readline(prompt).ok();
+    }
+    if std::io::stdin().is_terminal() {
+        show::prompt(prompt);
+    }
     let mut line = String::new();
     let read = std::io::stdin().read_line(&mut line).unwrap_or(0);
     (read > 0).then_some(line)
+}
+
+/// Mode of the terminal before lines are edited. A signal ends the chat without ending the line editor.
+pub(super) struct TerminalMode {
+    #[cfg(unix)]
+    mode: Option<rustix::termios::Termios>,
+}
+
+impl TerminalMode {
+    pub(super) fn save() -> Self {
+        Self {
+            #[cfg(unix)]
+            mode: rustix::termios::tcgetattr(std::io::stdin()).ok().filter(|_| is_interactive()),
+        }
+    }
+
+    /// Restores the mode, and disables bracketed paste.
+    pub(super) fn restore(&self) {
+        #[cfg(unix)]
+        if let Some(mode) = &self.mode {
+            use std::io::Write as _;
+
+            use rustix::termios::{OptionalActions, tcsetattr};
+
+            tcsetattr(std::io::stdin(), OptionalActions::Now, mode).unwrap_or_default();
+            let mut out = std::io::stdout().lock();
+            out.write_all(b"\x1b[?2004l").and_then(|()| out.flush()).unwrap_or_default();
+        }
+    }
 }

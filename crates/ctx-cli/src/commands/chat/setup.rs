@@ -37,6 +37,8 @@ pub(super) struct Setup {
     is_recovered: AtomicBool,
     /// Whether to continue the most recently changed conversation.
     resumes: bool,
+    /// Command of this chat, without its conversation.
+    pub(super) command: String,
     sources: Sources,
     /// Diagnostics that were already reported.
     told: Mutex<BTreeSet<String>>,
@@ -57,6 +59,7 @@ impl Setup {
             new: new_id(),
             is_recovered: AtomicBool::new(false),
             resumes: arguments.resume,
+            command: command(arguments),
             sources: std::mem::take(sources),
             told: Mutex::default(),
         };
@@ -120,7 +123,7 @@ impl Setup {
     }
 
     /// Returns the name of a new conversation.
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.conversation.as_deref().unwrap_or(&self.new)
     }
 
@@ -163,6 +166,13 @@ fn options(language: Language, arguments: &ChatArguments, config: &Config) -> Re
         max_rounds: arguments.max_rounds,
         streams: !arguments.no_stream,
     })
+}
+
+/// Returns the command line with the files of the chat.
+fn command(arguments: &ChatArguments) -> String {
+    let agent = arguments.setup.agent.as_deref().map(|path| format!(" {}", files::shell_word(path)));
+    let store = arguments.store.store.as_deref().map(|path| format!(" --store {}", files::shell_word(path)));
+    ["ctx chat".to_owned(), agent.unwrap_or_default(), store.unwrap_or_default()].concat()
 }
 
 /// Reports when the store keeps a turn waiting.

@@ -66,10 +66,14 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("/quit", "quit; end of input also quits"),
 ];
 
-/// Parses a line. Returns `None` for a message. A message that starts with `/` is written with `//`.
+/// Parses a line. Returns `None` for a message. A message that starts with `/` is written with `//`. A pasted text with
+/// several lines is a message, except for `/edit`.
 pub(super) fn parse(line: &str) -> Option<Result<Slash, Phrase>> {
     let command = line.trim().strip_prefix('/').filter(|rest| !rest.starts_with('/'))?;
     let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+    if command.contains('\n') && name != "edit" {
+        return None;
+    }
     Some(read(name, rest.trim()))
 }
 
@@ -145,6 +149,8 @@ mod tests {
         check("//etc/hosts", None);
         assert_eq!(message("//etc/hosts\n"), "/etc/hosts");
         assert_eq!(message("hello\r\n"), "hello");
+        check("/usr/lib/a.py\nline 1", None);
+        check("/edit one\ntwo", Some(Ok(Slash::Edit("one\ntwo".to_owned()))));
     }
 
     #[test]

@@ -2,19 +2,21 @@
 
 use ctx_language::Language;
 use std::io::IsTerminal as _;
+use std::path::Path;
 
 use anyhow::Result;
 use ctx_chat::{
-    ChatLog, Conversation, Hold, Mode, StoreError, TurnOutcome, TurnRequest, compress_conversation,
+    ChatLog, Conversation, Hold, Mode, StoreError, TurnEvent, TurnOutcome, TurnRequest,
+    compress_conversation, preview_turn,
 };
 use ctx_compress::mask::MaskSelection;
 use ctx_engine::Ports;
 use ctx_pipeline::Cancel;
 use ctx_types::session::{NodeId, Session, SessionOp};
-use ctx_types::{GenerationKind, Phrase, phrase};
+use ctx_types::{GenerationKind, Phrase, Role, phrase};
 
 use crate::commands::chat::greeting;
-use crate::commands::chat::lines::Lines;
+use crate::commands::chat::lines::{Lines, TerminalMode, is_interactive};
 use crate::commands::chat::once::{self, TurnLog};
 use crate::commands::chat::screen::Screen;
 use crate::commands::chat::setup::Setup;
@@ -24,6 +26,7 @@ use crate::commands::chat::tree;
 use crate::exit::Exit;
 use crate::{lang, show};
 use ctx_project::chat::now;
+use ctx_project::files;
 
 /// Returns the message for a missing conversation.
 fn nothing_said() -> Phrase {
@@ -32,7 +35,7 @@ fn nothing_said() -> Phrase {
 
 /// Runs the chat until the user ends it or the input ends.
 pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<usize>) -> Result<Exit> {
-    let lines = Lines::start();
+    let (lines, mode) = (Lines::start(), TerminalMode::save());
     let conversation = setup.open().await?;
     let mut talk = Talk {
         setup,
@@ -42,8 +45,12 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
         lines,
         last: Exit::Success,
     };
+    if is_interactive() {
+        talk.introduce().await;
+    }
     talk.greet(greeting).await?;
     while let Some(line) = talk.line("> ").await {
+        talk.lines.remember(&line);
         let slash = slash::parse(&line);
         let is_change = match &slash {
             None => !line.trim().is_empty(),
@@ -69,6 +76,10 @@ pub(super) async fn run(language: Language, setup: &mut Setup, greeting: Option<
         }
         // Other processes can now run a turn.
         talk.lease = None;
+    }
+    mode.restore();
+    if is_interactive() {
+        talk.show_resume_command();
     }
     Ok(if talk.setup.stops.is_ended() {
         Exit::Stopped
@@ -99,6 +110,49 @@ impl Talk<'_> {
             line = self.lines.next(prompt) => line,
             () = self.setup.stops.next() => None,
         }
+    }
+
+    /// Prints the agent, the model and the conversation, and reports the diagnostics of the next request. Adds the user's
+    /// messages to the history of the line editor.
+    async fn introduce(&self) {
+        let setup = &*self.setup;
+        let or_none = |text: Option<&str>| text.filter(|text| !text.is_empty()).unwrap_or("-").to_owned();
+        let agent = or_none(setup.chat.agent.agent().name.as_deref());
+        let model = or_none(Some(setup.chat.model()));
+        let id = self.conversation.as_ref().map_or(setup.name(), Conversation::id);
+        show::remark(
+            setup.language,
+            &phrase!(
+                "agent {agent}, model {model}, conversation `{id}`; type `/help` for the commands",
+                agent,
+                model,
+                id
+            ),
+        );
+        for (_, node) in self.session().map(tree::messages).unwrap_or_default() {
+            if let (Some(Role::User), Some(content)) = (node.role, &node.content) {
+                self.lines.remember(&content.text());
+            }
+        }
+        let request = setup.chat.request("Hello");
+        let preview = preview_turn(&setup.chat.for_turns(None), self.session(), None, request).await;
+        let events = preview.map(|preview| preview.events).unwrap_or_default().into_iter();
+        let found = events.filter_map(|event| match event {
+            TurnEvent::Found(found) => Some(found),
+            _ => None,
+        });
+        setup.tell(&found.collect::<Vec<_>>());
+    }
+
+    /// Prints the command that continues the conversation.
+    fn show_resume_command(&self) {
+        let Some(conversation) = &self.conversation else { return };
+        let id = files::shell_word(Path::new(conversation.id()));
+        let command = format!("{} --conversation {id}", self.setup.command);
+        show::remark(
+            self.setup.language,
+            &phrase!("to continue this conversation, run `{command}`", command),
+        );
     }
 
     /// Starts a new conversation with a greeting of the agent, if there is one.
