@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Maximum length of a model name, in bytes.
 const MAX_NAME: usize = 300;
 
-/// Words of which an agent file contains at least one.
+/// Keys that identify an agent file. Each agent file contains at least one.
 const AGENT_WORDS: [&str; 3] = ["presetMessages", "prompt_order", "content"];
 
 /// Agents of a folder by name, and the compiled agents.
@@ -118,7 +118,7 @@ impl ListedFile {
 }
 
 impl AgentList {
-    /// Lists the agents of the folder. Reuses what is known of unchanged files. Returns `None` if nothing changed.
+    /// Lists the agents of the folder, and reuses unchanged files. Returns `None` if nothing changed.
     fn find(options: &Options, before: &Self) -> Option<Self> {
         let paths = files(&options.folder).into_iter().filter_map(|entry| match entry {
             FolderEntry::File(path) => Some(path),
@@ -230,7 +230,7 @@ struct Known {
     /// Time when reading its files began.
     begun: Instant,
     made: Result<Arc<Compiled>, Refusal>,
-    /// Why compiling failed, if it did. `made` is then an earlier result, if there is one.
+    /// Reason why compiling failed. `made` is then the previous result, if any.
     failure: Option<Phrase>,
     files: FilesRead,
 }

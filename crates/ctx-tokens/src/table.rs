@@ -28,7 +28,7 @@ use crate::row::{Families, Row, RowOrigin, Settings};
 pub struct ModelTable {
     user: Arc<[Row]>,
     builtin: Arc<Builtin>,
-    /// Context windows of models without one in their rows.
+    /// Context windows that no row contains.
     windows: BTreeMap<String, u32>,
 }
 
@@ -82,7 +82,7 @@ impl ModelTable {
         (Self { user: rows.into(), ..self }, reader.finish())
     }
 
-    /// Sets the context window of a model without one in its rows, such as a window that a server reports.
+    /// Sets the context window of a model if no row contains it. A server may report this window.
     ///
     /// ```
     /// use ctx_tokens::ModelTable;

@@ -56,17 +56,18 @@ fn echo() -> Server {
     })
 }
 
-/// Reads what a terminal shows until it contains a text.
+/// Reads the output of a terminal to the end of a text. Keeps later output in `seen`.
 #[cfg(unix)]
-fn read_until(shown: &mut std::fs::File, text: &str) -> String {
+fn read_until(terminal: &mut std::fs::File, seen: &mut String, text: &str) {
     use std::io::Read as _;
 
-    let (mut seen, mut bytes) = (String::new(), [0; 1_024]);
+    let mut bytes = [0; 1_024];
     while !seen.contains(text) {
-        let count = shown.read(&mut bytes).unwrap();
-        seen += &String::from_utf8_lossy(&bytes[..count]);
+        let count = terminal.read(&mut bytes).unwrap();
+        *seen += &String::from_utf8_lossy(&bytes[..count]);
     }
-    seen
+    let end = seen.find(text).unwrap() + text.len();
+    seen.drain(..end);
 }
 
 #[cfg(unix)]
@@ -85,10 +86,11 @@ fn sends_pasted_lines_as_one_message() {
     command.stdin(program.try_clone().unwrap()).stdout(program).stderr(Stdio::piped());
     let running = command.spawn().unwrap();
     drop(command);
-    read_until(&mut terminal, "> ");
+    let mut seen = String::new();
+    read_until(&mut terminal, &mut seen, "> ");
     terminal.write_all(b"\x1b[200~Error:\n  at line 1\x1b[201~\r").unwrap();
-    read_until(&mut terminal, "You said");
-    read_until(&mut terminal, "> ");
+    read_until(&mut terminal, &mut seen, "You said");
+    read_until(&mut terminal, &mut seen, "> ");
     terminal.write_all(b"\x04").unwrap();
     let ended = running.wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&ended.stderr);

@@ -245,7 +245,7 @@ keyed! {
         /// Model name.
         model: Option<String> => "model" is KeyRule::asks(None),
         /// Agents that use the endpoint, for `endpoints`.
-        agents: Vec<String> => "agents" is KeyRule::asks(None),
+        agents: Vec<String> => "agents" is KeyRule::asks(None).hidden(),
         /// Environment variable with the API key.
         key_env: Option<Filled> => "key-env"
             is KeyRule::of_outside(Reach::Secret, ValueType::Value).option("--key-env"),

@@ -140,9 +140,7 @@ fn aliases_of(table: Option<&Shaped<ServeKeys>>) -> (BTreeMap<String, String>, V
     if aliases.is_none() {
         let wrong = phrase!("`aliases` must be a table whose values are strings");
         let help = phrase!("write each alias as `name = \"agent\"`");
-        found.push(
-            Diagnostic::error(BAD_VALUE, wrong).at_pointer("/serve/aliases".to_owned()).with_help(help),
-        );
+        found.push(Diagnostic::error(BAD_VALUE, wrong).at_pointer("/serve/aliases").with_help(help));
     }
     (aliases.unwrap_or_default(), found)
 }
