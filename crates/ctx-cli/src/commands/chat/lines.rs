@@ -5,6 +5,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use rustyline::DefaultEditor;
+use rustyline::error::ReadlineError;
 use tokio::sync::oneshot;
 
 use crate::show;
@@ -70,7 +71,11 @@ impl Lines {
 
 fn read(editor: Option<&mut DefaultEditor>, prompt: &str) -> Option<String> {
     if let Some(editor) = editor {
-        return editor.readline(prompt).ok();
+        let line = editor.readline(prompt);
+        if let Err(ReadlineError::Interrupted) = line {
+            interrupt();
+        }
+        return line.ok();
     }
     if std::io::stdin().is_terminal() {
         show::prompt(prompt);
@@ -78,6 +83,16 @@ fn read(editor: Option<&mut DefaultEditor>, prompt: &str) -> Option<String> {
     let mut line = String::new();
     let read = std::io::stdin().read_line(&mut line).unwrap_or(0);
     (read > 0).then_some(line)
+}
+
+/// Sends the signal of Ctrl-C, which the line editor takes as a key. It stops a turn that waits for the line.
+fn interrupt() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Signal, getpid, kill_process};
+
+        kill_process(getpid(), Signal::INT).unwrap_or_default();
+    }
 }
 
 /// Mode of the terminal before lines are edited. A signal ends the chat without ending the line editor.
