@@ -43,6 +43,7 @@ const AGENT_WORDS: [&str; 3] = ["presetMessages", "prompt_order", "content"];
 pub(crate) struct Agents {
     options: Options,
     listed: Mutex<Arc<AgentList>>,
+    aliases: Mutex<Aliases>,
     slots: Mutex<BTreeMap<String, Arc<Slot>>>,
 }
 
@@ -50,10 +51,14 @@ pub(crate) struct Agents {
 #[derive(Debug, Default)]
 struct AgentList {
     agents: BTreeMap<String, PathBuf>,
-    /// Agents by further names.
-    aliases: BTreeMap<String, String>,
     files: BTreeMap<PathBuf, Arc<ListedFile>>,
-    /// Files with the aliases.
+}
+
+/// Further names of agents.
+#[derive(Debug, Default)]
+struct Aliases {
+    agents: BTreeMap<String, String>,
+    /// Files that were read for them.
     config: FilesRead,
 }
 
@@ -124,7 +129,7 @@ impl AgentList {
             FolderEntry::File(path) => Some(path),
             FolderEntry::Closed(..) => None,
         });
-        let mut has_changed = !before.config.are_unchanged();
+        let mut has_changed = false;
         let listed = paths.map(|path| {
             let stamp = stamp(&path);
             let known = before.files.get(&path).filter(|known| known.stamp == stamp).cloned();
@@ -136,14 +141,8 @@ impl AgentList {
         if !has_changed && files.len() == before.files.len() {
             return None;
         }
-        // The user answered when the folder was opened.
-        let (mut sources, config) =
-            (Sources::default(), ConfigOptions { ask: None, ..options.config.clone() });
-        let config = Config::read_for(&options.folder, &config, &mut sources);
-        // The file may not be completely written yet.
-        let aliases = config.map_or_else(|_| before.aliases.clone(), |config| config.aliases().clone());
         let agents = named(&files, &options.folder);
-        Some(Self { agents, aliases, files, config: sources.files_read })
+        Some(Self { agents, files })
     }
 
     fn unread(&self) -> impl Iterator<Item = &UnreadFile> {
@@ -271,7 +270,7 @@ impl Agents {
     /// Finds the agents of the folder.
     pub(crate) fn find(options: Options) -> Self {
         let list = AgentList::find(&options, &AgentList::default()).unwrap_or_default();
-        Self { options, listed: Mutex::new(list.into()), slots: Mutex::default() }
+        Self { options, listed: Mutex::new(list.into()), aliases: Mutex::default(), slots: Mutex::default() }
     }
 
     /// Finds new, renamed and deleted agents, and changed aliases.
@@ -282,7 +281,24 @@ impl Agents {
                 tracing::info!(agents = list.agents.len(), "the agents of the folder changed");
             }
             *lock(&self.listed) = list.into();
+        } else if lock(&self.aliases).config.are_unchanged() {
+            return;
         }
+        self.read_aliases();
+    }
+
+    /// Reads the aliases from `ctx.toml`.
+    pub(crate) fn read_aliases(&self) {
+        // The user answered when the folder was opened.
+        let options = ConfigOptions { ask: None, ..self.options.config.clone() };
+        let mut sources = Sources::default();
+        let config = Config::read_for(&self.options.folder, &options, &mut sources);
+        let mut aliases = lock(&self.aliases);
+        // The file may not be completely written yet.
+        if let Ok(config) = config {
+            aliases.agents.clone_from(config.aliases());
+        }
+        aliases.config = sources.files_read;
     }
 
     fn listed(&self) -> Arc<AgentList> {
@@ -326,12 +342,13 @@ impl Agents {
 
     /// Returns the agent of a model name: `agent` or `agent@model`.
     pub(crate) async fn get(self: &Arc<Self>, name: &str) -> Result<Arc<Compiled>, Refusal> {
-        let (list, name) = (self.listed(), name.strip_prefix("models/").unwrap_or(name));
-        let name = list.aliases.get(name).map_or(name, String::as_str).to_owned();
+        let name = name.strip_prefix("models/").unwrap_or(name);
+        let name = lock(&self.aliases).agents.get(name).map_or(name, String::as_str).to_owned();
         let (agent, model) = match name.split_once('@') {
             Some((agent, model)) => (agent, Some(model.to_owned())),
             None => (name.as_str(), None),
         };
+        let list = self.listed();
         let path = list.agents.get(agent).filter(|_| name.len() <= MAX_NAME && model.as_deref() != Some(""));
         let unknown = || {
             let text =

@@ -174,9 +174,12 @@ impl Gateway {
             config.fallbacks()?;
             config.agent_endpoints()?;
         }
+        // Reports untrusted aliases.
+        config.aliases();
         let store = open_store(options.store.as_deref(), &config);
         // The defaults are not `Send`; drop them before the next `await`.
         drop(config);
+        agents.read_aliases();
         let store = store?.await?;
         let keys = Keys::open(options.keys.as_deref(), &options.folder)?;
         let time = options.time;
