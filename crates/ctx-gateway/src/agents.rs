@@ -3,25 +3,20 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use ctx_chat::{Client, Endpoint};
-use ctx_engine::{Format, ImportError, Limits};
-use ctx_preset_import::detect;
 use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions, WindowOrigin};
-use ctx_project::files::{FilesRead, name};
-use ctx_project::folder::{FolderEntry, files};
+use ctx_project::files::FilesRead;
 use ctx_project::{Config, ConfigOptions, EndpointOptions, ProjectError, Sources, TurnOptions};
 use ctx_types::internal::excerpt;
 use ctx_types::{Phrase, phrase};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::agent_list::{AgentList, UnreadFile};
 use crate::gateway::Options;
 use crate::refusal::Refusal;
-
-/// Maximum size of a file, in bytes.
-const MAX_BYTES: u64 = 32 << 20;
 
 /// Maximum number of compiled agents with their models.
 const MAX_COMPILED: usize = 256;
@@ -35,9 +30,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Maximum length of a model name, in bytes.
 const MAX_NAME: usize = 300;
 
-/// Keys that identify an agent file. Each agent file contains at least one.
-const AGENT_WORDS: [&str; 3] = ["presetMessages", "prompt_order", "content"];
-
 /// Agents of a folder by name, and the compiled agents.
 #[derive(Debug)]
 pub(crate) struct Agents {
@@ -47,129 +39,12 @@ pub(crate) struct Agents {
     slots: Mutex<BTreeMap<String, Arc<Slot>>>,
 }
 
-/// The agents of a folder at one time.
-#[derive(Debug, Default)]
-struct AgentList {
-    agents: BTreeMap<String, PathBuf>,
-    files: BTreeMap<PathBuf, Arc<ListedFile>>,
-}
-
 /// Further names of agents.
 #[derive(Debug, Default)]
 struct Aliases {
     agents: BTreeMap<String, String>,
     /// Files that were read for them.
     config: FilesRead,
-}
-
-/// A file of the folder.
-#[derive(Debug)]
-struct ListedFile {
-    stamp: Option<(SystemTime, u64)>,
-    content: FileContent,
-}
-
-#[derive(Debug)]
-enum FileContent {
-    Agent,
-    /// A file that may be an agent, but cannot be read.
-    Unread(UnreadFile),
-    Other,
-}
-
-/// A JSON or YAML file that cannot be read.
-#[derive(Debug)]
-struct UnreadFile {
-    /// Path below the folder.
-    name: String,
-    bytes: Vec<u8>,
-    error: ImportError,
-}
-
-impl UnreadFile {
-    /// Describes the error and its place.
-    fn phrase(&self) -> Phrase {
-        phrase!("`{file}` is not served: {error}", file = &self.name, error = self.error.phrase())
-    }
-
-    /// Returns the error with the line of the file.
-    fn to_error(&self) -> ProjectError {
-        let mut sources = Sources::default();
-        sources.add(&self.name, &self.bytes);
-        sources.explain(&self.name, &self.error)
-    }
-}
-
-impl ListedFile {
-    fn read(path: &Path, stamp: Option<(SystemTime, u64)>, folder: &Path) -> Self {
-        let bytes = read(path);
-        let may_be_agent = || {
-            let text = String::from_utf8_lossy(&bytes);
-            has_ending_of_agent(path) && AGENT_WORDS.iter().any(|word| text.contains(word))
-        };
-        let content = match detect(&bytes, &path.to_string_lossy(), &Limits::default()) {
-            Ok(Format::Agent | Format::AgentExport | Format::PresetList | Format::PresetFile) => {
-                FileContent::Agent
-            }
-            Ok(_) | Err(ImportError::UnknownShape { .. } | ImportError::Empty) => FileContent::Other,
-            Err(error) if may_be_agent() => {
-                let name = name(path.strip_prefix(folder).unwrap_or(path));
-                FileContent::Unread(UnreadFile { name, bytes, error })
-            }
-            Err(_) => FileContent::Other,
-        };
-        Self { stamp, content }
-    }
-}
-
-impl AgentList {
-    /// Lists the agents of the folder, and reuses unchanged files. Returns `None` if nothing changed.
-    fn find(options: &Options, before: &Self) -> Option<Self> {
-        let paths = files(&options.folder).into_iter().filter_map(|entry| match entry {
-            FolderEntry::File(path) => Some(path),
-            FolderEntry::Closed(..) => None,
-        });
-        let mut has_changed = false;
-        let listed = paths.map(|path| {
-            let stamp = stamp(&path);
-            let known = before.files.get(&path).filter(|known| known.stamp == stamp).cloned();
-            has_changed |= known.is_none();
-            let file = known.unwrap_or_else(|| ListedFile::read(&path, stamp, &options.folder).into());
-            (path, file)
-        });
-        let files: BTreeMap<PathBuf, Arc<ListedFile>> = listed.collect();
-        if !has_changed && files.len() == before.files.len() {
-            return None;
-        }
-        let agents = named(&files, &options.folder);
-        Some(Self { agents, files })
-    }
-
-    fn unread(&self) -> impl Iterator<Item = &UnreadFile> {
-        self.files.values().filter_map(|file| match &file.content {
-            FileContent::Unread(unread) => Some(unread),
-            FileContent::Agent | FileContent::Other => None,
-        })
-    }
-}
-
-/// Names the agents by their files. Agents with the same file name are distinguished by their folders.
-fn named(files: &BTreeMap<PathBuf, Arc<ListedFile>>, folder: &Path) -> BTreeMap<String, PathBuf> {
-    let agents = || {
-        let agents = files.iter().filter(|(_, file)| matches!(file.content, FileContent::Agent));
-        agents.map(|(path, _)| path)
-    };
-    let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let mut stems = BTreeMap::<String, usize>::new();
-    for path in agents() {
-        *stems.entry(stem(path)).or_default() += 1;
-    }
-    let name = |path: &PathBuf| {
-        let below = path.strip_prefix(folder).unwrap_or(path).with_extension("");
-        let below = below.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
-        if stems.get(&stem(path)) == Some(&1) { stem(path) } else { below }
-    };
-    agents().map(|path| (name(path), path.clone())).collect()
 }
 
 /// An agent as the operator sees it.
@@ -269,14 +144,14 @@ pub fn agent_names(folder: &Path) -> Vec<String> {
 impl Agents {
     /// Finds the agents of the folder.
     pub(crate) fn find(options: Options) -> Self {
-        let list = AgentList::find(&options, &AgentList::default()).unwrap_or_default();
+        let list = AgentList::find(&options.folder, &AgentList::default()).unwrap_or_default();
         Self { options, listed: Mutex::new(list.into()), aliases: Mutex::default(), slots: Mutex::default() }
     }
 
     /// Finds new, renamed and deleted agents, and changed aliases.
     pub(crate) fn reload(&self) {
         let before = self.listed();
-        if let Some(list) = AgentList::find(&self.options, &before) {
+        if let Some(list) = AgentList::find(&self.options.folder, &before) {
             if !list.agents.keys().eq(before.agents.keys()) {
                 tracing::info!(agents = list.agents.len(), "the agents of the folder changed");
             }
@@ -473,26 +348,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads a file. Returns nothing if it is too large or cannot be read.
-fn read(path: &Path) -> Vec<u8> {
-    let read = ctx_chat::files::read_regular(path, MAX_BYTES).unwrap_or_default();
-    if read.len() as u64 <= MAX_BYTES { read } else { Vec::new() }
-}
-
-/// Returns the modification time and size of a file.
-fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
-    let metadata = path.metadata().ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
-}
-
-fn has_ending_of_agent(path: &Path) -> bool {
-    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-    ending.is_some_and(|ending| ["json", "yaml", "yml"].contains(&&*ending))
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::File;
+    use std::time::SystemTime;
 
     use futures_util::future::join_all;
 

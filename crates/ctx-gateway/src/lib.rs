@@ -14,6 +14,7 @@
 //! # }
 //! ```
 
+mod agent_list;
 mod agents;
 mod beginnings;
 mod body;
