@@ -38,10 +38,12 @@ pub(super) fn faults(config: &Config, engine: &Engine, is_guarded: bool, checked
     let of_files = named::faults(files, &config.folder, engine, checked);
     let single = [("endpoint", &config.endpoint), ("transcription", &config.transcription)];
     let single = single.into_iter().map(|(table, of)| (table.to_owned(), of));
-    let fallbacks = config.fallbacks.iter().enumerate();
-    let fallbacks = fallbacks.map(|(index, of)| (format!("fallbacks/{index}"), of));
+    let lists = [("fallbacks", &config.fallbacks), ("endpoints", &config.agent_endpoints)];
+    let listed = lists.into_iter().flat_map(|(table, list)| {
+        list.iter().enumerate().map(move |(index, of)| (format!("{table}/{index}"), of))
+    });
     let mut found: Vec<Diagnostic> = of_files.into_iter().chain(more).collect();
-    for (table, of) in single.chain(fallbacks) {
+    for (table, of) in single.chain(listed) {
         found.extend(address(&table, of));
         found.extend(key_file(&table, of, &config.folder, &mut is_open));
     }
