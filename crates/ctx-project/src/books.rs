@@ -1,6 +1,5 @@
 //! Worldbooks that are read, and the way from findings about them back into their files.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
@@ -9,7 +8,7 @@ use ctx_operations::book_file::{BookFile, unused};
 use ctx_types::worldbook::LoadedWorldbook;
 use ctx_types::{Agent, Diagnostic};
 
-use crate::files;
+use crate::files::{self, DOCUMENTS, has_ending};
 use crate::inputs::{self, InputFile};
 use crate::sources::Sources;
 
@@ -131,10 +130,7 @@ fn beside(agent_file: &Path) -> Vec<PathBuf> {
     if folder.is_symlink() {
         return Vec::new();
     }
-    let is_book = |path: &PathBuf| {
-        let is_document = |ending: &OsStr| ["json", "yaml", "yml"].iter().any(|known| ending == *known);
-        path.extension().is_some_and(is_document) && path.is_file() && !path.is_symlink()
-    };
+    let is_book = |path: &PathBuf| has_ending(path, DOCUMENTS) && path.is_file() && !path.is_symlink();
     let paths = entries.take(MAX_BESIDE).flatten().map(|entry| entry.path());
     let mut paths: Vec<PathBuf> = paths.filter(is_book).collect();
     paths.sort();

@@ -7,8 +7,11 @@ mod leftover;
 mod lock;
 mod once;
 mod shell;
+mod stamp;
 mod write;
 
+use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -17,15 +20,17 @@ use ctx_chat::files::{NOT_REGULAR, open_input};
 use ctx_chat::redact_text;
 use ctx_types::internal::closest;
 use ctx_types::{Phrase, phrase};
+use sha2::{Digest as _, Sha256};
 
 pub use identity::FilesRead;
 pub(crate) use json_edit::numbers;
-pub use json_edit::{edited, is_editable, pretty_json, without_mark};
+pub use json_edit::{edited, is_editable, pretty_json};
 pub use leading::{is_within, leads_out, plain, target};
 pub use leftover::remove_leftovers;
 pub use lock::lock;
 pub use once::Once;
 pub use shell::shell_word;
+pub use stamp::Stamp;
 pub use write::{Existing, make_private_folder, refuse_stdin, write, write_private};
 
 /// Maximum size of an input file, in bytes. The readers of all formats have the same limit.
@@ -33,6 +38,15 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Maximum number of entries in a folder that is searched for similar names.
 const MAX_NEIGHBOURS: usize = 1_000;
+
+/// Byte order mark, with which some programs begin a text in UTF-8.
+pub const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Extensions of JSON and YAML files.
+pub(crate) const DOCUMENTS: &[&str] = &["json", "yaml", "yml"];
+
+/// Extensions of JSON Lines files.
+pub(crate) const LINES: &[&str] = &["jsonl", "ndjson"];
 
 /// Reads a regular file or standard input.
 ///
@@ -70,6 +84,31 @@ pub fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
 }
 
 pub use ctx_chat::files::reason;
+
+/// Splits bytes into the byte order mark, which may be missing, and the text.
+pub fn split_mark(bytes: &[u8]) -> (&[u8], &[u8]) {
+    bytes.split_at(if bytes.starts_with(MARK) { MARK.len() } else { 0 })
+}
+
+/// Returns bytes without the byte order mark.
+pub fn without_mark(bytes: &[u8]) -> &[u8] {
+    split_mark(bytes).1
+}
+
+/// Returns the SHA-256 hash of bytes in hexadecimal digits.
+pub fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        // Writing to a `String` never fails.
+        write!(text, "{byte:02x}").unwrap_or_default();
+        text
+    })
+}
+
+/// Returns whether a file has one of these extensions, in lower or upper case.
+pub(crate) fn has_ending(path: &Path, endings: &[&str]) -> bool {
+    let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    endings.iter().any(|known| known.eq_ignore_ascii_case(ending))
+}
 
 /// Returns the existing file that a missing path probably means.
 ///

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::drafts::Draft;
 use crate::edits::{self, RequestedEdit};
+use crate::files::split_mark;
 use crate::locate::Places;
 
 /// Looks for what is wrong with the bytes of a file.
@@ -136,11 +137,7 @@ impl Attempt<'_> {
     }
 
     fn edited(&self, asked: &[RequestedEdit<'_>], is_yaml: bool) -> Result<Vec<u8>, Phrase> {
-        const MARK: &[u8] = b"\xEF\xBB\xBF";
-        let (mark, rest) = match self.bytes.strip_prefix(MARK) {
-            Some(rest) => (MARK, rest),
-            None => (&[][..], self.bytes),
-        };
+        let (mark, rest) = split_mark(self.bytes);
         let text = std::str::from_utf8(rest).map_err(|_| phrase!("the file is not valid UTF-8"))?;
         let insertions: Vec<_> = asked.iter().filter_map(RequestedEdit::insertion).collect();
         let in_place = || asked.iter().filter(|asked| asked.insertion().is_none());

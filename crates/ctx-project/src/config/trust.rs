@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -10,9 +9,8 @@ use crate::error::{Result, unusable};
 use ctx_types::internal::{Argument, Divider};
 use ctx_types::{Phrase, phrase};
 use serde_json::{Map, Value, json};
-use sha2::{Digest as _, Sha256};
 
-use crate::files::{self, pretty_json};
+use crate::files::{self, hash, pretty_json};
 use crate::home;
 
 use super::document::ConfigDocument;
@@ -309,15 +307,6 @@ fn file_key(path: &Path) -> Result<String> {
         (Some(folder), Some(name)) if is_missing => Ok(files::name(&Path::new(&key(folder)?).join(name))),
         _ => key(path),
     }
-}
-
-fn hash(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a `String` never fails.
-        write!(text, "{byte:02x}").unwrap_or_default();
-        text
-    })
 }
 
 #[cfg(all(test, unix))]
