@@ -12,7 +12,6 @@ mod explanation;
 mod findings;
 mod life;
 pub(crate) mod masks;
-mod progress;
 mod table;
 pub(crate) mod tree;
 mod usage_bar;
@@ -36,7 +35,6 @@ pub(crate) use diff::{diff, failed, plain_diff};
 pub(crate) use explanation::{explanation, repeated_part, size, timings};
 pub(crate) use findings::{bracketed, colon, failure, findings, has_errors, plain, plain_told, turn_failure};
 pub(crate) use life::{life, source_name, via, what};
-pub(crate) use progress::Progress;
 pub(crate) use table::{context, fitted, listing, messages};
 pub(crate) use usage_bar::usage_bar;
 

@@ -15,7 +15,7 @@ use crate::args::TestArguments;
 use crate::commands::test::watch::Watched;
 use crate::exit::Exit;
 use crate::lang::{self, Told};
-use crate::show::{self, Progress};
+use crate::show::{self, Bar};
 use ctx_project::case::{self, Change, EXPECTED, Outcome};
 use ctx_project::files::{self, Existing, FilesRead};
 
@@ -40,17 +40,17 @@ pub(crate) fn run(language: Language, arguments: &TestArguments) -> Result<Exit>
 
 fn run_once(language: Language, arguments: &TestArguments, read: &mut FilesRead) -> Result<Exit> {
     let folders = case::cases(&arguments.folders)?;
-    let mut progress = Progress::new();
+    let bar = Bar::new(folders.len());
     let mut results = Vec::new();
-    let count = folders.len();
-    for (index, (folder, closed)) in folders.into_iter().enumerate() {
-        progress.show(&format!("{} of {count}: {}", index + 1, files::name(&folder)));
+    for (folder, closed) in folders {
+        bar.show(&files::name(&folder));
         results.push(match closed {
             None => Tested::of(language, folder, arguments.update, read),
             Some(reason) => Tested { folder, outcome: Err(Told(reason).into()) },
         });
+        bar.done();
     }
-    drop(progress);
+    drop(bar);
     if arguments.update {
         let results =
             results.iter().filter_map(|tested| Some((&*tested.folder, tested.outcome.as_ref().ok()?)));
