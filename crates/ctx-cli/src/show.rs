@@ -32,7 +32,7 @@ pub(crate) use clean::{clean, clean_line};
 pub(crate) use columns::{cut_middle, left, right, widest};
 pub(crate) use comparison::comparison;
 pub(crate) use diff::{diff, failed, plain_diff};
-pub(crate) use explanation::{explanation, repeated_part, size, timings};
+pub(crate) use explanation::{explanation, log_lines, repeated_part, size, timings};
 pub(crate) use findings::{bracketed, colon, failure, findings, has_errors, plain, plain_told, turn_failure};
 pub(crate) use life::{life, source_name, via, what};
 pub(crate) use table::{context, fitted, listing, messages};
@@ -134,6 +134,11 @@ pub(crate) fn prompt(text: &str) {
 /// Formats the line that names a written file.
 pub(crate) fn wrote(language: Language, path: &str) -> String {
     clean::clean_line(&lang::say(language, &phrase!("wrote {path}", path))) + "\n"
+}
+
+/// Formats the number of items that a list leaves out. Returns `None` if it leaves out none.
+pub(crate) fn left_out(language: Language, count: usize, told: fn(usize) -> Phrase) -> Option<String> {
+    (count > 0).then(|| lang::say(language, &told(count)))
 }
 
 /// Formats a number of tokens with thousands separators.

@@ -188,11 +188,8 @@ fn kinds(language: Language, kinds: &[(String, Kind)]) -> String {
         let (file, kind) = (show::clean_line(file), Phrase::from(kind.as_str()));
         lang::say(language, &phrase!("checked `{file}` as {kind}", file, kind)) + "\n"
     };
-    let shown: String = kinds.iter().take(MAX_NAMED).map(line).collect();
-    let more = kinds.len().saturating_sub(MAX_NAMED);
-    if more == 0 {
-        return shown;
-    }
-    let told = phrase!("and {more}; use `--json` to list all", more = count_of!(more, "more file"));
-    format!("{shown}{}\n", lang::say(language, &told))
+    let more = show::left_out(language, kinds.len().saturating_sub(MAX_NAMED), |more| {
+        phrase!("and {more}; use `--json` to list all", more = count_of!(more, "more file"))
+    });
+    kinds.iter().take(MAX_NAMED).map(line).chain(more.map(|more| more + "\n")).collect()
 }

@@ -197,13 +197,10 @@ fn facts(language: Language, title: &str, facts: &[Fact]) -> String {
         format!("  {kind}  {place}  {text}{more}\n")
     };
     let lines: String = shown.iter().zip(&places).map(line).collect();
-    let more = match rest.len() {
-        0 => String::new(),
-        more => {
-            let more = phrase!("and {more}", more = count_of!(more, "more fact"));
-            format!("  {}\n", lang::say(language, &more))
-        }
-    };
+    let more = show::left_out(language, rest.len(), |more| {
+        phrase!("and {more}", more = count_of!(more, "more fact"))
+    });
+    let more = more.map(|more| format!("  {more}\n")).unwrap_or_default();
     format!("{}\n{lines}{more}", lang::word(language, title))
 }
 
