@@ -13,13 +13,12 @@ use ctx_project::session_file::Target;
 use ctx_project::sources::Sources;
 use ctx_project::turn::{Turn, TurnFiles};
 use ctx_types::internal::{Argument, Divider};
-use ctx_types::{GenerationKind, Phrase, PrefixMode, phrase};
-use ctx_wire::Dialect;
+use ctx_types::{Phrase, phrase};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::args::{
-    ConfigArguments, Counting, CountingArguments, DialectName, EndpointArguments, Kind, MaskSettingArguments,
-    OutputArguments, Prefix, SummarizerArguments, SwitchArguments, TurnArguments,
+    ConfigArguments, Counting, CountingArguments, EndpointArguments, MaskSettingArguments, OutputArguments,
+    SummarizerArguments, SwitchArguments, TurnArguments,
 };
 use crate::{lang, show};
 
@@ -163,8 +162,8 @@ pub(crate) fn turn_options(language: Language, arguments: &TurnArguments) -> Tur
         assets: given.assets,
         context_tokens: given.context_tokens,
         reserve: given.reserve,
-        kind: given.kind.into(),
-        prefix: given.prefix.map(Into::into),
+        kind: given.kind,
+        prefix: given.prefix,
         at: given.at,
         tz: given.tz,
         seed: given.seed,
@@ -182,7 +181,7 @@ impl From<SwitchArguments> for Switches {
 impl From<&EndpointArguments> for EndpointOptions {
     fn from(arguments: &EndpointArguments) -> Self {
         let EndpointArguments { base_url, dialect, key_env, key_file } = arguments.clone();
-        Self { base_url, dialect: dialect.map(Dialect::from), key_env, key_file }
+        Self { base_url, dialect, key_env, key_file }
     }
 }
 
@@ -218,39 +217,6 @@ impl From<&OutputArguments> for Target {
             Some(path) => Self::Other(path.clone()),
             None if output.write => Self::InPlace,
             None => Self::Nowhere,
-        }
-    }
-}
-
-impl From<DialectName> for Dialect {
-    fn from(name: DialectName) -> Self {
-        match name {
-            DialectName::Openai => Self::OpenaiChat,
-            DialectName::OpenaiResponses => Self::OpenaiResponses,
-            DialectName::Anthropic => Self::Anthropic,
-            DialectName::Gemini => Self::Gemini,
-            DialectName::Completion => Self::Completion,
-        }
-    }
-}
-
-impl From<Prefix> for PrefixMode {
-    fn from(prefix: Prefix) -> Self {
-        match prefix {
-            Prefix::Moving => Self::Moving,
-            Prefix::AppendOnly => Self::AppendOnly,
-            Prefix::Auto => Self::Auto,
-        }
-    }
-}
-
-impl From<Kind> for GenerationKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Normal => Self::Normal,
-            Kind::Continue => Self::Continue,
-            Kind::Impersonate => Self::Impersonate,
-            Kind::Quiet => Self::Quiet,
         }
     }
 }

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, ValueEnum};
-use ctx_types::phrase;
+use ctx_chat::Mode;
+use ctx_engine::Dialect;
+use ctx_types::{PrefixMode, phrase};
 
-use crate::args::RARE;
-use crate::args::turn::{self, ConfigArguments, Prefix, SwitchArguments, TurnArguments};
+use crate::args::turn::{self, ConfigArguments, PREFIXES, SwitchArguments, TurnArguments};
+use crate::args::{RARE, choice};
 use crate::lang::Told;
 
 /// Chat with a model and store the conversation
@@ -53,8 +55,8 @@ pub(crate) struct ChatArguments {
     #[arg(long)]
     pub(crate) ask: bool,
     /// Chat mode [default: chat]
-    #[arg(long, value_enum, value_name = "MODE")]
-    pub(crate) mode: Option<ModeName>,
+    #[arg(long, value_parser = choice(MODES), value_name = "MODE")]
+    pub(crate) mode: Option<Mode>,
     /// Greeting number for a new conversation; 0 for no greeting
     #[arg(long, value_name = "N", conflicts_with = "once")]
     pub(crate) greeting: Option<usize>,
@@ -109,8 +111,8 @@ pub(crate) struct SetupArguments {
     #[arg(display_order = RARE)]
     pub(crate) reserve: Option<u32>,
     /// Prefix mode: whether text of earlier requests may change [default: from the agent]
-    #[arg(long, value_enum, value_name = "MODE", display_order = RARE)]
-    pub(crate) prefix: Option<Prefix>,
+    #[arg(long, value_parser = choice(PREFIXES), value_name = "MODE", display_order = RARE)]
+    pub(crate) prefix: Option<PrefixMode>,
     /// Time of the turn, such as 2026-01-31T12:00:00Z [default: now]
     #[arg(long, value_name = "RFC 3339", display_order = RARE)]
     pub(crate) at: Option<String>,
@@ -156,8 +158,8 @@ pub(crate) struct EndpointArguments {
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
     /// API dialect [default: from ctx.toml, or openai]
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub(crate) dialect: Option<DialectName>,
+    #[arg(long, value_parser = choice(DIALECTS), value_name = "NAME")]
+    pub(crate) dialect: Option<Dialect>,
     /// Environment variable with the API key, such as `OPENAI_API_KEY`
     #[arg(long, value_name = "NAME", conflicts_with = "key_file")]
     pub(crate) key_env: Option<String>,
@@ -167,30 +169,20 @@ pub(crate) struct EndpointArguments {
 }
 
 /// API dialects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DialectName {
-    /// OpenAI Chat Completions, supported by most servers
-    Openai,
-    /// OpenAI Responses
-    OpenaiResponses,
-    /// Anthropic Messages
-    Anthropic,
-    /// Gemini generateContent
-    Gemini,
-    /// Text completions
-    Completion,
-}
+const DIALECTS: &[(&str, &str, Dialect)] = &[
+    ("openai", "OpenAI Chat Completions, supported by most servers", Dialect::OpenaiChat),
+    ("openai-responses", "OpenAI Responses", Dialect::OpenaiResponses),
+    ("anthropic", "Anthropic Messages", Dialect::Anthropic),
+    ("gemini", "Gemini generateContent", Dialect::Gemini),
+    ("completion", "Text completions", Dialect::Completion),
+];
 
 /// Chat modes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModeName {
-    /// A plain chat
-    Chat,
-    /// The model works as the agent's persona
-    Agent,
-    /// The model follows the steps of a workflow
-    Run,
-}
+const MODES: &[(&str, &str, Mode)] = &[
+    ("chat", "A plain chat", Mode::Chat),
+    ("agent", "The model works as the agent's persona", Mode::Agent),
+    ("run", "The model follows the steps of a workflow", Mode::Run),
+];
 
 /// Store of conversations.
 #[derive(Clone, Debug, Args)]

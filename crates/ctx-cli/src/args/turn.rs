@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, ValueEnum};
 use ctx_tokens::internal::{MAX_TOKENS, read_tokens};
-use ctx_types::phrase;
+use ctx_types::{GenerationKind, PrefixMode, phrase};
 
-use crate::args::RARE;
+use crate::args::{RARE, choice};
 use crate::lang::Told;
 
 /// Files and settings of a turn.
@@ -49,11 +49,12 @@ pub(crate) struct TurnArguments {
     #[arg(long, value_name = "N", value_parser = tokens, allow_negative_numbers = true, display_order = RARE)]
     pub(crate) reserve: Option<u32>,
     /// Generation type
-    #[arg(long, value_enum, default_value_t = Kind::Normal, value_name = "KIND", display_order = RARE)]
-    pub(crate) kind: Kind,
+    #[arg(long, value_parser = choice(KINDS), default_value = "normal", value_name = "KIND")]
+    #[arg(display_order = RARE)]
+    pub(crate) kind: GenerationKind,
     /// Prefix mode: whether text of earlier requests may change [default: from the agent]
-    #[arg(long, value_enum, value_name = "MODE", display_order = RARE)]
-    pub(crate) prefix: Option<Prefix>,
+    #[arg(long, value_parser = choice(PREFIXES), value_name = "MODE", display_order = RARE)]
+    pub(crate) prefix: Option<PrefixMode>,
     /// Time of the turn, such as 2026-01-31T12:00:00Z [default: now]
     #[arg(long, value_name = "RFC 3339", display_order = RARE)]
     pub(crate) at: Option<String>,
@@ -89,7 +90,7 @@ impl TurnArguments {
             assets: None,
             context_tokens: None,
             reserve: None,
-            kind: Kind::Normal,
+            kind: GenerationKind::Normal,
             prefix: None,
             at: None,
             tz: None,
@@ -144,28 +145,19 @@ pub(crate) struct ConfigArguments {
 }
 
 /// Prefix modes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Prefix {
-    /// Place all texts again in each request
-    Moving,
-    /// Repeat the previous request and append to it
-    AppendOnly,
-    /// Append-only if the model's cache makes it cheaper
-    Auto,
-}
+pub(super) const PREFIXES: &[(&str, &str, PrefixMode)] = &[
+    ("moving", "Place all texts again in each request", PrefixMode::Moving),
+    ("append-only", "Repeat the previous request and append to it", PrefixMode::AppendOnly),
+    ("auto", "Append-only if the model's cache makes it cheaper", PrefixMode::Auto),
+];
 
 /// Generation types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Kind {
-    /// A reply
-    Normal,
-    /// The rest of an unfinished reply
-    Continue,
-    /// A message in the user's voice
-    Impersonate,
-    /// Text that is hidden from the user
-    Quiet,
-}
+pub(super) const KINDS: &[(&str, &str, GenerationKind)] = &[
+    ("normal", "A reply", GenerationKind::Normal),
+    ("continue", "The rest of an unfinished reply", GenerationKind::Continue),
+    ("impersonate", "A message in the user's voice", GenerationKind::Impersonate),
+    ("quiet", "Text that is hidden from the user", GenerationKind::Quiet),
+];
 
 #[cfg(test)]
 mod tests {

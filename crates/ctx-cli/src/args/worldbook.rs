@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
+use ctx_types::GenerationKind;
 
-use crate::args::RARE;
-use crate::args::turn::{self, ConfigArguments, Kind, TurnArguments};
+use crate::args::turn::{self, ConfigArguments, KINDS, TurnArguments};
+use crate::args::{RARE, choice};
 
 /// Show active worldbook entries, and check worldbooks
 #[derive(Debug, Args)]
@@ -67,8 +68,9 @@ pub(crate) struct WorldbookScanArguments {
     #[arg(long)]
     pub(crate) write: bool,
     /// Generation type
-    #[arg(long, value_enum, default_value_t = Kind::Normal, value_name = "KIND", display_order = RARE)]
-    pub(crate) kind: Kind,
+    #[arg(long, value_parser = choice(KINDS), default_value = "normal", value_name = "KIND")]
+    #[arg(display_order = RARE)]
+    pub(crate) kind: GenerationKind,
     /// Seed for random values
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = turn::seed, allow_negative_numbers = true)]
     #[arg(display_order = RARE)]

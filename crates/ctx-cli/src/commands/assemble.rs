@@ -23,8 +23,11 @@ pub(crate) fn run(language: Language, arguments: &AssembleArguments) -> Result<E
     let mut sources = show::sources(language);
     let mut turn = project::turn(language, &arguments.turn, &mut sources)?;
     let format = if arguments.json { Format::Json } else { arguments.format };
-    turn.input.dialect = format.dialect().map(|dialect| dialect.name().into());
-    turn.input.cache_marks = arguments.cache_marks.into();
+    turn.input.dialect = match format {
+        Format::Body(dialect) => Some(dialect.name().into()),
+        _ => None,
+    };
+    turn.input.cache_marks = arguments.cache_marks;
     let context = project::assemble(language, &turn, &sources, arguments.turn.timings)?;
     show::findings(language, &sources, &context.report.diagnostics);
     if let Some(path) = &arguments.report {
@@ -37,11 +40,7 @@ pub(crate) fn run(language: Language, arguments: &AssembleArguments) -> Result<E
         Format::Json => show::json(&context.to_json())?,
         Format::Text => show::result(&show::messages(&context.messages))?,
         Format::Snapshot => show::result(&context.to_snapshot())?,
-        Format::Openai
-        | Format::OpenaiResponses
-        | Format::Anthropic
-        | Format::Gemini
-        | Format::Completion => {
+        Format::Body(_) => {
             let template = template(language, arguments, &mut sources)?;
             let (body, found) = turn.body(&context, template.as_ref());
             let found: Vec<Diagnostic> = turn.unnamed_model().into_iter().chain(found).collect();

@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Result;
-use ctx_chat::{Conversation, ConversationStore as _, Hold, Mode, SqliteStore, StoreError, TurnRequest};
+use ctx_chat::{Conversation, ConversationStore as _, Hold, SqliteStore, StoreError, TurnRequest};
 use ctx_types::{Diagnostic, phrase};
 
-use crate::args::{ChatArguments, ModeName};
+use crate::args::ChatArguments;
 use crate::commands::chat::stops::Stops;
 use crate::{project, show};
 use ctx_project::Sources;
@@ -157,7 +157,7 @@ fn options(language: Language, arguments: &ChatArguments, config: &Config) -> Re
         sends: !arguments.dry_run,
         store,
         tools: ToolOptions { folder: arguments.tools_dir.clone(), asks: arguments.ask },
-        mode: arguments.mode.map(Mode::from),
+        mode: arguments.mode,
         data: arguments.data.clone(),
         expands_input: arguments.expand_input,
         max_rounds: arguments.max_rounds,
@@ -177,14 +177,4 @@ async fn newest(store: &SqliteStore) -> Result<String> {
     newest.map(|entry| entry.id).ok_or_else(|| {
         ProjectError::Unusable(phrase!("no conversations yet; start one without `--resume`")).into()
     })
-}
-
-impl From<ModeName> for Mode {
-    fn from(name: ModeName) -> Self {
-        match name {
-            ModeName::Chat => Self::Chat,
-            ModeName::Agent => Self::Agent,
-            ModeName::Run => Self::Run,
-        }
-    }
 }

@@ -30,7 +30,7 @@ pub(super) fn export(language: Language, arguments: &ExportArguments) -> Result<
         KeptArguments { store: arguments.store.clone(), json: false, config: arguments.config.clone() };
     let Some((store, spill)) = kept::open(language, &kept)? else { return Err(kept::missing(&arguments.id)) };
     let loaded = store::wait(Conversation::load(&store, &arguments.id))?.map_err(kept::told)?;
-    let written = write_conversation(&loaded.to_file(), arguments.to.into());
+    let written = write_conversation(&loaded.to_file(), arguments.to);
     let found = written.diagnostics.into_iter().chain(spilled(&spill, &arguments.id));
     let found: Vec<Diagnostic> = found.map(|finding| finding.in_document(&*arguments.id)).collect();
     show::findings(language, &show::sources(language), &found);
