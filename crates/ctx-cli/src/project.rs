@@ -24,20 +24,19 @@ use crate::{lang, show};
 
 /// Opens the turn of a command line on top of the defaults in `ctx.toml`.
 pub(crate) fn turn(language: Language, arguments: &TurnArguments, sources: &mut Sources) -> Result<Turn> {
-    let config = config(language, &arguments.config, sources)?;
-    turn_on(language, (Engine::new(), config), arguments, |_| {}, sources)
+    let config = config(language, &arguments.setup.config, sources)?;
+    turn_on(language, (Engine::new(), config), &arguments.options(), |_| {}, sources)
 }
 
 /// Like [`turn`], with the given engine and defaults. `change` can change the files before they are read.
 pub(crate) fn turn_on(
     language: Language,
     (engine, config): (Engine, Config),
-    arguments: &TurnArguments,
+    options: &TurnOptions,
     change: impl FnOnce(&mut TurnFiles),
     sources: &mut Sources,
 ) -> Result<Turn> {
-    let (turn, added_files) =
-        Turn::open_on(engine, &turn_options(language, arguments), config, change, sources)?;
+    let (turn, added_files) = Turn::open_on(engine, options, config, change, sources)?;
     report_added_files(language, added_files.as_ref());
     Ok(turn)
 }
@@ -144,32 +143,6 @@ fn ask(language: Language, untrusted: &Untrusted<'_>) -> Answer {
 pub(crate) fn config_options(language: Language, arguments: &ConfigArguments) -> ConfigOptions {
     let ask = Ask::by(move |untrusted| ask(language, untrusted));
     ConfigOptions { is_ignored: arguments.no_config, ask: Some(ask) }
-}
-
-/// Converts the arguments of a turn to options.
-pub(crate) fn turn_options(language: Language, arguments: &TurnArguments) -> TurnOptions {
-    let given = arguments.clone();
-    TurnOptions {
-        agent: given.agent,
-        session: given.session,
-        input: given.input,
-        profile: given.profile,
-        worldbooks: given.worldbooks,
-        model: given.model,
-        models: given.models,
-        model_settings: given.model_settings,
-        tools: given.tools,
-        assets: given.assets,
-        context_tokens: given.context_tokens,
-        reserve: given.reserve,
-        kind: given.kind,
-        prefix: given.prefix,
-        at: given.at,
-        tz: given.tz,
-        seed: given.seed,
-        switches: given.switches.into(),
-        config: config_options(language, &given.config),
-    }
 }
 
 impl From<SwitchArguments> for Switches {

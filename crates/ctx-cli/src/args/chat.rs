@@ -6,9 +6,9 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use ctx_chat::Mode;
 use ctx_engine::Dialect;
-use ctx_types::{PrefixMode, phrase};
+use ctx_types::phrase;
 
-use crate::args::turn::{self, ConfigArguments, PREFIXES, SwitchArguments, TurnArguments};
+use crate::args::turn::SetupArguments;
 use crate::args::{RARE, choice};
 use crate::lang::Told;
 
@@ -80,74 +80,6 @@ fn words(text: &str) -> Result<String, Told> {
         Err(Told(phrase!("the message is empty; enter some text")))
     } else {
         Ok(text.to_owned())
-    }
-}
-
-/// Agent of a chat, with its files and settings.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct SetupArguments {
-    /// Agent or preset file [default: from ctx.toml]
-    pub(crate) agent: Option<PathBuf>,
-    /// Model name [default: from ctx.toml or the agent]
-    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) model: Option<String>,
-    /// User profile (JSON, YAML or plain text) [default: from ctx.toml]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) profile: Option<PathBuf>,
-    /// Worldbook file, repeatable [default: from ctx.toml]
-    #[arg(long = "worldbook", value_name = "FILE")]
-    pub(crate) worldbooks: Vec<PathBuf>,
-    /// Custom model table, searched before the built-in table
-    #[arg(long, value_name = "FILE", display_order = RARE)]
-    pub(crate) models: Option<PathBuf>,
-    /// Processor settings of the model, in the format of an agent's `parameters`
-    #[arg(long, value_name = "FILE", display_order = RARE)]
-    pub(crate) model_settings: Option<PathBuf>,
-    /// Token limit of the context; 0 uses the model's context window [default: from ctx.toml or the agent]
-    #[arg(long, value_name = "N", value_parser = turn::context_tokens, allow_negative_numbers = true)]
-    pub(crate) context_tokens: Option<u32>,
-    /// Tokens reserved for the response [default: from ctx.toml, the agent or model]
-    #[arg(long, value_name = "N", value_parser = turn::tokens, allow_negative_numbers = true)]
-    #[arg(display_order = RARE)]
-    pub(crate) reserve: Option<u32>,
-    /// Prefix mode: whether text of earlier requests may change [default: from the agent]
-    #[arg(long, value_parser = choice(PREFIXES), value_name = "MODE", display_order = RARE)]
-    pub(crate) prefix: Option<PrefixMode>,
-    /// Time of the turn, such as 2026-01-31T12:00:00Z [default: now]
-    #[arg(long, value_name = "RFC 3339", display_order = RARE)]
-    pub(crate) at: Option<String>,
-    /// Time zone, such as Asia/Shanghai [default: from ctx.toml, or UTC]
-    #[arg(long, value_name = "ZONE", display_order = RARE)]
-    pub(crate) tz: Option<String>,
-    /// Seed for random values
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = turn::seed, allow_negative_numbers = true)]
-    #[arg(display_order = RARE)]
-    pub(crate) seed: u64,
-    #[command(flatten)]
-    pub(crate) switches: SwitchArguments,
-    #[command(flatten)]
-    pub(crate) config: ConfigArguments,
-}
-
-impl SetupArguments {
-    /// Returns the arguments of a turn without a message.
-    pub(crate) fn turn(&self) -> TurnArguments {
-        TurnArguments {
-            agent: self.agent.clone(),
-            profile: self.profile.clone(),
-            worldbooks: self.worldbooks.clone(),
-            model: self.model.clone(),
-            models: self.models.clone(),
-            model_settings: self.model_settings.clone(),
-            context_tokens: self.context_tokens,
-            reserve: self.reserve,
-            prefix: self.prefix,
-            at: self.at.clone(),
-            tz: self.tz.clone(),
-            seed: self.seed,
-            switches: self.switches.clone(),
-            ..TurnArguments::of(&self.config)
-        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
+use ctx_project::TurnOptions;
 use ctx_tokens::internal::{MAX_TOKENS, read_tokens};
 use ctx_types::{GenerationKind, PrefixMode, phrase};
 
@@ -13,14 +14,49 @@ use crate::lang::Told;
 /// Files and settings of a turn.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct TurnArguments {
-    /// Agent or preset file [default: from ctx.toml]
-    pub(crate) agent: Option<PathBuf>,
     /// Conversation file (AIO Hub, OpenAI or SillyTavern) [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
     /// Next message of the user
     #[arg(long, value_name = "TEXT")]
     pub(crate) input: Option<String>,
+    #[command(flatten)]
+    pub(crate) setup: SetupArguments,
+    /// Tool definitions, a list copied unchanged to the request body
+    #[arg(long, value_name = "FILE", display_order = RARE)]
+    pub(crate) tools: Option<PathBuf>,
+    /// Attachment folder [default: from ctx.toml, or next to the conversation and agent]
+    #[arg(long, value_name = "DIR", display_order = RARE)]
+    pub(crate) assets: Option<PathBuf>,
+    /// Generation type
+    #[arg(long, value_parser = choice(KINDS), default_value = "normal", value_name = "KIND")]
+    #[arg(display_order = RARE)]
+    pub(crate) kind: GenerationKind,
+    /// Show the run time of each processor
+    #[arg(long, display_order = RARE)]
+    pub(crate) timings: bool,
+}
+
+impl TurnArguments {
+    /// Returns the options of the turn.
+    pub(crate) fn options(&self) -> TurnOptions {
+        let given = self.clone();
+        TurnOptions {
+            session: given.session,
+            input: given.input,
+            tools: given.tools,
+            assets: given.assets,
+            kind: given.kind,
+            ..given.setup.options()
+        }
+    }
+}
+
+/// Agent with its files and settings.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SetupArguments {
+    /// Agent or preset file [default: from ctx.toml]
+    pub(crate) agent: Option<PathBuf>,
     /// User profile (JSON, YAML or plain text) [default: from ctx.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
@@ -39,19 +75,9 @@ pub(crate) struct TurnArguments {
     /// Processor settings of the model, in the format of an agent's `parameters`
     #[arg(long, value_name = "FILE", display_order = RARE)]
     pub(crate) model_settings: Option<PathBuf>,
-    /// Tool definitions, a list copied unchanged to the request body
-    #[arg(long, value_name = "FILE", display_order = RARE)]
-    pub(crate) tools: Option<PathBuf>,
-    /// Attachment folder [default: from ctx.toml, or next to the conversation and agent]
-    #[arg(long, value_name = "DIR", display_order = RARE)]
-    pub(crate) assets: Option<PathBuf>,
     /// Tokens reserved for the response [default: from ctx.toml, the agent or model]
     #[arg(long, value_name = "N", value_parser = tokens, allow_negative_numbers = true, display_order = RARE)]
     pub(crate) reserve: Option<u32>,
-    /// Generation type
-    #[arg(long, value_parser = choice(KINDS), default_value = "normal", value_name = "KIND")]
-    #[arg(display_order = RARE)]
-    pub(crate) kind: GenerationKind,
     /// Prefix mode: whether text of earlier requests may change [default: from the agent]
     #[arg(long, value_parser = choice(PREFIXES), value_name = "MODE", display_order = RARE)]
     pub(crate) prefix: Option<PrefixMode>,
@@ -67,37 +93,29 @@ pub(crate) struct TurnArguments {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) switches: SwitchArguments,
-    /// Show the run time of each processor
-    #[arg(long, display_order = RARE)]
-    pub(crate) timings: bool,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
 }
 
-impl TurnArguments {
-    /// Returns the arguments of a turn with only the configuration.
-    pub(super) fn of(config: &ConfigArguments) -> Self {
-        Self {
-            agent: None,
-            session: None,
-            input: None,
-            profile: None,
-            worldbooks: Vec::new(),
-            model: None,
-            models: None,
-            model_settings: None,
-            tools: None,
-            assets: None,
-            context_tokens: None,
-            reserve: None,
-            kind: GenerationKind::Normal,
-            prefix: None,
-            at: None,
-            tz: None,
-            seed: 0,
-            switches: SwitchArguments { enable: Vec::new(), disable: Vec::new() },
-            timings: false,
-            config: config.clone(),
+impl SetupArguments {
+    /// Returns the options of a turn without a message.
+    pub(crate) fn options(&self) -> TurnOptions {
+        let given = self.clone();
+        TurnOptions {
+            agent: given.agent,
+            profile: given.profile,
+            worldbooks: given.worldbooks,
+            model: given.model,
+            models: given.models,
+            model_settings: given.model_settings,
+            context_tokens: given.context_tokens,
+            reserve: given.reserve,
+            prefix: given.prefix,
+            at: given.at,
+            tz: given.tz,
+            seed: given.seed,
+            switches: given.switches.into(),
+            ..TurnOptions::default()
         }
     }
 }
@@ -145,7 +163,7 @@ pub(crate) struct ConfigArguments {
 }
 
 /// Prefix modes.
-pub(super) const PREFIXES: &[(&str, &str, PrefixMode)] = &[
+const PREFIXES: &[(&str, &str, PrefixMode)] = &[
     ("moving", "Place all texts again in each request", PrefixMode::Moving),
     ("append-only", "Repeat the previous request and append to it", PrefixMode::AppendOnly),
     ("auto", "Append-only if the model's cache makes it cheaper", PrefixMode::Auto),

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
+use ctx_project::TurnOptions;
 use ctx_types::GenerationKind;
 
-use crate::args::turn::{self, ConfigArguments, KINDS, TurnArguments};
+use crate::args::turn::{self, ConfigArguments, KINDS};
 use crate::args::{RARE, choice};
 
 /// Show active worldbook entries, and check worldbooks
@@ -124,21 +125,21 @@ pub(crate) struct WorldbookSettingsArguments {
 }
 
 impl WorldbookSettingsArguments {
-    /// Returns the arguments of a turn with these books.
-    fn turn(&self, books: &[PathBuf]) -> TurnArguments {
-        TurnArguments {
+    /// Returns the options of a turn with these books.
+    fn options(&self, books: &[PathBuf]) -> TurnOptions {
+        TurnOptions {
             worldbooks: books.to_vec(),
             model: self.model.clone(),
             context_tokens: self.context_tokens,
-            ..TurnArguments::of(&self.config)
+            ..TurnOptions::default()
         }
     }
 }
 
 impl WorldbookScanArguments {
-    /// Returns the turn to scan.
-    pub(crate) fn turn(&self) -> TurnArguments {
-        TurnArguments {
+    /// Returns the options of the turn to scan.
+    pub(crate) fn options(&self) -> TurnOptions {
+        TurnOptions {
             agent: self.agent.clone(),
             session: self.session.clone(),
             input: self.input.clone(),
@@ -146,14 +147,14 @@ impl WorldbookScanArguments {
             kind: self.kind,
             at: self.at.clone(),
             seed: self.seed,
-            ..self.settings.turn(&self.books)
+            ..self.settings.options(&self.books)
         }
     }
 }
 
 impl WorldbookCheckArguments {
-    /// Returns the turn that uses the books.
-    pub(crate) fn turn(&self) -> TurnArguments {
-        self.settings.turn(&self.books)
+    /// Returns the options of the turn that uses the books.
+    pub(crate) fn options(&self) -> TurnOptions {
+        self.settings.options(&self.books)
     }
 }

@@ -63,7 +63,7 @@ fn assembled(
     sources: &mut Sources,
 ) -> Result<[SavedContext; 2]> {
     let mut config = project::config(language, &arguments.config, sources)?;
-    let mut given = project::turn_options(language, &arguments.turn(&arguments.first));
+    let mut given = arguments.options();
     project::report_added_files(language, config.complete(&mut given, sources)?.as_ref());
     let (files, input) = (TurnFiles::of(&given)?, turn::input(&given)?);
     let mut assemble = |side| -> Result<SavedContext> {

@@ -23,7 +23,7 @@ use ctx_project::turn::Turn;
 /// Assembles one context and prints what explains it.
 pub(crate) fn run(language: Language, arguments: &ExplainArguments) -> Result<Exit> {
     let wanted = arguments.message.as_ref().or(arguments.message_behind.as_ref());
-    if let Some(agent) = arguments.turn.agent.as_deref().filter(|_| wanted.is_none()) {
+    if let Some(agent) = arguments.turn.setup.agent.as_deref().filter(|_| wanted.is_none()) {
         refuse_message(agent)?;
     }
     let with_timings = arguments.turn.timings;
@@ -77,7 +77,7 @@ fn page(
     sources: &Sources,
 ) -> Result<String> {
     let traces = MessageTrace::read(context, turn.session()).context(no_stage())?;
-    let files = [("agent file", &arguments.turn.agent), ("conversation", &arguments.turn.session)];
+    let files = [("agent file", &arguments.turn.setup.agent), ("conversation", &arguments.turn.session)];
     let files = files.into_iter().filter_map(|(name, path)| Some((name, files::name(path.as_ref()?))));
     let model = turn.input.model.as_ref().map(|model| ("model", model.to_string()));
     let at = turn.input.at_millis.and_then(|at| jiff::Timestamp::from_millisecond(at).ok());

@@ -152,7 +152,7 @@ fn options(language: Language, arguments: &ChatArguments, config: &Config) -> Re
         tell_of_waiting(language, store, &files::name(&store::path(given, config)?));
     }
     Ok(ChatOptions {
-        turn: project::turn_options(language, &arguments.setup.turn()),
+        turn: arguments.setup.options(),
         endpoint: EndpointOptions::from(&arguments.endpoint),
         sends: !arguments.dry_run,
         store,

@@ -25,7 +25,7 @@ pub(crate) fn run(language: Language, arguments: &WorldbookCheckArguments) -> Re
     let settings = arguments.settings.file.as_ref().map(InputFile::from);
     let change = |files: &mut turn::TurnFiles| files.worldbook_settings = settings;
     let mut totals = Totals::default();
-    let mut given = arguments.turn();
+    let mut given = arguments.options();
     given.worldbooks.retain(|path| {
         let Some(unreadable) = unreadable(language, path) else { return true };
         // That a file is unreadable people want to know beside the result for programs too.
@@ -33,7 +33,7 @@ pub(crate) fn run(language: Language, arguments: &WorldbookCheckArguments) -> Re
         totals.add(&unreadable, arguments.json);
         false
     });
-    let config = project::config(language, &given.config, &mut sources)?.of_books();
+    let config = project::config(language, &arguments.settings.config, &mut sources)?.of_books();
     let turn = project::turn_on(language, (probe.engine(), config), &given, change, &mut sources)?;
     let (seen, found) = scan::look(&turn, &probe);
     let seen = seen.inspect_err(|_| show::findings(language, &sources, &found))?;

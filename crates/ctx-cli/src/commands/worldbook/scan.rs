@@ -30,8 +30,8 @@ use ctx_project::worldbook_state::{self, StateFile};
 /// Scans a conversation.
 pub(crate) fn run(language: Language, arguments: &WorldbookScanArguments) -> Result<Exit> {
     let mut sources = show::sources(language);
-    let given = arguments.turn();
-    let config = project::config(language, &given.config, &mut sources)?;
+    let given = arguments.options();
+    let config = project::config(language, &arguments.settings.config, &mut sources)?;
     let session = config.file("session", given.session.clone(), &sources)?;
     let (to, state, odd) =
         StateFile::open(arguments.state.as_deref(), session.as_deref(), arguments.write, &mut sources)?;
