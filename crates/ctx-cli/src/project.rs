@@ -3,9 +3,9 @@
 use ctx_language::Language;
 use std::io::{BufRead as _, IsTerminal as _};
 
-use anyhow::Result;
 use ctx_engine::{Context, Engine, Switches};
 use ctx_project::config::{AddedFiles, Answer, Ask, Config, Untrusted, Withheld, by_reach};
+use ctx_project::error::Result;
 use ctx_project::options::{
     ConfigOptions, CountingOptions, EndpointOptions, SummarizerOptions, SummaryOptions, TurnOptions,
 };
@@ -52,7 +52,7 @@ pub(crate) fn config(
     arguments: &ConfigArguments,
     sources: &mut Sources,
 ) -> Result<Config> {
-    Ok(Config::read(&config_options(language, arguments), sources)?)
+    Config::read(&config_options(language, arguments), sources)
 }
 
 /// Lists the files that `ctx.toml` adds to the files of the command line.

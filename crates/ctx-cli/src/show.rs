@@ -19,12 +19,13 @@ mod usage_bar;
 use ctx_language::Language;
 use std::io::{IsTerminal as _, Write as _};
 
-use anyhow::Result;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::sources::Sources;
+use ctx_project::unusable;
 use ctx_types::{Phrase, phrase};
 use serde::Serialize;
 
-use crate::lang::{self, Told};
+use crate::lang;
 use ctx_project::files;
 
 pub(crate) use bar::Bar;
@@ -70,7 +71,7 @@ fn write_result(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| unwritten(&error).into()),
+        other => other.map_err(|error| unwritten(&error)),
     }
 }
 
@@ -82,7 +83,7 @@ pub(crate) fn bytes(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| unwritten(&error).into()),
+        other => other.map_err(|error| unwritten(&error)),
     }
 }
 
@@ -92,8 +93,8 @@ fn lines_of(bytes: &[u8]) -> String {
     if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
 }
 
-fn unwritten(error: &std::io::Error) -> Told {
-    Told(phrase!("cannot write to standard output: {reason}", reason = files::reason(error)))
+fn unwritten(error: &std::io::Error) -> ProjectError {
+    unusable!("cannot write to standard output: {reason}", reason = files::reason(error))
 }
 
 /// Writes a part of a result to standard output immediately. Ignores errors such as a closed pipe.
@@ -156,7 +157,14 @@ pub(crate) fn cut_line(text: &str, columns: usize) -> String {
 
 /// Writes a value to standard output as indented JSON.
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
-    result(&clean::clean_json(serde_json::to_string_pretty(value)? + "\n"))
+    result(&clean::clean_json(pretty_json(value)? + "\n"))
+}
+
+/// Formats a value as indented JSON.
+pub(crate) fn pretty_json(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string_pretty(value).map_err(|error| {
+        unusable!("cannot write the report as JSON: {error}", error = Phrase::original(error.to_string()))
+    })
 }
 
 /// Writes a value to standard output as JSON in one line.

@@ -6,11 +6,11 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use ctx_chat::Mode;
 use ctx_engine::Dialect;
-use ctx_types::phrase;
+use ctx_project::error::Result;
+use ctx_project::unusable;
 
 use crate::args::turn::SetupArguments;
 use crate::args::{RARE, choice};
-use crate::lang::Told;
 
 /// Chat with a model and store the conversation
 ///
@@ -75,9 +75,9 @@ pub(crate) struct ChatArguments {
 }
 
 /// Accepts a message that is not blank.
-fn words(text: &str) -> Result<String, Told> {
+fn words(text: &str) -> Result<String> {
     if text.trim().is_empty() {
-        Err(Told(phrase!("the message is empty; enter some text")))
+        Err(unusable!("the message is empty; enter some text"))
     } else {
         Ok(text.to_owned())
     }

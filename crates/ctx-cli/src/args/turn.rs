@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use ctx_project::TurnOptions;
+use ctx_project::error::{ProjectError, Result};
+use ctx_project::unusable;
 use ctx_tokens::internal::{MAX_TOKENS, read_tokens};
 use ctx_types::{GenerationKind, PrefixMode, phrase};
 
 use crate::args::{RARE, choice};
-use crate::lang::Told;
 
 /// Files and settings of a turn.
 #[derive(Clone, Debug, Args)]
@@ -120,25 +121,26 @@ impl SetupArguments {
     }
 }
 
-pub(super) fn seed(text: &str) -> Result<u64, Told> {
+pub(super) fn seed(text: &str) -> Result<u64> {
     let expected = || phrase!("expected a whole number from 0 to {last}", last = u64::MAX.to_string());
-    text.parse().map_err(|_| Told(expected()))
+    text.parse().map_err(|_| ProjectError::Unusable(expected()))
 }
 
-pub(super) fn port(text: &str) -> Result<u16, Told> {
+pub(super) fn port(text: &str) -> Result<u16> {
     let expected = || phrase!("expected a whole number from 0 to {last}", last = u64::from(u16::MAX));
-    text.parse().map_err(|_| Told(expected()))
+    text.parse().map_err(|_| ProjectError::Unusable(expected()))
 }
 
-pub(super) fn context_tokens(text: &str) -> Result<u32, Told> {
-    tokens(text).map_err(|Told(error)| Told(phrase!("{error}; use 0 for the model's context window", error)))
+pub(super) fn context_tokens(text: &str) -> Result<u32> {
+    tokens(text)
+        .map_err(|error| unusable!("{error}; use 0 for the model's context window", error = error.phrase()))
 }
 
 /// Parses a number of tokens by the same rule as in files.
-pub(super) fn tokens(text: &str) -> Result<u32, Told> {
+pub(super) fn tokens(text: &str) -> Result<u32> {
     let value = serde_json::from_str(text).ok();
     let expected = || phrase!("expected a whole number from 0 to {last}", last = MAX_TOKENS);
-    value.as_ref().and_then(read_tokens).ok_or_else(|| Told(expected()))
+    value.as_ref().and_then(read_tokens).ok_or_else(|| ProjectError::Unusable(expected()))
 }
 
 /// Processors to enable and disable.
@@ -183,7 +185,7 @@ mod tests {
 
     #[test]
     fn names_range_of_ports() {
-        assert_eq!(port("65535"), Ok(65535));
+        assert_eq!(port("65535").unwrap(), 65535);
         for text in ["65536", "-1", "abc"] {
             let error = port(text).unwrap_err();
             assert_eq!(error.to_string(), "expected a whole number from 0 to 65535");

@@ -4,7 +4,6 @@ use ctx_language::Language;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::Result;
 use ctx_anchors::{AnchorDefinition, AnchorRegistry, Preset, internal::Entry};
 use ctx_engine::Engine;
 use ctx_types::{CHAT_HISTORY, Order, Phrase, Placement, Side, phrase};
@@ -16,6 +15,7 @@ use crate::lang;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
+use ctx_project::error::Result;
 use ctx_project::inputs;
 
 /// Lists anchors.

@@ -3,18 +3,16 @@
 use ctx_language::Language;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
 use ctx_engine::Template;
 use ctx_types::internal::{Argument, Divider, closest};
 use ctx_types::{Diagnostic, phrase};
 
 use crate::args::{AssembleArguments, Format};
 use crate::exit::Exit;
-use crate::lang::Told;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files::{self, Existing};
 use ctx_project::inputs::{self, InputFile};
 
@@ -31,9 +29,8 @@ pub(crate) fn run(language: Language, arguments: &AssembleArguments) -> Result<E
     let context = project::assemble(language, &turn, &sources, arguments.turn.timings)?;
     show::findings(language, &sources, &context.report.diagnostics);
     if let Some(path) = &arguments.report {
-        let report = serde_json::to_vec_pretty(&context.report)
-            .context(Told(phrase!("cannot write the report as JSON")))?;
-        files::write(&[(path.clone(), &report)], Existing::Named, &sources.files_read)?;
+        let report = show::pretty_json(&context.report)?;
+        files::write(&[(path.clone(), report.as_bytes())], Existing::Named, &sources.files_read)?;
     }
     match format {
         Format::Table => show::result(&show::context(language, &context, arguments.all))?,
@@ -78,7 +75,7 @@ fn template(
             None => phrase!("use one of {names}", names = Argument::list(names, Divider::Comma)),
         };
         let message = phrase!("`--template {wanted}` is neither a template nor a file; {hint}", wanted, hint);
-        return Err(ProjectError::Usage(message).into());
+        return Err(ProjectError::Usage(message));
     }
     let (template, found) = inputs::template(&InputFile::from(path), sources)?;
     show::findings(language, sources, &found);

@@ -1,12 +1,12 @@
 //! `ctx completions`: what teaches a shell the command line.
 
-use anyhow::Result;
 use clap::CommandFactory as _;
 use serde_json::json;
 
 use crate::args::{Arguments, CompletionsArguments};
 use crate::exit::Exit;
 use crate::show;
+use ctx_project::error::Result;
 
 /// Prints the script for a shell.
 pub(crate) fn run(arguments: &CompletionsArguments) -> Result<Exit> {

@@ -4,7 +4,6 @@ use ctx_language::Language;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Result;
 use ctx_engine::{Compile, Context, Engine, Format, Limits, Switches};
 use ctx_preset_import::{decode, detect};
 use ctx_processors::internal::ids;
@@ -20,6 +19,7 @@ use crate::lang;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
+use ctx_project::error::Result;
 use ctx_project::files;
 use ctx_project::inputs::{self, InputFile};
 use ctx_project::turn::{Turn, TurnFiles};

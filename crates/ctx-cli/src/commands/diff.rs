@@ -3,7 +3,6 @@
 use ctx_language::Language;
 use std::path::Path;
 
-use anyhow::Result;
 use ctx_engine::inspect::{Comparison, SavedContext};
 use ctx_engine::{Compile, Engine};
 use ctx_preset_import::{Document, Limits};
@@ -14,6 +13,7 @@ use crate::exit::Exit;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
+use ctx_project::error::Result;
 use ctx_project::inputs::{self, InputFile};
 use ctx_project::turn::{self, Turn, TurnFiles};
 

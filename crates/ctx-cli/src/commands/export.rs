@@ -4,7 +4,6 @@ use ctx_language::Language;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Result;
 use ctx_engine::Engine;
 use ctx_preset_import::{
     card_book, export_agent, export_card, export_card_picture, export_lorebook, export_preset,
@@ -17,14 +16,14 @@ use serde_json::{Value, json};
 
 use crate::args::{AgentExportArguments, ExportForm};
 use crate::exit::Exit;
-use crate::lang::Told;
 use crate::show;
 use ctx_project::Sources;
 use ctx_project::books::Books;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files::{self, Existing};
 use ctx_project::inputs::{self, AgentFile};
 use ctx_project::schemas;
+use ctx_project::unusable;
 
 /// Writes the agent.
 pub(crate) fn run(language: Language, arguments: &AgentExportArguments) -> Result<Exit> {
@@ -124,16 +123,13 @@ fn one<'a, T>(
 ) -> Result<&'a T> {
     let names = || Argument::names(named.iter().map(|(name, _)| *name), Divider::Comma);
     match (&arguments.only, named) {
-        (_, []) => {
-            Err(ProjectError::Usage(phrase!("the agent has no {kind}", kind = Phrase::from(kind))).into())
-        }
+        (_, []) => Err(ProjectError::Usage(phrase!("the agent has no {kind}", kind = Phrase::from(kind)))),
         (None, [(_, only)]) => Ok(only),
         (None, _) => Err(ProjectError::Usage(phrase!(
             "the agent has {named}: {names}; choose one with `--only`",
             named = named.len(),
             names = names()
-        ))
-        .into()),
+        ))),
         (Some(wanted), _) => {
             let found = named.iter().find(|(name, _)| name == wanted);
             found.map(|(_, found)| *found).ok_or_else(|| {
@@ -143,7 +139,6 @@ fn one<'a, T>(
                     wanted,
                     names = names()
                 ))
-                .into()
             })
         }
     }
@@ -159,12 +154,12 @@ fn bytes(
     let ending = out.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
     match &*ending {
         "png" if arguments.to != ExportForm::StCard => {
-            Err(ProjectError::Usage(phrase!("only character cards can be written into an image")).into())
+            Err(ProjectError::Usage(phrase!("only character cards can be written into an image")))
         }
         "png" => {
             let picture = picture(&arguments.agent, sources)?;
             export_card_picture(value, picture.as_deref())
-                .ok_or_else(|| Told(phrase!("the image next to the agent is not a valid PNG")).into())
+                .ok_or_else(|| unusable!("the image next to the agent is not a valid PNG"))
         }
         "yaml" | "yml" if arguments.to == ExportForm::Aio => {
             Ok(schemas::with_line_beside(out, "agent", &write_document(value)).into_bytes())
@@ -181,7 +176,7 @@ fn picture(agent: &Path, sources: &mut Sources) -> Result<Option<Vec<u8>>> {
         return Ok(None);
     }
     if path.is_symlink() {
-        return Err(Told(phrase!("cannot read `{path}`: it is a link", path = files::name(&path))).into());
+        return Err(unusable!("cannot read `{path}`: it is a link", path = files::name(&path)));
     }
     Ok(Some(sources.read(&path, &files::name(&path))?))
 }

@@ -3,7 +3,6 @@
 use ctx_language::Language;
 use std::path::Path;
 
-use anyhow::Result;
 use ctx_macros::{Definition, Dialect, Expansion, Registry, Scope, State, Template};
 use ctx_preset_import::decode;
 use ctx_types::{Diagnostic, Segment, Source, SourceKind, Text, Trust, phrase};
@@ -12,10 +11,10 @@ use serde_json::{Map, Value, json};
 
 use crate::args::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
 use crate::exit::Exit;
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::show;
 use ctx_project::Sources;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files;
 use ctx_project::inputs::{self, InputFile};
 use ctx_project::macro_env::EnvFile;
@@ -121,7 +120,7 @@ fn environment(
         let (value, mut found) = inputs::document(&input, sources)?;
         if !value.is_object() {
             let told = phrase!("`{file}` is not an object (with keys such as `user`)", file = &input.name);
-            return Err(Told(told).into());
+            return Err(ProjectError::Unusable(told));
         }
         file = EnvFile::read(&value);
         found.extend(file.diagnostics.drain(..).map(|one| one.in_document(&*input.name)));

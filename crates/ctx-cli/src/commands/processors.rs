@@ -1,6 +1,5 @@
 //! `ctx processors`: the processors that make a context, how they are set, and who set them.
 
-use anyhow::Result;
 use ctx_engine::{Compile, Engine};
 use ctx_language::Language;
 use ctx_pipeline::internal::{EffectiveSetting, SourcedValue};
@@ -14,6 +13,7 @@ use crate::lang;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
+use ctx_project::error::Result;
 use ctx_project::inputs::{self, InputFile};
 use ctx_project::turn::{Turn, TurnFiles};
 
@@ -63,7 +63,7 @@ fn turn(language: Language, arguments: &ProcessorsListArguments, sources: &mut S
     let model_settings = model_settings.as_ref().map(InputFile::from);
     let files = TurnFiles { agent, model_settings, ..TurnFiles::default() };
     let with = Compile::default().with(|compile| compile.switches = arguments.switches.clone().into());
-    Ok(Turn::read_with((Engine::new(), with), config, &files, TurnInput::default(), sources)?)
+    Turn::read_with((Engine::new(), with), config, &files, TurnInput::default(), sources)
 }
 
 fn to_cells(language: Language, (descriptor, setting): (&Descriptor, &EffectiveSetting)) -> [String; 4] {

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Result;
 use ctx_compress::recall::{RecallAnswer, RecallQuery, RecalledPiece};
 use ctx_engine::Limits;
 use ctx_language::Language;
@@ -17,6 +16,7 @@ use crate::project;
 use crate::show;
 use ctx_project::Sources;
 use ctx_project::counting::TokenCounting;
+use ctx_project::error::Result;
 use ctx_project::files;
 use ctx_project::inputs::{self, InputFile};
 

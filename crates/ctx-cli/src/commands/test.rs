@@ -6,7 +6,6 @@ mod watch;
 use ctx_language::Language;
 use std::path::PathBuf;
 
-use anyhow::Result;
 use ctx_types::internal::{Argument, Divider};
 use ctx_types::{Phrase, count_of, phrase};
 use serde_json::{Value, json};
@@ -14,9 +13,10 @@ use serde_json::{Value, json};
 use crate::args::TestArguments;
 use crate::commands::test::watch::Watched;
 use crate::exit::Exit;
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::show::{self, Bar};
 use ctx_project::case::{self, Change, EXPECTED, Outcome};
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files::{self, Existing, FilesRead};
 
 /// Runs the cases in folders, in the order of their names. With `--watch`, runs them again after each change.
@@ -46,7 +46,7 @@ fn run_once(language: Language, arguments: &TestArguments, read: &mut FilesRead)
         bar.show(&files::name(&folder));
         results.push(match closed {
             None => Tested::of(language, folder, arguments.update, read),
-            Some(reason) => Tested { folder, outcome: Err(Told(reason).into()) },
+            Some(reason) => Tested { folder, outcome: Err(ProjectError::Unusable(reason)) },
         });
         bar.done();
     }
@@ -84,7 +84,7 @@ struct Tested {
 impl Tested {
     fn of(language: Language, folder: PathBuf, update: bool, read: &mut FilesRead) -> Self {
         let mut sources = show::sources(language);
-        let outcome = case::test(&folder, update, &mut sources).map_err(anyhow::Error::from);
+        let outcome = case::test(&folder, update, &mut sources);
         read.extend(sources.files_read);
         Self { folder, outcome }
     }

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::Result;
 use ctx_chat::{Conversation, ConversationStore as _, Hold, SqliteStore, StoreError, TurnRequest};
 use ctx_types::{Diagnostic, phrase};
 
@@ -16,7 +15,7 @@ use crate::{project, show};
 use ctx_project::Sources;
 use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions, new_id, now};
 use ctx_project::config::Config;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files;
 use ctx_project::options::EndpointOptions;
 use ctx_project::store;
@@ -174,7 +173,7 @@ fn tell_of_waiting(language: Language, store: &SqliteStore, name: &str) {
 /// Returns the id of the most recently changed conversation.
 async fn newest(store: &SqliteStore) -> Result<String> {
     let newest = store.list().await?.into_iter().next();
-    newest.map(|entry| entry.id).ok_or_else(|| {
-        ProjectError::Unusable(phrase!("no conversations yet; start one without `--resume`")).into()
-    })
+    newest
+        .map(|entry| entry.id)
+        .ok_or_else(|| ProjectError::Unusable(phrase!("no conversations yet; start one without `--resume`")))
 }

@@ -3,7 +3,6 @@
 use ctx_language::Language;
 use std::io::IsTerminal as _;
 
-use anyhow::Result;
 use ctx_chat::{
     ChatLog, Conversation, Hold, Mode, StoreError, TurnOutcome, TurnRequest, compress_conversation,
 };
@@ -24,6 +23,7 @@ use crate::commands::chat::tree;
 use crate::exit::Exit;
 use crate::{lang, show};
 use ctx_project::chat::now;
+use ctx_project::error::Result;
 
 /// Returns the message for a missing conversation.
 fn nothing_said() -> Phrase {

@@ -1,6 +1,5 @@
 //! `ctx compress report`: what summaries and passes kept, lost and made up.
 
-use anyhow::Result;
 use ctx_compress::quality::{Fact, KindCounts, QualityReport};
 use ctx_compress::request::{PassOutcome, Protection};
 use ctx_language::Language;
@@ -19,6 +18,7 @@ use ctx_compress::recall::RecallAnswer;
 use ctx_project::Sources;
 use ctx_project::compress::{find_summary, messages};
 use ctx_project::config::Config;
+use ctx_project::error::Result;
 use ctx_project::inputs::{self, InputFile};
 
 /// A summary with the report on it.

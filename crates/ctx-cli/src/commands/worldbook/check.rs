@@ -3,7 +3,6 @@
 use ctx_language::Language;
 use std::path::Path;
 
-use anyhow::Result;
 use ctx_types::Diagnostic;
 
 use crate::args::WorldbookCheckArguments;
@@ -13,6 +12,7 @@ use crate::{project, show};
 use ctx_project::books::Books;
 use ctx_project::check::Checked;
 use ctx_project::codes;
+use ctx_project::error::Result;
 use ctx_project::files;
 use ctx_project::inputs::InputFile;
 use ctx_project::scan::{self, Probe};

@@ -2,7 +2,6 @@
 
 use ctx_language::Language;
 
-use anyhow::Result;
 use ctx_types::session::SessionOp;
 use ctx_types::{Diagnostic, phrase};
 use ctx_worldbook::{
@@ -20,7 +19,7 @@ use crate::show::entries::{EntryRow, ScanFigures, scan_table};
 use ctx_project::Sources;
 use ctx_project::check::{finding_json, placed};
 use ctx_project::codes;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::inputs::InputFile;
 use ctx_project::scan::{self, ObservedScan, Probe, SeenEntry};
 use ctx_project::sources::Position;
@@ -50,7 +49,7 @@ pub(crate) fn run(language: Language, arguments: &WorldbookScanArguments) -> Res
                 use `ctx worldbook scan BOOK`"
             )
         };
-        return Err(ProjectError::Usage(message).into());
+        return Err(ProjectError::Usage(message));
     }
     if let Some(state) = &state {
         worldbook_state::begin_with(state, &mut turn)?;
