@@ -1,6 +1,7 @@
 //! One edit of a document that is written again: as it changes its value, and the bytes of its text in YAML.
 
 mod block;
+mod difference;
 mod yaml;
 
 use ctx_types::{Phrase, phrase};
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use block::{block_range, block_written};
+pub use difference::{Lists, difference};
 pub use yaml::edited as edited_yaml;
 
 /// One change at a JSON pointer (RFC 6901).
