@@ -60,7 +60,7 @@ impl Places {
     }
 }
 
-pub use yaml::properties_length;
+pub(crate) use yaml::properties_length;
 
 /// The bytes of a text in quotes at the beginning of another one; none if it begins otherwise or does not end.
 pub fn quoted_length(text: &str) -> Option<usize> {
