@@ -157,14 +157,8 @@ pub(crate) fn cut_line(text: &str, columns: usize) -> String {
 
 /// Writes a value to standard output as indented JSON.
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
-    result(&clean::clean_json(pretty_json(value)? + "\n"))
-}
-
-/// Formats a value as indented JSON.
-pub(crate) fn pretty_json(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string_pretty(value).map_err(|error| {
-        unusable!("cannot write the report as JSON: {error}", error = Phrase::original(error.to_string()))
-    })
+    let text = String::from_utf8(files::pretty_json(value)).unwrap_or_default();
+    result(&clean::clean_json(text))
 }
 
 /// Writes a value to standard output as JSON in one line.

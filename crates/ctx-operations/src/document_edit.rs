@@ -1,7 +1,8 @@
-//! One edit of a document that is written again: as it changes its value, and the bytes of its text in YAML.
+//! Edits of a document: as they change its value, and the bytes of its text in JSON and YAML.
 
 mod block;
 mod difference;
+mod json;
 mod yaml;
 
 use ctx_types::{Phrase, phrase};
@@ -10,7 +11,21 @@ use serde_json::Value;
 
 pub use block::{block_range, block_written};
 pub use difference::{Lists, difference};
+pub use json::{edited as edited_json, is_editable as is_editable_json, numbers, pretty_json};
 pub use yaml::edited as edited_yaml;
+
+/// Byte order mark, with which some programs begin a text in UTF-8.
+pub const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Splits bytes into the byte order mark, which may be missing, and the text.
+pub fn split_mark(bytes: &[u8]) -> (&[u8], &[u8]) {
+    bytes.split_at(if bytes.starts_with(MARK) { MARK.len() } else { 0 })
+}
+
+/// Returns bytes without the byte order mark.
+pub fn without_mark(bytes: &[u8]) -> &[u8] {
+    split_mark(bytes).1
+}
 
 /// One change at a JSON pointer (RFC 6901).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

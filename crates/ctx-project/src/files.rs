@@ -1,7 +1,6 @@
 //! Reads and writes files. Limits their size, writes them atomically, and never overwrites an input file.
 
 mod identity;
-mod json_edit;
 mod leading;
 mod leftover;
 mod lock;
@@ -23,8 +22,6 @@ use ctx_types::{Phrase, phrase};
 use sha2::{Digest as _, Sha256};
 
 pub use identity::FilesRead;
-pub(crate) use json_edit::numbers;
-pub use json_edit::{edited, is_editable, pretty_json};
 pub use leading::{is_within, leads_out, plain, target};
 pub use leftover::remove_leftovers;
 pub use lock::lock;
@@ -38,9 +35,6 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Maximum number of entries in a folder that is searched for similar names.
 const MAX_NEIGHBOURS: usize = 1_000;
-
-/// Byte order mark, with which some programs begin a text in UTF-8.
-pub const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Extensions of JSON and YAML files.
 pub(crate) const DOCUMENTS: &[&str] = &["json", "yaml", "yml"];
@@ -84,16 +78,10 @@ pub fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
 }
 
 pub use ctx_chat::files::reason;
-
-/// Splits bytes into the byte order mark, which may be missing, and the text.
-pub fn split_mark(bytes: &[u8]) -> (&[u8], &[u8]) {
-    bytes.split_at(if bytes.starts_with(MARK) { MARK.len() } else { 0 })
-}
-
-/// Returns bytes without the byte order mark.
-pub fn without_mark(bytes: &[u8]) -> &[u8] {
-    split_mark(bytes).1
-}
+pub(crate) use ctx_operations::document_edit::numbers;
+pub use ctx_operations::document_edit::{
+    MARK, edited_json as edited, is_editable_json as is_editable, pretty_json, split_mark, without_mark,
+};
 
 /// Returns the SHA-256 hash of bytes in hexadecimal digits.
 pub fn hash(bytes: &[u8]) -> String {

@@ -29,8 +29,8 @@ pub(crate) fn run(language: Language, arguments: &AssembleArguments) -> Result<E
     let context = project::assemble(language, &turn, &sources, arguments.turn.timings)?;
     show::findings(language, &sources, &context.report.diagnostics);
     if let Some(path) = &arguments.report {
-        let report = show::pretty_json(&context.report)?;
-        files::write(&[(path.clone(), report.as_bytes())], Existing::Named, &sources.files_read)?;
+        let report = files::pretty_json(&context.report);
+        files::write(&[(path.clone(), &report)], Existing::Named, &sources.files_read)?;
     }
     match format {
         Format::Table => show::result(&show::context(language, &context, arguments.all))?,

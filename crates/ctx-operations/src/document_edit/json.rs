@@ -13,8 +13,8 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::{split_mark, without_mark};
 use crate::edits::{Replacement, replaced};
-use crate::files::{split_mark, without_mark};
 
 /// Returns whether bytes are one JSON value in UTF-8, and can be edited.
 pub fn is_editable(bytes: &[u8]) -> bool {
@@ -504,7 +504,7 @@ impl<'s> Exact<'s> {
 }
 
 /// The numbers of a document as they are written.
-pub(crate) fn numbers(source: &str) -> impl Iterator<Item = &str> {
+pub fn numbers(source: &str) -> impl Iterator<Item = &str> {
     let bytes = source.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
