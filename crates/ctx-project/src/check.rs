@@ -76,9 +76,7 @@ impl Checker {
     ///
     /// The file cannot be read, or is not a table of models.
     pub fn read_models(&mut self, file: &Path, sources: &mut Sources) -> Result<Vec<Diagnostic>> {
-        let (models, found) = inputs::models(&InputFile::from(file), &self.engine.models, sources)?;
-        self.engine.models = Arc::new(models);
-        Ok(found)
+        inputs::add_models(&mut self.engine.models, &InputFile::from(file), sources)
     }
 
     /// Reads files as this format, or as request bodies of this API dialect. In folders, the format applies only to

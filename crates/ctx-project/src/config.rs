@@ -12,8 +12,11 @@ mod trust;
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
+use ctx_engine::Engine;
 use ctx_processors::internal::ids;
+use ctx_tokens::ModelTable;
 use ctx_types::internal::canonical_id;
 use ctx_types::{Diagnostic, Severity, phrase};
 use serde_json::Value;
@@ -22,6 +25,7 @@ use crate::endpoint::EndpointConfig;
 use crate::error::{ProjectError, Result};
 use crate::files;
 use crate::home;
+use crate::inputs::{self, InputFile};
 use crate::named::missing;
 use crate::options::{ConfigOptions, EndpointOptions, TurnOptions};
 pub use crate::secrets::covered;
@@ -394,6 +398,20 @@ impl Config {
         let Some(file) = self.default_file(key) else { return Ok(None) };
         check_exists(&file.path, &file.origin, &pointer, sources)?;
         Ok(Some(file.path.clone()))
+    }
+
+    /// Returns the built-in table of models, behind the rows of the file of the command line or the default file.
+    pub fn models(
+        &self,
+        given: Option<PathBuf>,
+        sources: &mut Sources,
+        found: &mut Vec<Diagnostic>,
+    ) -> Result<Arc<ModelTable>> {
+        let mut models = Engine::new().models;
+        if let Some(file) = self.file("models", given, sources)? {
+            found.extend(inputs::add_models(&mut models, &InputFile::from(file), sources)?);
+        }
+        Ok(models)
     }
 
     fn default_file(&self, key: &str) -> Option<&DefaultFile> {

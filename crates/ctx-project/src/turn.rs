@@ -249,9 +249,7 @@ impl Turn {
         with.texts.clone_from(&files.texts);
         found.extend(odd);
         if let Some(file) = &files.models {
-            let (models, odd) = inputs::models(file, &engine.models, sources)?;
-            engine.models = Arc::new(models);
-            found.extend(odd);
+            found.extend(inputs::add_models(&mut engine.models, file, sources)?);
         }
         if let Some(file) = &files.model_settings {
             let (settings, odd) = inputs::settings(file, sources)?;

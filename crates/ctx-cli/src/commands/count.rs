@@ -2,7 +2,6 @@
 
 use ctx_language::Language;
 use std::path::Path;
-use std::sync::Arc;
 
 use ctx_engine::{Compile, Context, Engine, Format, Limits, Switches};
 use ctx_preset_import::{decode, detect};
@@ -112,8 +111,7 @@ fn text(
     }
     let mut engine = Engine::new();
     if let Some(file) = model.table {
-        let (models, found) = inputs::models(&file, &engine.models, sources)?;
-        engine.models = Arc::new(models);
+        let found = inputs::add_models(&mut engine.models, &file, sources)?;
         show::findings(language, sources, &found);
     }
     let (facts, unknown) = engine.models.lookup(model.name.unwrap_or_default());
