@@ -2,7 +2,6 @@
 
 mod fix;
 mod fixes;
-mod kind;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +24,6 @@ use crate::{case, codes, config};
 pub use ctx_operations::check::{DocumentKind, finding_json};
 pub use fix::{FixedDocument, Look, fix};
 pub use fixes::{FixedFile, Fixes};
-pub use kind::Kind;
 
 /// What files are checked with.
 #[derive(Debug)]
@@ -45,7 +43,7 @@ pub struct Checked {
     /// The names of the files; none of a folder that cannot be read.
     pub files: Vec<String>,
     /// What the one file was taken for, if it is known.
-    pub kind: Option<Kind>,
+    pub kind: Option<DocumentKind>,
     /// The texts of the files.
     pub sources: Sources,
     /// Whether the file or the folder could not be read.
@@ -146,11 +144,11 @@ impl Checker {
         bytes: &[u8],
         origin: Origin,
         sources: &mut Sources,
-    ) -> Result<(Kind, Vec<Diagnostic>), Unread> {
+    ) -> Result<(DocumentKind, Vec<Diagnostic>), Unread> {
         if config::is_config(path) {
             let found =
                 config::check(bytes, path, &self.engine, sources, &self.checked).map_err(Unread::Known)?;
-            return Ok((Kind::Config, found));
+            return Ok((DocumentKind::Config, found));
         }
         sources.add(&files::name(path), bytes);
         look(bytes, path, self, origin).map_err(Unread::Odd)
@@ -169,7 +167,9 @@ impl Checker {
                     bytes = fixes.fix(path, &name, bytes, &|bytes| findings(bytes, path, self, origin));
                 }
                 match self.read(path, &bytes, origin, &mut sources) {
-                    Ok((Kind::Config, found)) => Ok((Kind::Config, without_fixes(path, found, fixes))),
+                    Ok((DocumentKind::Config, found)) => {
+                        Ok((DocumentKind::Config, without_fixes(path, found, fixes)))
+                    }
                     Ok(read) => Ok(read),
                     Err(Unread::Known(found)) => Err(*found),
                     Err(Unread::Odd(ImportError::UnknownShape { .. })) if origin == Origin::Folder => {
@@ -207,7 +207,7 @@ enum Unread {
 }
 
 impl Checked {
-    fn of(name: String, read: Result<(Kind, Vec<Diagnostic>), Diagnostic>, sources: Sources) -> Self {
+    fn of(name: String, read: Result<(DocumentKind, Vec<Diagnostic>), Diagnostic>, sources: Sources) -> Self {
         let is_unreadable = read.is_err();
         let (kind, findings) = match read {
             Ok((kind, findings)) => (Some(kind), findings),
@@ -266,13 +266,13 @@ fn look(
     path: &Path,
     checker: &Checker,
     origin: Origin,
-) -> Result<(Kind, Vec<Diagnostic>), ImportError> {
+) -> Result<(DocumentKind, Vec<Diagnostic>), ImportError> {
     let (name, limits) = (&*files::name(path), Limits::default());
     let detected = detect(bytes, name, &limits);
     // Parts of a case look like an agent without entries.
     let is_part = matches!(detected, Ok(Format::Agent) | Err(ImportError::UnknownShape { .. }));
     if is_part && case::is_case(path) {
-        return Ok((Kind::Case, case::check(bytes, path, &checker.engine, &checker.checked)?));
+        return Ok((DocumentKind::Case, case::check(bytes, path, &checker.engine, &checker.checked)?));
     }
     let detected = match (checker.format, detected) {
         (Some(DocumentKind::Format(named)), Ok(found))
@@ -283,14 +283,7 @@ fn look(
         (_, detected) => detected,
     };
     let of_agent = || of_agent(bytes, path, checker);
-    let (kind, found) = ctx_operations::check::look(
-        (bytes, name),
-        detected,
-        checker.format,
-        &checker.engine.models,
-        &of_agent,
-    )?;
-    Ok((kind.into(), found))
+    ctx_operations::check::look((bytes, name), detected, checker.format, &checker.engine.models, &of_agent)
 }
 
 /// Reads a file as what it is.

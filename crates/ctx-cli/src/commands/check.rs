@@ -12,7 +12,7 @@ use crate::commands::explain_code;
 use crate::exit::Exit;
 use crate::lang;
 use crate::show;
-use ctx_project::check::{Checked, Checker, DocumentKind, Fixes, Kind};
+use ctx_project::check::{Checked, Checker, DocumentKind, Fixes};
 use ctx_project::error::{ProjectError, Result};
 use ctx_project::files;
 use ctx_project::inputs;
@@ -81,7 +81,7 @@ fn report(language: Language, totals: &Totals, fixes: &Fixes, as_json: bool) -> 
 pub(super) struct Totals {
     files: Vec<String>,
     /// What files were taken for, in their order.
-    kinds: Vec<(String, Kind)>,
+    kinds: Vec<(String, DocumentKind)>,
     errors: usize,
     warnings: usize,
     is_any_unreadable: bool,
@@ -184,8 +184,8 @@ fn changes(language: Language, fixes: &Fixes) -> String {
 const MAX_NAMED: usize = 20;
 
 /// Writes what each file was taken for, a line each; of many files the first.
-fn kinds(language: Language, kinds: &[(String, Kind)]) -> String {
-    let line = |(file, kind): &(String, Kind)| {
+fn kinds(language: Language, kinds: &[(String, DocumentKind)]) -> String {
+    let line = |(file, kind): &(String, DocumentKind)| {
         let (file, kind) = (show::clean_line(file), Phrase::from(kind.as_str()));
         lang::say(language, &phrase!("checked `{file}` as {kind}", file, kind)) + "\n"
     };
