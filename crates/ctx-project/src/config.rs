@@ -337,12 +337,6 @@ impl Config {
         self
     }
 
-    /// Removes the default conversation.
-    #[must_use]
-    pub fn without_session(self) -> Self {
-        self.without("session")
-    }
-
     /// Removes the default file of a key.
     #[must_use]
     pub fn without(mut self, key: &str) -> Self {

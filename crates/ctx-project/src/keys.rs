@@ -82,11 +82,6 @@ impl<'v> Keys<'v> {
         self.read(key, "a list of strings", texts).unwrap_or_default()
     }
 
-    /// Returns any value.
-    pub fn any(&mut self, key: &'static str) -> Option<&'v Value> {
-        self.read(key, "a value", Some)
-    }
-
     /// Returns an object or a list without parsing it.
     pub fn structure(&mut self, key: &'static str) -> Option<&'v Value> {
         self.read(key, "an object or a list", |value| {
@@ -147,7 +142,7 @@ impl<'v> Keys<'v> {
 }
 
 /// Describes a valid number of tokens.
-pub fn tokens_expected() -> Phrase {
+fn tokens_expected() -> Phrase {
     phrase!("a whole number from 0 to {most}", most = MAX_TOKENS)
 }
 

@@ -11,7 +11,7 @@ use ctx_wire::Dialect;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
-use crate::keyed::{AnyOf, Filled, Meaning, Meaningless, Parsed, Shaped, TextTable, Tokens, keyed};
+use crate::keyed::{Filled, Meaning, Meaningless, Parsed, Shaped, TextTable, Tokens, keyed};
 use crate::turn::check_zone;
 
 /// What a key can reach outside the folder of its file.
@@ -227,7 +227,7 @@ keyed! {
     /// A provider endpoint with its API key and time limits.
     pub struct EndpointKeys {
         /// HTTP headers of each request, by name.
-        headers: Option<AnyOf<TextTable>> => "headers"
+        headers: Option<Shaped<TextTable>> => "headers"
             is KeyRule::of_outside(Reach::Sends, ValueType::Value).hidden().option("--base-url"),
         /// Base URL of the server. Default: the provider's URL for the API dialect.
         base_url: Option<Filled> => "base-url"
