@@ -3,8 +3,7 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-use ctx_project::error::{ProjectError, Result};
-use ctx_project::{files, unusable};
+use ctx_project::error::{Result, not_started};
 
 /// Listens for signals from its creation on.
 pub(crate) struct Interrupts {
@@ -68,11 +67,6 @@ impl Interrupts {
     pub(crate) async fn next(&mut self) {
         poll_fn(|context| self.poll_next(context)).await;
     }
-}
-
-/// Explains why work cannot begin.
-pub(crate) fn not_started(error: &std::io::Error) -> ProjectError {
-    unusable!("cannot start: {error}", error = files::reason(error))
 }
 
 #[cfg(not(unix))]

@@ -1,10 +1,11 @@
 //! Why something of a project cannot be done.
 
+use ctx_chat::files::reason;
 use ctx_chat::{ClientError, StoreError};
 use ctx_compress::request::Overflow;
 use ctx_engine::AssembleError;
 use ctx_types::session::HistoryError;
-use ctx_types::{Diagnostic, Phrase};
+use ctx_types::{Diagnostic, Phrase, phrase};
 
 use crate::sources::Mark;
 
@@ -63,6 +64,11 @@ pub struct Fault {
     pub finding: Diagnostic,
     /// Where in the text of the file it stands, if that is known.
     pub mark: Option<Mark>,
+}
+
+/// Explains why work cannot begin.
+pub fn not_started(error: &std::io::Error) -> ProjectError {
+    ProjectError::Unusable(phrase!("cannot start: {error}", error = reason(error)))
 }
 
 /// Reports that a file or a folder cannot be used.

@@ -450,9 +450,7 @@ impl Stopwatch for Clock {
 /// The turn that the command line describes; without `--at` it is now.
 pub fn input(arguments: &TurnOptions) -> Result<TurnInput> {
     let at = time(arguments.at.as_deref())?;
-    let zone = arguments.tz.as_deref().unwrap_or("UTC");
-    check_zone(zone)
-        .map_err(|fault| ProjectError::Usage(phrase!("`--tz {zone}` {line}", zone, line = fault.line())))?;
+    let zone = zone(arguments.tz.as_deref())?;
     Ok(TurnInput::default().with(|turn| {
         turn.at_millis = Some(at.as_millisecond());
         turn.zone = Some(zone.into());
@@ -474,6 +472,14 @@ pub fn time(at: Option<&str>) -> Result<jiff::Timestamp, ProjectError> {
         Some(text) => moment(text)
             .map_err(|fault| ProjectError::Usage(phrase!("`--at {text}` {line}", text, line = fault.line()))),
     }
+}
+
+/// Returns the time zone that `--tz` names; UTC if it names none.
+pub fn zone(tz: Option<&str>) -> Result<&str> {
+    let zone = tz.unwrap_or("UTC");
+    check_zone(zone)
+        .map_err(|fault| ProjectError::Usage(phrase!("`--tz {zone}` {line}", zone, line = fault.line())))?;
+    Ok(zone)
 }
 
 /// Reads an RFC 3339 time; or says what is wrong with it.

@@ -13,10 +13,10 @@ mod tree;
 
 use ctx_language::Language;
 use ctx_project::error::Result;
+use ctx_project::store;
 
 use crate::args::ChatArguments;
 use crate::exit::Exit;
-use crate::interrupts::not_started;
 use crate::show;
 use setup::Setup;
 
@@ -24,8 +24,7 @@ use setup::Setup;
 pub(crate) fn run(language: Language, arguments: &ChatArguments) -> Result<Exit> {
     let mut sources = show::sources(language);
     let mut setup = Setup::read(language, arguments, &mut sources)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| not_started(&error))?;
+    let runtime = store::runtime()?;
     let exit = runtime.block_on(async {
         setup.stops.listen()?;
         match &arguments.once {

@@ -112,17 +112,12 @@ fn environment(
         show::findings(language, sources, &found);
     }
     let env = &mut file.env;
-    if let Some(at) = &arguments.at {
-        let moment = turn::moment(at)
-            .map_err(|fault| ProjectError::Usage(phrase!("`--at {at}` {line}", at, line = fault.line())))?;
-        env.at_millis = Some(moment.as_millisecond());
+    if arguments.at.is_some() {
+        env.at_millis = Some(turn::time(arguments.at.as_deref())?.as_millisecond());
     }
     env.at_millis.get_or_insert_with(|| jiff::Timestamp::now().as_millisecond());
-    if let Some(zone) = &arguments.tz {
-        turn::check_zone(zone).map_err(|fault| {
-            ProjectError::Usage(phrase!("`--tz {zone}` {line}", zone, line = fault.line()))
-        })?;
-        env.zone = Some(zone.as_str().into());
+    if arguments.tz.is_some() {
+        env.zone = Some(turn::zone(arguments.tz.as_deref())?.into());
     }
     env.seed = arguments.seed.unwrap_or(env.seed);
     Ok(file)

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use ctx_gateway::{Gateway, GatewayError, KeyFile, KeyLimits, Options, agent_names};
 use ctx_language::Language;
 use ctx_project::EndpointOptions;
-use ctx_project::error::{ProjectError, Result};
+use ctx_project::error::{ProjectError, Result, not_started};
 use ctx_project::unusable;
 use ctx_types::internal::{Argument, Divider};
 use ctx_types::phrase;
@@ -18,7 +18,7 @@ use crate::args::{
     KeyAddArguments, KeyCommand, KeyFileArguments, KeyRevokeArguments, LogLevel, ServeArguments, ServeCommand,
 };
 use crate::exit::Exit;
-use crate::interrupts::{Interrupts, not_started};
+use crate::interrupts::Interrupts;
 use crate::lang;
 use crate::{project, show};
 

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use ctx_engine::Engine;
 use ctx_language::Language;
-use ctx_project::error::{ProjectError, Result};
+use ctx_project::error::{ProjectError, Result, not_started};
 use ctx_studio::{Links, Studio, StudioError};
 use ctx_types::phrase;
 use tokio::net::TcpListener;
@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use crate::args::StudioArguments;
 use crate::commands::serve::{address, not_listening};
 use crate::exit::Exit;
-use crate::interrupts::{Interrupts, not_started};
+use crate::interrupts::Interrupts;
 use crate::show;
 
 /// The port where nobody names one: fixed, so that the browser keeps what belongs to the page.

@@ -5,9 +5,10 @@ use std::pin::pin;
 use ctx_pipeline::Cancel;
 use ctx_project::compress::SummaryWriter;
 use ctx_project::error::Result;
+use ctx_project::store;
 use tokio::runtime::Runtime;
 
-use crate::interrupts::{Interrupts, not_started};
+use crate::interrupts::Interrupts;
 
 /// What waits for a writer of summaries.
 pub(super) struct Waiting {
@@ -23,8 +24,7 @@ impl Waiting {
         if !writer.takes_time() {
             return Ok(Self { cancel, runtime: None });
         }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| not_started(&error))?;
+        let runtime = store::runtime()?;
         let interrupts = runtime.block_on(async { Interrupts::new() })?;
         Ok(Self { cancel, runtime: Some((runtime, interrupts)) })
     }
