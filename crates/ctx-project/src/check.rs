@@ -12,7 +12,7 @@ use ctx_types::worldbook::LoadedWorldbook;
 use ctx_types::{Agent, Diagnostic, Phrase, phrase};
 use serde_json::Value;
 
-use crate::books::Books;
+use crate::books::{self, Books};
 use crate::error::Result;
 use crate::files::{self, Once};
 use crate::folder::{self, FolderEntry};
@@ -63,7 +63,7 @@ impl Checker {
     /// As [`new`](Self::new), on an engine with parts of one's own.
     pub fn on(engine: Engine, worldbooks: &[PathBuf]) -> Result<Self> {
         let files: Vec<InputFile> = worldbooks.iter().map(InputFile::from).collect();
-        let (books, _) = Books::read(&files, &mut Sources::default())?;
+        let (books, _) = books::read(&files, &mut Sources::default())?;
         let with = Compile::default().with(|compile| compile.worldbooks = books.loaded());
         Ok(Self { engine, with, books, format: None, checked: Once::default() })
     }
@@ -313,7 +313,7 @@ fn of_agent(bytes: &[u8], path: &Path, checker: &Checker) -> Result<Vec<Diagnost
     let engine = &checker.engine;
     let file = AgentFile::parse(bytes, name, engine)?;
     let mut books = checker.books.clone();
-    let unread = books.add_readable(path, &file.agent, &mut Sources::default());
+    let unread = books::add_readable(&mut books, path, &file.agent, &mut Sources::default());
     let unread: Vec<(Arc<str>, PathBuf)> = unread
         .into_iter()
         .map(|path| (path.file_stem().unwrap_or_default().to_string_lossy().into(), path))

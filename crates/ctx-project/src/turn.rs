@@ -19,7 +19,7 @@ use ctx_types::{
 };
 use serde_json::{Map, Value};
 
-use crate::books::Books;
+use crate::books::{self, Books};
 use crate::codes;
 use crate::config::{AddedFiles, Config};
 use crate::documents::document_text;
@@ -241,9 +241,9 @@ impl Turn {
             with.profile = Some(imported.value);
             found.extend(imported.diagnostics);
         }
-        let (mut books, odd) = Books::read(&files.worldbooks, sources)?;
+        let (mut books, odd) = books::read(&files.worldbooks, sources)?;
         if let (Some(file), Some(agent)) = (&files.agent, &agent) {
-            books.add_beside(&file.path, &agent.agent, sources)?;
+            books::add_beside(&mut books, &file.path, &agent.agent, sources)?;
         }
         with.worldbooks = books.loaded();
         with.texts.clone_from(&files.texts);

@@ -18,7 +18,7 @@ use crate::args::{AgentExportArguments, ExportForm};
 use crate::exit::Exit;
 use crate::show;
 use ctx_project::Sources;
-use ctx_project::books::Books;
+use ctx_project::books::{self, Books};
 use ctx_project::error::{ProjectError, Result};
 use ctx_project::files::{self, Existing};
 use ctx_project::inputs::{self, AgentFile};
@@ -60,7 +60,7 @@ fn card(agent: &Agent, path: &Path, sources: &mut Sources) -> Result<Value> {
     let name = card_book(agent);
     let mut books = Books::default();
     if name.is_some() {
-        books.add_beside(path, agent, sources)?;
+        books::add_beside(&mut books, path, agent, sources)?;
     }
     let books = books.loaded();
     let book = books.iter().find(|book| Some(&*book.name) == name);
@@ -70,7 +70,7 @@ fn card(agent: &Agent, path: &Path, sources: &mut Sources) -> Result<Value> {
 /// Makes an agent of AIO Hub, with the worldbooks beside it that it asks for; those that are not there are told.
 fn aio(language: Language, file: &AgentFile, path: &Path, sources: &mut Sources) -> Result<Value> {
     let mut books = Books::default();
-    books.add_beside(path, &file.agent, sources)?;
+    books::add_beside(&mut books, path, &file.agent, sources)?;
     let books = books.loaded();
     let book = |id: &Arc<str>| {
         let by_id = books.iter().find(|book| book.id == *id);
@@ -102,7 +102,7 @@ fn absent(id: &str, index: usize) -> Diagnostic {
 /// Makes a lorebook of a worldbook beside the agent.
 fn lorebook(agent: &Agent, arguments: &AgentExportArguments, sources: &mut Sources) -> Result<Value> {
     let mut books = Books::default();
-    books.add_beside(&arguments.agent, agent, sources)?;
+    books::add_beside(&mut books, &arguments.agent, agent, sources)?;
     let books = books.loaded();
     let named: Vec<_> = books.iter().map(|book| (&*book.name, &*book.book)).collect();
     Ok(export_lorebook(one(&named, "worldbook", arguments)?))

@@ -9,7 +9,7 @@ use crate::args::WorldbookCheckArguments;
 use crate::commands::check::Totals;
 use crate::exit::Exit;
 use crate::{project, show};
-use ctx_project::books::Books;
+use ctx_project::books::BookFile;
 use ctx_project::check::Checked;
 use ctx_project::codes;
 use ctx_project::error::Result;
@@ -56,7 +56,7 @@ fn unreadable(language: Language, path: &Path) -> Option<Checked> {
     let (mut sources, name) = (show::sources(language), files::name(path));
     let finding = match sources.read(path, &name) {
         Err(error) => Diagnostic::error(codes::UNREADABLE_FILE, error.phrase()).in_document(&*name),
-        Ok(bytes) => sources.explained(&name, &Books::parse(&bytes, &name).err()?),
+        Ok(bytes) => sources.explained(&name, &BookFile::parse(&bytes, &name).err()?),
     };
     Some(Checked::unreadable(name, sources, finding))
 }
