@@ -135,7 +135,7 @@ impl Edit {
     }
 
     /// Returns whether the edit puts a scalar in the place of another one of a value.
-    pub fn is_of_scalar(&self, root: &Value) -> bool {
+    pub(crate) fn is_of_scalar(&self, root: &Value) -> bool {
         let is_scalar = |value: &Value| !value.is_array() && !value.is_object();
         matches!(self, Self::Set { pointer, value } if is_scalar(value) && root.pointer(pointer).is_some_and(is_scalar))
     }

@@ -29,7 +29,7 @@ pub struct Places(BTreeMap<String, Place>);
 
 impl Places {
     /// Finds values, and all that they are in, in a TOML text.
-    pub fn find_in_toml<'a>(source: &str, pointers: impl IntoIterator<Item = &'a str>) -> Self {
+    pub(crate) fn find_in_toml<'a>(source: &str, pointers: impl IntoIterator<Item = &'a str>) -> Self {
         Self(toml::find(source, &Wanted::of(pointers)))
     }
 

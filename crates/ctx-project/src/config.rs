@@ -330,7 +330,7 @@ impl Config {
     /// Ignores the model of an untrusted file. The user's own endpoint may be set by the environment or the command
     /// line only, and this file must not select the model of requests to it.
     #[must_use]
-    pub fn for_requests(mut self) -> Self {
+    pub(crate) fn for_requests(mut self) -> Self {
         if self.guard.withhold_from_requests() {
             self.model = None;
         }
@@ -441,7 +441,7 @@ fn check_exists(path: &Path, origin: &Origin, pointer: &str, sources: &Sources) 
 }
 
 /// Returns the folder that contains all files of a test case.
-pub fn project_of(case: &Path) -> Option<PathBuf> {
+pub(crate) fn project_of(case: &Path) -> Option<PathBuf> {
     nearest::project_of(case, NAME)
 }
 

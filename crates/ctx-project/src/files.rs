@@ -28,7 +28,8 @@ pub use lock::lock;
 pub use once::Once;
 pub use shell::shell_word;
 pub use stamp::Stamp;
-pub use write::{Existing, make_private_folder, refuse_stdin, write, write_private};
+pub use write::{Existing, refuse_stdin, write};
+pub(crate) use write::{make_private_folder, write_private};
 
 /// Maximum size of an input file, in bytes. The readers of all formats have the same limit.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -69,7 +70,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// Returns an error if a file has changed since it was read.
-pub fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
+pub(crate) fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
     if read(path)? == before {
         Ok(())
     } else {

@@ -31,7 +31,7 @@ pub fn files(folder: &Path) -> Vec<FolderEntry> {
 }
 
 /// As [`files`], and with the other files that are wanted.
-pub fn files_and(folder: &Path, is_wanted: fn(&Path) -> bool) -> Vec<FolderEntry> {
+pub(crate) fn files_and(folder: &Path, is_wanted: fn(&Path) -> bool) -> Vec<FolderEntry> {
     let mut walk = Walk { found: Vec::new(), is_full: false, is_wanted };
     walk.folder(folder, 0);
     if walk.is_full {

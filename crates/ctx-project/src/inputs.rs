@@ -59,12 +59,12 @@ pub fn tools(file: &InputFile, sources: &mut Sources) -> Result<(Vec<Value>, Vec
 }
 
 /// Reports that a file is no list of tools.
-pub fn no_tools(name: &str) -> Phrase {
+pub(crate) fn no_tools(name: &str) -> Phrase {
     phrase!("`{name}` is not a list of tool definitions", name)
 }
 
 /// Finds tool definitions without a name, of which the first is the place.
-pub fn nameless_tools(tools: &[Value]) -> Option<Diagnostic> {
+pub(crate) fn nameless_tools(tools: &[Value]) -> Option<Diagnostic> {
     let mut nameless = tools.iter().enumerate().filter(|(_, item)| tool_of(item).name.is_empty());
     let (first, _) = nameless.next()?;
     let message =

@@ -26,7 +26,10 @@ impl<'v> Keys<'v> {
     }
 
     /// Like [`of`](Self::of), but diagnostics do not repeat the values of keys that may be secrets.
-    pub fn with_secrets(value: &'v Value, is_secret: fn(&str) -> bool) -> Result<Self, Box<Diagnostic>> {
+    pub(crate) fn with_secrets(
+        value: &'v Value,
+        is_secret: fn(&str) -> bool,
+    ) -> Result<Self, Box<Diagnostic>> {
         match value {
             Value::Object(values) => Ok(Self { values, known: Vec::new(), found: Vec::new(), is_secret }),
             other => Err(Box::new(wrong("an object with keys", other, is_secret("")).at_pointer(""))),

@@ -489,7 +489,7 @@ pub fn moment(text: &str) -> Result<jiff::Timestamp, Meaningless> {
 }
 
 /// Checks the name of a time zone; or says what is wrong with it.
-pub fn check_zone(zone: &str) -> Result<(), Meaningless> {
+pub(crate) fn check_zone(zone: &str) -> Result<(), Meaningless> {
     if jiff::tz::TimeZone::get(zone).is_ok() {
         return Ok(());
     }

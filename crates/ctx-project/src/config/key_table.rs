@@ -141,7 +141,7 @@ impl KeyRule {
     }
 
     /// Returns whether keys without a row may contain a secret.
-    pub const fn hides_unknown(self) -> bool {
+    pub(crate) const fn hides_unknown(self) -> bool {
         matches!(self.value_type, ValueType::Endpoint(_) | ValueType::Endpoints(_))
     }
 }

@@ -106,7 +106,7 @@ impl Trusted {
     }
 
     /// Returns whether a folder was trusted, even if its file has changed since.
-    pub fn has_folder(&self, folder: &Path) -> bool {
+    pub(crate) fn has_folder(&self, folder: &Path) -> bool {
         key(folder).is_ok_and(|key| self.folders.contains_key(&key))
     }
 
