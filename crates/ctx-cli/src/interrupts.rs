@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-use ctx_project::error::{Result, not_started};
+use ctx_project::error::Result;
 
 /// Listens for signals from its creation on.
 pub(crate) struct Interrupts {
@@ -34,7 +34,9 @@ impl Interrupts {
             (SignalKind::hangup(), Interrupt::Command),
         ];
         let signals = kinds.into_iter().map(|(kind, meant)| Ok((signal(kind)?, meant)));
-        let signals = signals.collect::<std::io::Result<_>>().map_err(|error| not_started(&error))?;
+        let signals = signals
+            .collect::<std::io::Result<_>>()
+            .map_err(|error| ctx_project::error::not_started(&error))?;
         Ok(Self { signals })
     }
 
