@@ -25,6 +25,7 @@ use ctx_project::unusable;
 use ctx_types::{Phrase, phrase};
 use serde::Serialize;
 
+use crate::exit::Exit;
 use crate::lang;
 use ctx_project::files;
 
@@ -159,6 +160,20 @@ pub(crate) fn cut_line(text: &str, columns: usize) -> String {
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
     let text = String::from_utf8(files::pretty_json(value)).unwrap_or_default();
     result(&clean::clean_json(text))
+}
+
+/// Writes a result to standard output: as JSON for programs, or as text for people. Returns success.
+pub(crate) fn output<T: Serialize>(
+    is_json: bool,
+    json: impl FnOnce() -> T,
+    text: impl FnOnce() -> String,
+) -> Result<Exit> {
+    if is_json {
+        self::json(&json())?
+    } else {
+        result(&text())?
+    }
+    Ok(Exit::Success)
 }
 
 /// Writes a value to standard output as JSON in one line.

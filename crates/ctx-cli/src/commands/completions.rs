@@ -13,10 +13,6 @@ pub(crate) fn run(arguments: &CompletionsArguments) -> Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Arguments::command(), "ctx", &mut script);
     let script = String::from_utf8_lossy(&script);
-    if arguments.json {
-        show::json(&json!({ "shell": arguments.shell.to_string(), "script": script }))?;
-    } else {
-        show::result(&script)?;
-    }
-    Ok(Exit::Success)
+    let json = || json!({ "shell": arguments.shell.to_string(), "script": script });
+    show::output(arguments.json, json, || script.to_string())
 }

@@ -41,12 +41,7 @@ pub(crate) fn run(language: Language, arguments: &CountArguments) -> Result<Exit
     } else {
         text(language, &bytes, file, counted_for, &mut sources)?
     };
-    if arguments.json {
-        show::json(&counted.json)?;
-    } else {
-        show::result(&counted.text)?;
-    }
-    Ok(Exit::Success)
+    show::output(arguments.json, || counted.json, || counted.text)
 }
 
 /// Count for people and for programs.

@@ -29,12 +29,7 @@ pub(crate) fn run(language: Language, arguments: &DiffArguments) -> Result<Exit>
         sides => assembled(language, sides, arguments, &mut sources)?,
     };
     let comparison = Comparison::new(&first, &second);
-    if arguments.json {
-        show::json(&json!(comparison))?;
-    } else {
-        show::result(&show::comparison(language, &comparison))?;
-    }
-    Ok(Exit::Success)
+    show::output(arguments.json, || json!(comparison), || show::comparison(language, &comparison))
 }
 
 /// What one of the two files holds.

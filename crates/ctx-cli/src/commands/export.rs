@@ -47,12 +47,8 @@ pub(crate) fn run(language: Language, arguments: &AgentExportArguments) -> Resul
     };
     let bytes = bytes(&value, arguments, out, &mut sources)?;
     files::write(&[(out.clone(), &bytes)], Existing::Named, &sources.files_read)?;
-    if arguments.json {
-        show::json(&json!({ "written": [files::name(out)] }))?;
-    } else {
-        show::result(&show::wrote(language, &files::name(out)))?;
-    }
-    Ok(Exit::Success)
+    let name = files::name(out);
+    show::output(arguments.json, || json!({ "written": [name] }), || show::wrote(language, &name))
 }
 
 /// Makes a card, with the book that the agent got from one.

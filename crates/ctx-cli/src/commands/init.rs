@@ -37,13 +37,9 @@ pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit>
     };
     let kind = if arguments.long { Sample::Long } else { Sample::Short };
     let sample::Written { schemas, schema_folder: hidden } = sample::write(folder, kind, texts, existing)?;
-    if arguments.json {
-        let written = names.iter().chain(&schemas).map(|path| files::name(path));
-        show::json(&json!({ "written": written.collect::<Vec<_>>() }))?;
-    } else {
-        show::result(&welcome(language, folder, &names, &hidden))?;
-    }
-    Ok(Exit::Success)
+    let written = || names.iter().chain(&schemas).map(|path| files::name(path)).collect::<Vec<_>>();
+    let json = || json!({ "written": written() });
+    show::output(arguments.json, json, || welcome(language, folder, &names, &hidden))
 }
 
 fn welcome(language: Language, folder: &Path, files: &[PathBuf; 6], schemas: &Path) -> String {

@@ -28,12 +28,8 @@ pub(crate) fn run(language: Language, arguments: &ProcessorsArguments) -> Result
     let mut rows: Vec<(&Descriptor, &EffectiveSetting)> = registry.descriptors().zip(settings).collect();
     // Stable: of two with one priority the one that was registered earlier runs earlier.
     rows.sort_by_key(|(_, setting)| setting.priority.value);
-    if arguments.json {
-        show::json(&rows.into_iter().map(to_json).collect::<Value>())?;
-    } else {
-        show::result(&table(language, &rows))?;
-    }
-    Ok(Exit::Success)
+    let json = || rows.iter().copied().map(to_json).collect::<Value>();
+    show::output(arguments.json, json, || table(language, &rows))
 }
 
 fn table(language: Language, rows: &[(&Descriptor, &EffectiveSetting)]) -> String {

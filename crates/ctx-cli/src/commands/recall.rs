@@ -40,12 +40,7 @@ pub(crate) fn run(language: Language, arguments: &RecallArguments) -> Result<Exi
     let (answer, findings) = query.search(&conversation.value, &counting.meter());
     found.extend(findings.into_iter().map(|finding| finding.in_document(files::name(&path))));
     show::findings(language, &sources, &found);
-    if arguments.json {
-        show::json(&answer.to_json())?;
-    } else {
-        show::result(&drawn(language, &answer, arguments.budget))?;
-    }
-    Ok(Exit::Success)
+    show::output(arguments.json, || answer.to_json(), || drawn(language, &answer, arguments.budget))
 }
 
 fn read(input: &Path, sources: &mut Sources) -> Result<String> {

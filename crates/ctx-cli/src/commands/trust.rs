@@ -125,10 +125,5 @@ fn remove(language: Language, folder: &Path, is_json: bool) -> Result<Exit> {
         )));
     }
     let text = lang::say(language, &phrase!("`{name}` is no longer trusted", name));
-    if is_json {
-        show::json(&json!({ "removed": name }))?;
-    } else {
-        show::result(&format!("{text}\n"))?;
-    }
-    Ok(Exit::Success)
+    show::output(is_json, || json!({ "removed": name }), || text + "\n")
 }

@@ -56,11 +56,7 @@ fn one(
     let mut sources = show::sources(language);
     let done = each(path, &mut sources)?;
     show::findings(language, &sources, &done.found);
-    if is_json {
-        show::json(&done.json)?;
-    } else {
-        show::result(&done.text)?;
-    }
+    show::output(is_json, || done.json, || done.text)?;
     if let Some(error) = &done.error {
         show::failure(language, &ProjectError::Unusable(error.clone()));
     }

@@ -54,12 +54,8 @@ pub(super) fn run(language: Language, arguments: &ReportArguments) -> Result<Exi
         &sources,
         &limits.into_iter().map(|found| found.in_document(name.as_str())).collect::<Vec<_>>(),
     );
-    if arguments.json {
-        show::json(&to_json(&of_summaries, of_pass.as_ref()))?;
-    } else {
-        show::result(&to_text(language, &of_summaries, of_pass.as_ref()))?;
-    }
-    Ok(Exit::Success)
+    let text = || to_text(language, &of_summaries, of_pass.as_ref());
+    show::output(arguments.json, || to_json(&of_summaries, of_pass.as_ref()), text)
 }
 
 /// Reports on one summary, or on all in the order of the tree.

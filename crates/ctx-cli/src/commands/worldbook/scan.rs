@@ -65,12 +65,8 @@ pub(crate) fn run(language: Language, arguments: &WorldbookScanArguments) -> Res
     let at = turn.input.at_millis.unwrap_or_default();
     let written = to.write(&seen.scan.scan.state, at, &sources.files_read)?;
     let scanned = Scanned { turn: &turn, seen: &seen, effects, written, found, all: arguments.all };
-    if arguments.json {
-        show::json(&scanned.to_json(&sources))?;
-    } else {
-        show::result(&scanned.to_text(language, arguments.write))?;
-    }
-    Ok(Exit::Success)
+    let text = || scanned.to_text(language, arguments.write);
+    show::output(arguments.json, || scanned.to_json(&sources), text)
 }
 
 /// Reports that there was nothing to scan.
