@@ -78,6 +78,13 @@ pub(crate) fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
     }
 }
 
+/// Replaces the bytes of a file, unless another program changed the file since it was read.
+pub(crate) fn replace(path: &Path, before: &[u8], after: &[u8], read: &FilesRead) -> Result<()> {
+    let _lock = lock(path)?;
+    refuse_changed(path, before)?;
+    write(&[(path.to_owned(), after)], Existing::Named, read)
+}
+
 pub use ctx_chat::files::reason;
 pub(crate) use ctx_operations::document_edit::numbers;
 pub use ctx_operations::document_edit::{
