@@ -187,7 +187,7 @@ fn figures(language: Language, context: &Context, tokens: &[u32]) -> Vec<Figure>
     let used: u64 = tokens.iter().copied().map(u64::from).sum();
     let report = &context.report;
     let is_left_out = |decision: &&ctx_types::report::Decision| decisions::is_left_out(decision.outcome);
-    let left_out: usize = report.decisions.iter().filter(is_left_out).map(|decision| decision.count).sum();
+    let omitted: usize = report.decisions.iter().filter(is_left_out).map(|decision| decision.count).sum();
     let stable = report.stable.as_ref().map_or(0, |stable| stable.messages);
     let kept: u64 = tokens.iter().take(stable).copied().map(u64::from).sum();
     let percent = (kept * 100).checked_div(used).unwrap_or(0);
@@ -205,7 +205,7 @@ fn figures(language: Language, context: &Context, tokens: &[u32]) -> Vec<Figure>
     vec![
         figure(thousands(count as u64), if count == 1 { "message" } else { "messages" }, "#messages"),
         Figure { value: thousands(used), label: of, link: "#budget" },
-        figure(thousands(left_out as u64), "not sent", "#decisions"),
+        figure(thousands(omitted as u64), "not sent", "#decisions"),
         figure(format!("{percent} %"), "cacheable", "#cache"),
         figure(thousands(found as u64), if found == 1 { "diagnostic" } else { "diagnostics" }, "#findings"),
     ]

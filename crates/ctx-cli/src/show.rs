@@ -138,8 +138,8 @@ pub(crate) fn wrote(language: Language, path: &str) -> String {
     clean::clean_line(&lang::say(language, &phrase!("wrote {path}", path))) + "\n"
 }
 
-/// Formats the number of items that a list leaves out. Returns `None` if it leaves out none.
-pub(crate) fn left_out(language: Language, count: usize, told: fn(usize) -> Phrase) -> Option<String> {
+/// Formats the number of items that a list omits. Returns `None` if it omits none.
+pub(crate) fn omitted(language: Language, count: usize, told: fn(usize) -> Phrase) -> Option<String> {
     (count > 0).then(|| lang::say(language, &told(count)))
 }
 

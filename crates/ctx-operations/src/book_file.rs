@@ -65,13 +65,13 @@ impl Books {
         self.0.iter().map(|file| file.book.clone()).collect()
     }
 
-    /// Returns whether a finding is about one of the files.
+    /// Returns whether a diagnostic is about one of the files.
     pub fn owns(&self, finding: &Diagnostic) -> bool {
         let document = finding.location.document.as_deref();
         self.0.iter().any(|file| document == Some(&*file.file))
     }
 
-    /// Points findings about books, which are known by their names, into their files.
+    /// Replaces the names of books in diagnostics by places in their files.
     pub fn lead_back(&self, findings: &mut [Diagnostic]) {
         for finding in findings {
             if let Some(file) = finding.location.document.as_deref().and_then(|name| self.get(name)) {
@@ -87,7 +87,7 @@ impl Books {
         finding
     }
 
-    /// Returns the name of each book, its file, and how many entries it has.
+    /// Returns the name, the file and the number of entries of each book.
     pub fn list(&self) -> impl Iterator<Item = (&str, &str, usize)> {
         self.0.iter().map(|file| (&*file.book.name, file.file.as_str(), file.book.book.entries.len()))
     }

@@ -10,9 +10,10 @@ use crate::files::{self, DOCUMENTS, has_ending};
 use crate::inputs::{self, InputFile};
 use crate::sources::Sources;
 
-/// Reads worldbooks that hold for every agent; also returns what was odd about them.
+/// Reads worldbooks for all agents. Also returns their diagnostics.
 ///
-/// The id of a book is the name of its file without the ending, its name the one that it says, else its id.
+/// The id of a worldbook is its file name without the extension. The name is the one in the file. The default is the
+/// id.
 pub fn read(files: &[InputFile], sources: &mut Sources) -> Result<(Books, Vec<Diagnostic>)> {
     let (mut books, mut found) = (Books::default(), Vec::new());
     for file in files {

@@ -394,7 +394,7 @@ impl Config {
         Ok(Some(file.path.clone()))
     }
 
-    /// Returns the built-in table of models, behind the rows of the file of the command line or the default file.
+    /// Returns the built-in table of models. The rows of the given file, or of the default file, come first.
     pub fn models(
         &self,
         given: Option<PathBuf>,

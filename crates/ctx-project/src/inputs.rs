@@ -74,7 +74,7 @@ pub(crate) fn nameless_tools(tools: &[Value]) -> Option<Diagnostic> {
     Some(odd.at_pointer(format!("/{first}")))
 }
 
-/// Reads a table of models, whose rows are tried before those of another table. Returns what is odd about it.
+/// Puts the rows of a file before those of a table of models. Returns the diagnostics of the file.
 pub fn add_models(
     models: &mut Arc<ModelTable>,
     file: &InputFile,

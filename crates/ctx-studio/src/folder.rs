@@ -90,7 +90,7 @@ impl Folder {
             }
             let Ok(metadata) = full.symlink_metadata() else { continue };
             let is_read_only = metadata.permissions().readonly();
-            found.push(FoundFile { path, stamp: Stamp::of(&metadata), is_read_only });
+            found.push(FoundFile { path, stamp: Stamp::new(&metadata), is_read_only });
         }
         (found, false)
     }
@@ -179,7 +179,7 @@ impl Folder {
     /// Returns what tells that a file may have changed.
     pub(crate) fn stamp(&self, path: &str) -> Option<Stamp> {
         let metadata = self.full(path).symlink_metadata().ok()?;
-        metadata.is_file().then(|| Stamp::of(&metadata))
+        metadata.is_file().then(|| Stamp::new(&metadata))
     }
 }
 

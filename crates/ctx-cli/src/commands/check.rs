@@ -189,7 +189,7 @@ fn kinds(language: Language, kinds: &[(String, DocumentKind)]) -> String {
         let (file, kind) = (show::clean_line(file), Phrase::from(kind.as_str()));
         lang::say(language, &phrase!("checked `{file}` as {kind}", file, kind)) + "\n"
     };
-    let more = show::left_out(language, kinds.len().saturating_sub(MAX_NAMED), |more| {
+    let more = show::omitted(language, kinds.len().saturating_sub(MAX_NAMED), |more| {
         phrase!("and {more}; use `--json` to list all", more = count_of!(more, "more file"))
     });
     kinds.iter().take(MAX_NAMED).map(line).chain(more.map(|more| more + "\n")).collect()

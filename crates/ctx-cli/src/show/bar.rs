@@ -8,7 +8,7 @@ use crate::show::clean::clean_line;
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
-    /// Begins with a number of items; nothing is shown where standard error is no terminal.
+    /// Starts a bar for a number of items. It is hidden if standard error is not a terminal.
     pub(crate) fn new(count: usize) -> Self {
         let bar = ProgressBar::new(count as u64);
         // The template is fixed: that it cannot be read would only leave the usual one.

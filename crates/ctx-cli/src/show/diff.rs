@@ -8,7 +8,7 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::lang;
 use crate::show::clean::clean_line;
-use crate::show::{is_stdout_coloured, left_out};
+use crate::show::{is_stdout_coloured, omitted};
 
 /// How many equal lines are shown around a difference.
 const CONTEXT: usize = 3;
@@ -46,7 +46,7 @@ fn lines(language: Language, expected: &str, result: &str, colour: fn(&str, &str
     }
     let more = lines.len().saturating_sub(MAX_LINES);
     lines.truncate(MAX_LINES);
-    lines.extend(left_out(language, more, |more| phrase!("and {more}", more = count_of!(more, "more line"))));
+    lines.extend(omitted(language, more, |more| phrase!("and {more}", more = count_of!(more, "more line"))));
     lines.join("\n") + "\n"
 }
 

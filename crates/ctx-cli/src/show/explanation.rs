@@ -12,7 +12,7 @@ use ctx_types::{Phrase, count_of, phrase};
 use crate::lang;
 use crate::show::clean::clean_line;
 use crate::show::table::listing;
-use crate::show::{left_out, to_stderr};
+use crate::show::{omitted, to_stderr};
 
 /// How many decisions are shown before the rest is counted.
 const MAX_DECISIONS: usize = 1_000;
@@ -79,7 +79,7 @@ pub(crate) fn log_lines(language: Language, log: &[LogLine], most: usize) -> Vec
         let message = Phrase::verbatim(lang::say(language, &line.message));
         LogLine { details: None, message, ..line.clone() }.to_string()
     };
-    let more = left_out(language, log.len().saturating_sub(most), |more| {
+    let more = omitted(language, log.len().saturating_sub(most), |more| {
         phrase!("and {more}", more = count_of!(more, "more line"))
     });
     log.iter().take(most).map(line).chain(more).collect()
@@ -181,7 +181,7 @@ fn decisions(language: Language, decisions: &[Decision]) -> String {
     }
     let mut lines: Vec<String> =
         decisions.iter().take(MAX_DECISIONS).map(|own| decision(language, own)).collect();
-    lines.extend(left_out(language, decisions.len() - lines.len(), |more| {
+    lines.extend(omitted(language, decisions.len() - lines.len(), |more| {
         phrase!("and {more} more; use `--json` to list all", more)
     }));
     format!("{}\n  {}\n", lang::word(language, "decisions"), lines.join("\n  "))

@@ -60,7 +60,7 @@ fn add_keys(
         let pointer = below(key);
         match new.get(key) {
             Some(new) => add(value, new, (&pointer, lists), edits),
-            // The same value under a new key stays where it is written.
+            // A value under a new key stays in place.
             None => match added.iter().position(|(_, new)| *new == value) {
                 Some(index) => edits.push(Edit::Rename { pointer, key: added.remove(index).0.clone() }),
                 None => edits.push(Edit::Remove { pointer }),

@@ -11,8 +11,9 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, Entry, Item, Key, Table, Tabl
 
 use ctx_operations::document_edit::{Edit, EditError, Lists, difference, index, unescaped};
 
-/// Returns the text after edits, one after the other; whether it holds what was asked for is for the caller to see.
-/// `old` is what the text holds: of tables and lists only what differs is written anew.
+/// Returns the text after edits, one after the other. The caller checks the result.
+///
+/// `old` is the value of the text. Writes only the different parts of tables and lists.
 pub(super) fn edited(text: &str, edits: &[Edit], old: &Json) -> Result<String, EditError> {
     let is_crlf = text.contains("\r\n") && text.matches("\r\n").count() == text.matches('\n').count();
     let lines = if is_crlf { text.replace("\r\n", "\n") } else { text.to_owned() };

@@ -55,7 +55,7 @@ impl Look {
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {
-    path.metadata().ok().as_ref().map(Stamp::of)
+    path.metadata().ok().as_ref().map(Stamp::new)
 }
 
 /// Returns the hash of a file. Returns `None` for large files and for pipes, whose bytes can be read only once.

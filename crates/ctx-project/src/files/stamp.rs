@@ -18,14 +18,14 @@ pub struct Stamp {
 
 impl Stamp {
     /// Returns the size and the modification time in the metadata of a file.
-    pub fn of(metadata: &Metadata) -> Self {
+    pub fn new(metadata: &Metadata) -> Self {
         Self { bytes: metadata.len(), modified: metadata.modified().ok() }
     }
 
     /// Returns the stamp of a file, if every later change gives the file another stamp. Returns `None` for links.
     pub fn certain(path: &Path) -> Option<Self> {
         let metadata = path.symlink_metadata().ok().filter(Metadata::is_file)?;
-        Some(Self::of(&metadata)).filter(Self::is_settled)
+        Some(Self::new(&metadata)).filter(Self::is_settled)
     }
 
     /// Returns whether the last change is old enough that every later change has another modification time.

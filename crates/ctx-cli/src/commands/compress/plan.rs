@@ -35,9 +35,8 @@ fn rows(language: Language, steps: &[PlanStep]) -> String {
         let (action, id) = (show::left(action, actions), show::left(id, ids));
         format!("  {action}   {id}   {}   {reason}\n", show::left(figures, tokens))
     };
-    let more = show::left_out(language, rest.len(), |more| {
-        phrase!("and {more}", more = count_of!(more, "more row"))
-    });
+    let more =
+        show::omitted(language, rest.len(), |more| phrase!("and {more}", more = count_of!(more, "more row")));
     shown.iter().map(line).chain(more.map(|more| format!("  {more}\n"))).collect()
 }
 

@@ -193,7 +193,7 @@ fn facts(language: Language, title: &str, facts: &[Fact]) -> String {
         format!("  {kind}  {place}  {text}{more}\n")
     };
     let lines: String = shown.iter().zip(&places).map(line).collect();
-    let more = show::left_out(language, rest.len(), |more| {
+    let more = show::omitted(language, rest.len(), |more| {
         phrase!("and {more}", more = count_of!(more, "more fact"))
     });
     let more = more.map(|more| format!("  {more}\n")).unwrap_or_default();
