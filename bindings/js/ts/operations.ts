@@ -113,7 +113,10 @@ export interface MacroDescription {
   name: string;
   aliases: string[];
   dialects: string[];
+  topic: string;
   arguments: { min: number; max: number | null };
+  changesState: boolean;
+  volatile: boolean;
   description: string;
   example: string;
 }

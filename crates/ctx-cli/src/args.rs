@@ -17,13 +17,13 @@ mod worldbook;
 
 use std::path::PathBuf;
 
-use clap::builder::NonEmptyStringValueParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use ctx_engine::Dialect;
 use ctx_language::Language;
 use ctx_types::CachePolicy;
 
-pub(crate) use chat::{ChatArguments, DialectName, EndpointArguments, ModeName, StoreArguments};
+pub(crate) use chat::{ChatArguments, EndpointArguments, StoreArguments};
 pub(crate) use compress::{
     BudgetArguments, CompressArguments, CompressCommand, Counting, CountingArguments, EditArguments,
     MaskArguments, MaskSettingArguments, OutputArguments, PassArguments, RegenerateArguments,
@@ -43,7 +43,7 @@ pub(crate) use session::{
 };
 pub(crate) use studio::StudioArguments;
 pub(crate) use trust::TrustArguments;
-pub(crate) use turn::{ConfigArguments, Kind, Prefix, SwitchArguments, TurnArguments};
+pub(crate) use turn::{ConfigArguments, SwitchArguments, TurnArguments};
 pub(crate) use worldbook::{
     WorldbookArguments, WorldbookCheckArguments, WorldbookCommand, WorldbookScanArguments,
 };
@@ -139,6 +139,17 @@ pub(crate) fn command() -> clap::Command {
     ))
 }
 
+/// Parses one of these names. The help shows the text of each name.
+fn choice<T: Copy + Send + Sync + 'static>(
+    names: &'static [(&'static str, &'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let shown = names.iter().map(|(name, help, _)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(shown).map(move |given| {
+        let named = names.iter().find(|(name, ..)| *name == given);
+        named.map(|(.., value)| *value).expect("the parser accepts only these names")
+    })
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Assemble(Box<AssembleArguments>),
@@ -181,7 +192,7 @@ pub(crate) struct AssembleArguments {
     #[command(flatten)]
     pub(crate) turn: TurnArguments,
     /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
+    #[arg(long, value_parser = choice(FORMATS), default_value = "table", value_name = "FORMAT")]
     pub(crate) format: Format,
     /// Print JSON, same as `--format json`
     #[arg(long, conflicts_with = "format")]
@@ -194,67 +205,50 @@ pub(crate) struct AssembleArguments {
     #[arg(display_order = RARE)]
     pub(crate) template: Option<String>,
     /// Prompt cache marks in the request body
-    #[arg(long, value_enum, default_value_t = CacheMarks::Off, value_name = "POLICY", display_order = RARE)]
-    pub(crate) cache_marks: CacheMarks,
+    #[arg(long, value_parser = choice(CACHE_MARKS), default_value = "off", value_name = "POLICY")]
+    #[arg(display_order = RARE)]
+    pub(crate) cache_marks: CachePolicy,
     /// File for the JSON report
     #[arg(long, value_name = "FILE", display_order = RARE)]
     pub(crate) report: Option<PathBuf>,
 }
 
 /// Prompt cache marks in a request body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CacheMarks {
-    /// None, for providers that cache automatically
-    Off,
-    /// After the leading system messages, and after the prefix that the next turn sends again
-    Stable,
-}
-
-impl From<CacheMarks> for CachePolicy {
-    fn from(marks: CacheMarks) -> Self {
-        match marks {
-            CacheMarks::Off => Self::Off,
-            CacheMarks::Stable => Self::Stable,
-        }
-    }
-}
+const CACHE_MARKS: &[(&str, &str, CachePolicy)] = &[
+    ("off", "None, for providers that cache automatically", CachePolicy::Off),
+    (
+        "stable",
+        "After the leading system messages, and after the prefix that the next turn sends again",
+        CachePolicy::Stable,
+    ),
+];
 
 /// Output formats of `ctx assemble`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// A table of the messages and decisions
     Table,
-    /// Messages, report and effects
     Json,
-    /// The full text of the messages
     Text,
-    /// A stable text for comparison: messages, sources, decisions, diagnostics
     Snapshot,
-    /// A request body for OpenAI Chat Completions
-    Openai,
-    /// A request body for OpenAI Responses
-    OpenaiResponses,
-    /// A request body for Anthropic Messages
-    Anthropic,
-    /// A request body for Gemini generateContent
-    Gemini,
-    /// A request body for text completions, formatted by a turn template
-    Completion,
+    /// A request body.
+    Body(Dialect),
 }
 
-impl Format {
-    /// Returns the API dialect of a request body, or `None` for other formats.
-    pub(crate) const fn dialect(self) -> Option<Dialect> {
-        match self {
-            Self::Table | Self::Json | Self::Text | Self::Snapshot => None,
-            Self::Openai => Some(Dialect::OpenaiChat),
-            Self::OpenaiResponses => Some(Dialect::OpenaiResponses),
-            Self::Anthropic => Some(Dialect::Anthropic),
-            Self::Gemini => Some(Dialect::Gemini),
-            Self::Completion => Some(Dialect::Completion),
-        }
-    }
-}
+const FORMATS: &[(&str, &str, Format)] = &[
+    ("table", "A table of the messages and decisions", Format::Table),
+    ("json", "Messages, report and effects", Format::Json),
+    ("text", "The full text of the messages", Format::Text),
+    ("snapshot", "A stable text for comparison: messages, sources, decisions, diagnostics", Format::Snapshot),
+    ("openai", "A request body for OpenAI Chat Completions", Format::Body(Dialect::OpenaiChat)),
+    ("openai-responses", "A request body for OpenAI Responses", Format::Body(Dialect::OpenaiResponses)),
+    ("anthropic", "A request body for Anthropic Messages", Format::Body(Dialect::Anthropic)),
+    ("gemini", "A request body for Gemini generateContent", Format::Body(Dialect::Gemini)),
+    (
+        "completion",
+        "A request body for text completions, formatted by a turn template",
+        Format::Body(Dialect::Completion),
+    ),
+];
 
 /// Explain how the context is built, or trace one message
 ///

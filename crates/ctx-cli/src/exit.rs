@@ -4,10 +4,8 @@ use std::process::ExitCode;
 
 use ctx_chat::ClientError;
 use ctx_compress::mask::SummaryFailure;
-use ctx_compress::request::Overflow;
 use ctx_engine::AssembleError;
 use ctx_project::error::ProjectError;
-use ctx_types::session::HistoryError;
 
 /// How a run of `ctx` ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,18 +34,14 @@ impl From<Exit> for ExitCode {
 
 impl Exit {
     /// Returns the exit of an error; whatever is no other kind is a file that cannot be read or written.
-    pub(crate) fn of(error: &anyhow::Error) -> Self {
-        match error.downcast_ref() {
-            Some(error) => Self::of_project(error),
-            None if error.is::<Overflow>() => Self::Impossible,
-            None if error.is::<HistoryError>() => Self::Findings,
-            None => match error.downcast_ref() {
-                Some(error) => Self::of_assembly(error),
-                None => match error.downcast_ref() {
-                    Some(error) => Self::of_endpoint(error),
-                    None => error.downcast_ref().map_or(Self::Unreadable, Self::of_summary),
-                },
-            },
+    pub(crate) const fn of(error: &ProjectError) -> Self {
+        match error {
+            ProjectError::Usage(_) => Self::Usage,
+            ProjectError::Endpoint(error) => Self::of_endpoint(error),
+            ProjectError::Assemble(error) => Self::of_assembly(error),
+            ProjectError::Overflow(_) => Self::Impossible,
+            ProjectError::History(_) => Self::Findings,
+            _ => Self::Unreadable,
         }
     }
 
@@ -56,16 +50,6 @@ impl Exit {
         match error {
             ClientError::KeyFile { .. } => Self::Unreadable,
             _ => Self::Usage,
-        }
-    }
-
-    const fn of_project(error: &ProjectError) -> Self {
-        match error {
-            ProjectError::Usage(_) => Self::Usage,
-            ProjectError::Endpoint(error) => Self::of_endpoint(error),
-            ProjectError::Assemble(error) => Self::of_assembly(error),
-            ProjectError::History(_) => Self::Findings,
-            _ => Self::Unreadable,
         }
     }
 

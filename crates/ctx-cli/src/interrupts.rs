@@ -3,6 +3,8 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
+use ctx_project::error::Result;
+
 /// Listens for signals from its creation on.
 pub(crate) struct Interrupts {
     #[cfg(unix)]
@@ -23,7 +25,7 @@ pub(crate) enum Interrupt {
 impl Interrupts {
     /// Starts to listen. Requires an async runtime.
     #[cfg(unix)]
-    pub(crate) fn new() -> std::io::Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
 
         let kinds = [
@@ -32,7 +34,10 @@ impl Interrupts {
             (SignalKind::hangup(), Interrupt::Command),
         ];
         let signals = kinds.into_iter().map(|(kind, meant)| Ok((signal(kind)?, meant)));
-        Ok(Self { signals: signals.collect::<std::io::Result<_>>()? })
+        let signals = signals
+            .collect::<std::io::Result<_>>()
+            .map_err(|error| ctx_project::error::not_started(&error))?;
+        Ok(Self { signals })
     }
 
     /// Polls for an interrupt.
@@ -48,7 +53,7 @@ impl Interrupts {
 
     /// Starts to listen.
     #[cfg(not(unix))]
-    pub(crate) fn new() -> std::io::Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         Ok(Self { ctrl_c: Box::pin(ctrl_c()) })
     }
 

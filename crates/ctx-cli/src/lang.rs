@@ -10,7 +10,6 @@ pub(crate) mod usage;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::fmt;
 use std::sync::OnceLock;
 
 use clap::ValueEnum as _;
@@ -69,18 +68,6 @@ fn catalogue(language: Language) -> Option<&'static Catalogue> {
     let below = language.catalogue()?;
     Some(CHINESE.get_or_init(|| Catalogue::read(&[include_str!("lang/zh/texts.txt")]).with_fallback(below)))
 }
-
-/// An error of the command itself, which people read in the language of the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Told(pub(crate) Phrase);
-
-impl fmt::Display for Told {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for Told {}
 
 #[cfg(test)]
 mod tests;

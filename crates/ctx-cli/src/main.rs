@@ -21,12 +21,12 @@ mod show;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use anyhow::Result;
 use clap::FromArgMatches as _;
 
 use crate::args::{Arguments, Command};
 use crate::exit::Exit;
 use ctx_language::Language;
+use ctx_project::error::{ProjectError, Result};
 
 fn main() -> ExitCode {
     let given: Vec<OsString> = std::env::args_os().collect();
@@ -120,7 +120,7 @@ fn run(language: Language, command: Command) -> Result<Exit> {
     }
 }
 
-fn failed(language: Language, error: &anyhow::Error) -> ExitCode {
+fn failed(language: Language, error: &ProjectError) -> ExitCode {
     show::failure(language, error);
     Exit::of(error).into()
 }

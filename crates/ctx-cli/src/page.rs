@@ -11,7 +11,6 @@ mod messages;
 mod stages;
 mod text;
 
-use anyhow::{Context as _, Result};
 use base64::Engine as _;
 use ctx_engine::Context;
 use ctx_engine::internal::MessageTrace;
@@ -110,7 +109,7 @@ pub(crate) fn page(
     traces: &MessageTrace<'_>,
     about: About<'_>,
     sources: &Sources,
-) -> Result<String> {
+) -> String {
     let mut room = Room::default();
     let tokens = context.tokens();
     let messages = messages::list(language, context, traces, &tokens, &mut room);
@@ -139,7 +138,7 @@ pub(crate) fn page(
     render(language, page)
 }
 
-fn render(language: Language, page: Page<'_>) -> Result<String> {
+fn render(language: Language, page: Page<'_>) -> String {
     let mut environment = Environment::new();
     environment.add_filter("said", move |english: &str| lang::page(language, english).into_owned());
     environment.add_filter("phrased", move |value: Value, what: &str| phrased(language, &value, what));
@@ -147,12 +146,12 @@ fn render(language: Language, page: Page<'_>) -> Result<String> {
     environment.add_global("colon", show::colon(language));
     environment.add_filter("marked", |text: &str| Value::from_safe_string(text::marked(text)));
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-    environment.set_syntax(syntax.context("the syntax of templates is broken")?);
+    environment.set_syntax(syntax.expect("the syntax is valid"));
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     // The ending has everything escaped.
-    environment.add_template("page.html", TEMPLATE).context("the template of the page is broken")?;
-    let template = environment.get_template("page.html").context("there is no template of the page")?;
-    template.render(Serde(page)).context("cannot write the page")
+    environment.add_template("page.html", TEMPLATE).expect("the template is valid");
+    let template = environment.get_template("page.html").expect("the template was added");
+    template.render(Serde(page)).expect("the page has all values of the template")
 }
 
 /// Writes a text of the template that holds a value.
@@ -188,7 +187,7 @@ fn figures(language: Language, context: &Context, tokens: &[u32]) -> Vec<Figure>
     let used: u64 = tokens.iter().copied().map(u64::from).sum();
     let report = &context.report;
     let is_left_out = |decision: &&ctx_types::report::Decision| decisions::is_left_out(decision.outcome);
-    let left_out: usize = report.decisions.iter().filter(is_left_out).map(|decision| decision.count).sum();
+    let omitted: usize = report.decisions.iter().filter(is_left_out).map(|decision| decision.count).sum();
     let stable = report.stable.as_ref().map_or(0, |stable| stable.messages);
     let kept: u64 = tokens.iter().take(stable).copied().map(u64::from).sum();
     let percent = (kept * 100).checked_div(used).unwrap_or(0);
@@ -206,7 +205,7 @@ fn figures(language: Language, context: &Context, tokens: &[u32]) -> Vec<Figure>
     vec![
         figure(thousands(count as u64), if count == 1 { "message" } else { "messages" }, "#messages"),
         Figure { value: thousands(used), label: of, link: "#budget" },
-        figure(thousands(left_out as u64), "not sent", "#decisions"),
+        figure(thousands(omitted as u64), "not sent", "#decisions"),
         figure(format!("{percent} %"), "cacheable", "#cache"),
         figure(thousands(found as u64), if found == 1 { "diagnostic" } else { "diagnostics" }, "#findings"),
     ]

@@ -3,9 +3,9 @@
 use ctx_language::Language;
 use std::io::{BufRead as _, IsTerminal as _};
 
-use anyhow::Result;
 use ctx_engine::{Context, Engine, Switches};
 use ctx_project::config::{AddedFiles, Answer, Ask, Config, Untrusted, Withheld, by_reach};
+use ctx_project::error::Result;
 use ctx_project::options::{
     ConfigOptions, CountingOptions, EndpointOptions, SummarizerOptions, SummaryOptions, TurnOptions,
 };
@@ -13,32 +13,30 @@ use ctx_project::session_file::Target;
 use ctx_project::sources::Sources;
 use ctx_project::turn::{Turn, TurnFiles};
 use ctx_types::internal::{Argument, Divider};
-use ctx_types::{GenerationKind, Phrase, PrefixMode, phrase};
-use ctx_wire::Dialect;
+use ctx_types::{Phrase, phrase};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::args::{
-    ConfigArguments, Counting, CountingArguments, DialectName, EndpointArguments, Kind, MaskSettingArguments,
-    OutputArguments, Prefix, SummarizerArguments, SwitchArguments, TurnArguments,
+    ConfigArguments, Counting, CountingArguments, EndpointArguments, MaskSettingArguments, OutputArguments,
+    SummarizerArguments, SwitchArguments, TurnArguments,
 };
 use crate::{lang, show};
 
 /// Opens the turn of a command line on top of the defaults in `ctx.toml`.
 pub(crate) fn turn(language: Language, arguments: &TurnArguments, sources: &mut Sources) -> Result<Turn> {
-    let config = config(language, &arguments.config, sources)?;
-    turn_on(language, (Engine::new(), config), arguments, |_| {}, sources)
+    let config = config(language, &arguments.setup.config, sources)?;
+    turn_on(language, (Engine::new(), config), &arguments.options(), |_| {}, sources)
 }
 
 /// Like [`turn`], with the given engine and defaults. `change` can change the files before they are read.
 pub(crate) fn turn_on(
     language: Language,
     (engine, config): (Engine, Config),
-    arguments: &TurnArguments,
+    options: &TurnOptions,
     change: impl FnOnce(&mut TurnFiles),
     sources: &mut Sources,
 ) -> Result<Turn> {
-    let (turn, added_files) =
-        Turn::open_on(engine, &turn_options(language, arguments), config, change, sources)?;
+    let (turn, added_files) = Turn::open_on(engine, options, config, change, sources)?;
     report_added_files(language, added_files.as_ref());
     Ok(turn)
 }
@@ -54,7 +52,7 @@ pub(crate) fn config(
     arguments: &ConfigArguments,
     sources: &mut Sources,
 ) -> Result<Config> {
-    Ok(Config::read(&config_options(language, arguments), sources)?)
+    Config::read(&config_options(language, arguments), sources)
 }
 
 /// Lists the files that `ctx.toml` adds to the files of the command line.
@@ -147,32 +145,6 @@ pub(crate) fn config_options(language: Language, arguments: &ConfigArguments) ->
     ConfigOptions { is_ignored: arguments.no_config, ask: Some(ask) }
 }
 
-/// Converts the arguments of a turn to options.
-pub(crate) fn turn_options(language: Language, arguments: &TurnArguments) -> TurnOptions {
-    let given = arguments.clone();
-    TurnOptions {
-        agent: given.agent,
-        session: given.session,
-        input: given.input,
-        profile: given.profile,
-        worldbooks: given.worldbooks,
-        model: given.model,
-        models: given.models,
-        model_settings: given.model_settings,
-        tools: given.tools,
-        assets: given.assets,
-        context_tokens: given.context_tokens,
-        reserve: given.reserve,
-        kind: given.kind.into(),
-        prefix: given.prefix.map(Into::into),
-        at: given.at,
-        tz: given.tz,
-        seed: given.seed,
-        switches: given.switches.into(),
-        config: config_options(language, &given.config),
-    }
-}
-
 impl From<SwitchArguments> for Switches {
     fn from(SwitchArguments { enable, disable }: SwitchArguments) -> Self {
         Self { enable, disable }
@@ -182,7 +154,7 @@ impl From<SwitchArguments> for Switches {
 impl From<&EndpointArguments> for EndpointOptions {
     fn from(arguments: &EndpointArguments) -> Self {
         let EndpointArguments { base_url, dialect, key_env, key_file } = arguments.clone();
-        Self { base_url, dialect: dialect.map(Dialect::from), key_env, key_file }
+        Self { base_url, dialect, key_env, key_file }
     }
 }
 
@@ -218,39 +190,6 @@ impl From<&OutputArguments> for Target {
             Some(path) => Self::Other(path.clone()),
             None if output.write => Self::InPlace,
             None => Self::Nowhere,
-        }
-    }
-}
-
-impl From<DialectName> for Dialect {
-    fn from(name: DialectName) -> Self {
-        match name {
-            DialectName::Openai => Self::OpenaiChat,
-            DialectName::OpenaiResponses => Self::OpenaiResponses,
-            DialectName::Anthropic => Self::Anthropic,
-            DialectName::Gemini => Self::Gemini,
-            DialectName::Completion => Self::Completion,
-        }
-    }
-}
-
-impl From<Prefix> for PrefixMode {
-    fn from(prefix: Prefix) -> Self {
-        match prefix {
-            Prefix::Moving => Self::Moving,
-            Prefix::AppendOnly => Self::AppendOnly,
-            Prefix::Auto => Self::Auto,
-        }
-    }
-}
-
-impl From<Kind> for GenerationKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Normal => Self::Normal,
-            Kind::Continue => Self::Continue,
-            Kind::Impersonate => Self::Impersonate,
-            Kind::Quiet => Self::Quiet,
         }
     }
 }

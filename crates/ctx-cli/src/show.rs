@@ -12,7 +12,6 @@ mod explanation;
 mod findings;
 mod life;
 pub(crate) mod masks;
-mod progress;
 mod table;
 pub(crate) mod tree;
 mod usage_bar;
@@ -20,12 +19,14 @@ mod usage_bar;
 use ctx_language::Language;
 use std::io::{IsTerminal as _, Write as _};
 
-use anyhow::Result;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::sources::Sources;
+use ctx_project::unusable;
 use ctx_types::{Phrase, phrase};
 use serde::Serialize;
 
-use crate::lang::{self, Told};
+use crate::exit::Exit;
+use crate::lang;
 use ctx_project::files;
 
 pub(crate) use bar::Bar;
@@ -33,10 +34,9 @@ pub(crate) use clean::{clean, clean_line};
 pub(crate) use columns::{cut_middle, left, right, widest};
 pub(crate) use comparison::comparison;
 pub(crate) use diff::{diff, failed, plain_diff};
-pub(crate) use explanation::{explanation, repeated_part, size, timings};
+pub(crate) use explanation::{explanation, log_lines, repeated_part, size, timings};
 pub(crate) use findings::{bracketed, colon, failure, findings, has_errors, plain, plain_told, turn_failure};
 pub(crate) use life::{life, source_name, via, what};
-pub(crate) use progress::Progress;
 pub(crate) use table::{context, fitted, listing, messages};
 pub(crate) use usage_bar::usage_bar;
 
@@ -72,7 +72,7 @@ fn write_result(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| unwritten(&error).into()),
+        other => other.map_err(|error| unwritten(&error)),
     }
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn bytes(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| unwritten(&error).into()),
+        other => other.map_err(|error| unwritten(&error)),
     }
 }
 
@@ -94,8 +94,8 @@ fn lines_of(bytes: &[u8]) -> String {
     if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
 }
 
-fn unwritten(error: &std::io::Error) -> Told {
-    Told(phrase!("cannot write to standard output: {reason}", reason = files::reason(error)))
+fn unwritten(error: &std::io::Error) -> ProjectError {
+    unusable!("cannot write to standard output: {reason}", reason = files::reason(error))
 }
 
 /// Writes a part of a result to standard output immediately. Ignores errors such as a closed pipe.
@@ -138,6 +138,11 @@ pub(crate) fn wrote(language: Language, path: &str) -> String {
     clean::clean_line(&lang::say(language, &phrase!("wrote {path}", path))) + "\n"
 }
 
+/// Formats the number of items that a list omits. Returns `None` if it omits none.
+pub(crate) fn omitted(language: Language, count: usize, told: fn(usize) -> Phrase) -> Option<String> {
+    (count > 0).then(|| lang::say(language, &told(count)))
+}
+
 /// Formats a number of tokens with thousands separators.
 pub(crate) fn tokens(count: u64) -> Phrase {
     match count {
@@ -153,7 +158,22 @@ pub(crate) fn cut_line(text: &str, columns: usize) -> String {
 
 /// Writes a value to standard output as indented JSON.
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
-    result(&clean::clean_json(serde_json::to_string_pretty(value)? + "\n"))
+    let text = String::from_utf8(files::pretty_json(value)).unwrap_or_default();
+    result(&clean::clean_json(text))
+}
+
+/// Writes a result to standard output: as JSON for programs, or as text for people. Returns success.
+pub(crate) fn output<T: Serialize>(
+    is_json: bool,
+    json: impl FnOnce() -> T,
+    text: impl FnOnce() -> String,
+) -> Result<Exit> {
+    if is_json {
+        self::json(&json())?
+    } else {
+        result(&text())?
+    }
+    Ok(Exit::Success)
 }
 
 /// Writes a value to standard output as JSON in one line.

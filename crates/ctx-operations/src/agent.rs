@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::agent_file::AgentFile;
-use crate::book_file::{BookFile, unused};
+use crate::book_file::{BookFile, Books};
 use crate::check::finding_json;
 use crate::error::OperationError;
 use crate::given::{Given, options};
@@ -20,7 +20,7 @@ use crate::texts::Texts;
 pub struct Agent {
     pub(crate) compiled: CompiledAgent,
     file: Option<AgentFile>,
-    books: Vec<BookFile>,
+    books: Books,
     texts: Texts,
     /// What was found while reading.
     found: Vec<Diagnostic>,
@@ -97,14 +97,13 @@ impl Agent {
             found.extend(read.diagnostics);
             with.profile = Some(read.value);
         }
-        let mut books: Vec<BookFile> = Vec::new();
+        let mut books = Books::default();
         for (number, document) in given.worldbooks.iter().enumerate() {
             let kind = if number == 0 { "worldbook".to_owned() } else { format!("worldbook_{}", number + 1) };
             let Given { name, bytes } = Given::read(document, &kind)?;
             let read = BookFile::parse(&bytes, &name);
             let (mut book, odd) = read.map_err(|error| OperationError::of_document(&error, &name, &bytes))?;
             texts.add(&name, &bytes);
-            book.book.name = unused(&books, book.book.name);
             book.book.is_global = !given.at_hand.iter().any(|id| **id == *book.book.id);
             books.push(book);
             found.extend(odd);
@@ -114,7 +113,7 @@ impl Agent {
             texts.add(&file.name, &file.bytes);
             found.extend(odd);
         }
-        with.worldbooks = books.iter().map(|book| book.book.clone()).collect();
+        with.worldbooks = books.loaded();
         with.user_parameters = given.user_settings;
         with.model_parameters = given.model_settings;
         with.switches = Switches { enable: given.enable, disable: given.disable };
@@ -156,13 +155,7 @@ impl Agent {
 
     /// Points findings about what was compiled into the documents that it was read from.
     pub(crate) fn lead_back(&self, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        for finding in &mut found {
-            let name = finding.location.document.clone();
-            let of_book = |book: &&BookFile| name.as_deref() == Some(&*book.book.name);
-            if let Some(book) = self.books.iter().find(of_book) {
-                book.lead_back(finding);
-            }
-        }
+        self.books.lead_back(&mut found);
         match &self.file {
             Some(file) => file.lead_back(found),
             None => found,

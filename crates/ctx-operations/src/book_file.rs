@@ -38,12 +38,61 @@ impl BookFile {
     }
 }
 
-/// Returns a name that none of the books has: the name, else with a number behind it.
-///
-/// Reports and timed effects know entries by the name of their book.
-pub fn unused(books: &[BookFile], name: Arc<str>) -> Arc<str> {
-    let numbers = (2_usize..).map(|number| format!("{name}#{number}").into());
-    let mut names = std::iter::once(name.clone()).chain(numbers);
-    let is_free = |name: &Arc<str>| !books.iter().any(|book| book.book.name == *name);
-    names.find(is_free).unwrap_or(name)
+/// Worldbooks, with the files that they were read from.
+#[derive(Clone, Debug, Default)]
+pub struct Books(Vec<BookFile>);
+
+impl Books {
+    /// Adds a book. If another book has its name, the book gets a number.
+    ///
+    /// Reports and timed effects know entries by the name of their book.
+    pub fn push(&mut self, mut file: BookFile) {
+        let name = &file.book.name;
+        let numbered = (2_usize..).map(|number| format!("{name}#{number}").into());
+        let mut names = std::iter::once(name.clone()).chain(numbered);
+        let unused = names.find(|name| self.get(name).is_none());
+        file.book.name = unused.unwrap_or_default();
+        self.0.push(file);
+    }
+
+    /// Returns the books with their files.
+    pub fn files(&self) -> impl Iterator<Item = &BookFile> {
+        self.0.iter()
+    }
+
+    /// Returns the books.
+    pub fn loaded(&self) -> Vec<LoadedWorldbook> {
+        self.0.iter().map(|file| file.book.clone()).collect()
+    }
+
+    /// Returns whether a diagnostic is about one of the files.
+    pub fn owns(&self, finding: &Diagnostic) -> bool {
+        let document = finding.location.document.as_deref();
+        self.0.iter().any(|file| document == Some(&*file.file))
+    }
+
+    /// Replaces the names of books in diagnostics by places in their files.
+    pub fn lead_back(&self, findings: &mut [Diagnostic]) {
+        for finding in findings {
+            if let Some(file) = finding.location.document.as_deref().and_then(|name| self.get(name)) {
+                file.lead_back(finding);
+            }
+        }
+    }
+
+    /// Points at an entry of a book, by the name of the book and the entry's pointer.
+    pub fn place(&self, book: &str, pointer: &str, mut finding: Diagnostic) -> Diagnostic {
+        finding = finding.in_document(book).at_pointer(pointer);
+        self.lead_back(std::slice::from_mut(&mut finding));
+        finding
+    }
+
+    /// Returns the name, the file and the number of entries of each book.
+    pub fn list(&self) -> impl Iterator<Item = (&str, &str, usize)> {
+        self.0.iter().map(|file| (&*file.book.name, file.file.as_str(), file.book.book.entries.len()))
+    }
+
+    fn get(&self, name: &str) -> Option<&BookFile> {
+        self.0.iter().find(|file| *file.book.name == *name)
+    }
 }

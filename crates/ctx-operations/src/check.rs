@@ -22,6 +22,10 @@ pub enum DocumentKind {
     Format(Format),
     /// A request body in an API dialect.
     RequestBody(Dialect),
+    /// `case.yaml`: the turn of a case of `ctx test`. Only a program that reads folders knows it.
+    Case,
+    /// `ctx.toml`: defaults for the command line. Only a program that reads folders knows it.
+    Config,
 }
 
 impl DocumentKind {
@@ -35,6 +39,23 @@ impl DocumentKind {
         match self {
             Self::Format(format) => format.id(),
             Self::RequestBody(_) => "request_body",
+            Self::Case => "case",
+            Self::Config => "config",
+        }
+    }
+
+    /// Returns the words for people, such as `an agent`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Format(format) => format.as_str(),
+            Self::RequestBody(Dialect::OpenaiChat) => "an OpenAI Chat Completions request body",
+            Self::RequestBody(Dialect::OpenaiResponses) => "an OpenAI Responses request body",
+            Self::RequestBody(Dialect::Anthropic) => "an Anthropic Messages request body",
+            Self::RequestBody(Dialect::Gemini) => "a Gemini request body",
+            Self::RequestBody(Dialect::Completion) => "a text completion request body",
+            Self::RequestBody(_) => "a request body",
+            Self::Case => "a case of `ctx test`",
+            Self::Config => "defaults for the command line",
         }
     }
 }

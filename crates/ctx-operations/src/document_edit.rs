@@ -1,6 +1,8 @@
-//! One edit of a document that is written again: as it changes its value, and the bytes of its text in YAML.
+//! Edits of a document: as they change its value, and the bytes of its text in JSON and YAML.
 
 mod block;
+mod difference;
+mod json;
 mod yaml;
 
 use ctx_types::{Phrase, phrase};
@@ -8,7 +10,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use block::{block_range, block_written};
+pub use difference::{Lists, difference};
+pub use json::{edited as edited_json, is_editable as is_editable_json, numbers, pretty_json};
 pub use yaml::edited as edited_yaml;
+
+/// Byte order mark, with which some programs begin a text in UTF-8.
+pub const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Splits bytes into the byte order mark, which may be missing, and the text.
+pub fn split_mark(bytes: &[u8]) -> (&[u8], &[u8]) {
+    bytes.split_at(if bytes.starts_with(MARK) { MARK.len() } else { 0 })
+}
+
+/// Returns bytes without the byte order mark.
+pub fn without_mark(bytes: &[u8]) -> &[u8] {
+    split_mark(bytes).1
+}
 
 /// One change at a JSON pointer (RFC 6901).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -118,7 +135,7 @@ impl Edit {
     }
 
     /// Returns whether the edit puts a scalar in the place of another one of a value.
-    pub fn is_of_scalar(&self, root: &Value) -> bool {
+    pub(crate) fn is_of_scalar(&self, root: &Value) -> bool {
         let is_scalar = |value: &Value| !value.is_array() && !value.is_object();
         matches!(self, Self::Set { pointer, value } if is_scalar(value) && root.pointer(pointer).is_some_and(is_scalar))
     }

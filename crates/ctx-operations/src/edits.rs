@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use ctx_types::internal::{pointer_key, pointer_step};
 use ctx_types::{Diagnostic, Edit, Fix, Phrase, Span, phrase};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::document_edit;
+use crate::document_edit::{self, EditError};
 use crate::locate::{Place, Places, properties_length, quoted_length};
 
 /// Bytes of a text, and what takes their place.
@@ -46,10 +46,36 @@ impl<'f> RequestedEdit<'f> {
         }
     }
 
-    /// The edit as one of a document, if it adds a key. [`Self::in_text`] does not make it.
-    pub fn insertion(&self) -> Option<document_edit::Edit> {
-        let Edit::Insert(value) = &self.fix.edit else { return None };
-        Some(document_edit::Edit::Set { pointer: self.pointer(), value: value.clone() })
+    /// Returns whether the edit adds a key. [`Self::in_text`] does not make it.
+    pub fn is_insertion(&self) -> bool {
+        matches!(self.fix.edit, Edit::Insert(_))
+    }
+
+    /// Returns the same edit of a value; else why it cannot be made.
+    pub fn to_edit(&self, document: &Value) -> Result<document_edit::Edit, Phrase> {
+        let pointer = self.pointer();
+        let old = document.pointer(&pointer);
+        let not_found = || EditError::NotFound(pointer.clone()).phrase();
+        let value = match (&self.fix.edit, old) {
+            (Edit::Insert(value), None) => value.clone(),
+            (Edit::Insert(_), Some(_)) => {
+                let (_, key) = pointer.rsplit_once('/').unwrap_or_default();
+                return Err(EditError::Taken(pointer_key(key).into_owned()).phrase());
+            }
+            (Edit::Value(value), Some(_)) => value.clone(),
+            (Edit::Key(name), Some(_)) => {
+                return Ok(document_edit::Edit::Rename { pointer, key: name.clone() });
+            }
+            (Edit::Part { old: part, new }, Some(Value::String(text))) => {
+                let from = self.span.map_or(0, |span| span.start);
+                let at = text.get(from..).and_then(|rest| rest.find(part.as_str())).ok_or_else(not_found)?;
+                let mut text = text.clone();
+                text.replace_range(from + at..from + at + part.len(), new);
+                Value::String(text)
+            }
+            _ => return Err(not_found()),
+        };
+        Ok(document_edit::Edit::Set { pointer, value })
     }
 
     /// Names which bytes of a text change, and to what; else why that cannot be said.
@@ -78,38 +104,6 @@ impl<'f> RequestedEdit<'f> {
                 Ok((start..start + old.len(), new.clone()))
             }
         }
-    }
-
-    /// Makes the same edit in a value; else says why it cannot be made.
-    pub fn in_value(&self, document: &mut Value) -> Result<(), Phrase> {
-        let not_there = || phrase!("the value does not exist");
-        let pointer = self.pointer();
-        match &self.fix.edit {
-            Edit::Value(value) => *document.pointer_mut(&pointer).ok_or_else(not_there)? = value.clone(),
-            Edit::Insert(value) => {
-                let (parent, key) = pointer.rsplit_once('/').ok_or_else(not_there)?;
-                let parent =
-                    document.pointer_mut(parent).and_then(Value::as_object_mut).ok_or_else(not_there)?;
-                if parent.insert(pointer_key(key).into_owned(), value.clone()).is_some() {
-                    return Err(document_edit::EditError::Taken(pointer_key(key).into_owned()).phrase());
-                }
-            }
-            Edit::Key(name) => {
-                let (parent, key) = pointer.rsplit_once('/').ok_or_else(not_there)?;
-                let parent =
-                    document.pointer_mut(parent).and_then(Value::as_object_mut).ok_or_else(not_there)?;
-                rename(parent, &pointer_key(key), name)?;
-            }
-            Edit::Part { old, new } => {
-                let Some(Value::String(text)) = document.pointer_mut(&pointer) else {
-                    return Err(not_there());
-                };
-                let from = self.span.map_or(0, |span| span.start);
-                let at = text.get(from..).and_then(|rest| rest.find(old.as_str())).ok_or_else(not_there)?;
-                text.replace_range(from + at..from + at + old.len(), new);
-            }
-        }
-        Ok(())
     }
 }
 
@@ -143,15 +137,6 @@ pub fn replaced(text: &str, mut replacements: Vec<Replacement>) -> Option<String
     }
     result.push_str(text.get(done..)?);
     Some(result)
-}
-
-fn rename(map: &mut Map<String, Value>, key: &str, name: &str) -> Result<(), Phrase> {
-    if map.contains_key(name) {
-        return Err(phrase!("the correct name already exists"));
-    }
-    let renamed = std::mem::take(map).into_iter();
-    *map = renamed.map(|(own, value)| (if own == key { name.to_owned() } else { own }, value)).collect();
-    Ok(())
 }
 
 /// Returns whether a YAML value is the text of a block, above which stands how it is read.

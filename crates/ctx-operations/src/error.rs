@@ -65,7 +65,7 @@ impl OperationError {
     }
 
     /// The error of a document that cannot be read.
-    pub fn of_document(error: &ImportError, name: &str, bytes: &[u8]) -> Self {
+    pub(crate) fn of_document(error: &ImportError, name: &str, bytes: &[u8]) -> Self {
         let mut texts = Texts::default();
         texts.add(name, bytes);
         Self::of_finding(&texts.explained(name, error), &texts)

@@ -29,7 +29,7 @@ pub struct Places(BTreeMap<String, Place>);
 
 impl Places {
     /// Finds values, and all that they are in, in a TOML text.
-    pub fn find_in_toml<'a>(source: &str, pointers: impl IntoIterator<Item = &'a str>) -> Self {
+    pub(crate) fn find_in_toml<'a>(source: &str, pointers: impl IntoIterator<Item = &'a str>) -> Self {
         Self(toml::find(source, &Wanted::of(pointers)))
     }
 
@@ -60,7 +60,7 @@ impl Places {
     }
 }
 
-pub use yaml::properties_length;
+pub(crate) use yaml::properties_length;
 
 /// The bytes of a text in quotes at the beginning of another one; none if it begins otherwise or does not end.
 pub fn quoted_length(text: &str) -> Option<usize> {

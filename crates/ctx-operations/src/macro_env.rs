@@ -1,17 +1,18 @@
-//! Reads an environment from JSON, for tools and tests.
+//! Macros for tools and tests: reads an environment from JSON, and describes macros and results as JSON.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ctx_macros::{
-    CardTexts, Env, Limits, ModelValues, Scope, State,
+    CardTexts, Definition, Dialect, Env, Expansion, Limits, ModelValues, Scope, State,
     internal::{AgentAssets, InstantError, VirtualTime, language_of_dates, read_instant},
 };
 use ctx_types::internal::{excerpt, nearest, pointer_step};
-use ctx_types::{Diagnostic, Fix, Phrase, Text, Trust, phrase};
+use ctx_types::{Diagnostic, Fix, Phrase, Segment, Source, Text, Trust, phrase};
 use jiff::Timestamp;
 use jiff::tz::TimeZoneDatabase;
-use serde_json::{Map, Value};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 mod messages;
 
@@ -54,6 +55,56 @@ pub struct EnvFile {
     pub state: State,
     /// What was left out.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Result of an expansion, for programs.
+///
+/// It is written directly, not as a [`Value`], because there may be many segments.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExpansionJson<'a> {
+    text: &'a Text,
+    segments: Vec<Segment>,
+    diagnostics: &'a [Diagnostic],
+    variables: Map<String, Value>,
+    global_variables: Map<String, Value>,
+}
+
+impl<'a> ExpansionJson<'a> {
+    /// Describes an expansion of a text from `origin`, with the diagnostics and the variables after it.
+    pub fn new(
+        expansion: &'a Expansion,
+        origin: Source,
+        diagnostics: &'a [Diagnostic],
+        state: &State,
+    ) -> Self {
+        let mut segments = expansion.segments();
+        if segments.is_empty() && !expansion.text.is_empty() {
+            segments.push(Segment::full(expansion.text.len(), origin));
+        }
+        Self {
+            text: &expansion.text,
+            segments,
+            diagnostics,
+            variables: state.variables_json(Scope::Local),
+            global_variables: state.variables_json(Scope::Global),
+        }
+    }
+}
+
+/// Describes a macro for programs.
+pub fn definition_json(definition: &Definition) -> Value {
+    json!({
+        "name": definition.name,
+        "aliases": definition.aliases,
+        "dialects": definition.dialects().map(Dialect::as_str).collect::<Vec<_>>(),
+        "topic": definition.topic.as_str(),
+        "arguments": { "min": definition.arity.min, "max": definition.arity.max },
+        "changesState": definition.changes_state,
+        "volatile": definition.volatile,
+        "description": definition.description,
+        "example": definition.example,
+    })
 }
 
 impl EnvFile {

@@ -3,10 +3,9 @@
 use ctx_anchors::AnchorRegistry;
 use ctx_engine::{ImportError, Limits};
 use ctx_preset_import::{Document, MigratedDocument, Syntax, decode, migrate_document, write_document};
-use ctx_types::internal::pointer_step;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::document_edit::{Edit, EditError, edit_all, edited_yaml};
+use crate::document_edit::{Edit, EditError, Lists, difference, edit_all, edited_yaml};
 
 /// A document that was brought up to date.
 #[derive(Clone, Debug)]
@@ -60,7 +59,7 @@ const MOST_WORK: usize = 64 << 20;
 
 /// Replaces the bytes of what changed in a text of YAML.
 fn in_place(name: &str, text: &str, old: &Value, new: &Value) -> Result<String, EditError> {
-    let edits = between(old, new).into_iter();
+    let edits = difference(old, new, "", Lists::Whole).into_iter();
     let (scalars, others): (Vec<Edit>, Vec<Edit>) = edits.partition(|edit| edit.is_of_scalar(old));
     if others.len().saturating_mul(text.len()) > MOST_WORK {
         return Err(EditError::ChangesMore);
@@ -75,42 +74,4 @@ fn in_place(name: &str, text: &str, old: &Value, new: &Value) -> Result<String, 
     let mut value = old.clone();
     let text = edit_all(text, &scalars, &mut value, &write)?;
     edit_all(&text, &others, &mut value, &write)
-}
-
-/// Returns edits that make `new` of `old`: whole values where lists differ in length, else as small as they come.
-fn between(old: &Value, new: &Value) -> Vec<Edit> {
-    let mut edits = Vec::new();
-    add(old, new, "", &mut edits);
-    edits
-}
-
-fn add(old: &Value, new: &Value, at: &str, edits: &mut Vec<Edit>) {
-    match (old, new) {
-        (Value::Object(old), Value::Object(new)) => add_keys(old, new, at, edits),
-        (Value::Array(old), Value::Array(new)) if old.len() == new.len() => {
-            for (index, (old, new)) in old.iter().zip(new).enumerate() {
-                add(old, new, &format!("{at}/{index}"), edits);
-            }
-        }
-        (old, new) if old == new => {}
-        (_, new) => edits.push(Edit::Set { pointer: at.to_owned(), value: new.clone() }),
-    }
-}
-
-fn add_keys(old: &Map<String, Value>, new: &Map<String, Value>, at: &str, edits: &mut Vec<Edit>) {
-    let below = |key: &str| format!("{at}/{}", pointer_step(key));
-    let mut added: Vec<(&String, &Value)> = new.iter().filter(|(key, _)| !old.contains_key(*key)).collect();
-    for (key, value) in old {
-        let pointer = below(key);
-        match new.get(key) {
-            Some(new) => add(value, new, &pointer, edits),
-            // The same value under a new key stays where it is written.
-            None => match added.iter().position(|(_, new)| *new == value) {
-                Some(index) => edits.push(Edit::Rename { pointer, key: added.remove(index).0.clone() }),
-                None => edits.push(Edit::Remove { pointer }),
-            },
-        }
-    }
-    let set = |(key, value): (&String, &Value)| Edit::Set { pointer: below(key), value: value.clone() };
-    edits.extend(added.into_iter().map(set));
 }

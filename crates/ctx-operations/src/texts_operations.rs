@@ -7,11 +7,10 @@ use ctx_compress::request::{
     CompressionPipeline, Meter, PassOutcome, Protection, RequestConfig, STRATEGIES, strategy,
 };
 use ctx_engine::Engine;
-use ctx_macros::{Dialect, Registry, Scope, Template};
+use ctx_macros::{Dialect, Registry, Template};
 use ctx_tokens::{Counter, ModelFacts, internal::message_cost};
 use ctx_types::ports::TokenCounter as _;
-use ctx_types::{Diagnostic, Segment, Source, SourceKind, Text, Trust};
-use ctx_worldbook::Status;
+use ctx_types::{Diagnostic, Source, SourceKind, Text, Trust};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -20,9 +19,9 @@ use crate::conversation::Conversation;
 use crate::error::OperationError;
 use crate::given::{finish, need, need_text, optional, options};
 use crate::list::parts;
-use crate::macro_env::EnvFile;
+use crate::macro_env::{EnvFile, ExpansionJson, definition_json};
 use crate::messages::{message_to_json, sent_messages};
-use crate::scan::Probe;
+use crate::scan::{Probe, SeenEntry};
 use crate::turn::{moment, zone};
 
 /// The name of the text in findings.
@@ -52,17 +51,7 @@ pub(crate) fn expand(mut input: Map<String, Value>) -> Result<Value, OperationEr
     let expansion = template.expand(&env, &mut state, &origin);
     let found = [&diagnostics, template.diagnostics(), &expansion.diagnostics].concat();
     let found: Vec<Diagnostic> = found.into_iter().map(|one| one.in_document(TEXT)).collect();
-    let mut segments = expansion.segments();
-    if segments.is_empty() && !expansion.text.is_empty() {
-        segments.push(Segment::full(expansion.text.len(), origin));
-    }
-    Ok(json!({
-        "text": expansion.text,
-        "segments": segments,
-        "diagnostics": found,
-        "variables": state.variables_json(Scope::Local),
-        "globalVariables": state.variables_json(Scope::Global),
-    }))
+    Ok(json!(ExpansionJson::new(&expansion, origin, &found, &state)))
 }
 
 fn macro_dialect(name: Option<&str>) -> Result<Dialect, OperationError> {
@@ -80,17 +69,7 @@ pub(crate) fn macros(mut input: Map<String, Value>) -> Result<Value, OperationEr
     let wanted = name.as_deref().map(|name| macro_dialect(Some(name))).transpose()?;
     let registry = Registry::builtin();
     let is_meant = |known: &&ctx_macros::Definition| wanted.is_none_or(|dialect| known.is_in(dialect));
-    let definition = |known: &ctx_macros::Definition| {
-        json!({
-            "name": known.name,
-            "aliases": known.aliases,
-            "dialects": known.dialects().map(Dialect::as_str).collect::<Vec<_>>(),
-            "arguments": { "min": known.arity.min, "max": known.arity.max },
-            "description": known.description,
-            "example": known.example,
-        })
-    };
-    Ok(registry.iter().filter(is_meant).map(definition).collect())
+    Ok(registry.iter().filter(is_meant).map(definition_json).collect())
 }
 
 /// The operation `worldbook.scan`.
@@ -102,38 +81,29 @@ pub(crate) fn scan(mut input: Map<String, Value>) -> Result<Value, OperationErro
         made?;
         return Ok(json!({ "entries": [], "active": 0, "tokens": 0, "findings": agent.findings() }));
     };
-    let (set, scan) = (&seen.scan.set, &seen.scan.scan);
-    let message = |newest| seen.scan.message(newest);
-    let active = scan.activations.iter().zip(&seen.tokens).filter_map(|(activation, tokens)| {
-        let member = set.members().get(activation.member)?;
-        Some(json!({
+    let entry = |line: SeenEntry<'_>| {
+        let SeenEntry { member, state, active, .. } = line;
+        let mut value = json!({
             "id": member.id,
             "book": member.book,
             "title": member.entry.title,
-            "state": "active",
-            "why": set.describe_with(activation, &message),
+            "state": state,
+            "why": seen.why(&line),
             "place": member.entry.destination.to_string(),
-            "pass": activation.pass,
-            "tokens": tokens,
-            "content": activation.content.as_str(),
-        }))
-    });
-    let others = set.members().iter().zip(&scan.statuses).filter_map(|(member, status)| match status {
-        Status::NotActivated(reason) => Some(json!({
-            "id": member.id,
-            "book": member.book,
-            "title": member.entry.title,
-            "state": reason.as_str(),
-            "why": set.describe_reason(reason, &message),
-            "place": member.entry.destination.to_string(),
-        })),
-        Status::Activated(_) => None,
-    });
+        });
+        if let Some((activation, tokens)) = active {
+            value["pass"] = json!(activation.pass);
+            value["tokens"] = json!(tokens);
+            value["content"] = json!(activation.content.as_str());
+        }
+        value
+    };
+    let scan = &seen.scan.scan;
     Ok(json!({
-        "entries": active.chain(others).collect::<Vec<_>>(),
+        "entries": seen.entries().map(entry).collect::<Vec<_>>(),
         "active": scan.activations.len(),
         "budget": scan.budget,
-        "tokens": seen.tokens.iter().map(|tokens| u64::from(*tokens)).sum::<u64>(),
+        "tokens": seen.active_tokens(),
         "state": scan.state.write(),
         "findings": agent.findings(),
     }))

@@ -231,8 +231,7 @@ impl Options {
 
 /// Returns whether a path is that of the file with the turn of a case.
 pub fn is_case(path: &Path) -> bool {
-    let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-    path.file_stem() == Some(OsStr::new("case")) && ["json", "yaml", "yml"].contains(&ending)
+    path.file_stem() == Some(OsStr::new("case")) && files::has_ending(path, files::DOCUMENTS)
 }
 
 /// Checks the bytes of `case.yaml`: its keys, the files that it names, and its settings of processors. Syntax errors of

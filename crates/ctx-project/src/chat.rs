@@ -352,7 +352,7 @@ fn read_turn(
     sources: &mut Sources,
 ) -> Result<(Turn, Option<i64>, Option<AddedFiles>)> {
     // A chat has a conversation of its own.
-    let mut config = config.without_session();
+    let mut config = config.without("session");
     let added_files = config.complete(&mut given, sources)?;
     given.model = given.model.or_else(|| config.endpoint_model().cloned());
     let files = TurnFiles::of(&given)?;

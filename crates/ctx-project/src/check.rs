@@ -2,7 +2,6 @@
 
 mod fix;
 mod fixes;
-mod kind;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use ctx_types::worldbook::LoadedWorldbook;
 use ctx_types::{Agent, Diagnostic, Phrase, phrase};
 use serde_json::Value;
 
-use crate::books::Books;
+use crate::books::{self, Books};
 use crate::error::Result;
 use crate::files::{self, Once};
 use crate::folder::{self, FolderEntry};
@@ -25,7 +24,6 @@ use crate::{case, codes, config};
 pub use ctx_operations::check::{DocumentKind, finding_json};
 pub use fix::{FixedDocument, Look, fix};
 pub use fixes::{FixedFile, Fixes};
-pub use kind::Kind;
 
 /// What files are checked with.
 #[derive(Debug)]
@@ -45,7 +43,7 @@ pub struct Checked {
     /// The names of the files; none of a folder that cannot be read.
     pub files: Vec<String>,
     /// What the one file was taken for, if it is known.
-    pub kind: Option<Kind>,
+    pub kind: Option<DocumentKind>,
     /// The texts of the files.
     pub sources: Sources,
     /// Whether the file or the folder could not be read.
@@ -65,7 +63,7 @@ impl Checker {
     /// As [`new`](Self::new), on an engine with parts of one's own.
     pub fn on(engine: Engine, worldbooks: &[PathBuf]) -> Result<Self> {
         let files: Vec<InputFile> = worldbooks.iter().map(InputFile::from).collect();
-        let (books, _) = Books::read(&files, &mut Sources::default())?;
+        let (books, _) = books::read(&files, &mut Sources::default())?;
         let with = Compile::default().with(|compile| compile.worldbooks = books.loaded());
         Ok(Self { engine, with, books, format: None, checked: Once::default() })
     }
@@ -76,9 +74,7 @@ impl Checker {
     ///
     /// The file cannot be read, or is not a table of models.
     pub fn read_models(&mut self, file: &Path, sources: &mut Sources) -> Result<Vec<Diagnostic>> {
-        let (models, found) = inputs::models(&InputFile::from(file), &self.engine.models, sources)?;
-        self.engine.models = Arc::new(models);
-        Ok(found)
+        inputs::add_models(&mut self.engine.models, &InputFile::from(file), sources)
     }
 
     /// Reads files as this format, or as request bodies of this API dialect. In folders, the format applies only to
@@ -148,11 +144,11 @@ impl Checker {
         bytes: &[u8],
         origin: Origin,
         sources: &mut Sources,
-    ) -> Result<(Kind, Vec<Diagnostic>), Unread> {
+    ) -> Result<(DocumentKind, Vec<Diagnostic>), Unread> {
         if config::is_config(path) {
             let found =
                 config::check(bytes, path, &self.engine, sources, &self.checked).map_err(Unread::Known)?;
-            return Ok((Kind::Config, found));
+            return Ok((DocumentKind::Config, found));
         }
         sources.add(&files::name(path), bytes);
         look(bytes, path, self, origin).map_err(Unread::Odd)
@@ -171,7 +167,9 @@ impl Checker {
                     bytes = fixes.fix(path, &name, bytes, &|bytes| findings(bytes, path, self, origin));
                 }
                 match self.read(path, &bytes, origin, &mut sources) {
-                    Ok((Kind::Config, found)) => Ok((Kind::Config, without_fixes(path, found, fixes))),
+                    Ok((DocumentKind::Config, found)) => {
+                        Ok((DocumentKind::Config, without_fixes(path, found, fixes)))
+                    }
                     Ok(read) => Ok(read),
                     Err(Unread::Known(found)) => Err(*found),
                     Err(Unread::Odd(ImportError::UnknownShape { .. })) if origin == Origin::Folder => {
@@ -209,7 +207,7 @@ enum Unread {
 }
 
 impl Checked {
-    fn of(name: String, read: Result<(Kind, Vec<Diagnostic>), Diagnostic>, sources: Sources) -> Self {
+    fn of(name: String, read: Result<(DocumentKind, Vec<Diagnostic>), Diagnostic>, sources: Sources) -> Self {
         let is_unreadable = read.is_err();
         let (kind, findings) = match read {
             Ok((kind, findings)) => (Some(kind), findings),
@@ -268,13 +266,13 @@ fn look(
     path: &Path,
     checker: &Checker,
     origin: Origin,
-) -> Result<(Kind, Vec<Diagnostic>), ImportError> {
+) -> Result<(DocumentKind, Vec<Diagnostic>), ImportError> {
     let (name, limits) = (&*files::name(path), Limits::default());
     let detected = detect(bytes, name, &limits);
     // Parts of a case look like an agent without entries.
     let is_part = matches!(detected, Ok(Format::Agent) | Err(ImportError::UnknownShape { .. }));
     if is_part && case::is_case(path) {
-        return Ok((Kind::Case, case::check(bytes, path, &checker.engine, &checker.checked)?));
+        return Ok((DocumentKind::Case, case::check(bytes, path, &checker.engine, &checker.checked)?));
     }
     let detected = match (checker.format, detected) {
         (Some(DocumentKind::Format(named)), Ok(found))
@@ -285,14 +283,7 @@ fn look(
         (_, detected) => detected,
     };
     let of_agent = || of_agent(bytes, path, checker);
-    let (kind, found) = ctx_operations::check::look(
-        (bytes, name),
-        detected,
-        checker.format,
-        &checker.engine.models,
-        &of_agent,
-    )?;
-    Ok((kind.into(), found))
+    ctx_operations::check::look((bytes, name), detected, checker.format, &checker.engine.models, &of_agent)
 }
 
 /// Reads a file as what it is.
@@ -322,7 +313,7 @@ fn of_agent(bytes: &[u8], path: &Path, checker: &Checker) -> Result<Vec<Diagnost
     let engine = &checker.engine;
     let file = AgentFile::parse(bytes, name, engine)?;
     let mut books = checker.books.clone();
-    let unread = books.add_readable(path, &file.agent, &mut Sources::default());
+    let unread = books::add_readable(&mut books, path, &file.agent, &mut Sources::default());
     let unread: Vec<(Arc<str>, PathBuf)> = unread
         .into_iter()
         .map(|path| (path.file_stem().unwrap_or_default().to_string_lossy().into(), path))

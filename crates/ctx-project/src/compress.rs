@@ -45,7 +45,7 @@ pub use conversations::Conversations;
 pub use ctx_operations::{message_to_json, sent_messages as messages};
 pub use fit::{protection, strategy};
 pub use masking::{MaskChoice, MaskOutcome, MaskPlanned, Masked, Masking, NewSummary, NothingToMask};
-pub use program::SummaryProgram;
+pub(crate) use program::SummaryProgram;
 pub use settings::{settings, settings_of};
 pub use summaries::{SummaryFile, SummaryPart, SummaryStep, find as find_summary};
 pub use writer::{Progress, SummaryWriter};

@@ -13,8 +13,11 @@ mod trust;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
+use ctx_engine::Engine;
 use ctx_processors::internal::ids;
+use ctx_tokens::ModelTable;
 use ctx_types::internal::canonical_id;
 use ctx_types::{Diagnostic, Severity, phrase};
 use serde_json::Value;
@@ -23,6 +26,7 @@ use crate::endpoint::EndpointConfig;
 use crate::error::{ProjectError, Result};
 use crate::files;
 use crate::home;
+use crate::inputs::{self, InputFile};
 use crate::named::missing;
 use crate::options::{ConfigOptions, EndpointOptions, TurnOptions};
 pub use crate::secrets::covered;
@@ -361,17 +365,11 @@ impl Config {
     /// Ignores the model of an untrusted file. The user's own endpoint may be set by the environment or the command
     /// line only, and this file must not select the model of requests to it.
     #[must_use]
-    pub fn for_requests(mut self) -> Self {
+    pub(crate) fn for_requests(mut self) -> Self {
         if self.guard.withhold_from_requests() {
             self.model = None;
         }
         self
-    }
-
-    /// Removes the default conversation.
-    #[must_use]
-    pub fn without_session(self) -> Self {
-        self.without("session")
     }
 
     /// Removes the default file of a key.
@@ -431,6 +429,20 @@ impl Config {
         Ok(Some(file.path.clone()))
     }
 
+    /// Returns the built-in table of models. The rows of the given file, or of the default file, come first.
+    pub fn models(
+        &self,
+        given: Option<PathBuf>,
+        sources: &mut Sources,
+        found: &mut Vec<Diagnostic>,
+    ) -> Result<Arc<ModelTable>> {
+        let mut models = Engine::new().models;
+        if let Some(file) = self.file("models", given, sources)? {
+            found.extend(inputs::add_models(&mut models, &InputFile::from(file), sources)?);
+        }
+        Ok(models)
+    }
+
     fn default_file(&self, key: &str) -> Option<&DefaultFile> {
         self.effective().files.iter().find(|file| file.key == key)
     }
@@ -464,7 +476,7 @@ fn check_exists(path: &Path, origin: &Origin, pointer: &str, sources: &Sources) 
 }
 
 /// Returns the folder that contains all files of a test case.
-pub fn project_of(case: &Path) -> Option<PathBuf> {
+pub(crate) fn project_of(case: &Path) -> Option<PathBuf> {
     nearest::project_of(case, NAME)
 }
 

@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use crate::error::{ProjectError, Result};
 use ctx_compress::request::Meter;
-use ctx_engine::Engine;
 use ctx_tokens::{Counter, ModelFacts, internal::message_cost};
 use ctx_types::session::{Node, NodeId};
 use ctx_types::{Diagnostic, Phrase, phrase};
 
 use crate::config::Config;
-use crate::inputs::{self, InputFile};
 use crate::options::CountingOptions;
 use crate::sources::Sources;
 
@@ -38,14 +36,8 @@ impl TokenCounting {
             let help = phrase!("`--counter model` requires a model; set one with `--model`");
             return Err(ProjectError::Usage(help));
         };
-        let mut engine = Engine::new();
-        let models = config.file("models", arguments.models.clone(), sources)?;
-        if let Some(file) = models.map(InputFile::from) {
-            let (models, odd) = inputs::models(&file, &engine.models, sources)?;
-            engine.models = Arc::new(models);
-            found.extend(odd);
-        }
-        let (facts, unknown) = engine.models.lookup(model);
+        let models = config.models(arguments.models.clone(), sources, found)?;
+        let (facts, unknown) = models.lookup(model);
         found.extend(unknown);
         let (counter, odd) = Counter::for_model(&facts);
         found.extend(odd);

@@ -287,7 +287,7 @@ fn written(
             bytes.and_then(|bytes| String::from_utf8(bytes).ok())
         }
         Form::Document(Syntax::Yaml) => return edited_yaml(text, edits, old, &holds),
-        Form::Toml => Some(toml::edited(text, edits)?),
+        Form::Toml => Some(toml::edited(text, edits, old)?),
         Form::Document(_) => return Err(EditError::NoStructure),
     };
     text.filter(|text| holds(text)).ok_or(EditError::ChangesMore)

@@ -146,7 +146,7 @@ impl EndpointConfig {
     }
 
     /// Reports an invalid base URL, if one is set.
-    pub fn address_fault(&self) -> Option<Diagnostic> {
+    pub(crate) fn address_fault(&self) -> Option<Diagnostic> {
         let address = self.base_url.as_deref()?;
         let fault = check_address(Endpoint::new(self.dialect.unwrap_or_default(), address)).err()?;
         Some(Diagnostic::error(codes::BAD_VALUE, fault.phrase()))

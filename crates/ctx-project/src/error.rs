@@ -1,9 +1,11 @@
 //! Why something of a project cannot be done.
 
+use ctx_chat::files::reason;
 use ctx_chat::{ClientError, StoreError};
+use ctx_compress::request::Overflow;
 use ctx_engine::AssembleError;
 use ctx_types::session::HistoryError;
-use ctx_types::{Diagnostic, Phrase};
+use ctx_types::{Diagnostic, Phrase, phrase};
 
 use crate::sources::Mark;
 
@@ -29,6 +31,9 @@ pub enum ProjectError {
     /// No context can be assembled.
     #[error(transparent)]
     Assemble(#[from] AssembleError),
+    /// The messages that must stay exceed a budget.
+    #[error(transparent)]
+    Overflow(#[from] Overflow),
     /// A step in a conversation cannot be taken, taken back or done again.
     #[error(transparent)]
     History(#[from] HistoryError),
@@ -45,6 +50,7 @@ impl ProjectError {
             Self::Fault(fault) => fault.finding.message.clone(),
             Self::Endpoint(error) => error.phrase(),
             Self::Assemble(error) => error.phrase(),
+            Self::Overflow(error) => error.phrase(),
             Self::History(error) => error.phrase(),
             Self::Store(error) => error.phrase(),
         }
@@ -60,7 +66,14 @@ pub struct Fault {
     pub mark: Option<Mark>,
 }
 
+/// Explains why work cannot begin.
+pub fn not_started(error: &std::io::Error) -> ProjectError {
+    ProjectError::Unusable(phrase!("cannot start: {error}", error = reason(error)))
+}
+
 /// Reports that a file or a folder cannot be used.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! unusable {
     ($($text:tt)*) => {
         $crate::error::ProjectError::Unusable(ctx_types::phrase!($($text)*))

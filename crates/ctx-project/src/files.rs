@@ -1,14 +1,16 @@
 //! Reads and writes files. Limits their size, writes them atomically, and never overwrites an input file.
 
 mod identity;
-mod json_edit;
 mod leading;
 mod leftover;
 mod lock;
 mod once;
 mod shell;
+mod stamp;
 mod write;
 
+use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -17,22 +19,29 @@ use ctx_chat::files::{NOT_REGULAR, open_input};
 use ctx_chat::redact_text;
 use ctx_types::internal::closest;
 use ctx_types::{Phrase, phrase};
+use sha2::{Digest as _, Sha256};
 
 pub use identity::FilesRead;
-pub(crate) use json_edit::numbers;
-pub use json_edit::{edited, is_editable, pretty_json, without_mark};
 pub use leading::{is_within, leads_out, plain, target};
 pub use leftover::remove_leftovers;
 pub use lock::lock;
 pub use once::Once;
 pub use shell::shell_word;
-pub use write::{Existing, make_private_folder, refuse_stdin, write, write_private};
+pub use stamp::Stamp;
+pub use write::{Existing, refuse_stdin, write};
+pub(crate) use write::{make_private_folder, write_private};
 
 /// Maximum size of an input file, in bytes. The readers of all formats have the same limit.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Maximum number of entries in a folder that is searched for similar names.
 const MAX_NEIGHBOURS: usize = 1_000;
+
+/// Extensions of JSON and YAML files.
+pub(crate) const DOCUMENTS: &[&str] = &["json", "yaml", "yml"];
+
+/// Extensions of JSON Lines files.
+pub(crate) const LINES: &[&str] = &["jsonl", "ndjson"];
 
 /// Reads a regular file or standard input.
 ///
@@ -61,7 +70,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// Returns an error if a file has changed since it was read.
-pub fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
+pub(crate) fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
     if read(path)? == before {
         Ok(())
     } else {
@@ -69,7 +78,33 @@ pub fn refuse_changed(path: &Path, before: &[u8]) -> Result<()> {
     }
 }
 
+/// Replaces the bytes of a file, unless another program changed the file since it was read.
+pub(crate) fn replace(path: &Path, before: &[u8], after: &[u8], read: &FilesRead) -> Result<()> {
+    let _lock = lock(path)?;
+    refuse_changed(path, before)?;
+    write(&[(path.to_owned(), after)], Existing::Named, read)
+}
+
 pub use ctx_chat::files::reason;
+pub(crate) use ctx_operations::document_edit::numbers;
+pub use ctx_operations::document_edit::{
+    MARK, edited_json as edited, is_editable_json as is_editable, pretty_json, split_mark, without_mark,
+};
+
+/// Returns the SHA-256 hash of bytes in hexadecimal digits.
+pub fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        // Writing to a `String` never fails.
+        write!(text, "{byte:02x}").unwrap_or_default();
+        text
+    })
+}
+
+/// Returns whether a file has one of these extensions, in lower or upper case.
+pub(crate) fn has_ending(path: &Path, endings: &[&str]) -> bool {
+    let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    endings.iter().any(|known| known.eq_ignore_ascii_case(ending))
+}
 
 /// Returns the existing file that a missing path probably means.
 ///

@@ -5,16 +5,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::config::is_config;
-use crate::files::{name, reason};
+use crate::files::{DOCUMENTS, LINES, has_ending, name, reason};
 
 /// How many files a folder may have.
 const MAX_FILES: usize = 10_000;
 
 /// How deep folders may be nested.
 const MAX_DEPTH: usize = 32;
-
-/// The endings of files that may be agents, conversations or profiles.
-const ENDINGS: [&str; 5] = ["json", "jsonl", "ndjson", "yaml", "yml"];
 
 /// What a folder holds, in the order of names.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,7 +31,7 @@ pub fn files(folder: &Path) -> Vec<FolderEntry> {
 }
 
 /// As [`files`], and with the other files that are wanted.
-pub fn files_and(folder: &Path, is_wanted: fn(&Path) -> bool) -> Vec<FolderEntry> {
+pub(crate) fn files_and(folder: &Path, is_wanted: fn(&Path) -> bool) -> Vec<FolderEntry> {
     let mut walk = Walk { found: Vec::new(), is_full: false, is_wanted };
     walk.folder(folder, 0);
     if walk.is_full {
@@ -110,8 +107,7 @@ fn is_passed_over(folder: &Path) -> bool {
 }
 
 fn is_ours(file: &Path) -> bool {
-    let ending = file.extension().map(OsStr::to_ascii_lowercase);
-    is_config(file) || ending.is_some_and(|ending| ENDINGS.iter().any(|ours| ending == *ours))
+    is_config(file) || has_ending(file, DOCUMENTS) || has_ending(file, LINES)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The files that verbs take, read and parsed.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::{ProjectError, Result, unusable};
 use ctx_engine::{Engine, ImportError, Imported, Limits, Template, read_conversation, read_profile};
@@ -58,12 +59,12 @@ pub fn tools(file: &InputFile, sources: &mut Sources) -> Result<(Vec<Value>, Vec
 }
 
 /// Reports that a file is no list of tools.
-pub fn no_tools(name: &str) -> Phrase {
+pub(crate) fn no_tools(name: &str) -> Phrase {
     phrase!("`{name}` is not a list of tool definitions", name)
 }
 
 /// Finds tool definitions without a name, of which the first is the place.
-pub fn nameless_tools(tools: &[Value]) -> Option<Diagnostic> {
+pub(crate) fn nameless_tools(tools: &[Value]) -> Option<Diagnostic> {
     let mut nameless = tools.iter().enumerate().filter(|(_, item)| tool_of(item).name.is_empty());
     let (first, _) = nameless.next()?;
     let message =
@@ -73,20 +74,21 @@ pub fn nameless_tools(tools: &[Value]) -> Option<Diagnostic> {
     Some(odd.at_pointer(format!("/{first}")))
 }
 
-/// Reads a table of models, whose rows are tried before those of another one.
-pub fn models(
+/// Puts the rows of a file before those of a table of models. Returns the diagnostics of the file.
+pub fn add_models(
+    models: &mut Arc<ModelTable>,
     file: &InputFile,
-    table: &ModelTable,
     sources: &mut Sources,
-) -> Result<(ModelTable, Vec<Diagnostic>)> {
+) -> Result<Vec<Diagnostic>> {
     let (value, mut found) = document(file, sources)?;
-    let (table, odd) = table.clone().with_override(&value.to_string());
+    let (table, odd) = ModelTable::clone(models).with_override(&value.to_string());
     let odd: Vec<Diagnostic> = odd.into_iter().map(|odd| odd.in_document(&*file.name)).collect();
     if let Some(fault) = odd.iter().find(|odd| FATAL.contains(&odd.code)) {
         return Err(sources.failure(fault.clone()));
     }
     found.extend(odd);
-    Ok((table, found))
+    *models = Arc::new(table);
+    Ok(found)
 }
 
 /// What makes a table of models no table at all.

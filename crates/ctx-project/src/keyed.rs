@@ -108,14 +108,6 @@ pub struct Shaped<T> {
     shape: PhantomData<T>,
 }
 
-/// Any value that another reader parses.
-#[derive(Debug)]
-pub struct AnyOf<T> {
-    /// Unparsed value.
-    pub value: Value,
-    shape: PhantomData<T>,
-}
-
 /// A number of tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Tokens(pub u32);
@@ -197,16 +189,6 @@ impl<T: Meaning> KeyValue for Option<Parsed<T>> {
 impl<T: JsonSchema> KeyValue for Option<Shaped<T>> {
     fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
         keys.structure(key).map(|value| Shaped { value: value.clone(), shape: PhantomData })
-    }
-
-    fn schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [generator.subschema_for::<T>(), { "type": "null" }] })
-    }
-}
-
-impl<T: JsonSchema> KeyValue for Option<AnyOf<T>> {
-    fn read(keys: &mut Keys<'_>, key: &'static str) -> Self {
-        keys.any(key).map(|value| AnyOf { value: value.clone(), shape: PhantomData })
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {

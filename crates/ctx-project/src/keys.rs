@@ -26,7 +26,10 @@ impl<'v> Keys<'v> {
     }
 
     /// Like [`of`](Self::of), but diagnostics do not repeat the values of keys that may be secrets.
-    pub fn with_secrets(value: &'v Value, is_secret: fn(&str) -> bool) -> Result<Self, Box<Diagnostic>> {
+    pub(crate) fn with_secrets(
+        value: &'v Value,
+        is_secret: fn(&str) -> bool,
+    ) -> Result<Self, Box<Diagnostic>> {
         match value {
             Value::Object(values) => Ok(Self { values, known: Vec::new(), found: Vec::new(), is_secret }),
             other => Err(Box::new(wrong("an object with keys", other, is_secret("")).at_pointer(""))),
@@ -80,11 +83,6 @@ impl<'v> Keys<'v> {
             texts.collect::<Option<Vec<String>>>()
         };
         self.read(key, "a list of strings", texts).unwrap_or_default()
-    }
-
-    /// Returns any value.
-    pub fn any(&mut self, key: &'static str) -> Option<&'v Value> {
-        self.read(key, "a value", Some)
     }
 
     /// Returns an object or a list without parsing it.
@@ -147,7 +145,7 @@ impl<'v> Keys<'v> {
 }
 
 /// Describes a valid number of tokens.
-pub fn tokens_expected() -> Phrase {
+fn tokens_expected() -> Phrase {
     phrase!("a whole number from 0 to {most}", most = MAX_TOKENS)
 }
 

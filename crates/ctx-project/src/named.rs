@@ -10,7 +10,7 @@ use ctx_types::codes::MORE_FINDINGS;
 use ctx_types::{Diagnostic, Location, phrase};
 use serde_json::Value;
 
-use crate::books::Books;
+use crate::books::BookFile;
 use crate::codes;
 use crate::files::{self, Once};
 use crate::inputs::{self, AgentFile};
@@ -130,7 +130,7 @@ fn fault(named: &Named, engine: &Engine, checked: &Once) -> Option<Diagnostic> {
         Wanted::Agent => AgentFile::parse(&bytes, name, engine).map(|_| None),
         Wanted::Session => read_conversation(&bytes, name, &limits).map(|_| None),
         Wanted::Profile => read_profile(&bytes, name, &limits).map(|_| None),
-        Wanted::Worldbook => Books::parse(&bytes, name).map(|_| None),
+        Wanted::Worldbook => BookFile::parse(&bytes, name).map(|_| None),
         Wanted::Models => of_models(&bytes, name, engine),
         Wanted::Tools => of_tools(&bytes, name),
     };

@@ -65,23 +65,23 @@ pub fn beside(names: &[&str]) -> Vec<(PathBuf, String)> {
 }
 
 /// Returns whether a path is a schema that [`beside`] generates.
-pub fn is_generated(path: &Path) -> bool {
+pub(crate) fn is_generated(path: &Path) -> bool {
     path.parent().is_some_and(|folder| folder.ends_with(FOLDER))
 }
 
 /// Returns where schemas stand below a folder; a link could lead elsewhere and is refused.
-pub fn folder_beside(folder: &Path) -> Result<PathBuf> {
+pub(crate) fn folder_beside(folder: &Path) -> Result<PathBuf> {
     let hidden = folder.join(FOLDER);
     if hidden.is_symlink() { Err(below_link(&hidden)) } else { Ok(hidden) }
 }
 
 /// The error of a folder through which files could be written elsewhere.
-pub fn below_link(folder: &Path) -> ProjectError {
+pub(crate) fn below_link(folder: &Path) -> ProjectError {
     unusable!("cannot write into `{folder}`: it is a link", folder = files::name(folder))
 }
 
 /// Writes the schemas of these names below a folder, and returns where they are.
-pub fn write_beside(folder: &Path, names: &[&str]) -> Result<Vec<PathBuf>> {
+pub(crate) fn write_beside(folder: &Path, names: &[&str]) -> Result<Vec<PathBuf>> {
     files::make_folder(&folder_beside(folder)?)?;
     let texts = beside(names);
     let written: Vec<(PathBuf, &[u8])> =
@@ -91,12 +91,12 @@ pub fn write_beside(folder: &Path, names: &[&str]) -> Result<Vec<PathBuf>> {
 }
 
 /// Puts the line above a file of YAML that names the schema beside it.
-pub fn with_line(name: &str, text: &str) -> String {
+pub(crate) fn with_line(name: &str, text: &str) -> String {
     put_above(&format!("{LINE} $schema={FOLDER}/{name}.schema.json"), text)
 }
 
 /// The same in TOML, as the extension Even Better TOML knows it.
-pub fn with_line_of_toml(name: &str, text: &str) -> String {
+pub(crate) fn with_line_of_toml(name: &str, text: &str) -> String {
     format!("#:schema {FOLDER}/{name}.schema.json\n{text}")
 }
 
@@ -107,7 +107,7 @@ pub fn with_line_beside(path: &Path, name: &str, text: &str) -> String {
 }
 
 /// Puts the line that a file had among the comments at its beginning above what is written instead of it.
-pub fn with_line_of(before: &[u8], text: &str) -> String {
+pub(crate) fn with_line_of(before: &[u8], text: &str) -> String {
     let before = String::from_utf8_lossy(before);
     let is_head = |line: &&str| line.is_empty() || line.starts_with(['#', '\u{feff}']);
     let mut head = before.lines().map(str::trim).take_while(is_head);

@@ -324,10 +324,8 @@ impl FileOrigin {
     /// Writes the file, if it still holds what was read.
     fn save(&mut self, name: &str, json: &Value) -> Result<()> {
         let bytes = self.edited(name, json)?;
-        let _lock = files::lock(&self.path)?;
-        files::refuse_changed(&self.path, &self.bytes)?;
         // That this run has read it does not matter: this is what the user asked for.
-        files::write(&[(self.path.clone(), &bytes)], Existing::Named, &FilesRead::default())?;
+        files::replace(&self.path, &self.bytes, &bytes, &FilesRead::default())?;
         self.bytes = bytes;
         Ok(())
     }

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use ctx_chat::{SpillFolder, SqliteStore};
+use tokio::runtime::{Builder, Runtime};
 
 use crate::config::Config;
-use crate::error::{Result, unusable};
+use crate::error::{Result, not_started, unusable};
 use crate::files;
 use crate::home;
 
@@ -30,10 +31,12 @@ pub fn open_existing(given: Option<&Path>, config: &Config) -> Result<Option<(Sq
 
 /// Blocks until a future of the store completes.
 pub fn wait<T>(work: impl Future<Output = T>) -> Result<T> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime
-        .map_err(|error| unusable!("cannot wait for the store: {error}", error = files::reason(&error)))?;
-    Ok(runtime.block_on(work))
+    Ok(runtime()?.block_on(work))
+}
+
+/// Builds a runtime for this thread.
+pub fn runtime() -> Result<Runtime> {
+    Builder::new_current_thread().enable_all().build().map_err(|error| not_started(&error))
 }
 
 /// Returns the path of the store.

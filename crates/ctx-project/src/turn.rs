@@ -19,7 +19,7 @@ use ctx_types::{
 };
 use serde_json::{Map, Value};
 
-use crate::books::Books;
+use crate::books::{self, Books};
 use crate::codes;
 use crate::config::{AddedFiles, Config};
 use crate::documents::document_text;
@@ -241,17 +241,15 @@ impl Turn {
             with.profile = Some(imported.value);
             found.extend(imported.diagnostics);
         }
-        let (mut books, odd) = Books::read(&files.worldbooks, sources)?;
+        let (mut books, odd) = books::read(&files.worldbooks, sources)?;
         if let (Some(file), Some(agent)) = (&files.agent, &agent) {
-            books.add_beside(&file.path, &agent.agent, sources)?;
+            books::add_beside(&mut books, &file.path, &agent.agent, sources)?;
         }
         with.worldbooks = books.loaded();
         with.texts.clone_from(&files.texts);
         found.extend(odd);
         if let Some(file) = &files.models {
-            let (models, odd) = inputs::models(file, &engine.models, sources)?;
-            engine.models = Arc::new(models);
-            found.extend(odd);
+            found.extend(inputs::add_models(&mut engine.models, file, sources)?);
         }
         if let Some(file) = &files.model_settings {
             let (settings, odd) = inputs::settings(file, sources)?;
@@ -452,9 +450,7 @@ impl Stopwatch for Clock {
 /// The turn that the command line describes; without `--at` it is now.
 pub fn input(arguments: &TurnOptions) -> Result<TurnInput> {
     let at = time(arguments.at.as_deref())?;
-    let zone = arguments.tz.as_deref().unwrap_or("UTC");
-    check_zone(zone)
-        .map_err(|fault| ProjectError::Usage(phrase!("`--tz {zone}` {line}", zone, line = fault.line())))?;
+    let zone = zone(arguments.tz.as_deref())?;
     Ok(TurnInput::default().with(|turn| {
         turn.at_millis = Some(at.as_millisecond());
         turn.zone = Some(zone.into());
@@ -478,6 +474,14 @@ pub fn time(at: Option<&str>) -> Result<jiff::Timestamp, ProjectError> {
     }
 }
 
+/// Returns the time zone that `--tz` names; UTC if it names none.
+pub fn zone(tz: Option<&str>) -> Result<&str> {
+    let zone = tz.unwrap_or("UTC");
+    check_zone(zone)
+        .map_err(|fault| ProjectError::Usage(phrase!("`--tz {zone}` {line}", zone, line = fault.line())))?;
+    Ok(zone)
+}
+
 /// Reads an RFC 3339 time; or says what is wrong with it.
 pub fn moment(text: &str) -> Result<jiff::Timestamp, Meaningless> {
     text.parse()
@@ -485,7 +489,7 @@ pub fn moment(text: &str) -> Result<jiff::Timestamp, Meaningless> {
 }
 
 /// Checks the name of a time zone; or says what is wrong with it.
-pub fn check_zone(zone: &str) -> Result<(), Meaningless> {
+pub(crate) fn check_zone(zone: &str) -> Result<(), Meaningless> {
     if jiff::tz::TimeZone::get(zone).is_ok() {
         return Ok(());
     }

@@ -136,15 +136,17 @@ fn write_own(
     if value.as_ref() == Some(&written) {
         return Ok(None);
     }
-    if let Some(before) = before {
-        files::refuse_changed(path, before)?;
+    match before {
+        Some(before) => {
+            let bytes = files::edited(before, &written)
+                .map_err(|reason| unusable!("cannot edit `{name}`: {reason}", name, reason))?;
+            files::replace(path, before, &bytes, read)?;
+        }
+        None => {
+            let bytes = files::pretty_json(&written);
+            files::write(&[(path.to_owned(), &bytes)], Existing::Named, read)?;
+        }
     }
-    let bytes = match before {
-        Some(before) => files::edited(before, &written)
-            .map_err(|reason| unusable!("cannot edit `{name}`: {reason}", name, reason))?,
-        None => files::pretty_json(&written),
-    };
-    files::write(&[(path.to_owned(), &bytes)], Existing::Named, read)?;
     Ok(Some(name))
 }
 

@@ -14,7 +14,7 @@ use ctx_engine::Engine;
 use ctx_language::Language;
 use ctx_project::check::Checker;
 use ctx_project::drafts::{Draft, Edit};
-use ctx_project::files;
+use ctx_project::files::{self, Stamp, hash, without_mark};
 use ctx_project::inputs::{AgentFile, InputFile};
 use ctx_types::phrase;
 
@@ -23,7 +23,7 @@ use crate::api::{Finding, NoticeKind};
 use crate::api_files::{self, Edited, FileChange, FileFindings, FileKind, FileView, ProjectFile, TextSplice};
 use crate::call::Refusal;
 use crate::codes;
-use crate::folder::{Folder, Stamp, hash, id_of, kind_of};
+use crate::folder::{Folder, id_of, kind_of};
 use crate::journal::KeptDraft;
 use crate::notices::Notices;
 use known::{KnownFile, State};
@@ -79,7 +79,7 @@ impl Desk {
         for KeptDraft { path, hash: base_hash, text, ids } in kept {
             let base: Option<Arc<[u8]>> = self.folder.read(&path).ok().flatten().map(Arc::from);
             // It was saved, and the process ended before that was written down.
-            if base.as_deref().is_some_and(|base| open_file::without_mark(base) == text.as_bytes()) {
+            if base.as_deref().is_some_and(|base| without_mark(base) == text.as_bytes()) {
                 continue;
             }
             let known = state.files.entry(id_of(&path)).or_insert_with(|| KnownFile::gone(&path));

@@ -1,21 +1,18 @@
 //! The folder that is served: which files it has, and reading and writing them without ever leaving it.
 
-use std::fs::Metadata;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use ctx_chat::files::open_regular_in;
 use ctx_engine::{Format, ImportError, Limits};
 use ctx_preset_import::detect;
-use ctx_project::files::{self, Existing, FilesRead};
+use ctx_project::files::{self, Existing, FilesRead, Stamp, hash};
 use ctx_project::folder::{self as listing, FolderEntry};
 use ctx_project::options::TurnOptions;
 use ctx_project::{Config, ConfigOptions, Sources};
 use ctx_types::phrase;
-use sha2::{Digest as _, Sha256};
 
 use crate::api_files::FileKind;
 use crate::call::Refusal;
@@ -25,9 +22,6 @@ use crate::talk::ATTACHMENTS;
 
 /// How many files are listed.
 pub(crate) const MAX_FILES: usize = 5_000;
-
-/// How old the time of a change is when every later one has another: file systems count in up to two seconds.
-const SETTLED: Duration = Duration::from_secs(3);
 
 /// The largest file that is read.
 const MAX_BYTES: u64 = 64 << 20;
@@ -50,13 +44,6 @@ pub(crate) struct FoundFile {
     pub(crate) path: String,
     pub(crate) stamp: Stamp,
     pub(crate) is_read_only: bool,
-}
-
-/// What tells cheaply that a file may have changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    pub(crate) bytes: u64,
-    modified: Option<SystemTime>,
 }
 
 impl Folder {
@@ -103,11 +90,7 @@ impl Folder {
             }
             let Ok(metadata) = full.symlink_metadata() else { continue };
             let is_read_only = metadata.permissions().readonly();
-            found.push(FoundFile {
-                path,
-                stamp: Stamp::of(metadata.len(), metadata.modified().ok()),
-                is_read_only,
-            });
+            found.push(FoundFile { path, stamp: Stamp::new(&metadata), is_read_only });
         }
         (found, false)
     }
@@ -196,22 +179,7 @@ impl Folder {
     /// Returns what tells that a file may have changed.
     pub(crate) fn stamp(&self, path: &str) -> Option<Stamp> {
         let metadata = self.full(path).symlink_metadata().ok()?;
-        metadata.is_file().then(|| Stamp::of(metadata.len(), metadata.modified().ok()))
-    }
-}
-
-impl Stamp {
-    fn of(bytes: u64, modified: Option<SystemTime>) -> Self {
-        Self { bytes, modified }
-    }
-
-    /// Returns what tells for certain that a file has not changed since: none for one that was changed just now, as the
-    /// next change may have the same time.
-    pub(crate) fn certain(path: &Path) -> Option<Self> {
-        let metadata = path.symlink_metadata().ok().filter(Metadata::is_file)?;
-        let modified = metadata.modified().ok()?;
-        let age = SystemTime::now().duration_since(modified).ok()?;
-        (age >= SETTLED).then(|| Self::of(metadata.len(), Some(modified)))
+        metadata.is_file().then(|| Stamp::new(&metadata))
     }
 }
 
@@ -223,17 +191,6 @@ fn is_attached(path: &str) -> bool {
 /// Returns the id under which a file is asked for: nothing that a path could be made of.
 pub(crate) fn id_of(path: &str) -> String {
     hash(path.as_bytes()).chars().take(20).collect()
-}
-
-/// Writes the hash of bytes in hexadecimal digits.
-pub(crate) fn hash(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        // Writing into a text cannot fail.
-        write!(text, "{byte:02x}").unwrap_or_default();
-    }
-    text
 }
 
 /// Finds out what a file is.

@@ -9,12 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use ctx_chat::files::{open_regular, read_regular};
-use ctx_project::files;
+use ctx_project::files::{self, hash};
 use ctx_types::{Phrase, phrase};
 use serde::{Deserialize, Serialize};
 
 use crate::access::lock;
-use crate::folder::hash;
 
 /// How many servers on one folder keep a journal.
 const MAX_SERVERS: usize = 8;

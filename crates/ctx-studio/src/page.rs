@@ -3,12 +3,12 @@
 use std::sync::OnceLock;
 
 use axum::http::{HeaderValue, header};
+use ctx_project::files::hash;
 use ctx_types::phrase;
 
 use crate::access::random;
 use crate::call::{Call, Refusal, Reply};
 use crate::codes;
-use crate::folder::hash;
 use crate::guard;
 use crate::server::Server;
 

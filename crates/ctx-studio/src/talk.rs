@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use ctx_project::files;
+use ctx_project::files::{self, Stamp, hash};
 use ctx_project::session_file::{SessionFile, Target};
 use ctx_project::{ProjectError, Sources};
 use ctx_types::phrase;
@@ -36,7 +36,6 @@ use crate::access::lock;
 use crate::api_files::FileKind;
 use crate::call::Refusal;
 use crate::codes;
-use crate::folder::{Stamp, hash};
 use crate::server::Server;
 
 /// How many conversations are kept.

@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
+use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, ValueEnum};
-use ctx_types::phrase;
+use ctx_chat::Mode;
+use ctx_engine::Dialect;
+use ctx_project::error::Result;
+use ctx_project::unusable;
 
-use crate::args::RARE;
-use crate::args::turn::{self, ConfigArguments, Prefix, SwitchArguments, TurnArguments};
-use crate::lang::Told;
+use crate::args::turn::SetupArguments;
+use crate::args::{RARE, choice};
 
 /// Chat with a model and store the conversation
 ///
@@ -53,8 +55,8 @@ pub(crate) struct ChatArguments {
     #[arg(long)]
     pub(crate) ask: bool,
     /// Chat mode [default: chat]
-    #[arg(long, value_enum, value_name = "MODE")]
-    pub(crate) mode: Option<ModeName>,
+    #[arg(long, value_parser = choice(MODES), value_name = "MODE")]
+    pub(crate) mode: Option<Mode>,
     /// Greeting number for a new conversation; 0 for no greeting
     #[arg(long, value_name = "N", conflicts_with = "once")]
     pub(crate) greeting: Option<usize>,
@@ -73,79 +75,11 @@ pub(crate) struct ChatArguments {
 }
 
 /// Accepts a message that is not blank.
-fn words(text: &str) -> Result<String, Told> {
+fn words(text: &str) -> Result<String> {
     if text.trim().is_empty() {
-        Err(Told(phrase!("the message is empty; enter some text")))
+        Err(unusable!("the message is empty; enter some text"))
     } else {
         Ok(text.to_owned())
-    }
-}
-
-/// Agent of a chat, with its files and settings.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct SetupArguments {
-    /// Agent or preset file [default: from ctx.toml]
-    pub(crate) agent: Option<PathBuf>,
-    /// Model name [default: from ctx.toml or the agent]
-    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) model: Option<String>,
-    /// User profile (JSON, YAML or plain text) [default: from ctx.toml]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) profile: Option<PathBuf>,
-    /// Worldbook file, repeatable [default: from ctx.toml]
-    #[arg(long = "worldbook", value_name = "FILE")]
-    pub(crate) worldbooks: Vec<PathBuf>,
-    /// Custom model table, searched before the built-in table
-    #[arg(long, value_name = "FILE", display_order = RARE)]
-    pub(crate) models: Option<PathBuf>,
-    /// Processor settings of the model, in the format of an agent's `parameters`
-    #[arg(long, value_name = "FILE", display_order = RARE)]
-    pub(crate) model_settings: Option<PathBuf>,
-    /// Token limit of the context; 0 uses the model's context window [default: from ctx.toml or the agent]
-    #[arg(long, value_name = "N", value_parser = turn::context_tokens, allow_negative_numbers = true)]
-    pub(crate) context_tokens: Option<u32>,
-    /// Tokens reserved for the response [default: from ctx.toml, the agent or model]
-    #[arg(long, value_name = "N", value_parser = turn::tokens, allow_negative_numbers = true)]
-    #[arg(display_order = RARE)]
-    pub(crate) reserve: Option<u32>,
-    /// Prefix mode: whether text of earlier requests may change [default: from the agent]
-    #[arg(long, value_enum, value_name = "MODE", display_order = RARE)]
-    pub(crate) prefix: Option<Prefix>,
-    /// Time of the turn, such as 2026-01-31T12:00:00Z [default: now]
-    #[arg(long, value_name = "RFC 3339", display_order = RARE)]
-    pub(crate) at: Option<String>,
-    /// Time zone, such as Asia/Shanghai [default: from ctx.toml, or UTC]
-    #[arg(long, value_name = "ZONE", display_order = RARE)]
-    pub(crate) tz: Option<String>,
-    /// Seed for random values
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = turn::seed, allow_negative_numbers = true)]
-    #[arg(display_order = RARE)]
-    pub(crate) seed: u64,
-    #[command(flatten)]
-    pub(crate) switches: SwitchArguments,
-    #[command(flatten)]
-    pub(crate) config: ConfigArguments,
-}
-
-impl SetupArguments {
-    /// Returns the arguments of a turn without a message.
-    pub(crate) fn turn(&self) -> TurnArguments {
-        TurnArguments {
-            agent: self.agent.clone(),
-            profile: self.profile.clone(),
-            worldbooks: self.worldbooks.clone(),
-            model: self.model.clone(),
-            models: self.models.clone(),
-            model_settings: self.model_settings.clone(),
-            context_tokens: self.context_tokens,
-            reserve: self.reserve,
-            prefix: self.prefix,
-            at: self.at.clone(),
-            tz: self.tz.clone(),
-            seed: self.seed,
-            switches: self.switches.clone(),
-            ..TurnArguments::of(&self.config)
-        }
     }
 }
 
@@ -156,8 +90,8 @@ pub(crate) struct EndpointArguments {
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
     /// API dialect [default: from ctx.toml, or openai]
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub(crate) dialect: Option<DialectName>,
+    #[arg(long, value_parser = choice(DIALECTS), value_name = "NAME")]
+    pub(crate) dialect: Option<Dialect>,
     /// Environment variable with the API key, such as `OPENAI_API_KEY`
     #[arg(long, value_name = "NAME", conflicts_with = "key_file")]
     pub(crate) key_env: Option<String>,
@@ -167,30 +101,20 @@ pub(crate) struct EndpointArguments {
 }
 
 /// API dialects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DialectName {
-    /// OpenAI Chat Completions, supported by most servers
-    Openai,
-    /// OpenAI Responses
-    OpenaiResponses,
-    /// Anthropic Messages
-    Anthropic,
-    /// Gemini generateContent
-    Gemini,
-    /// Text completions
-    Completion,
-}
+const DIALECTS: &[(&str, &str, Dialect)] = &[
+    ("openai", "OpenAI Chat Completions, supported by most servers", Dialect::OpenaiChat),
+    ("openai-responses", "OpenAI Responses", Dialect::OpenaiResponses),
+    ("anthropic", "Anthropic Messages", Dialect::Anthropic),
+    ("gemini", "Gemini generateContent", Dialect::Gemini),
+    ("completion", "Text completions", Dialect::Completion),
+];
 
 /// Chat modes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModeName {
-    /// A plain chat
-    Chat,
-    /// The model works as the agent's persona
-    Agent,
-    /// The model follows the steps of a workflow
-    Run,
-}
+const MODES: &[(&str, &str, Mode)] = &[
+    ("chat", "A plain chat", Mode::Chat),
+    ("agent", "The model works as the agent's persona", Mode::Agent),
+    ("run", "The model follows the steps of a workflow", Mode::Run),
+];
 
 /// Store of conversations.
 #[derive(Clone, Debug, Args)]

@@ -1,11 +1,12 @@
 //! Arguments of `ctx diff`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
+use ctx_project::TurnOptions;
 
-use crate::args::{ConfigArguments, RARE, TurnArguments};
+use crate::args::{ConfigArguments, RARE};
 
 /// Compare two contexts, and find where the prompt cache breaks
 ///
@@ -54,10 +55,10 @@ pub(crate) struct DiffArguments {
 }
 
 impl DiffArguments {
-    /// Returns the turn that assembles an agent.
-    pub(crate) fn turn(&self, agent: &Path) -> TurnArguments {
-        TurnArguments {
-            agent: Some(agent.to_owned()),
+    /// Returns the options of the turn that assembles the first agent.
+    pub(crate) fn options(&self) -> TurnOptions {
+        TurnOptions {
+            agent: Some(self.first.clone()),
             session: self.session.clone(),
             profile: self.profile.clone(),
             input: self.input.clone(),
@@ -65,7 +66,7 @@ impl DiffArguments {
             models: self.models.clone(),
             worldbooks: self.worldbooks.clone(),
             at: self.at.clone(),
-            ..TurnArguments::of(&self.config)
+            ..TurnOptions::default()
         }
     }
 }

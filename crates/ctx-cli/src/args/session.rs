@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use ctx_preset_import::ConversationForm;
 
-use crate::args::{ConfigArguments, CountingArguments, StoreArguments};
+use crate::args::{ConfigArguments, CountingArguments, StoreArguments, choice};
 
 /// Show, undo, export and import conversations
 #[derive(Debug, Args)]
@@ -113,8 +113,8 @@ pub(crate) struct ExportArguments {
     #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) id: String,
     /// Output format
-    #[arg(long, value_enum, default_value_t = FormName::Aio, value_name = "FORMAT")]
-    pub(crate) to: FormName,
+    #[arg(long, value_parser = choice(FORMS), default_value = "aio", value_name = "FORMAT")]
+    pub(crate) to: ConversationForm,
     /// Output file [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -170,25 +170,9 @@ pub(crate) struct KeptArguments {
 }
 
 /// Formats of conversations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormName {
-    /// An AIO Hub session with all branches and the undo history
-    Aio,
-    /// A list of OpenAI messages with metadata
-    Messages,
-    /// OpenAI messages with metadata, one per line
-    Jsonl,
-    /// A SillyTavern chat, without tool calls
-    StChat,
-}
-
-impl From<FormName> for ConversationForm {
-    fn from(name: FormName) -> Self {
-        match name {
-            FormName::Aio => Self::Session,
-            FormName::Messages => Self::Messages,
-            FormName::Jsonl => Self::MessageLines,
-            FormName::StChat => Self::SillyTavernChat,
-        }
-    }
-}
+const FORMS: &[(&str, &str, ConversationForm)] = &[
+    ("aio", "An AIO Hub session with all branches and the undo history", ConversationForm::Session),
+    ("messages", "A list of OpenAI messages with metadata", ConversationForm::Messages),
+    ("jsonl", "OpenAI messages with metadata, one per line", ConversationForm::MessageLines),
+    ("st-chat", "A SillyTavern chat, without tool calls", ConversationForm::SillyTavernChat),
+];

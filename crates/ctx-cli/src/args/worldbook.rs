@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
+use ctx_project::TurnOptions;
+use ctx_types::GenerationKind;
 
-use crate::args::RARE;
-use crate::args::turn::{self, ConfigArguments, Kind, TurnArguments};
+use crate::args::turn::{self, ConfigArguments, KINDS};
+use crate::args::{RARE, choice};
 
 /// Show active worldbook entries, and check worldbooks
 #[derive(Debug, Args)]
@@ -67,8 +69,9 @@ pub(crate) struct WorldbookScanArguments {
     #[arg(long)]
     pub(crate) write: bool,
     /// Generation type
-    #[arg(long, value_enum, default_value_t = Kind::Normal, value_name = "KIND", display_order = RARE)]
-    pub(crate) kind: Kind,
+    #[arg(long, value_parser = choice(KINDS), default_value = "normal", value_name = "KIND")]
+    #[arg(display_order = RARE)]
+    pub(crate) kind: GenerationKind,
     /// Seed for random values
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = turn::seed, allow_negative_numbers = true)]
     #[arg(display_order = RARE)]
@@ -122,21 +125,21 @@ pub(crate) struct WorldbookSettingsArguments {
 }
 
 impl WorldbookSettingsArguments {
-    /// Returns the arguments of a turn with these books.
-    fn turn(&self, books: &[PathBuf]) -> TurnArguments {
-        TurnArguments {
+    /// Returns the options of a turn with these books.
+    fn options(&self, books: &[PathBuf]) -> TurnOptions {
+        TurnOptions {
             worldbooks: books.to_vec(),
             model: self.model.clone(),
             context_tokens: self.context_tokens,
-            ..TurnArguments::of(&self.config)
+            ..TurnOptions::default()
         }
     }
 }
 
 impl WorldbookScanArguments {
-    /// Returns the turn to scan.
-    pub(crate) fn turn(&self) -> TurnArguments {
-        TurnArguments {
+    /// Returns the options of the turn to scan.
+    pub(crate) fn options(&self) -> TurnOptions {
+        TurnOptions {
             agent: self.agent.clone(),
             session: self.session.clone(),
             input: self.input.clone(),
@@ -144,14 +147,14 @@ impl WorldbookScanArguments {
             kind: self.kind,
             at: self.at.clone(),
             seed: self.seed,
-            ..self.settings.turn(&self.books)
+            ..self.settings.options(&self.books)
         }
     }
 }
 
 impl WorldbookCheckArguments {
-    /// Returns the turn that uses the books.
-    pub(crate) fn turn(&self) -> TurnArguments {
-        self.settings.turn(&self.books)
+    /// Returns the options of the turn that uses the books.
+    pub(crate) fn options(&self) -> TurnOptions {
+        self.settings.options(&self.books)
     }
 }

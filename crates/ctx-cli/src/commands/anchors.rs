@@ -4,7 +4,6 @@ use ctx_language::Language;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::Result;
 use ctx_anchors::{AnchorDefinition, AnchorRegistry, Preset, internal::Entry};
 use ctx_engine::Engine;
 use ctx_types::{CHAT_HISTORY, Order, Phrase, Placement, Side, phrase};
@@ -16,6 +15,7 @@ use crate::lang;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
+use ctx_project::error::Result;
 use ctx_project::inputs;
 
 /// Lists anchors.
@@ -30,12 +30,9 @@ pub(crate) fn run(language: Language, arguments: &AnchorsArguments) -> Result<Ex
         Some(path) => of_agent(language, &path, &engine, &mut sources)?,
     };
     let rows = rows.rows;
-    if arguments.json {
-        show::json(&Value::Array(rows.iter().map(Row::to_json).collect()))?;
-    } else {
-        show::result(&show::listing(language, HEADER, rows.iter().map(|row| row.to_cells(language))))?;
-    }
-    Ok(Exit::Success)
+    let json = || rows.iter().map(Row::to_json).collect::<Value>();
+    let text = || show::listing(language, HEADER, rows.iter().map(|row| row.to_cells(language)));
+    show::output(arguments.json, json, text)
 }
 
 const HEADER: [&str; 4] = ["anchor", "kind", "entry", "purpose and entries"];

@@ -3,18 +3,16 @@
 use ctx_language::Language;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
 use ctx_engine::Template;
 use ctx_types::internal::{Argument, Divider, closest};
 use ctx_types::{Diagnostic, phrase};
 
 use crate::args::{AssembleArguments, Format};
 use crate::exit::Exit;
-use crate::lang::Told;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files::{self, Existing};
 use ctx_project::inputs::{self, InputFile};
 
@@ -23,13 +21,15 @@ pub(crate) fn run(language: Language, arguments: &AssembleArguments) -> Result<E
     let mut sources = show::sources(language);
     let mut turn = project::turn(language, &arguments.turn, &mut sources)?;
     let format = if arguments.json { Format::Json } else { arguments.format };
-    turn.input.dialect = format.dialect().map(|dialect| dialect.name().into());
-    turn.input.cache_marks = arguments.cache_marks.into();
+    turn.input.dialect = match format {
+        Format::Body(dialect) => Some(dialect.name().into()),
+        _ => None,
+    };
+    turn.input.cache_marks = arguments.cache_marks;
     let context = project::assemble(language, &turn, &sources, arguments.turn.timings)?;
     show::findings(language, &sources, &context.report.diagnostics);
     if let Some(path) = &arguments.report {
-        let report = serde_json::to_vec_pretty(&context.report)
-            .context(Told(phrase!("cannot write the report as JSON")))?;
+        let report = files::pretty_json(&context.report);
         files::write(&[(path.clone(), &report)], Existing::Named, &sources.files_read)?;
     }
     match format {
@@ -37,11 +37,7 @@ pub(crate) fn run(language: Language, arguments: &AssembleArguments) -> Result<E
         Format::Json => show::json(&context.to_json())?,
         Format::Text => show::result(&show::messages(&context.messages))?,
         Format::Snapshot => show::result(&context.to_snapshot())?,
-        Format::Openai
-        | Format::OpenaiResponses
-        | Format::Anthropic
-        | Format::Gemini
-        | Format::Completion => {
+        Format::Body(_) => {
             let template = template(language, arguments, &mut sources)?;
             let (body, found) = turn.body(&context, template.as_ref());
             let found: Vec<Diagnostic> = turn.unnamed_model().into_iter().chain(found).collect();
@@ -79,7 +75,7 @@ fn template(
             None => phrase!("use one of {names}", names = Argument::list(names, Divider::Comma)),
         };
         let message = phrase!("`--template {wanted}` is neither a template nor a file; {hint}", wanted, hint);
-        return Err(ProjectError::Usage(message).into());
+        return Err(ProjectError::Usage(message));
     }
     let (template, found) = inputs::template(&InputFile::from(path), sources)?;
     show::findings(language, sources, &found);

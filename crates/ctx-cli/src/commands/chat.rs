@@ -11,13 +11,12 @@ mod talk;
 mod tools;
 mod tree;
 
-use anyhow::{Context as _, Result};
 use ctx_language::Language;
-use ctx_types::phrase;
+use ctx_project::error::Result;
+use ctx_project::store;
 
 use crate::args::ChatArguments;
 use crate::exit::Exit;
-use crate::lang::Told;
 use crate::show;
 use setup::Setup;
 
@@ -25,10 +24,9 @@ use setup::Setup;
 pub(crate) fn run(language: Language, arguments: &ChatArguments) -> Result<Exit> {
     let mut sources = show::sources(language);
     let mut setup = Setup::read(language, arguments, &mut sources)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.context(Told(phrase!("cannot start")))?;
+    let runtime = store::runtime()?;
     let exit = runtime.block_on(async {
-        setup.stops.listen().context(Told(phrase!("cannot start")))?;
+        setup.stops.listen()?;
         match &arguments.once {
             Some(text) if arguments.dry_run => once::preview(language, &setup, text).await,
             Some(text) => once::run(language, &setup, text, arguments.json).await,

@@ -3,7 +3,6 @@
 use ctx_language::Language;
 use std::path::PathBuf;
 
-use anyhow::Result;
 use ctx_types::internal::{Argument, Divider};
 use ctx_types::{Phrase, Severity, count_of, phrase};
 use serde_json::{Value, json};
@@ -11,12 +10,14 @@ use serde_json::{Value, json};
 use crate::args::CheckArguments;
 use crate::commands::explain_code;
 use crate::exit::Exit;
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::show;
-use ctx_project::check::{Checked, Checker, DocumentKind, Fixes, Kind};
+use ctx_project::check::{Checked, Checker, DocumentKind, Fixes};
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files;
 use ctx_project::inputs;
 use ctx_project::sources::Sources;
+use ctx_project::unusable;
 
 /// Checks files and folders, one file after the other; or explains a code.
 pub(crate) fn run(language: Language, arguments: &CheckArguments) -> Result<Exit> {
@@ -25,7 +26,7 @@ pub(crate) fn run(language: Language, arguments: &CheckArguments) -> Result<Exit
     }
     inputs::check_stdin(arguments.paths.iter().chain(&arguments.worldbooks))?;
     if arguments.fix && arguments.paths.iter().any(|path| files::is_stdin(path)) {
-        return Err(Told(phrase!("cannot change standard input; name a file")).into());
+        return Err(unusable!("cannot change standard input; name a file"));
     }
     let named = arguments.format.as_deref().and_then(DocumentKind::parse);
     let mut checker = Checker::new(&arguments.worldbooks)?.naming(named);
@@ -52,7 +53,7 @@ pub(crate) fn run(language: Language, arguments: &CheckArguments) -> Result<Exit
             "nothing to check in {paths}: no JSON, JSON Lines or YAML file of a known type, and no `ctx.toml`",
             paths
         );
-        return Err(Told(told).into());
+        return Err(ProjectError::Unusable(told));
     }
     match &fixes {
         Some(fixes) => report(language, &totals, fixes, arguments.json)?,
@@ -80,7 +81,7 @@ fn report(language: Language, totals: &Totals, fixes: &Fixes, as_json: bool) -> 
 pub(super) struct Totals {
     files: Vec<String>,
     /// What files were taken for, in their order.
-    kinds: Vec<(String, Kind)>,
+    kinds: Vec<(String, DocumentKind)>,
     errors: usize,
     warnings: usize,
     is_any_unreadable: bool,
@@ -183,16 +184,13 @@ fn changes(language: Language, fixes: &Fixes) -> String {
 const MAX_NAMED: usize = 20;
 
 /// Writes what each file was taken for, a line each; of many files the first.
-fn kinds(language: Language, kinds: &[(String, Kind)]) -> String {
-    let line = |(file, kind): &(String, Kind)| {
+fn kinds(language: Language, kinds: &[(String, DocumentKind)]) -> String {
+    let line = |(file, kind): &(String, DocumentKind)| {
         let (file, kind) = (show::clean_line(file), Phrase::from(kind.as_str()));
         lang::say(language, &phrase!("checked `{file}` as {kind}", file, kind)) + "\n"
     };
-    let shown: String = kinds.iter().take(MAX_NAMED).map(line).collect();
-    let more = kinds.len().saturating_sub(MAX_NAMED);
-    if more == 0 {
-        return shown;
-    }
-    let told = phrase!("and {more}; use `--json` to list all", more = count_of!(more, "more file"));
-    format!("{shown}{}\n", lang::say(language, &told))
+    let more = show::omitted(language, kinds.len().saturating_sub(MAX_NAMED), |more| {
+        phrase!("and {more}; use `--json` to list all", more = count_of!(more, "more file"))
+    });
+    kinds.iter().take(MAX_NAMED).map(line).chain(more.map(|more| more + "\n")).collect()
 }

@@ -11,7 +11,6 @@ mod waiting;
 use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use ctx_compress::request::{CompressionPipeline, PassOutcome, Protection, RequestConfig};
 use ctx_types::{Diagnostic, Message, phrase};
 use serde_json::{Value, json};
@@ -27,7 +26,7 @@ use ctx_project::Sources;
 use ctx_project::compress::{message_to_json, messages, protection, strategy};
 use ctx_project::config::Config;
 use ctx_project::counting::TokenCounting;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::inputs::{self, InputFile};
 use ctx_project::options::SummarizerChoice;
 
@@ -60,7 +59,7 @@ pub(crate) fn run(language: Language, arguments: &CompressArguments) -> Result<E
 
 /// Returns the conversation of a command line, or else that of the defaults.
 fn conversation(given: Option<&PathBuf>, config: &Config, sources: &Sources) -> Result<PathBuf> {
-    Ok(config.conversation(given.cloned(), sources)?)
+    config.conversation(given.cloned(), sources)
 }
 
 /// Returns the conversations of a command line, or else that of the defaults.
@@ -137,7 +136,7 @@ fn plan(language: Language, arguments: &PassArguments) -> Result<Exit> {
 fn compress(language: Language, arguments: &RunArguments) -> Result<Exit> {
     if arguments.output.write || arguments.output.out.is_some() {
         let message = phrase!("`--write` and `--out` require `--mask`");
-        return Err(ProjectError::Usage(message).into());
+        return Err(ProjectError::Usage(message));
     }
     let (pass, input) = (Pass::of(language, &arguments.pass)?, arguments.input.as_deref());
     let arguments = &arguments.pass;
@@ -197,7 +196,7 @@ impl Pass {
         let Some(budget) = arguments.budget else {
             let message =
                 phrase!("use `--budget N` to compress to N tokens, or `--mask` to summarize older messages");
-            return Err(ProjectError::Usage(message).into());
+            return Err(ProjectError::Usage(message));
         };
         let mut sources = show::sources(language);
         let config = project::config(language, &arguments.config, &mut sources)?;

@@ -2,9 +2,7 @@
 
 use ctx_language::Language;
 use std::path::Path;
-use std::sync::Arc;
 
-use anyhow::Result;
 use ctx_engine::{Compile, Context, Engine, Format, Limits, Switches};
 use ctx_preset_import::{decode, detect};
 use ctx_processors::internal::ids;
@@ -20,6 +18,7 @@ use crate::lang;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
+use ctx_project::error::Result;
 use ctx_project::files;
 use ctx_project::inputs::{self, InputFile};
 use ctx_project::turn::{Turn, TurnFiles};
@@ -42,12 +41,7 @@ pub(crate) fn run(language: Language, arguments: &CountArguments) -> Result<Exit
     } else {
         text(language, &bytes, file, counted_for, &mut sources)?
     };
-    if arguments.json {
-        show::json(&counted.json)?;
-    } else {
-        show::result(&counted.text)?;
-    }
-    Ok(Exit::Success)
+    show::output(arguments.json, || counted.json, || counted.text)
 }
 
 /// Count for people and for programs.
@@ -112,8 +106,7 @@ fn text(
     }
     let mut engine = Engine::new();
     if let Some(file) = model.table {
-        let (models, found) = inputs::models(&file, &engine.models, sources)?;
-        engine.models = Arc::new(models);
+        let found = inputs::add_models(&mut engine.models, &file, sources)?;
         show::findings(language, sources, &found);
     }
     let (facts, unknown) = engine.models.lookup(model.name.unwrap_or_default());

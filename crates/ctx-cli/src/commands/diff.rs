@@ -3,7 +3,6 @@
 use ctx_language::Language;
 use std::path::Path;
 
-use anyhow::Result;
 use ctx_engine::inspect::{Comparison, SavedContext};
 use ctx_engine::{Compile, Engine};
 use ctx_preset_import::{Document, Limits};
@@ -14,6 +13,7 @@ use crate::exit::Exit;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
+use ctx_project::error::Result;
 use ctx_project::inputs::{self, InputFile};
 use ctx_project::turn::{self, Turn, TurnFiles};
 
@@ -29,12 +29,7 @@ pub(crate) fn run(language: Language, arguments: &DiffArguments) -> Result<Exit>
         sides => assembled(language, sides, arguments, &mut sources)?,
     };
     let comparison = Comparison::new(&first, &second);
-    if arguments.json {
-        show::json(&json!(comparison))?;
-    } else {
-        show::result(&show::comparison(language, &comparison))?;
-    }
-    Ok(Exit::Success)
+    show::output(arguments.json, || json!(comparison), || show::comparison(language, &comparison))
 }
 
 /// What one of the two files holds.
@@ -63,7 +58,7 @@ fn assembled(
     sources: &mut Sources,
 ) -> Result<[SavedContext; 2]> {
     let mut config = project::config(language, &arguments.config, sources)?;
-    let mut given = project::turn_options(language, &arguments.turn(&arguments.first));
+    let mut given = arguments.options();
     project::report_added_files(language, config.complete(&mut given, sources)?.as_ref());
     let (files, input) = (TurnFiles::of(&given)?, turn::input(&given)?);
     let mut assemble = |side| -> Result<SavedContext> {

@@ -4,26 +4,25 @@ use ctx_language::Language;
 use ctx_types::phrase;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
 use ctx_engine::Context;
 use ctx_engine::internal::{MessageTrace, TracedMessage};
 use serde_json::json;
 
 use crate::args::ExplainArguments;
 use crate::exit::Exit;
-use crate::lang::Told;
 use crate::page::{self, About};
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files::{self, Existing};
 use ctx_project::turn::Turn;
+use ctx_project::unusable;
 
 /// Assembles one context and prints what explains it.
 pub(crate) fn run(language: Language, arguments: &ExplainArguments) -> Result<Exit> {
     let wanted = arguments.message.as_ref().or(arguments.message_behind.as_ref());
-    if let Some(agent) = arguments.turn.agent.as_deref().filter(|_| wanted.is_none()) {
+    if let Some(agent) = arguments.turn.setup.agent.as_deref().filter(|_| wanted.is_none()) {
         refuse_message(agent)?;
     }
     let with_timings = arguments.turn.timings;
@@ -61,11 +60,11 @@ fn life(wanted: &str, turn: &Turn, context: &Context) -> Result<TracedMessage> {
     let traces = MessageTrace::read(context, turn.session());
     let found = traces.map(|traces| traces.find(wanted)).transpose();
     let found = found.map_err(|unknown| ProjectError::Usage(unknown.phrase()))?;
-    found.context(no_stage())
+    found.ok_or_else(no_stage)
 }
 
-fn no_stage() -> Told {
-    Told(phrase!("no message trace was recorded"))
+fn no_stage() -> ProjectError {
+    unusable!("no message trace was recorded")
 }
 
 /// Writes the page of a context.
@@ -76,8 +75,8 @@ fn page(
     context: &Context,
     sources: &Sources,
 ) -> Result<String> {
-    let traces = MessageTrace::read(context, turn.session()).context(no_stage())?;
-    let files = [("agent file", &arguments.turn.agent), ("conversation", &arguments.turn.session)];
+    let traces = MessageTrace::read(context, turn.session()).ok_or_else(no_stage)?;
+    let files = [("agent file", &arguments.turn.setup.agent), ("conversation", &arguments.turn.session)];
     let files = files.into_iter().filter_map(|(name, path)| Some((name, files::name(path.as_ref()?))));
     let model = turn.input.model.as_ref().map(|model| ("model", model.to_string()));
     let at = turn.input.at_millis.and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
@@ -85,7 +84,7 @@ fn page(
     let at = at.map(|at| ("date and time", format!("{at}, {zone}")));
     let seed = ("seed", turn.input.seed.to_string());
     let facts = files.chain(model).chain(at).chain([seed]).collect();
-    page::page(language, context, &traces, About { agent: turn.agent_name(), facts }, sources)
+    Ok(page::page(language, context, &traces, About { agent: turn.agent_name(), facts }, sources))
 }
 
 /// Refuses a message where the agent is expected: the name of no file, and a number or a source.

@@ -1,17 +1,16 @@
 //! `ctx check --explain`: what the code of a finding means.
 
-use anyhow::Result;
 use ctx_language::{
     Language,
     internal::{Explanation, Reproduction},
 };
+use ctx_project::error::{ProjectError, Result};
 use ctx_types::internal::{Argument, Divider};
 use ctx_types::{Phrase, phrase};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
 use crate::{lang, show};
-use ctx_project::error::ProjectError;
 
 /// Prints what is said about a code; another one is a usage error.
 pub(crate) fn run(language: Language, code: &str, as_json: bool) -> Result<Exit> {

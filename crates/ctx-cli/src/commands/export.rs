@@ -4,7 +4,6 @@ use ctx_language::Language;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Result;
 use ctx_engine::Engine;
 use ctx_preset_import::{
     card_book, export_agent, export_card, export_card_picture, export_lorebook, export_preset,
@@ -17,14 +16,14 @@ use serde_json::{Value, json};
 
 use crate::args::{AgentExportArguments, ExportForm};
 use crate::exit::Exit;
-use crate::lang::Told;
 use crate::show;
 use ctx_project::Sources;
-use ctx_project::books::Books;
-use ctx_project::error::ProjectError;
+use ctx_project::books::{self, Books};
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files::{self, Existing};
 use ctx_project::inputs::{self, AgentFile};
 use ctx_project::schemas;
+use ctx_project::unusable;
 
 /// Writes the agent.
 pub(crate) fn run(language: Language, arguments: &AgentExportArguments) -> Result<Exit> {
@@ -48,12 +47,8 @@ pub(crate) fn run(language: Language, arguments: &AgentExportArguments) -> Resul
     };
     let bytes = bytes(&value, arguments, out, &mut sources)?;
     files::write(&[(out.clone(), &bytes)], Existing::Named, &sources.files_read)?;
-    if arguments.json {
-        show::json(&json!({ "written": [files::name(out)] }))?;
-    } else {
-        show::result(&show::wrote(language, &files::name(out)))?;
-    }
-    Ok(Exit::Success)
+    let name = files::name(out);
+    show::output(arguments.json, || json!({ "written": [name] }), || show::wrote(language, &name))
 }
 
 /// Makes a card, with the book that the agent got from one.
@@ -61,7 +56,7 @@ fn card(agent: &Agent, path: &Path, sources: &mut Sources) -> Result<Value> {
     let name = card_book(agent);
     let mut books = Books::default();
     if name.is_some() {
-        books.add_beside(path, agent, sources)?;
+        books::add_beside(&mut books, path, agent, sources)?;
     }
     let books = books.loaded();
     let book = books.iter().find(|book| Some(&*book.name) == name);
@@ -71,7 +66,7 @@ fn card(agent: &Agent, path: &Path, sources: &mut Sources) -> Result<Value> {
 /// Makes an agent of AIO Hub, with the worldbooks beside it that it asks for; those that are not there are told.
 fn aio(language: Language, file: &AgentFile, path: &Path, sources: &mut Sources) -> Result<Value> {
     let mut books = Books::default();
-    books.add_beside(path, &file.agent, sources)?;
+    books::add_beside(&mut books, path, &file.agent, sources)?;
     let books = books.loaded();
     let book = |id: &Arc<str>| {
         let by_id = books.iter().find(|book| book.id == *id);
@@ -103,7 +98,7 @@ fn absent(id: &str, index: usize) -> Diagnostic {
 /// Makes a lorebook of a worldbook beside the agent.
 fn lorebook(agent: &Agent, arguments: &AgentExportArguments, sources: &mut Sources) -> Result<Value> {
     let mut books = Books::default();
-    books.add_beside(&arguments.agent, agent, sources)?;
+    books::add_beside(&mut books, &arguments.agent, agent, sources)?;
     let books = books.loaded();
     let named: Vec<_> = books.iter().map(|book| (&*book.name, &*book.book)).collect();
     Ok(export_lorebook(one(&named, "worldbook", arguments)?))
@@ -124,16 +119,13 @@ fn one<'a, T>(
 ) -> Result<&'a T> {
     let names = || Argument::names(named.iter().map(|(name, _)| *name), Divider::Comma);
     match (&arguments.only, named) {
-        (_, []) => {
-            Err(ProjectError::Usage(phrase!("the agent has no {kind}", kind = Phrase::from(kind))).into())
-        }
+        (_, []) => Err(ProjectError::Usage(phrase!("the agent has no {kind}", kind = Phrase::from(kind)))),
         (None, [(_, only)]) => Ok(only),
         (None, _) => Err(ProjectError::Usage(phrase!(
             "the agent has {named}: {names}; choose one with `--only`",
             named = named.len(),
             names = names()
-        ))
-        .into()),
+        ))),
         (Some(wanted), _) => {
             let found = named.iter().find(|(name, _)| name == wanted);
             found.map(|(_, found)| *found).ok_or_else(|| {
@@ -143,7 +135,6 @@ fn one<'a, T>(
                     wanted,
                     names = names()
                 ))
-                .into()
             })
         }
     }
@@ -159,12 +150,12 @@ fn bytes(
     let ending = out.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
     match &*ending {
         "png" if arguments.to != ExportForm::StCard => {
-            Err(ProjectError::Usage(phrase!("only character cards can be written into an image")).into())
+            Err(ProjectError::Usage(phrase!("only character cards can be written into an image")))
         }
         "png" => {
             let picture = picture(&arguments.agent, sources)?;
             export_card_picture(value, picture.as_deref())
-                .ok_or_else(|| Told(phrase!("the image next to the agent is not a valid PNG")).into())
+                .ok_or_else(|| unusable!("the image next to the agent is not a valid PNG"))
         }
         "yaml" | "yml" if arguments.to == ExportForm::Aio => {
             Ok(schemas::with_line_beside(out, "agent", &write_document(value)).into_bytes())
@@ -181,7 +172,7 @@ fn picture(agent: &Path, sources: &mut Sources) -> Result<Option<Vec<u8>>> {
         return Ok(None);
     }
     if path.is_symlink() {
-        return Err(Told(phrase!("cannot read `{path}`: it is a link", path = files::name(&path))).into());
+        return Err(unusable!("cannot read `{path}`: it is a link", path = files::name(&path)));
     }
     Ok(Some(sources.read(&path, &files::name(&path))?))
 }

@@ -5,7 +5,6 @@ mod screen;
 use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use ctx_engine::{Engine, Format};
 use ctx_preset_import::{FieldStatus, Import, ImportReport, Importer, SourceFile};
 use ctx_types::{Diagnostic, Phrase, Severity, count_of, phrase};
@@ -13,9 +12,10 @@ use serde::Serialize;
 
 use crate::args::AgentImportArguments;
 use crate::exit::Exit;
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::show::{self, Bar};
 use ctx_project::Sources;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files;
 use ctx_project::imported::{self, AGENT, CONVERSATIONS, Output, PROFILE};
 use ctx_project::inputs;
@@ -60,7 +60,7 @@ pub(crate) fn run(language: Language, arguments: &AgentImportArguments) -> Resul
         show::drawn(&summary(language, &made, &names, arguments))?;
     }
     if let Some(refusal) = refusal {
-        show::failure(language, &Told(refusal.why).into());
+        show::failure(language, &ProjectError::Unusable(refusal.why));
         return Ok(refusal.exit);
     }
     if !arguments.json || left > 0 {

@@ -4,16 +4,16 @@ use ctx_language::Language;
 use ctx_types::phrase;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use serde_json::json;
 
 use crate::args::InitArguments;
 use crate::exit::Exit;
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::show;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files::{self, Existing};
 use ctx_project::sample::{self, Sample, SampleLanguage};
+use ctx_project::unusable;
 
 /// Writes all files of the project. Writes none if one of them exists or cannot be written.
 pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit> {
@@ -26,10 +26,10 @@ pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit>
     {
         let message =
             phrase!("`{path}` exists; use another folder, or add `--force`", path = files::name(path));
-        return Err(ProjectError::Usage(message).into());
+        return Err(ProjectError::Usage(message));
     }
     if folder.is_file() {
-        return Err(Told(phrase!("`{path}` is a file; name a folder", path = files::name(folder))).into());
+        return Err(unusable!("`{path}` is a file; name a folder", path = files::name(folder)));
     }
     let texts = match language {
         Language::Zh => SampleLanguage::Chinese,
@@ -37,13 +37,9 @@ pub(crate) fn run(language: Language, arguments: &InitArguments) -> Result<Exit>
     };
     let kind = if arguments.long { Sample::Long } else { Sample::Short };
     let sample::Written { schemas, schema_folder: hidden } = sample::write(folder, kind, texts, existing)?;
-    if arguments.json {
-        let written = names.iter().chain(&schemas).map(|path| files::name(path));
-        show::json(&json!({ "written": written.collect::<Vec<_>>() }))?;
-    } else {
-        show::result(&welcome(language, folder, &names, &hidden))?;
-    }
-    Ok(Exit::Success)
+    let written = || names.iter().chain(&schemas).map(|path| files::name(path)).collect::<Vec<_>>();
+    let json = || json!({ "written": written() });
+    show::output(arguments.json, json, || welcome(language, folder, &names, &hidden))
 }
 
 fn welcome(language: Language, folder: &Path, files: &[PathBuf; 6], schemas: &Path) -> String {

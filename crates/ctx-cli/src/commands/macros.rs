@@ -3,22 +3,20 @@
 use ctx_language::Language;
 use std::path::Path;
 
-use anyhow::Result;
-use ctx_macros::{Definition, Dialect, Expansion, Registry, Scope, State, Template};
+use ctx_macros::{Definition, Dialect, Registry, Template};
 use ctx_preset_import::decode;
-use ctx_types::{Diagnostic, Segment, Source, SourceKind, Text, Trust, phrase};
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use ctx_types::{Diagnostic, Source, SourceKind, Text, Trust, phrase};
+use serde_json::{Value, json};
 
 use crate::args::{MacrosArguments, MacrosCommand, MacrosExpandArguments, MacrosListArguments};
 use crate::exit::Exit;
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::show;
 use ctx_project::Sources;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files;
 use ctx_project::inputs::{self, InputFile};
-use ctx_project::macro_env::EnvFile;
+use ctx_project::macro_env::{EnvFile, ExpansionJson, definition_json};
 use ctx_project::turn;
 
 /// The name of the text in findings.
@@ -63,20 +61,6 @@ fn cells(language: Language, definition: &Definition) -> [String; 5] {
     ]
 }
 
-fn definition_json(definition: &Definition) -> Value {
-    json!({
-        "name": definition.name,
-        "aliases": definition.aliases,
-        "dialects": dialects(definition),
-        "topic": definition.topic.as_str(),
-        "arguments": { "min": definition.arity.min, "max": definition.arity.max },
-        "changesState": definition.changes_state,
-        "volatile": definition.volatile,
-        "description": definition.description,
-        "example": definition.example,
-    })
-}
-
 fn dialects(definition: &Definition) -> Vec<&'static str> {
     definition.dialects().map(Dialect::as_str).collect()
 }
@@ -101,7 +85,7 @@ fn expand(language: Language, arguments: &MacrosExpandArguments) -> Result<Exit>
     let found = [template.diagnostics(), &expansion.diagnostics].concat();
     let found: Vec<Diagnostic> = found.into_iter().map(|one| one.in_document(TEXT)).collect();
     if arguments.json {
-        show::json(&expansion_json(&expansion, &origin, &found, &env.state))?;
+        show::json(&ExpansionJson::new(&expansion, origin, &found, &env.state))?;
     } else {
         show::findings(language, &sources, &found);
         show::result(&format!("{}\n", expansion.text))?;
@@ -121,55 +105,20 @@ fn environment(
         let (value, mut found) = inputs::document(&input, sources)?;
         if !value.is_object() {
             let told = phrase!("`{file}` is not an object (with keys such as `user`)", file = &input.name);
-            return Err(Told(told).into());
+            return Err(ProjectError::Unusable(told));
         }
         file = EnvFile::read(&value);
         found.extend(file.diagnostics.drain(..).map(|one| one.in_document(&*input.name)));
         show::findings(language, sources, &found);
     }
     let env = &mut file.env;
-    if let Some(at) = &arguments.at {
-        let moment = turn::moment(at)
-            .map_err(|fault| ProjectError::Usage(phrase!("`--at {at}` {line}", at, line = fault.line())))?;
-        env.at_millis = Some(moment.as_millisecond());
+    if arguments.at.is_some() {
+        env.at_millis = Some(turn::time(arguments.at.as_deref())?.as_millisecond());
     }
     env.at_millis.get_or_insert_with(|| jiff::Timestamp::now().as_millisecond());
-    if let Some(zone) = &arguments.tz {
-        turn::check_zone(zone).map_err(|fault| {
-            ProjectError::Usage(phrase!("`--tz {zone}` {line}", zone, line = fault.line()))
-        })?;
-        env.zone = Some(zone.as_str().into());
+    if arguments.tz.is_some() {
+        env.zone = Some(turn::zone(arguments.tz.as_deref())?.into());
     }
     env.seed = arguments.seed.unwrap_or(env.seed);
     Ok(file)
-}
-
-/// What `--json` prints. There may be many segments, so they are written as they are and not as a tree of values.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ExpansionJson<'a> {
-    text: &'a Text,
-    segments: Vec<Segment>,
-    diagnostics: &'a [Diagnostic],
-    variables: Map<String, Value>,
-    global_variables: Map<String, Value>,
-}
-
-fn expansion_json<'a>(
-    expansion: &'a Expansion,
-    origin: &Source,
-    found: &'a [Diagnostic],
-    state: &State,
-) -> ExpansionJson<'a> {
-    let mut segments = expansion.segments();
-    if segments.is_empty() && !expansion.text.is_empty() {
-        segments.push(Segment::full(expansion.text.len(), origin.clone()));
-    }
-    ExpansionJson {
-        text: &expansion.text,
-        segments,
-        diagnostics: found,
-        variables: state.variables_json(Scope::Local),
-        global_variables: state.variables_json(Scope::Global),
-    }
 }

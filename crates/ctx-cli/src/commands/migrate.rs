@@ -3,25 +3,26 @@
 use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use ctx_engine::Engine;
 use ctx_types::{Diagnostic, count_of, phrase};
 use serde_json::json;
 
 use crate::args::MigrateArguments;
 use crate::exit::Exit;
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::show::{self, Bar};
 use ctx_project::Sources;
+use ctx_project::error::Result;
 use ctx_project::files::{self, Once};
 use ctx_project::inputs;
 use ctx_project::migration::{self, Migration};
+use ctx_project::unusable;
 
 /// Describes what changes, and changes it where that is asked for.
 pub(crate) fn run(language: Language, arguments: &MigrateArguments) -> Result<Exit> {
     inputs::check_stdin(&arguments.files)?;
     if arguments.files.iter().any(|path| files::is_stdin(path)) {
-        return Err(Told(phrase!("cannot change standard input; name a file")).into());
+        return Err(unusable!("cannot change standard input; name a file"));
     }
     let engine = Engine::new();
     let mut sources = show::sources(language);

@@ -1,6 +1,5 @@
 //! `ctx processors`: the processors that make a context, how they are set, and who set them.
 
-use anyhow::Result;
 use ctx_engine::{Compile, Engine};
 use ctx_language::Language;
 use ctx_pipeline::internal::{EffectiveSetting, SourcedValue};
@@ -14,6 +13,7 @@ use crate::lang;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
+use ctx_project::error::Result;
 use ctx_project::inputs::{self, InputFile};
 use ctx_project::turn::{Turn, TurnFiles};
 
@@ -28,12 +28,8 @@ pub(crate) fn run(language: Language, arguments: &ProcessorsArguments) -> Result
     let mut rows: Vec<(&Descriptor, &EffectiveSetting)> = registry.descriptors().zip(settings).collect();
     // Stable: of two with one priority the one that was registered earlier runs earlier.
     rows.sort_by_key(|(_, setting)| setting.priority.value);
-    if arguments.json {
-        show::json(&rows.into_iter().map(to_json).collect::<Value>())?;
-    } else {
-        show::result(&table(language, &rows))?;
-    }
-    Ok(Exit::Success)
+    let json = || rows.iter().copied().map(to_json).collect::<Value>();
+    show::output(arguments.json, json, || table(language, &rows))
 }
 
 fn table(language: Language, rows: &[(&Descriptor, &EffectiveSetting)]) -> String {
@@ -63,7 +59,7 @@ fn turn(language: Language, arguments: &ProcessorsListArguments, sources: &mut S
     let model_settings = model_settings.as_ref().map(InputFile::from);
     let files = TurnFiles { agent, model_settings, ..TurnFiles::default() };
     let with = Compile::default().with(|compile| compile.switches = arguments.switches.clone().into());
-    Ok(Turn::read_with((Engine::new(), with), config, &files, TurnInput::default(), sources)?)
+    Turn::read_with((Engine::new(), with), config, &files, TurnInput::default(), sources)
 }
 
 fn to_cells(language: Language, (descriptor, setting): (&Descriptor, &EffectiveSetting)) -> [String; 4] {

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Result;
 use ctx_compress::recall::{RecallAnswer, RecallQuery, RecalledPiece};
 use ctx_engine::Limits;
 use ctx_language::Language;
@@ -17,6 +16,7 @@ use crate::project;
 use crate::show;
 use ctx_project::Sources;
 use ctx_project::counting::TokenCounting;
+use ctx_project::error::Result;
 use ctx_project::files;
 use ctx_project::inputs::{self, InputFile};
 
@@ -40,12 +40,7 @@ pub(crate) fn run(language: Language, arguments: &RecallArguments) -> Result<Exi
     let (answer, findings) = query.search(&conversation.value, &counting.meter());
     found.extend(findings.into_iter().map(|finding| finding.in_document(files::name(&path))));
     show::findings(language, &sources, &found);
-    if arguments.json {
-        show::json(&answer.to_json())?;
-    } else {
-        show::result(&drawn(language, &answer, arguments.budget))?;
-    }
-    Ok(Exit::Success)
+    show::output(arguments.json, || answer.to_json(), || drawn(language, &answer, arguments.budget))
 }
 
 fn read(input: &Path, sources: &mut Sources) -> Result<String> {

@@ -3,7 +3,6 @@
 use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use ctx_engine::Engine;
 use ctx_types::internal::{Argument, Divider, closest};
 use ctx_types::phrase;
@@ -13,7 +12,7 @@ use crate::args::SchemaArguments;
 use crate::exit::Exit;
 use crate::lang;
 use crate::show;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files::{self, Existing, FilesRead};
 use ctx_project::schemas::{self, FileSchema};
 

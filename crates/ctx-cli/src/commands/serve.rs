@@ -2,10 +2,11 @@
 
 use std::net::SocketAddr;
 
-use anyhow::{Context as _, Result};
 use ctx_gateway::{Gateway, GatewayError, KeyFile, KeyLimits, Options, agent_names};
 use ctx_language::Language;
 use ctx_project::EndpointOptions;
+use ctx_project::error::{ProjectError, Result, not_started};
+use ctx_project::unusable;
 use ctx_types::internal::{Argument, Divider};
 use ctx_types::phrase;
 use tokio::net::TcpListener;
@@ -18,7 +19,7 @@ use crate::args::{
 };
 use crate::exit::Exit;
 use crate::interrupts::Interrupts;
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::{project, show};
 
 /// Serves a folder until a signal, or manages client keys.
@@ -35,7 +36,7 @@ pub(crate) fn run(language: Language, arguments: &ServeArguments) -> Result<Exit
     if let Some(count) = arguments.threads {
         threads.worker_threads(count.into());
     }
-    let runtime = threads.enable_all().build().context(Told(phrase!("cannot start")))?;
+    let runtime = threads.enable_all().build().map_err(|error| not_started(&error))?;
     runtime.block_on(serve(language, arguments))
 }
 
@@ -44,7 +45,7 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
     let address = SocketAddr::new(arguments.host, arguments.port);
     gateway.check_address(address).map_err(told)?;
     let listener = TcpListener::bind(address).await.map_err(|error| not_listening(address, &error))?;
-    let address = listener.local_addr().context(Told(phrase!("cannot read the address of the listener")))?;
+    let address = self::address(&listener)?;
     let mut printed = format!("http://{address}/v1\n");
     let (mut problems, agents) = (gateway.unread_files(), gateway.load_agents().await);
     let is_any_served = agents.iter().any(|agent| agent.state.is_ok());
@@ -59,24 +60,35 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
         show::remark(language, &phrase!("warning: {problem}", problem));
     }
     if let Some(failure) = failure {
-        return Err(Told(failure).into());
+        return Err(ProjectError::Unusable(failure));
     }
     let access = lang::say(language, &gateway.access());
     show::result(&format!("{printed}{access}\n"))?;
-    let mut interrupts = Interrupts::new().context(Told(phrase!("cannot start")))?;
+    let mut interrupts = Interrupts::new()?;
     let served = gateway.serve_until(listener, async move { interrupts.next().await }).await;
     served.map_err(told)?;
     Ok(Exit::Success)
 }
 
+/// Returns the address of a listener.
+pub(super) fn address(listener: &TcpListener) -> Result<SocketAddr> {
+    let address = listener.local_addr();
+    address.map_err(|error| {
+        unusable!(
+            "cannot read the address of the listener: {error}",
+            error = ctx_project::files::reason(&error)
+        )
+    })
+}
+
 /// Explains why an address cannot be used.
-pub(super) fn not_listening(address: SocketAddr, error: &std::io::Error) -> Told {
+pub(super) fn not_listening(address: SocketAddr, error: &std::io::Error) -> ProjectError {
     if error.kind() == std::io::ErrorKind::AddrInUse {
         let port = address.port();
-        return Told(phrase!("port {port} is in use; choose another with `--port`", port));
+        return unusable!("port {port} is in use; choose another with `--port`", port);
     }
     let (address, reason) = (address.to_string(), ctx_project::files::reason(error));
-    Told(phrase!("cannot listen on `{address}`: {reason}", address, reason))
+    unusable!("cannot listen on `{address}`: {reason}", address, reason)
 }
 
 fn options(language: Language, arguments: &ServeArguments) -> Options {
@@ -159,9 +171,9 @@ fn key_file(file: &KeyFileArguments) -> std::path::PathBuf {
 }
 
 /// Passes on an error of the project, which has its own exit code.
-fn told(error: GatewayError) -> anyhow::Error {
+fn told(error: GatewayError) -> ProjectError {
     match error {
-        GatewayError::Project(error) => error.into(),
-        other => Told(other.phrase()).into(),
+        GatewayError::Project(error) => error,
+        other => ProjectError::Unusable(other.phrase()),
     }
 }

@@ -5,7 +5,6 @@ mod transfer;
 
 use std::path::Path;
 
-use anyhow::Result;
 use ctx_chat::StepLabel;
 use ctx_compress::mask::MaskStatistics;
 use ctx_language::Language;
@@ -14,13 +13,13 @@ use serde_json::json;
 
 use crate::args::{CountingArguments, SessionArguments, SessionCommand, SessionFileArguments, StepArguments};
 use crate::exit::Exit;
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
 use ctx_project::config::Config;
 use ctx_project::counting::TokenCounting;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files;
 use ctx_project::inputs;
 use ctx_project::session_file::{SessionFile, Target, with_way_out};
@@ -84,9 +83,9 @@ fn open(arguments: &SessionFileArguments, config: &Config, sources: &mut Sources
             name,
             id
         );
-        return Err(Told(told).into());
+        return Err(ProjectError::Unusable(told));
     }
-    Ok(SessionFile::open(&path, &Target::Nowhere, sources)?)
+    SessionFile::open(&path, &Target::Nowhere, sources)
 }
 
 /// Returns whether a path that does not exist has the form of a conversation id.
@@ -115,7 +114,7 @@ fn step(language: Language, arguments: &StepArguments, direction: Direction) -> 
             name,
             format
         );
-        return Err(ProjectError::Usage(told).into());
+        return Err(ProjectError::Usage(told));
     }
     let way_out = phrase!("use `--dry-run --json` to print the session");
     file.check(&target).map_err(with_way_out(way_out))?;

@@ -3,18 +3,17 @@
 use std::io::{BufRead as _, IsTerminal as _};
 use std::net::{Ipv4Addr, SocketAddr};
 
-use anyhow::{Context as _, Result};
 use ctx_engine::Engine;
 use ctx_language::Language;
+use ctx_project::error::{ProjectError, Result, not_started};
 use ctx_studio::{Links, Studio, StudioError};
 use ctx_types::phrase;
 use tokio::net::TcpListener;
 
 use crate::args::StudioArguments;
-use crate::commands::serve::not_listening;
+use crate::commands::serve::{address, not_listening};
 use crate::exit::Exit;
 use crate::interrupts::Interrupts;
-use crate::lang::Told;
 use crate::show;
 
 /// The port where nobody names one: fixed, so that the browser keeps what belongs to the page.
@@ -37,7 +36,7 @@ pub(crate) fn run(language: Language, arguments: &StudioArguments) -> Result<Exi
     }
     studio.check().map_err(|error| told(&error))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.context(Told(phrase!("cannot start")))?;
+    let runtime = runtime.map_err(|error| not_started(&error))?;
     let served = runtime.block_on(serve(language, studio, arguments));
     // A thread that still reads standard input must not hold the end up.
     runtime.shutdown_background();
@@ -46,8 +45,7 @@ pub(crate) fn run(language: Language, arguments: &StudioArguments) -> Result<Exi
 
 async fn serve(language: Language, studio: Studio, arguments: &StudioArguments) -> Result<Exit> {
     let listener = listen(arguments.port).await?;
-    let port =
-        listener.local_addr().context(Told(phrase!("cannot read the address of the listener")))?.port();
+    let port = address(&listener)?.port();
     if port != PORT && arguments.port.is_none() {
         show::note(language, &phrase!("port {taken} is in use; using {port}", taken = PORT, port));
     }
@@ -61,7 +59,7 @@ async fn serve(language: Language, studio: Studio, arguments: &StudioArguments) 
         std::thread::spawn(move || more_links(&links, port));
     }
     // A terminal that is closed ends it as Ctrl-C does: what is not saved is written down.
-    let mut interrupts = Interrupts::new().context(Told(phrase!("cannot start")))?;
+    let mut interrupts = Interrupts::new()?;
     studio
         .serve_until(listener, async move { interrupts.next().await })
         .await
@@ -91,9 +89,9 @@ async fn listen(named: Option<u16>) -> Result<TcpListener> {
             Err(error) => taken = Some(not_listening(address, &error)),
         }
     }
-    Err(taken.unwrap_or_else(|| Told(phrase!("cannot start"))).into())
+    Err(taken.unwrap_or_else(|| not_started(&std::io::ErrorKind::AddrInUse.into())))
 }
 
-fn told(error: &StudioError) -> anyhow::Error {
-    Told(error.phrase()).into()
+fn told(error: &StudioError) -> ProjectError {
+    ProjectError::Unusable(error.phrase())
 }

@@ -6,7 +6,6 @@ mod watch;
 use ctx_language::Language;
 use std::path::PathBuf;
 
-use anyhow::Result;
 use ctx_types::internal::{Argument, Divider};
 use ctx_types::{Phrase, count_of, phrase};
 use serde_json::{Value, json};
@@ -14,9 +13,10 @@ use serde_json::{Value, json};
 use crate::args::TestArguments;
 use crate::commands::test::watch::Watched;
 use crate::exit::Exit;
-use crate::lang::{self, Told};
-use crate::show::{self, Progress};
+use crate::lang;
+use crate::show::{self, Bar};
 use ctx_project::case::{self, Change, EXPECTED, Outcome};
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files::{self, Existing, FilesRead};
 
 /// Runs the cases in folders, in the order of their names. With `--watch`, runs them again after each change.
@@ -40,17 +40,17 @@ pub(crate) fn run(language: Language, arguments: &TestArguments) -> Result<Exit>
 
 fn run_once(language: Language, arguments: &TestArguments, read: &mut FilesRead) -> Result<Exit> {
     let folders = case::cases(&arguments.folders)?;
-    let mut progress = Progress::new();
+    let bar = Bar::new(folders.len());
     let mut results = Vec::new();
-    let count = folders.len();
-    for (index, (folder, closed)) in folders.into_iter().enumerate() {
-        progress.show(&format!("{} of {count}: {}", index + 1, files::name(&folder)));
+    for (folder, closed) in folders {
+        bar.show(&files::name(&folder));
         results.push(match closed {
             None => Tested::of(language, folder, arguments.update, read),
-            Some(reason) => Tested { folder, outcome: Err(Told(reason).into()) },
+            Some(reason) => Tested { folder, outcome: Err(ProjectError::Unusable(reason)) },
         });
+        bar.done();
     }
-    drop(progress);
+    drop(bar);
     if arguments.update {
         let results =
             results.iter().filter_map(|tested| Some((&*tested.folder, tested.outcome.as_ref().ok()?)));
@@ -84,7 +84,7 @@ struct Tested {
 impl Tested {
     fn of(language: Language, folder: PathBuf, update: bool, read: &mut FilesRead) -> Self {
         let mut sources = show::sources(language);
-        let outcome = case::test(&folder, update, &mut sources).map_err(anyhow::Error::from);
+        let outcome = case::test(&folder, update, &mut sources);
         read.extend(sources.files_read);
         Self { folder, outcome }
     }

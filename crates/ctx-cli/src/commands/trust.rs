@@ -4,18 +4,18 @@ use ctx_language::Language;
 use ctx_types::phrase;
 use std::path::Path;
 
-use anyhow::Result;
 use ctx_gateway::KeyFile;
 use serde_json::json;
 
 use crate::args::TrustArguments;
 use crate::exit::Exit;
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::{project, show};
 use ctx_project::Sources;
 use ctx_project::config::{MAX_ITEMS, TrustState, Trusted, count_outside, found_in, is_link_out, is_there};
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files;
+use ctx_project::unusable;
 
 pub(crate) fn run(language: Language, arguments: &TrustArguments) -> Result<Exit> {
     let Some(folder) = arguments.folder.as_deref().filter(|_| !arguments.list) else {
@@ -59,9 +59,9 @@ fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<
     let keys = Some(keys).filter(|keys| keys.symlink_metadata().is_ok());
     if !is_there(folder) {
         let Some(keys) = keys else {
-            folder.read_dir().map_err(|error| Told(files::not_opened(folder, &error)))?;
+            folder.read_dir().map_err(|error| ProjectError::Unusable(files::not_opened(folder, &error)))?;
             let folder = files::name(folder);
-            return Err(Told(phrase!("no `ctx.toml` in `{folder}`", folder)).into());
+            return Err(unusable!("no `ctx.toml` in `{folder}`", folder));
         };
         let name = add_keys(&keys)?;
         if arguments.json {
@@ -74,7 +74,7 @@ fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<
     }
     if is_link_out(folder) {
         let name = files::name(&folder.join("ctx.toml"));
-        return Err(Told(phrase!("`{name}` is a link to a path outside its folder", name)).into());
+        return Err(unusable!("`{name}` is a link to a path outside its folder", name));
     }
     let found = found_in(folder, &mut show::sources(language))?;
     let withheld = found.withheld();
@@ -84,8 +84,7 @@ fn add(language: Language, folder: &Path, arguments: &TrustArguments) -> Result<
             "`{name}` reaches outside its folder in {count} places; read the file, then add `--many`",
             name = &found.name,
             count
-        ))
-        .into());
+        )));
     }
     project::tell_withheld(language, &found.name, &withheld);
     Trusted::add(&found)?;
@@ -123,14 +122,8 @@ fn remove(language: Language, folder: &Path, is_json: bool) -> Result<Exit> {
         return Err(ProjectError::Usage(phrase!(
             "`{name}` is not trusted; list the trusted folders with `ctx trust --list`",
             name
-        ))
-        .into());
+        )));
     }
     let text = lang::say(language, &phrase!("`{name}` is no longer trusted", name));
-    if is_json {
-        show::json(&json!({ "removed": name }))?;
-    } else {
-        show::result(&format!("{text}\n"))?;
-    }
-    Ok(Exit::Success)
+    show::output(is_json, || json!({ "removed": name }), || text + "\n")
 }

@@ -3,11 +3,11 @@
 pub(super) mod check;
 mod scan;
 
-use anyhow::Result;
 use ctx_language::Language;
 
 use crate::args::{WorldbookArguments, WorldbookCommand};
 use crate::exit::Exit;
+use ctx_project::error::Result;
 
 /// Carries out a verb.
 pub(crate) fn run(language: Language, arguments: &WorldbookArguments) -> Result<Exit> {

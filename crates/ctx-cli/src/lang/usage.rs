@@ -5,12 +5,12 @@ use std::ffi::OsString;
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ctx_language::Language;
+use ctx_project::error::ProjectError;
 use ctx_types::internal::{Argument, Divider};
 use ctx_types::{Phrase, phrase};
 
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::show::clean;
-use ctx_project::error::ProjectError;
 
 /// Writes an error: what is wrong, what may be meant, and how the command is used.
 pub(crate) fn told(language: Language, error: &Error) -> String {
@@ -134,9 +134,7 @@ fn conflict(error: &Error, argument: &str) -> Phrase {
 
 /// Returns the reason of an invalid value, from a parser of the command or of clap.
 fn reason(source: &(dyn std::error::Error + 'static)) -> Phrase {
-    let own = source.downcast_ref().map(|Told(phrase)| phrase.clone());
-    let own = own.or_else(|| source.downcast_ref().map(ProjectError::phrase));
-    own.unwrap_or_else(|| {
+    source.downcast_ref().map(ProjectError::phrase).unwrap_or_else(|| {
         let message = source.to_string();
         out_of_range(&message).unwrap_or_else(|| Phrase::original(message))
     })

@@ -106,13 +106,13 @@ pub(super) fn list<'a>(
     };
     let count = context.messages.len();
     let items = numbers_shown(count).filter_map(item).collect();
-    let gap = count.checked_sub(MAX_SHOWN).filter(|left_out| *left_out > 0).map(|left_out| Gap {
+    let gap = count.checked_sub(MAX_SHOWN).filter(|omitted| *omitted > 0).map(|omitted| Gap {
         at: count - MAX_SHOWN / 2,
         text: lang::say(
             language,
             &phrase!(
                 "{more} in between; use ctx explain --json to list all",
-                more = count_of!(left_out, "more message")
+                more = count_of!(omitted, "more message")
             ),
         ),
     });

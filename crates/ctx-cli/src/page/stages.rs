@@ -4,13 +4,13 @@ use ctx_engine::Context;
 use ctx_engine::internal::MessageTrace;
 use ctx_language::Language;
 use ctx_types::report::StageReport;
-use ctx_types::{Phrase, count_of, phrase};
+use ctx_types::{Phrase, phrase};
 use serde::Serialize;
 
 use crate::lang;
 use crate::page::messages::numbers_shown;
 use crate::page::text::shown;
-use crate::show::what;
+use crate::show::{log_lines, what};
 
 /// How many lines of a log are shown before the rest is counted.
 const MAX_LOG: usize = 50;
@@ -56,25 +56,13 @@ fn stage(language: Language, report: &StageReport) -> Stage {
         change("−", report.removed, |count| phrase!("{count} removed", count)),
         change("~", report.changed, |count| phrase!("{count} changed", count)),
     ];
-    let mut log: Vec<String> = report.log.iter().take(MAX_LOG).map(|told| line(language, told)).collect();
-    if let Some(more) = report.log.len().checked_sub(MAX_LOG).filter(|more| *more > 0) {
-        log.push(lang::say(language, &phrase!("and {more}", more = count_of!(more, "more line"))));
-    }
     Stage {
         id: shown(&report.id),
         before: report.messages_before,
         after: report.messages_after,
         changes: changes.into_iter().filter(|(_, count, _)| *count > 0).collect(),
-        log,
+        log: log_lines(language, &report.log, MAX_LOG).iter().map(|line| shown(line)).collect(),
         touched: Vec::new(),
         is_idle: false,
     }
-}
-
-fn line(language: Language, line: &ctx_types::session::LogLine) -> String {
-    let told = lang::say(language, &line.message);
-    shown(
-        &ctx_types::session::LogLine { details: None, message: Phrase::verbatim(told), ..line.clone() }
-            .to_string(),
-    )
 }

@@ -1,4 +1,4 @@
-//! How far a run over many files is: a bar on standard error, on a terminal only.
+//! Progress of a run over many files or folders: a bar on standard error, on a terminal only.
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -8,9 +8,9 @@ use crate::show::clean::clean_line;
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
-    /// Begins with so many files; nothing is shown where standard error is no terminal.
-    pub(crate) fn new(files: usize) -> Self {
-        let bar = ProgressBar::new(files as u64);
+    /// Starts a bar for a number of items. It is hidden if standard error is not a terminal.
+    pub(crate) fn new(count: usize) -> Self {
+        let bar = ProgressBar::new(count as u64);
         // The template is fixed: that it cannot be read would only leave the usual one.
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos} of {len}: {wide_msg}") {
             bar.set_style(style);
@@ -18,12 +18,12 @@ impl Bar {
         Self(bar)
     }
 
-    /// Names the file that is worked on.
+    /// Names the current item.
     pub(crate) fn show(&self, name: &str) {
         self.0.set_message(clean_line(name));
     }
 
-    /// Counts a file.
+    /// Counts an item.
     pub(crate) fn done(&self) {
         self.0.inc(1);
     }

@@ -8,7 +8,7 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::lang;
 use crate::show::clean::clean_line;
-use crate::show::is_stdout_coloured;
+use crate::show::{is_stdout_coloured, omitted};
 
 /// How many equal lines are shown around a difference.
 const CONTEXT: usize = 3;
@@ -44,10 +44,9 @@ fn lines(language: Language, expected: &str, result: &str, colour: fn(&str, &str
             });
         }
     }
-    if let Some(more) = lines.len().checked_sub(MAX_LINES).filter(|more| *more > 0) {
-        lines.truncate(MAX_LINES);
-        lines.push(lang::say(language, &phrase!("and {more}", more = count_of!(more, "more line"))));
-    }
+    let more = lines.len().saturating_sub(MAX_LINES);
+    lines.truncate(MAX_LINES);
+    lines.extend(omitted(language, more, |more| phrase!("and {more}", more = count_of!(more, "more line"))));
     lines.join("\n") + "\n"
 }
 

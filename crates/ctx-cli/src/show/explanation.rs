@@ -12,7 +12,7 @@ use ctx_types::{Phrase, count_of, phrase};
 use crate::lang;
 use crate::show::clean::clean_line;
 use crate::show::table::listing;
-use crate::show::to_stderr;
+use crate::show::{omitted, to_stderr};
 
 /// How many decisions are shown before the rest is counted.
 const MAX_DECISIONS: usize = 1_000;
@@ -68,17 +68,21 @@ fn cells(language: Language, stage: &StageReport) -> [String; 3] {
     let changes = [("+", stage.added), ("-", stage.removed), ("~", stage.changed)];
     let changes = changes.into_iter().filter(|(_, count)| *count > 0);
     let changes: Vec<String> = changes.map(|(sign, count)| format!("{sign}{count}")).collect();
-    let mut log: Vec<String> = stage.log.iter().take(MAX_LOG).map(|line| log_line(language, line)).collect();
-    if let Some(more) = stage.log.len().checked_sub(MAX_LOG).filter(|more| *more > 0) {
-        log.push(lang::say(language, &phrase!("and {more}", more = count_of!(more, "more line"))));
-    }
+    let log: Vec<String> =
+        log_lines(language, &stage.log, MAX_LOG).iter().map(|line| clean_line(line)).collect();
     [messages, changes.join(" "), log.join("\n")]
 }
 
-/// The level of a line unless all is as usual, and its message; `--json` has the details.
-fn log_line(language: Language, line: &LogLine) -> String {
-    let told = lang::say(language, &line.message);
-    clean_line(&LogLine { details: None, message: Phrase::verbatim(told), ..line.clone() }.to_string())
+/// Formats the first lines of a log, without details, and the number of other lines.
+pub(crate) fn log_lines(language: Language, log: &[LogLine], most: usize) -> Vec<String> {
+    let line = |line: &LogLine| {
+        let message = Phrase::verbatim(lang::say(language, &line.message));
+        LogLine { details: None, message, ..line.clone() }.to_string()
+    };
+    let more = omitted(language, log.len().saturating_sub(most), |more| {
+        phrase!("and {more}", more = count_of!(more, "more line"))
+    });
+    log.iter().take(most).map(line).chain(more).collect()
 }
 
 /// Adds up the times of each stage, in the order of their first runs; some run again after the recount.
@@ -177,10 +181,9 @@ fn decisions(language: Language, decisions: &[Decision]) -> String {
     }
     let mut lines: Vec<String> =
         decisions.iter().take(MAX_DECISIONS).map(|own| decision(language, own)).collect();
-    let more = decisions.len() - lines.len();
-    if more > 0 {
-        lines.push(lang::say(language, &phrase!("and {more} more; use `--json` to list all", more)));
-    }
+    lines.extend(omitted(language, decisions.len() - lines.len(), |more| {
+        phrase!("and {more} more; use `--json` to list all", more)
+    }));
     format!("{}\n  {}\n", lang::word(language, "decisions"), lines.join("\n  "))
 }
 

@@ -4,24 +4,20 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use ctx_chat::{ClientError, StoreError, TurnFailure};
-use ctx_compress::mask::{NoRange, StaleMask, SummaryError, SummaryFailure};
+use ctx_chat::TurnFailure;
 use ctx_compress::request::Overflow;
-use ctx_engine::internal::UnknownMessage;
-use ctx_engine::{AssembleError, ImportError};
+use ctx_engine::AssembleError;
 use ctx_language::Language;
 use ctx_processors::{Cause, Infeasible};
 use ctx_project::codes::UNREADABLE_FILE;
-use ctx_project::error::{Fault, ProjectError};
+use ctx_project::error::ProjectError;
 use ctx_project::sources::{Mark, Sources};
 use ctx_tokens::BudgetError;
 use ctx_tokens::codes::{NO_WINDOW, UNKNOWN_MODEL};
 use ctx_types::codes::MORE_FINDINGS;
-use ctx_types::ports::PortError;
-use ctx_types::session::{HistoryError, SessionError};
 use ctx_types::{Diagnostic, Phrase, Severity, count_of, phrase};
 
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::show::clean::{clean, clean_line};
 use crate::show::excerpt::Excerpt;
 use crate::show::{is_coloured, stderr_width, to_stderr};
@@ -64,20 +60,12 @@ pub(crate) fn findings(language: Language, sources: &Sources, findings: &[Diagno
     }
 }
 
-/// Returns what makes a document useless, if that is the error.
-fn fault(error: &anyhow::Error) -> Option<&Fault> {
-    match error.downcast_ref() {
-        Some(ProjectError::Fault(fault)) => Some(fault),
-        _ => None,
-    }
-}
-
 /// Prints an error that ends the run.
-pub(crate) fn failure(language: Language, error: &anyhow::Error) {
-    if let Some(Fault { finding, mark, .. }) = fault(error) {
-        return to_stderr(&draw(language, finding, mark.as_ref()));
+pub(crate) fn failure(language: Language, error: &ProjectError) {
+    if let ProjectError::Fault(fault) = error {
+        return to_stderr(&draw(language, &fault.finding, fault.mark.as_ref()));
     }
-    let text = told(language, error);
+    let text = lang::say(language, &error.phrase());
     // What was drawn already, for a result, says itself that it is an error.
     let name = lang::word(language, "error");
     let is_drawn = text.strip_prefix(&*name).is_some_and(|rest| rest.starts_with('['));
@@ -87,15 +75,14 @@ pub(crate) fn failure(language: Language, error: &anyhow::Error) {
 }
 
 /// Names the options that can help against an error of a library.
-fn remedy(error: &anyhow::Error) -> Option<Phrase> {
-    if let Some(Overflow { needed, .. }) = error.downcast_ref() {
-        return Some(phrase!("raise `--budget` to at least {needed}", needed));
+fn remedy(error: &ProjectError) -> Option<Phrase> {
+    match error {
+        ProjectError::Overflow(Overflow { needed, .. }) => {
+            Some(phrase!("raise `--budget` to at least {needed}", needed))
+        }
+        ProjectError::Assemble(error) => remedy_of_assembly(error),
+        _ => None,
     }
-    let assembly = match error.downcast_ref() {
-        Some(ProjectError::Assemble(error)) => Some(error),
-        _ => error.downcast_ref::<AssembleError>(),
-    };
-    remedy_of_assembly(assembly?)
 }
 
 /// Prints the error that ended a turn.
@@ -112,7 +99,7 @@ pub(crate) fn turn_failure(language: Language, error: &TurnFailure) {
         Some(remedy) => phrase!("{error}; {remedy}", error, remedy),
         None => error,
     };
-    failure(language, &Told(told).into());
+    failure(language, &ProjectError::Unusable(told));
 }
 
 fn remedy_of_assembly(error: &AssembleError) -> Option<Phrase> {
@@ -143,63 +130,17 @@ fn with_options(mut finding: Diagnostic) -> Diagnostic {
     finding
 }
 
-/// Writes an error and its causes in a language, one by one.
-fn told(language: Language, error: &anyhow::Error) -> String {
-    // What the command puts before an error of somebody else is found by the whole of it alone.
-    let own = error.downcast_ref::<Told>().map(|told| lang::say(language, &told.0));
-    let causes = error.chain().skip(usize::from(own.is_some()));
-    own.into_iter()
-        .chain(causes.map(|cause| words(language, cause)))
-        .collect::<Vec<_>>()
-        .join(colon(language))
-}
-
-/// Writes an error without its causes: by its phrase, or, if it is of nobody who makes phrases, as it is.
-fn words(language: Language, error: &(dyn std::error::Error + 'static)) -> String {
-    phrase_of(error).map_or_else(|| error.to_string(), |phrase| lang::say(language, &phrase))
-}
-
-/// Returns what an error says as a phrase.
-fn phrase_of(error: &(dyn std::error::Error + 'static)) -> Option<Phrase> {
-    macro_rules! of {
-        ($($known:ty),+ $(,)?) => {
-            error.downcast_ref::<Told>().map(|told| told.0.clone())$(.or_else(|| error.downcast_ref::<$known>().map(|error| error.phrase())))+
-        };
-    }
-    of!(
-        ProjectError,
-        AssembleError,
-        BudgetError,
-        ClientError,
-        HistoryError,
-        ImportError,
-        NoRange,
-        Overflow,
-        PortError,
-        SessionError,
-        StaleMask,
-        StoreError,
-        SummaryError,
-        SummaryFailure,
-        TurnFailure,
-        UnknownMessage,
-    )
-}
-
 /// Writes an error without colours, for programs.
-pub(crate) fn plain(error: &anyhow::Error) -> String {
-    match fault(error) {
-        Some(Fault { finding, mark, .. }) => without_colours(&draw(Language::En, finding, mark.as_ref())),
-        None => without_colours(&format!("{error:#}")),
-    }
+pub(crate) fn plain(error: &ProjectError) -> String {
+    plain_told(Language::En, error)
 }
 
 /// Writes an error without colours in the language of the run, for a result that people read.
-pub(crate) fn plain_told(language: Language, error: &anyhow::Error) -> String {
-    match fault(error) {
-        Some(Fault { finding, mark, .. }) => without_colours(&draw(language, finding, mark.as_ref())),
-        None => without_colours(&told(language, error)),
-    }
+pub(crate) fn plain_told(language: Language, error: &ProjectError) -> String {
+    without_colours(&match error {
+        ProjectError::Fault(fault) => draw(language, &fault.finding, fault.mark.as_ref()),
+        error => lang::say(language, &error.phrase()),
+    })
 }
 
 fn without_colours(drawn: &str) -> String {
@@ -352,7 +293,7 @@ mod tests {
         fn any_bytes_can_be_shown(bytes in prop::collection::vec(any::<u8>(), 0..40), offset in 0_usize..60) {
             let mut sources = Sources::default();
             sources.add("f", &bytes);
-            let error = sources.explain("f", &ImportError::NotText { offset }).into();
+            let error = sources.explain("f", &ImportError::NotText { offset });
             prop_assert!(plain(&error).starts_with("error[CTX0601]: "));
         }
     }

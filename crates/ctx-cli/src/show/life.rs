@@ -13,7 +13,7 @@ use crate::show::diff::diff;
 use crate::show::explanation::decision;
 use crate::show::findings::colon;
 use crate::show::table::{first_line, fitted, share};
-use crate::show::{cut_line, width};
+use crate::show::{cut_line, omitted, width};
 
 /// How many lines of a text are shown before the rest is counted.
 const MAX_LINES: usize = 100;
@@ -90,13 +90,10 @@ fn text(language: Language, text: &str, indent: &str) -> String {
         .take(MAX_LINES)
         .map(|line| format!("{indent}{}", clean(line)).trim_end().to_owned() + "\n")
         .collect();
-    match lines.count() {
-        0 => shown,
-        more => {
-            let more = phrase!("and {more}; use `--json` to list all", more = count_of!(more, "more line"));
-            format!("{shown}{indent}{}\n", lang::say(language, &more))
-        }
-    }
+    let more = omitted(language, lines.count(), |more| {
+        phrase!("and {more}; use `--json` to list all", more = count_of!(more, "more line"))
+    });
+    shown + &more.map(|more| format!("{indent}{more}\n")).unwrap_or_default()
 }
 
 /// Names a source. Only the names of separators and of overhead are words of the program; others are ids.
@@ -121,10 +118,10 @@ fn pieces(language: Language, message: &SentMessage) -> String {
         [bytes, share(piece.tokens, !span.is_empty()), cut_line(&source, width() / 2), text]
     };
     let mut rows: Vec<[String; 4]> = message.pieces.iter().take(MAX_PIECES).map(row).collect();
-    if let Some(more) = message.pieces.len().checked_sub(MAX_PIECES).filter(|more| *more > 0) {
-        let note = lang::say(language, &phrase!("and {more} more; use `--json` to list all", more));
-        rows.push([String::new(), String::new(), note, String::new()]);
-    }
+    let more = omitted(language, message.pieces.len() - rows.len(), |more| {
+        phrase!("and {more} more; use `--json` to list all", more)
+    });
+    rows.extend(more.map(|more| [String::new(), String::new(), more, String::new()]));
     fitted(language, ["bytes", "tokens", "source", "text"], rows, &[0, 1])
 }
 

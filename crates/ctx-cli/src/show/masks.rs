@@ -31,14 +31,14 @@ pub(crate) fn plan(
 ) -> String {
     let mut ids: Vec<&NodeId> = plan.range.covered.iter().chain(&plan.range.messages).collect();
     ids.sort_by_key(|id| session.depth(id));
-    let left_out = ids.len().saturating_sub(2 * LISTED + 1);
+    let omitted = ids.len().saturating_sub(2 * LISTED + 1);
     let mut rows = Vec::new();
     for (at, id) in ids.iter().enumerate() {
-        let is_shown = left_out == 0 || at < LISTED || at >= ids.len() - LISTED;
+        let is_shown = omitted == 0 || at < LISTED || at >= ids.len() - LISTED;
         match session.node(id).filter(|_| is_shown) {
             Some(node) => rows.push(super::conversation::row(language, session, id, node, counting)),
             None if at == LISTED => {
-                let more = lang::say(language, &phrase!("… {more} more", more = left_out + 1));
+                let more = lang::say(language, &phrase!("… {more} more", more = omitted + 1));
                 rows.push([String::new(), String::new(), String::new(), String::new(), more]);
             }
             None => {}

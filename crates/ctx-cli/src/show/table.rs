@@ -14,7 +14,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::lang;
 use crate::show::clean::{clean, clean_line};
-use crate::show::width;
+use crate::show::{omitted, width};
 
 /// The fewest columns in which the text of a message is shown.
 const MIN_TEXT: usize = 24;
@@ -234,11 +234,8 @@ fn joined(language: Language, message: &Message, shares: &[TokenShare]) -> Vec<[
         [share(*tokens, !span.is_empty()), clean_line(&format!("  {source}")), line]
     };
     let mut rows: Vec<[String; 3]> = said.by_ref().take(MAX_JOINED).map(row).collect();
-    let more = said.count();
-    if more > 0 {
-        let told = format!("  {}", lang::say(language, &phrase!("and {more} more", more)));
-        rows.push([String::new(), told, String::new()]);
-    }
+    let more = omitted(language, said.count(), |more| phrase!("and {more} more", more));
+    rows.extend(more.map(|more| [String::new(), format!("  {more}"), String::new()]));
     rows
 }
 
@@ -282,10 +279,9 @@ fn decisions(language: Language, changes: &[&Decision]) -> String {
     }
     let shown = changes.iter().take(MAX_DECISIONS);
     let mut lines: Vec<String> = shown.map(|decision| clean_line(&language.decision(decision))).collect();
-    let more = changes.len() - lines.len();
-    if more > 0 {
-        lines.push(lang::say(language, &phrase!("and {more} more; use `--format json` to list all", more)));
-    }
+    lines.extend(omitted(language, changes.len() - lines.len(), |more| {
+        phrase!("and {more} more; use `--format json` to list all", more)
+    }));
     format!("\n{}\n  {}\n", lang::word(language, "moved, merged, or dropped:"), lines.join("\n  "))
 }
 

@@ -115,14 +115,14 @@ fn span(ended: &Ended) -> Option<Value> {
         ("error.type", turn.error.map(text)),
     ];
     let mut attributes = vec![
-        attribute("http.response.status_code", number(ended.status.into())),
-        attribute("gen_ai.operation.name", text("chat")),
-        attribute("gen_ai.provider.name", text(provider)),
-        attribute("ctx.dialect", text(ended.dialect.name())),
-        attribute("gen_ai.usage.input_tokens", number(usage.input)),
-        attribute("gen_ai.usage.output_tokens", number(usage.output)),
+        attribute("http.response.status_code", &number(ended.status.into())),
+        attribute("gen_ai.operation.name", &text("chat")),
+        attribute("gen_ai.provider.name", &text(provider)),
+        attribute("ctx.dialect", &text(ended.dialect.name())),
+        attribute("gen_ai.usage.input_tokens", &number(usage.input)),
+        attribute("gen_ai.usage.output_tokens", &number(usage.output)),
     ];
-    attributes.extend(optional.into_iter().filter_map(|(key, value)| Some(attribute(key, value?))));
+    attributes.extend(optional.into_iter().filter_map(|(key, value)| Some(attribute(key, &value?))));
     let has_failed = ended.status >= 500 || turn.error.is_some();
     let nanos = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos().to_string();
     Some(json!({
@@ -137,7 +137,7 @@ fn span(ended: &Ended) -> Option<Value> {
     }))
 }
 
-fn attribute(key: &str, value: Value) -> Value {
+fn attribute(key: &str, value: &Value) -> Value {
     json!({ "key": key, "value": value })
 }
 

@@ -38,7 +38,7 @@ pub(super) fn scalar_length(text: &str) -> usize {
 }
 
 /// The bytes of the anchor and the tag that stand before a YAML value, and of the blanks behind them.
-pub fn properties_length(text: &str) -> usize {
+pub(crate) fn properties_length(text: &str) -> usize {
     let mut rest = text;
     while rest.starts_with(['&', '!']) {
         rest = rest.trim_start_matches(|c: char| !c.is_whitespace()).trim_start();

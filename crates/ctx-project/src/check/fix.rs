@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::drafts::Draft;
 use crate::edits::{self, RequestedEdit};
+use crate::files::split_mark;
 use crate::locate::Places;
 
 /// Looks for what is wrong with the bytes of a file.
@@ -121,10 +122,10 @@ impl Attempt<'_> {
         asked.reverse();
         let limits = Limits::default();
         let document = Document::read(self.bytes, self.name, &limits).map_err(|error| error.phrase())?;
-        let bytes = self.edited(&asked, document.syntax == Syntax::Yaml)?;
+        let bytes = self.edited(&asked, &document)?;
         let mut expected = document.value;
         for asked in &asked {
-            asked.in_value(&mut expected)?;
+            asked.to_edit(&expected)?.apply(&mut expected).map_err(|error| error.phrase())?;
         }
         let is_as_expected = |value: &Value| *value == expected;
         let read = Document::read(&bytes, self.name, &limits).ok();
@@ -135,15 +136,14 @@ impl Attempt<'_> {
         Ok(bytes)
     }
 
-    fn edited(&self, asked: &[RequestedEdit<'_>], is_yaml: bool) -> Result<Vec<u8>, Phrase> {
-        const MARK: &[u8] = b"\xEF\xBB\xBF";
-        let (mark, rest) = match self.bytes.strip_prefix(MARK) {
-            Some(rest) => (MARK, rest),
-            None => (&[][..], self.bytes),
-        };
+    fn edited(&self, asked: &[RequestedEdit<'_>], document: &Document) -> Result<Vec<u8>, Phrase> {
+        let is_yaml = document.syntax == Syntax::Yaml;
+        let (mark, rest) = split_mark(self.bytes);
         let text = std::str::from_utf8(rest).map_err(|_| phrase!("the file is not valid UTF-8"))?;
-        let insertions: Vec<_> = asked.iter().filter_map(RequestedEdit::insertion).collect();
-        let in_place = || asked.iter().filter(|asked| asked.insertion().is_none());
+        let insertions = asked.iter().filter(|asked| asked.is_insertion());
+        let insertions = insertions.map(|asked| asked.to_edit(&document.value));
+        let insertions = insertions.collect::<Result<Vec<_>, _>>()?;
+        let in_place = || asked.iter().filter(|asked| !asked.is_insertion());
         let pointers: Vec<String> = in_place().map(RequestedEdit::pointer).collect();
         let places = Places::find(text, pointers.iter().map(String::as_str));
         let replacements = in_place().map(|asked| asked.in_text(text, &places, is_yaml));

@@ -62,7 +62,7 @@ impl Fixes {
     }
 
     /// Records for the findings that could be fixed that their file is never changed.
-    pub fn decline(&mut self, path: &Path, name: &str, found: &[Diagnostic]) {
+    pub(crate) fn decline(&mut self, path: &Path, name: &str, found: &[Diagnostic]) {
         let reason = phrase!("`ctx check --fix` never changes `{name}`", name);
         let open = found.iter().filter(|finding| finding.fix.is_some());
         let declined: Vec<_> =

@@ -14,7 +14,7 @@ fn check(bytes: &[u8], format: &str, expected: Result<Format, &str>) {
     let checked = checker.check_bytes(Path::new("a.yaml"), bytes);
     let messages: String = checked.findings.iter().map(|found| found.message.to_string()).collect();
     match expected {
-        Ok(format) => assert_eq!(checked.kind, Some(Kind::Format(format)), "{messages}"),
+        Ok(format) => assert_eq!(checked.kind, Some(DocumentKind::Format(format)), "{messages}"),
         Err(expected) => assert!(messages.ends_with(expected), "{messages}"),
     }
 }

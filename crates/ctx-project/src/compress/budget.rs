@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use ctx_compress::request::{BudgetPlan, Meter, Protection, RequestConfig, part_costs, repair};
-use ctx_engine::Engine;
 use ctx_tokens::{Budget, BudgetError, BudgetRequest, Counter, ModelTable, internal::tools_cost};
 use ctx_types::ports::ToolDefinition;
 use ctx_types::{Diagnostic, Message};
@@ -45,12 +44,7 @@ impl BudgetPlanning {
         sources: &mut Sources,
         found: &mut Vec<Diagnostic>,
     ) -> Result<Self> {
-        let mut models = Engine::new().models;
-        if let Some(file) = config.file("models", options.models.clone(), sources)?.map(InputFile::from) {
-            let (table, odd) = inputs::models(&file, &models, sources)?;
-            models = Arc::new(table);
-            found.extend(odd);
-        }
+        let models = config.models(options.models.clone(), sources, found)?;
         let mut tools = Vec::new();
         if let Some(file) = &options.tools {
             let (definitions, odd) = inputs::tools(&InputFile::from(file), sources)?;

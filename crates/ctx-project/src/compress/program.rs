@@ -25,14 +25,14 @@ const MAX_COMPLAINT: usize = 4 * 1024;
 
 /// A program with its arguments.
 #[derive(Clone, Debug)]
-pub struct SummaryProgram {
+pub(crate) struct SummaryProgram {
     words: Vec<OsString>,
     window: Option<u32>,
 }
 
 impl SummaryProgram {
     /// Reads a command: the name of a file, else words as a shell splits them. No shell is started.
-    pub fn parse(command: &str, window: Option<u32>) -> Result<Self, ProjectError> {
+    pub(crate) fn parse(command: &str, window: Option<u32>) -> Result<Self, ProjectError> {
         let words = if Path::new(command).is_file() {
             Some(vec![command.to_owned()])
         } else {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use ctx_chat::{Client, ModelSummarizer, RequestShape, TokioDeadline};
 use ctx_compress::mask::{Extraction, MaskConfig, MaskDraft, MaskPlan, Summarizing, SummaryFailure, extract};
-use ctx_engine::Engine;
 use ctx_pipeline::Cancel;
 use ctx_tokens::{Counter, ModelTable};
 use ctx_types::phrase;
@@ -14,7 +13,6 @@ use crate::compress::SummaryProgram;
 use crate::config::Config;
 use crate::endpoint::EndpointConfig;
 use crate::error::{ProjectError, Result};
-use crate::inputs::{self, InputFile};
 use crate::options::{SummarizerChoice, SummarizerOptions};
 use crate::sources::Sources;
 
@@ -44,7 +42,7 @@ impl SummaryWriter {
             }
             SummarizerChoice::Model(dialect) => {
                 let endpoint = config.endpoint(&options.endpoint)?;
-                let models = models(config)?;
+                let models = config.models(None, &mut Sources::default(), &mut Vec::new())?;
                 Some(Box::new(model(options, settings, &endpoint.for_dialect(*dialect), models)?))
             }
         };
@@ -118,12 +116,4 @@ fn model(
     let window = options.window.or_else(|| models.lookup(name).0.context_window);
     let shape = RequestShape { model: name.to_owned(), streams: false, ..RequestShape::default() };
     Ok(ModelSummarizer::new(Arc::new(Client::new(endpoint)?), shape).with_window(window).with_models(models))
-}
-
-/// Reads the table of models of a configuration, with the built-in rows behind it.
-fn models(config: &Config) -> Result<Arc<ModelTable>> {
-    let mut sources = Sources::default();
-    let models = Engine::new().models;
-    let Some(file) = config.file("models", None, &sources)?.map(InputFile::from) else { return Ok(models) };
-    Ok(Arc::new(inputs::models(&file, &models, &mut sources)?.0))
 }

@@ -92,8 +92,7 @@ pub(super) fn shown(bytes: &[u8]) -> Vec<u8> {
 }
 
 pub(super) fn parse(bytes: &[u8], name: &str, sources: &Sources) -> Result<Value, Box<Diagnostic>> {
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes).map_err(|error| {
+    let text = std::str::from_utf8(files::without_mark(bytes)).map_err(|error| {
         let error = ImportError::NotText { offset: error.valid_up_to() };
         sources.explained(name, &error)
     })?;

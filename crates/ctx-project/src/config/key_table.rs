@@ -11,7 +11,7 @@ use ctx_wire::Dialect;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
-use crate::keyed::{AnyOf, Filled, Meaning, Meaningless, Parsed, Shaped, TextTable, Tokens, keyed};
+use crate::keyed::{Filled, Meaning, Meaningless, Parsed, Shaped, TextTable, Tokens, keyed};
 use crate::turn::check_zone;
 
 /// What a key can reach outside the folder of its file.
@@ -141,7 +141,7 @@ impl KeyRule {
     }
 
     /// Returns whether keys without a row may contain a secret.
-    pub const fn hides_unknown(self) -> bool {
+    pub(crate) const fn hides_unknown(self) -> bool {
         matches!(self.value_type, ValueType::Endpoint(_) | ValueType::Endpoints(_))
     }
 }
@@ -233,7 +233,7 @@ keyed! {
     /// A provider endpoint with its API key and time limits.
     pub struct EndpointKeys {
         /// HTTP headers of each request, by name.
-        headers: Option<AnyOf<TextTable>> => "headers"
+        headers: Option<Shaped<TextTable>> => "headers"
             is KeyRule::of_outside(Reach::Sends, ValueType::Value).hidden().option("--base-url"),
         /// Base URL of the server. Default: the provider's URL for the API dialect.
         base_url: Option<Filled> => "base-url"

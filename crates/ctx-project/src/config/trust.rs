@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, unusable};
 use ctx_types::internal::{Argument, Divider};
 use ctx_types::{Phrase, phrase};
-use serde_json::{Map, Value, json};
-use sha2::{Digest as _, Sha256};
+use serde::{Deserialize, Serialize};
 
-use crate::files::{self, pretty_json};
+use crate::files::{self, hash, pretty_json};
 use crate::home;
 
 use super::document::ConfigDocument;
@@ -24,21 +22,22 @@ const NAME: &str = "trusted.json";
 const MAX_FOLDERS: usize = 10_000;
 
 /// Trusted folders and files by path, without links.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trusted {
     folders: BTreeMap<String, TrustedFolder>,
     /// SHA-256 hashes of each trusted file, by path. Such a file controls access, such as the keys of `ctx serve`. A
     /// file that is being changed has two hashes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     files: BTreeMap<String, Vec<String>>,
 }
 
 /// A trusted folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct TrustedFolder {
     /// Hash of its `ctx.toml`.
     hash: String,
-    /// Targets of the paths in the file, by key. `None` in records of older versions.
-    targets: Option<BTreeMap<String, String>>,
+    /// Targets of the paths in the file, by key.
+    targets: BTreeMap<String, String>,
 }
 
 /// Trust in a `ctx.toml`.
@@ -53,23 +52,19 @@ pub enum TrustState {
     Changed,
     /// The paths under these keys led to other targets when the file was trusted.
     Moved(Vec<String>),
-    /// An older version trusted the file without recording the targets of these keys, and they are outside the
-    /// folder.
-    Unrecorded(Vec<String>),
 }
 
 impl TrustState {
     /// Describes the state. The text follows the name of the file.
     pub fn phrase(&self) -> Phrase {
-        let names = |keys: &[String]| Argument::names(keys.iter().cloned(), Divider::And);
         match self {
             Self::Trusted => phrase!("is trusted"),
             Self::New => phrase!("is not trusted"),
             Self::Changed => phrase!("changed since it was trusted"),
-            Self::Moved(keys) => phrase!("was trusted, but the target of {keys} changed", keys = names(keys)),
-            Self::Unrecorded(keys) => {
-                phrase!("was trusted, but the target of {keys} was not recorded", keys = names(keys))
-            }
+            Self::Moved(keys) => phrase!(
+                "was trusted, but the target of {keys} changed",
+                keys = Argument::names(keys.iter().cloned(), Divider::And)
+            ),
         }
     }
 }
@@ -85,20 +80,11 @@ impl Trusted {
         if !path.exists() {
             return Ok(Self::default());
         }
-        let bytes = files::read(&path)?;
-        let record = serde_json::from_slice::<Value>(&bytes).ok();
-        let folders = record.as_ref().and_then(|record| record.get("folders")?.as_object());
-        let Some(folders) = folders else {
-            return Err(unusable!(
+        serde_json::from_slice(&files::read(&path)?).map_err(|_| {
+            unusable!(
                 "`{path}` is not a valid trust record; delete it, then trust the folders again",
                 path = files::name(&path)
-            ));
-        };
-        let files = record.as_ref().and_then(|record| record.get("files")?.as_object());
-        let folder = |(name, value): (&String, &Value)| Some((name.clone(), TrustedFolder::read(value)?));
-        Ok(Self {
-            folders: folders.iter().filter_map(folder).collect(),
-            files: files.map(hashes).unwrap_or_default(),
+            )
         })
     }
 
@@ -113,21 +99,14 @@ impl Trusted {
         if trusted.hash != hash(&document.bytes) {
             return TrustState::Changed;
         }
-        let keys = |is_moved: &dyn Fn(&str, &Path) -> bool| {
-            let moved = targets.iter().filter(|(key, target)| is_moved(key, target));
-            Some(moved.map(|(key, _)| key.clone()).collect::<Vec<_>>()).filter(|keys| !keys.is_empty())
-        };
-        let state = match &trusted.targets {
-            Some(known) => {
-                keys(&|key, target| known.get(key) != Some(&files::name(target))).map(TrustState::Moved)
-            }
-            None => keys(&|_, target| !target.starts_with(&key)).map(TrustState::Unrecorded),
-        };
-        state.unwrap_or(TrustState::Trusted)
+        let is_moved =
+            |(key, target): &&(String, PathBuf)| trusted.targets.get(key) != Some(&files::name(target));
+        let moved: Vec<String> = targets.iter().filter(is_moved).map(|(key, _)| key.clone()).collect();
+        if moved.is_empty() { TrustState::Trusted } else { TrustState::Moved(moved) }
     }
 
     /// Returns whether a folder was trusted, even if its file has changed since.
-    pub fn has_folder(&self, folder: &Path) -> bool {
+    pub(crate) fn has_folder(&self, folder: &Path) -> bool {
         key(folder).is_ok_and(|key| self.folders.contains_key(&key))
     }
 
@@ -143,7 +122,7 @@ impl Trusted {
 
     pub(super) fn add_at(document: &ConfigDocument, targets: &[(String, PathBuf)]) -> Result<()> {
         let targets = targets.iter().map(|(key, target)| (key.clone(), files::name(target)));
-        let folder = TrustedFolder { hash: hash(&document.bytes), targets: Some(targets.collect()) };
+        let folder = TrustedFolder { hash: hash(&document.bytes), targets: targets.collect() };
         Self::add_in(&made()?, key(&document.folder)?, folder)
     }
 
@@ -229,49 +208,8 @@ impl Trusted {
     }
 
     fn write_in(&self, folder: &Path) -> Result<()> {
-        let folders = self.folders.iter().map(|(name, folder)| (name.clone(), folder.to_json()));
-        let mut record = json!({ "folders": folders.collect::<Map<_, _>>() });
-        if !self.files.is_empty() {
-            let files = self.files.iter().map(|(path, hashes)| match hashes.as_slice() {
-                [hash] => (path.clone(), json!(hash)),
-                hashes => (path.clone(), json!(hashes)),
-            });
-            record["files"] = files.collect::<Map<_, _>>().into();
-        }
-        let record = pretty_json(&record);
-        files::write_private(&folder.join(NAME), &record)
+        files::write_private(&folder.join(NAME), &pretty_json(self))
     }
-}
-
-impl TrustedFolder {
-    fn read(value: &Value) -> Option<Self> {
-        if let Some(hash) = value.as_str() {
-            return Some(Self { hash: hash.to_owned(), targets: None });
-        }
-        let (hash, targets) = (value.get("hash")?.as_str()?, value.get("targets")?.as_object()?);
-        Some(Self { hash: hash.to_owned(), targets: Some(texts(targets)) })
-    }
-
-    fn to_json(&self) -> Value {
-        match &self.targets {
-            Some(targets) => json!({ "hash": self.hash, "targets": targets }),
-            None => Value::from(&*self.hash),
-        }
-    }
-}
-
-fn texts(values: &Map<String, Value>) -> BTreeMap<String, String> {
-    let text = |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
-    values.iter().filter_map(text).collect()
-}
-
-/// Reads the hashes of files: a text, or a list of texts while a file is being changed.
-fn hashes(files: &Map<String, Value>) -> BTreeMap<String, Vec<String>> {
-    let hashes = |value: &Value| match value {
-        Value::Array(list) => list.iter().map(|hash| hash.as_str().map(str::to_owned)).collect(),
-        value => Some(vec![value.as_str()?.to_owned()]),
-    };
-    files.iter().filter_map(|(path, value)| Some((path.clone(), hashes(value)?))).collect()
 }
 
 /// Returns the folder of the record and creates it if it is missing.
@@ -311,24 +249,13 @@ fn file_key(path: &Path) -> Result<String> {
     }
 }
 
-fn hash(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a `String` never fails.
-        write!(text, "{byte:02x}").unwrap_or_default();
-        text
-    })
-}
-
 #[cfg(all(test, unix))]
 mod tests {
-    use super::*;
-
     use std::os::unix::fs::symlink;
 
-    fn folder(targets: Option<BTreeMap<String, String>>) -> TrustedFolder {
-        TrustedFolder { hash: hash(b""), targets }
-    }
+    use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn remembers_folders_trusted_at_once() {
@@ -337,7 +264,8 @@ mod tests {
             for number in 0..16 {
                 let record = record.path();
                 scope.spawn(move || {
-                    Trusted::add_in(record, format!("/folder/{number}"), folder(None)).unwrap();
+                    let folder = TrustedFolder { hash: hash(b""), targets: BTreeMap::new() };
+                    Trusted::add_in(record, format!("/folder/{number}"), folder).unwrap();
                 });
             }
         });
@@ -365,7 +293,7 @@ mod tests {
         let state = || Trusted::read_in(record.path()).unwrap().state(&file);
         assert_eq!(state(), TrustState::New);
         let known = file.targets().into_iter().map(|(key, target)| (key, files::name(&target)));
-        let trusted = TrustedFolder { hash: hash(&file.bytes), targets: Some(known.collect()) };
+        let trusted = TrustedFolder { hash: hash(&file.bytes), targets: known.collect() };
         Trusted::add_in(record.path(), key(place.path()).unwrap(), trusted).unwrap();
         assert_eq!(state(), TrustState::Trusted);
         // Creating the target of a trusted path keeps the trust.
@@ -384,21 +312,6 @@ mod tests {
             std::fs::remove_file(place.path().join(name)).unwrap();
         }
         assert_eq!(state(), TrustState::Trusted);
-    }
-
-    #[test]
-    fn old_record_trusts_paths_inside_folder() {
-        let (place, record) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let file = document(place.path());
-        let old = json!({ "folders": { key(place.path()).unwrap(): hash(&file.bytes) } }).to_string();
-        std::fs::write(record.path().join(NAME), &old).unwrap();
-        let state = || Trusted::read_in(record.path()).unwrap().state(&file);
-        assert_eq!(state(), TrustState::Trusted);
-        symlink("/etc", place.path().join("notes")).unwrap();
-        assert_eq!(state(), TrustState::Unrecorded(vec!["tools.folder".to_owned()]));
-        // Another change of the record keeps the entry.
-        Trusted::add_in(record.path(), "/other".to_owned(), folder(None)).unwrap();
-        assert_eq!(state(), TrustState::Unrecorded(vec!["tools.folder".to_owned()]));
     }
 
     #[test]

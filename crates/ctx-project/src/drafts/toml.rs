@@ -9,10 +9,12 @@ mod value;
 use serde_json::{Map, Value as Json};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Entry, Item, Key, Table, TableLike, Value};
 
-use ctx_operations::document_edit::{Edit, EditError, index, unescaped};
+use ctx_operations::document_edit::{Edit, EditError, Lists, difference, index, unescaped};
 
-/// Returns the text after edits, one after the other; whether it holds what was asked for is for the caller to see.
-pub(super) fn edited(text: &str, edits: &[Edit]) -> Result<String, EditError> {
+/// Returns the text after edits, one after the other. The caller checks the result.
+///
+/// `old` is the value of the text. Writes only the different parts of tables and lists.
+pub(super) fn edited(text: &str, edits: &[Edit], old: &Json) -> Result<String, EditError> {
     let is_crlf = text.contains("\r\n") && text.matches("\r\n").count() == text.matches('\n').count();
     let lines = if is_crlf { text.replace("\r\n", "\n") } else { text.to_owned() };
     let mut document: DocumentMut = lines.parse().map_err(|_| EditError::ChangesMore)?;
@@ -21,8 +23,18 @@ pub(super) fn edited(text: &str, edits: &[Edit]) -> Result<String, EditError> {
     if written != lines && !is_open {
         return Err(EditError::ChangesMore);
     }
+    let mut held = old.clone();
     for edit in edits {
-        make(document.as_table_mut(), edit)?;
+        let smaller = match edit {
+            Edit::Set { pointer, value } => {
+                held.pointer(pointer).map(|old| difference(old, value, pointer, Lists::Items))
+            }
+            _ => None,
+        };
+        for edit in smaller.unwrap_or_else(|| vec![edit.clone()]) {
+            make(document.as_table_mut(), &edit)?;
+        }
+        edit.apply(&mut held)?;
     }
     let mut text = document.to_string();
     if is_open && text.ends_with('\n') {
@@ -32,12 +44,7 @@ pub(super) fn edited(text: &str, edits: &[Edit]) -> Result<String, EditError> {
 }
 
 fn make(root: &mut Table, edit: &Edit) -> Result<(), EditError> {
-    let Some((above, key)) = edit.pointer().rsplit_once('/') else {
-        return match edit {
-            Edit::Set { value: Json::Object(members), .. } => set_members(root, members),
-            _ => Err(EditError::ChangesMore),
-        };
-    };
+    let (above, key) = edit.pointer().rsplit_once('/').ok_or(EditError::ChangesMore)?;
     let key = unescaped(key);
     let node = at(root, above)?;
     // There is no way to write a list of tables that has none.
@@ -100,28 +107,15 @@ fn position(key: &str) -> Result<usize, EditError> {
     index(key).ok_or(EditError::ChangesMore)
 }
 
-/// Gives a key a value; of tables and lists only what differs is written anew.
+/// Gives a key a value.
 fn set(table: &mut dyn TableLike, key: &str, new: &Json) -> Result<(), EditError> {
-    let is_new = table.get(key).is_none();
-    match (table.get_mut(key), new) {
-        (Some(Item::Table(old)), Json::Object(members)) => return set_members(old, members),
-        (Some(Item::ArrayOfTables(old)), Json::Array(items)) if is_of_tables(items) => {
-            return list::set_tables(old, items);
-        }
-        (Some(Item::Value(old)), new) => return value::replace(old, new),
-        _ => (),
+    if let Some(Item::Value(old)) = table.get_mut(key) {
+        return value::replace(old, new);
     }
+    let is_new = table.get(key).is_none();
     let item = if is_new && !table.is_dotted() { item_of(new)? } else { Item::Value(value::of(new)?) };
     table.insert(key, item);
     Ok(())
-}
-
-fn set_members(table: &mut dyn TableLike, members: &Map<String, Json>) -> Result<(), EditError> {
-    let gone = table.iter().map(|(key, _)| key).filter(|key| !members.contains_key(*key));
-    for key in gone.map(str::to_owned).collect::<Vec<_>>() {
-        remove(table, &key)?;
-    }
-    members.iter().try_for_each(|(key, value)| set(table, key, value))
 }
 
 /// Removes a key with the comment lines directly above it; those above a blank line stay.

@@ -2,21 +2,17 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
 
 use ctx_chat::files::read_regular;
 use ctx_types::{Phrase, phrase};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::ProjectError;
-use crate::files::{is_stdin, name};
+use crate::files::{Stamp, is_stdin, name};
 
 /// The input files of a run.
 #[derive(Debug, Default)]
 pub struct FilesRead(Vec<(String, Identity, Look)>);
-
-/// Age from which the modification time of a file proves that no later change has the same time.
-const SETTLED: Duration = Duration::from_secs(3);
 
 /// Largest file whose bytes are compared.
 const MAX_COMPARED: u64 = 8 << 20;
@@ -25,6 +21,7 @@ const MAX_COMPARED: u64 = 8 << 20;
 #[derive(Debug)]
 struct Look {
     path: PathBuf,
+    /// `None` for a missing file.
     stamp: Option<Stamp>,
     /// Whether the modification time is old enough to prove that the file has not changed.
     is_settled: AtomicBool,
@@ -32,13 +29,10 @@ struct Look {
     hash: Option<[u8; 32]>,
 }
 
-/// Modification time and size; `None` for a missing file.
-type Stamp = (SystemTime, u64);
-
 impl Look {
     fn at(path: &Path) -> Self {
         let stamp = stamp(path);
-        let is_settled = is_settled(stamp.as_ref());
+        let is_settled = stamp.is_none_or(|stamp| stamp.is_settled());
         let hash = if is_settled { None } else { hash(path) };
         Self { path: path.to_owned(), stamp, is_settled: AtomicBool::new(is_settled), hash }
     }
@@ -53,7 +47,7 @@ impl Look {
             return true;
         }
         // Any later change gets another modification time.
-        let settles = is_settled(now.as_ref());
+        let settles = now.is_none_or(|stamp| stamp.is_settled());
         let is_same = self.hash.is_some() && self.hash == hash(&self.path);
         self.is_settled.fetch_or(is_same && settles, Ordering::Relaxed);
         is_same
@@ -61,13 +55,7 @@ impl Look {
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {
-    let metadata = path.metadata().ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
-}
-
-fn is_settled(stamp: Option<&Stamp>) -> bool {
-    let age = stamp.map(|(changed, _)| SystemTime::now().duration_since(*changed));
-    age.is_none_or(|age| age.is_ok_and(|age| age >= SETTLED))
+    path.metadata().ok().as_ref().map(Stamp::new)
 }
 
 /// Returns the hash of a file. Returns `None` for large files and for pipes, whose bytes can be read only once.
@@ -200,6 +188,7 @@ fn number_of(_: &Path) -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use std::fs::File;
+    use std::time::{Duration, SystemTime};
 
     use super::*;
 

@@ -3,11 +3,10 @@
 use std::ops::Range;
 
 use ctx_types::{Diagnostic, Span, count_of, phrase};
-use saphyr_parser::{Event, Parser, ScalarStyle};
+use yaml_edit::YamlFile;
 
 use crate::codes;
 use crate::digits;
-use crate::locate::{properties_length, quoted_length};
 use crate::schemas;
 
 /// Describes how many comments a file of YAML loses, at the first of them; none if it has none but the line that names
@@ -39,53 +38,16 @@ pub(super) fn lost_digits(text: &str) -> Option<Diagnostic> {
     )
 }
 
-/// Returns the places of comments, in bytes. O(n).
+/// Returns the places of comments, in bytes, except for the line that names a schema.
 pub(crate) fn comments(text: &str) -> Vec<Range<usize>> {
-    let texts = texts(text);
-    let mut texts = texts.iter().peekable();
-    let (mut found, mut is_open, mut end) = (Vec::new(), true, 0);
-    for (at, character) in text.char_indices() {
-        while texts.next_if(|range| range.end <= at).is_some() {}
-        let is_text = texts.peek().is_some_and(|range| range.contains(&at));
-        if character == '#' && is_open && !is_text && at >= end {
-            let line = text.get(at..).and_then(|rest| rest.lines().next()).unwrap_or_default();
-            end = at + line.len();
-            if !schemas::is_line(line) {
-                found.push(at..end);
-            }
-        }
-        is_open = character.is_whitespace() || character == '\u{feff}';
-    }
-    found
-}
-
-/// Returns the places of quoted texts and blocks, in which `#` is a character like others; as far as the file can be
-/// followed.
-fn texts(text: &str) -> Vec<Range<usize>> {
-    // This parser counts characters, and takes no tab between a key and its value.
-    let bytes: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
-    let byte = |index: usize| bytes.get(index).copied().unwrap_or(text.len());
-    let spaced = text.replace('\t', " ");
-    let mut texts = Vec::new();
-    for event in Parser::new_from_str(&spaced) {
-        let Ok((event, span)) = event else { break };
-        let Event::Scalar(_, style, ..) = event else { continue };
-        let (start, end) = (byte(span.start.index()), byte(span.end.index()));
-        match style {
-            ScalarStyle::Plain => {}
-            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => texts.push(quoted(text, start, end)),
-            ScalarStyle::Literal | ScalarStyle::Folded => texts.push(start..end),
-        }
-    }
-    texts
-}
-
-/// The parser counts what stands before and behind the quotes too.
-fn quoted(text: &str, start: usize, end: usize) -> Range<usize> {
-    let rest = text.get(start..).unwrap_or_default();
-    let before = properties_length(rest);
-    let length = rest.get(before..).and_then(quoted_length);
-    start..length.map_or(end, |length| start + before + length)
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mark = text.len() - body.len();
+    let file = YamlFile::parse(body).tree();
+    let places = file.comments().filter(|comment| !schemas::is_line(comment.text())).map(|comment| {
+        let range = comment.text_range();
+        mark + usize::from(range.start())..mark + usize::from(range.end())
+    });
+    places.collect()
 }
 
 #[cfg(test)]

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use ctx_project::files::{Stamp, hash};
 use ctx_types::phrase;
 
 use super::open_file::OpenFile;
 use crate::api::NoticeKind;
 use crate::api_files::{FileKind, FileView};
 use crate::call::Refusal;
-use crate::folder::{Folder, FoundFile, Stamp, hash, kind_of};
+use crate::folder::{Folder, FoundFile, kind_of};
 use crate::notices::Notices;
 
 /// How many drafts that equal their files are kept.

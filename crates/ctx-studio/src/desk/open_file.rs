@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use ctx_preset_import::{Document, Limits};
 use ctx_project::config;
 use ctx_project::drafts::{Draft, Edit, EditError, Rewrite};
+use ctx_project::files::{MARK, hash, without_mark};
 use ctx_project::sources::{Mark, Position};
 use ctx_types::{Diagnostic, phrase};
 use serde_json::Value;
@@ -16,7 +17,6 @@ use super::merge;
 use crate::api_files::{FileKind, RewriteView};
 use crate::call::Refusal;
 use crate::codes;
-use crate::folder::hash;
 
 /// The largest file that is edited.
 pub(super) const MAX_EDITED: usize = 2 << 20;
@@ -32,9 +32,6 @@ const MAX_LOGGED: usize = 500;
 
 /// How many ids of edits are remembered.
 const MAX_IDS: usize = 1_000;
-
-/// The mark with which some programs begin a text of UTF-8.
-const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// A file and its draft.
 #[derive(Debug)]
@@ -431,11 +428,6 @@ impl OpenFile {
         self.log.push_back((revision, logged));
         true
     }
-}
-
-/// The bytes of a text, without the mark at their beginning.
-pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(MARK).unwrap_or(bytes)
 }
 
 /// The beginning of a file that is too large to be shown.

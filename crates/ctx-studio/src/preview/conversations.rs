@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use ctx_project::Sources;
+use ctx_project::files::{Stamp, hash};
 use ctx_project::inputs::InputFile;
 use ctx_project::turn::ReadSession;
 use ctx_types::session::Session;
 
 use crate::access::lock;
-use crate::folder::{Stamp, hash};
 
 /// How many conversations are kept.
 const MAX_KEPT: usize = 4;

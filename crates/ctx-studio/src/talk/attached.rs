@@ -6,7 +6,8 @@ use std::sync::Mutex;
 
 use ctx_chat::StoreError;
 use ctx_chat::assets::FolderAssets;
-use ctx_project::{ProjectError, files};
+use ctx_project::ProjectError;
+use ctx_project::files::{self, hash};
 use ctx_types::session::{Change, NodeEdit, Session, SessionOp};
 use ctx_types::{StoredAttachment, phrase};
 
@@ -15,7 +16,6 @@ use crate::access::lock;
 use crate::api_turn::{AttachedFile, DiscardAttached};
 use crate::call::{Call, Refusal};
 use crate::codes;
-use crate::folder::hash;
 use crate::server::Server;
 
 /// The largest file.

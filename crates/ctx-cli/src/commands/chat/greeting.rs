@@ -1,7 +1,6 @@
 //! The greetings of an agent, with which a new conversation may begin.
 
-use anyhow::Result;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_types::session::{Node, NodeMetadata, Session};
 use ctx_types::{Content, Role, Text, count_of, phrase};
 

@@ -1,11 +1,12 @@
 //! A single turn for scripts. Prints the reply or the request to standard output.
 
-use anyhow::{Error, Result};
 use ctx_chat::{
     Approval, ChatLog, Conversation, Hold, TurnEnd, TurnFailure, TurnOutcome, preview_turn, run_turn,
 };
 use ctx_language::Language;
 use ctx_pipeline::Cancel;
+use ctx_project::error::Result;
+use ctx_project::unusable;
 use ctx_types::phrase;
 use serde_json::{Value, json};
 
@@ -14,7 +15,6 @@ use crate::commands::chat::screen::Screen;
 use crate::commands::chat::setup::Setup;
 use crate::commands::chat::tools::Asking;
 use crate::exit::Exit;
-use crate::lang::Told;
 use crate::show;
 
 /// Runs one turn and prints the reply.
@@ -62,7 +62,7 @@ pub(super) async fn turn(
             return error.source.into();
         }
         let text = format!("\n{}\n", error.unstored.as_str());
-        Error::new(error.source).context(Told(phrase!("cannot store this text:{text}", text)))
+        unusable!("cannot store this text:{text}: {error}", text, error = error.source.phrase())
     })
 }
 

@@ -2,8 +2,8 @@
 
 use std::io::IsTerminal as _;
 
-use anyhow::Result;
 use ctx_chat::{TurnEnd, TurnEvent, TurnOutcome, UsageLevel};
+use ctx_project::error::Result;
 use ctx_types::report::PlannedBreak;
 use ctx_types::{Phrase, count_of, phrase};
 use ctx_wire::Delta;

@@ -6,17 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::Result;
-use ctx_chat::{Conversation, ConversationStore as _, Hold, Mode, SqliteStore, StoreError, TurnRequest};
+use ctx_chat::{Conversation, ConversationStore as _, Hold, SqliteStore, StoreError, TurnRequest};
 use ctx_types::{Diagnostic, phrase};
 
-use crate::args::{ChatArguments, ModeName};
+use crate::args::ChatArguments;
 use crate::commands::chat::stops::Stops;
 use crate::{project, show};
 use ctx_project::Sources;
 use ctx_project::chat::{ChatOptions, ChatSetup, ToolOptions, new_id, now};
 use ctx_project::config::Config;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files;
 use ctx_project::options::EndpointOptions;
 use ctx_project::store;
@@ -155,12 +154,12 @@ fn options(language: Language, arguments: &ChatArguments, config: &Config) -> Re
         tell_of_waiting(language, store, &files::name(&store::path(given, config)?));
     }
     Ok(ChatOptions {
-        turn: project::turn_options(language, &arguments.setup.turn()),
+        turn: arguments.setup.options(),
         endpoint: EndpointOptions::from(&arguments.endpoint),
         sends: !arguments.dry_run,
         store,
         tools: ToolOptions { folder: arguments.tools_dir.clone(), asks: arguments.ask },
-        mode: arguments.mode.map(Mode::from),
+        mode: arguments.mode,
         data: arguments.data.clone(),
         expands_input: arguments.expand_input,
         max_rounds: arguments.max_rounds,
@@ -184,17 +183,7 @@ fn tell_of_waiting(language: Language, store: &SqliteStore, name: &str) {
 /// Returns the id of the most recently changed conversation.
 async fn newest(store: &SqliteStore) -> Result<String> {
     let newest = store.list().await?.into_iter().next();
-    newest.map(|entry| entry.id).ok_or_else(|| {
-        ProjectError::Unusable(phrase!("no conversations yet; start one without `--resume`")).into()
-    })
-}
-
-impl From<ModeName> for Mode {
-    fn from(name: ModeName) -> Self {
-        match name {
-            ModeName::Chat => Self::Chat,
-            ModeName::Agent => Self::Agent,
-            ModeName::Run => Self::Run,
-        }
-    }
+    newest
+        .map(|entry| entry.id)
+        .ok_or_else(|| ProjectError::Unusable(phrase!("no conversations yet; start one without `--resume`")))
 }

@@ -7,6 +7,7 @@ use std::task::Poll;
 
 use ctx_chat::{StoreError, within};
 use ctx_pipeline::Cancel;
+use ctx_project::error::ProjectError;
 
 use crate::interrupts::{Interrupt, Interrupts};
 
@@ -19,7 +20,7 @@ pub(super) struct Stops {
 
 impl Stops {
     /// Starts to listen. Requires an async runtime. Before this call, interrupts end the program.
-    pub(super) fn listen(&self) -> std::io::Result<()> {
+    pub(super) fn listen(&self) -> Result<(), ProjectError> {
         *self.interrupts.lock().unwrap_or_else(PoisonError::into_inner) = Some(Interrupts::new()?);
         Ok(())
     }

@@ -4,7 +4,6 @@ use ctx_language::Language;
 use std::io::IsTerminal as _;
 use std::path::Path;
 
-use anyhow::Result;
 use ctx_chat::{
     ChatLog, Conversation, Hold, Mode, StoreError, TurnEvent, TurnOutcome, TurnRequest,
     compress_conversation, preview_turn,
@@ -26,6 +25,7 @@ use crate::commands::chat::tree;
 use crate::exit::Exit;
 use crate::{lang, show};
 use ctx_project::chat::now;
+use ctx_project::error::Result;
 use ctx_project::files;
 
 /// Returns the message for a missing conversation.

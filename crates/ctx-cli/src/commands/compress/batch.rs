@@ -3,16 +3,16 @@
 use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use ctx_types::internal::{Argument, Divider, thousands};
 use ctx_types::{Diagnostic, Phrase, count_of, phrase};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::show::{self, Bar};
 use ctx_project::Sources;
 use ctx_project::compress::Conversations;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files;
 use ctx_project::folder::FolderEntry;
 
@@ -56,13 +56,9 @@ fn one(
     let mut sources = show::sources(language);
     let done = each(path, &mut sources)?;
     show::findings(language, &sources, &done.found);
-    if is_json {
-        show::json(&done.json)?;
-    } else {
-        show::result(&done.text)?;
-    }
+    show::output(is_json, || done.json, || done.text)?;
     if let Some(error) = &done.error {
-        show::failure(language, &Told(error.clone()).into());
+        show::failure(language, &ProjectError::Unusable(error.clone()));
     }
     Ok(done.exit)
 }
@@ -84,7 +80,7 @@ fn many(
                 (name, each(path, &mut sources), sources)
             }
             FolderEntry::Closed(folder, reason) => {
-                (files::name(folder), Err(Told(reason.clone()).into()), show::sources(language))
+                (files::name(folder), Err(ProjectError::Unusable(reason.clone())), show::sources(language))
             }
         };
         let done = done.unwrap_or_else(|error| PassResult::failed(language, &error));
@@ -93,11 +89,11 @@ fn many(
             show::findings(language, &sources, &done.found);
             match &done.error {
                 Some(error) if error.to_string().contains(&name) => {
-                    show::failure(language, &Told(error.clone()).into());
+                    show::failure(language, &ProjectError::Unusable(error.clone()));
                 }
                 Some(error) => {
                     let told = phrase!("`{name}`: {error}", name, error);
-                    show::failure(language, &Told(told).into());
+                    show::failure(language, &ProjectError::Unusable(told));
                 }
                 None => {}
             }
@@ -144,7 +140,7 @@ impl Default for PassResult {
 }
 
 impl PassResult {
-    fn failed(language: Language, error: &anyhow::Error) -> Self {
+    fn failed(language: Language, error: &ProjectError) -> Self {
         let text = show::plain(error);
         let exit = Exit::of(error);
         let json = json!({ "outcome": { "kind": "failed", "detail": text }, "exitCode": exit as u8 });

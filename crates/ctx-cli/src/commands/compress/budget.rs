@@ -1,10 +1,9 @@
 //! `ctx compress budget`: what windows are used for, and what they leave for a conversation.
 
-use anyhow::Result;
 use ctx_compress::request::BudgetVerdict;
 use ctx_language::Language;
 use ctx_project::compress::{BudgetPlanning, ModelBudget};
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::inputs;
 use ctx_project::options::BudgetOptions;
 use ctx_types::phrase;
@@ -23,7 +22,7 @@ pub(super) fn run(language: Language, arguments: &BudgetArguments) -> Result<Exi
     let model = arguments.model.clone().or_else(|| config.model().cloned());
     if model.is_none() && arguments.what_if.is_empty() {
         let message = phrase!("name a model with `--model`, or several with `--what-if`");
-        return Err(ProjectError::Usage(message).into());
+        return Err(ProjectError::Usage(message));
     }
     let mut found = config.found.clone();
     let planning = BudgetPlanning::read(&arguments.into(), &config, &mut sources, &mut found)?;

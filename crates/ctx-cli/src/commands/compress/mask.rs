@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use ctx_compress::mask::{MaskNotice, MaskPlan, MaskStatistics, MaskTotals, MaskTrigger, SummaryFailure};
 use ctx_language::Language;
 use ctx_project::Sources;
@@ -12,7 +11,7 @@ use ctx_project::compress::{
 };
 use ctx_project::config::Config;
 use ctx_project::counting::TokenCounting;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::inputs;
 use ctx_project::options::SummarizerOptions;
 use ctx_project::session_file::{SessionFile, Target};
@@ -46,7 +45,7 @@ pub(super) fn run(language: Language, arguments: &RunArguments) -> Result<Exit> 
     let work = Work::of(language, pass, Some(arguments))?;
     if !Conversations::is_one(&work.sessions) && matches!(work.masking.target, Target::Other(_)) {
         let message = phrase!("`--out` writes one conversation; use `--write` to update each file");
-        return Err(ProjectError::Usage(message).into());
+        return Err(ProjectError::Usage(message));
     }
     let config = &work.masking.settings.config;
     let writer = SummaryWriter::of(&(&arguments.summarizer).into(), config, &work.config)?;
@@ -203,7 +202,8 @@ fn unwritten(outcome: &Value, plan: &Value) -> Value {
     json!({ "outcome": outcome, "plan": plan, "written": false })
 }
 
-fn as_it_was(file: &SessionFile, why: &Phrase) -> Phrase {
+/// Adds to a reason that a conversation is unchanged.
+pub(super) fn as_it_was(file: &SessionFile, why: &Phrase) -> Phrase {
     phrase!("{stale}; `{name}` is unchanged", stale = why, name = file.name)
 }
 

@@ -35,14 +35,9 @@ fn rows(language: Language, steps: &[PlanStep]) -> String {
         let (action, id) = (show::left(action, actions), show::left(id, ids));
         format!("  {action}   {id}   {}   {reason}\n", show::left(figures, tokens))
     };
-    let more = match rest.len() {
-        0 => String::new(),
-        more => {
-            let more = phrase!("and {more}", more = count_of!(more, "more row"));
-            format!("  {}\n", lang::say(language, &more))
-        }
-    };
-    shown.iter().map(line).collect::<String>() + &more
+    let more =
+        show::omitted(language, rest.len(), |more| phrase!("and {more}", more = count_of!(more, "more row")));
+    shown.iter().map(line).chain(more.map(|more| format!("  {more}\n"))).collect()
 }
 
 /// Returns what is done, with which messages, what that makes of their tokens, and why.

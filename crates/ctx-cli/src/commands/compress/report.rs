@@ -1,6 +1,5 @@
 //! `ctx compress report`: what summaries and passes kept, lost and made up.
 
-use anyhow::Result;
 use ctx_compress::quality::{Fact, KindCounts, QualityReport};
 use ctx_compress::request::{PassOutcome, Protection};
 use ctx_language::Language;
@@ -19,6 +18,7 @@ use ctx_compress::recall::RecallAnswer;
 use ctx_project::Sources;
 use ctx_project::compress::{find_summary, messages};
 use ctx_project::config::Config;
+use ctx_project::error::Result;
 use ctx_project::inputs::{self, InputFile};
 
 /// A summary with the report on it.
@@ -54,12 +54,8 @@ pub(super) fn run(language: Language, arguments: &ReportArguments) -> Result<Exi
         &sources,
         &limits.into_iter().map(|found| found.in_document(name.as_str())).collect::<Vec<_>>(),
     );
-    if arguments.json {
-        show::json(&to_json(&of_summaries, of_pass.as_ref()))?;
-    } else {
-        show::result(&to_text(language, &of_summaries, of_pass.as_ref()))?;
-    }
-    Ok(Exit::Success)
+    let text = || to_text(language, &of_summaries, of_pass.as_ref());
+    show::output(arguments.json, || to_json(&of_summaries, of_pass.as_ref()), text)
 }
 
 /// Reports on one summary, or on all in the order of the tree.
@@ -197,13 +193,10 @@ fn facts(language: Language, title: &str, facts: &[Fact]) -> String {
         format!("  {kind}  {place}  {text}{more}\n")
     };
     let lines: String = shown.iter().zip(&places).map(line).collect();
-    let more = match rest.len() {
-        0 => String::new(),
-        more => {
-            let more = phrase!("and {more}", more = count_of!(more, "more fact"));
-            format!("  {}\n", lang::say(language, &more))
-        }
-    };
+    let more = show::omitted(language, rest.len(), |more| {
+        phrase!("and {more}", more = count_of!(more, "more fact"))
+    });
+    let more = more.map(|more| format!("  {more}\n")).unwrap_or_default();
     format!("{}\n{lines}{more}", lang::word(language, title))
 }
 

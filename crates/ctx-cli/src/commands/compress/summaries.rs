@@ -2,25 +2,25 @@
 
 use std::io::Read as _;
 
-use anyhow::Result;
 use ctx_compress::mask::{MaskDetails, MaskStatistics};
 use ctx_language::Language;
 use ctx_project::Sources;
 use ctx_project::compress::{self, SummaryFile, SummaryPart, SummaryStep, SummaryWriter};
 use ctx_project::config::Config;
 use ctx_project::counting::TokenCounting;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files;
 use ctx_project::inputs;
 use ctx_project::session_file::{SessionFile, Target, with_way_out};
+use ctx_project::unusable;
 use ctx_types::{Phrase, phrase};
 use serde_json::{Value, json};
 
 use crate::args::{EditArguments, RegenerateArguments, SummaryArguments, SwitchSummaryArguments};
-use crate::commands::compress::mask::{at_millis, notice_json};
+use crate::commands::compress::mask::{as_it_was, at_millis, notice_json};
 use crate::commands::compress::waiting::Waiting;
 use crate::exit::Exit;
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::project;
 use crate::show::{self, masks};
 
@@ -63,7 +63,7 @@ pub(super) fn edit(language: Language, arguments: &EditArguments) -> Result<Exit
         Some(text) => text.clone(),
         None if arguments.summary.session.as_deref().is_some_and(files::is_stdin) => {
             let message = phrase!("standard input is the conversation; pass the text with `--text`");
-            return Err(ProjectError::Usage(message).into());
+            return Err(ProjectError::Usage(message));
         }
         None => standard_input(language)?,
     };
@@ -86,16 +86,20 @@ pub(super) fn regenerate(language: Language, arguments: &RegenerateArguments) ->
     let writer = SummaryWriter::of(&summarizer, &settings.config, &work.config)?;
     let mut waiting = Waiting::of(&writer)?;
     let plan = work.summary.plan(&settings.config)?;
-    let name = work.summary.file.name.clone();
-    let draft = waiting.until_done(writer.write(plan, work.counting.counter)).map_err(anyhow::Error::new);
-    let draft = draft.map_err(|error| error.context(Told(phrase!("`{name}` is unchanged", name))))?;
+    let draft = match waiting.until_done(writer.write(plan, work.counting.counter)) {
+        Ok(draft) => draft,
+        Err(failure) => {
+            let why = as_it_was(&work.summary.file, &failure.phrase());
+            show::failure(language, &ProjectError::Unusable(why));
+            return Ok(Exit::of_summary(&failure));
+        }
+    };
     if writer.takes_time() {
         work.summary.read_again(&mut work.sources)?;
     }
-    let (step, notice) = work.summary.rewrite(&draft).map_err(|stale| {
-        let stale = stale.phrase();
-        Told(phrase!("{stale}; `{name}` is unchanged", stale, name))
-    })?;
+    let rewritten = work.summary.rewrite(&draft);
+    let (step, notice) =
+        rewritten.map_err(|stale| ProjectError::Unusable(as_it_was(&work.summary.file, &stale.phrase())))?;
     let summary = masks::summary(language, &draft, &work.summary.id);
     let text = format!("{summary}\n{}", lang::say(language, &notice.phrase()));
     work.finish(language, &step, &text, notice_json(&notice))
@@ -105,12 +109,10 @@ fn standard_input(language: Language) -> Result<String> {
     show::waiting(language);
     let mut text = String::new();
     let read = std::io::stdin().lock().take(MAX_TEXT + 1).read_to_string(&mut text);
-    read.map_err(|error| {
-        Told(phrase!("cannot read standard input: {reason}", reason = files::reason(&error)))
-    })?;
+    read.map_err(|error| unusable!("cannot read standard input: {reason}", reason = files::reason(&error)))?;
     if text.len() as u64 > MAX_TEXT {
         let limit = MAX_TEXT / 1024 / 1024;
-        Err(Told(phrase!("standard input is larger than {limit} MiB", limit)).into())
+        Err(unusable!("standard input is larger than {limit} MiB", limit))
     } else {
         Ok(text)
     }

@@ -2,14 +2,13 @@
 
 use std::pin::pin;
 
-use anyhow::{Context as _, Result};
 use ctx_pipeline::Cancel;
 use ctx_project::compress::SummaryWriter;
-use ctx_types::phrase;
+use ctx_project::error::Result;
+use ctx_project::store;
 use tokio::runtime::Runtime;
 
 use crate::interrupts::Interrupts;
-use crate::lang::Told;
 
 /// What waits for a writer of summaries.
 pub(super) struct Waiting {
@@ -25,10 +24,8 @@ impl Waiting {
         if !writer.takes_time() {
             return Ok(Self { cancel, runtime: None });
         }
-        let no_wait = || Told(phrase!("cannot wait for a summary"));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.with_context(no_wait)?;
-        let interrupts = runtime.block_on(async { Interrupts::new() }).with_context(no_wait)?;
+        let runtime = store::runtime()?;
+        let interrupts = runtime.block_on(async { Interrupts::new() })?;
         Ok(Self { cancel, runtime: Some((runtime, interrupts)) })
     }
 

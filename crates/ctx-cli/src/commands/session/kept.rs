@@ -1,6 +1,5 @@
 //! The conversations of the store: what there is, and what is to be gone.
 
-use anyhow::Result;
 use ctx_chat::{ConversationEntry, ConversationStore as _, SpillFolder, SqliteStore, StoreError};
 use ctx_language::Language;
 use ctx_types::phrase;
@@ -9,12 +8,13 @@ use serde_json::{Value, json};
 
 use crate::args::{DeleteArguments, KeptArguments};
 use crate::exit::Exit;
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::project;
 use crate::show;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files;
 use ctx_project::store;
+use ctx_project::unusable;
 
 /// The titles of the list.
 const HEADER: [&str; 4] = ["conversation", "changed", "operations", "title"];
@@ -67,7 +67,7 @@ pub(super) fn delete(language: Language, arguments: &DeleteArguments) -> Result<
 fn remove(store: &SqliteStore, spill: &SpillFolder, id: &str) -> Result<()> {
     spill.delete(id).map_err(|error| {
         let reason = files::reason(&error);
-        Told(phrase!("nothing deleted: cannot delete the tool results of `{id}`: {reason}", id, reason))
+        unusable!("nothing deleted: cannot delete the tool results of `{id}`: {reason}", id, reason)
     })?;
     store::wait(store.delete(id))?.map_err(told)
 }
@@ -80,18 +80,18 @@ pub(super) fn open(
     let mut sources = show::sources(language);
     let config = project::config(language, &arguments.config, &mut sources)?;
     show::findings(language, &sources, &config.found);
-    Ok(store::open_existing(arguments.store.store.as_deref(), &config)?)
+    store::open_existing(arguments.store.store.as_deref(), &config)
 }
 
 /// The error of a conversation that is not there.
-pub(super) fn missing(id: &str) -> anyhow::Error {
+pub(super) fn missing(id: &str) -> ProjectError {
     told(StoreError::NotFound { id: id.to_owned() })
 }
 
 /// A new id that is in use is an error of the command line.
-pub(super) fn told(error: StoreError) -> anyhow::Error {
+pub(super) fn told(error: StoreError) -> ProjectError {
     match error {
-        StoreError::Exists { .. } => ProjectError::Usage(error.phrase()).into(),
+        StoreError::Exists { .. } => ProjectError::Usage(error.phrase()),
         error => error.into(),
     }
 }

@@ -3,7 +3,6 @@
 use ctx_language::Language;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use ctx_chat::{Conversation, SpillFolder, SqliteStore, StoreError};
 use ctx_preset_import::write_conversation;
 use ctx_types::session::Session;
@@ -13,16 +12,17 @@ use serde_json::{Value, json};
 use crate::args::{ExportArguments, ImportArguments, KeptArguments};
 use crate::commands::session::kept;
 use crate::exit::Exit;
-use crate::lang::{self, Told};
+use crate::lang;
 use crate::project;
 use crate::show;
 use ctx_project::Sources;
 use ctx_project::codes;
 use ctx_project::digits;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files::{self, Existing, FilesRead};
 use ctx_project::inputs::{self, InputFile};
 use ctx_project::store;
+use ctx_project::unusable;
 
 /// Writes a conversation of the store to a file, or to standard output.
 pub(super) fn export(language: Language, arguments: &ExportArguments) -> Result<Exit> {
@@ -30,7 +30,7 @@ pub(super) fn export(language: Language, arguments: &ExportArguments) -> Result<
         KeptArguments { store: arguments.store.clone(), json: false, config: arguments.config.clone() };
     let Some((store, spill)) = kept::open(language, &kept)? else { return Err(kept::missing(&arguments.id)) };
     let loaded = store::wait(Conversation::load(&store, &arguments.id))?.map_err(kept::told)?;
-    let written = write_conversation(&loaded.to_file(), arguments.to.into());
+    let written = write_conversation(&loaded.to_file(), arguments.to);
     let found = written.diagnostics.into_iter().chain(spilled(&spill, &arguments.id));
     let found: Vec<Diagnostic> = found.map(|finding| finding.in_document(&*arguments.id)).collect();
     show::findings(language, &show::sources(language), &found);
@@ -57,7 +57,7 @@ fn spilled(spill: &SpillFolder, id: &str) -> Option<Diagnostic> {
 /// Puts the conversations of files into the store; one that fails does not stop the others.
 pub(super) fn import(language: Language, arguments: &ImportArguments) -> Result<Exit> {
     if arguments.id.is_some() && arguments.files.len() > 1 {
-        return Err(ProjectError::Usage(phrase!("`--id` requires exactly one file")).into());
+        return Err(ProjectError::Usage(phrase!("`--id` requires exactly one file")));
     }
     inputs::check_stdin(&arguments.files)?;
     let mut sources = show::sources(language);
@@ -101,7 +101,7 @@ fn take(
     let mut session = imported.value;
     let id = id.or(session.header.id.as_deref()).unwrap_or_default().to_owned();
     if id.is_empty() {
-        return Err(ProjectError::Usage(phrase!("`{name}` has no id; set one with `--id`", name)).into());
+        return Err(ProjectError::Usage(phrase!("`{name}` has no id; set one with `--id`", name)));
     }
     session.header.id = Some(id.as_str().into());
     let lost = digits::lost(&bytes, [&json!(session)]);
@@ -117,11 +117,8 @@ fn take(
             "`{name}`: {error}; set another id with `--id`",
             name,
             error = error.phrase()
-        ))
-        .into()),
-        Err(error) => {
-            Err(Told(phrase!("cannot import `{name}`: {error}", name, error = error.phrase())).into())
-        }
+        ))),
+        Err(error) => Err(unusable!("cannot import `{name}`: {error}", name, error = error.phrase())),
     }
 }
 

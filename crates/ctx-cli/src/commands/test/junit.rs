@@ -2,18 +2,17 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use anyhow::Result;
 use ctx_language::Language;
 use ctx_types::internal::plural;
-use ctx_types::phrase;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
 use crate::commands::test::{Tested, changes_to_text};
-use crate::lang::Told;
 use crate::show;
 use ctx_project::case::Outcome;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files;
+use ctx_project::unusable;
 
 /// The name of the suite.
 const SUITE: &str = "ctx test";
@@ -50,8 +49,8 @@ pub(super) fn to_xml(results: &[Tested]) -> Result<Vec<u8>> {
     Ok(xml)
 }
 
-fn unwritten(error: &std::io::Error) -> Told {
-    Told(phrase!("cannot write the results as XML: {error}", error = error.to_string()))
+fn unwritten(error: &std::io::Error) -> ProjectError {
+    unusable!("cannot write the results as XML: {error}", error = error.to_string())
 }
 
 fn case(writer: &mut Writer<Vec<u8>>, tested: &Tested) -> std::io::Result<()> {

@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use anyhow::Result;
-use ctx_types::phrase;
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use crate::lang::Told;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::files;
+use ctx_project::unusable;
 
 /// How long it must be quiet after a change, so that an editor that writes several files runs the tests once.
 const QUIET: Duration = Duration::from_millis(100);
@@ -32,9 +31,8 @@ impl Watched {
     /// Begins to watch folders with all that is below them.
     pub(super) fn new(folders: &[PathBuf]) -> Result<Self> {
         let (sender, events) = channel();
-        let failed = |error: notify::Error| {
-            Told(phrase!("cannot watch for changes: {error}", error = error.to_string()))
-        };
+        let failed =
+            |error: notify::Error| unusable!("cannot watch for changes: {error}", error = error.to_string());
         let mut watcher = notify::recommended_watcher(sender).map_err(failed)?;
         for folder in folders {
             watcher.watch(folder, RecursiveMode::Recursive).map_err(|error| unwatched(folder, &error))?;
@@ -60,7 +58,7 @@ impl Watched {
     /// Waits until a file was written, made, moved or deleted, and it is quiet then.
     pub(super) fn wait(&self) -> Result<()> {
         loop {
-            let event = self.events.recv().map_err(|_| Told(phrase!("no longer watching for changes")))?;
+            let event = self.events.recv().map_err(|_| unusable!("no longer watching for changes"))?;
             if event.is_ok_and(|event| !event.kind.is_access()) {
                 break;
             }
@@ -73,7 +71,7 @@ impl Watched {
     }
 }
 
-fn unwatched(folder: &Path, error: &notify::Error) -> Told {
+fn unwatched(folder: &Path, error: &notify::Error) -> ProjectError {
     let (folder, error) = (files::name(folder), error.to_string());
-    Told(phrase!("cannot watch `{folder}` for changes: {error}", folder, error))
+    unusable!("cannot watch `{folder}` for changes: {error}", folder, error)
 }

@@ -3,16 +3,16 @@
 use ctx_language::Language;
 use std::path::Path;
 
-use anyhow::Result;
 use ctx_types::Diagnostic;
 
 use crate::args::WorldbookCheckArguments;
 use crate::commands::check::Totals;
 use crate::exit::Exit;
 use crate::{project, show};
-use ctx_project::books::Books;
+use ctx_project::books::BookFile;
 use ctx_project::check::Checked;
 use ctx_project::codes;
+use ctx_project::error::Result;
 use ctx_project::files;
 use ctx_project::inputs::InputFile;
 use ctx_project::scan::{self, Probe};
@@ -25,7 +25,7 @@ pub(crate) fn run(language: Language, arguments: &WorldbookCheckArguments) -> Re
     let settings = arguments.settings.file.as_ref().map(InputFile::from);
     let change = |files: &mut turn::TurnFiles| files.worldbook_settings = settings;
     let mut totals = Totals::default();
-    let mut given = arguments.turn();
+    let mut given = arguments.options();
     given.worldbooks.retain(|path| {
         let Some(unreadable) = unreadable(language, path) else { return true };
         // That a file is unreadable people want to know beside the result for programs too.
@@ -33,7 +33,7 @@ pub(crate) fn run(language: Language, arguments: &WorldbookCheckArguments) -> Re
         totals.add(&unreadable, arguments.json);
         false
     });
-    let config = project::config(language, &given.config, &mut sources)?.of_books();
+    let config = project::config(language, &arguments.settings.config, &mut sources)?.of_books();
     let turn = project::turn_on(language, (probe.engine(), config), &given, change, &mut sources)?;
     let (seen, found) = scan::look(&turn, &probe);
     let seen = seen.inspect_err(|_| show::findings(language, &sources, &found))?;
@@ -56,7 +56,7 @@ fn unreadable(language: Language, path: &Path) -> Option<Checked> {
     let (mut sources, name) = (show::sources(language), files::name(path));
     let finding = match sources.read(path, &name) {
         Err(error) => Diagnostic::error(codes::UNREADABLE_FILE, error.phrase()).in_document(&*name),
-        Ok(bytes) => sources.explained(&name, &Books::parse(&bytes, &name).err()?),
+        Ok(bytes) => sources.explained(&name, &BookFile::parse(&bytes, &name).err()?),
     };
     Some(Checked::unreadable(name, sources, finding))
 }

@@ -2,7 +2,6 @@
 
 use ctx_language::Language;
 
-use anyhow::Result;
 use ctx_types::session::SessionOp;
 use ctx_types::{Diagnostic, phrase};
 use ctx_worldbook::{
@@ -20,7 +19,7 @@ use crate::show::entries::{EntryRow, ScanFigures, scan_table};
 use ctx_project::Sources;
 use ctx_project::check::{finding_json, placed};
 use ctx_project::codes;
-use ctx_project::error::ProjectError;
+use ctx_project::error::{ProjectError, Result};
 use ctx_project::inputs::InputFile;
 use ctx_project::scan::{self, ObservedScan, Probe, SeenEntry};
 use ctx_project::sources::Position;
@@ -30,8 +29,8 @@ use ctx_project::worldbook_state::{self, StateFile};
 /// Scans a conversation.
 pub(crate) fn run(language: Language, arguments: &WorldbookScanArguments) -> Result<Exit> {
     let mut sources = show::sources(language);
-    let given = arguments.turn();
-    let config = project::config(language, &given.config, &mut sources)?;
+    let given = arguments.options();
+    let config = project::config(language, &arguments.settings.config, &mut sources)?;
     let session = config.file("session", given.session.clone(), &sources)?;
     let (to, state, odd) =
         StateFile::open(arguments.state.as_deref(), session.as_deref(), arguments.write, &mut sources)?;
@@ -50,7 +49,7 @@ pub(crate) fn run(language: Language, arguments: &WorldbookScanArguments) -> Res
                 use `ctx worldbook scan BOOK`"
             )
         };
-        return Err(ProjectError::Usage(message).into());
+        return Err(ProjectError::Usage(message));
     }
     if let Some(state) = &state {
         worldbook_state::begin_with(state, &mut turn)?;
@@ -66,12 +65,8 @@ pub(crate) fn run(language: Language, arguments: &WorldbookScanArguments) -> Res
     let at = turn.input.at_millis.unwrap_or_default();
     let written = to.write(&seen.scan.scan.state, at, &sources.files_read)?;
     let scanned = Scanned { turn: &turn, seen: &seen, effects, written, found, all: arguments.all };
-    if arguments.json {
-        show::json(&scanned.to_json(&sources))?;
-    } else {
-        show::result(&scanned.to_text(language, arguments.write))?;
-    }
-    Ok(Exit::Success)
+    let text = || scanned.to_text(language, arguments.write);
+    show::output(arguments.json, || scanned.to_json(&sources), text)
 }
 
 /// Reports that there was nothing to scan.

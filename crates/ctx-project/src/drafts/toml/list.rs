@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 use toml_edit::{Array, ArrayOfTables, Item, RawString, Table, Value};
 
-use super::{position, set_members, table_of, value};
+use super::{position, table_of, value};
 use ctx_operations::document_edit::{Edit, EditError};
 
 /// A list without its brackets: the values, and what stands between them.
@@ -42,20 +42,6 @@ pub(super) fn arrange(list: &mut Array, edit: &Edit, key: &str) -> Result<(), Ed
         Edit::Set { .. } | Edit::Rename { .. } => return Err(EditError::ChangesMore),
     }
     parts.write(list);
-    Ok(())
-}
-
-/// Gives a list other items; those at the same place keep what does not differ.
-pub(super) fn set_items(list: &mut Array, new: &[Json]) -> Result<(), EditError> {
-    list.iter_mut().zip(new).try_for_each(|(old, new)| value::replace(old, new))?;
-    for at in (new.len()..list.len()).rev() {
-        let pointer = String::new();
-        arrange(list, &Edit::Remove { pointer }, &at.to_string())?;
-    }
-    for value in new.iter().skip(list.len()) {
-        let (pointer, value) = (String::new(), value.clone());
-        arrange(list, &Edit::Insert { pointer, value }, "-")?;
-    }
     Ok(())
 }
 
@@ -131,10 +117,6 @@ pub(super) fn arrange_tables(tables: &mut ArrayOfTables, edit: &Edit, key: &str)
     let length = tables.len();
     let item = || position(key).and_then(|at| within(at, length));
     match edit {
-        Edit::Set { value: Json::Object(members), .. } => {
-            let table = tables.get_mut(item()?).ok_or(EditError::ChangesMore)?;
-            return set_members(table, members);
-        }
         Edit::Insert { value: Json::Object(members), .. } => {
             let gap = if key == "-" { length } else { within(position(key)?, length + 1)? };
             let mut new = table_of(members)?;
@@ -154,21 +136,6 @@ pub(super) fn arrange_tables(tables: &mut ArrayOfTables, edit: &Edit, key: &str)
         }
         Edit::Remove { .. } => drop(tables.remove(item()?)),
         Edit::Set { .. } | Edit::Insert { .. } | Edit::Rename { .. } => return Err(EditError::ChangesMore),
-    }
-    Ok(())
-}
-
-/// Gives a list of tables other ones; those at the same place keep what does not differ.
-pub(super) fn set_tables(tables: &mut ArrayOfTables, new: &[Json]) -> Result<(), EditError> {
-    for (table, members) in tables.iter_mut().zip(new.iter().filter_map(Json::as_object)) {
-        set_members(table, members)?;
-    }
-    for at in (new.len()..tables.len()).rev() {
-        tables.remove(at);
-    }
-    for value in new.iter().skip(tables.len()) {
-        let (pointer, value) = (String::new(), value.clone());
-        arrange_tables(tables, &Edit::Insert { pointer, value }, "-")?;
     }
     Ok(())
 }

@@ -3,17 +3,10 @@
 use serde_json::{Number, Value as Json};
 use toml_edit::{InlineTable, Value};
 
-use super::{list, set_members};
 use ctx_operations::document_edit::EditError;
 
-/// Gives a value; of tables and lists only what differs is written anew.
+/// Puts a value in the place of another one.
 pub(super) fn replace(old: &mut Value, new: &Json) -> Result<(), EditError> {
-    match (&mut *old, new) {
-        (Value::InlineTable(table), Json::Object(members)) => return set_members(table, members),
-        (Value::Array(items), Json::Array(new)) => return list::set_items(items, new),
-        (old, new) if is_same(old, new) => return Ok(()),
-        _ => (),
-    }
     let value = match new {
         Json::String(text) => quoted_as(text, old).map_or_else(|| of(new), Ok)?,
         _ => of(new)?,
@@ -42,19 +35,6 @@ pub(super) fn of(value: &Json) -> Result<Value, EditError> {
 fn of_number(number: &Number) -> Option<Value> {
     let float = || number.as_f64().filter(|_| number.is_f64()).map(Value::from);
     number.as_i64().map(Value::from).or_else(float)
-}
-
-/// Returns whether a value is what [`toml_document`](crate::toml_document) makes of another one.
-fn is_same(old: &Value, new: &Json) -> bool {
-    match (old, new) {
-        (Value::String(old), Json::String(new)) => old.value() == new,
-        (Value::Boolean(old), Json::Bool(new)) => old.value() == new,
-        (Value::Integer(old), Json::Number(new)) => new.as_i64() == Some(*old.value()),
-        (Value::Float(old), Json::Number(new)) => new.is_f64() && new.as_f64() == Some(*old.value()),
-        (Value::Float(old), Json::String(new)) => old.display_repr() == *new,
-        (Value::Datetime(old), Json::String(new)) => old.value().to_string() == *new,
-        _ => false,
-    }
 }
 
 /// A text in the single quotes of another one, if they can hold it.

@@ -13,10 +13,8 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::{split_mark, without_mark};
 use crate::edits::{Replacement, replaced};
-
-/// The byte order mark that some editors write.
-const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Returns whether bytes are one JSON value in UTF-8, and can be edited.
 pub fn is_editable(bytes: &[u8]) -> bool {
@@ -39,15 +37,10 @@ pub fn edited(bytes: &[u8], value: &Value) -> Result<Vec<u8>, Phrase> {
         return Err(phrase!("its long numbers cannot be matched to their places"));
     }
     let text = replaced(text, edit.replacements).ok_or_else(|| phrase!("the changes overlap"))?;
-    let bytes = [&bytes[..bytes.len() - without_mark(bytes).len()], text.as_bytes()].concat();
+    let bytes = [split_mark(bytes).0, text.as_bytes()].concat();
     // Nothing else than what was asked for may come out.
     let is_meant = Json::of(&bytes).is_some_and(|came_out| came_out.value == *value);
     if is_meant { Ok(bytes) } else { Err(phrase!("the result would differ from the requested value")) }
-}
-
-/// Takes the byte order mark off.
-pub fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(MARK).unwrap_or(bytes)
 }
 
 /// A file of JSON.
@@ -511,7 +504,7 @@ impl<'s> Exact<'s> {
 }
 
 /// The numbers of a document as they are written.
-pub(crate) fn numbers(source: &str) -> impl Iterator<Item = &str> {
+pub fn numbers(source: &str) -> impl Iterator<Item = &str> {
     let bytes = source.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
