@@ -16,7 +16,9 @@ use serde_json::Value;
 use tokio::sync::mpsc::Sender;
 use tokio::time::timeout;
 
+use crate::call::returned_headers;
 use crate::refusal::Refusal;
+use crate::turn::Told;
 
 /// How long a client may take for one piece of an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,6 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// What comes of a turn, for whoever answers the client.
 #[derive(Debug)]
 pub(crate) enum Piece<A> {
+    /// The provider accepted the request.
+    Begun,
     /// A piece of the answer.
     Delta(Delta),
     /// JSON of a provider's event, for a client of the same dialect.
@@ -48,6 +52,8 @@ pub(crate) struct Upstream<'a, A> {
     reply: Mutex<Option<Reply>>,
     /// The host of whoever was asked last.
     host: Mutex<Option<String>>,
+    /// Gets the headers of the response.
+    told: &'a Mutex<Told>,
 }
 
 /// Events beyond this size are sent to the client even before the first delta of a response. In bytes.
@@ -192,10 +198,11 @@ impl<'a, A: Send> Upstream<'a, A> {
         pieces: Option<&'a Sender<Piece<A>>>,
         is_own: bool,
         headers: HeaderMap,
+        told: &'a Mutex<Told>,
     ) -> Self {
         let own = is_own.then(Mutex::default);
         let (waiting, reply, host) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { clients, pieces, headers: Mutex::new(headers), own, waiting, reply, host }
+        Self { clients, pieces, headers: Mutex::new(headers), own, waiting, reply, host, told }
     }
 
     /// Takes a piece as the turn tells of it: its calls have the ids under which they are stored.
@@ -206,6 +213,15 @@ impl<'a, A: Send> Upstream<'a, A> {
         match &self.own {
             Some(own) => lock(own).rename(&delta),
             None => lock(&self.waiting).push_back(Piece::Delta(delta)),
+        }
+    }
+
+    /// Takes the head of a response.
+    fn take_head(&self, progress: &Progress) {
+        let Progress::Response { status, headers } = progress else { return };
+        lock(self.told).provider_headers = returned_headers(headers);
+        if (200..300).contains(status) && self.pieces.is_some() {
+            lock(&self.waiting).push_back(Piece::Begun);
         }
     }
 
@@ -250,7 +266,9 @@ impl<A: Send> ChatModel for Upstream<'_, A> {
                 *lock(own) = OwnAnswer::default();
             }
             *lock(&self.host) = client.server().map(str::to_owned);
+            lock(self.told).provider_headers.clear();
             let mut heard = |progress: Progress| {
+                self.take_head(&progress);
                 if matches!(progress, Progress::Delta(_)) {
                     kept = None;
                 }

@@ -33,8 +33,8 @@ pub use document::{ConfigDocument, found_in, is_config, is_there, value_of};
 use guard::Guard;
 pub use guard::{Answer, Ask, Untrusted, is_link_out};
 pub use key_table::{
-    ConfigFile, EndpointKeys, KeyRow, KeyRule, MaskKeys, PageAccess, Reach, ToolKeys, ToolRuleKeys,
-    ValueType, ZoneName, is_editable, locked_keys,
+    ConfigFile, EndpointKeys, KeyRow, KeyRule, MaskKeys, PageAccess, Reach, ServeKeys, ToolKeys,
+    ToolRuleKeys, ValueType, ZoneName, is_editable, locked_keys,
 };
 pub(crate) use key_table::{Secrecy, find, rule_of};
 use nearest::Nearest;
@@ -69,6 +69,8 @@ pub struct Config {
     endpoint: EndpointConfig,
     /// Endpoints that replace an unavailable endpoint.
     fallbacks: Vec<EndpointConfig>,
+    /// Settings of `ctx serve`.
+    serve: Option<ServeConfig>,
     /// Endpoint for transcripts of recordings.
     transcription: EndpointConfig,
     /// The store of conversations.
@@ -88,6 +90,15 @@ pub struct Config {
     context_tokens: Option<u32>,
     reserve: Option<u32>,
     tz: Option<String>,
+}
+
+/// Settings of `ctx serve`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServeConfig {
+    /// Origins of web pages that can send requests.
+    pub origins: Vec<String>,
+    /// Whether requests for models that no agent has are sent to the endpoint unchanged.
+    pub passthrough: bool,
 }
 
 /// Files that `ctx.toml` adds to the files of the command line.
@@ -217,6 +228,7 @@ impl Config {
             found: [own.found, self.found].concat(),
             endpoint: self.endpoint.over(own.endpoint),
             fallbacks: if self.fallbacks.is_empty() { own.fallbacks } else { self.fallbacks },
+            serve: self.serve.or(own.serve),
             transcription: self.transcription.over(own.transcription),
             store: self.store.or(own.store),
             compression: self.compression.or(own.compression),
@@ -248,6 +260,12 @@ impl Config {
     pub fn fallbacks(&self) -> Result<&[EndpointConfig]> {
         self.guard.allow(|pointer| pointer == "/fallbacks")?;
         Ok(&self.effective().fallbacks)
+    }
+
+    /// Returns the settings of `ctx serve`.
+    pub fn serve(&self) -> Result<ServeConfig> {
+        self.guard.allow(|pointer| pointer == "/serve")?;
+        Ok(self.effective().serve.clone().unwrap_or_default())
     }
 
     /// Returns the defaults in effect: with the withheld keys if the user trusted the file during this run.

@@ -195,6 +195,9 @@ keyed! {
         /// `endpoint`.
         fallbacks: Option<Shaped<Vec<EndpointKeys>>> => "fallbacks"
             is KeyRule::of_outside(Reach::Sends, ValueType::Endpoints(EndpointKeys::ROWS)),
+        /// Settings of `ctx serve`.
+        serve: Option<Shaped<ServeKeys>> => "serve"
+            is KeyRule::of_outside(Reach::Sends, ValueType::Table(ServeKeys::ROWS)),
         /// Endpoint for transcripts of audio files.
         transcription: Option<Shaped<EndpointKeys>> => "transcription"
             is KeyRule::of_outside(Reach::Sends, ValueType::Endpoint(EndpointKeys::ROWS)).optional(),
@@ -252,6 +255,16 @@ keyed! {
         stall: Option<u64> => "stall-timeout" is KeyRule::asks(Some(60)),
         /// Maximum number of retries of a failed request.
         retries: Option<u64> => "retries" is KeyRule::asks(Some(4)),
+    }
+}
+
+keyed! {
+    /// Settings of `ctx serve`.
+    pub struct ServeKeys {
+        /// Origins of web pages that can send requests, such as `https://app.example.com`.
+        origins: Vec<String> => "origins" is KeyRule::of_outside(Reach::Sends, ValueType::Value),
+        /// Whether requests for models that no agent has are sent to `endpoint` unchanged.
+        passthrough: bool => "passthrough" is KeyRule::of_outside(Reach::Sends, ValueType::Value),
     }
 }
 

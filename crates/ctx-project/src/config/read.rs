@@ -15,7 +15,8 @@ use crate::keys::Keys;
 use super::guard::Guard;
 use super::key_table::table_of;
 use super::{
-    Config, ConfigFile, DefaultFile, KeyRule, Origin, ToolKeys, ToolNames, ToolRuleKeys, ZoneName, rule_of,
+    Config, ConfigFile, DefaultFile, KeyRule, Origin, ServeConfig, ServeKeys, ToolKeys, ToolNames,
+    ToolRuleKeys, ZoneName, rule_of,
 };
 
 impl Config {
@@ -42,6 +43,7 @@ impl Config {
         let (endpoint, odd) = endpoint_of(file.endpoint.as_ref(), "endpoint", &place);
         let (fallbacks, oddly) = fallbacks_of(file.fallbacks.as_ref(), &place);
         let (transcription, odder) = endpoint_of(file.transcription.as_ref(), "transcription", &place);
+        let (serve, odd_of_serve) = serve_of(file.serve.as_ref());
         let (tools_folder, tool_names, oddest) = tools_of(file.tools.as_ref(), &place);
         let parameters = |list: Value| Value::Object(Map::from_iter([("processors".to_owned(), list)]));
         Self {
@@ -55,6 +57,7 @@ impl Config {
             worldbooks: file.worldbooks.iter().map(|path| place(path)).collect(),
             endpoint,
             fallbacks,
+            serve,
             transcription,
             store: file.store.as_deref().map(place),
             assets: file.assets.as_deref().map(place),
@@ -66,10 +69,28 @@ impl Config {
             context_tokens: file.context_tokens.map(|Tokens(tokens)| tokens),
             reserve: file.reserve.map(|Tokens(tokens)| tokens),
             tz: file.tz.map(|Parsed(ZoneName(zone))| zone),
-            found: [keys.finish().into_iter().map(led_into_table).collect(), odd, oddly, odder, oddest]
-                .concat(),
+            found: [
+                keys.finish().into_iter().map(led_into_table).collect(),
+                odd,
+                oddly,
+                odder,
+                odd_of_serve,
+                oddest,
+            ]
+            .concat(),
         }
     }
+}
+
+/// Reads the `serve` table and its diagnostics.
+fn serve_of(table: Option<&Shaped<ServeKeys>>) -> (Option<ServeConfig>, Vec<Diagnostic>) {
+    let Some(table) = table else { return (None, Vec::new()) };
+    let mut keys = match Keys::of(&table.value) {
+        Ok(keys) => keys,
+        Err(fault) => return (None, below_pointer("/serve", vec![*fault])),
+    };
+    let ServeKeys { origins, passthrough } = ServeKeys::read(&mut keys);
+    (Some(ServeConfig { origins, passthrough }), below_pointer("/serve", keys.finish()))
 }
 
 /// Reads the `tools` table: its folder, the tools in it, and its diagnostics.

@@ -33,10 +33,11 @@ fn decided(config: &Config) -> String {
     let (transcription, store) = (config.transcription(), config.store().unwrap());
     let tools = config.tools(false).unwrap();
     let given = config.tools(true).unwrap();
+    let serve = config.serve().unwrap();
     config.complete(&mut turn, &sources).unwrap();
     let rest = (&config.user_parameters, config.compression(), config.endpoint_model());
     format!(
-        "{endpoint:?}\n{fallbacks:?}\n{transcription:?}\n{store:?}\n{tools:?}\n{given:?}\n{turn:?}\n{rest:?}"
+        "{endpoint:?}\n{fallbacks:?}\n{transcription:?}\n{store:?}\n{tools:?}\n{given:?}\n{serve:?}\n{turn:?}\n{rest:?}"
     )
 }
 
@@ -50,6 +51,7 @@ fn value(pointer: &str, is_own: bool) -> Value {
         "headers" => json!({ format!("x-{name}"): name }),
         "dialect" => json!(if is_own { "anthropic" } else { "gemini" }),
         "tools" => json!({ "ask": is_own, "folder": name, "deny": { "tools": [name] } }),
+        "serve" => json!({ "origins": [format!("https://{name}.example")], "passthrough": is_own }),
         "worldbooks" => json!([path]),
         "compression" => json!({ "summaryModel": name }),
         "fallbacks" => json!([{ "base-url": format!("http://{name}.example") }]),
@@ -332,7 +334,8 @@ mod key_table {
             | "retries"
             | "context-tokens"
             | "reserve" => json!(7),
-            "ask" => json!(true),
+            "ask" | "passthrough" => json!(true),
+            "origins" => json!(["https://app.example"]),
             "allow" | "deny" => json!({ "tools": ["read_file"] }),
             "processors" => json!([]),
             "compression" => json!({}),
