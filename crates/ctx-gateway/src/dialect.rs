@@ -202,7 +202,7 @@ impl Pieces {
         }
     }
 
-    /// Writes a sign of life before the first piece. Google's SDK for Python fails on comments.
+    /// Writes a ping before the first chunk. Google's SDK for Python fails on comments.
     pub(crate) fn ping(&self) -> Vec<u8> {
         match self.dialect {
             Dialect::Anthropic => sse::named("ping", &json!({ "type": "ping" })),

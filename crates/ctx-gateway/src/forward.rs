@@ -55,7 +55,7 @@ pub(crate) struct ForwardedRequest<'a> {
 
 impl Provider {
     /// Returns the provider for a model name that no agent has, if the operator and the key allow it.
-    pub(crate) async fn of_other_model(
+    pub(crate) async fn for_other_model(
         server: &Server,
         key: &KeyEntry,
         dialect: Dialect,
@@ -82,7 +82,7 @@ impl Provider {
     }
 
     /// Returns the provider of an agent.
-    pub(crate) async fn of_agent(
+    pub(crate) async fn for_agent(
         server: &Server,
         key: &KeyEntry,
         dialect: Dialect,
@@ -164,7 +164,7 @@ fn parameters(query: Option<&str>) -> Vec<(String, String)> {
     pairs.into_owned().filter(|(name, _)| PARAMETERS.contains(&name.as_str())).collect()
 }
 
-/// Reads a short body. The rest of a longer one is ignored.
+/// Reads a short body. Ignores the rest of a longer body.
 async fn read_small(response: &mut RawResponse) -> Result<Vec<u8>, ClientError> {
     let mut body = Vec::new();
     while body.len() < MAX_SMALL
@@ -238,7 +238,7 @@ fn usage_in(tail: &str) -> ReplyUsage {
     }
 }
 
-/// Counts the tokens of a request. Uses the gateway's own counter if the provider does not count.
+/// Returns the number of tokens of a request, from the provider or from the model's counter.
 pub(crate) async fn count_tokens(server: &Server, client: &Client, preview: &TurnPreview) -> u64 {
     provider_count(server, client, &preview.body).await.unwrap_or(preview.tokens)
 }

@@ -57,7 +57,7 @@ pub struct Options {
     pub loaded_messages: Option<usize>,
     /// Maximum size of a request body, in bytes. The default is 16 MiB.
     pub max_body: Option<u64>,
-    /// Origins of web pages that can send requests, in addition to those of `ctx.toml`.
+    /// Origins of web pages that can send requests. `ctx.toml` can add more.
     pub origins: Vec<String>,
     /// Whether requests for models that no agent has are sent to the endpoint unchanged. `ctx.toml` can allow it too.
     pub passthrough: bool,
@@ -81,7 +81,7 @@ pub struct Patience {
     pub drain: Duration,
     /// Interval of checks for a changed key file. The default is 2 s.
     pub keys: Duration,
-    /// Interval of signs of life in a stream before its first chunk. The default is 10 s.
+    /// Interval of pings in a stream before its first chunk. The default is 10 s.
     pub ping: Duration,
 }
 
@@ -183,9 +183,9 @@ impl Gateway {
         if options.endpoint.base_url.is_none() {
             config.fallbacks()?;
         }
-        let serve = config.serve()?;
+        let serve = config.serve();
         let origins = read_origins(options.origins.iter().chain(&serve.origins))?;
-        // The model in the URL of Gemini is that of each request.
+        // Each request has its own model in the URL of Gemini.
         endpoint.model = Some("model".to_owned());
         let passthrough = (options.passthrough || serve.passthrough).then(|| Client::new(endpoint));
         let passthrough = passthrough.transpose().map_err(ProjectError::from)?;

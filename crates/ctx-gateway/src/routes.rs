@@ -93,7 +93,7 @@ struct ModelRequest {
     model: Option<String>,
 }
 
-/// How a request for a model is answered.
+/// Handling of a request for a model.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
     /// With a reply. The body selects a streaming or complete response.
@@ -214,9 +214,9 @@ async fn answer(
     }
     let mut body = server.bodies.read(&key, (&parts.headers, body)).await?;
     let name = model.model.clone().unwrap_or_else(|| body.model().to_owned());
-    let provider = match Provider::of_other_model(server, &key, dialect, &name).await? {
+    let provider = match Provider::for_other_model(server, &key, dialect, &name).await? {
         None if model.action == Action::Forward => {
-            Some(Provider::of_agent(server, &key, dialect, &name).await?)
+            Some(Provider::for_agent(server, &key, dialect, &name).await?)
         }
         found => found,
     };
@@ -375,9 +375,9 @@ async fn streamed(
 struct Streaming {
     going: Going,
     pieces: Pieces,
-    /// The first piece, if it has already arrived.
+    /// The first chunk, if it has already arrived.
     next: Option<Piece<Answer>>,
-    /// Interval of signs of life before the first chunk.
+    /// Interval of pings before the first chunk.
     ping: Duration,
     /// Whether a chunk was sent.
     has_begun: bool,
@@ -419,7 +419,7 @@ impl Streaming {
         Some(written)
     }
 
-    /// Waits for the next piece of the reply. Returns `None` when it is time for a sign of life.
+    /// Waits for the next chunk. Returns `None` when a ping is due.
     async fn next_piece(&mut self) -> Option<Piece<Answer>> {
         loop {
             let next = match self.next.take() {

@@ -77,7 +77,7 @@ impl RawResponse {
     /// Returns [`ClientError`] if the connection is lost, nothing arrives in time, or the request is canceled.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, ClientError> {
         let time = &self.client.endpoint.time;
-        // A model may think for as long after the head as before it.
+        // The model may begin to think after the head.
         let until = Until::new(Phase::NextToken, time.first_token.max(time.stall)).or(self.end);
         let chunk = until.wait(&self.cancel, self.response.chunk()).await;
         let chunk = chunk.and_then(|chunk| chunk.map_err(|error| self.client.lost(error)));

@@ -195,9 +195,6 @@ keyed! {
         /// `endpoint`.
         fallbacks: Option<Shaped<Vec<EndpointKeys>>> => "fallbacks"
             is KeyRule::of_outside(Reach::Sends, ValueType::Endpoints(EndpointKeys::ROWS)),
-        /// Settings of `ctx serve`.
-        serve: Option<Shaped<ServeKeys>> => "serve"
-            is KeyRule::of_outside(Reach::Sends, ValueType::Table(ServeKeys::ROWS)),
         /// Endpoint for transcripts of audio files.
         transcription: Option<Shaped<EndpointKeys>> => "transcription"
             is KeyRule::of_outside(Reach::Sends, ValueType::Endpoint(EndpointKeys::ROWS)).optional(),
@@ -212,6 +209,9 @@ keyed! {
         /// Tools that the model can call.
         tools: Option<Shaped<ToolKeys>> => "tools"
             is KeyRule::of_outside(Reach::Tools, ValueType::Table(ToolKeys::ROWS)).option("--tools-dir"),
+        /// Settings of `ctx serve`.
+        serve: Option<Shaped<ServeKeys>> => "serve"
+            is KeyRule::of_outside(Reach::Asks, ValueType::Table(ServeKeys::ROWS)).optional(),
         /// Rules for summarizing older messages.
         compression: Option<Shaped<MaskKeys>> => "compression"
             is KeyRule { page: PageAccess::Editable, ..KeyRule::asks(None) },
@@ -264,7 +264,7 @@ keyed! {
         /// Origins of web pages that can send requests, such as `https://app.example.com`.
         origins: Vec<String> => "origins" is KeyRule::of_outside(Reach::Sends, ValueType::Value),
         /// Whether requests for models that no agent has are sent to `endpoint` unchanged.
-        passthrough: bool => "passthrough" is KeyRule::of_outside(Reach::Sends, ValueType::Value),
+        passthrough: bool => "passthrough" is KeyRule::asks(None),
     }
 }
 

@@ -33,7 +33,7 @@ fn decided(config: &Config) -> String {
     let (transcription, store) = (config.transcription(), config.store().unwrap());
     let tools = config.tools(false).unwrap();
     let given = config.tools(true).unwrap();
-    let serve = config.serve().unwrap();
+    let serve = config.serve();
     config.complete(&mut turn, &sources).unwrap();
     let rest = (&config.user_parameters, config.compression(), config.endpoint_model());
     format!(
