@@ -96,14 +96,14 @@ struct ModelRequest {
 /// Handling of a request for a model.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
-    /// With a reply. The body selects a streaming or complete response.
+    /// A turn. The body selects a streaming or complete response.
     Reply,
-    /// With a streaming or complete reply, for Gemini, which has this in the path.
+    /// A turn, for Gemini, which has this selection in the path.
     ReplyAs {
         streams: bool,
     },
     CountTokens,
-    /// With the provider's response.
+    /// The provider's response, unchanged.
     Forward,
 }
 
@@ -393,17 +393,22 @@ impl Streaming {
         if self.is_over {
             return None;
         }
-        let Some(piece) = self.next_piece().await else { return Some(self.pieces.ping()) };
-        let mut written = Vec::new();
-        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        let next = match self.next.take() {
+            Some(next) => Some(next),
+            None if self.has_begun => self.going.pieces.recv().await,
+            None => match timeout(self.ping, self.going.pieces.recv()).await {
+                Ok(next) => next,
+                Err(_) => return Some(self.pieces.ping()),
+            },
+        };
+        let piece = next.unwrap_or_else(|| Piece::End(Box::new(Err(Refusal::internal()))));
         let needs_begin = match &piece {
-            Piece::Delta(_) => true,
-            Piece::End(ended) => ended.is_ok(),
+            Piece::Delta(_) => !self.has_begun,
+            Piece::End(ended) => !self.has_begun && ended.is_ok(),
             Piece::Begun | Piece::Event(_) => false,
         };
-        if is_first && needs_begin {
-            written = self.pieces.begin();
-        }
+        let mut written = if needs_begin { self.pieces.begin() } else { Vec::new() };
+        self.has_begun |= !matches!(piece, Piece::Begun);
         match piece {
             Piece::Begun => {}
             Piece::Delta(delta) => written.extend(self.pieces.piece(&delta)),
@@ -417,22 +422,6 @@ impl Streaming {
             }
         }
         Some(written)
-    }
-
-    /// Waits for the next chunk. Returns `None` when a ping is due.
-    async fn next_piece(&mut self) -> Option<Piece<Answer>> {
-        loop {
-            let next = match self.next.take() {
-                Some(next) => Some(next),
-                None if self.has_begun => self.going.pieces.recv().await,
-                None => timeout(self.ping, self.going.pieces.recv()).await.ok()?,
-            };
-            match next {
-                Some(Piece::Begun) => {}
-                Some(piece) => return Some(piece),
-                None => return Some(Piece::End(Box::new(Err(Refusal::internal())))),
-            }
-        }
     }
 }
 
@@ -586,7 +575,10 @@ fn known(server: &Server, key: &KeyEntry, name: &str) -> Result<(), Refusal> {
 async fn gemini_models(State(server): App, RawQuery(query): RawQuery, headers: HeaderMap) -> Response<Body> {
     told(&server, (&headers, query.as_deref()), Dialect::Gemini, |key| {
         let server = server.clone();
-        async move { Ok(json!({ "models": list_models(&server, &key, gemini_model_entry).await })) }
+        async move {
+            let models = list_models(&server, &key, gemini_model_entry).await;
+            Ok(json!({ "models": models }))
+        }
     })
     .await
 }
