@@ -22,7 +22,7 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use tracing::Instrument as _;
 
 pub use endpoint::{Endpoint, RetryPolicy, TimeLimits};
-pub use forward::{RawRequest, RawResponse};
+pub use forward::RawResponse;
 pub use key::ApiKey;
 pub use transcriber::AudioTranscriber;
 
@@ -64,6 +64,15 @@ impl Client {
             headers.insert(BETA, joined);
         }
         Self { headers, ..self.clone() }
+    }
+
+    /// Returns a client on the same connections that adds these parameters to the URLs of requests.
+    #[must_use]
+    pub fn with_parameters(mut self, parameters: &[(String, String)]) -> Self {
+        if !parameters.is_empty() {
+            self.url.query_pairs_mut().extend_pairs(parameters);
+        }
+        self
     }
 
     /// Returns the endpoint.

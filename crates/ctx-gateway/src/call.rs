@@ -27,6 +27,8 @@ pub(crate) struct Wishes {
     pub(crate) dry_run: bool,
     /// Headers for the provider.
     passed: HeaderMap,
+    /// Query parameters for the provider.
+    pub(crate) parameters: Vec<(String, String)>,
 }
 
 /// Headers sent to every provider.
@@ -50,6 +52,9 @@ const GEMINI: &[&str] = &["x-goog-api-client"];
 
 /// Headers of a provider's response that the client gets, and all headers about rate limits.
 const RETURNED: [&str; 5] = ["retry-after", "retry-after-ms", "x-should-retry", "request-id", "x-request-id"];
+
+/// Query parameters sent to the provider whose API the client uses.
+const PARAMETERS: [&str; 2] = ["alt", "beta"];
 
 /// First version of Anthropic's API without sampling parameters.
 const WITHOUT_SAMPLERS: &str = "2026-10-21";
@@ -93,7 +98,16 @@ impl Wishes {
             explains: flag(headers, "x-ctx-explain")?,
             dry_run: flag(headers, "x-ctx-dry-run")?,
             passed: passed(headers),
+            parameters: Vec::new(),
         })
+    }
+
+    /// Adds the query parameters for the provider.
+    #[must_use]
+    pub(crate) fn with_query(self, query: Option<&str>) -> Self {
+        let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).into_owned();
+        let parameters = pairs.filter(|(name, _)| PARAMETERS.contains(&name.as_str())).collect();
+        Self { parameters, ..self }
     }
 }
 

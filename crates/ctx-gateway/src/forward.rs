@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Response, StatusCode, header};
-use ctx_chat::{ChatModel as _, Client, ClientError, RawRequest, RawResponse, TurnPreview};
+use ctx_chat::{ChatModel as _, Client, ClientError, RawResponse, TurnPreview};
 use ctx_types::internal::excerpt;
 use ctx_types::phrase;
 use ctx_wire::{Dialect, ReplyUsage};
@@ -20,9 +20,6 @@ use crate::limits::Metered;
 use crate::refusal::Refusal;
 use crate::routes::json_bytes;
 use crate::spans::Span;
-
-/// Query parameters sent to the provider.
-const PARAMETERS: [&str; 2] = ["alt", "beta"];
 
 /// Maximum size of an error or a count, in bytes.
 const MAX_SMALL: usize = 64 << 10;
@@ -44,11 +41,10 @@ pub(crate) struct Provider {
 
 /// A request that is forwarded.
 #[derive(Debug)]
-pub(crate) struct ForwardedRequest<'a> {
+pub(crate) struct ForwardedRequest {
     pub(crate) dialect: Dialect,
     /// Path below the provider's base URL.
     pub(crate) path: String,
-    pub(crate) query: Option<&'a str>,
     pub(crate) wishes: Wishes,
     pub(crate) body: RequestBody,
 }
@@ -115,10 +111,10 @@ pub(crate) async fn forward(
     server: &Arc<Server>,
     key: &KeyEntry,
     provider: Provider,
-    request: ForwardedRequest<'_>,
+    request: ForwardedRequest,
     span: Arc<Span>,
 ) -> Result<Response<Body>, Refusal> {
-    let ForwardedRequest { dialect, path, query, wishes, body } = request;
+    let ForwardedRequest { dialect, path, wishes, body } = request;
     let Provider { client, model } = provider;
     let RequestBody { bytes, mut json, .. } = body;
     let bytes = match model.filter(|_| json.contains_key("model")) {
@@ -133,9 +129,9 @@ pub(crate) async fn forward(
     }
     let metered = server.meters.begin(key)?;
     let open = Lasting::new(server.clone(), |figures| &figures.open_turns);
-    let client = client.with_headers(wishes.headers_for(dialect, client.endpoint().dialect));
-    let raw = RawRequest { path: &path, parameters: &parameters(query), body: bytes.into() };
-    let mut response = client.forward(raw, &server.end).await?;
+    let headers = wishes.headers_for(dialect, client.endpoint().dialect);
+    let client = client.with_headers(headers).with_parameters(&wishes.parameters);
+    let mut response = client.forward(&path, bytes.into(), &server.end).await?;
     let status = StatusCode::from_u16(response.status()).unwrap_or(StatusCode::BAD_GATEWAY);
     let mut headers = returned_headers(response.headers());
     for name in [header::CONTENT_TYPE, header::CONTENT_ENCODING] {
@@ -156,12 +152,6 @@ pub(crate) async fn forward(
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     Ok(response)
-}
-
-/// Returns the parameters of a query that the provider gets. A client key may be among the others.
-fn parameters(query: Option<&str>) -> Vec<(String, String)> {
-    let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-    pairs.into_owned().filter(|(name, _)| PARAMETERS.contains(&name.as_str())).collect()
 }
 
 /// Reads a short body. Ignores the rest of a longer body.
@@ -259,8 +249,8 @@ async fn provider_count(server: &Server, client: &Client, body: &[u8]) -> Option
         }
         _ => return None,
     };
-    let raw = RawRequest { path: &path, parameters: &[], body: body.to_string().into_bytes().into() };
-    let mut response = client.forward(raw, &server.end).await.ok()?;
+    let body = body.to_string().into_bytes().into();
+    let mut response = client.forward(&path, body, &server.end).await.ok()?;
     if response.status() != 200 {
         return None;
     }

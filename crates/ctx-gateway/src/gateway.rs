@@ -186,7 +186,7 @@ impl Gateway {
         let serve = config.serve();
         let origins = read_origins(options.origins.iter().chain(&serve.origins))?;
         // Each request has its own model in the URL of Gemini.
-        endpoint.model = Some("model".to_owned());
+        (endpoint.model, endpoint.streams) = (Some("model".to_owned()), false);
         let passthrough = (options.passthrough || serve.passthrough).then(|| Client::new(endpoint));
         let passthrough = passthrough.transpose().map_err(ProjectError::from)?;
         let store = open_store(options.store.as_deref(), &config);

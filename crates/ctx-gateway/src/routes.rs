@@ -208,7 +208,7 @@ async fn answer(
     let (since, dialect) = (Instant::now(), model.dialect);
     let (parts, body) = request.into_parts();
     let key = server.keys.authorize(&parts.headers, query.as_deref())?;
-    let wishes = Wishes::of(&parts.headers)?;
+    let wishes = Wishes::of(&parts.headers)?.with_query(query.as_deref());
     if server.keys.is_open() {
         require_json(&parts.headers)?;
     }
@@ -222,7 +222,7 @@ async fn answer(
     };
     if let Some(provider) = provider {
         let path = model.provider_path(provider.model(&name));
-        let request = ForwardedRequest { dialect, path, query: query.as_deref(), wishes, body };
+        let request = ForwardedRequest { dialect, path, wishes, body };
         return forward(server, &key, provider, request, span.clone()).await;
     }
     if model.action == Action::CountTokens

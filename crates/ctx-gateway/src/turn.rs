@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use axum::http::HeaderMap;
 use ctx_chat::{
-    Chat, ChatLog, Conversation, RequestShape, TurnEnd, TurnEvent, TurnOutcome, TurnPreview, TurnRequest,
-    preview_turn, run_turn,
+    Chat, ChatLog, Client, Conversation, RequestShape, TurnEnd, TurnEvent, TurnOutcome, TurnPreview,
+    TurnRequest, preview_turn, run_turn,
 };
 use ctx_pipeline::Cancel;
 use ctx_project::chat::now;
@@ -393,9 +393,14 @@ impl Turn {
         let clients = if pieces { &agent.pieces } else { &agent.whole };
         let provider = agent.setup.endpoint().dialect;
         let is_own = self.request.dialect == provider;
+        // The gateway itself selects the format `alt` of Gemini's stream.
+        let parameters = &mut self.request.wishes.parameters;
+        parameters.retain(|(name, _)| is_own && name != "alt");
+        let clients = clients.iter().map(|client| client.clone().with_parameters(parameters));
+        let clients: Vec<Client> = clients.collect();
         let headers = self.request.wishes.headers_for(self.request.dialect, provider);
         let told = self.told.clone();
-        let upstream = Upstream::new(clients, pieces.then_some(sender), is_own, headers, &told);
+        let upstream = Upstream::new(&clients, pieces.then_some(sender), is_own, headers, &told);
         let (mut request, found) =
             agent.setup.typed(self.input.as_deref().unwrap_or_default(), Some(&self.kept.conversation));
         request.turn.is_stateless = self.request.wishes.conversation.is_none();

@@ -11,17 +11,6 @@ use crate::client::Client;
 use crate::client::wait::Until;
 use crate::error::{ClientError, Phase};
 
-/// A request whose body is sent unchanged.
-#[derive(Clone, Debug)]
-pub struct RawRequest<'a> {
-    /// Path below the base URL, such as `embeddings`.
-    pub path: &'a str,
-    /// Query parameters.
-    pub parameters: &'a [(String, String)],
-    /// Body.
-    pub body: Bytes,
-}
-
 /// A response of any status, whose body is read unchanged. Dropping it closes the connection.
 pub struct RawResponse {
     response: Response,
@@ -31,23 +20,24 @@ pub struct RawResponse {
 }
 
 impl Client {
-    /// Sends a request once, and returns when the head of the response arrives.
+    /// Sends a body unchanged to a path below the base URL, such as `embeddings`. Does not retry.
+    ///
+    /// Returns when the head of the response arrives, whatever its status.
     ///
     /// # Errors
     ///
     /// Returns [`ClientError`] if no response arrives in time, or `cancel` is called.
     pub async fn forward(
         &self,
-        request: RawRequest<'_>,
+        path: &str,
+        body: Bytes,
         cancel: &Cancel,
     ) -> Result<RawResponse, ClientError> {
         let time = &self.endpoint.time;
         let end = Until::new(Phase::Answer, time.answer);
-        let mut url = self.endpoint.address(request.path).map_err(|error| self.without_secrets(error))?;
-        if !request.parameters.is_empty() {
-            url.query_pairs_mut().extend_pairs(request.parameters);
-        }
-        let sending = self.http.post(url).headers(self.headers.clone()).body(request.body).send();
+        let mut url = self.endpoint.address(path).map_err(|error| self.without_secrets(error))?;
+        url.set_query(self.url.query());
+        let sending = self.http.post(url).headers(self.headers.clone()).body(body).send();
         let sent = Until::new(Phase::FirstToken, time.first_token).or(end).wait(cancel, sending).await;
         let response = sent.and_then(|sent| sent.map_err(|error| self.lost(error)));
         let response = response.map_err(|error| self.without_secrets(error))?;
