@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderMap, Response, StatusCode, header};
+use axum::http::{Response, StatusCode, header};
 use ctx_chat::{ChatModel as _, Client, ClientError, RawResponse, TurnPreview};
 use ctx_types::internal::excerpt;
 use ctx_types::phrase;
