@@ -1,6 +1,7 @@
 //! Requests that pass to a provider without an agent's preset.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{Response, StatusCode, header};
@@ -10,6 +11,8 @@ use ctx_types::phrase;
 use ctx_wire::{Dialect, ReplyUsage};
 use futures_util::stream;
 use serde_json::{Deserializer, Map, Value, json};
+use tokio::sync::mpsc::{Sender, channel};
+use tokio::time::timeout;
 
 use crate::body::RequestBody;
 use crate::call::{Wishes, has_same_provider, returned_headers};
@@ -23,6 +26,12 @@ use crate::spans::Span;
 
 /// Maximum size of an error or a count, in bytes.
 const MAX_SMALL: usize = 64 << 10;
+
+/// Chunks buffered for a slow client.
+const CHUNK_BUFFER: usize = 16;
+
+/// Time limit for a client to read a chunk.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Size of the end of a response that contains the usage, in bytes.
 const TAIL: usize = 8 << 10;
@@ -180,10 +189,31 @@ struct PassingResponse {
 
 impl PassingResponse {
     fn into_body(self) -> Body {
-        Body::from_stream(stream::try_unfold(self, |mut passing| async move {
-            let bytes = passing.next().await?;
-            Ok::<_, ClientError>(bytes.map(|bytes| (bytes, passing)))
+        let (sender, receiver) = channel(CHUNK_BUFFER);
+        tokio::spawn(self.send_to(sender));
+        Body::from_stream(stream::try_unfold(receiver, |mut receiver| async move {
+            let bytes = receiver.recv().await.unwrap_or(Err(ClientError::Cancelled))?;
+            Ok::<_, ClientError>(bytes.map(|bytes| (bytes, receiver)))
         }))
+    }
+
+    /// Sends the chunks, then `None`. Stops without it if the client is gone or too slow.
+    async fn send_to(mut self, sender: Sender<Result<Option<Bytes>, ClientError>>) {
+        let last = loop {
+            let next = tokio::select! {
+                next = self.next() => next,
+                () = sender.closed() => return,
+            };
+            if !matches!(next, Ok(Some(_))) {
+                break next;
+            }
+            if !matches!(timeout(CLIENT_TIMEOUT, sender.send(next)).await, Ok(Ok(()))) {
+                return;
+            }
+        };
+        // Count the usage before the client sees the end.
+        drop(self);
+        drop(timeout(CLIENT_TIMEOUT, sender.send(last)).await);
     }
 
     async fn next(&mut self) -> Result<Option<Bytes>, ClientError> {
