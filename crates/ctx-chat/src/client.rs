@@ -66,15 +66,6 @@ impl Client {
         Self { headers, ..self.clone() }
     }
 
-    /// Returns a client on the same connections that adds these parameters to the URLs of requests.
-    #[must_use]
-    pub fn with_parameters(mut self, parameters: &[(String, String)]) -> Self {
-        if !parameters.is_empty() {
-            self.url.query_pairs_mut().extend_pairs(parameters);
-        }
-        self
-    }
-
     /// Returns the endpoint.
     pub const fn endpoint(&self) -> &Endpoint {
         &self.endpoint

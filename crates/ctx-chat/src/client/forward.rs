@@ -20,6 +20,15 @@ pub struct RawResponse {
 }
 
 impl Client {
+    /// Returns a client on the same connections that adds these parameters to the URLs of requests.
+    #[must_use]
+    pub fn with_parameters(mut self, parameters: &[(String, String)]) -> Self {
+        if !parameters.is_empty() {
+            self.url.query_pairs_mut().extend_pairs(parameters);
+        }
+        self
+    }
+
     /// Sends a body unchanged to a path below the base URL, such as `embeddings`. Does not retry.
     ///
     /// Returns when the head of the response arrives, whatever its status.
