@@ -3,6 +3,7 @@
 mod attempt;
 mod endpoint;
 mod events;
+mod forward;
 mod key;
 mod transcriber;
 mod transport;
@@ -22,6 +23,7 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use tracing::Instrument as _;
 
 pub use endpoint::{Endpoint, RetryPolicy, TimeLimits};
+pub use forward::RawResponse;
 pub use key::ApiKey;
 pub use transcriber::AudioTranscriber;
 

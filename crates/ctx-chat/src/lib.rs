@@ -46,7 +46,7 @@ mod url;
 pub use briefing::{Briefing, Mode, Persona, data_context, extra_message, run_directive, user_input};
 /// The body of a request, shared and not copied.
 pub use bytes::Bytes;
-pub use client::{ApiKey, AudioTranscriber, Client, Endpoint, RetryPolicy, TimeLimits};
+pub use client::{ApiKey, AudioTranscriber, Client, Endpoint, RawResponse, RetryPolicy, TimeLimits};
 pub use conversation::{Conversation, LogPosition};
 pub use ctx_engine as engine;
 pub use ctx_wire::{Delta, Reply, ReplyUsage};

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use ctx_pipeline::Cancel;
 use ctx_types::Phrase;
 use ctx_wire::{Delta, Dialect, Reply};
+use reqwest::header::HeaderMap;
 
 use crate::error::ClientError;
 
@@ -47,6 +48,13 @@ pub type Watch<'a> = dyn FnMut(Progress) + Send + 'a;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress {
+    /// The head of a response came, which may be an error.
+    Response {
+        /// HTTP status.
+        status: u16,
+        /// Headers.
+        headers: HeaderMap,
+    },
     /// A piece of the answer came.
     Delta(Delta),
     /// JSON of an event of a stream. The deltas of the event precede it.

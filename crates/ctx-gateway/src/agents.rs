@@ -171,7 +171,7 @@ impl Agents {
         let mut aliases = lock(&self.aliases);
         // The file may not be completely written yet.
         if let Ok(config) = config {
-            aliases.agents.clone_from(config.aliases());
+            aliases.agents = config.serve().aliases;
         }
         aliases.config = sources.files_read;
     }

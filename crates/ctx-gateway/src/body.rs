@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, header};
 use ctx_types::phrase;
 use ctx_wire::Dialect;
 use futures_util::StreamExt as _;
+use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use crate::dialect::{self, Asked};
@@ -63,11 +64,36 @@ pub(crate) struct BodyReader {
     turns: SharedMemory,
 }
 
+/// A body, and the memory that its turn may use.
+#[derive(Debug)]
+pub(crate) struct RequestBody {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) json: Map<String, Value>,
+    pub(crate) memory: ReservedMemory,
+    /// Memory of the bytes.
+    reserved: Vec<ReservedMemory>,
+}
+
 /// A parsed body, and the memory that its turn may use.
 #[derive(Debug)]
 pub(crate) struct ParsedBody {
     pub(crate) asked: Asked,
     pub(crate) memory: ReservedMemory,
+}
+
+impl RequestBody {
+    /// Returns the model, or an empty text.
+    pub(crate) fn model(&self) -> &str {
+        self.json.get("model").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Parses the request of a dialect.
+    pub(crate) async fn parse(self, dialect: Dialect) -> Result<ParsedBody, Refusal> {
+        let Self { bytes, json, memory, reserved } = self;
+        let size = bytes.len();
+        drop((bytes, reserved));
+        run_sized(size, move || Ok(ParsedBody { asked: dialect::read(dialect, json)?, memory })).await
+    }
 }
 
 impl BodyReader {
@@ -90,31 +116,22 @@ impl BodyReader {
         self.turns.try_reserve(key, bytes.saturating_mul(2))
     }
 
-    /// Reads and parses the body of a request.
+    /// Reads the body of a request.
     pub(crate) async fn read(
         &self,
-        dialect: Dialect,
         key: &KeyEntry,
         (headers, body): (&HeaderMap, Body),
-    ) -> Result<ParsedBody, Refusal> {
+    ) -> Result<RequestBody, Refusal> {
         let limit = key.limits.bytes.unwrap_or(self.max_bytes).min(self.max_bytes);
         if content_length(headers).is_some_and(|length| length > limit) {
             return Err(too_large(limit));
         }
         let collecting = timeout(self.time, self.collect(&key.name, body, limit)).await;
-        let (body, reserved) = collecting.map_err(|_| late(self.time))??;
-        let cost = ParseCost::of(&body).check(body.len())?;
+        let (bytes, reserved) = collecting.map_err(|_| late(self.time))??;
+        let cost = ParseCost::of(&bytes).check(bytes.len())?;
         let memory = self.turns.reserve(&key.name, cost.turn_memory() as u64).await?;
-        if body.len() < SMALL {
-            return Ok(ParsedBody { asked: dialect::read(dialect, &body)?, memory });
-        }
-        let parse = move || {
-            let asked = dialect::read(dialect, &body);
-            drop((body, reserved));
-            asked
-        };
-        let asked = tokio::task::spawn_blocking(parse).await.unwrap_or_else(|_| Err(Refusal::internal()))?;
-        Ok(ParsedBody { asked, memory })
+        let size = bytes.len();
+        run_sized(size, move || Ok(RequestBody { json: parse(&bytes)?, bytes, memory, reserved })).await
     }
 
     /// Collects the chunks of a body, and reserves memory as they arrive. A slow client does not reserve the memory of
@@ -141,6 +158,35 @@ impl BodyReader {
             read.extend_from_slice(&chunk);
         }
         Ok((read, reserved))
+    }
+}
+
+/// Does the work for a body of this size, on another thread if the body is large.
+async fn run_sized<T: Send + 'static>(
+    size: usize,
+    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    if size < SMALL {
+        return work();
+    }
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Refusal::internal()))
+}
+
+fn parse(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+    if body.trim_ascii().is_empty() {
+        return Err(Refusal::malformed(phrase!("the request body is empty")));
+    }
+    let value: Value = serde_json::from_slice(body).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        Refusal::malformed(phrase!(
+            "the request body is not valid JSON (line {line}, column {column})",
+            line,
+            column
+        ))
+    })?;
+    match value {
+        Value::Object(body) => Ok(body),
+        _ => Err(Refusal::malformed(phrase!("the request body is not a JSON object"))),
     }
 }
 
@@ -243,7 +289,7 @@ mod tests {
 
     use ctx_types::session::Session;
     use futures_util::{FutureExt as _, stream};
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::keys::{KeyFile, KeyLimits};
@@ -270,7 +316,7 @@ mod tests {
             .into_iter()
             .map(|(headers, body)| {
                 let (reader, slow) = (&reader, &slow);
-                Box::pin(async move { reader.read(Dialect::OpenaiChat, slow, (&headers, body)).await })
+                Box::pin(async move { reader.read(slow, (&headers, body)).await })
             })
             .collect();
         assert!(reading.iter_mut().all(|reading| reading.now_or_never().is_none()));
@@ -278,7 +324,7 @@ mod tests {
             let body = json!({ "model": "m", "messages": [{ "role": "user", "content": text }] });
             let (reader, key) = (&reader, key.clone());
             let headers = HeaderMap::new();
-            async move { reader.read(Dialect::OpenaiChat, &key, (&headers, body.to_string().into())).await }
+            async move { reader.read(&key, (&headers, body.to_string().into())).await }
         };
         for name in ["slow", "other"] {
             assert!(read(&key(name), "hi").now_or_never().unwrap().is_ok());
@@ -303,7 +349,7 @@ mod tests {
             let messages = vec![json!({ "role": "user", "content": "x" }); messages];
             let body = json!({ "model": "m", "messages": messages }).to_string();
             let (reader, key, headers) = (&reader, key("alice"), HeaderMap::new());
-            async move { reader.read(Dialect::OpenaiChat, &key, (&headers, body.into())).await }
+            async move { reader.read(&key, (&headers, body.into())).await }
         };
         let first = read(10_000).await.unwrap();
         assert_eq!(read(10_000).await.unwrap_err().status, 503);
@@ -313,12 +359,16 @@ mod tests {
         assert!(read(10_000).await.is_ok());
     }
 
+    fn read(body: &str) -> Result<Asked, Refusal> {
+        dialect::read(Dialect::OpenaiChat, parse(body.as_bytes())?)
+    }
+
     /// Parses a body of chat completions. Checks that the estimates exceed the memory used.
     #[track_caller]
     fn check(body: &str) {
         let cost = ParseCost::of(body.as_bytes());
         let value = allocation_counter::measure(|| drop(serde_json::from_str::<Value>(body)));
-        let asked = allocation_counter::measure(|| drop(dialect::read(Dialect::OpenaiChat, body.as_bytes())));
+        let asked = allocation_counter::measure(|| drop(read(body)));
         let most = value.bytes_max.max(asked.bytes_max);
         let begin: String = body.chars().take(60).collect();
         assert!(most <= cost.memory as u64, "{begin}: took {most}, estimated {}", cost.memory);
@@ -331,7 +381,7 @@ mod tests {
         let body = json!({ "model": "m", "messages": messages }).to_string();
         let estimated = ParseCost::of(body.as_bytes()).turn_memory();
         let turn = allocation_counter::measure(|| {
-            let asked = dialect::read(Dialect::OpenaiChat, body.as_bytes()).unwrap();
+            let asked = read(&body).unwrap();
             let mut session = Session::new("c");
             grow(&mut session, None, asked.messages).unwrap();
             let copy = session.clone();

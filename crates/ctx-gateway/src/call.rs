@@ -27,29 +27,52 @@ pub(crate) struct Wishes {
     pub(crate) dry_run: bool,
     /// Headers for the provider.
     passed: HeaderMap,
+    /// Query parameters for the provider.
+    pub(crate) parameters: Vec<(String, String)>,
 }
 
 /// Headers sent to every provider.
 const PASSED: [&str; 4] = ["idempotency-key", "traceparent", "tracestate", "x-stainless-retry-count"];
 
+/// Headers sent to the provider whose API the client uses. They describe the client.
+const CLIENT: &[&str] = &["user-agent", "x-client-request-id"];
+
+/// Prefix of more headers that describe the client.
+const STAINLESS: &str = "x-stainless-";
+
 /// Headers sent to Anthropic's API.
-const ANTHROPIC: &[&str] = &["anthropic-beta", "anthropic-version"];
+const ANTHROPIC: &[&str] =
+    &["anthropic-beta", "anthropic-version", "anthropic-user-profile-id", "anthropic-workspace-id"];
 
 /// Headers sent to `OpenAI`'s APIs. The gateway's key decides organization and project.
 const OPENAI: &[&str] = &["openai-beta"];
+
+/// Headers sent to Gemini's API.
+const GEMINI: &[&str] = &["x-goog-api-client"];
+
+/// Headers of a provider's response that the client gets, and all headers about rate limits.
+const RETURNED: [&str; 5] = ["retry-after", "retry-after-ms", "x-should-retry", "request-id", "x-request-id"];
+
+/// Query parameters sent to the provider whose API the client uses.
+const PARAMETERS: [&str; 2] = ["alt", "beta"];
 
 /// First version of Anthropic's API without sampling parameters.
 const WITHOUT_SAMPLERS: &str = "2026-10-21";
 
 impl Wishes {
     /// Returns the headers for a provider. Credentials are not among them.
-    pub(crate) fn headers_for(&self, provider: Dialect) -> HeaderMap {
+    pub(crate) fn headers_for(&self, client: Dialect, provider: Dialect) -> HeaderMap {
         let own = match provider {
             Dialect::Anthropic => ANTHROPIC,
-            Dialect::OpenaiChat | Dialect::OpenaiResponses => OPENAI,
-            _ => &[],
+            Dialect::Gemini => GEMINI,
+            _ => OPENAI,
         };
-        let is_passed = |name: &str| PASSED.contains(&name) || own.contains(&name);
+        let describes_client = |name: &str| CLIENT.contains(&name) || name.starts_with(STAINLESS);
+        let is_passed = |name: &str| {
+            PASSED.contains(&name)
+                || own.contains(&name)
+                || (has_same_provider(client, provider) && describes_client(name))
+        };
         let passed = self.passed.iter().filter(|(name, _)| is_passed(name.as_str()));
         passed.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
@@ -75,14 +98,37 @@ impl Wishes {
             explains: flag(headers, "x-ctx-explain")?,
             dry_run: flag(headers, "x-ctx-dry-run")?,
             passed: passed(headers),
+            parameters: Vec::new(),
         })
+    }
+
+    /// Adds the query parameters for the provider.
+    #[must_use]
+    pub(crate) fn with_query(self, query: Option<&str>) -> Self {
+        let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).into_owned();
+        let parameters = pairs.filter(|(name, _)| PARAMETERS.contains(&name.as_str())).collect();
+        Self { parameters, ..self }
     }
 }
 
 fn passed(headers: &HeaderMap) -> HeaderMap {
-    let names = || PASSED.iter().chain(ANTHROPIC).chain(OPENAI);
-    let known = headers.iter().filter(|(name, _)| names().any(|known| name.as_str() == *known));
+    let names = || PASSED.iter().chain(CLIENT).chain(ANTHROPIC).chain(OPENAI).chain(GEMINI);
+    let is_known = |name: &str| name.starts_with(STAINLESS) || names().any(|known| name == *known);
+    let known = headers.iter().filter(|(name, _)| is_known(name.as_str()));
     known.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Returns whether one provider has both API dialects.
+pub(crate) fn has_same_provider(one: Dialect, other: Dialect) -> bool {
+    let is_own = |dialect| matches!(dialect, Dialect::Anthropic | Dialect::Gemini);
+    one == other || !(is_own(one) || is_own(other))
+}
+
+/// Returns the headers of a provider's response that the client gets.
+pub(crate) fn returned_headers(headers: &HeaderMap) -> HeaderMap {
+    let is_returned = |name: &str| RETURNED.contains(&name) || name.contains("ratelimit");
+    let returned = headers.iter().filter(|(name, _)| is_returned(name.as_str()));
+    returned.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// Checks the name of a conversation.

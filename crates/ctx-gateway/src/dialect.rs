@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use ctx_types::session::Node;
 use ctx_types::{Phrase, Reasoning, ToolCall};
 use ctx_wire::{Delta, Dialect, Finish, ReplyUsage};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::refusal::Refusal;
 use calls::CallSoFar;
@@ -74,21 +74,7 @@ pub(crate) struct Label {
 }
 
 /// Reads the body of a request. The model of a Gemini request is in its address.
-pub(crate) fn read(dialect: Dialect, body: &[u8]) -> Result<Asked, Refusal> {
-    if body.trim_ascii().is_empty() {
-        return Err(Refusal::malformed(ctx_types::phrase!("the request body is empty")));
-    }
-    let value: Value = serde_json::from_slice(body).map_err(|error| {
-        let (line, column) = (error.line(), error.column());
-        Refusal::malformed(ctx_types::phrase!(
-            "the request body is not valid JSON (line {line}, column {column})",
-            line,
-            column
-        ))
-    })?;
-    let Value::Object(body) = value else {
-        return Err(Refusal::malformed(ctx_types::phrase!("the request body is not a JSON object")));
-    };
+pub(crate) fn read(dialect: Dialect, body: Map<String, Value>) -> Result<Asked, Refusal> {
     match dialect {
         Dialect::Anthropic => anthropic::read(body),
         Dialect::Gemini => gemini::read(body),
@@ -213,6 +199,15 @@ impl Pieces {
             Dialect::Gemini => Vec::new(),
             Dialect::OpenaiResponses => openai_responses::begin(self),
             _ => openai_chat::begin(self),
+        }
+    }
+
+    /// Writes a ping before the first chunk. Google's SDK for Python fails on comments.
+    pub(crate) fn ping(&self) -> Vec<u8> {
+        match self.dialect {
+            Dialect::Anthropic => sse::named("ping", &json!({ "type": "ping" })),
+            Dialect::Gemini => b"\n".to_vec(),
+            _ => b": ping\n\n".to_vec(),
         }
     }
 

@@ -6,8 +6,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ctx_chat::ConversationStore;
+use axum::http::HeaderValue;
+use ctx_chat::{Client, ConversationStore};
 use ctx_project::{Config, ConfigOptions, EndpointOptions, ProjectError, Sources, files, store};
+use ctx_types::internal::excerpt;
 use ctx_types::report::Report;
 use ctx_types::session::NodeId;
 use ctx_types::{Phrase, phrase};
@@ -58,6 +60,10 @@ pub struct Options {
     pub loaded_messages: Option<usize>,
     /// Maximum size of a request body, in bytes. The default is 16 MiB.
     pub max_body: Option<u64>,
+    /// Origins of web pages that can send requests. `ctx.toml` can add more.
+    pub origins: Vec<String>,
+    /// Whether requests for models that no agent has are sent to the endpoint unchanged. `ctx.toml` can allow it too.
+    pub passthrough: bool,
     /// Time limits of clients.
     pub time: Patience,
     /// OpenTelemetry collector of request spans, such as `http://127.0.0.1:4318`. By default, spans are not sent.
@@ -77,12 +83,14 @@ pub struct Patience {
     pub drain: Duration,
     /// Interval of checks for changed keys, agents and aliases. The default is 2 s.
     pub keys: Duration,
+    /// Interval of pings in a stream before its first chunk. The default is 10 s.
+    pub ping: Duration,
 }
 
 impl Default for Patience {
     fn default() -> Self {
         let seconds = Duration::from_secs;
-        Self { head: seconds(10), body: seconds(60), drain: seconds(30), keys: seconds(2) }
+        Self { head: seconds(10), body: seconds(60), drain: seconds(30), keys: seconds(2), ping: seconds(10) }
     }
 }
 
@@ -125,6 +133,10 @@ pub(crate) struct Server {
     folder: PathBuf,
     pub(crate) agents: Arc<Agents>,
     pub(crate) keys: Keys,
+    /// Origins of web pages that can send requests.
+    pub(crate) origins: Vec<HeaderValue>,
+    /// Client for models that no agent has, if the operator allows them.
+    pub(crate) passthrough: Option<Client>,
     pub(crate) bodies: BodyReader,
     pub(crate) time: Patience,
     pub(crate) meters: Meters,
@@ -169,19 +181,23 @@ impl Gateway {
         }
         let config = Config::read_for(&options.folder, &options.config, &mut Sources::default())?;
         // Report untrusted settings and missing keys at the start.
-        config.endpoint(&options.endpoint)?.endpoint(&options.endpoint, true)?;
+        let mut endpoint = config.endpoint(&options.endpoint)?.endpoint(&options.endpoint, true)?;
         if options.endpoint.base_url.is_none() {
             config.fallbacks()?;
             config.agent_endpoints()?;
         }
-        // Reports untrusted aliases.
-        config.aliases();
+        let serve = config.serve();
+        let origins = read_origins(options.origins.iter().chain(&serve.origins))?;
+        // Each request has its own model in the URL of Gemini.
+        (endpoint.model, endpoint.streams) = (Some("model".to_owned()), false);
+        let passthrough = (options.passthrough || serve.passthrough).then(|| Client::new(endpoint));
+        let passthrough = passthrough.transpose().map_err(ProjectError::from)?;
         let store = open_store(options.store.as_deref(), &config);
         // The defaults are not `Send`; drop them before the next `await`.
         drop(config);
         agents.read_aliases();
         let store = store?.await?;
-        let keys = Keys::open(options.keys.as_deref(), &options.folder)?;
+        let keys = Keys::open(options.keys.as_deref(), &options.folder, origins.clone())?;
         let time = options.time;
         let bodies = BodyReader::new(options.max_body.unwrap_or(DEFAULT_MAX_BYTES), time.body);
         let exporter = options.collector.as_deref().map(Exporter::open).transpose();
@@ -191,6 +207,8 @@ impl Gateway {
             folder: given,
             agents: Arc::new(agents),
             keys,
+            origins,
+            passthrough,
             bodies,
             time,
             meters: Meters::default(),
@@ -269,6 +287,22 @@ impl Gateway {
         }
         Ok(())
     }
+}
+
+/// Reads origins of web pages.
+fn read_origins<'a>(origins: impl Iterator<Item = &'a String>) -> Result<Vec<HeaderValue>, GatewayError> {
+    let read = |origin: &'a String| {
+        let host = ["https://", "http://"].into_iter().find_map(|scheme| origin.strip_prefix(scheme));
+        let is_origin = host.is_some_and(|host| !host.is_empty() && !host.contains(['/', '*']));
+        let value = HeaderValue::from_str(origin).ok().filter(|_| is_origin);
+        value.ok_or_else(|| {
+            GatewayError::Unusable(phrase!(
+                "`{origin}` is not an origin; use `https://HOST` or `https://HOST:PORT`",
+                origin = excerpt(origin)
+            ))
+        })
+    };
+    origins.map(read).collect()
 }
 
 /// Reloads keys, agents and aliases while the gateway runs.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use ctx_project::ProjectError;
 use ctx_project::config::Trusted;
 use ctx_project::error::Result;
@@ -294,6 +294,8 @@ impl KeyFilePlace {
 #[derive(Debug)]
 pub(crate) struct Keys {
     place: KeyFilePlace,
+    /// Origins of web pages that can send requests without a key.
+    origins: Vec<HeaderValue>,
     accepted: RwLock<Accepted>,
 }
 
@@ -314,7 +316,7 @@ impl Keys {
     ///
     /// The named file is missing, a file cannot be read or is not a key file, or the folder's key file is not
     /// trusted.
-    pub(crate) fn open(named: Option<&Path>, folder: &Path) -> Result<Self> {
+    pub(crate) fn open(named: Option<&Path>, folder: &Path, origins: Vec<HeaderValue>) -> Result<Self> {
         let place = KeyFilePlace::new(named, folder);
         let local = Arc::new(KeyEntry {
             name: LOCAL.to_owned(),
@@ -323,7 +325,7 @@ impl Keys {
             limits: KeyLimits::default(),
         });
         let accepted = RwLock::new(Accepted { keys: None, bytes: None, local });
-        let keys = Self { place, accepted };
+        let keys = Self { place, origins, accepted };
         let path = &keys.place.path;
         // Without this check, a deleted key file would open the gateway.
         let is_expected = keys.place.is_named || Trusted::read()?.knows_file(path);
@@ -396,7 +398,7 @@ impl Keys {
     ) -> Result<Arc<KeyEntry>, Refusal> {
         let accepted = self.accepted();
         let Some(keys) = &accepted.keys else {
-            return check_local(headers).map(|()| accepted.local.clone());
+            return check_local(headers, &self.origins).map(|()| accepted.local.clone());
         };
         let mut found = None;
         for given in given_keys(headers, query) {
@@ -444,11 +446,11 @@ fn given_keys(headers: &HeaderMap, query: Option<&str>) -> Vec<String> {
     keys.take(MAX_GIVEN).collect()
 }
 
-/// Rejects requests from web pages of other origins.
+/// Rejects requests from web pages of other origins, except those that the operator allows.
 ///
 /// Other sites can point their host names at a local server, so the host must be a name of this machine. A page of
 /// another local server has another port in its origin.
-fn check_local(headers: &HeaderMap) -> Result<(), Refusal> {
+fn check_local(headers: &HeaderMap, allowed: &[HeaderValue]) -> Result<(), Refusal> {
     let refused = || {
         Refusal::forbidden(phrase!(
             "without client keys, the gateway accepts only requests from this machine"
@@ -464,7 +466,11 @@ fn check_local(headers: &HeaderMap) -> Result<(), Refusal> {
     let host = host.filter(|_| hosts.next().is_none()).ok_or_else(refused)?;
     let is_own = |origin: &str| origin.strip_prefix("http://") == Some(host);
     let mut origins = headers.get_all(header::ORIGIN).iter();
-    if origins.all(|origin| origin.to_str().is_ok_and(is_own)) { Ok(()) } else { Err(refused()) }
+    if origins.all(|origin| allowed.contains(origin) || origin.to_str().is_ok_and(is_own)) {
+        Ok(())
+    } else {
+        Err(refused())
+    }
 }
 
 fn hash(key: &str) -> String {

@@ -22,6 +22,7 @@ mod call;
 mod conversations;
 mod dialect;
 mod figures;
+mod forward;
 mod gateway;
 mod keys;
 mod latest;

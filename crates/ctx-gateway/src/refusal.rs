@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::{HeaderValue, Response, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use ctx_chat::{ClientError, StoreError, TurnFailure};
 use ctx_project::ProjectError;
 use ctx_types::internal::excerpt;
@@ -22,6 +22,8 @@ pub(crate) struct Refusal {
     pub(crate) place: Option<String>,
     /// Time after which a retry may succeed.
     retry_after: Option<Duration>,
+    /// Headers of the provider's error.
+    headers: Box<HeaderMap>,
 }
 
 /// Types of API errors.
@@ -55,7 +57,7 @@ pub(crate) enum Kind {
 
 impl Refusal {
     pub(crate) fn new(status: u16, kind: Kind, message: Phrase) -> Self {
-        Self { status, kind, message, place: None, retry_after: None }
+        Self { status, kind, message, place: None, retry_after: None, headers: Box::default() }
     }
 
     pub(crate) fn malformed(message: Phrase) -> Self {
@@ -98,6 +100,12 @@ impl Refusal {
     #[must_use]
     pub(crate) fn at(self, place: &str) -> Self {
         Self { place: Some(place.to_owned()), ..self }
+    }
+
+    /// Adds headers of the provider's error.
+    #[must_use]
+    pub(crate) fn with_headers(self, headers: HeaderMap) -> Self {
+        Self { headers: Box::new(headers), ..self }
     }
 
     /// Returns the error type for logs and metrics.
@@ -168,6 +176,7 @@ impl Refusal {
         if self.kind == Kind::Malformed {
             response.headers_mut().insert("x-should-retry", HeaderValue::from_static("false"));
         }
+        response.headers_mut().extend(*self.headers);
         response
     }
 }

@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use axum::http::HeaderMap;
 use ctx_chat::{
-    Chat, ChatLog, Conversation, RequestShape, TurnEnd, TurnEvent, TurnOutcome, TurnRequest, preview_turn,
-    run_turn,
+    Chat, ChatLog, Client, Conversation, RequestShape, TurnEnd, TurnEvent, TurnOutcome, TurnPreview,
+    TurnRequest, preview_turn, run_turn,
 };
 use ctx_pipeline::Cancel;
 use ctx_project::chat::now;
@@ -83,6 +84,8 @@ pub(crate) struct Told {
     /// What could not be said to the provider.
     pub(crate) lost: Vec<String>,
     pub(crate) observed: Observed,
+    /// Headers of the last response of a provider that are returned to the client.
+    pub(crate) provider_headers: HeaderMap,
 }
 
 /// Stops a turn when the client is gone.
@@ -162,12 +165,12 @@ async fn one_more(server: &Server, key: &KeyEntry) -> Result<Option<Visit>, Refu
     }
 }
 
-/// Returns the body that a turn would send to the provider.
+/// Returns the request that a turn would send to the provider.
 pub(crate) async fn dry_run(
     server: &Arc<Server>,
     key: &KeyEntry,
     request: Request,
-) -> Result<Vec<u8>, Refusal> {
+) -> Result<TurnPreview, Refusal> {
     let _metered = server.meters.begin(key)?;
     let (agent, mut request) = admitted(server, key, request).await?;
     let mut start = find(server, &agent, &mut request).await?;
@@ -187,7 +190,7 @@ pub(crate) async fn dry_run(
     turn.turn.is_stateless = request.wishes.conversation.is_none();
     let preview = preview_turn(&chat, Some(&session), kept.as_ref().map(|kept| &kept.memory), turn).await;
     leave(start.visit, kept);
-    Ok(preview?.body)
+    preview.map_err(Refusal::from)
 }
 
 /// Adds the client's parameters to the agent's. Returns the names of parameters that the provider's dialect does not
@@ -390,8 +393,14 @@ impl Turn {
         let clients = if pieces { &agent.pieces } else { &agent.whole };
         let provider = agent.setup.endpoint().dialect;
         let is_own = self.request.dialect == provider;
-        let headers = self.request.wishes.headers_for(provider);
-        let upstream = Upstream::new(clients, pieces.then_some(sender), is_own, headers);
+        // The gateway itself selects the format `alt` of Gemini's stream.
+        let parameters = &mut self.request.wishes.parameters;
+        parameters.retain(|(name, _)| is_own && name != "alt");
+        let clients = clients.iter().map(|client| client.clone().with_parameters(parameters));
+        let clients: Vec<Client> = clients.collect();
+        let headers = self.request.wishes.headers_for(self.request.dialect, provider);
+        let told = self.told.clone();
+        let upstream = Upstream::new(&clients, pieces.then_some(sender), is_own, headers, &told);
         let (mut request, found) =
             agent.setup.typed(self.input.as_deref().unwrap_or_default(), Some(&self.kept.conversation));
         request.turn.is_stateless = self.request.wishes.conversation.is_none();

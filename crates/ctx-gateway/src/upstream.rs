@@ -17,7 +17,9 @@ use serde_json::Value;
 use tokio::sync::mpsc::Sender;
 use tokio::time::timeout;
 
+use crate::call::returned_headers;
 use crate::refusal::Refusal;
+use crate::turn::Told;
 
 /// How long a client may take for one piece of an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -28,6 +30,8 @@ const MAX_ATTEMPTS: usize = 2;
 /// What comes of a turn, for whoever answers the client.
 #[derive(Debug)]
 pub(crate) enum Piece<A> {
+    /// The provider accepted the request.
+    Begun,
     /// A piece of the answer.
     Delta(Delta),
     /// JSON of a provider's event, for a client of the same dialect.
@@ -54,6 +58,8 @@ pub(crate) struct Upstream<'a, A> {
     host: Mutex<Option<String>>,
     /// Remaining requests to providers.
     attempts: AtomicUsize,
+    /// Gets the headers of the response.
+    told: &'a Mutex<Told>,
 }
 
 /// Events beyond this size are sent to the client even before the first delta of a response. In bytes.
@@ -198,11 +204,12 @@ impl<'a, A: Send> Upstream<'a, A> {
         pieces: Option<&'a Sender<Piece<A>>>,
         is_own: bool,
         headers: HeaderMap,
+        told: &'a Mutex<Told>,
     ) -> Self {
         let own = is_own.then(Mutex::default);
         let (waiting, reply, host) = (Mutex::default(), Mutex::default(), Mutex::default());
         let (headers, attempts) = (Mutex::new(headers), AtomicUsize::new(MAX_ATTEMPTS));
-        Self { clients, pieces, headers, own, waiting, reply, host, attempts }
+        Self { clients, pieces, headers, own, waiting, reply, host, attempts, told }
     }
 
     /// Takes a piece as the turn tells of it: its calls have the ids under which they are stored.
@@ -213,6 +220,15 @@ impl<'a, A: Send> Upstream<'a, A> {
         match &self.own {
             Some(own) => lock(own).rename(&delta),
             None => lock(&self.waiting).push_back(Piece::Delta(delta)),
+        }
+    }
+
+    /// Takes the head of a response.
+    fn take_head(&self, progress: &Progress) {
+        let Progress::Response { status, headers } = progress else { return };
+        lock(self.told).provider_headers = returned_headers(headers);
+        if (200..300).contains(status) && self.pieces.is_some() {
+            lock(&self.waiting).push_back(Piece::Begun);
         }
     }
 
@@ -263,7 +279,9 @@ impl<A: Send> ChatModel for Upstream<'_, A> {
             *lock(&self.host) = client.server().map(str::to_owned);
             let has_fallback = index + 1 < self.clients.len();
             let retries = if has_fallback || client_retries { 0 } else { attempts - 1 };
+            lock(self.told).provider_headers.clear();
             let mut heard = |progress: Progress| {
+                self.take_head(&progress);
                 if matches!(progress, Progress::Delta(_)) {
                     kept = None;
                 }

@@ -76,8 +76,8 @@ pub struct Config {
     fallbacks: Vec<EndpointConfig>,
     /// Endpoints of single agents of the gateway.
     agent_endpoints: Vec<EndpointConfig>,
-    /// Agents of the gateway by further model names.
-    aliases: BTreeMap<String, String>,
+    /// Settings of `ctx serve`.
+    serve: Option<ServeConfig>,
     /// Endpoint for transcripts of recordings.
     transcription: EndpointConfig,
     /// The store of conversations.
@@ -97,6 +97,17 @@ pub struct Config {
     context_tokens: Option<u32>,
     reserve: Option<u32>,
     tz: Option<String>,
+}
+
+/// Settings of `ctx serve`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServeConfig {
+    /// Agents by further model names.
+    pub aliases: BTreeMap<String, String>,
+    /// Origins of web pages that can send requests.
+    pub origins: Vec<String>,
+    /// Whether requests for models that no agent has are sent to the endpoint unchanged.
+    pub passthrough: bool,
 }
 
 /// Files that `ctx.toml` adds to the files of the command line.
@@ -231,7 +242,7 @@ impl Config {
             } else {
                 self.agent_endpoints
             },
-            aliases: if self.aliases.is_empty() { own.aliases } else { self.aliases },
+            serve: self.serve.or(own.serve),
             transcription: self.transcription.over(own.transcription),
             store: self.store.or(own.store),
             compression: self.compression.or(own.compression),
@@ -283,10 +294,10 @@ impl Config {
         }))
     }
 
-    /// Returns the agents of the gateway by further model names. Reports withheld names and ignores them.
-    pub fn aliases(&self) -> &BTreeMap<String, String> {
+    /// Returns the settings of `ctx serve`. Reports withheld settings and ignores them.
+    pub fn serve(&self) -> ServeConfig {
         self.guard.ignore(|pointer| pointer == "/serve");
-        &self.effective().aliases
+        self.effective().serve.clone().unwrap_or_default()
     }
 
     /// Returns the defaults in effect: with the withheld keys if the user trusted the file during this run.

@@ -46,6 +46,8 @@ impl<'a> Attempt<'a> {
         let request = request.headers(self.client.headers.clone()).body(body);
         let response = self.first.wait(self.cancel, request.send()).await?;
         let response = response.map_err(|error| self.client.lost(error))?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        watch(Progress::Response { status, headers });
         if !response.status().is_success() {
             return Err(self.refusal(response).await?.into());
         }
@@ -192,7 +194,7 @@ fn push(stream: &mut ReplyStream, data: &str, watch: &mut Watch<'_>) -> Result<(
 
 impl Client {
     /// Describes how a connection was lost.
-    fn lost(&self, error: reqwest::Error) -> ClientError {
+    pub(super) fn lost(&self, error: reqwest::Error) -> ClientError {
         let host = self.url.host_str().unwrap_or_default().to_owned();
         if error.is_connect() && error.is_timeout() {
             return ClientError::TimedOut { phase: Phase::Connect, limit: self.endpoint.time.connect };

@@ -262,7 +262,7 @@ fn turn_event(progress: Progress) -> Option<TurnEvent> {
     match progress {
         Progress::Delta(delta) => Some(TurnEvent::Delta(delta)),
         Progress::Retry { attempt, wait, reason } => Some(TurnEvent::Retry { attempt, wait, reason }),
-        Progress::Event(_) | Progress::Whole(_) => None,
+        Progress::Event(_) | Progress::Whole(_) | Progress::Response { .. } => None,
     }
 }
 

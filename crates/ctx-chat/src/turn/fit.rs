@@ -11,7 +11,7 @@ use ctx_types::internal::{RecordEnd, SentRecord};
 use ctx_types::report::{Decision, Outcome, PlannedBreak};
 use ctx_types::session::pending_start;
 use ctx_types::{Message, Place, phrase};
-use ctx_wire::Failure;
+use ctx_wire::{Failure, tool_definition};
 
 use crate::learned::limit_of;
 use crate::model::AskFailure;
@@ -115,6 +115,13 @@ impl Running<'_, '_> {
             self.tell_usage(usage, UsageLevel::of(&usage));
         }
         Ok(())
+    }
+
+    /// Counts the messages and tools of the next request.
+    pub(super) fn tokens(&self) -> u64 {
+        let tools = self.request.turn.tools.iter().map(tool_definition);
+        let tools = tools.map(|tool| self.fit.meter.text(&tool.to_string()));
+        self.fit.meter.messages(&self.messages) + tools.sum::<u64>()
     }
 
     fn tell_usage(&mut self, usage: ContextUsage, level: UsageLevel) {

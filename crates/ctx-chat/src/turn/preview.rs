@@ -31,7 +31,8 @@ pub async fn preview_turn(
     let mut running = Running::new(chat, recorder, request, &mut watch, &cancel);
     running.request.turn.preview = true;
     let body = running.preview(memory).await?;
-    Ok(TurnPreview { body, events })
+    let tokens = running.tokens();
+    Ok(TurnPreview { body, tokens, events })
 }
 
 /// What a turn would send.
@@ -39,6 +40,8 @@ pub async fn preview_turn(
 pub struct TurnPreview {
     /// The bytes of the request's body.
     pub body: Vec<u8>,
+    /// Tokens of the messages and tools in the body.
+    pub tokens: u64,
     /// What would be told on the way.
     pub events: Vec<TurnEvent>,
 }

@@ -81,7 +81,7 @@ async fn export(client: reqwest::Client, url: reqwest::Url, mut spans: Receiver<
         let mut batch = vec![span];
         drop(timeout(DELAY, fill(&mut spans, &mut batch)).await);
         let body = json!({ "resourceSpans": [{
-            "resource": { "attributes": [attribute("service.name", json!({ "stringValue": "ctx" }))] },
+            "resource": { "attributes": [attribute("service.name", &json!({ "stringValue": "ctx" }))] },
             "scopeSpans": [{ "scope": { "name": "ctx-gateway" }, "spans": batch }],
         }] });
         let sent = client.post(url.clone()).body(body.to_string()).send().await;

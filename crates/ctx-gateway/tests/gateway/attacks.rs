@@ -189,6 +189,28 @@ fn without_keys_only_programs_of_this_machine_are_answered() {
 }
 
 #[test]
+fn only_web_pages_of_named_origins_can_send_requests() {
+    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+    let house = House::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| {
+        options.origins = vec!["https://app.example".to_owned()];
+    });
+    let preflight = |origin: &str| {
+        let wanted =
+            [("access-control-request-method", "POST"), ("access-control-request-headers", "x-api-key")];
+        house.ask("OPTIONS", PATHS[0], &[&[("origin", origin)], &wanted[..]].concat(), b"")
+    };
+    let allowed = preflight("https://app.example");
+    let names = ["access-control-allow-origin", "access-control-allow-headers"];
+    let values = names.map(|name| allowed.header(name));
+    assert_eq!((allowed.status, values), (200, [Some("https://app.example"), Some("x-api-key")]));
+    assert_eq!(preflight("https://evil.example").header(names[0]), None);
+    let get = |origin: &str| house.ask("GET", "/v1/models", &[("origin", origin)], b"");
+    let got = get("https://app.example");
+    assert_eq!((got.status, got.header("access-control-expose-headers")), (200, Some("*")), "{got:?}");
+    assert_eq!(get("https://evil.example").status, 403);
+}
+
+#[test]
 fn without_keys_a_body_must_be_sent_as_json() {
     let user = json!({ "model": "ada", "messages": [{ "role": "user", "content": "Hello" }] }).to_string();
     let ask = |house: &House, content_type: &str| {

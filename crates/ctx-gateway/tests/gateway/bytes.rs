@@ -5,8 +5,8 @@ use ctx_types::TurnInput;
 use ctx_wire::Dialect;
 use serde_json::{Value, json};
 
-use crate::house::{AT, House};
-use crate::server::{Answer, Server};
+use crate::house::{AT, House, PROVIDER_KEY};
+use crate::server::{Answer, Server, Step};
 
 /// A whole answer of a provider.
 pub(crate) fn whole(dialect: Dialect) -> Answer {
@@ -168,4 +168,118 @@ fn turns_of_a_long_conversation_send_what_dry_runs_show_and_begin_alike() {
         heads.push(sent.messages().remove(0).1);
     }
     assert!(heads[0].contains("Lamp 1") && heads.iter().all(|head| *head == heads[0]), "{heads:?}");
+}
+
+/// A gateway that forwards requests for other models.
+fn forwarding(dialect: Dialect, answers: Vec<Answer>) -> House {
+    let folder = House::new(dialect, vec![]).close();
+    House::open_with(folder, dialect, Server::script(answers), |options| options.passthrough = true)
+}
+
+#[test]
+fn forwards_other_models_unchanged() {
+    use Dialect::{Anthropic, Gemini, OpenaiChat};
+    let events = "event: x\r\ndata: {\"odd\":  1}\n\n: comment\n\n";
+    let body = "{ \"model\":\"other\",\n \"odd\": [1.0, 1e2] }";
+    for (dialect, path, expected) in [
+        (OpenaiChat, "/v1/chat/completions", "/v1/chat/completions"),
+        (OpenaiChat, "/v1/responses?key=secret", "/v1/responses"),
+        (OpenaiChat, "/v1/completions", "/v1/completions"),
+        (OpenaiChat, "/v1/embeddings", "/v1/embeddings"),
+        (Anthropic, "/v1/messages?beta=true", "/v1/messages?beta=true"),
+        (Anthropic, "/v1/messages/count_tokens", "/v1/messages/count_tokens"),
+        (Gemini, "/v1beta/models/other:countTokens", "/v1/models/other:countTokens"),
+        (
+            Gemini,
+            "/v1beta/models/other:streamGenerateContent?alt=sse&key=secret",
+            "/v1/models/other:streamGenerateContent?alt=sse",
+        ),
+    ] {
+        let answer = Answer::stream(vec![Step::Bytes(events.as_bytes().to_vec())]);
+        let house = forwarding(dialect, vec![answer]);
+        let headers = [("authorization", "Bearer secret"), ("x-stainless-lang", "js"), ("cookie", "secret")];
+        let got = house.ask("POST", path, &headers, body.as_bytes());
+        assert_eq!((got.status, got.body.as_str()), (200, events), "{got:?}");
+        assert_eq!(got.header("content-type"), Some("text/event-stream"));
+        let sent = house.request();
+        assert_eq!((sent.path.as_str(), sent.body.as_slice()), (expected, body.as_bytes()));
+        assert_eq!(sent.header("x-stainless-lang"), Some("js"));
+        let has = |text: &str| sent.headers.iter().any(|line| line.contains(text));
+        assert!(has(PROVIDER_KEY) && !has("secret"), "{sent:?}");
+    }
+}
+
+#[test]
+fn forwards_errors_without_the_api_key() {
+    let error = Answer::error(429, "odd", &format!("no {PROVIDER_KEY}")).with_header("retry-after: 7");
+    let house = forwarding(Dialect::OpenaiChat, vec![error]);
+    let body = json!({ "model": "other", "input": "x" });
+    let got = house.post("/v1/embeddings", &body);
+    assert_eq!((got.status, got.header("retry-after")), (429, Some("7")), "{got:?}");
+    assert_eq!(got.json()["error"]["message"], "no [redacted]");
+    house.request();
+    let dry = house.ask("POST", "/v1/embeddings", &[("x-ctx-dry-run", "1")], body.to_string().as_bytes());
+    assert_eq!(dry.json(), body);
+    for path in ["/v1/messages", "/v1beta/models/other:generateContent", "/v1beta/models/..:embedContent"] {
+        assert_eq!(house.post(path, &body).status, 404, "{path}");
+    }
+    assert_eq!(house.provider.requests().len(), 0);
+}
+
+#[test]
+fn forwards_embeddings_to_the_provider_of_an_agent() {
+    let embeddings = json!({ "data": [], "usage": { "prompt_tokens": 5, "total_tokens": 5 } });
+    let house = House::new(Dialect::OpenaiChat, vec![Answer::json(200, &embeddings)]);
+    let got = house.post("/v1/embeddings", &json!({ "input": "x", "model": "ada@text-embedding-3-small" }));
+    assert_eq!((got.status, got.json()), (200, embeddings));
+    let expected = json!({ "input": "x", "model": "text-embedding-3-small" });
+    assert_eq!(house.request().json(), expected);
+    assert!(house.get("/metrics").body.contains("ctx_input_tokens_total 5\n"));
+    assert_eq!(house.post("/v1/embeddings", &json!({ "input": "x", "model": "other" })).status, 404);
+}
+
+#[test]
+fn counts_tokens_of_the_request_that_would_be_sent() {
+    let user = json!([{ "role": "user", "content": "Hello" }]);
+    let body = json!({ "model": "ada", "messages": user, "temperature": 1 });
+    let count = json!({ "input_tokens": 42 });
+    let house = House::new(Dialect::Anthropic, vec![Answer::json(200, &count)]);
+    assert_eq!(house.post("/v1/messages/count_tokens", &body).json(), count);
+    let sent = house.request();
+    assert_eq!(sent.path, "/v1/messages/count_tokens");
+    let sent = sent.json();
+    assert!(sent["system"].to_string().contains("You are Ada."), "{sent}");
+    assert_eq!((sent.get("temperature"), sent.get("max_tokens")), (None, None));
+
+    let house = House::new(Dialect::OpenaiChat, vec![]);
+    let contents = json!({ "contents": [{ "role": "user", "parts": [{ "text": "Hello" }] }] });
+    for (path, body, name) in [
+        ("/v1/messages/count_tokens", &body, "input_tokens"),
+        ("/v1beta/models/ada:countTokens", &contents, "totalTokens"),
+        ("/v1beta/models/ada:countTokens", &json!({ "generateContentRequest": contents }), "totalTokens"),
+    ] {
+        let got = house.post(path, body);
+        assert!((10..100).contains(&got.json()[name].as_u64().unwrap()), "{got:?}");
+    }
+    assert_eq!(house.provider.requests().len(), 0);
+    assert_eq!(house.get("/conversations").json()["data"], json!([]));
+}
+
+#[test]
+fn returns_headers_of_the_provider() {
+    for (answer, streams) in [
+        (whole(Dialect::OpenaiChat), false),
+        (Answer::text("Hi there"), true),
+        (Answer::error(400, "odd", "no"), false),
+        (Answer::error(400, "odd", "no"), true),
+    ] {
+        let answer = answer.with_header("x-request-id: r1").with_header("set-cookie: a=b");
+        let answer = answer.with_header("anthropic-ratelimit-tokens-remaining: 7");
+        let house = House::new(Dialect::OpenaiChat, vec![answer]);
+        let user = json!([{ "role": "user", "content": "Hello" }]);
+        let body = json!({ "model": "ada", "stream": streams, "messages": user });
+        let got = house.post("/v1/chat/completions", &body);
+        let names = ["x-request-id", "anthropic-ratelimit-tokens-remaining", "set-cookie"];
+        assert_eq!(names.map(|name| got.header(name)), [Some("r1"), Some("7"), None], "{got:?}");
+    }
 }

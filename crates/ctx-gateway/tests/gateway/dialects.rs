@@ -98,14 +98,17 @@ fn headers_of_the_provider_pass_through() {
         ("anthropic-version", "2026-10-21"),
         ("anthropic-beta", "interleaved-thinking-2025-05-14,context-1m-2025-08-07"),
         ("traceparent", "00-1-2-01"),
+        ("user-agent", "claude-cli/2.1"),
+        ("x-stainless-lang", "js"),
         ("openai-organization", "org"),
         ("x-api-key", "secret-of-client"),
         ("cookie", "a=b"),
     ];
-    house.ask("POST", "/v1/messages", &headers, body.to_string().as_bytes());
+    house.ask("POST", "/v1/messages?beta=true&key=x", &headers, body.to_string().as_bytes());
     let sent = house.request();
+    assert_eq!(sent.path, "/v1/messages?beta=true");
     // The key of the operator decides the organization.
-    for (name, value) in &headers[..3] {
+    for (name, value) in &headers[..5] {
         assert_eq!(sent.header(name), Some(*value));
     }
     assert_eq!((sent.header("openai-organization"), sent.header("cookie")), (None, None));

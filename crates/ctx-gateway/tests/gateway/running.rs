@@ -61,6 +61,22 @@ fn every_agent_that_a_key_may_use_is_a_model() {
 }
 
 #[test]
+fn lists_models_with_their_windows() {
+    let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+    let house = House::open_with(folder, Dialect::OpenaiChat, Server::script([]), |options| {
+        options.model = Some("gpt-4o".to_owned());
+    });
+    let list = house.get("/v1/models").json();
+    let model = &list["data"][0];
+    let sizes = ["context_window", "max_input_tokens", "max_tokens"].map(|name| model[name].as_u64());
+    assert_eq!(sizes, [Some(128_000), Some(128_000), Some(16_384)]);
+    assert_eq!(house.get("/v1/models/ada").json(), *model);
+    let list = house.get("/v1beta/models").json();
+    assert_eq!(list["models"][0]["inputTokenLimit"], 128_000);
+    assert_eq!(house.get("/v1beta/models/ada").json(), list["models"][0]);
+}
+
+#[test]
 fn a_key_is_taken_from_wherever_clients_put_it() {
     let (house, key) = limited(None, KeyLimits::default());
     let plain = key.strip_prefix("Bearer ").unwrap();
@@ -91,14 +107,16 @@ fn a_limit_that_is_used_up_is_told_with_the_time_to_wait() {
         KeyLimits { requests: Some(1), ..KeyLimits::default() },
         KeyLimits { tokens: Some(8), ..KeyLimits::default() },
     ] {
-        let (house, key) = limited(None, limits);
-        let headers = [("authorization", key.as_str())];
-        assert_eq!(house.ask("POST", "/v1/chat/completions", &headers, &hello()).status, 200);
-        let refused = house.ask("POST", "/v1/chat/completions", &headers, &hello());
-        assert_eq!(refused.status, 429, "{refused:?}");
-        let wait: u64 = refused.header("retry-after").unwrap().parse().unwrap();
-        assert!((1..=60).contains(&wait), "{wait}");
-        assert_eq!(refused.json()["error"]["type"], "rate_limit_error");
+        for path in ["/v1/chat/completions", "/v1/embeddings"] {
+            let (house, key) = limited(None, limits);
+            let headers = [("authorization", key.as_str())];
+            assert_eq!(house.ask("POST", path, &headers, &hello()).status, 200);
+            let refused = house.ask("POST", path, &headers, &hello());
+            assert_eq!(refused.status, 429, "{refused:?}");
+            let wait: u64 = refused.header("retry-after").unwrap().parse().unwrap();
+            assert!((1..=60).contains(&wait), "{wait}");
+            assert_eq!(refused.json()["error"]["type"], "rate_limit_error");
+        }
     }
 }
 

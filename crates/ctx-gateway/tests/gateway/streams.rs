@@ -58,6 +58,40 @@ fn what_fails_before_the_first_piece_is_an_error_of_the_dialect() {
 }
 
 #[test]
+fn fails_within_a_stream_that_the_provider_accepted() {
+    for (path, dialect) in PATHS {
+        let error = json!({ "error": { "message": "not like this", "type": "error", "code": "odd" } });
+        let house = House::new(Dialect::OpenaiChat, vec![Answer::events(&[error])]);
+        let got = house.post(path, &asks(dialect, "c"));
+        assert_eq!(got.status, 200, "{got:?}");
+        let events = got.events();
+        assert_eq!(events.len(), 1, "{got:?}");
+        assert!(error_of(&events[0]).unwrap().contains("not like this"), "{got:?}");
+    }
+}
+
+#[test]
+fn sends_pings_before_the_first_chunk() {
+    let pings = [": ping\n\n", ": ping\n\n", "event: ping\ndata: {\"type\":\"ping\"}\n\n", "\n"];
+    for ((path, dialect), ping) in PATHS.into_iter().zip(pings) {
+        let folder = House::new(Dialect::OpenaiChat, vec![]).close();
+        let provider = Server::script([Answer::stream(vec![Step::Stall])]);
+        let house = House::open_with(folder, Dialect::OpenaiChat, provider, |options| {
+            options.time.ping = Duration::from_millis(10);
+        });
+        let mut stream = house.send("POST", path, &[], asks(dialect, "c").to_string().as_bytes());
+        let chunk = format!("\r\n{:X}\r\n{ping}", ping.len());
+        let (mut got, mut bytes) = (String::new(), [0; 1024]);
+        while got.matches(&chunk).count() < 2 {
+            let count = stream.read(&mut bytes).unwrap();
+            assert!(count > 0, "{got}");
+            got.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
+        }
+        assert!(got.starts_with("HTTP/1.1 200 "), "{got}");
+    }
+}
+
+#[test]
 fn what_breaks_off_ends_in_an_error_of_the_dialect_and_what_came_is_stored() {
     for (path, dialect) in PATHS {
         let steps = vec![Step::Bytes(sse(&[word("One "), word("two")], false)), Step::Close];

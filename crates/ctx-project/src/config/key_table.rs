@@ -267,7 +267,11 @@ keyed! {
     /// Settings of `ctx serve`.
     pub struct ServeKeys {
         /// Agents by further model names, such as `"gpt-4o" = "robin"`.
-        aliases: Option<AnyOf<TextTable>> => "aliases" is KeyRule::asks(None),
+        aliases: Option<Shaped<TextTable>> => "aliases" is KeyRule::asks(None),
+        /// Origins of web pages that can send requests, such as `https://app.example.com`.
+        origins: Vec<String> => "origins" is KeyRule::of_outside(Reach::Sends, ValueType::Value),
+        /// Whether requests for models that no agent has are sent to `endpoint` unchanged.
+        passthrough: bool => "passthrough" is KeyRule::asks(None),
     }
 }
 

@@ -16,8 +16,8 @@ use crate::keys::Keys;
 use super::guard::Guard;
 use super::key_table::table_of;
 use super::{
-    Config, ConfigFile, DefaultFile, KeyRule, Origin, ServeKeys, ToolKeys, ToolNames, ToolRuleKeys, ZoneName,
-    rule_of,
+    Config, ConfigFile, DefaultFile, KeyRule, Origin, ServeConfig, ServeKeys, ToolKeys, ToolNames,
+    ToolRuleKeys, ZoneName, rule_of,
 };
 
 impl Config {
@@ -44,8 +44,8 @@ impl Config {
         let (endpoint, odd) = endpoint_of(file.endpoint.as_ref(), "endpoint", &place);
         let (fallbacks, oddly) = endpoints_of(file.fallbacks.as_ref(), "fallbacks", &place);
         let (agent_endpoints, of_agents) = endpoints_of(file.endpoints.as_ref(), "endpoints", &place);
-        let (aliases, of_serve) = aliases_of(file.serve.as_ref());
         let (transcription, odder) = endpoint_of(file.transcription.as_ref(), "transcription", &place);
+        let (serve, odd_of_serve) = serve_of(file.serve.as_ref());
         let (tools_folder, tool_names, oddest) = tools_of(file.tools.as_ref(), &place);
         let parameters = |list: Value| Value::Object(Map::from_iter([("processors".to_owned(), list)]));
         Self {
@@ -60,7 +60,7 @@ impl Config {
             endpoint,
             fallbacks,
             agent_endpoints,
-            aliases,
+            serve,
             transcription,
             store: file.store.as_deref().map(place),
             assets: file.assets.as_deref().map(place),
@@ -77,13 +77,36 @@ impl Config {
                 odd,
                 oddly,
                 of_agents,
-                of_serve,
                 odder,
+                odd_of_serve,
                 oddest,
             ]
             .concat(),
         }
     }
+}
+
+/// Reads the `serve` table and its diagnostics.
+fn serve_of(table: Option<&Shaped<ServeKeys>>) -> (Option<ServeConfig>, Vec<Diagnostic>) {
+    let Some(table) = table else { return (None, Vec::new()) };
+    let mut keys = match Keys::of(&table.value) {
+        Ok(keys) => keys,
+        Err(fault) => return (None, below_pointer("/serve", vec![*fault])),
+    };
+    let ServeKeys { aliases, origins, passthrough } = ServeKeys::read(&mut keys);
+    let mut found = below_pointer("/serve", keys.finish());
+    let name = |(alias, agent): (&String, &Value)| Some((alias.clone(), agent.as_str()?.to_owned()));
+    let aliases: Option<BTreeMap<String, String>> = match aliases.map(|table| table.value) {
+        None => Some(BTreeMap::new()),
+        Some(Value::Object(aliases)) => aliases.iter().map(name).collect(),
+        Some(_) => None,
+    };
+    if aliases.is_none() {
+        let wrong = phrase!("`aliases` must be a table whose values are strings");
+        let help = phrase!("write each alias as `name = \"agent\"`");
+        found.push(Diagnostic::error(BAD_VALUE, wrong).at_pointer("/serve/aliases").with_help(help));
+    }
+    (Some(ServeConfig { aliases: aliases.unwrap_or_default(), origins, passthrough }), found)
 }
 
 /// Reads the `tools` table: its folder, the tools in it, and its diagnostics.
@@ -120,29 +143,6 @@ fn below_pointer(pointer: &str, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         finding.location.pointer = Some(format!("{pointer}{below}"));
     }
     found
-}
-
-/// Reads the aliases of the `serve` table.
-fn aliases_of(table: Option<&Shaped<ServeKeys>>) -> (BTreeMap<String, String>, Vec<Diagnostic>) {
-    let Some(table) = table else { return (BTreeMap::new(), Vec::new()) };
-    let mut keys = match Keys::of(&table.value) {
-        Ok(keys) => keys,
-        Err(fault) => return (BTreeMap::new(), below_pointer("/serve", vec![*fault])),
-    };
-    let file = ServeKeys::read(&mut keys);
-    let mut found = below_pointer("/serve", keys.finish());
-    let name = |(alias, agent): (&String, &Value)| Some((alias.clone(), agent.as_str()?.to_owned()));
-    let aliases: Option<BTreeMap<String, String>> = match file.aliases.map(|table| table.value) {
-        None => Some(BTreeMap::new()),
-        Some(Value::Object(aliases)) => aliases.iter().map(name).collect(),
-        Some(_) => None,
-    };
-    if aliases.is_none() {
-        let wrong = phrase!("`aliases` must be a table whose values are strings");
-        let help = phrase!("write each alias as `name = \"agent\"`");
-        found.push(Diagnostic::error(BAD_VALUE, wrong).at_pointer("/serve/aliases").with_help(help));
-    }
-    (aliases.unwrap_or_default(), found)
 }
 
 /// Reads a list of endpoint tables.

@@ -29,14 +29,15 @@ fn read(document: ConfigDocument) -> (Config, ConfigDocument) {
 fn decided(config: &Config) -> String {
     let (mut turn, sources) = (TurnOptions::default(), Sources::default());
     let endpoint = config.endpoint(&EndpointOptions::default()).unwrap();
-    let fallbacks = (config.fallbacks().unwrap(), config.agent_endpoints().unwrap(), config.aliases());
+    let fallbacks = (config.fallbacks().unwrap(), config.agent_endpoints().unwrap());
     let (transcription, store) = (config.transcription(), config.store().unwrap());
     let tools = config.tools(false).unwrap();
     let given = config.tools(true).unwrap();
+    let serve = config.serve();
     config.complete(&mut turn, &sources).unwrap();
     let rest = (&config.user_parameters, config.compression(), config.endpoint_model());
     format!(
-        "{endpoint:?}\n{fallbacks:?}\n{transcription:?}\n{store:?}\n{tools:?}\n{given:?}\n{turn:?}\n{rest:?}"
+        "{endpoint:?}\n{fallbacks:?}\n{transcription:?}\n{store:?}\n{tools:?}\n{given:?}\n{serve:?}\n{turn:?}\n{rest:?}"
     )
 }
 
@@ -50,11 +51,13 @@ fn value(pointer: &str, is_own: bool) -> Value {
         "headers" => json!({ format!("x-{name}"): name }),
         "dialect" => json!(if is_own { "anthropic" } else { "gemini" }),
         "tools" => json!({ "ask": is_own, "folder": name, "deny": { "tools": [name] } }),
+        "serve" => {
+            json!({ "aliases": { "alias": name }, "origins": [format!("https://{name}.example")], "passthrough": is_own })
+        }
         "worldbooks" => json!([path]),
         "compression" => json!({ "summaryModel": name }),
         "fallbacks" | "endpoints" => json!([{ "base-url": format!("http://{name}.example") }]),
         "agents" => json!([name]),
-        "serve" => json!({ "aliases": { "alias": name } }),
         "agent" | "session" | "profile" | "models" => json!(path),
         "assets" => json!(if is_own { "assets" } else { "../assets" }),
         "connect-timeout" | "first-token-timeout" | "stall-timeout" | "retries" => {
@@ -335,7 +338,8 @@ mod key_table {
             | "retries"
             | "context-tokens"
             | "reserve" => json!(7),
-            "ask" => json!(true),
+            "ask" | "passthrough" => json!(true),
+            "origins" => json!(["https://app.example"]),
             "allow" | "deny" => json!({ "tools": ["read_file"] }),
             "processors" => json!([]),
             "agents" => json!(["plain"]),

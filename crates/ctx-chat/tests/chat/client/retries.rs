@@ -54,7 +54,7 @@ fn nothing_is_sent_again_after_the_first_word() {
 fn the_wait_is_at_least_what_the_provider_asks_for() {
     let busy = Answer::error(429, "rate_limit_exceeded", "later").with_header("retry-after-ms: 30");
     let asked = check([busy, Answer::text("Hi")], "Hi");
-    let Some(Progress::Retry { wait, attempt: 1, .. }) = asked.heard.first() else {
+    let Some(Progress::Retry { wait, attempt: 1, .. }) = asked.heard.get(1) else {
         panic!("{:?}", asked.heard)
     };
     assert!(*wait >= Duration::from_millis(30), "{wait:?}");
