@@ -169,9 +169,9 @@ pub(crate) fn output<T: Serialize>(
     text: impl FnOnce() -> String,
 ) -> Result<Exit> {
     if is_json {
-        self::json(&json())?
+        self::json(&json())?;
     } else {
-        result(&text())?
+        result(&text())?;
     }
     Ok(Exit::Success)
 }

@@ -240,8 +240,10 @@ async fn answer(
     }
     let request = turn::Request { dialect, owner: key.name.clone(), asked, wishes, since, _memory: memory };
     match model.action {
-        Action::CountTokens => count(server, &key, request).await,
-        _ if request.wishes.dry_run => Ok(json_bytes(turn::dry_run(server, &key, request).await?.body)),
+        Action::CountTokens => Box::pin(count(server, &key, request)).await,
+        _ if request.wishes.dry_run => {
+            Ok(json_bytes(Box::pin(turn::dry_run(server, &key, request)).await?.body))
+        }
         _ => reply(server, &key, request, span).await,
     }
 }
@@ -487,7 +489,7 @@ struct ModelSize {
 async fn model_size(server: &Server, name: &str) -> ModelSize {
     let Ok(agent) = server.agents.get(name).await else { return ModelSize::default() };
     let facts = agent.setup.agent.model(&agent.setup.request("").turn).0;
-    ModelSize { window: agent.setup.context_window(), max_output: facts.max_output }
+    ModelSize { window: agent.setup.context_window().map(|(tokens, _)| tokens), max_output: facts.max_output }
 }
 
 /// Writes the agents that a key may use.

@@ -136,16 +136,13 @@ fn write_own(
     if value.as_ref() == Some(&written) {
         return Ok(None);
     }
-    match before {
-        Some(before) => {
-            let bytes = files::edited(before, &written)
-                .map_err(|reason| unusable!("cannot edit `{name}`: {reason}", name, reason))?;
-            files::replace(path, before, &bytes, read)?;
-        }
-        None => {
-            let bytes = files::pretty_json(&written);
-            files::write(&[(path.to_owned(), &bytes)], Existing::Named, read)?;
-        }
+    if let Some(before) = before {
+        let bytes = files::edited(before, &written)
+            .map_err(|reason| unusable!("cannot edit `{name}`: {reason}", name, reason))?;
+        files::replace(path, before, &bytes, read)?;
+    } else {
+        let bytes = files::pretty_json(&written);
+        files::write(&[(path.to_owned(), &bytes)], Existing::Named, read)?;
     }
     Ok(Some(name))
 }

@@ -46,12 +46,12 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
     gateway.check_address(address).map_err(told)?;
     let listener = TcpListener::bind(address).await.map_err(|error| not_listening(address, &error))?;
     let address = self::address(&listener)?;
-    let mut printed = format!("http://{address}/v1\n");
+    let mut printed = vec![format!("http://{address}/v1")];
     let (mut problems, agents) = (gateway.unread_files(), gateway.load_agents().await);
     let is_any_served = agents.iter().any(|agent| agent.state.is_ok());
     for agent in agents {
         match agent.state {
-            Ok(state) => printed += &format!("{}: {}\n", agent.name, lang::say(language, &state)),
+            Ok(state) => printed.push(format!("{}: {}", agent.name, lang::say(language, &state))),
             Err(error) => problems.push(phrase!("`{file}` is not served: {error}", file = agent.name, error)),
         }
     }
@@ -62,8 +62,8 @@ async fn serve(language: Language, arguments: &ServeArguments) -> Result<Exit> {
     if let Some(failure) = failure {
         return Err(ProjectError::Unusable(failure));
     }
-    let access = lang::say(language, &gateway.access());
-    show::result(&format!("{printed}{access}\n"))?;
+    printed.push(lang::say(language, &gateway.access()));
+    show::result(&format!("{}\n", printed.join("\n")))?;
     let mut interrupts = Interrupts::new()?;
     let served = gateway.serve_until(listener, async move { interrupts.next().await }).await;
     served.map_err(told)?;

@@ -134,10 +134,11 @@ fn conflict(error: &Error, argument: &str) -> Phrase {
 
 /// Returns the reason of an invalid value, from a parser of the command or of clap.
 fn reason(source: &(dyn std::error::Error + 'static)) -> Phrase {
-    source.downcast_ref().map(ProjectError::phrase).unwrap_or_else(|| {
-        let message = source.to_string();
-        out_of_range(&message).unwrap_or_else(|| Phrase::original(message))
-    })
+    if let Some(error) = source.downcast_ref::<ProjectError>() {
+        return error.phrase();
+    }
+    let message = source.to_string();
+    out_of_range(&message).unwrap_or_else(|| Phrase::original(message))
 }
 
 /// Reads clap's message about a number outside its range, such as `99999 is not in 0..=65535`.

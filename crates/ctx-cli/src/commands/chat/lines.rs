@@ -35,9 +35,7 @@ impl Lines {
                 match (task, &mut editor) {
                     (LineTask::Read { prompt, reply }, editor) => {
                         let line = kept.take().unwrap_or_else(|| read(editor.as_mut(), &prompt));
-                        if let Err(line) = reply.send(line) {
-                            kept = Some(line);
-                        }
+                        kept = reply.send(line).err();
                     }
                     (LineTask::Remember(text), Some(editor)) => {
                         // The history is in memory, so adding to it does not fail.

@@ -7,7 +7,6 @@ use ctx_language::Language;
 use ctx_pipeline::Cancel;
 use ctx_project::error::Result;
 use ctx_project::unusable;
-use ctx_types::phrase;
 use serde_json::{Value, json};
 
 use crate::commands::chat::lines::Lines;
