@@ -7,24 +7,22 @@ use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, UserProfil
 use serde_json::{Value, json};
 
 use super::convert::{Conversion, move_displaced, take_settings};
-use super::parts::{NamedScripts, PresetDocument};
+use super::parts::{FileScripts, UsedDocument};
 use super::plan::ReadAgent;
 use super::{Import, bundled};
 use crate::codes;
 use crate::format::Format;
 use crate::formats::aio_hub::{self, ReadAgentFields};
 use crate::formats::sillytavern::arrange::Arrangement;
-use crate::formats::sillytavern::card::Card;
-use crate::formats::sillytavern::preset::{ChatPreset, IN_USE, choose_order, in_use as in_use_of};
+use crate::formats::sillytavern::card::{Card, TakenCard};
+use crate::formats::sillytavern::preset::{ChatPreset, choose_order, in_use as in_use_of};
 use crate::formats::sillytavern::regex_scripts::{LIST, TakenScripts};
-use crate::formats::sillytavern::settings::Settings;
-use crate::formats::sillytavern::{CARD_RULES, PRESET_RULES};
-use crate::formats::sillytavern::{parameters, processors, templates};
+use crate::formats::sillytavern::{PRESET_RULES, parameters, processors, templates};
 use crate::imported::{Moved, relocate};
 use crate::kept;
 use crate::loose::Object;
 use crate::report::{self, FieldStatus, FileReport, NOWHERE, leads_to};
-use crate::source::{Source, SourceNode};
+use crate::source::SourceNode;
 
 impl Conversion<'_> {
     /// Makes the agent, and finishes the report.
@@ -110,7 +108,7 @@ impl Conversion<'_> {
         if !scripts.is_empty() {
             let config = agent.regex_config.get_or_insert_default();
             for scripts in scripts {
-                config.presets.push(self.list(scripts, config.presets.len()));
+                config.presets.push(self.number_scripts(scripts, config.presets.len()));
             }
         }
         let kept = self.take_kept();
@@ -161,7 +159,7 @@ impl Conversion<'_> {
     }
 
     /// Has the preset use the prompt order of the wanted character.
-    fn choose_order(&mut self, preset: &mut PresetDocument) {
+    fn choose_order(&mut self, preset: &mut UsedDocument) {
         let Some(character) = &self.importer.prompt_order else { return };
         let object = preset.document.pointer_mut(preset.at).and_then(Value::as_object_mut);
         if !object.is_some_and(|object| choose_order(object, character)) {
@@ -178,39 +176,32 @@ impl Conversion<'_> {
         let mut preset = self.preset.take();
         let instead = if preset.is_none() { self.preset_instead() } else { None };
         let card = self.card.take();
+        let TakenCard { mut agent, scripts: card_scripts } = std::mem::take(&mut self.card_parts);
         let settings = self.settings.take();
         let in_use = settings.as_ref().filter(|_| preset.is_none() && instead.is_none());
         let in_use = in_use.filter(|given| given.document.as_object().and_then(in_use_of).is_some());
-        if let Some(given) = in_use {
-            preset = Some(PresetDocument {
-                report: given.report,
-                at: IN_USE,
-                kept_at: "/imported/settings".to_owned(),
-                document: given.document.clone(),
-            });
-        }
+        let is_in_settings = in_use.is_some();
+        preset = preset.or_else(|| in_use.cloned());
         if let Some(preset) = &mut preset {
             self.choose_order(preset);
         }
         let preset_value = preset.as_ref().map(|given| &given.document).or(instead.as_ref());
         let preset_node = SourceNode::new(preset_value.unwrap_or(&Value::Null));
         let preset_view = preset_node.source().at_pointer(preset.as_ref().map_or("", |given| given.at));
-        if let Some(given) = in_use {
-            take_settings(preset_node.source(), given.has_persona, self.plan.profile.is_some());
+        if is_in_settings {
+            take_settings(preset_node.source(), self.has_other_persona, self.plan.profile.is_some());
         }
         let card_node = card.as_ref().map(|given| SourceNode::new(&given.document));
         let card_view = card_node.as_ref().map(|node| Card::new(node.source()));
         let prompt = self.system_prompt.take();
-        let no_settings = Settings::take(Source::default());
-        let settings_parts = settings.as_ref().map_or(&no_settings, |given| &given.parts);
         let place = self.persona.as_ref().map(|persona| persona.place).unwrap_or_default();
-        let texts = prompt.as_ref().and_then(|given| given.prompt.as_object());
-        let arrangement = Arrangement::new(ChatPreset(preset_view), card_view, place, settings_parts.prefers);
+        let texts = prompt.as_ref().and_then(|given| given.document.pointer(given.at)?.as_object());
+        let arrangement =
+            Arrangement::new(ChatPreset(preset_view), card_view, place, self.settings_parts.prefers);
         let arrangement = arrangement.with_system_prompt(texts);
-        let mut agent = card.as_ref().map(|given| given.parts.agent.clone()).unwrap_or_default();
         agent.insert("presetMessages".to_owned(), Value::Array(arrangement.entries()));
         let mut parameters = parameters::take(preset_view);
-        let processors = processors::of(&arrangement, settings_parts);
+        let processors = processors::of(&arrangement, &self.settings_parts);
         parameters.insert("processors".to_owned(), Value::Array(processors));
         agent.insert("parameters".to_owned(), Value::Object(parameters));
         if let Some(model) = parameters::take_model(preset_view) {
@@ -223,7 +214,10 @@ impl Conversion<'_> {
         if !names.is_empty() {
             agent.insert("worldbookIds".to_owned(), json!(names));
         }
-        let preset_scripts = TakenScripts::take(preset_view, "/extensions/regex_scripts");
+        let preset_scripts = preset.as_ref().and_then(|given| {
+            let at = format!("{}/extensions/regex_scripts", given.at);
+            TakenScripts::take(preset_node.source(), &at, PRESET_RULES)
+        });
         if let Some(given) = &prompt {
             let rows = &mut self.reports[given.report].fields;
             let pointers = arrangement.system_prompt().map(|field| format!("{}/{field}", given.at));
@@ -239,34 +233,25 @@ impl Conversion<'_> {
             report.diagnostics.extend(preset_findings(ChatPreset(preset_view), given.at));
         }
         // Scripts run in this order.
-        let mut lists = Vec::new();
-        if let Some((given, taken)) =
-            settings.as_ref().and_then(|given| Some((given, given.parts.scripts.clone()?)))
-        {
-            lists.push(NamedScripts::inside("Global scripts", given.report, "", taken));
-        }
-        lists.append(&mut self.scripts);
-        if let Some((given, taken)) = preset.as_ref().zip(preset_scripts) {
-            lists.push(NamedScripts::inside(PRESET_RULES, given.report, given.at, taken));
-        }
-        if let Some((given, taken)) =
-            card.as_ref().and_then(|given| Some((given, given.parts.scripts.clone()?)))
-        {
-            lists.push(NamedScripts::inside(CARD_RULES, given.report, "", taken));
-        }
-        lists.retain(|list| !list.rules.rules.is_empty());
+        let own = |file: Option<&UsedDocument>, scripts: Option<TakenScripts>| {
+            file.zip(scripts).map(|(file, scripts)| FileScripts { report: file.report, scripts })
+        };
+        let global = own(settings.as_ref(), self.settings_parts.scripts.take());
+        let given = std::mem::take(&mut self.scripts).into_iter();
+        let lists = global.into_iter().chain(given).chain(own(preset.as_ref(), preset_scripts));
+        let lists = lists.chain(own(card.as_ref(), card_scripts));
+        let lists = lists.filter(|list| !list.scripts.rules.rules.is_empty());
         let rules: Vec<RegexPreset> =
-            lists.into_iter().enumerate().map(|(number, list)| self.list(list, number)).collect();
+            lists.enumerate().map(|(number, list)| self.number_scripts(list, number)).collect();
         if !rules.is_empty() {
             agent.insert("regexConfig".to_owned(), json!({ "presets": [] }));
         }
-        let preset = preset.filter(|given| given.at.is_empty()).map(|given| given.document);
-        let prompt = prompt.filter(|given| given.at.is_empty()).map(|given| given.prompt);
+        let whole = |given: &UsedDocument| given.at.is_empty();
         let parts = [
             ("card", card.map(|given| given.document)),
-            ("preset", preset),
+            ("preset", preset.filter(whole).map(|given| given.document)),
             ("settings", settings.map(|given| given.document)),
-            ("sysprompt", prompt),
+            ("sysprompt", prompt.filter(whole).map(|given| given.document)),
             ("cardBook", self.card_book.take().map(Value::from)),
         ];
         let mut imported: Object =
@@ -287,9 +272,9 @@ impl Conversion<'_> {
         kept
     }
 
-    /// Makes a list of regex rules with a number, and finishes the report of its file.
-    fn list(&mut self, scripts: NamedScripts, number: usize) -> RegexPreset {
-        let NamedScripts { name, report, at, mut rules, mut found } = scripts;
+    /// Gives a list of regex rules a number, and finishes the report of its file.
+    fn number_scripts(&mut self, list: FileScripts, number: usize) -> RegexPreset {
+        let FileScripts { report, scripts: TakenScripts { at, mut rules, mut found } } = list;
         let report = &mut self.reports[report];
         for row in report.fields.iter_mut().filter(|row| row.pointer.starts_with(&at)) {
             if let Some(below) = row.to.as_deref().and_then(|to| to.strip_prefix(LIST)) {
@@ -298,7 +283,6 @@ impl Conversion<'_> {
         }
         relocate(&mut found, &[Moved { ours: "", theirs: &at }]);
         report.diagnostics.extend(found);
-        rules.name = Some(name.into());
         #[expect(clippy::cast_precision_loss, reason = "there are few lists")]
         let order = number as f64;
         rules.order = Some(order);

@@ -58,8 +58,7 @@ fn is_meant(item: &Object, name: &str) -> bool {
 
 /// Takes a book out of the file of the agent; also returns what is wrong with it.
 fn take(item: &mut Object, id: String) -> Option<(NamedBook, Vec<Diagnostic>)> {
-    let Imported { value: book, diagnostics, .. } =
-        worldbook::read_value(item.get("content")?.clone()).ok()?;
+    let Imported { value: book, diagnostics, .. } = worldbook::read_value(item.get("content")?).ok()?;
     item.shift_remove("content");
     let book = match said(item, "name") {
         Some(name) if book.name.is_none() => worldbook::renamed(&book, name),

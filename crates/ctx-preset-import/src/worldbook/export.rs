@@ -4,11 +4,12 @@ use ctx_types::Persist as _;
 use ctx_types::worldbook::Worldbook;
 use serde_json::{Map, Value, json};
 
+use super::around::Around;
+use super::card::{CARD_EXTENSIONS, CARD_FIELDS, unified};
 use crate::formats::lorebook::Lorebook;
 use crate::kept::IMPORTED;
 use crate::loose::Object;
-use crate::worldbook::around::Around;
-use crate::worldbook::{CARD_EXTENSIONS, CARD_FIELDS, converted};
+use crate::source::SourceNode;
 
 /// Returns a worldbook as world info: an object of entries by their uids.
 pub fn export_worldbook(book: &Worldbook) -> Value {
@@ -92,10 +93,12 @@ fn card_form(entry: Value, index: usize, is_v3: bool) -> Value {
         entry.shift_remove(IMPORTED);
         return Value::Object(write(&entry, Object::new(), index));
     };
-    if converted(Value::Object(original.clone()), is_v3).as_object() == Some(&entry) {
-        return Value::Object(original);
+    let original = Value::Object(original);
+    if unified(SourceNode::new(&original).source(), is_v3).as_object() == Some(&entry) {
+        return original;
     }
     entry.shift_remove(IMPORTED);
+    let Value::Object(original) = original else { return original };
     Value::Object(write(&entry, original, index))
 }
 

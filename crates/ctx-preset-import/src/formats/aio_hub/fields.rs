@@ -19,7 +19,7 @@ use crate::imported::Moves;
 use crate::kept::{IMPORTED, has_room};
 use crate::report::NOT_READ;
 use crate::source::Source;
-use crate::worldbook::Draft;
+use crate::worldbook::Form;
 
 pub(crate) const SHOWN: &str = "display only; no effect on contexts";
 const LISTED: &str = "the order of the list applies";
@@ -296,7 +296,7 @@ fn bundled(items: Source<'_>, taken: &[Option<usize>]) {
         item.at("name").text().stay();
         item.at("fileName").text().approximated(FILE).into("/worldbookIds");
         if let Some(number) = taken.get(index).copied().flatten() {
-            drop(Draft::take(item.at("content"), &format!("/worldbooks/{number}")));
+            drop(Form::take(item.at("content"), &format!("/worldbooks/{number}")));
         }
     }
 }

@@ -4,7 +4,7 @@ use ctx_types::{Diagnostic, Reader, phrase};
 use serde_json::{Value, json};
 
 use super::regex_scripts::TakenScripts;
-use super::role;
+use super::{CARD_RULES, role};
 use crate::loose::{Object, number_of, said, text, whole};
 use crate::report::NOT_READ;
 use crate::source::Source;
@@ -64,6 +64,7 @@ const DATES: &str = "not used";
 const FAVOURITE: &str = "for people; not used for sorting";
 
 /// What is made of a card, but for its worldbook.
+#[derive(Default)]
 pub(crate) struct TakenCard {
     /// What it says of the character, as the fields of an agent.
     pub(crate) agent: Object,
@@ -294,11 +295,10 @@ impl<'v> Card<'v> {
 
     /// Takes the scripts that the card brings.
     fn take_scripts(self) -> Option<TakenScripts> {
-        let places = ["/data/extensions/regex_scripts", "/data/regex_scripts"];
-        let places = if self.is_layered { places } else { ["/extensions/regex_scripts", "/regex_scripts"] };
-        let [within, beside] = places;
+        let fields = if self.is_layered { "/data" } else { "" };
         let is_within = self.fields.at("extensions/regex_scripts").value().is_some();
-        TakenScripts::take(self.root, if is_within { within } else { beside })
+        let around = if is_within { "/extensions" } else { "" };
+        TakenScripts::take(self.root, &format!("{fields}{around}/regex_scripts"), CARD_RULES)
     }
 
     /// Takes what stands at the top of a card beside `data`.

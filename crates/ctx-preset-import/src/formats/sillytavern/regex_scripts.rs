@@ -6,7 +6,7 @@ use ctx_types::{
 use serde_json::Value;
 
 use crate::codes;
-use crate::kept;
+use crate::kept::IMPORTED;
 use crate::loose::whole_of;
 use crate::report::NOT_READ;
 use crate::source::{Source, SourceNode};
@@ -27,17 +27,16 @@ use crate::source::{Source, SourceNode};
 /// assert_eq!(preset.rules[0].target_roles, ["assistant".into()]);
 /// assert_eq!(preset.rules[0].apply_to.as_ref().and_then(|stages| stages.request), Some(true));
 /// ```
+#[expect(clippy::needless_pass_by_value, reason = "public API")]
 pub fn read_regex_scripts(scripts: Value) -> (RegexPreset, Vec<Diagnostic>) {
-    let (mut rules, findings) = take(SourceNode::new(&scripts).source());
-    keep_originals(&mut rules, scripts);
-    (RegexPreset { rules, ..RegexPreset::default() }, findings)
+    take(SourceNode::new(&scripts).source())
 }
 
 /// Where the rules of a list go; its number among the others is known when all files are there.
 pub(crate) const LIST: &str = "/regexConfig/presets/*";
 
-/// Takes the fields of a script or of a list of them, whose rules are without the scripts that they are made of.
-pub(crate) fn take(scripts: Source<'_>) -> (Vec<RegexRule>, Vec<Diagnostic>) {
+/// Takes the fields of a script or of a list of them.
+pub(crate) fn take(scripts: Source<'_>) -> (RegexPreset, Vec<Diagnostic>) {
     let mut findings = Vec::new();
     let rules = match scripts.value() {
         Some(Value::Array(_)) => {
@@ -51,40 +50,24 @@ pub(crate) fn take(scripts: Source<'_>) -> (Vec<RegexRule>, Vec<Diagnostic>) {
         findings.truncate(MOST_FINDINGS);
         findings.push(Diagnostic::more(more + 1, "these scripts"));
     }
-    (rules, findings)
+    (RegexPreset { rules, ..RegexPreset::default() }, findings)
 }
 
-/// Puts to rules the scripts that they were made of.
-pub(crate) fn keep_originals(rules: &mut [RegexRule], scripts: Value) {
-    let scripts = match scripts {
-        Value::Array(scripts) => scripts,
-        script => vec![script],
-    };
-    for (rule, script) in rules.iter_mut().zip(scripts) {
-        match script {
-            Value::Object(_) => kept::set(&mut rule.kept, script),
-            script => *rule = RegexRule::read(script, &mut Reader::new()),
-        }
-    }
-}
-
-/// A list of scripts that was taken out of a file.
-#[derive(Clone)]
+/// The rules of a list of scripts, which is at a place of its document.
 pub(crate) struct TakenScripts {
-    /// Where it stands there.
-    pub(crate) at: &'static str,
-    pub(crate) rules: Vec<RegexRule>,
+    pub(crate) at: String,
+    pub(crate) rules: RegexPreset,
+    /// Diagnostics with pointers into the list.
     pub(crate) found: Vec<Diagnostic>,
 }
 
 impl TakenScripts {
-    /// Takes the list at a place of a file, if there is one.
-    pub(crate) fn take(file: Source<'_>, at: &'static str) -> Option<Self> {
-        let scripts = file.at(at.trim_start_matches('/'));
-        let originals = scripts.value().filter(|scripts| scripts.is_array())?.clone();
-        let (mut rules, found) = take(scripts);
-        keep_originals(&mut rules, originals);
-        Some(Self { at, rules, found })
+    /// Takes the list at a place of a document, if there is one, as rules with a name.
+    pub(crate) fn take(file: Source<'_>, at: &str, name: &str) -> Option<Self> {
+        let scripts = file.at_pointer(at);
+        scripts.value().filter(|scripts| scripts.is_array())?;
+        let (rules, found) = take(scripts);
+        Some(Self { at: at.to_owned(), rules: RegexPreset { name: Some(name.into()), ..rules }, found })
     }
 }
 
@@ -104,7 +87,7 @@ fn rule(source: Source<'_>, pointer: &str, findings: &mut Vec<Diagnostic>) -> Re
         source.keep_at(place);
         let finding = Diagnostic::error(codes::SCRIPT_VALUE, phrase!("the regex script must be an object"));
         findings.push(finding.at_pointer(pointer));
-        return RegexRule::default();
+        return RegexRule::read(source.value().cloned().unwrap_or_default(), &mut Reader::new());
     }
     let source = source.keep_at(format!("{place}/imported")).lead_to(place);
     let mut script = Script { source, pointer, findings };
@@ -123,6 +106,7 @@ fn rule(source: Source<'_>, pointer: &str, findings: &mut Vec<Diagnostic>) -> Re
     };
     let is_everywhere = script.placements(&mut rule);
     rule.apply_to = Some(script.stages(is_everywhere));
+    rule.kept.set(IMPORTED, source.value().cloned().unwrap_or_default());
     rule
 }
 

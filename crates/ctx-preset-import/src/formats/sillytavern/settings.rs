@@ -40,7 +40,7 @@ impl Settings {
             },
             world_info: world_info(file),
             note: note(file.at("extension_settings/note")),
-            scripts: TakenScripts::take(file, "/extension_settings/regex"),
+            scripts: TakenScripts::take(file, "/extension_settings/regex", "Global scripts"),
         }
     }
 }
