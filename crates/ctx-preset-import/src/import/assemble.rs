@@ -196,9 +196,8 @@ impl Conversion<'_> {
         let prompt = self.system_prompt.take();
         let place = self.persona.as_ref().map(|persona| persona.place).unwrap_or_default();
         let texts = prompt.as_ref().and_then(|given| given.document.pointer(given.at)?.as_object());
-        let arrangement =
-            Arrangement::new(ChatPreset(preset_view), card_view, place, self.settings_parts.prefers);
-        let arrangement = arrangement.with_system_prompt(texts);
+        let prefers = self.settings_parts.prefers;
+        let arrangement = Arrangement::new(ChatPreset(preset_view), card_view, place, prefers, texts);
         agent.insert("presetMessages".to_owned(), Value::Array(arrangement.entries()));
         let mut parameters = parameters::take(preset_view);
         let processors = processors::of(&arrangement, &self.settings_parts);

@@ -109,7 +109,7 @@ fn note(arrangement: &Arrangement<'_>, settings: &Settings) -> Value {
     };
     let mut config = Map::from_iter([("persona".to_owned(), Value::from(persona))]);
     config.extend(settings.note.clone());
-    if let Some(main) = arrangement.main_in_chat() {
+    if let Some(main) = arrangement.main {
         // Beside a main prompt at a depth the note stands at that depth.
         config.insert("anchorDepth".to_owned(), main.depth.into());
         config.insert("anchorOrder".to_owned(), main.order.into());

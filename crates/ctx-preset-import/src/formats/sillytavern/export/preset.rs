@@ -75,7 +75,7 @@ fn before(preset: &Object, card: Option<&Value>, now: &Value) -> Value {
     let preset = preset.source();
     let settings = Settings::take(settings.as_ref().map(SourceNode::source).unwrap_or_default());
     let card = card.as_ref().map(|card| Card::new(card.source()));
-    let arrangement = Arrangement::new(ChatPreset(preset), card, persona(now), settings.prefers);
+    let arrangement = Arrangement::new(ChatPreset(preset), card, persona(now), settings.prefers, None);
     let mut parameters = parameters::take(preset);
     parameters.insert("processors".to_owned(), Value::Array(processors::of(&arrangement, &settings)));
     let model = parameters::take_model(preset);

@@ -159,23 +159,23 @@ impl ChatPreset<'_> {
     fn take_order(self, ids: &BTreeSet<&str>) {
         let orders = self.0.at("prompt_order");
         orders.any().equivalent("no order").into("/presetMessages");
-        let Some(order) = self.ordered_by() else {
-            for (_, other) in orders.items() {
-                other.at("character_id").any().equivalent(ORDERED).into("/presetMessages");
-                other.at("order").equate_all(ORDERED, "/presetMessages");
+        let order = self.ordered_by();
+        for (index, list) in orders.items() {
+            match order.as_ref().map(|order| order.owner) {
+                // The items are the steps.
+                Some(None) => {}
+                Some(Some(own)) if own == index => {
+                    let list = list.lead_to("/presetMessages");
+                    list.at("character_id").any().equivalent("order 100001 applies").into("");
+                    list.at("order").any().equivalent("the order is empty").into("");
+                }
+                _ => {
+                    list.at("character_id").any().equivalent(ORDERED).into("/presetMessages");
+                    list.at("order").equate_all(ORDERED, "/presetMessages");
+                }
             }
-            return;
-        };
-        let is_other = |index: &usize| order.owner.is_some_and(|own| own != *index);
-        for (_, other) in orders.items().filter(|(index, _)| is_other(index)) {
-            other.at("character_id").any().equivalent(ORDERED).into("/presetMessages");
-            other.at("order").equate_all(ORDERED, "/presetMessages");
         }
-        if let Some((_, chosen)) = orders.items().find(|(index, _)| order.owner == Some(*index)) {
-            let chosen = chosen.lead_to("/presetMessages");
-            chosen.at("character_id").any().equivalent("order 100001 applies").into("");
-            chosen.at("order").any().equivalent("the order is empty").into("");
-        }
+        let Some(order) = order else { return };
         let repeated: BTreeSet<usize> = self.repeated(&order).map(|(index, _)| index).collect();
         for (index, step) in order.steps {
             match step.at("identifier").as_str() {
