@@ -3,6 +3,7 @@
 pub(crate) mod around;
 mod card;
 mod export;
+pub(crate) mod fields;
 mod origin;
 mod world_info;
 

@@ -7,68 +7,79 @@ use ctx_types::worldbook::KeyList;
 use ctx_types::{Diagnostic, phrase};
 use serde_json::{Map, Value, json};
 
-use super::{agnai, novelai, risu};
 use crate::codes;
 use crate::format::Format;
 use crate::kept::IMPORTED;
-use crate::loose::Object;
+use crate::loose::{Object, text};
 use crate::source::{Source, SourceNode};
+use crate::worldbook::fields::{Kind, Known, known};
 use crate::worldbook::{Form, WorldbookOrigin, around};
 
 /// How an application writes its lorebooks.
 pub(crate) struct Lorebook {
     /// Returns whether a file is one.
-    pub(super) is_it: fn(&Object) -> bool,
+    is_it: fn(&Object) -> bool,
     /// The field that has the entries.
-    pub(super) entries: &'static str,
-    pub(super) fields: &'static [Known],
+    entries: &'static str,
+    /// The fields of entries.
+    fields: &'static [Known],
     /// The dialect of the book, unless it is SillyTavern's.
-    pub(super) dialect: Option<&'static str>,
-    /// Returns what the application calls a field of ours.
-    pub(super) theirs: fn(&str) -> Option<String>,
+    dialect: Option<&'static str>,
 }
 
-/// A field of an entry that has a place here.
-pub(super) struct Known {
-    /// What the application calls it; with `/` between an object and its field.
-    theirs: &'static str,
-    ours: &'static str,
-    kind: Kind,
-}
+/// Lorebooks of NovelAI.
+const NOVELAI: Lorebook = Lorebook {
+    is_it: |file| file.contains_key("lorebookVersion"),
+    entries: "entries",
+    fields: &[
+        known("keys", "key", Kind::Texts),
+        known("text", "content", Kind::Text),
+        known("displayName", "comment", Kind::Text),
+        known("forceActivation", "constant", Kind::Switch),
+        known("contextConfig/budgetPriority", "order", Kind::Number),
+        known("enabled", "disable", Kind::Switched),
+        known("secondkey", "keysecondary", Kind::Unread),
+    ],
+    dialect: None,
+};
 
-/// How a field is written there.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Kind {
-    Text,
-    Number,
-    Switch,
-    /// The opposite of ours.
-    Switched,
-    Texts,
-    /// Keys of `RisuAI` in one text, with commas between them.
-    Divided,
-    /// A text of `RisuAI`, below decorators that may have keys.
-    Decorated,
-}
+/// Memory books of Agnai.
+const AGNAI: Lorebook = Lorebook {
+    is_it: |file| text(file, "kind") == Some("memory"),
+    entries: "entries",
+    fields: &[
+        known("keywords", "key", Kind::Texts),
+        known("entry", "content", Kind::Text),
+        known("name", "comment", Kind::Text),
+        known("weight", "order", Kind::Number),
+        known("enabled", "disable", Kind::Switched),
+        known("secondkey", "keysecondary", Kind::Unread),
+    ],
+    dialect: None,
+};
 
-pub(super) const fn known(theirs: &'static str, ours: &'static str, kind: Kind) -> Known {
-    Known { theirs, ours, kind }
-}
+/// Lorebooks of `RisuAI`.
+pub(super) const RISU: Lorebook = Lorebook {
+    is_it: |file| text(file, "type") == Some("risu"),
+    entries: "data",
+    fields: &[
+        known("content", "content", Kind::Decorated),
+        known("comment", "comment", Kind::Text),
+        known("alwaysActive", "constant", Kind::Switch),
+        known("selective", "selective", Kind::Switch),
+        known("insertorder", "order", Kind::Number),
+        known("activationPercent", "probability", Kind::Number),
+        known("key", "key", Kind::Divided),
+        known("secondkey", "keysecondary", Kind::Divided),
+        known("enabled", "disable", Kind::Unread),
+    ],
+    dialect: Some("risuai"),
+};
 
 impl Lorebook {
     /// Returns how a file is written, if it is a lorebook of one of these applications.
     pub(crate) fn of(file: &Object) -> Option<&'static Self> {
-        const ALL: [&Lorebook; 3] = [&novelai::LOREBOOK, &agnai::LOREBOOK, &risu::LOREBOOK];
-        ALL.into_iter().find(|lorebook| (lorebook.is_it)(file))
-    }
-
-    pub(super) fn theirs(&self, ours: &str) -> Option<String> {
-        match (ours, self.fields.iter().find(|known| known.ours == ours)) {
-            (_, Some(known)) => Some(known.theirs.to_owned()),
-            ("disable", None) => Some("enabled".to_owned()),
-            ("keysecondary", None) => Some("secondkey".to_owned()),
-            _ => None,
-        }
+        [&NOVELAI, &AGNAI, &RISU].into_iter().find(|lorebook| (lorebook.is_it)(file))
     }
 
     /// Returns an entry under the names that its fields have here, and itself beside them.
@@ -80,34 +91,16 @@ impl Lorebook {
 
     fn converted(&self, entry: Source<'_>) -> Object {
         let mut converted = Map::new();
-        for Known { theirs, ours, kind } in self.fields {
+        for &Known { theirs, ours, kind } in self.fields {
             let field = entry.at(theirs);
-            let Some(value) = field.value() else { continue };
+            let read = kind.take(field, ours);
+            let text = || field.as_str().map(|text| (text, has_regexes(entry)));
             let value = match kind {
-                Kind::Switched => match field.flag().into(*ours) {
-                    Some(is_on) => Value::Bool(!is_on),
-                    None => continue,
-                },
-                Kind::Divided => {
-                    let keys = field.text().into(*ours);
-                    keys.and_then(|keys| keys_of(keys, has_regexes(entry))).unwrap_or_else(|| value.clone())
-                }
-                Kind::Decorated => {
-                    let text = field.text().into(*ours);
-                    text.map_or_else(|| value.clone(), |text| decorated(text, has_regexes(entry)).into())
-                }
-                // Whoever reads the book tells of a value of another type.
-                Kind::Text => field.text().into(*ours).map_or_else(|| value.clone(), Value::from),
-                Kind::Number | Kind::Switch | Kind::Texts => {
-                    match kind {
-                        Kind::Number => drop(field.number().into(*ours)),
-                        Kind::Switch => drop(field.switch().into(*ours)),
-                        _ => field.texts(ours),
-                    }
-                    value.clone()
-                }
+                Kind::Divided => text().and_then(|(keys, has_regexes)| keys_of(keys, has_regexes)),
+                Kind::Decorated => text().map(|(text, has_regexes)| decorated(text, has_regexes).into()),
+                _ => None,
             };
-            converted.insert((*ours).to_owned(), value);
+            converted.extend(value.or(read).map(|value| (ours.to_owned(), value)));
         }
         if entry.at("mode").as_str() == Some(CHILD) {
             entry.at("mode").keep(CHILD_KEPT);
@@ -138,16 +131,15 @@ impl Lorebook {
         let original = entry.shift_remove(IMPORTED).filter(Value::is_object).unwrap_or_else(|| json!({}));
         let mut written = original;
         for (ours, value) in entry.iter().filter(|(key, value)| before.get(key.as_str()) != Some(value)) {
-            let theirs = self.theirs(ours);
-            let kind = self.fields.iter().find(|known| known.ours == ours).map(|known| known.kind);
+            let known = self.fields.iter().find(|known| known.ours == ours);
             let value = match value {
                 Value::Bool(is_off) if ours == "disable" => Value::Bool(!is_off),
-                Value::Array(keys) if kind == Some(Kind::Divided) => {
+                Value::Array(keys) if known.is_some_and(|known| known.kind == Kind::Divided) => {
                     keys.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ").into()
                 }
                 value => value.clone(),
             };
-            put(&mut written, theirs.as_deref().unwrap_or(ours), value);
+            put(&mut written, known.map_or(ours.as_str(), |known| known.theirs), value);
         }
         written
     }
@@ -286,7 +278,7 @@ pub(super) fn form(lorebook: &'static Lorebook, list: Source<'_>, rest: Object) 
     let rest = Map::from_iter([(around::FILE.to_owned(), Value::Object(rest))]);
     book.insert(IMPORTED.to_owned(), Value::Object(rest));
     let origin = WorldbookOrigin::new("", &format!("/{}", lorebook.entries));
-    let origin = origin.with_names(BTreeMap::new(), lorebook.theirs);
+    let origin = origin.with_names(BTreeMap::new(), lorebook.fields);
     let diagnostics = unlinked_children(unlinked).into_iter().collect();
     Form { format: Format::OtherLorebook, book: Value::Object(book), origin, diagnostics }
 }

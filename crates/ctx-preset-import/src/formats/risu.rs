@@ -9,8 +9,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::lorebook::Kind::{Decorated, Divided, Number, Switch, Text};
-use super::lorebook::{self, Lorebook, known};
+use super::lorebook::{self, RISU};
 use crate::codes;
 use crate::formats::sillytavern::regex_scripts::LIST;
 use crate::formats::sillytavern::{arrange, parameters};
@@ -26,23 +25,6 @@ pub(crate) const PACKED: [&str; 2] = ["risum", "risup"];
 pub(crate) fn packed_help() -> Phrase {
     phrase!("export modules and presets as JSON in RisuAI; its binary format is not public")
 }
-
-pub(super) const LOREBOOK: Lorebook = Lorebook {
-    is_it: |file| text(file, "type") == Some("risu"),
-    entries: "data",
-    fields: &[
-        known("content", "content", Decorated),
-        known("comment", "comment", Text),
-        known("alwaysActive", "constant", Switch),
-        known("selective", "selective", Switch),
-        known("insertorder", "order", Number),
-        known("activationPercent", "probability", Number),
-        known("key", "key", Divided),
-        known("secondkey", "keysecondary", Divided),
-    ],
-    dialect: Some("risuai"),
-    theirs: |ours| LOREBOOK.theirs(ours),
-};
 
 /// The samplers of a preset, each with its name in chat-completion presets and what it is multiplied by there.
 const SAMPLERS: [(&str, &str, f64); 8] = [
@@ -275,7 +257,7 @@ fn lorebook(module: Source<'_>, place: &str) -> Option<Form> {
     for (_, item) in list.items() {
         item.lead_to(format!("{place}/entries/*"));
     }
-    Some(lorebook::form(&LOREBOOK, list, rest))
+    Some(lorebook::form(&RISU, list, rest))
 }
 
 fn as_script(script: Source<'_>) -> Value {

@@ -5,6 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use ctx_types::internal::pointer_step;
 use serde_json::{Map, Value};
 
+use super::fields::Kind::{
+    Any, Number, QuickReply, Scalar, Shown, Switch, Switched, Text, Texts, Title, Triggers,
+};
+use super::fields::{Known, known};
 use super::origin::WorldbookOrigin;
 use super::{Form, around, world_info};
 use crate::format::Format;
@@ -92,7 +96,7 @@ pub(crate) fn take(book: Source<'_>, place: &str, pointer: &str, is_v3: bool) ->
         map.insert(around::DIALECT.to_owned(), Value::from("ccv3"));
     }
     kept::add(&mut map, aside);
-    let origin = WorldbookOrigin::new(pointer, &format!("{pointer}/entries")).with_names(moved, field);
+    let origin = WorldbookOrigin::new(pointer, &format!("{pointer}/entries")).with_names(moved, &CARD);
     Form { format: Format::CardBook, book: Value::Object(map), origin, diagnostics: Vec::new() }
 }
 
@@ -112,63 +116,51 @@ fn entry_keys(entries: &[Source<'_>]) -> (Vec<String>, bool) {
     if is_list { ((0..entries.len()).map(|index| index.to_string()).collect(), true) } else { (ids, false) }
 }
 
-/// Where an entry of a card has a field.
-fn field(name: &str) -> Option<String> {
-    if name == "disable" {
-        return Some("enabled".to_owned());
-    }
-    let renamed = CARD_FIELDS.iter().find(|(_, ours)| *ours == name).map(|(theirs, _)| (*theirs).to_owned());
-    let extension = || CARD_EXTENSIONS.iter().find(|(_, ours)| *ours == name);
-    renamed.or_else(|| extension().map(|(theirs, _)| format!("extensions/{theirs}")))
-}
-
-/// The fields of an entry that have another name, or stand below `extensions`; each with its name here.
-pub(super) const CARD_FIELDS: [(&str, &str); 6] = [
-    ("id", "uid"),
-    ("keys", "key"),
-    ("secondary_keys", "keysecondary"),
-    ("comment", "comment"),
-    ("content", "content"),
-    ("insertion_order", "order"),
-];
-
-/// What SillyTavern keeps below `extensions`.
-pub(super) const CARD_EXTENSIONS: [(&str, &str); 30] = [
-    ("exclude_recursion", "excludeRecursion"),
-    ("prevent_recursion", "preventRecursion"),
-    ("delay_until_recursion", "delayUntilRecursion"),
-    ("probability", "probability"),
-    ("useProbability", "useProbability"),
-    ("depth", "depth"),
-    ("selectiveLogic", "selectiveLogic"),
-    ("outlet_name", "outletName"),
-    ("group", "group"),
-    ("group_override", "groupOverride"),
-    ("group_weight", "groupWeight"),
-    ("scan_depth", "scanDepth"),
-    ("case_sensitive", "caseSensitive"),
-    ("match_whole_words", "matchWholeWords"),
-    ("use_group_scoring", "useGroupScoring"),
-    ("automation_id", "automationId"),
-    ("role", "role"),
-    ("vectorized", "vectorized"),
-    ("sticky", "sticky"),
-    ("cooldown", "cooldown"),
-    ("delay", "delay"),
-    ("match_persona_description", "matchPersonaDescription"),
-    ("match_character_description", "matchCharacterDescription"),
-    ("match_character_personality", "matchCharacterPersonality"),
-    ("match_character_depth_prompt", "matchCharacterDepthPrompt"),
-    ("match_scenario", "matchScenario"),
-    ("match_creator_notes", "matchCreatorNotes"),
-    ("triggers", "triggers"),
-    ("ignore_budget", "ignoreBudget"),
-    ("display_index", "displayIndex"),
+/// The fields of an entry, but for its position. SillyTavern has its own fields below `extensions`.
+pub(super) static CARD: [Known; 40] = [
+    known("id", "uid", Scalar),
+    known("keys", "key", Texts),
+    known("secondary_keys", "keysecondary", Texts),
+    known("comment", "comment", Text),
+    known("content", "content", Text),
+    known("insertion_order", "order", Number),
+    known("name", "comment", Title),
+    known("constant", "constant", Switch),
+    known("selective", "selective", Switch),
+    known("enabled", "disable", Switched),
+    known("extensions/exclude_recursion", "excludeRecursion", Any),
+    known("extensions/prevent_recursion", "preventRecursion", Any),
+    known("extensions/delay_until_recursion", "delayUntilRecursion", Any),
+    known("extensions/probability", "probability", Any),
+    known("extensions/useProbability", "useProbability", Any),
+    known("extensions/depth", "depth", Any),
+    known("extensions/selectiveLogic", "selectiveLogic", Any),
+    known("extensions/outlet_name", "outletName", Any),
+    known("extensions/group", "group", Any),
+    known("extensions/group_override", "groupOverride", Any),
+    known("extensions/group_weight", "groupWeight", Any),
+    known("extensions/scan_depth", "scanDepth", Any),
+    known("extensions/case_sensitive", "caseSensitive", Any),
+    known("extensions/match_whole_words", "matchWholeWords", Any),
+    known("extensions/use_group_scoring", "useGroupScoring", Any),
+    known("extensions/automation_id", "automationId", QuickReply),
+    known("extensions/role", "role", Any),
+    known("extensions/vectorized", "vectorized", Any),
+    known("extensions/sticky", "sticky", Any),
+    known("extensions/cooldown", "cooldown", Any),
+    known("extensions/delay", "delay", Any),
+    known("extensions/match_persona_description", "matchPersonaDescription", Any),
+    known("extensions/match_character_description", "matchCharacterDescription", Any),
+    known("extensions/match_character_personality", "matchCharacterPersonality", Any),
+    known("extensions/match_character_depth_prompt", "matchCharacterDepthPrompt", Any),
+    known("extensions/match_scenario", "matchScenario", Any),
+    known("extensions/match_creator_notes", "matchCreatorNotes", Any),
+    known("extensions/triggers", "triggers", Triggers),
+    known("extensions/ignore_budget", "ignoreBudget", Any),
+    known("extensions/display_index", "displayIndex", Shown),
 ];
 
 const USE_REGEX: &str = "a key written as /…/ is always a regular expression";
-pub(super) const EDITOR: &str = "for editors; same field here";
-pub(super) const QUICK_REPLIES: &str = "quick replies are not supported";
 
 /// Brings an entry into the unified form, with the original next to it. The text is in the unified form only; it is
 /// null in the original. An entry that has our own form too stays as it is.
@@ -186,48 +178,23 @@ pub(super) fn unified(entry: Source<'_>, is_v3: bool) -> Value {
             unified.entry(key).or_insert(value);
         }
     };
-    let title = take_title(entry);
-    for (theirs, to) in CARD_FIELDS {
+    let (title, case) = (take_title(entry), take_case(entry, is_v3));
+    for &Known { theirs, ours, kind } in &CARD {
         let field = entry.at(theirs);
-        let value = if theirs == "comment" && title.is_some() {
-            field.keep("empty; the name becomes the title");
-            field.value().and(title)
-        } else {
-            match theirs {
-                "id" => drop(field.scalar().into(to)),
-                "keys" | "secondary_keys" => field.texts(to),
-                "insertion_order" => drop(field.number().into(to)),
-                _ => drop(field.text().into(to)),
+        let value = match theirs {
+            "comment" if title.is_some() => {
+                field.keep("empty; the name becomes the title");
+                field.value().and(title).cloned()
             }
-            field.value()
+            "name" => title.cloned(),
+            "selective" => kind.take(field, ours).or(Some(Value::Bool(false))),
+            "extensions/case_sensitive" => kind.take(field, ours).map(|own| case.cloned().unwrap_or(own)),
+            _ => kind.take(field, ours),
         };
-        put(to, value.cloned());
+        put(ours, value);
     }
-    put("comment", title.cloned());
-    for key in ["constant", "selective"] {
-        let field = entry.at(key);
-        field.switch().into(key);
-        let otherwise = (key == "selective").then_some(Value::Bool(false));
-        put(key, field.value().cloned().or(otherwise));
-    }
-    let is_enabled = entry.at("enabled").flag().into("/disable");
-    put("disable", is_enabled.map(|is_enabled| Value::Bool(!is_enabled)));
     entry.at("use_regex").flag().approximated(USE_REGEX).into("/key");
     entry.at("priority").keep("not used for sorting");
-    let (case, extensions) = (take_case(entry, is_v3), entry.at("extensions"));
-    for (theirs, to) in CARD_EXTENSIONS {
-        let field = extensions.at(theirs);
-        match theirs {
-            "display_index" => drop(field.any().equivalent(EDITOR).into(to)),
-            "automation_id" => field.keep(QUICK_REPLIES),
-            _ => drop(field.any().into(to)),
-        }
-        if theirs == "triggers" {
-            field.each_text(to);
-        }
-        let case = case.filter(|_| to == "caseSensitive" && field.value().is_some());
-        put(to, case.or(field.value()).cloned());
-    }
     put("caseSensitive", case.cloned());
     put("position", Some(take_position(entry)));
     if let Some(content) = original.get_mut("content").filter(|content| content.is_string()) {

@@ -2,13 +2,14 @@
 
 use ctx_types::Persist as _;
 use ctx_types::worldbook::Worldbook;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::around::Around;
-use super::card::{CARD_EXTENSIONS, CARD_FIELDS, unified};
+use super::card::{CARD, unified};
+use super::fields::{Kind, Known};
 use crate::formats::lorebook::Lorebook;
 use crate::kept::IMPORTED;
-use crate::loose::Object;
+use crate::loose::{Object, object};
 use crate::source::SourceNode;
 
 /// Returns a worldbook as world info: an object of entries by their uids.
@@ -124,9 +125,14 @@ fn original(entry: &mut Object) -> Option<Object> {
 }
 
 fn write(entry: &Object, mut card: Object, index: usize) -> Object {
-    for (theirs, ours) in CARD_FIELDS {
-        if let Some(value) = entry.get(ours) {
-            card.insert(theirs.to_owned(), value.clone());
+    let mut extensions = object(&card, "extensions").cloned().unwrap_or_default();
+    extensions.insert("position".to_owned(), entry.get("position").cloned().unwrap_or_else(|| 0.into()));
+    for &Known { theirs, ours, kind } in &CARD {
+        let value = entry.get(ours).filter(|_| !matches!(kind, Kind::Switch | Kind::Switched | Kind::Title));
+        match (value.cloned(), theirs.strip_prefix("extensions/")) {
+            (Some(value), Some(extension)) => drop(extensions.insert(extension.to_owned(), value)),
+            (Some(value), None) => drop(card.insert(theirs.to_owned(), value)),
+            (None, _) => {}
         }
     }
     card.entry("id").or_insert_with(|| index.into());
@@ -137,17 +143,8 @@ fn write(entry: &Object, mut card: Object, index: usize) -> Object {
     card.insert("enabled".to_owned(), (flag("disable") != Some(true)).into());
     card.insert("constant".to_owned(), flag("constant").unwrap_or(false).into());
     card.insert("selective".to_owned(), flag("selective").unwrap_or(true).into());
-    let position = entry.get("position").cloned().unwrap_or_else(|| 0.into());
-    let is_before = position.as_u64() == Some(0);
+    let is_before = extensions["position"].as_u64() == Some(0);
     card.insert("position".to_owned(), if is_before { "before_char" } else { "after_char" }.into());
-    let mut extensions: Map<String, Value> =
-        card.get("extensions").and_then(Value::as_object).cloned().unwrap_or_default();
-    extensions.insert("position".to_owned(), position);
-    for (theirs, ours) in CARD_EXTENSIONS {
-        if let Some(value) = entry.get(ours) {
-            extensions.insert(theirs.to_owned(), value.clone());
-        }
-    }
     card.insert("extensions".to_owned(), Value::Object(extensions));
     card
 }
