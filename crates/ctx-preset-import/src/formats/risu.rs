@@ -10,8 +10,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::lorebook::{self, RISU};
-use crate::codes;
-use crate::formats::sillytavern::regex_scripts::LIST;
+use crate::formats::sillytavern::regex_scripts::{LIST, not_a_script, wrong_value};
 use crate::formats::sillytavern::{arrange, parameters};
 use crate::loose::{Object, number_of, said, text};
 use crate::report::NOT_READ;
@@ -212,38 +211,21 @@ fn odd_scripts(module: Source<'_>, within: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (index, script) in module.at("regex").items() {
         let at = format!("{within}/regex/{index}");
-        let Some(fields) = script.object() else {
-            let finding =
-                Diagnostic::error(codes::SCRIPT_VALUE, phrase!("the regex script must be an object"));
-            found.push(finding.at_pointer(at));
+        if script.object().is_none() {
+            found.push(not_a_script().at_pointer(at));
             continue;
-        };
-        for (key, expected, fits) in SCRIPT_FIELDS {
-            if fields.get(key).is_some_and(|value| !value.is_null() && !fits(value)) {
-                let message = phrase!(
-                    "`{key}` of the regex script must be {expected}",
-                    key,
-                    expected = Phrase::from(expected)
-                );
-                let finding = Diagnostic::warning(codes::SCRIPT_VALUE, message);
-                found.push(finding.at_pointer(format!("{at}/{key}")));
+        }
+        for key in ["comment", "in", "out", "type", "flag", "ableFlag"] {
+            let is_flag = key == "ableFlag";
+            let fits = |value: &Value| if is_flag { value.is_boolean() } else { value.is_string() };
+            if script.at(key).filled().value().is_some_and(|value| !fits(value)) {
+                let expected = if is_flag { "true or false" } else { "a string" };
+                found.push(wrong_value(key, expected).at_pointer(format!("{at}/{key}")));
             }
         }
     }
     found
 }
-
-/// A field of a script, what it holds, and whether a value is that.
-type ScriptField = (&'static str, &'static str, fn(&Value) -> bool);
-
-const SCRIPT_FIELDS: [ScriptField; 6] = [
-    ("comment", "a string", Value::is_string),
-    ("in", "a string", Value::is_string),
-    ("out", "a string", Value::is_string),
-    ("type", "a string", Value::is_string),
-    ("flag", "a string", Value::is_string),
-    ("ableFlag", "true or false", Value::is_boolean),
-];
 
 /// Returns the lorebook of a module as one by itself.
 fn lorebook(module: Source<'_>, place: &str) -> Option<Form> {

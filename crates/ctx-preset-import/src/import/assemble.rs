@@ -17,7 +17,7 @@ use crate::formats::sillytavern::arrange::Arrangement;
 use crate::formats::sillytavern::card::{Card, TakenCard};
 use crate::formats::sillytavern::preset::{ChatPreset, choose_order, in_use as in_use_of};
 use crate::formats::sillytavern::regex_scripts::{LIST, TakenScripts};
-use crate::formats::sillytavern::{PRESET_RULES, parameters, processors, templates};
+use crate::formats::sillytavern::{PRESET_RULES, processors, templates};
 use crate::imported::{Moved, relocate};
 use crate::kept;
 use crate::loose::Object;
@@ -89,7 +89,10 @@ impl Conversion<'_> {
         };
         let ReadAgent { imported, moves, .. } = read;
         let (format, mut agent, found) = (imported.format, imported.value, imported.diagnostics);
-        let brought = bundled::name_books(&mut agent, &mut self.made.worldbooks);
+        let mut brought = bundled::name_books(&mut agent, &mut self.made.worldbooks);
+        if format == Format::AgentExport {
+            relocate(&mut brought.found, &[Moved { ours: "", theirs: "/agents/0" }]);
+        }
         for book in &self.made.worldbooks {
             if !agent.worldbook_ids.iter().any(|id| **id == *book.name) {
                 agent.worldbook_ids.push(book.name.as_str().into());
@@ -133,7 +136,7 @@ impl Conversion<'_> {
             }
         }
         report.diagnostics.extend(found);
-        report.diagnostics.extend(bundled::relocated(brought.found, format));
+        report.diagnostics.extend(brought.found);
         agent
     }
 
@@ -198,16 +201,7 @@ impl Conversion<'_> {
         let texts = prompt.as_ref().and_then(|given| given.document.pointer(given.at)?.as_object());
         let prefers = self.settings_parts.prefers;
         let arrangement = Arrangement::new(ChatPreset(preset_view), card_view, place, prefers, texts);
-        agent.insert("presetMessages".to_owned(), Value::Array(arrangement.entries()));
-        let mut parameters = parameters::take(preset_view);
-        let processors = processors::of(&arrangement, &self.settings_parts);
-        parameters.insert("processors".to_owned(), Value::Array(processors));
-        agent.insert("parameters".to_owned(), Value::Object(parameters));
-        if let Some(model) = parameters::take_model(preset_view) {
-            agent.insert("modelId".to_owned(), model.into());
-        }
-        agent.insert("dialect".to_owned(), "sillytavern".into());
-        agent.insert("historyWhenUnplaced".to_owned(), "omit".into());
+        agent.extend(processors::agent_fields(&arrangement, &self.settings_parts));
         let mut names: Vec<&str> = self.made.worldbooks.iter().map(|book| book.name.as_str()).collect();
         names.extend(card_view.and_then(Card::world).filter(|world| !names.contains(world)));
         if !names.is_empty() {

@@ -4,7 +4,6 @@ use ctx_types::{Agent, Diagnostic};
 use serde_json::Value;
 
 use super::NamedBook;
-use crate::format::Format;
 use crate::format::stem;
 use crate::formats::aio_hub::BUNDLED;
 use crate::imported::{Imported, Moved, relocate};
@@ -38,14 +37,6 @@ pub(super) fn name_books(agent: &mut Agent, books: &mut Vec<NamedBook>) -> Bundl
     };
     let taken = bundled.into_iter().flatten().enumerate().map(&mut name).collect();
     BundledBooks { taken, found }
-}
-
-/// Points diagnostics about bundled books into the document of the agent.
-pub(super) fn relocated(mut found: Vec<Diagnostic>, format: Format) -> Vec<Diagnostic> {
-    if format == Format::AgentExport {
-        relocate(&mut found, &[Moved { ours: "", theirs: "/agents/0" }]);
-    }
-    found
 }
 
 /// Returns whether a book has the name of the file that an agent names, or else that of the book.

@@ -20,28 +20,47 @@ pub(crate) struct Card<'v> {
     is_layered: bool,
 }
 
-/// The names that fields have in older cards.
-const OLD_NAMES: [(&str, &[&str]); 7] = [
-    ("name", &["char_name"]),
-    ("description", &["char_persona", "context"]),
-    ("first_mes", &["char_greeting", "greeting"]),
-    ("mes_example", &["example_dialogue"]),
-    ("scenario", &["world_scenario"]),
-    ("creator_notes", &["creatorcomment"]),
-    ("character_version", &["version"]),
+/// A text of a card.
+pub(crate) struct CardText {
+    pub(crate) key: &'static str,
+    /// Its place in an agent.
+    pub(crate) to: &'static str,
+    /// Its names in older cards.
+    old: &'static [&'static str],
+    /// Its name at the top of a card, where `SillyTavern` writes it too.
+    pub(crate) top: Option<&'static str>,
+}
+
+const fn text_of(
+    key: &'static str,
+    to: &'static str,
+    old: &'static [&'static str],
+    top: Option<&'static str>,
+) -> CardText {
+    CardText { key, to, old, top }
+}
+
+/// The texts of a card.
+pub(crate) static TEXTS: [CardText; 12] = [
+    text_of("name", "/name", &["char_name"], Some("name")),
+    text_of("description", "/character/description", &["char_persona", "context"], Some("description")),
+    text_of("personality", "/character/personality", &[], Some("personality")),
+    text_of("scenario", "/character/scenario", &["world_scenario"], Some("scenario")),
+    text_of("mes_example", "/character/examples", &["example_dialogue"], Some("mes_example")),
+    text_of("system_prompt", "/character/systemPrompt", &[], None),
+    text_of("post_history_instructions", "/character/postHistory", &[], None),
+    text_of("creator_notes", "/character/creatorNotes", &["creatorcomment"], Some("creatorcomment")),
+    text_of("character_version", "/character/version", &["version"], None),
+    text_of("nickname", "/character/nickname", &[], None),
+    text_of("creator", "/creator", &[], None),
+    text_of("first_mes", "/greetings/*/content", &["char_greeting", "greeting"], Some("first_mes")),
 ];
 
-/// What `SillyTavern` writes at the top of a card too: its name there and below `data`, and its place in an agent.
-pub(crate) const MIRRORS: [(&str, &str, &str); 8] = [
-    ("name", "name", "/name"),
-    ("description", "description", "/character/description"),
-    ("personality", "personality", "/character/personality"),
-    ("scenario", "scenario", "/character/scenario"),
-    ("first_mes", "first_mes", "/greetings/*/content"),
-    ("mes_example", "mes_example", "/character/examples"),
-    ("creatorcomment", "creator_notes", "/character/creatorNotes"),
-    ("tags", "tags", "/tags"),
-];
+/// Returns the fields at the top of a card that repeat one below `data`, with that one and its place in an agent.
+pub(crate) fn mirrors() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let texts = TEXTS.iter().filter_map(|text| Some((text.top?, text.key, text.to)));
+    texts.chain([("tags", "tags", "/tags")])
+}
 
 /// How many tags a comma list may hold: a text of a few megabytes would become a list of gigabytes.
 const MOST_TAGS: usize = 1_000;
@@ -205,7 +224,8 @@ impl<'v> Card<'v> {
                 character.insert(key.to_owned(), value);
             }
         };
-        for (from, to) in CHARACTER {
+        for &CardText { key: from, to, .. } in TEXTS.iter().filter(|text| text.to.starts_with("/character/"))
+        {
             let is_said = |text: &&str| !text.is_empty() && (from != "creator_notes" || *text != NO_NOTES);
             let value = self.take_text(from, to).filter(is_said).map(Value::from);
             put(to.trim_start_matches("/character/"), value);
@@ -310,7 +330,7 @@ impl<'v> Card<'v> {
         let mirror = |top: Source<'v>, below: Source<'v>, to: &'static str| {
             if top.value() == below.value() { top.equate_all(MIRROR, to) } else { top.keep(UNLIKE_DATA) }
         };
-        for (top, below, to) in MIRRORS {
+        for (top, below, to) in mirrors() {
             mirror(root.at(top), data.at(below), to);
         }
         let name = root.at("name");
@@ -327,20 +347,7 @@ impl<'v> Card<'v> {
     }
 }
 
-/// The texts of a character, with their places in an agent.
-pub(crate) const CHARACTER: [(&str, &str); 9] = [
-    ("description", "/character/description"),
-    ("personality", "/character/personality"),
-    ("scenario", "/character/scenario"),
-    ("mes_example", "/character/examples"),
-    ("system_prompt", "/character/systemPrompt"),
-    ("post_history_instructions", "/character/postHistory"),
-    ("creator_notes", "/character/creatorNotes"),
-    ("character_version", "/character/version"),
-    ("nickname", "/character/nickname"),
-];
-
 /// Returns the names that a field has in older cards.
 fn old_names(key: &str) -> &'static [&'static str] {
-    OLD_NAMES.iter().find(|(name, _)| *name == key).map(|(_, old)| *old).unwrap_or_default()
+    TEXTS.iter().find(|text| text.key == key).map(|text| text.old).unwrap_or_default()
 }

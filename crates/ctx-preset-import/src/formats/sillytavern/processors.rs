@@ -5,12 +5,31 @@ use serde_json::{Map, Value, json};
 
 use super::arrange::Arrangement;
 use super::lanes;
+use super::parameters;
 use super::person::PersonaPlace;
 use super::preset::ChatPreset;
 use super::settings::Settings;
+use crate::loose::Object;
+
+/// Returns the fields of an agent that a preset makes, with its card.
+pub(crate) fn agent_fields(arrangement: &Arrangement<'_>, settings: &Settings) -> Object {
+    let preset = arrangement.preset.0;
+    let entries = arrangement.entries();
+    let mut parameters = parameters::take(preset);
+    parameters.insert("processors".to_owned(), Value::Array(of(arrangement, settings)));
+    let mut agent = Object::new();
+    agent.insert("presetMessages".to_owned(), Value::Array(entries));
+    agent.insert("parameters".to_owned(), Value::Object(parameters));
+    if let Some(model) = parameters::take_model(preset) {
+        agent.insert("modelId".to_owned(), model.into());
+    }
+    agent.insert("dialect".to_owned(), "sillytavern".into());
+    agent.insert("historyWhenUnplaced".to_owned(), "omit".into());
+    agent
+}
 
 /// Returns the settings of processors that differ from what is built in.
-pub(crate) fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Value> {
+fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Value> {
     let preset = arrangement.preset;
     let squash = preset.0.at("squash_system_messages").flag().into("/parameters/processors/*/enabled");
     let is_prefilled = preset.0.at("continue_prefill").flag();

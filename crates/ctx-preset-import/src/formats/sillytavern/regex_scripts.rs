@@ -85,8 +85,7 @@ fn rule(source: Source<'_>, pointer: &str, findings: &mut Vec<Diagnostic>) -> Re
     let place = format!("{LIST}/rules/*");
     if source.object().is_none() {
         source.keep_at(place);
-        let finding = Diagnostic::error(codes::SCRIPT_VALUE, phrase!("the regex script must be an object"));
-        findings.push(finding.at_pointer(pointer));
+        findings.push(not_a_script().at_pointer(pointer));
         return RegexRule::read(source.value().cloned().unwrap_or_default(), &mut Reader::new());
     }
     let source = source.keep_at(format!("{place}/imported")).lead_to(place);
@@ -108,6 +107,20 @@ fn rule(source: Source<'_>, pointer: &str, findings: &mut Vec<Diagnostic>) -> Re
     rule.apply_to = Some(script.stages(is_everywhere));
     rule.kept.set(IMPORTED, source.value().cloned().unwrap_or_default());
     rule
+}
+
+/// Reports a value that is not a script.
+pub(crate) fn not_a_script() -> Diagnostic {
+    Diagnostic::error(codes::SCRIPT_VALUE, phrase!("the regex script must be an object"))
+}
+
+/// Reports a value of a script that cannot be read.
+pub(crate) fn wrong_value(key: &str, expected: &'static str) -> Diagnostic {
+    let expected = Phrase::from(expected);
+    Diagnostic::warning(
+        codes::SCRIPT_VALUE,
+        phrase!("`{key}` of the regex script must be {expected}", key, expected),
+    )
 }
 
 /// What a script changes, by the numbers in its `placement`.
@@ -241,13 +254,8 @@ impl Script<'_> {
 
     /// Reports a value that could not be read; null means that it is missing.
     fn expect(&mut self, key: &str, expected: &'static str, is_read: bool) {
-        if !is_read && self.source.at(key).value().is_some_and(|value| !value.is_null()) {
-            let message = phrase!(
-                "`{key}` of the regex script must be {expected}",
-                key,
-                expected = Phrase::from(expected)
-            );
-            self.report(key, Diagnostic::warning(codes::SCRIPT_VALUE, message));
+        if !is_read && self.source.at(key).filled().value().is_some() {
+            self.report(key, wrong_value(key, expected));
         }
     }
 

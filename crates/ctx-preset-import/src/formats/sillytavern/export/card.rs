@@ -8,16 +8,11 @@ use super::scripts::{export_regex_scripts, rules_of};
 use super::{imported, put, text_at};
 use crate::formats::sillytavern::CARD_RULES;
 use crate::formats::sillytavern::arrange::AT_DEPTH;
-use crate::formats::sillytavern::card::{CHARACTER, Card, MIRRORS};
+use crate::formats::sillytavern::card::{Card, CardText, TEXTS, mirrors};
 use crate::kept;
-use crate::loose::Object;
+use crate::loose::{Object, object};
 use crate::source::SourceNode;
 use crate::worldbook::export_card_book;
-
-/// Returns the texts of a card, with their places in an agent.
-fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [("name", "/name")].into_iter().chain(CHARACTER).chain([("creator", "/creator")])
-}
 
 /// Writes an agent as a character card of version 2, or of the version that it was imported from.
 ///
@@ -35,14 +30,14 @@ fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
 pub fn export_card(agent: &Agent, book: Option<&Worldbook>) -> Value {
     let mut card = imported(agent, "card").unwrap_or_else(blank);
     let (now, before) = (agent.write(), as_imported(&card));
-    let mirrored = Mirrored::of(&card);
+    let mirrored = mirrored(&card);
     let fields = match card.get_mut("data") {
         Some(Value::Object(data)) => data,
         _ => &mut card,
     };
-    for (key, pointer) in texts() {
-        let text = text_at(&now, pointer);
-        if text != text_at(&before, pointer) {
+    for CardText { key, to, .. } in &TEXTS {
+        let text = text_at(&now, to);
+        if text != text_at(&before, to) {
             put(fields, key, text.into());
         }
     }
@@ -52,7 +47,11 @@ pub fn export_card(agent: &Agent, book: Option<&Worldbook>) -> Value {
     if let Some(book) = book {
         put(fields, "character_book", export_card_book(book));
     }
-    mirrored.write(&mut card);
+    for (top, below) in mirrored {
+        if let Some(value) = object(&card, "data").and_then(|data| data.get(below)).cloned() {
+            put(&mut card, top, value);
+        }
+    }
     Value::Object(card)
 }
 
@@ -63,9 +62,8 @@ pub fn card_book(agent: &Agent) -> Option<&str> {
 
 /// What an agent without a card begins with.
 fn blank() -> Object {
-    let keys = texts().map(|(key, _)| key).filter(|key| *key != "nickname");
+    let keys = TEXTS.iter().map(|text| text.key).filter(|key| *key != "nickname");
     let mut data: Object = keys.map(|key| (key.to_owned(), Value::from(""))).collect();
-    data.insert("first_mes".to_owned(), "".into());
     data.insert("alternate_greetings".to_owned(), json!([]));
     data.insert("tags".to_owned(), json!([]));
     data.insert("extensions".to_owned(), json!({}));
@@ -79,26 +77,13 @@ fn as_imported(card: &Object) -> Value {
     Value::Object(Card::new(SourceNode::new(&card).source()).take().agent)
 }
 
-/// Which fields at the top say what `data` says.
-struct Mirrored(Vec<(&'static str, &'static str)>);
-
-impl Mirrored {
-    fn of(card: &Object) -> Self {
-        let data = card.get("data").and_then(Value::as_object);
-        let is_same = |(top, below): &(&str, &str)| {
-            data.is_some_and(|data| card.get(*top).is_some_and(|value| data.get(*below) == Some(value)))
-        };
-        Self(MIRRORS.into_iter().map(|(top, below, _)| (top, below)).filter(is_same).collect())
-    }
-
-    fn write(self, card: &mut Object) {
-        for (top, below) in self.0 {
-            let value = card.get("data").and_then(|data| data.get(below)).cloned();
-            if let Some(value) = value {
-                put(card, top, value);
-            }
-        }
-    }
+/// Returns the fields at the top that say what `data` says, each with that one.
+fn mirrored(card: &Object) -> Vec<(&'static str, &'static str)> {
+    let data = object(card, "data");
+    let is_same = |(top, below): &(&str, &str)| {
+        data.is_some_and(|data| card.get(*top).is_some_and(|value| data.get(*below) == Some(value)))
+    };
+    mirrors().map(|(top, below, _)| (top, below)).filter(is_same).collect()
 }
 
 fn greetings(now: &Value, before: &Value, fields: &mut Object) {
@@ -152,7 +137,7 @@ fn place_note(agent: &Agent, earlier: Option<&Value>, note: &mut Object) {
 const SCRIPTS: &str = "regex_scripts";
 
 fn extensions(agent: &Agent, now: &Value, before: &Value, fields: &mut Object) {
-    let mut all = fields.get("extensions").and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut all = object(fields, "extensions").cloned().unwrap_or_default();
     let own = [
         ("/character/depthPrompt", NOTE),
         ("/character/talkativeness", "talkativeness"),
