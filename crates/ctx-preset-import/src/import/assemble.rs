@@ -338,7 +338,7 @@ fn repeated(preset: ChatPreset<'_>) -> Vec<Diagnostic> {
         let found = found.at_pointer(format!("{}/identifier", order.pointer(step)));
         found.with_help(phrase!("remove the wrong one from the order"))
     };
-    let mut prompts = preset.repeated(&order);
+    let mut prompts = preset.repeated(&order).into_iter();
     let mut found: Vec<Diagnostic> = prompts.by_ref().take(SHOWN_PROMPTS).map(tell).collect();
     match prompts.count() {
         0 => {}

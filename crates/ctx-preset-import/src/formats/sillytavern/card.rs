@@ -271,27 +271,17 @@ impl<'v> Card<'v> {
         let first = first.map(|text| greeting("first_mes".to_owned(), "First message".to_owned(), text));
         let mut greetings: Vec<Value> = first.into_iter().collect();
         let others = self.fields.at("alternate_greetings");
-        let single = others.list_or_text().into("/greetings").and_then(Value::as_str);
-        let texts = others.items().map(|(_, text)| text).filter(|text| text.as_str().is_some());
-        for (index, text) in texts.enumerate() {
-            match text.as_str().filter(is_said) {
-                Some(_) => {
-                    let text = text.text().into("/greetings/*/content").unwrap_or_default();
-                    let number = index + 1;
-                    let made = greeting(
-                        format!("alternate_greeting_{index}"),
-                        format!("Alternative {number}"),
-                        text,
-                    );
-                    greetings.push(made);
-                }
-                None => drop(text.text().into("/greetings")),
+        let is_single = others.list_or_text().into("/greetings").is_some_and(Value::is_string);
+        let single = is_single.then_some(others).into_iter();
+        let texts = single.chain(others.items().map(|(_, item)| item)).filter(|item| item.as_str().is_some());
+        for (index, item) in texts.enumerate() {
+            let text = item.as_str().filter(is_said);
+            if !is_single {
+                item.text().into(if text.is_some() { "/greetings/*/content" } else { "/greetings" });
             }
+            let (id, number) = (format!("alternate_greeting_{index}"), index + 1);
+            greetings.extend(text.map(|text| greeting(id, format!("Alternative {number}"), text)));
         }
-        let single = single.filter(is_said);
-        greetings.extend(
-            single.map(|text| greeting("alternate_greeting_0".to_owned(), "Alternative 1".to_owned(), text)),
-        );
         greetings
     }
 

@@ -41,31 +41,30 @@ const SAYS_NOTHING: &str = "the persona has no name and no description";
 impl PersonaPlace {
     /// Takes the place that the persona in use has of its own, or else the general one, field by field.
     fn take(own: Source<'_>, power: Source<'_>) -> Self {
-        let general =
-            ["position", "depth", "role"].map(|key| power.at(&format!("persona_description_{key}")));
-        let own = ["position", "depth", "role"].map(|key| own.at(key));
+        let fields = ["position", "depth", "role"]
+            .map(|key| (own.at(key), power.at(&format!("persona_description_{key}"))));
         let [position, depth, role] =
-            [0, 1, 2].map(|at| own[at].as_whole().or_else(|| general[at].as_whole()));
-        let is_deep = position == Some(4);
-        // The entries of the agent say where a persona stands.
-        let take = |field: Source<'_>, at: usize| {
-            let read = match at {
-                0 => field.among(&[0, 1, 2, 3, 4, 9]),
-                1 => field.whole(0),
-                _ => field.among(&[0, 1, 2]),
+            fields.map(|(own, general)| own.as_whole().or_else(|| general.as_whole()));
+        for (at, (own, general)) in fields.into_iter().enumerate() {
+            let is_used = at == 0 || position == Some(4);
+            let take = |field: Source<'_>| {
+                let read = match at {
+                    0 => field.among(&[0, 1, 2, 3, 4, 9]),
+                    1 => field.whole(0),
+                    _ => field.among(&[0, 1, 2]),
+                };
+                // The entries of the agent say where a persona stands.
+                read.into("/presetMessages");
             };
-            read.into("/presetMessages");
-        };
-        for at in 0..3 {
-            if is_deep || at == 0 {
-                take(own[at], at);
+            if is_used {
+                take(own);
             } else {
-                own[at].keep(NO_DEPTH);
+                own.keep(NO_DEPTH);
             }
-            if (is_deep || at == 0) && own[at].as_whole().is_none() {
-                take(general[at], at);
+            if is_used && own.as_whole().is_none() {
+                take(general);
             } else {
-                general[at].keep(ITS_OWN);
+                general.keep(ITS_OWN);
             }
         }
         match position {
@@ -102,23 +101,13 @@ impl Persona {
         power.at("default_persona").any().approximated(CHOSEN).into("/profile");
         let named = in_use(power.at("personas"), avatar);
         let own = in_use(power.at("persona_descriptions"), avatar);
-        let username = file.at("username");
-        let name = named.text().into("/profile/name");
-        let name = if name.is_some() {
-            username.keep(ITS_OWN);
-            name
-        } else {
+        let name = take_text(named, file.at("username"), "/profile/name");
+        let name = name.filter(|name| named.as_str().is_some() || !name.trim().is_empty());
+        if named.as_str().is_none() {
             named.keep(NOT_READ);
-            username.text().into("/profile/name").filter(|name| !name.trim().is_empty())
-        };
-        let description = own.at("description").text().into("/profile/content");
-        let general = power.at("persona_description");
-        let description = if description.is_some() {
-            general.keep(ITS_OWN);
-            description
-        } else {
-            general.text().into("/profile/content")
-        };
+        }
+        let description = own.at("description");
+        let description = take_text(description, power.at("persona_description"), "/profile/content");
         let place = PersonaPlace::take(own, power);
         let book = own.at("lorebook").text().into("/profile/worldbookIds");
         if name.is_none() && description.is_none() {
@@ -152,6 +141,16 @@ impl Persona {
         profile.extend(self.book.as_ref().map(|book| ("worldbookIds".to_owned(), serde_json::json!([book]))));
         profile
     }
+}
+
+/// Takes a text of the persona in use, or else the general one.
+fn take_text<'v>(own: Source<'v>, general: Source<'v>, to: &'static str) -> Option<&'v str> {
+    let text = own.text().into(to);
+    if text.is_none() {
+        return general.text().into(to);
+    }
+    general.keep(ITS_OWN);
+    text
 }
 
 /// Explains why name and text of personas are only kept: a profile of another file is used.

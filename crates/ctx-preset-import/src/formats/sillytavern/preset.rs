@@ -163,7 +163,7 @@ impl<'v> ChatPreset<'v> {
                 |&(identifier, is_enabled): &(&'static str, bool)| Ordered { identifier, is_enabled };
             return DEFAULT_ORDER.iter().map(ordered).collect();
         };
-        let ignored: BTreeSet<usize> = self.repeated(&order).map(|(index, _)| index).collect();
+        let ignored: BTreeSet<usize> = self.repeated(&order).into_iter().map(|(index, _)| index).collect();
         let ordered = order.steps.into_iter().filter(|(index, _)| !ignored.contains(index));
         let ordered = ordered.filter_map(|(_, step)| {
             let identifier = step.at("identifier").as_str()?;
@@ -174,27 +174,22 @@ impl<'v> ChatPreset<'v> {
 
     /// Returns the steps that name a prompt again and have no effect, with their places. At a depth, `SillyTavern` sends
     /// a prompt as often as the order has it.
-    pub(crate) fn repeated(self, order: &Order<'v>) -> impl Iterator<Item = (usize, &'v str)> {
+    pub(crate) fn repeated(self, order: &Order<'v>) -> Vec<(usize, &'v str)> {
         let prompts = self.by_identifier();
         let mut seen = BTreeSet::new();
-        let named = order
-            .steps
-            .iter()
-            .filter_map(|(index, step)| Some((*index, *step, step.at("identifier").as_str()?)));
-        let ignored: Vec<(usize, &'v str)> = named
-            .filter(|(_, step, identifier)| {
-                let is_sent_again = || {
-                    let prompt = prompts
-                        .get(identifier)
-                        .filter(|prompt| prompt.in_chat().is_some() && prompt.is_sent());
-                    prompt.is_some_and(|prompt| prompt.is_custom())
-                        && step.at("enabled").as_bool() == Some(true)
-                };
-                !seen.insert(*identifier) && !is_sent_again()
-            })
-            .map(|(index, _, identifier)| (index, identifier))
-            .collect();
-        ignored.into_iter()
+        let mut ignored = Vec::new();
+        for (index, step) in &order.steps {
+            let Some(identifier) = step.at("identifier").as_str() else { continue };
+            let is_sent_again = || {
+                let prompt = prompts.get(identifier).filter(|prompt| prompt.in_chat().is_some());
+                prompt.is_some_and(|prompt| prompt.is_sent() && prompt.is_custom())
+                    && step.at("enabled").as_bool() == Some(true)
+            };
+            if !seen.insert(identifier) && !is_sent_again() {
+                ignored.push((*index, identifier));
+            }
+        }
+        ignored
     }
 
     /// Returns the prompts in the order of the file.
@@ -203,17 +198,12 @@ impl<'v> ChatPreset<'v> {
         prompts.filter_map(|(_, source)| Some(Prompt { id: source.at("identifier").as_str()?, source }))
     }
 
-    /// Returns a prompt by its identifier.
-    pub(crate) fn prompt(self, identifier: &str) -> Option<Prompt<'v>> {
-        self.prompts().find(|prompt| prompt.id == identifier)
-    }
-
     /// Returns the prompts by their identifiers; of several with one the first.
     pub(crate) fn by_identifier(self) -> BTreeMap<&'v str, Prompt<'v>> {
         let mut found = BTreeMap::new();
-        self.prompts().for_each(|prompt| {
+        for prompt in self.prompts() {
             found.entry(prompt.id).or_insert(prompt);
-        });
+        }
         found
     }
 

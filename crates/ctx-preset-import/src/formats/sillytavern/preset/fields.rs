@@ -176,7 +176,7 @@ impl ChatPreset<'_> {
             }
         }
         let Some(order) = order else { return };
-        let repeated: BTreeSet<usize> = self.repeated(&order).map(|(index, _)| index).collect();
+        let repeated: BTreeSet<usize> = self.repeated(&order).into_iter().map(|(index, _)| index).collect();
         for (index, step) in order.steps {
             match step.at("identifier").as_str() {
                 _ if repeated.contains(&index) => step.keep(TWICE),
@@ -195,7 +195,7 @@ impl ChatPreset<'_> {
     fn take_legacy(self, ids: &BTreeSet<&str>, overridden: &[&str]) {
         for (id, legacy) in LEGACY_TEXTS {
             let field: Source<'_> = self.0.at(legacy);
-            let own = self.prompt(id).and_then(Prompt::content);
+            let own = self.prompts().find(|prompt| prompt.id == id).and_then(Prompt::content);
             match own {
                 _ if overridden.contains(&id) => field.keep(OVER),
                 Some(own) if !own.is_empty() => field.keep("the prompt's own text is used"),
