@@ -116,7 +116,7 @@ impl<'i> Conversion<'i> {
         let current = &Current { number, report: document.report, key: &key, stem: &stem };
         match (document.format, document.value) {
             (None, value) => {
-                self.find(current, unknown(&value, &document.nearest));
+                self.report(current, [unknown(&value, &document.nearest)]);
                 self.set_rows(current, &value, |_| ());
                 self.unknown.insert(key.clone(), value);
             }
@@ -128,7 +128,7 @@ impl<'i> Conversion<'i> {
             }
             (Some(Format::Settings), value @ Value::Object(_)) => self.add_settings(value, current),
             (Some(Format::SystemPrompt), value @ Value::Object(_)) => {
-                if self.is_used(self.plan.system_prompt, "system prompt", &value, current) {
+                if self.is_used(self.plan.first(Format::SystemPrompt), "system prompt", &value, current) {
                     self.set_rows(current, &value, |file| {
                         templates::take(Format::SystemPrompt, file, &|_| None);
                     });
@@ -173,17 +173,13 @@ impl<'i> Conversion<'i> {
         taken
     }
 
-    fn find(&mut self, current: &Current<'_>, found: Diagnostic) {
-        self.reports[current.report].diagnostics.push(found);
-    }
-
-    fn find_all(&mut self, current: &Current<'_>, found: Vec<Diagnostic>) {
+    fn report(&mut self, current: &Current<'_>, found: impl IntoIterator<Item = Diagnostic>) {
         self.reports[current.report].diagnostics.extend(found);
     }
 
     /// Reports a document that cannot be read as its format.
     fn refuse_unreadable(&mut self, error: &ImportError, document: &Value, current: &Current<'_>) {
-        self.find(current, error.to_diagnostic());
+        self.report(current, [error.to_diagnostic()]);
         self.set_rows(current, document, |file| file.reject(UNREADABLE));
         self.reports[current.report].format = None;
     }
@@ -213,13 +209,14 @@ impl<'i> Conversion<'i> {
 
     fn warn_ignored(&mut self, message: Phrase, current: &Current<'_>) {
         let found = Diagnostic::warning(codes::ANOTHER_OF_KIND, message);
-        self.find(current, found.with_help(phrase!("import it separately")));
+        self.report(current, [found.with_help(phrase!("import it separately"))]);
     }
 
     /// Adds a character card with its worldbook and its scripts.
     fn add_card(&mut self, mut value: Value, format: Format, current: &Current<'_>) {
-        let is_used = self.is_used(self.plan.card, "character card", &value, current);
-        if !is_used && self.plan.card != Some(current.number) {
+        let used = self.plan.first(format);
+        let is_used = self.is_used(used, "character card", &value, current);
+        if !is_used && used != Some(current.number) {
             return;
         }
         let place = self.next_book();
@@ -240,11 +237,11 @@ impl<'i> Conversion<'i> {
                 book.take();
             }
             let imported = worldbook::finish(form);
-            self.find_all(current, imported.diagnostics);
+            self.report(current, imported.diagnostics);
             self.card_book = Some(self.add_book(imported.value, &name, current));
         }
         if let Some((parts, found)) = parts {
-            self.find_all(current, found);
+            self.report(current, found);
             self.card = Some(current.used("", value));
             self.card_parts = parts;
         }
@@ -252,7 +249,7 @@ impl<'i> Conversion<'i> {
 
     fn add_preset(&mut self, value: Value, format: Format, current: &Current<'_>) {
         let at = if format == Format::PromptExport { EXPORTED } else { "" };
-        let is_used = self.is_used(self.plan.preset, "chat completion preset", &value, current);
+        let is_used = self.is_used(self.plan.first(format), "chat completion preset", &value, current);
         if format == Format::PromptExport {
             self.templates.insert(current.key.to_owned(), value.clone());
         }
@@ -262,8 +259,9 @@ impl<'i> Conversion<'i> {
     }
 
     fn add_settings(&mut self, value: Value, current: &Current<'_>) {
-        let is_used = self.is_used(self.plan.settings, "SillyTavern settings", &value, current);
-        if !is_used && self.plan.settings != Some(current.number) {
+        let used = self.plan.first(Format::Settings);
+        let is_used = self.is_used(used, "SillyTavern settings", &value, current);
+        if !is_used && used != Some(current.number) {
             return;
         }
         let has_persona = self.persona.is_some();
@@ -314,7 +312,7 @@ impl<'i> Conversion<'i> {
         let place = format!("/conversations/{}", self.made.conversations.len());
         let made = conversations::Made { format, session: &imported.value, placed: &placed, place: &place };
         self.set_rows(current, value, |file| conversations::take(file, &made));
-        self.find_all(current, imported.diagnostics);
+        self.report(current, imported.diagnostics);
         let name = current.stem.to_owned();
         self.made.conversations.push(NamedConversation { name, session: imported.value });
     }
@@ -335,7 +333,7 @@ impl<'i> Conversion<'i> {
         match self.plan.profile.take() {
             Some(used) if used.document == current.number => {
                 self.set_rows(current, value, |file| aio_hub::take_profile(file, &used.imported.diagnostics));
-                self.find_all(current, used.imported.diagnostics.clone());
+                self.report(current, used.imported.diagnostics.clone());
                 self.made.profile = Some(used.imported.value.clone());
                 self.plan.profile = Some(used);
             }
@@ -369,7 +367,8 @@ impl<'i> Conversion<'i> {
             let superseded = |part| superseded.iter().find(|(own, _)| *own == part).map(|(_, note)| *note);
             self.set_rows(current, &value, |file| templates::take(format, file, &superseded));
             let has_prompt = value.get("sysprompt").is_some_and(Value::is_object);
-            if has_prompt && format == Format::MasterExport && self.plan.system_prompt.is_none() {
+            if has_prompt && format == Format::MasterExport && self.plan.first(Format::SystemPrompt).is_none()
+            {
                 self.system_prompt = Some(current.used("/sysprompt", value.clone()));
             }
         }
@@ -382,7 +381,7 @@ impl<'i> Conversion<'i> {
         match self.set_rows(current, value, |file| Form::take(file, &place)) {
             Ok(form) => {
                 let imported = worldbook::finish(form);
-                self.find_all(current, imported.diagnostics);
+                self.report(current, imported.diagnostics);
                 self.add_book(imported.value, current.stem, current);
             }
             Err(error) => self.refuse_unreadable(&error, value, current),
@@ -394,12 +393,12 @@ impl<'i> Conversion<'i> {
         let place = self.next_book();
         let module = self.set_rows(current, value, |file| Module::new(file, &place));
         let within = module.within;
-        self.find_all(current, module.found);
+        self.report(current, module.found);
         if let Some(book) = module.book {
             let imported = worldbook::finish(book);
             let mut found = imported.diagnostics;
             relocate(&mut found, &[Moved { ours: "/data", theirs: &format!("{within}/lorebook") }]);
-            self.find_all(current, found);
+            self.report(current, found);
             self.add_book(imported.value, current.stem, current);
         }
         if let Some(scripts) = module.scripts {

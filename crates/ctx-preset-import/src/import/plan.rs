@@ -21,16 +21,8 @@ const FILE_COUNTS: &str = "set by a separately imported file";
 pub(super) struct Plan {
     pub(super) agent: Option<ReadAgent>,
     pub(super) profile: Option<ReadProfile>,
-    pub(super) card: Option<usize>,
-    /// A chat completion preset, or an export of prompts.
-    pub(super) preset: Option<usize>,
-    pub(super) settings: Option<usize>,
-    pub(super) system_prompt: Option<usize>,
-    risu_preset: Option<usize>,
-    instruct: Option<usize>,
-    context: Option<usize>,
-    samplers: Option<usize>,
-    master: Option<usize>,
+    /// The first document of each kind.
+    first: Vec<(Format, usize)>,
 }
 
 /// The used agent.
@@ -49,26 +41,12 @@ pub(super) struct ReadProfile {
 impl Plan {
     /// Chooses the first document of each kind.
     pub(super) fn new(documents: &[SourceDocument], importer: &Importer) -> Self {
-        let first = |is_wanted: &dyn Fn(Format) -> bool| {
-            documents
-                .iter()
-                .position(|document| document.value.is_object() && document.format.is_some_and(is_wanted))
-        };
-        let first_of = |wanted: Format| first(&|format| format == wanted);
-        let mut plan = Self {
-            card: first(&Format::is_card),
-            preset: first(&|format| matches!(format, Format::ChatPreset | Format::PromptExport)),
-            settings: first_of(Format::Settings),
-            system_prompt: first_of(Format::SystemPrompt),
-            risu_preset: first_of(Format::RisuPreset),
-            instruct: first_of(Format::InstructTemplate),
-            context: first_of(Format::ContextTemplate),
-            samplers: first_of(Format::TextPreset),
-            master: first_of(Format::MasterExport),
-            ..Self::default()
-        };
+        let mut plan = Self::default();
         for (number, document) in documents.iter().enumerate() {
             let Some(format) = document.format else { continue };
+            if document.value.is_object() && plan.first(format).is_none() {
+                plan.first.push((kind(format), number));
+            }
             if is_agent(format) && plan.agent.is_none() {
                 let read = agent::read_value(document.value.clone(), &importer.anchors).ok();
                 plan.agent = read.map(|(imported, moves)| ReadAgent { document: number, imported, moves });
@@ -80,35 +58,42 @@ impl Plan {
         plan
     }
 
-    /// Returns why the fields of a document are only kept, if another document is used.
+    /// Returns the first document of the kind of a format.
+    pub(super) fn first(&self, format: Format) -> Option<usize> {
+        self.first.iter().find(|(known, _)| *known == kind(format)).map(|(_, number)| *number)
+    }
+
+    /// Returns why the fields of a template or a preset are only kept, if another document is used.
     pub(super) fn superseded(&self, number: usize, format: Format) -> Option<&'static str> {
-        let first = match format {
-            Format::InstructTemplate => self.instruct,
-            Format::ContextTemplate => self.context,
-            Format::TextPreset => self.samplers,
-            Format::MasterExport => self.master,
-            Format::RisuPreset => self.risu_preset,
-            _ => return None,
-        };
+        let is_preset = matches!(format, Format::ContextTemplate | Format::TextPreset | Format::RisuPreset);
+        if !is_preset && !matches!(format, Format::InstructTemplate | Format::MasterExport) {
+            return None;
+        }
         match format {
-            _ if first.is_some_and(|first| first != number) => Some(FIRST_COUNTS),
-            Format::InstructTemplate | Format::MasterExport => None,
+            _ if self.first(format).is_some_and(|first| first != number) => Some(FIRST_COUNTS),
+            _ if !is_preset => None,
             _ if self.agent.is_some() => Some(AGENT_COUNTS),
-            _ if self.preset.is_some() => Some(PRESET_COUNTS),
+            _ if self.first(Format::ChatPreset).is_some() => Some(PRESET_COUNTS),
             Format::RisuPreset => None,
-            _ => self.risu_preset.map(|_| RISU_COUNTS),
+            _ => self.first(Format::RisuPreset).map(|_| RISU_COUNTS),
         }
     }
 
     /// Returns why a part of a master export is only kept, if another document is used.
     pub(super) fn superseded_part(&self, format: Format) -> Option<&'static str> {
-        let file = match format {
-            Format::InstructTemplate => self.instruct,
-            Format::ContextTemplate => self.context,
-            Format::TextPreset => self.samplers,
-            _ => return None,
-        };
-        file.map(|_| FILE_COUNTS).or_else(|| self.superseded(usize::MAX, format))
+        let is_template =
+            matches!(format, Format::InstructTemplate | Format::ContextTemplate | Format::TextPreset);
+        let file = self.first(format).filter(|_| is_template);
+        file.map_or_else(|| self.superseded(usize::MAX, format), |_| Some(FILE_COUNTS))
+    }
+}
+
+/// Returns the format that stands for all of one kind.
+const fn kind(format: Format) -> Format {
+    match format {
+        Format::PromptExport => Format::ChatPreset,
+        format if format.is_card() => Format::CardV2,
+        format => format,
     }
 }
 

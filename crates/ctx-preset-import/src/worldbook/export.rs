@@ -4,7 +4,7 @@ use ctx_types::Persist as _;
 use ctx_types::worldbook::Worldbook;
 use serde_json::{Value, json};
 
-use super::around::Around;
+use super::around::{ENVELOPE, FILE, IS_CARD, restore, restore_entries};
 use super::card::{CARD, unified};
 use super::fields::{Kind, Known};
 use crate::formats::lorebook::Lorebook;
@@ -16,7 +16,7 @@ use crate::source::SourceNode;
 pub fn export_worldbook(book: &Worldbook) -> Value {
     let mut file = book.write();
     let Some(map) = file.as_object_mut() else { return file };
-    Around::take(map);
+    restore(map);
     match map.get_mut("entries") {
         Some(Value::Object(entries)) => entries.values_mut().for_each(plain),
         Some(Value::Array(entries)) => entries.iter_mut().for_each(plain),
@@ -46,15 +46,15 @@ fn plain(entry: &mut Value) {
 pub fn export_lorebook(book: &Worldbook) -> Value {
     let mut file = book.write();
     let Some(map) = file.as_object_mut() else { return file };
-    let around = Around::take(map);
-    if let Some(mut envelope) = around.envelope {
+    let mut around = restore(map);
+    if let Some(Value::Object(mut envelope)) = around.shift_remove(ENVELOPE) {
         envelope.insert("data".to_owned(), export_card_book(book));
         return Value::Object(envelope);
     }
-    if around.is_card {
+    if around.contains_key(IS_CARD) {
         return export_card_book(book);
     }
-    let Some(mut rest) = around.file else { return export_worldbook(book) };
+    let Some(Value::Object(mut rest)) = around.shift_remove(FILE) else { return export_worldbook(book) };
     let Some(lorebook) = Lorebook::of(&rest) else { return export_worldbook(book) };
     if let Some(name) = map.get("name") {
         rest.insert("name".to_owned(), name.clone());
@@ -78,11 +78,11 @@ pub fn export_card_book(book: &Worldbook) -> Value {
     let mut file = book.write();
     let is_v3 = file.get("dialect").and_then(Value::as_str) == Some("ccv3");
     let Some(map) = file.as_object_mut() else { return file };
-    let mut around = Around::take(map);
+    let around = restore(map);
     if map.contains_key("entries") {
         let entries = listed(map).into_iter().enumerate();
         let entries = entries.map(|(index, entry)| card_form(entry, index, is_v3)).collect();
-        map.insert("entries".to_owned(), around.entries(entries));
+        map.insert("entries".to_owned(), restore_entries(entries, &around));
     }
     file
 }

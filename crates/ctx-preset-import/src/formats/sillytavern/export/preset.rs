@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use ctx_types::{Agent, Diagnostic, Persist as _, Reader};
 use serde_json::{Value, json};
 
-use super::prompts::{Around, Entry, Prompts};
+use super::prompts::{Entry, Prompts};
 use super::scripts::{export_regex_scripts, rules_of};
 use super::{imported, put, settings};
 use crate::formats::sillytavern::PRESET_RULES;
@@ -46,12 +46,14 @@ pub fn export_preset(agent: &Agent) -> (Value, Vec<Diagnostic>) {
     let mut lost = Vec::new();
     if now.get("presetMessages") != before.get("presetMessages") {
         let persona = persona(&now);
-        let around = |agent: &Value| Around { has_examples: has_examples(agent), persona };
         let earlier = match before.get("dialect") {
-            Some(_) => Prompts::of(&Agent::read(before.clone(), &mut Reader::new()), around(&before)),
+            Some(_) => {
+                let agent = Agent::read(before.clone(), &mut Reader::new());
+                Prompts::of(&agent, has_examples(&before), persona)
+            }
             None => Prompts::default(),
         };
-        let current = Prompts::of(agent, around(&now));
+        let current = Prompts::of(agent, has_examples(&now), persona);
         write_prompts(&current, &earlier.entries, &mut preset);
         lost = current.lost;
     }
