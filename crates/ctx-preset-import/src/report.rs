@@ -125,11 +125,6 @@ impl FieldReport {
     pub(crate) fn reject(&mut self, note: &'static str) {
         (self.status, self.to, self.note) = (FieldStatus::Unsupported, None, Some(note));
     }
-
-    /// Reports that the field is at a place.
-    pub(crate) fn map_to(&mut self, place: &str) {
-        (self.status, self.to, self.note) = (FieldStatus::Mapped, Some(place.to_owned()), None);
-    }
 }
 
 /// Returns whether a field goes to a place or below it.

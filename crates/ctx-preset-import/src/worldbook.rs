@@ -22,7 +22,7 @@ use crate::limits::Limits;
 use crate::loose::Object;
 use crate::source::{Source, SourceNode};
 
-pub(crate) use card::{has_entries, take as take_card_book};
+pub(crate) use card::take as take_card_book;
 pub use export::{export_card_book, export_lorebook, export_worldbook};
 pub use origin::WorldbookOrigin;
 

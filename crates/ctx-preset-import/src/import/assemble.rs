@@ -12,10 +12,10 @@ use super::plan::ReadAgent;
 use super::{Import, bundled};
 use crate::codes;
 use crate::format::Format;
-use crate::formats::aio_hub::{self, ReadAgentFields};
+use crate::formats::aio_hub;
 use crate::formats::sillytavern::arrange::Arrangement;
 use crate::formats::sillytavern::card::{Card, TakenCard};
-use crate::formats::sillytavern::preset::{ChatPreset, choose_order, in_use as in_use_of};
+use crate::formats::sillytavern::preset::{ChatPreset, choose_order};
 use crate::formats::sillytavern::regex_scripts::{LIST, TakenScripts};
 use crate::formats::sillytavern::{PRESET_RULES, processors, templates};
 use crate::imported::{Moved, relocate};
@@ -118,8 +118,7 @@ impl Conversion<'_> {
         let is_moved = !kept.is_empty() && kept::join(&mut agent.kept, kept);
         let report = &mut self.reports[given.report];
         let node = SourceNode::new(&given.document);
-        let read = ReadAgentFields { found: &found, moves: &moves, books: &brought.taken };
-        aio_hub::take_agent(format, node.source(), &read);
+        aio_hub::take_agent(format, node.source(), &found, &moves, &brought.taken);
         report.fields = report::rows(&node, "/imported");
         for number in brought.taken.iter().flatten() {
             let book = &self.made.worldbooks[*number].book;
@@ -182,7 +181,10 @@ impl Conversion<'_> {
         let TakenCard { mut agent, scripts: card_scripts } = std::mem::take(&mut self.card_parts);
         let settings = self.settings.take();
         let in_use = settings.as_ref().filter(|_| preset.is_none() && instead.is_none());
-        let in_use = in_use.filter(|given| given.document.as_object().and_then(in_use_of).is_some());
+        let in_use = in_use.filter(|given| {
+            let preset = given.document.pointer(given.at).and_then(Value::as_object);
+            preset.is_some_and(|preset| !preset.is_empty())
+        });
         let is_in_settings = in_use.is_some();
         preset = preset.or_else(|| in_use.cloned());
         if let Some(preset) = &mut preset {
@@ -216,7 +218,8 @@ impl Conversion<'_> {
             let pointers = arrangement.system_prompt().map(|field| format!("{}/{field}", given.at));
             for pointer in pointers {
                 if let Some(row) = rows.iter_mut().find(|row| row.pointer == pointer) {
-                    row.map_to("/presetMessages/*/content");
+                    let to = Some("/presetMessages/*/content".to_owned());
+                    (row.status, row.to, row.note) = (FieldStatus::Mapped, to, None);
                 }
             }
         }

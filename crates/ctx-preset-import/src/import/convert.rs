@@ -310,8 +310,8 @@ impl<'i> Conversion<'i> {
             Err(error) => return self.refuse_unreadable(&error, value, current),
         };
         let place = format!("/conversations/{}", self.made.conversations.len());
-        let made = conversations::Made { format, session: &imported.value, placed: &placed, place: &place };
-        self.set_rows(current, value, |file| conversations::take(file, &made));
+        let session = &imported.value;
+        self.set_rows(current, value, |file| conversations::take(file, format, session, &placed, &place));
         self.report(current, imported.diagnostics);
         let name = current.stem.to_owned();
         self.made.conversations.push(NamedConversation { name, session: imported.value });

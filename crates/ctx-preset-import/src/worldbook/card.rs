@@ -41,11 +41,6 @@ pub(super) fn is_card_book(map: &Object) -> bool {
     }
 }
 
-/// Returns whether the book of a card has entries, without which there is no book to search.
-pub(crate) fn has_entries(book: &Object) -> bool {
-    book.get("entries").is_some_and(|entries| entries.is_array() || entries.is_object())
-}
-
 /// Takes the fields of the book of a card, which its document has at a pointer; `is_v3` if version 3 says so.
 pub(crate) fn take(book: Source<'_>, place: &str, pointer: &str, is_v3: bool) -> Form {
     let book = book.lead_to(place).keep_at(place);

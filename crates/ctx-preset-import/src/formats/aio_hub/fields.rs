@@ -53,24 +53,23 @@ const AGENT_SHOWN: [&str; 10] = [
 const ENTRY_SHOWN: [&str; 3] = ["status", "timestamp", "updatedAt"];
 const ENTRY_LINKS: [&str; 3] = ["parentId", "childrenIds", "lastSelectedChildId"];
 
-/// Result of reading an agent, for the fields of its document.
-pub(crate) struct ReadAgentFields<'a> {
-    pub(crate) found: &'a [Diagnostic],
-    pub(crate) moves: &'a Moves,
-    /// The numbers of bundled worldbooks outside of the agent.
-    pub(crate) books: &'a [Option<usize>],
-}
-
-/// Takes the fields of the document of an agent.
-pub(crate) fn take_agent(format: Format, file: Source<'_>, read: &ReadAgentFields<'_>) {
-    let moves = read.moves;
+/// Takes the fields of the document of an agent, with what reading it found.
+///
+/// `books` has the numbers of bundled worldbooks outside of the agent.
+pub(crate) fn take_agent(
+    format: Format,
+    file: Source<'_>,
+    found: &[Diagnostic],
+    moves: &Moves,
+    books: &[Option<usize>],
+) {
     match format {
-        Format::AgentExport => export(file, read),
+        Format::AgentExport => export(file, moves, books),
         Format::PresetList => entries(placed(file, "/presetMessages"), moves),
-        Format::PresetFile => preset_file(placed(file, ""), read),
-        _ => agent(placed(file, ""), read),
+        Format::PresetFile => preset_file(placed(file, ""), moves, books),
+        _ => agent(placed(file, ""), moves, books),
     }
-    take_found(file, read.found);
+    take_found(file, found);
 }
 
 /// Takes the fields of a profile, with what reading it found.
@@ -125,7 +124,7 @@ pub(crate) fn shown(source: Source<'_>, keys: &[&str], note: &'static str) {
     }
 }
 
-fn export(file: Source<'_>, read: &ReadAgentFields<'_>) {
+fn export(file: Source<'_>, moves: &Moves, books: &[Option<usize>]) {
     let file = file.lead_to("").keep_at("/imported/envelope");
     for (_, field) in file.fields().filter(|(key, field)| is_needless(key, *field)) {
         field.approximate_all(ENVELOPE, "");
@@ -134,7 +133,7 @@ fn export(file: Source<'_>, read: &ReadAgentFields<'_>) {
         if index > 0 {
             other.lead_to("").keep_at("/imported/envelope/agents/*");
         } else if let Some(first) = other.object() {
-            agent(placed(other, ""), read);
+            agent(placed(other, ""), moves, books);
             let own = first.get(IMPORTED).and_then(Value::as_object);
             if own.is_none_or(|own| !has_room(own, [])) && has_envelope(file) {
                 other.at(IMPORTED).keep_at("/imported/imported");
@@ -156,8 +155,7 @@ fn has_envelope(file: Source<'_>) -> bool {
     })
 }
 
-fn agent(file: Source<'_>, read: &ReadAgentFields<'_>) {
-    let moves = read.moves;
+fn agent(file: Source<'_>, moves: &Moves, books: &[Option<usize>]) {
     shown(file, &AGENT_SHOWN, SHOWN);
     if !moves.greetings.is_empty() {
         file.at("displayPresetCount").stay_approximated(FEWER);
@@ -178,7 +176,7 @@ fn agent(file: Source<'_>, read: &ReadAgentFields<'_>) {
     time.at("realBaseTime").text().stay();
     time.at("timeScale").plain_number().stay();
     list(file.at("assets"), |asset| noun(asset, &ASSET));
-    bundled(file.at(BUNDLED), read.books);
+    bundled(file.at(BUNDLED), books);
     // Other files may be kept next to these.
     file.at(IMPORTED).keep_at("/imported");
 }
@@ -271,9 +269,9 @@ fn formatters(rules: Source<'_>, moves: &[bool]) {
     }
 }
 
-fn preset_file(file: Source<'_>, read: &ReadAgentFields<'_>) {
-    agent(file, read);
-    entries(placed(file.at("messages"), "/presetMessages"), read.moves);
+fn preset_file(file: Source<'_>, moves: &Moves, books: &[Option<usize>]) {
+    agent(file, moves, books);
+    entries(placed(file.at("messages"), "/presetMessages"), moves);
     let groups = file.at("groups");
     if file.at("presetGroups").value().is_none() && groups.value().is_some_and(Value::is_array) {
         list(placed(groups, "/presetGroups"), |group| noun(group, PresetGroup::KEYS));

@@ -254,8 +254,8 @@ impl<'v> Arrangement<'v> {
     fn over(&self, identifier: &str) -> Option<&str> {
         let card = self.card?;
         match identifier {
-            MAIN if self.prefers.system_prompt => card.system_prompt(),
-            "jailbreak" if self.prefers.post_history => card.post_history(),
+            MAIN if self.prefers.system_prompt => card.said("system_prompt"),
+            "jailbreak" if self.prefers.post_history => card.said("post_history_instructions"),
             _ => None,
         }
         .map(space::trim)
@@ -400,7 +400,7 @@ fn strategy(prompt: Prompt<'_>, lane: i64) -> Option<Value> {
     if let Some(in_chat) = prompt.in_chat().filter(|_| prompt.is_sent()) {
         return Some(depth(in_chat, lane));
     }
-    let (depth, order) = prompt.unused_depth();
+    let (depth, order) = (prompt.depth(), prompt.order());
     if depth.is_none() && order.is_none() {
         return None;
     }

@@ -8,7 +8,6 @@ use super::{CARD_RULES, role};
 use crate::loose::{Object, number_of, said, text, whole};
 use crate::report::NOT_READ;
 use crate::source::Source;
-use crate::worldbook;
 
 /// A card, whichever version it is.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +106,7 @@ impl<'v> Card<'v> {
             .find_map(|name| self.fields.at(name).as_str())
     }
 
-    fn said(self, key: &str) -> Option<&'v str> {
+    pub(crate) fn said(self, key: &str) -> Option<&'v str> {
         self.text(key).filter(|text| !text.trim().is_empty())
     }
 
@@ -115,19 +114,12 @@ impl<'v> Card<'v> {
         self.said("name").or_else(|| self.root.at("name").as_str().filter(|name| !name.trim().is_empty()))
     }
 
-    pub(crate) fn system_prompt(self) -> Option<&'v str> {
-        self.said("system_prompt")
-    }
-
-    pub(crate) fn post_history(self) -> Option<&'v str> {
-        self.said("post_history_instructions")
-    }
-
     /// Returns the place of the book that the card brings, if it has entries to search.
     pub(crate) fn book(self) -> Option<(&'static str, Source<'v>)> {
         let place = if self.is_layered { "/data/character_book" } else { "/character_book" };
         let book = self.fields.at("character_book");
-        book.object().is_some_and(worldbook::has_entries).then_some((place, book))
+        let entries = book.at("entries").value();
+        entries.is_some_and(|entries| entries.is_array() || entries.is_object()).then_some((place, book))
     }
 
     /// Returns the name of the book that the card is linked with.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::loose::{Object, floor_of, object};
+use crate::loose::{Object, floor_of};
 use crate::source::Source;
 
 pub(crate) use fields::Form;
@@ -20,11 +20,6 @@ pub(crate) const EXPORTED: &str = "/data";
 
 /// Where `settings.json` has the preset in use.
 pub(crate) const IN_USE: &str = "/oai_settings";
-
-/// Returns the preset in use of `settings.json`.
-pub(crate) fn in_use(settings: &Object) -> Option<&Object> {
-    object(settings, IN_USE.trim_start_matches('/')).filter(|preset| !preset.is_empty())
-}
 
 /// The order of prompts that counts.
 #[derive(Debug)]
@@ -309,16 +304,11 @@ impl<'v> Prompt<'v> {
     }
 
     /// Returns the order at a depth, rounded down.
-    fn order(self) -> Option<i64> {
+    pub(crate) fn order(self) -> Option<i64> {
         self.source.at("injection_order").value().and_then(floor_of)
     }
 
-    /// Returns the depth and the order that the prompt would have in the conversation, as far as it says them.
-    pub(crate) fn unused_depth(self) -> (Option<i64>, Option<i64>) {
-        (self.depth(), self.order())
-    }
-
-    fn depth(self) -> Option<i64> {
+    pub(crate) fn depth(self) -> Option<i64> {
         self.source.at("injection_depth").as_whole().filter(|depth| *depth >= 0)
     }
 
