@@ -51,10 +51,8 @@ pub fn read_profile(bytes: &[u8], name: &str, limits: &Limits) -> Result<Importe
     }
 }
 
-/// The endings of plain texts.
 const PLAIN: &[&str] = &["txt", "md"];
 
-/// The endings of YAML files.
 const YAML: &[&str] = &["yaml", "yml"];
 
 fn is_profile(value: &Value) -> bool {

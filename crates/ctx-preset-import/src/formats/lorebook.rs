@@ -21,13 +21,11 @@ pub(crate) struct Lorebook {
     is_it: fn(&Object) -> bool,
     /// The field that has the entries.
     entries: &'static str,
-    /// The fields of entries.
     fields: &'static [Known],
     /// The dialect of the book, unless it is SillyTavern's.
     dialect: Option<&'static str>,
 }
 
-/// Lorebooks of NovelAI.
 const NOVELAI: Lorebook = Lorebook {
     is_it: |file| file.contains_key("lorebookVersion"),
     entries: "entries",
@@ -43,7 +41,6 @@ const NOVELAI: Lorebook = Lorebook {
     dialect: None,
 };
 
-/// Memory books of Agnai.
 const AGNAI: Lorebook = Lorebook {
     is_it: |file| text(file, "kind") == Some("memory"),
     entries: "entries",
@@ -58,7 +55,6 @@ const AGNAI: Lorebook = Lorebook {
     dialect: None,
 };
 
-/// Lorebooks of `RisuAI`.
 pub(super) const RISU: Lorebook = Lorebook {
     is_it: |file| text(file, "type") == Some("risu"),
     entries: "data",

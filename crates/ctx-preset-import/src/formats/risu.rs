@@ -20,7 +20,6 @@ use crate::worldbook::Form;
 /// The endings of files that `RisuAI` packs, by which nothing is told but why they are not read.
 pub(crate) const PACKED: [&str; 2] = ["risum", "risup"];
 
-/// What to do about them.
 pub(crate) fn packed_help() -> Phrase {
     phrase!("export modules and presets as JSON in RisuAI; its binary format is not public")
 }
@@ -171,10 +170,8 @@ impl<'v> Step<'v> {
     }
 }
 
-/// What a module holds.
 pub(crate) struct Module {
     pub(crate) name: Option<String>,
-    /// Its lorebook.
     pub(crate) book: Option<Form>,
     /// Its regex scripts as `SillyTavern` has them.
     pub(crate) scripts: Option<Value>,

@@ -6,8 +6,7 @@ use ctx_types::internal::{Argument, Divider, excerpt};
 use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, UserProfile, phrase};
 use serde_json::{Value, json};
 
-use super::convert::{Conversion, move_displaced, take_settings};
-use super::parts::{FileScripts, UsedDocument};
+use super::convert::{Conversion, FileScripts, UsedDocument, move_displaced, take_settings};
 use super::plan::ReadAgent;
 use super::{Import, bundled};
 use crate::codes;

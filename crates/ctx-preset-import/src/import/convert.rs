@@ -5,7 +5,6 @@ use ctx_types::{Diagnostic, Phrase, RegexPreset, phrase};
 use serde_json::Value;
 
 use super::documents::SourceDocument;
-use super::parts::{FileScripts, UsedDocument};
 use super::plan::{self, AGENT_COUNTS, FIRST_COUNTS, Plan};
 use super::{Asset, Import, Importer, NamedBook, NamedConversation, conversations};
 use crate::document::Document;
@@ -39,7 +38,6 @@ pub(super) struct Conversion<'i> {
     /// The card without its worldbook.
     pub(super) card: Option<UsedDocument>,
     pub(super) card_parts: TakenCard,
-    /// The name of the card's own book.
     pub(super) card_book: Option<String>,
     pub(super) preset: Option<UsedDocument>,
     pub(super) settings: Option<UsedDocument>,
@@ -49,7 +47,6 @@ pub(super) struct Conversion<'i> {
     pub(super) system_prompt: Option<UsedDocument>,
     pub(super) persona: Option<Persona>,
     pub(super) agent: Option<UsedDocument>,
-    /// Regex rules of files that hold scripts.
     pub(super) scripts: Vec<FileScripts>,
     /// Templates and other kept files, by their names.
     pub(super) templates: Object,
@@ -57,6 +54,22 @@ pub(super) struct Conversion<'i> {
     pub(super) unknown: Object,
     /// The preset of `RisuAI` as a chat completion preset.
     pub(super) risu_preset: Option<Value>,
+}
+
+/// A document with a used part.
+#[derive(Clone)]
+pub(super) struct UsedDocument {
+    pub(super) report: usize,
+    /// The place of the part in the document.
+    pub(super) at: &'static str,
+    /// The place of the document in the agent.
+    pub(super) kept_at: String,
+    pub(super) document: Value,
+}
+
+pub(super) struct FileScripts {
+    pub(super) report: usize,
+    pub(super) scripts: TakenScripts,
 }
 
 /// The document in conversion.
@@ -109,7 +122,6 @@ impl<'i> Conversion<'i> {
         }
     }
 
-    /// Converts a document.
     pub(super) fn add(&mut self, number: usize, document: SourceDocument) {
         let key = self.key(document.format, document.stem());
         let stem = document.stem().to_owned();
@@ -350,7 +362,6 @@ impl<'i> Conversion<'i> {
         }
     }
 
-    /// Adds a template or another kept file.
     fn add_kept(&mut self, format: Format, value: Value, current: &Current<'_>) {
         if let Some(note) = self.plan.superseded(current.number, format) {
             self.set_rows(current, &value, |file| file.keep(note));
@@ -375,7 +386,6 @@ impl<'i> Conversion<'i> {
         self.templates.insert(current.key.to_owned(), value);
     }
 
-    /// Adds a worldbook in any form.
     fn add_worldbook(&mut self, value: &Value, current: &Current<'_>) {
         let place = self.next_book();
         match self.set_rows(current, value, |file| Form::take(file, &place)) {
@@ -429,7 +439,6 @@ impl<'i> Conversion<'i> {
         name
     }
 
-    /// Returns the key of a kept document.
     fn key(&self, format: Option<Format>, name: &str) -> String {
         let wanted = match format {
             Some(format) if format.is_card() => return "card".to_owned(),

@@ -13,7 +13,6 @@ use crate::formats::risu;
 use crate::limits::Limits;
 use crate::report::FileReport;
 
-/// A document of a file.
 pub(super) struct SourceDocument {
     /// The number of its report.
     pub(super) report: usize,
@@ -44,11 +43,9 @@ pub(super) struct Documents {
     pub(super) assets: Vec<Asset>,
 }
 
-/// The name of an unnamed picture.
 const PICTURE: &str = "avatar.png";
 
 impl Documents {
-    /// Reads files and unpacks their documents.
     pub(super) fn read(files: &[SourceFile<'_>], importer: &Importer) -> Self {
         let mut documents = Self::default();
         for (number, file) in files.iter().enumerate() {
@@ -156,7 +153,6 @@ impl Documents {
         self.reports.push(report);
     }
 
-    /// Reports an unreadable file.
     fn fail(&mut self, file: SourceFile<'_>, container: Option<&str>, error: &ImportError) {
         let found = error.to_diagnostic();
         let is_packed = ends_with(file.name, &risu::PACKED);
@@ -180,7 +176,6 @@ struct Inner<'a> {
     /// The file that holds it.
     outer: SourceFile<'a>,
     file: SourceFile<'a>,
-    /// The container of the document.
     container: Option<&'a str>,
     /// Whether it is the only imported file, whose format can be named by hand.
     is_alone: bool,

@@ -25,14 +25,12 @@ pub(super) struct Plan {
     first: Vec<(Format, usize)>,
 }
 
-/// The used agent.
 pub(super) struct ReadAgent {
     pub(super) document: usize,
     pub(super) imported: Imported<Agent>,
     pub(super) moves: Moves,
 }
 
-/// The used profile.
 pub(super) struct ReadProfile {
     pub(super) document: usize,
     pub(super) imported: Imported<UserProfile>,

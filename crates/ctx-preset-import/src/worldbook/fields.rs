@@ -21,7 +21,6 @@ pub(crate) enum Kind {
     Shown,
     Text,
     Number,
-    /// A number or a text.
     Scalar,
     Switch,
     /// The opposite of ours.

@@ -105,7 +105,6 @@ pub(crate) fn placed<'v>(source: Source<'v>, place: &str) -> Source<'v> {
     source.lead_to(place).keep_at(place)
 }
 
-/// Takes the fields of a noun.
 pub(crate) fn noun(source: Source<'_>, keys: &[&str]) {
     source.divide();
     source.stay_each(keys);

@@ -18,11 +18,9 @@ use original::{has_original, may_be_empty, overriding};
 
 pub(crate) use extra_entries::repeated;
 
-/// What is arranged.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrangement<'v> {
     pub(crate) preset: ChatPreset<'v>,
-    /// The prompts of the preset.
     prompts: BTreeMap<&'v str, Prompt<'v>>,
     card: Option<Card<'v>>,
     pub(crate) persona: PersonaPlace,
@@ -102,7 +100,6 @@ impl Marker {
     }
 }
 
-/// Returns the marker of an identifier.
 pub(crate) fn marker(identifier: &str) -> Option<&'static Marker> {
     MARKERS.iter().find(|marker| marker.identifier == identifier)
 }
@@ -152,7 +149,6 @@ impl<'v> Arrangement<'v> {
         self.prompts.get(identifier).copied()
     }
 
-    /// Returns the entries in their order.
     pub(crate) fn entries(&self) -> Vec<Value> {
         let overridden = self.overridden();
         let mut entries = Vec::new();
@@ -201,7 +197,6 @@ impl<'v> Arrangement<'v> {
         self.order.iter().any(|ordered| ordered.identifier == identifier && ordered.is_enabled)
     }
 
-    /// Returns whether examples of dialogue are sent.
     pub(crate) fn has_examples(&self) -> bool {
         self.is_sent(EXAMPLES)
     }

@@ -15,11 +15,9 @@ pub(crate) struct Card<'v> {
     root: Source<'v>,
     /// The part that counts: `data` since version 2.
     fields: Source<'v>,
-    /// Whether that is `data`.
     is_layered: bool,
 }
 
-/// A text of a card.
 pub(crate) struct CardText {
     pub(crate) key: &'static str,
     /// Its place in an agent.
@@ -39,7 +37,6 @@ const fn text_of(
     CardText { key, to, old, top }
 }
 
-/// The texts of a card.
 pub(crate) static TEXTS: [CardText; 12] = [
     text_of("name", "/name", &["char_name"], Some("name")),
     text_of("description", "/character/description", &["char_persona", "context"], Some("description")),
@@ -86,7 +83,6 @@ const FAVOURITE: &str = "for people; not used for sorting";
 pub(crate) struct TakenCard {
     /// What it says of the character, as the fields of an agent.
     pub(crate) agent: Object,
-    /// Its scripts.
     pub(crate) scripts: Option<TakenScripts>,
 }
 
@@ -295,7 +291,6 @@ impl<'v> Card<'v> {
         assets.objects().map(asset).collect()
     }
 
-    /// Takes the scripts that the card brings.
     fn take_scripts(self) -> Option<TakenScripts> {
         let fields = if self.is_layered { "/data" } else { "" };
         let is_within = self.fields.at("extensions/regex_scripts").value().is_some();

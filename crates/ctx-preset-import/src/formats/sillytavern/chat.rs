@@ -24,7 +24,6 @@ pub(crate) fn take_line(line: Source<'_>) {
     line.at("extra/type").named(&["narrator"]).into("/role");
 }
 
-/// Takes the fields of a header line.
 pub(crate) fn take_header(line: Source<'_>) {
     let metadata = line.at("chat_metadata");
     let own = line.at(note::KEY);

@@ -19,16 +19,14 @@ pub(crate) struct Persona {
 /// Where the description of a persona goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PersonaPlace {
-    /// At its marker.
     #[default]
     Marker,
-    /// Above the author's note.
     NoteTop,
-    /// Below it.
     NoteBottom,
-    /// At a depth of the conversation.
-    Depth { depth: i64, role: &'static str },
-    /// Nowhere.
+    Depth {
+        depth: i64,
+        role: &'static str,
+    },
     Nowhere,
 }
 
@@ -131,7 +129,6 @@ impl Persona {
         chosen.filter(|id| names.contains_key(*id)).or_else(|| names.keys().next().map(String::as_str))
     }
 
-    /// Returns the user profile of the persona.
     pub(crate) fn profile(&self) -> Object {
         let mut profile = Object::new();
         let fields = [("name", &self.name), ("content", &self.description)];

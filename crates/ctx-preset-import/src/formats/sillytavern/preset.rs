@@ -11,7 +11,6 @@ use crate::source::Source;
 
 pub(crate) use fields::Form;
 
-/// A chat-completion preset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChatPreset<'v>(pub(crate) Source<'v>);
 
@@ -50,7 +49,6 @@ fn owner(id: &Value) -> String {
     id.as_str().map_or_else(|| id.to_string(), str::to_owned)
 }
 
-/// Returns whether an id is [`ORDER_OWNER`].
 pub(crate) fn is_order_owner(id: &Value) -> bool {
     owner(id) == ORDER_OWNER
 }
@@ -232,7 +230,6 @@ impl<'v> ChatPreset<'v> {
     }
 }
 
-/// A prompt of a preset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prompt<'v> {
     pub(crate) id: &'v str,
@@ -278,7 +275,6 @@ impl<'v> Prompt<'v> {
         }
     }
 
-    /// Returns whether the prompt names a role.
     pub(crate) fn has_role(self) -> bool {
         self.source.at("role").value().is_some()
     }

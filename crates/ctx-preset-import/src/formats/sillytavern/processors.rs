@@ -79,7 +79,6 @@ fn on(id: &str, config: &Value) -> Value {
     json!({ "id": id, "enabled": true, "config": config })
 }
 
-/// The field that says where names stand.
 pub(crate) const NAMES: &str = "names_behavior";
 
 /// The names of [`NAMES`]: −1 none, 0 those of other speakers before the words, 1 as a field, 2 before the words.
@@ -185,7 +184,6 @@ pub(crate) struct Formatters {
 }
 
 impl Formatters {
-    /// What is built in.
     pub(crate) const BUILT_IN: Self = Self { is_joining: true, converted: None, is_alternating: false };
 
     /// Reads settings of processors; none if they set no formatter. Of two for one processor the later counts.
@@ -208,7 +206,6 @@ impl Formatters {
         })
     }
 
-    /// Returns the formatters of a kind of processing.
     pub(crate) fn of_kind(kind: &str) -> Option<Self> {
         Self::of(&post_processing(kind))
     }

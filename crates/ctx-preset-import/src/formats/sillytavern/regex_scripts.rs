@@ -74,7 +74,6 @@ impl TakenScripts {
 /// How many findings are told of one list of scripts.
 const MOST_FINDINGS: usize = 1_000;
 
-/// A script that is being read.
 struct Script<'a> {
     source: Source<'a>,
     pointer: &'a str,
@@ -109,7 +108,6 @@ fn rule(source: Source<'_>, pointer: &str, findings: &mut Vec<Diagnostic>) -> Re
     rule
 }
 
-/// Reports a value that is not a script.
 pub(crate) fn not_a_script() -> Diagnostic {
     Diagnostic::error(codes::SCRIPT_VALUE, phrase!("the regex script must be an object"))
 }

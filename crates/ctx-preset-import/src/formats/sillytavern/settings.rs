@@ -11,7 +11,6 @@ pub(crate) struct Settings {
     pub(crate) prefers: Preferences,
     /// The settings of the worldbook processor.
     pub(crate) world_info: Object,
-    /// The settings of the author's note.
     pub(crate) note: Object,
     /// The scripts for all cards.
     pub(crate) scripts: Option<TakenScripts>,

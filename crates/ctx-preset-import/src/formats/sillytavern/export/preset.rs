@@ -69,7 +69,6 @@ pub fn export_preset(agent: &Agent) -> (Value, Vec<Diagnostic>) {
     (Value::Object(preset), lost)
 }
 
-/// How much of what is lost is told.
 const MOST_LOST: usize = 1_000;
 
 /// Returns what importing the preset gives, with the card that it was imported with.
@@ -138,7 +137,6 @@ fn write_prompts(current: &Prompts, earlier: &[Entry], preset: &mut Object) {
     }
 }
 
-/// The field with what stands above the conversation.
 const NEW_CHAT_PROMPT: &str = "new_chat_prompt";
 
 /// Returns whether examples of dialogue are sent where no anchor says their place.

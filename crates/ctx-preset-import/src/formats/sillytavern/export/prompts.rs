@@ -69,7 +69,6 @@ pub(super) struct Prompts {
     pub(super) new_chat: Option<String>,
     /// The prompts by their identifiers, each with its number among them.
     used: BTreeMap<String, usize>,
-    /// The ids of all entries.
     ids: BTreeSet<String>,
     /// The number from which on one that is behind a name may be free.
     next: BTreeMap<String, usize>,
@@ -343,7 +342,6 @@ fn new_chat<'p>(preset: &'p Preset, order: &[usize]) -> Option<&'p Compiled> {
     })
 }
 
-/// Returns the marker that an anchor is.
 fn marker_at(entry: &Compiled) -> Option<&'static Marker> {
     let is_template = matches!(entry.part, EntryPart::Template { .. });
     let anchor = entry.anchor()?;

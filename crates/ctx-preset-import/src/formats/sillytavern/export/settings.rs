@@ -64,7 +64,6 @@ fn switches(now: &Value, before: &Value, preset: &mut Object) {
     }
 }
 
-/// The field with the kind of post-processing.
 const PROCESSING: &str = "custom_prompt_post_processing";
 
 /// Writes the kind of post-processing that has the formatters of the agent; where none has, it stays.
@@ -146,7 +145,6 @@ fn window(agent: &Value) -> Option<u64> {
     Some(tokens.saturating_add(answer))
 }
 
-/// Returns a setting of a processor.
 pub(super) fn setting(agent: &Value, processor: &str, key: &str) -> Option<Value> {
     of_processor(agent, processor)?.get("config")?.get(key).cloned()
 }
