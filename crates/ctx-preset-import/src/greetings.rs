@@ -5,9 +5,6 @@ use serde_json::Value;
 
 use crate::codes;
 
-/// The field of an agent for them.
-const GREETINGS: &str = "greetings";
-
 /// Moves such entries to the greetings of an agent that has none.
 ///
 /// The number of entries that AIO Hub shows (`displayPresetCount`) is lowered by theirs. Also tells of each entry whether
@@ -44,7 +41,7 @@ fn is_greeting(entry: &PresetMessage) -> bool {
 
 /// Reports each entry of an agent whether it moves; none if none does.
 fn moves(agent: &Agent) -> Option<Vec<bool>> {
-    let is_readable = matches!(agent.kept.get(GREETINGS), None | Some(Value::Null | Value::Array(_)));
+    let is_readable = matches!(agent.kept.get("greetings"), None | Some(Value::Null | Value::Array(_)));
     let has_room = agent.greetings.is_empty() && is_readable;
     let moves: Vec<bool> = agent.preset_messages.iter().map(is_greeting).collect();
     (has_room && moves.contains(&true)).then_some(moves)

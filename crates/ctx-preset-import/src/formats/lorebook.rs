@@ -99,7 +99,7 @@ impl Lorebook {
             converted.extend(value.or(read).map(|value| (ours.to_owned(), value)));
         }
         if entry.at("mode").as_str() == Some(CHILD) {
-            entry.at("mode").keep(CHILD_KEPT);
+            entry.at("mode").keep("the entry repeats the text of another one, unless that is active");
         }
         converted
     }
@@ -158,7 +158,6 @@ fn divided(keys: &str) -> Option<Value> {
 
 /// The `mode` of an entry of `RisuAI` that repeats the text of another one.
 pub(super) const CHILD: &str = "child";
-const CHILD_KEPT: &str = "the entry repeats the text of another one, unless that is active";
 
 /// Returns whether the keys of an entry of `RisuAI` are regular expressions.
 fn has_regexes(entry: Source<'_>) -> bool {

@@ -39,9 +39,6 @@ const SAMPLERS: [(&str, &str, f64); 8] = [
 /// Why fields of presets and modules are no more than nearly what they were, or kept.
 const PART: &str = "the closest part of a chat completion preset";
 const SCRIPT: &str = "the closest regex rule";
-const UNSAID: &str = "negative values have no meaning";
-const TEMPLATE: &str = "set by the template";
-const KEYS: &str = "an imported file must not set API keys";
 const CODE: &str = "programs in imported files do not run";
 const TOLD: &str = "identifies the file type";
 
@@ -52,7 +49,7 @@ pub(crate) fn as_chat_preset(preset: Source<'_>) -> Object {
         let value = sampler(preset.at(theirs), ours).map(|value| value / factor);
         chat.extend(value.map(|value| (ours.to_owned(), whole_or(value))));
     }
-    preset.at("proxyKey").keep(KEYS);
+    preset.at("proxyKey").keep("an imported file must not set API keys");
     let (mut prompts, mut order) = (Vec::new(), Vec::new());
     let mut known: BTreeSet<String> = BTreeSet::new();
     for (index, item) in preset.at("promptTemplate").items() {
@@ -71,7 +68,7 @@ pub(crate) fn as_chat_preset(preset: Source<'_>) -> Object {
     for (id, field) in [("main", "mainPrompt"), ("jailbreak", "globalNote")] {
         let field = preset.at(field);
         if !order.is_empty() {
-            field.keep(TEMPLATE);
+            field.keep("set by the template");
             continue;
         }
         let content = field.text().approximated(PART).into("/presetMessages/*/content");
@@ -98,7 +95,7 @@ fn sampler(field: Source<'_>, chat: &str) -> Option<f64> {
     match field.value().and_then(number_of) {
         Some(value) if value >= 0.0 => field.number().approximated(PART).into(format!("/parameters/{ours}")),
         Some(_) => {
-            field.keep(UNSAID);
+            field.keep("negative values have no meaning");
             None
         }
         None => {

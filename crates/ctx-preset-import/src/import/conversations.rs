@@ -12,9 +12,6 @@ use crate::formats::sillytavern::chat;
 use crate::report::{NOT_READ, NOWHERE};
 use crate::source::Source;
 
-const BOTH: &str = "same as in the detail";
-const CALLS: &str = "uses this project's format";
-
 /// Fields of a conversation that are read though none of its header's, its tree among them.
 const OF_SESSION: [&str; 5] = ["rootNodeId", "activeLeafId", "authorNote", "chat_metadata", "worldbookIds"];
 const SESSION_SHOWN: [&str; 6] =
@@ -78,7 +75,7 @@ fn halves(file: Source<'_>, place: &str) {
     }
     for (key, field) in index.fields() {
         match detail.field(key).value() {
-            Some(same) if field.value() == Some(same) => field.stay_approximated(BOTH),
+            Some(same) if field.value() == Some(same) => field.stay_approximated("same as in the detail"),
             _ => session_field(key, field),
         }
     }
@@ -143,7 +140,7 @@ fn chat_message(message: Source<'_>, id: &NodeId) {
 
 fn take_moved(field: Source<'_>, from: &str, to: &'static str) {
     match from {
-        "tool_calls" | "function_call" => field.approximate_all(CALLS, to),
+        "tool_calls" | "function_call" => field.approximate_all("uses this project's format", to),
         _ => drop(field.any().into(to)),
     }
 }

@@ -26,7 +26,6 @@ use crate::source::{Source, SourceNode};
 use crate::worldbook::{self, Form};
 use crate::{codes, conversation, read_regex_scripts};
 
-const UNREADABLE: &str = "the file is invalid for its format";
 const PROFILE_COUNTS: &str = "set by another file";
 
 /// Results of the documents so far.
@@ -192,7 +191,7 @@ impl<'i> Conversion<'i> {
     /// Reports a document that cannot be read as its format.
     fn refuse_unreadable(&mut self, error: &ImportError, document: &Value, current: &Current<'_>) {
         self.report(current, [error.to_diagnostic()]);
-        self.set_rows(current, document, |file| file.reject(UNREADABLE));
+        self.set_rows(current, document, |file| file.reject("the file is invalid for its format"));
         self.reports[current.report].format = None;
     }
 

@@ -43,8 +43,6 @@ pub(super) struct Documents {
     pub(super) assets: Vec<Asset>,
 }
 
-const PICTURE: &str = "avatar.png";
-
 impl Documents {
     pub(super) fn read(files: &[SourceFile<'_>], importer: &Importer) -> Self {
         let mut documents = Self::default();
@@ -92,7 +90,7 @@ impl Documents {
             let packed = packed.map(|file| (file.path, AssetContent::Packed(file.bytes)));
             let picture = unpacked.is_picture.then(|| (String::new(), AssetContent::Source(number)));
             self.assets.extend(packed.chain(picture).map(|(path, content)| Asset {
-                path: if path.is_empty() { PICTURE.to_owned() } else { path },
+                path: if path.is_empty() { "avatar.png".to_owned() } else { path },
                 content,
             }));
         }

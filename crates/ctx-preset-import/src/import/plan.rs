@@ -13,7 +13,6 @@ use crate::{agent, profile};
 pub(super) const AGENT_COUNTS: &str = "a complete agent is imported too";
 pub(super) const FIRST_COUNTS: &str = "another file of this type is imported already";
 const PRESET_COUNTS: &str = "set by the imported chat completion preset";
-const RISU_COUNTS: &str = "set by the imported RisuAI preset";
 const FILE_COUNTS: &str = "set by a separately imported file";
 
 /// The used documents, by their numbers.
@@ -73,7 +72,7 @@ impl Plan {
             _ if self.agent.is_some() => Some(AGENT_COUNTS),
             _ if self.first(Format::ChatPreset).is_some() => Some(PRESET_COUNTS),
             Format::RisuPreset => None,
-            _ => self.first(Format::RisuPreset).map(|_| RISU_COUNTS),
+            _ => self.first(Format::RisuPreset).map(|_| "set by the imported RisuAI preset"),
         }
     }
 

@@ -44,15 +44,12 @@ pub(crate) const fn known(theirs: &'static str, ours: &'static str, kind: Kind) 
     Known { theirs, ours, kind }
 }
 
-const EDITOR: &str = "for editors; same field here";
-const QUICK_REPLIES: &str = "quick replies are not supported";
-
 impl Kind {
     /// Takes a field, and returns its value here. A value of another type stays; readers of worldbooks report it.
     pub(crate) fn take(self, field: Source<'_>, ours: &'static str) -> Option<Value> {
         match self {
             Self::Any => drop(field.any().into(ours)),
-            Self::Shown => drop(field.any().equivalent(EDITOR).into(ours)),
+            Self::Shown => drop(field.any().equivalent("for editors; same field here").into(ours)),
             Self::Text | Self::Title | Self::Divided | Self::Decorated => drop(field.text().into(ours)),
             Self::Number => drop(field.number().into(ours)),
             Self::Scalar => drop(field.scalar().into(ours)),
@@ -63,7 +60,7 @@ impl Kind {
                 field.any().into(ours);
                 field.each_text(ours);
             }
-            Self::QuickReply => field.keep(QUICK_REPLIES),
+            Self::QuickReply => field.keep("quick replies are not supported"),
             Self::Unread => return None,
         }
         field.value().cloned()

@@ -22,14 +22,10 @@ use crate::source::Source;
 use crate::worldbook::Form;
 
 pub(crate) const SHOWN: &str = "display only; no effect on contexts";
-const LISTED: &str = "the order of the list applies";
-const ENVELOPE: &str = "identifies the file type; written again on export";
 const GREETING: &str = "an old import stored a greeting as an entry";
 const OLDER: &str = "an old form of `processors`";
-const FEWER: &str = "reduced by the number of greetings";
 const TEMPLATE: &str = "the default template of the anchor replaces it";
 const STRATEGY: &str = "the type is inferred from the other fields";
-const PARAMS: &str = "moved to `params`";
 
 /// Fields that are read of an agent though none of its noun's.
 const OF_AGENT: [&str; 7] =
@@ -93,7 +89,7 @@ fn take_found(file: Source<'_>, found: &[Diagnostic]) {
                 strategy.at("type").or(strategy).any().approximated(STRATEGY).stay();
             }
             (codes::MIGRATED_PARAMETERS, Some(custom)) => {
-                custom.lead_to("/parameters/custom/params").stay_approximated(PARAMS);
+                custom.lead_to("/parameters/custom/params").stay_approximated("moved to `params`");
             }
             _ => {}
         }
@@ -126,7 +122,7 @@ pub(crate) fn shown(source: Source<'_>, keys: &[&str], note: &'static str) {
 fn export(file: Source<'_>, moves: &Moves, books: &[Option<usize>]) {
     let file = file.lead_to("").keep_at("/imported/envelope");
     for (_, field) in file.fields().filter(|(key, field)| is_needless(key, *field)) {
-        field.approximate_all(ENVELOPE, "");
+        field.approximate_all("identifies the file type; written again on export", "");
     }
     for (index, other) in file.at("agents").items() {
         if index > 0 {
@@ -157,7 +153,7 @@ fn has_envelope(file: Source<'_>) -> bool {
 fn agent(file: Source<'_>, moves: &Moves, books: &[Option<usize>]) {
     shown(file, &AGENT_SHOWN, SHOWN);
     if !moves.greetings.is_empty() {
-        file.at("displayPresetCount").stay_approximated(FEWER);
+        file.at("displayPresetCount").stay_approximated("reduced by the number of greetings");
     }
     noun(file, Agent::KEYS);
     file.stay_each(&OF_AGENT);
@@ -199,7 +195,7 @@ fn entries(given: Source<'_>, moves: &Moves) {
 
 fn entry(entry: Source<'_>) {
     shown(entry, &ENTRY_SHOWN, SHOWN);
-    shown(entry, &ENTRY_LINKS, LISTED);
+    shown(entry, &ENTRY_LINKS, "the order of the list applies");
     noun(entry, PresetMessage::KEYS);
     noun(entry.at("injectionStrategy"), InjectionStrategy::KEYS);
     noun(entry.at("modelMatch"), ModelMatch::KEYS);

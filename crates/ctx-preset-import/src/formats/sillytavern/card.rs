@@ -73,7 +73,6 @@ const TOLD: &str = "identifies the file type";
 const CREATOR: &str = "stored as a separate field; not sent to the model";
 const MIRROR: &str = "for older readers; same as in `data`";
 const UNLIKE_DATA: &str = "`data` differs and is used";
-const OTHER: &str = "set by another field of the card";
 const GROUPS: &str = "group chats are not supported";
 const DATES: &str = "not used";
 const FAVOURITE: &str = "for people; not used for sorting";
@@ -181,7 +180,7 @@ impl<'v> Card<'v> {
         let old = old_names(key);
         let given = std::iter::once(&key).chain(old).find(|name| self.fields.at(name).as_str().is_some());
         for older in old.iter().filter(|older| given.is_some_and(|given| given != *older)) {
-            self.fields.at(older).keep(OTHER);
+            self.fields.at(older).keep("set by another field of the card");
         }
         let older = old.iter().filter(|older| given.is_none_or(|given| given == *older));
         let older = older.map(|older| self.fields.at(older).text().into(to)).collect::<Vec<_>>();

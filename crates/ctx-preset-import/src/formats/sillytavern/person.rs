@@ -33,8 +33,6 @@ pub(crate) enum PersonaPlace {
 const ANOTHER: &str = "not the active persona";
 const CHOSEN: &str = "the imported persona";
 const ITS_OWN: &str = "set by the active persona";
-const NO_DEPTH: &str = "the persona has no depth";
-const SAYS_NOTHING: &str = "the persona has no name and no description";
 
 impl PersonaPlace {
     /// Takes the place that the persona in use has of its own, or else the general one, field by field.
@@ -57,7 +55,7 @@ impl PersonaPlace {
             if is_used {
                 take(own);
             } else {
-                own.keep(NO_DEPTH);
+                own.keep("the persona has no depth");
             }
             if is_used && own.as_whole().is_none() {
                 take(general);
@@ -110,7 +108,7 @@ impl Persona {
         let book = own.at("lorebook").text().into("/profile/worldbookIds");
         if name.is_none() && description.is_none() {
             for (_, field) in own.fields() {
-                field.keep(SAYS_NOTHING);
+                field.keep("the persona has no name and no description");
             }
             return None;
         }

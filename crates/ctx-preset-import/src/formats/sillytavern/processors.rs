@@ -159,7 +159,7 @@ fn post_processing(kind: &str) -> Vec<Value> {
         "merge" | "merge_tools" | "claude" => vec![merge],
         "semi" | "semi_tools" => vec![merge, convert("after_first")],
         "strict" | "strict_tools" => {
-            let turns = json!({ "startWithUser": true, "userPlaceholder": FIRST_WORDS });
+            let turns = json!({ "startWithUser": true, "userPlaceholder": "[Start a new chat]" });
             vec![merge, convert("after_first"), on("ensure-alternating-roles", &turns)]
         }
         SINGLE => vec![merge, convert("everyone")],
@@ -233,9 +233,6 @@ pub(crate) const TOOLS: &str = "_tools";
 
 /// The kind of processing that makes one message of all.
 const SINGLE: &str = "single";
-
-/// What the user says where the agent would speak first and must not.
-const FIRST_WORDS: &str = "[Start a new chat]";
 
 /// Returns whether a kind of processing joins messages.
 fn is_joined(kind: &str) -> bool {

@@ -131,7 +131,6 @@ const WORLD_INFO: i64 = 5;
 const REASONING: i64 = 6;
 
 const NO_COMMANDS: &str = "slash commands are not supported, so the script cannot change them";
-const EVERYWHERE: &str = "an old display script applies to both display and requests";
 
 impl Script<'_> {
     /// Reads what the script changes. An old script for the display changes everything, shown or sent; then this
@@ -182,7 +181,7 @@ impl Script<'_> {
             .map(|(key, to)| is_everywhere || self.flag(key, to) == Some(true));
         if is_everywhere {
             for key in ["markdownOnly", "promptOnly"] {
-                self.source.at(key).keep(EVERYWHERE);
+                self.source.at(key).keep("an old display script applies to both display and requests");
             }
         }
         RegexStages {

@@ -12,7 +12,6 @@ const TURNS: &str = "one template formats all turns of a role";
 const NAMES: &str = "`speaker-names` handles names";
 const WHOLE: &str = "replies are kept as the model wrote them";
 const STORY: &str = "its parts become separate entries; adjacent ones are joined";
-const IN_TURNS: &str = "the story goes into system turns";
 const CHOSEN: &str = "templates are chosen by name or by model";
 const STOPS: &str = "the instruct template ends replies";
 const REASONING: &str = "reasoning arrives in a separate field";
@@ -129,7 +128,7 @@ pub(crate) fn take_instruct(instruct: Source<'_>) -> Value {
         ("system_sequence_prefix", "/template/system/before"),
         ("system_sequence_suffix", "/template/system/after"),
     ] {
-        instruct.at(key).text().approximated(IN_TURNS).into(to);
+        instruct.at(key).text().approximated("the story goes into system turns").into(to);
     }
     for (key, note) in INSTRUCT_KEPT {
         instruct.at(key).keep(note);

@@ -27,16 +27,12 @@ pub(crate) enum Form {
 }
 
 const SILENT: &str = "not sent: SillyTavern needs `system_prompt: false` in the list, and a role at a depth";
-const OWN_TEXT: &str = "replaced by the content of the marker";
-const NO_PERSONA: &str = "sent if there is no persona";
 const IN_LIST: &str = "a marker in the list has no depth";
 const NOWHERE: &str = "the marker stays at its position in the order";
 const UNORDERED: &str = "not in the order; the marker has the application's role and position";
 const OVER: &str = "the card's text overrides it";
 const ORDERED: &str = "only order 100001 applies; this one has no effect";
 const TWICE: &str = "the prompt's first position in the order is used";
-const NOBODY: &str = "no prompt has this identifier";
-const WINDOW: &str = "for that application's window; no effect on requests";
 const GROUPS: &str = "group chats are not supported";
 const PROXY: &str = "an imported file must not choose where requests go";
 
@@ -68,10 +64,10 @@ impl Prompt<'_> {
             Form::Overridden => prompt.at("content").keep(OVER),
             Form::Silent => near("content", SILENT, "/content"),
             Form::TextInList | Form::TextInChat if self.id == PERSONA && self.content() != Some("") => {
-                near("content", NO_PERSONA, "/content");
+                near("content", "sent if there is no persona", "/content");
             }
             Form::TextInList | Form::TextInChat | Form::Anchor | Form::Unordered => {
-                prompt.at("content").keep(OWN_TEXT);
+                prompt.at("content").keep("replaced by the content of the marker");
             }
         }
         match form {
@@ -129,7 +125,7 @@ impl ChatPreset<'_> {
             new_chat.keep("the conversation has no position");
         }
         for key in ["max_context_unlocked", "show_external_models", "bypass_status_check"] {
-            self.0.at(key).any().equivalent(WINDOW).into("");
+            self.0.at(key).any().equivalent("for that application's window; no effect on requests").into("");
         }
         for (key, note) in [
             ("new_group_chat_prompt", GROUPS),
@@ -186,7 +182,7 @@ impl ChatPreset<'_> {
                     step.at("identifier").text().into("/id");
                     step.at("enabled").flag().into("/isEnabled");
                 }
-                _ => step.keep(NOBODY),
+                _ => step.keep("no prompt has this identifier"),
             }
         }
     }
