@@ -7,7 +7,6 @@ use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, UserProfil
 use serde_json::{Value, json};
 
 use super::convert::{Conversion, FileScripts, UsedDocument, move_displaced, take_settings};
-use super::plan::ReadAgent;
 use super::{Import, bundled};
 use crate::codes;
 use crate::format::Format;
@@ -83,10 +82,9 @@ impl Conversion<'_> {
 
     /// Adds books, scripts, and kept files to an imported agent.
     fn complete_agent(&mut self) -> Agent {
-        let (Some(read), Some(given)) = (self.plan.agent.take(), self.agent.take()) else {
+        let (Some((imported, moves)), Some(given)) = (self.plan.read_agent.take(), self.agent.take()) else {
             return Agent::default();
         };
-        let ReadAgent { imported, moves, .. } = read;
         let (format, mut agent, found) = (imported.format, imported.value, imported.diagnostics);
         let mut brought = bundled::name_books(&mut agent, &mut self.made.worldbooks);
         if format == Format::AgentExport {

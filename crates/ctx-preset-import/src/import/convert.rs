@@ -125,6 +125,9 @@ impl<'i> Conversion<'i> {
         let key = self.key(document.format, document.stem());
         let stem = document.stem().to_owned();
         let current = &Current { number, report: document.report, key: &key, stem: &stem };
+        if let Some(error) = self.plan.errors.remove(&number) {
+            return self.refuse_unreadable(&error, &document.value, current);
+        }
         match (document.format, document.value) {
             (None, value) => {
                 self.report(current, [unknown(&value, &document.nearest)]);
@@ -163,10 +166,7 @@ impl<'i> Conversion<'i> {
                 self.add_conversation(format, read, &document.name, current);
             }
             (Some(format), value) if plan::is_agent(format) => self.add_agent(value, current),
-            (Some(format), value) if plan::is_profile(format) => {
-                let document = SourceDocument { value, format: Some(format), ..document };
-                self.add_profile(&document, current);
-            }
+            (Some(format), value) if plan::is_profile(format) => self.add_profile(&value, current),
             (Some(format), value) => self.add_kept(format, value, current),
         }
     }
@@ -329,34 +329,22 @@ impl<'i> Conversion<'i> {
     }
 
     fn add_agent(&mut self, value: Value, current: &Current<'_>) {
-        let used = self.plan.agent.as_ref().map(|agent| agent.document);
-        if used == Some(current.number) {
+        if self.plan.agent == Some(current.number) {
             self.agent = Some(current.used("", value));
-        } else if used.is_some_and(|used| used < current.number) {
+        } else {
             self.is_used(None, "agent", &value, current);
-        } else if let Err(error) = crate::agent::read_value(value.clone(), &self.importer.anchors) {
-            self.refuse_unreadable(&error, &value, current);
         }
     }
 
-    fn add_profile(&mut self, document: &SourceDocument, current: &Current<'_>) {
-        let value = &document.value;
-        match self.plan.profile.take() {
-            Some(used) if used.document == current.number => {
-                self.set_rows(current, value, |file| aio_hub::take_profile(file, &used.imported.diagnostics));
-                self.report(current, used.imported.diagnostics.clone());
-                self.made.profile = Some(used.imported.value.clone());
-                self.plan.profile = Some(used);
+    fn add_profile(&mut self, value: &Value, current: &Current<'_>) {
+        match self.plan.read_profile.take_if(|_| self.plan.profile == Some(current.number)) {
+            Some(read) => {
+                self.set_rows(current, value, |file| aio_hub::take_profile(file, &read.diagnostics));
+                self.report(current, read.diagnostics);
+                self.made.profile = Some(read.value);
             }
-            Some(used) if used.document < current.number => {
+            None => {
                 self.is_used(None, "profile", value, current);
-                self.plan.profile = Some(used);
-            }
-            used => {
-                if let Err(error) = plan::read_profile(document, self.importer) {
-                    self.refuse_unreadable(&error, value, current);
-                }
-                self.plan.profile = used;
             }
         }
     }

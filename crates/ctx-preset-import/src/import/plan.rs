@@ -1,10 +1,13 @@
 //! The documents that are used if several have the same purpose. This is decided before the conversion.
 
+use std::collections::BTreeMap;
+
 use ctx_types::{Agent, UserProfile};
 use serde_json::Value;
 
 use super::Importer;
 use super::documents::SourceDocument;
+use crate::error::ImportError;
 use crate::format::Format;
 use crate::imported::{Imported, Moves};
 use crate::{agent, profile};
@@ -18,21 +21,14 @@ const FILE_COUNTS: &str = "set by a separately imported file";
 /// The used documents, by their numbers.
 #[derive(Default)]
 pub(super) struct Plan {
-    pub(super) agent: Option<ReadAgent>,
-    pub(super) profile: Option<ReadProfile>,
+    pub(super) agent: Option<usize>,
+    pub(super) profile: Option<usize>,
+    pub(super) read_agent: Option<(Imported<Agent>, Moves)>,
+    pub(super) read_profile: Option<Imported<UserProfile>>,
+    /// Why agents and profiles cannot be read.
+    pub(super) errors: BTreeMap<usize, ImportError>,
     /// The first document of each kind.
     first: Vec<(Format, usize)>,
-}
-
-pub(super) struct ReadAgent {
-    pub(super) document: usize,
-    pub(super) imported: Imported<Agent>,
-    pub(super) moves: Moves,
-}
-
-pub(super) struct ReadProfile {
-    pub(super) document: usize,
-    pub(super) imported: Imported<UserProfile>,
 }
 
 impl Plan {
@@ -45,11 +41,13 @@ impl Plan {
                 plan.first.push((kind(format), number));
             }
             if is_agent(format) && plan.agent.is_none() {
-                let read = agent::read_value(document.value.clone(), &importer.anchors).ok();
-                plan.agent = read.map(|(imported, moves)| ReadAgent { document: number, imported, moves });
+                let read = agent::read_value(document.value.clone(), &importer.anchors);
+                plan.read_agent = read.map_err(|error| plan.errors.insert(number, error)).ok();
+                plan.agent = plan.read_agent.as_ref().map(|_| number);
             } else if is_profile(format) && plan.profile.is_none() {
-                let read = read_profile(document, importer).ok();
-                plan.profile = read.map(|imported| ReadProfile { document: number, imported });
+                let read = read_profile(document, importer);
+                plan.read_profile = read.map_err(|error| plan.errors.insert(number, error)).ok();
+                plan.profile = plan.read_profile.as_ref().map(|_| number);
             }
         }
         plan
@@ -102,10 +100,10 @@ pub(super) const fn is_profile(format: Format) -> bool {
     matches!(format, Format::Profile | Format::PlainText)
 }
 
-pub(super) fn read_profile(
+fn read_profile(
     document: &SourceDocument,
     importer: &Importer,
-) -> Result<Imported<UserProfile>, crate::ImportError> {
+) -> Result<Imported<UserProfile>, ImportError> {
     match &document.value {
         Value::Object(_) => Ok(profile::read_value(document.value.clone())),
         _ => profile::read_profile(&document.text, &document.name, &importer.limits),
