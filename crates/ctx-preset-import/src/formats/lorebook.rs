@@ -79,13 +79,7 @@ impl Lorebook {
     }
 
     /// Returns an entry under the names that its fields have here, and itself beside them.
-    pub(super) fn entry(&self, entry: Source<'_>) -> Option<Value> {
-        let mut converted = self.converted(entry);
-        converted.insert(IMPORTED.to_owned(), entry.value()?.clone());
-        Some(Value::Object(converted))
-    }
-
-    fn converted(&self, entry: Source<'_>) -> Object {
+    fn entry(&self, entry: Source<'_>) -> Value {
         let mut converted = Map::new();
         for &Known { theirs, ours, kind } in self.fields {
             let field = entry.at(theirs);
@@ -101,17 +95,15 @@ impl Lorebook {
         if entry.at("mode").as_str() == Some(CHILD) {
             entry.at("mode").keep("the entry repeats the text of another one, unless that is active");
         }
-        converted
+        converted.insert(IMPORTED.to_owned(), entry.value().cloned().unwrap_or_default());
+        Value::Object(converted)
     }
 
     /// Writes the entries of a book over those that it came from.
     pub(crate) fn write(&self, file: &mut Object, entries: Vec<Value>) {
         let before = entries.iter().map(|entry| {
-            let original = entry.get(IMPORTED).filter(|original| original.is_object()).cloned();
-            let original = original.unwrap_or_else(|| json!({}));
-            let mut before = self.converted(SourceNode::new(&original).source());
-            before.insert(IMPORTED.to_owned(), original);
-            Value::Object(before)
+            let original = entry.get(IMPORTED).filter(|original| original.is_object());
+            self.entry(SourceNode::new(original.unwrap_or(&json!({}))).source())
         });
         let mut before: Vec<Value> = before.collect();
         link_children(&mut before);
@@ -124,8 +116,8 @@ impl Lorebook {
 
     /// Writes the fields of an entry that changed since it was read.
     fn written(&self, mut entry: Object, before: &Value) -> Value {
-        let original = entry.shift_remove(IMPORTED).filter(Value::is_object).unwrap_or_else(|| json!({}));
-        let mut written = original;
+        let original = entry.shift_remove(IMPORTED).filter(Value::is_object);
+        let mut written = original.unwrap_or_else(|| json!({}));
         for (ours, value) in entry.iter().filter(|(key, value)| before.get(key.as_str()) != Some(value)) {
             let known = self.fields.iter().find(|known| known.ours == ours);
             let value = match value {
@@ -260,9 +252,9 @@ pub(crate) fn read(file: Source<'_>, place: &str) -> Option<Form> {
 
 /// Makes a book of the entries of a list, and of the other fields of its file.
 pub(super) fn form(lorebook: &'static Lorebook, list: Source<'_>, rest: Object) -> Form {
-    let entries = list.items().filter_map(|(_, item)| match item.object() {
+    let entries = list.items().map(|(_, item)| match item.object() {
         Some(_) => lorebook.entry(item),
-        None => item.value().cloned(),
+        None => item.value().cloned().unwrap_or_default(),
     });
     let mut entries: Vec<Value> = entries.collect();
     let unlinked = link_children(&mut entries);
