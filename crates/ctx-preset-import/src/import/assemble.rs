@@ -19,7 +19,7 @@ use crate::formats::sillytavern::{PRESET_RULES, processors, templates};
 use crate::imported::{Moved, relocate};
 use crate::kept;
 use crate::loose::Object;
-use crate::report::{self, FieldStatus, FileReport, NOWHERE, leads_to};
+use crate::report::{self, FieldCounts, FieldStatus, FileReport, ImportReport, NOWHERE, leads_to};
 use crate::source::SourceNode;
 
 impl Conversion<'_> {
@@ -43,8 +43,10 @@ impl Conversion<'_> {
             let found = std::mem::take(&mut report.diagnostics).into_iter();
             report.diagnostics = found.map(|found| found.in_document(report.path.as_str())).collect();
             report.diagnostics.sort_by_key(|found| std::cmp::Reverse(found.severity));
+            report.counts = FieldCounts::of(&report.fields);
         }
-        self.made.report.files = self.reports;
+        let counts = FieldCounts::of(self.reports.iter().flat_map(|report| &report.fields));
+        self.made.report = ImportReport { counts, files: self.reports };
         self.made
     }
 

@@ -133,8 +133,8 @@ impl Documents {
             path: inner.outer.name.to_owned(),
             format,
             container: inner.container.map(str::to_owned),
-            fields: Vec::new(),
             diagnostics: document.diagnostics.into_iter().chain(guess).collect(),
+            ..FileReport::default()
         };
         let is_text =
             matches!(format, Some(Format::Profile | Format::PlainText)) && !document.value.is_object();
@@ -160,10 +160,9 @@ impl Documents {
     fn refuse(&mut self, file: SourceFile<'_>, container: Option<&str>, found: Diagnostic) {
         self.reports.push(FileReport {
             path: file.name.to_owned(),
-            format: None,
             container: container.map(str::to_owned),
-            fields: Vec::new(),
             diagnostics: vec![found],
+            ..FileReport::default()
         });
     }
 }
