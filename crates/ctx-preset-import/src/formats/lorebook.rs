@@ -86,7 +86,9 @@ impl Lorebook {
             let read = kind.take(field, ours);
             let text = || field.as_str().map(|text| (text, has_regexes(entry)));
             let value = match kind {
-                Kind::Divided => text().and_then(|(keys, has_regexes)| keys_of(keys, has_regexes)),
+                Kind::Divided => {
+                    text().and_then(|(keys, has_regexes)| Some(keys_of(keys, has_regexes)?.into()))
+                }
                 Kind::Decorated => text().map(|(text, has_regexes)| decorated(text, has_regexes).into()),
                 _ => None,
             };
@@ -142,12 +144,6 @@ fn put(written: &mut Value, path: &str, value: Value) {
     }
 }
 
-/// Divides keys that stand in one text, unless it has so many that reading the book refuses it.
-fn divided(keys: &str) -> Option<Value> {
-    let is_short = keys.matches(',').count() < KeyList::MAX_IN_TEXT;
-    is_short.then(|| keys.split(',').map(str::trim).filter(|key| !key.is_empty()).collect())
-}
-
 /// The `mode` of an entry of `RisuAI` that repeats the text of another one.
 pub(super) const CHILD: &str = "child";
 
@@ -156,9 +152,18 @@ fn has_regexes(entry: Source<'_>) -> bool {
     entry.at("useRegex").flag().into("key") == Some(true)
 }
 
-/// Divides keys of `RisuAI`, and writes them as a worldbook reads them.
-fn keys_of(keys: &str, has_regexes: bool) -> Option<Value> {
-    if has_regexes { patterns(keys) } else { divided(keys).map(without_patterns) }
+/// Divides keys of `RisuAI`, and writes them as a worldbook reads them, unless there are more than it reads.
+///
+/// A text that looks like a regular expression becomes an expression that matches this text.
+fn keys_of(keys: &str, has_regexes: bool) -> Option<Vec<String>> {
+    if keys.matches(',').count() >= KeyList::MAX_IN_TEXT {
+        return None;
+    }
+    if has_regexes {
+        return Some(patterns(keys));
+    }
+    let keys = keys.split(',').map(str::trim).filter(|key| !key.is_empty());
+    Some(keys.map(|key| if is_pattern(key) { as_pattern(key) } else { key.to_owned() }).collect())
 }
 
 /// Writes the keys of decorators above a text as a worldbook reads them: `useRegex` decides about them too.
@@ -173,13 +178,11 @@ fn decorated(text: &str, has_regexes: bool) -> String {
             return Cow::Borrowed(line);
         }
         let written = keys_of(keys.trim(), has_regexes);
-        let Some(Value::Array(written)) = written.filter(|_| !keys.trim().is_empty()) else {
-            return Cow::Borrowed(line);
-        };
+        let Some(written) = written.filter(|_| !keys.trim().is_empty()) else { return Cow::Borrowed(line) };
         // A text that begins like an expression could end in a later key.
-        let written = written.iter().filter_map(Value::as_str).map(|key| {
-            let is_unclear = !has_regexes && key.starts_with('/') && !is_pattern(key);
-            if is_unclear { as_pattern(key) } else { key.to_owned() }
+        let written = written.into_iter().map(|key| {
+            let is_unclear = !has_regexes && key.starts_with('/') && !is_pattern(&key);
+            if is_unclear { as_pattern(&key) } else { key }
         });
         let written: Vec<String> = written.collect();
         let written = if written.is_empty() { NEVER.to_owned() } else { written.join(", ") };
@@ -189,26 +192,15 @@ fn decorated(text: &str, has_regexes: bool) -> String {
     lines.collect()
 }
 
-/// Writes keys that look like regular expressions, but are texts, as expressions that match these texts.
-fn without_patterns(keys: Value) -> Value {
-    let Value::Array(keys) = keys else { return keys };
-    let keys = keys.into_iter().map(|key| match key.as_str().filter(|key| is_pattern(key)) {
-        Some(key) => as_pattern(key).into(),
-        None => key,
-    });
-    keys.collect()
-}
-
 /// Writes an expression that matches a text.
 fn as_pattern(key: &str) -> String {
     format!("/{}/i", ctx_regex::escape(key))
 }
 
 /// Divides regular expressions in one text: at commas between two of them. A key without slashes never matches.
-fn patterns(keys: &str) -> Option<Value> {
-    let is_short = keys.matches(',').count() < KeyList::MAX_IN_TEXT;
+fn patterns(keys: &str) -> Vec<String> {
     let mut patterns: Vec<String> = Vec::new();
-    for piece in keys.split(',').filter(|_| is_short) {
+    for piece in keys.split(',') {
         let is_open =
             patterns.last().is_some_and(|last| last.trim_start().starts_with('/') && !is_pattern(last));
         match patterns.last_mut().filter(|_| is_open) {
@@ -220,7 +212,7 @@ fn patterns(keys: &str) -> Option<Value> {
         }
     }
     let patterns = patterns.iter().map(|pattern| pattern.trim()).filter(|pattern| is_pattern(pattern));
-    is_short.then(|| patterns.collect())
+    patterns.map(str::to_owned).collect()
 }
 
 /// Returns whether a text is `/pattern/flags`.

@@ -90,19 +90,12 @@ pub(crate) fn as_chat_preset(preset: Source<'_>) -> Object {
 
 /// Reads a sampler that has a name in chat-completion presets; −1000 means that nothing is said.
 fn sampler(field: Source<'_>, chat: &str) -> Option<f64> {
-    let ours = parameters::SAMPLERS.iter().find(|(known, _)| *known == chat).map(|(_, ours)| *ours);
-    let ours = ours.unwrap_or("contextManagement/maxContextTokens");
     match field.value().and_then(number_of) {
-        Some(value) if value >= 0.0 => field.number().approximated(PART).into(format!("/parameters/{ours}")),
-        Some(_) => {
-            field.keep("negative values have no meaning");
-            None
-        }
-        None => {
-            field.keep(NOT_READ);
-            None
-        }
+        Some(0.0..) => return field.number().approximated(PART).into(parameters::place(chat)),
+        Some(_) => field.keep("negative values have no meaning"),
+        None => field.keep(NOT_READ),
     }
+    None
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
