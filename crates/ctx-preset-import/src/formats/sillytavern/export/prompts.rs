@@ -260,19 +260,16 @@ impl Prompts {
             Some(Content::Parts(parts)) => parts.iter().any(|part| part.as_text().is_none()),
             _ => false,
         };
-        let lost = [
-            (
-                is_matched && entry.part != EntryPart::History,
-                phrase!("SillyTavern prompts have no model filter; this one applies to all models"),
-            ),
-            (
-                !entry.attachments.is_empty(),
-                phrase!("SillyTavern prompts cannot have attachments; not exported"),
-            ),
-            (has_parts, phrase!("SillyTavern prompts are plain text; other content parts are not exported")),
-        ];
-        for (_, message) in lost.into_iter().filter(|(is_so, _)| *is_so) {
-            self.lose(entry.index, message);
+        if is_matched && entry.part != EntryPart::History {
+            let lost = phrase!("SillyTavern prompts have no model filter; this one applies to all models");
+            self.lose(entry.index, lost);
+        }
+        if !entry.attachments.is_empty() {
+            self.lose(entry.index, phrase!("SillyTavern prompts cannot have attachments; not exported"));
+        }
+        if has_parts {
+            let lost = phrase!("SillyTavern prompts are plain text; other content parts are not exported");
+            self.lose(entry.index, lost);
         }
     }
 
