@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ctx_types::internal::{Argument, Divider, excerpt};
-use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, UserProfile, phrase};
+use ctx_types::{Agent, Diagnostic, Persist as _, Reader, RegexPreset, phrase};
 use serde_json::{Value, json};
 
 use super::convert::{Conversion, FileScripts, UsedDocument, move_displaced, take_settings};
@@ -26,8 +26,7 @@ impl Conversion<'_> {
     /// Makes the agent, and finishes the report.
     pub(super) fn finish(mut self) -> Import {
         if let Some(persona) = self.persona.as_ref().filter(|_| self.made.profile.is_none()) {
-            let profile = Value::Object(persona.profile());
-            self.made.profile = Some(UserProfile::read(profile, &mut Reader::new()));
+            self.made.profile = Some(persona.profile());
         }
         let has_agent = self.plan.agent.is_some();
         if has_agent || self.has_parts() {

@@ -1,9 +1,8 @@
 //! The person who chats: personas, and what `settings.json` says of the one in use.
 
-use serde_json::Value;
+use ctx_types::{Text, UserProfile};
 
 use super::role_of_number;
-use crate::loose::Object;
 use crate::report::NOT_READ;
 use crate::source::Source;
 
@@ -127,14 +126,13 @@ impl Persona {
         chosen.filter(|id| names.contains_key(*id)).or_else(|| names.keys().next().map(String::as_str))
     }
 
-    pub(crate) fn profile(&self) -> Object {
-        let mut profile = Object::new();
-        let fields = [("name", &self.name), ("content", &self.description)];
-        profile.extend(
-            fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), Value::from(value.clone()?)))),
-        );
-        profile.extend(self.book.as_ref().map(|book| ("worldbookIds".to_owned(), serde_json::json!([book]))));
-        profile
+    pub(crate) fn profile(&self) -> UserProfile {
+        UserProfile {
+            name: self.name.as_deref().map(Into::into),
+            content: self.description.as_deref().map(Text::from),
+            worldbook_ids: self.book.iter().map(|book| book.as_str().into()).collect(),
+            ..UserProfile::default()
+        }
     }
 }
 
