@@ -113,7 +113,7 @@ fn type_of(strategy: &InjectionStrategy, placement: &Placement) -> Option<&'stat
     }
 }
 
-/// Moves greetings that old imports of cards left among the entries to the greetings of an agent that has none.
+/// Moves greetings from the entries, where old imports of cards put them, to an agent without greetings.
 ///
 /// The number of entries that AIO Hub shows (`displayPresetCount`) is lowered by theirs. Also tells of each entry whether
 /// it moved.

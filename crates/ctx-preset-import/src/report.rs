@@ -145,7 +145,7 @@ pub(crate) fn leads_to(row: &FieldReport, place: &str) -> bool {
 }
 
 impl FieldCounts {
-    pub(crate) fn of<'f>(fields: impl IntoIterator<Item = &'f FieldReport>) -> Self {
+    pub(crate) fn from_rows<'f>(fields: impl IntoIterator<Item = &'f FieldReport>) -> Self {
         let mut counts = Self::default();
         for field in fields {
             *match field.status {

@@ -12,7 +12,7 @@ use crate::format::Format;
 use crate::kept::IMPORTED;
 use crate::loose::{Object, text};
 use crate::source::{Source, SourceNode};
-use crate::worldbook::fields::{Kind, Known, known};
+use crate::worldbook::fields::{EntryField, Kind, row};
 use crate::worldbook::{Form, WorldbookOrigin, around};
 
 /// How an application writes its lorebooks.
@@ -21,7 +21,7 @@ pub(crate) struct Lorebook {
     is_it: fn(&Object) -> bool,
     /// The field that has the entries.
     entries: &'static str,
-    fields: &'static [Known],
+    fields: &'static [EntryField],
     /// The dialect of the book, unless it is SillyTavern's.
     dialect: Option<&'static str>,
 }
@@ -30,13 +30,13 @@ const NOVELAI: Lorebook = Lorebook {
     is_it: |file| file.contains_key("lorebookVersion"),
     entries: "entries",
     fields: &[
-        known("keys", "key", Kind::Texts),
-        known("text", "content", Kind::Text),
-        known("displayName", "comment", Kind::Text),
-        known("forceActivation", "constant", Kind::Switch),
-        known("contextConfig/budgetPriority", "order", Kind::Number),
-        known("enabled", "disable", Kind::Switched),
-        known("secondkey", "keysecondary", Kind::Unread),
+        row("keys", "key", Kind::Texts),
+        row("text", "content", Kind::Text),
+        row("displayName", "comment", Kind::Text),
+        row("forceActivation", "constant", Kind::Switch),
+        row("contextConfig/budgetPriority", "order", Kind::Number),
+        row("enabled", "disable", Kind::Switched),
+        row("secondkey", "keysecondary", Kind::Unread),
     ],
     dialect: None,
 };
@@ -45,12 +45,12 @@ const AGNAI: Lorebook = Lorebook {
     is_it: |file| text(file, "kind") == Some("memory"),
     entries: "entries",
     fields: &[
-        known("keywords", "key", Kind::Texts),
-        known("entry", "content", Kind::Text),
-        known("name", "comment", Kind::Text),
-        known("weight", "order", Kind::Number),
-        known("enabled", "disable", Kind::Switched),
-        known("secondkey", "keysecondary", Kind::Unread),
+        row("keywords", "key", Kind::Texts),
+        row("entry", "content", Kind::Text),
+        row("name", "comment", Kind::Text),
+        row("weight", "order", Kind::Number),
+        row("enabled", "disable", Kind::Switched),
+        row("secondkey", "keysecondary", Kind::Unread),
     ],
     dialect: None,
 };
@@ -59,15 +59,15 @@ pub(super) const RISU: Lorebook = Lorebook {
     is_it: |file| text(file, "type") == Some("risu"),
     entries: "data",
     fields: &[
-        known("content", "content", Kind::Decorated),
-        known("comment", "comment", Kind::Text),
-        known("alwaysActive", "constant", Kind::Switch),
-        known("selective", "selective", Kind::Switch),
-        known("insertorder", "order", Kind::Number),
-        known("activationPercent", "probability", Kind::Number),
-        known("key", "key", Kind::Divided),
-        known("secondkey", "keysecondary", Kind::Divided),
-        known("enabled", "disable", Kind::Unread),
+        row("content", "content", Kind::Decorated),
+        row("comment", "comment", Kind::Text),
+        row("alwaysActive", "constant", Kind::Switch),
+        row("selective", "selective", Kind::Switch),
+        row("insertorder", "order", Kind::Number),
+        row("activationPercent", "probability", Kind::Number),
+        row("key", "key", Kind::Divided),
+        row("secondkey", "keysecondary", Kind::Divided),
+        row("enabled", "disable", Kind::Unread),
     ],
     dialect: Some("risuai"),
 };
@@ -81,7 +81,7 @@ impl Lorebook {
     /// Returns an entry under the names that its fields have here, and itself beside them.
     fn entry(&self, entry: Source<'_>) -> Value {
         let mut converted = Map::new();
-        for &Known { theirs, ours, kind } in self.fields {
+        for &EntryField { theirs, ours, kind } in self.fields {
             let field = entry.at(theirs);
             let read = kind.take(field, ours);
             let text = || field.as_str().map(|text| (text, has_regexes(entry)));

@@ -42,9 +42,9 @@ impl Conversion<'_> {
             let found = std::mem::take(&mut report.diagnostics).into_iter();
             report.diagnostics = found.map(|found| found.in_document(report.path.as_str())).collect();
             report.diagnostics.sort_by_key(|found| std::cmp::Reverse(found.severity));
-            report.counts = FieldCounts::of(&report.fields);
+            report.counts = FieldCounts::from_rows(&report.fields);
         }
-        let counts = FieldCounts::of(self.reports.iter().flat_map(|report| &report.fields));
+        let counts = FieldCounts::from_rows(self.reports.iter().flat_map(|report| &report.fields));
         self.made.report = ImportReport { counts, files: self.reports };
         self.made
     }

@@ -83,7 +83,7 @@ impl Plan {
     }
 }
 
-/// Returns the format that stands for all of one kind.
+/// Returns one format for all formats of a kind.
 const fn kind(format: Format) -> Format {
     match format {
         Format::PromptExport => Format::ChatPreset,

@@ -51,8 +51,7 @@ pub(crate) fn rename(book: &mut Value, name: &str) {
     book[NAME] = name.into();
 }
 
-/// Takes what the file of a book had around its entries out of a book that is written, and gives the book its own
-/// fields back.
+/// Gives a book the fields of its file back, and returns the other parts of the file.
 pub(super) fn restore(book: &mut Object) -> Object {
     let mut around = take(book);
     if let Some(named) = around.shift_remove(NAMED)

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::fields::Kind::{
     Any, Number, QuickReply, Scalar, Shown, Switch, Switched, Text, Texts, Title, Triggers,
 };
-use super::fields::{Known, known};
+use super::fields::{EntryField, row};
 use super::origin::WorldbookOrigin;
 use super::{Form, around, world_info};
 use crate::format::Format;
@@ -41,7 +41,7 @@ pub(super) fn is_card_book(map: &Object) -> bool {
     }
 }
 
-/// Takes the fields of the book of a card, which its document has at a pointer; `is_v3` if version 3 says so.
+/// Takes the fields of the book of a card, which is at a pointer of its document.
 pub(crate) fn take(book: Source<'_>, place: &str, pointer: &str, is_v3: bool) -> Form {
     let book = book.lead_to(place).keep_at(place);
     book.any().equivalent("empty").into("");
@@ -111,54 +111,54 @@ fn entry_keys(entries: &[Source<'_>]) -> (Vec<String>, bool) {
     if is_list { ((0..entries.len()).map(|index| index.to_string()).collect(), true) } else { (ids, false) }
 }
 
-/// The fields of an entry, but for its position. SillyTavern has its own fields below `extensions`.
-pub(super) static CARD: [Known; 40] = [
-    known("id", "uid", Scalar),
-    known("keys", "key", Texts),
-    known("secondary_keys", "keysecondary", Texts),
-    known("comment", "comment", Text),
-    known("content", "content", Text),
-    known("insertion_order", "order", Number),
-    known("name", "comment", Title),
-    known("constant", "constant", Switch),
-    known("selective", "selective", Switch),
-    known("enabled", "disable", Switched),
-    known("extensions/exclude_recursion", "excludeRecursion", Any),
-    known("extensions/prevent_recursion", "preventRecursion", Any),
-    known("extensions/delay_until_recursion", "delayUntilRecursion", Any),
-    known("extensions/probability", "probability", Any),
-    known("extensions/useProbability", "useProbability", Any),
-    known("extensions/depth", "depth", Any),
-    known("extensions/selectiveLogic", "selectiveLogic", Any),
-    known("extensions/outlet_name", "outletName", Any),
-    known("extensions/group", "group", Any),
-    known("extensions/group_override", "groupOverride", Any),
-    known("extensions/group_weight", "groupWeight", Any),
-    known("extensions/scan_depth", "scanDepth", Any),
-    known("extensions/case_sensitive", "caseSensitive", Any),
-    known("extensions/match_whole_words", "matchWholeWords", Any),
-    known("extensions/use_group_scoring", "useGroupScoring", Any),
-    known("extensions/automation_id", "automationId", QuickReply),
-    known("extensions/role", "role", Any),
-    known("extensions/vectorized", "vectorized", Any),
-    known("extensions/sticky", "sticky", Any),
-    known("extensions/cooldown", "cooldown", Any),
-    known("extensions/delay", "delay", Any),
-    known("extensions/match_persona_description", "matchPersonaDescription", Any),
-    known("extensions/match_character_description", "matchCharacterDescription", Any),
-    known("extensions/match_character_personality", "matchCharacterPersonality", Any),
-    known("extensions/match_character_depth_prompt", "matchCharacterDepthPrompt", Any),
-    known("extensions/match_scenario", "matchScenario", Any),
-    known("extensions/match_creator_notes", "matchCreatorNotes", Any),
-    known("extensions/triggers", "triggers", Triggers),
-    known("extensions/ignore_budget", "ignoreBudget", Any),
-    known("extensions/display_index", "displayIndex", Shown),
+/// The fields of an entry, without its position. SillyTavern has its own fields below `extensions`.
+pub(super) static CARD: [EntryField; 40] = [
+    row("id", "uid", Scalar),
+    row("keys", "key", Texts),
+    row("secondary_keys", "keysecondary", Texts),
+    row("comment", "comment", Text),
+    row("content", "content", Text),
+    row("insertion_order", "order", Number),
+    row("name", "comment", Title),
+    row("constant", "constant", Switch),
+    row("selective", "selective", Switch),
+    row("enabled", "disable", Switched),
+    row("extensions/exclude_recursion", "excludeRecursion", Any),
+    row("extensions/prevent_recursion", "preventRecursion", Any),
+    row("extensions/delay_until_recursion", "delayUntilRecursion", Any),
+    row("extensions/probability", "probability", Any),
+    row("extensions/useProbability", "useProbability", Any),
+    row("extensions/depth", "depth", Any),
+    row("extensions/selectiveLogic", "selectiveLogic", Any),
+    row("extensions/outlet_name", "outletName", Any),
+    row("extensions/group", "group", Any),
+    row("extensions/group_override", "groupOverride", Any),
+    row("extensions/group_weight", "groupWeight", Any),
+    row("extensions/scan_depth", "scanDepth", Any),
+    row("extensions/case_sensitive", "caseSensitive", Any),
+    row("extensions/match_whole_words", "matchWholeWords", Any),
+    row("extensions/use_group_scoring", "useGroupScoring", Any),
+    row("extensions/automation_id", "automationId", QuickReply),
+    row("extensions/role", "role", Any),
+    row("extensions/vectorized", "vectorized", Any),
+    row("extensions/sticky", "sticky", Any),
+    row("extensions/cooldown", "cooldown", Any),
+    row("extensions/delay", "delay", Any),
+    row("extensions/match_persona_description", "matchPersonaDescription", Any),
+    row("extensions/match_character_description", "matchCharacterDescription", Any),
+    row("extensions/match_character_personality", "matchCharacterPersonality", Any),
+    row("extensions/match_character_depth_prompt", "matchCharacterDepthPrompt", Any),
+    row("extensions/match_scenario", "matchScenario", Any),
+    row("extensions/match_creator_notes", "matchCreatorNotes", Any),
+    row("extensions/triggers", "triggers", Triggers),
+    row("extensions/ignore_budget", "ignoreBudget", Any),
+    row("extensions/display_index", "displayIndex", Shown),
 ];
 
 const USE_REGEX: &str = "a key written as /…/ is always a regular expression";
 
 /// Brings an entry into the unified form, with the original next to it. The text is in the unified form only; it is
-/// null in the original. An entry that has our own form too stays as it is.
+/// null in the original. An entry that also has our own form does not change.
 pub(super) fn unified(entry: Source<'_>, is_v3: bool) -> Value {
     let mut original = entry.object().cloned().unwrap_or_default();
     if entry.at("key").value().is_some() {
@@ -174,7 +174,7 @@ pub(super) fn unified(entry: Source<'_>, is_v3: bool) -> Value {
         }
     };
     let (title, case) = (take_title(entry), take_case(entry, is_v3));
-    for &Known { theirs, ours, kind } in &CARD {
+    for &EntryField { theirs, ours, kind } in &CARD {
         let field = entry.at(theirs);
         let value = match theirs {
             "comment" if title.is_some() => {

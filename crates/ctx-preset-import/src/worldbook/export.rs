@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::around::{ENVELOPE, FILE, IS_CARD, restore, restore_entries};
 use super::card::{CARD, unified};
-use super::fields::{Kind, Known};
+use super::fields::{EntryField, Kind};
 use crate::formats::lorebook::Lorebook;
 use crate::kept::IMPORTED;
 use crate::loose::{Object, object};
@@ -127,7 +127,7 @@ fn original(entry: &mut Object) -> Option<Object> {
 fn write(entry: &Object, mut card: Object, index: usize) -> Object {
     let mut extensions = object(&card, "extensions").cloned().unwrap_or_default();
     extensions.insert("position".to_owned(), entry.get("position").cloned().unwrap_or_else(|| 0.into()));
-    for &Known { theirs, ours, kind } in &CARD {
+    for &EntryField { theirs, ours, kind } in &CARD {
         let value = entry.get(ours).filter(|_| !matches!(kind, Kind::Switch | Kind::Switched | Kind::Title));
         match (value.cloned(), theirs.strip_prefix("extensions/")) {
             (Some(value), Some(extension)) => drop(extensions.insert(extension.to_owned(), value)),

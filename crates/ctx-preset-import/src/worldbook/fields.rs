@@ -6,7 +6,7 @@ use crate::source::Source;
 
 /// A field of an entry in another format.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct EntryField {
     /// Its path there, with `/` between an object and its field.
     pub(crate) theirs: &'static str,
     pub(crate) ours: &'static str,
@@ -40,8 +40,8 @@ pub(crate) enum Kind {
     Unread,
 }
 
-pub(crate) const fn known(theirs: &'static str, ours: &'static str, kind: Kind) -> Known {
-    Known { theirs, ours, kind }
+pub(crate) const fn row(theirs: &'static str, ours: &'static str, kind: Kind) -> EntryField {
+    EntryField { theirs, ours, kind }
 }
 
 impl Kind {
@@ -68,6 +68,6 @@ impl Kind {
 }
 
 /// Returns the path of a field of ours in a format, if it has another one there.
-pub(crate) fn theirs(fields: &[Known], ours: &str) -> Option<&'static str> {
+pub(crate) fn theirs(fields: &[EntryField], ours: &str) -> Option<&'static str> {
     fields.iter().find(|known| known.ours == ours).map(|known| known.theirs)
 }

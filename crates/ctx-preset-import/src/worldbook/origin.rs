@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::fields::{Known, theirs};
+use super::fields::{EntryField, theirs};
 
 /// Where a document has what the unified form of its worldbook says.
 ///
@@ -25,7 +25,7 @@ pub struct WorldbookOrigin {
     /// The entries that stand under another key there: the keys here, and those there, as pointers have them.
     keys: BTreeMap<String, String>,
     /// The fields of an entry that have other names there.
-    fields: &'static [Known],
+    fields: &'static [EntryField],
 }
 
 impl WorldbookOrigin {
@@ -34,7 +34,7 @@ impl WorldbookOrigin {
     }
 
     /// The same for a document whose entries have other keys and fields.
-    pub(crate) fn with_names(self, keys: BTreeMap<String, String>, fields: &'static [Known]) -> Self {
+    pub(crate) fn with_names(self, keys: BTreeMap<String, String>, fields: &'static [EntryField]) -> Self {
         Self { keys, fields, ..self }
     }
 

@@ -49,7 +49,7 @@ const AGENT_SHOWN: [&str; 10] = [
 const ENTRY_SHOWN: [&str; 3] = ["status", "timestamp", "updatedAt"];
 const ENTRY_LINKS: [&str; 3] = ["parentId", "childrenIds", "lastSelectedChildId"];
 
-/// Takes the fields of the document of an agent, with what reading it found.
+/// Takes the fields of the document of an agent, with the diagnostics of its reader.
 ///
 /// `books` has the numbers of bundled worldbooks outside of the agent.
 pub(crate) fn take_agent(

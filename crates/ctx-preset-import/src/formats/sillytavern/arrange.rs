@@ -105,7 +105,7 @@ pub(crate) fn marker(identifier: &str) -> Option<&'static Marker> {
 }
 
 impl<'v> Arrangement<'v> {
-    /// `prompt` is a system prompt for text completion. Its texts stand for prompts of chats that say nothing.
+    /// `prompt` is a system prompt for text completion. Its texts replace empty prompts of chats.
     pub(crate) fn new(
         preset: ChatPreset<'v>,
         card: Option<Card<'v>>,

@@ -48,7 +48,7 @@ impl PersonaPlace {
                     1 => field.whole(0),
                     _ => field.among(&[0, 1, 2]),
                 };
-                // The entries of the agent say where a persona stands.
+                // The entries of the agent have the position of a persona.
                 read.into("/presetMessages");
             };
             if is_used {
@@ -136,7 +136,7 @@ impl Persona {
     }
 }
 
-/// Takes a text of the persona in use, or else the general one.
+/// Takes a text of the persona in use. If it is missing, takes the general text.
 fn take_text<'v>(own: Source<'v>, general: Source<'v>, to: &'static str) -> Option<&'v str> {
     let text = own.text().into(to);
     if text.is_none() {

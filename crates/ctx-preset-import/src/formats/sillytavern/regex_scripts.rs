@@ -62,7 +62,7 @@ pub(crate) struct TakenScripts {
 }
 
 impl TakenScripts {
-    /// Takes the list at a place of a document, if there is one, as rules with a name.
+    /// Takes the list at a place of a document as rules with a name.
     pub(crate) fn take(file: Source<'_>, at: &str, name: &str) -> Option<Self> {
         let scripts = file.at_pointer(at);
         scripts.value().filter(|scripts| scripts.is_array())?;

@@ -105,7 +105,7 @@ fn as_imported(card: &Object) -> Value {
     Value::Object(Card::new(SourceNode::new(&card).source()).take().agent)
 }
 
-/// Returns the fields at the top that say what `data` says, each with that one.
+/// Returns the names of equal fields at the top and in `data`.
 fn mirrored(card: &Object) -> Vec<(&'static str, &'static str)> {
     let data = object(card, "data");
     let is_same = |(top, below): &(&str, &str)| {

@@ -70,7 +70,7 @@ pub(super) struct Prompts {
     /// The prompts by their identifiers, each with its number among them.
     used: BTreeMap<String, usize>,
     ids: BTreeSet<String>,
-    /// The number from which on one that is behind a name may be free.
+    /// The next number for each name.
     next: BTreeMap<String, usize>,
 }
 
@@ -206,7 +206,7 @@ impl Prompts {
         self.push(entry);
     }
 
-    /// Returns a name with a number behind it, from `number` on, that neither an entry nor a prompt has.
+    /// Returns a name with a number, from `number` on, that neither an entry nor a prompt has.
     fn numbered(&mut self, name: &str, number: usize) -> String {
         let next = self.next.entry(name.to_owned()).or_default();
         *next = number.max(*next);
