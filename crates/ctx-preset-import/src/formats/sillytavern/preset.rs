@@ -216,12 +216,6 @@ impl<'v> ChatPreset<'v> {
         self.text(key).unwrap_or_else(|| default_text(key))
     }
 
-    /// Takes a text, or what the application takes in its place.
-    pub(crate) fn take_text(self, key: &str, to: &'static str) -> &'v str {
-        self.0.at(key).text().into(to);
-        self.text_or_default(key)
-    }
-
     /// Has none of the texts that are taken where a preset has no such field.
     pub(crate) fn without_default_texts(preset: &mut Object) {
         for (key, _) in DEFAULT_TEXTS {

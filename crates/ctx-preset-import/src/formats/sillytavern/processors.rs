@@ -38,20 +38,17 @@ fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Value> {
     let processing = preset.0.at("custom_prompt_post_processing").text();
     let processing = processing.approximated("the closest formatters").into("/parameters/processors");
     let processing = processing.unwrap_or_default();
-    let header = "/parameters/processors/*/config/header";
     let names_behavior = preset.0.at(NAMES);
     names_behavior.among(&[-1, 0, 1, 2]).into("/parameters/processors/*/config/mode");
-    let examples = json!({
-        "header": preset.take_text("new_example_chat_prompt", header),
-        "omit": !arrangement.has_examples(),
-        "prefix": is_joined(processing),
-    });
+    let examples =
+        json!({ "header": "", "omit": !arrangement.has_examples(), "prefix": is_joined(processing) });
+    let generation = json!({ "impersonate": "", "continue": "", "sendIfEmpty": "" });
     let loader = json!({ "continuation": continuation, "quietInput": "instruction", "pinLeading": false });
     let mut made = vec![
         json!({ "id": "session-loader", "config": loader }),
-        on("worldbook-processor", &worldbooks(preset, settings)),
+        on(WORLDBOOKS, &worldbooks(preset, settings)),
         on("author-note", &note(arrangement, settings)),
-        on("dialogue-examples", &examples),
+        on(EXAMPLES, &take_texts(preset, EXAMPLES, examples)),
         json!({
             "id": "injection-assembler",
             "config": { "switchedOffAnchors": "omit", "whiteSpace": "send", "worldInfoPlace": "anchor" },
@@ -61,7 +58,7 @@ fn of(arrangement: &Arrangement<'_>, settings: &Settings) -> Vec<Value> {
             &json!({ "mode": names(names_behavior.as_whole(), processing), "whiteSpace": "send" }),
         ),
         on("merge-injections", &json!({ "separator": "\n", "deeperFirst": true, "trim": true })),
-        on("generation-prompt", &generation(preset)),
+        on(GENERATION, &take_texts(preset, GENERATION, generation)),
         on("token-limiter", &json!({ "extraTokensPerMessage": 1 })),
         json!({ "id": "merge-system-to-head", "enabled": false }),
         json!({
@@ -95,25 +92,30 @@ pub(crate) fn names(behavior: Option<i64>, processing: &str) -> &'static str {
     }
 }
 
-fn generation(preset: ChatPreset<'_>) -> Value {
-    let mut config = json!({
-        "impersonate": preset.take_text("impersonation_prompt", "/parameters/processors/*/config/impersonate"),
-        "continue": preset.take_text("continue_nudge_prompt", "/parameters/processors/*/config/continue"),
-        "sendIfEmpty": preset.take_text("send_if_empty", "/parameters/processors/*/config/sendIfEmpty"),
-    });
+/// The texts of presets that are settings of processors: the processor, the setting, and the field of a preset.
+pub(crate) const TEXTS: [(&str, &str, &str); 7] = [
+    (EXAMPLES, "header", "new_example_chat_prompt"),
+    (GENERATION, "continue", "continue_nudge_prompt"),
+    (GENERATION, "impersonate", "impersonation_prompt"),
+    (GENERATION, "sendIfEmpty", "send_if_empty"),
+    (GENERATION, "prefill", "assistant_prefill"),
+    (GENERATION, "impersonatePrefill", "assistant_impersonation"),
+    (WORLDBOOKS, "anchorFormat", "wi_format"),
+];
+const EXAMPLES: &str = "dialogue-examples";
+const GENERATION: &str = "generation-prompt";
+const WORLDBOOKS: &str = "worldbook-processor";
+
+/// Takes the texts of a preset into the settings of a processor.
+fn take_texts(preset: ChatPreset<'_>, processor: &str, mut config: Value) -> Value {
     let is_claude = preset.text("chat_completion_source") == Some("claude");
-    for (key, ours, to) in [
-        ("assistant_prefill", "prefill", "/parameters/processors/*/config/prefill"),
-        (
-            "assistant_impersonation",
-            "impersonatePrefill",
-            "/parameters/processors/*/config/impersonatePrefill",
-        ),
-    ] {
-        if is_claude {
-            config[ours] = preset.take_text(key, to).into();
+    for (_, key, field) in TEXTS.into_iter().filter(|(own, ..)| *own == processor) {
+        let (text, place) = (preset.0.at(field), format!("/parameters/processors/*/config/{key}"));
+        if !is_claude && field.starts_with("assistant_") {
+            text.keep("only Claude accepts a prefill");
         } else {
-            preset.0.at(key).keep("only Claude accepts a prefill");
+            text.text().into(place);
+            config[key] = preset.text_or_default(field).into();
         }
     }
     config
