@@ -1,7 +1,9 @@
 //! `SillyTavern`'s regex scripts, as regex rules.
 
+use std::sync::Arc;
+
 use ctx_types::{
-    Diagnostic, Persist as _, Phrase, Reader, RegexDepths, RegexPreset, RegexRule, RegexStages, Role, phrase,
+    Diagnostic, Persist as _, Phrase, Reader, RegexDepths, RegexPreset, RegexRule, RegexStages, phrase,
 };
 use serde_json::Value;
 
@@ -121,14 +123,19 @@ pub(crate) fn wrong_value(key: &str, expected: &'static str) -> Diagnostic {
     )
 }
 
-/// What a script changes, by the numbers in its `placement`.
+/// What a script changes: the number in its `placement`, the field of a rule, and the value there.
+pub(crate) const PLACEMENTS: [(i64, &str, &str); 4] = [
+    (1, "/targetRoles", "user"),
+    (2, "/targetRoles", "assistant"),
+    (5, "/targetTexts", "worldbook"),
+    (6, "/targetTexts", "reasoning"),
+];
+
+/// The placement of old scripts for the display.
 const DISPLAY: i64 = 0;
-const USER_INPUT: i64 = 1;
-const AI_OUTPUT: i64 = 2;
-const SLASH_COMMAND: i64 = 3;
-const SEND_AS: i64 = 4;
-const WORLD_INFO: i64 = 5;
-const REASONING: i64 = 6;
+
+/// The modes of `substituteRegex`, by their numbers.
+pub(crate) const SUBSTITUTIONS: [&str; 3] = ["NONE", "RAW", "ESCAPED"];
 
 const NO_COMMANDS: &str = "slash commands are not supported, so the script cannot change them";
 
@@ -140,11 +147,11 @@ impl Script<'_> {
         placement.list().into("/targetRoles");
         let take = |(_, item): (usize, Source<'_>)| {
             let number = item.value().and_then(whole_of);
-            match number {
-                Some(DISPLAY) => drop(item.any().into("/applyTo")),
-                Some(USER_INPUT | AI_OUTPUT) => drop(item.any().into("/targetRoles")),
-                Some(WORLD_INFO | REASONING) => drop(item.any().into("/targetTexts")),
-                Some(SLASH_COMMAND | SEND_AS) => item.keep(NO_COMMANDS),
+            let placement = PLACEMENTS.iter().find(|(known, ..)| Some(*known) == number);
+            match (number, placement) {
+                (Some(DISPLAY), _) => drop(item.any().into("/applyTo")),
+                (_, Some((_, field, _))) => drop(item.any().into(*field)),
+                (Some(3 | 4), _) => item.keep(NO_COMMANDS),
                 _ => item.keep(NOT_READ),
             }
             number
@@ -152,23 +159,20 @@ impl Script<'_> {
         let numbers: Vec<Option<i64>> = placement.items().map(take).collect();
         let is_old = numbers.contains(&Some(DISPLAY));
         let is_all = is_old && numbers.len() == 1;
-        let has = |number| is_all || numbers.contains(&Some(number));
-        let roles = [(USER_INPUT, Role::User), (AI_OUTPUT, Role::Assistant)];
-        rule.target_roles = roles
-            .into_iter()
-            .filter(|(number, _)| has(*number))
-            .map(|(_, role)| role.as_str().into())
-            .collect();
+        let targets = |field: &str| -> Vec<Arc<str>> {
+            let is_target =
+                |number: i64, own: &str| own == field && (is_all || numbers.contains(&Some(number)));
+            let targets = PLACEMENTS.iter().filter(|(number, own, _)| is_target(*number, own));
+            targets.map(|(_, _, target)| (*target).into()).collect()
+        };
+        rule.target_roles = targets("/targetRoles");
         // An empty list means none; a missing one would mean the usual roles.
         rule.kept.set("targetRoles", Value::Array(Vec::new()));
-        let texts = [(WORLD_INFO, "worldbook"), (REASONING, "reasoning")];
-        rule.target_texts =
-            texts.into_iter().filter(|(number, _)| has(*number)).map(|(_, text)| text.into()).collect();
-        let is_known = |number: &Option<i64>| matches!(number, Some(DISPLAY..=REASONING));
-        if numbers.iter().any(|number| matches!(number, Some(SLASH_COMMAND | SEND_AS))) {
+        rule.target_texts = targets("/targetTexts");
+        if numbers.iter().any(|number| matches!(number, Some(3 | 4))) {
             self.report("placement", Diagnostic::info(codes::SCRIPT_PLACEMENT, phrase!(NO_COMMANDS)));
         }
-        if !numbers.iter().all(is_known) {
+        if !numbers.iter().all(|number| matches!(number, Some(0..=6))) {
             let message = phrase!("unknown number in `placement`");
             self.report("placement", Diagnostic::warning(codes::SCRIPT_VALUE, message));
         }
@@ -201,18 +205,12 @@ impl Script<'_> {
 
     fn mode(&mut self) -> Option<&'static str> {
         const KEY: &str = "substituteRegex";
-        match self.number(KEY, |mode| (0..=2).contains(&mode), "/substitutionMode") {
-            Some(0) => Some("NONE"),
-            Some(1) => Some("RAW"),
-            Some(2) => Some("ESCAPED"),
-            _ => {
-                if self.source.at(KEY).value().and_then(whole_of).is_some() {
-                    let message = phrase!("`substituteRegex` must be 0, 1, or 2");
-                    self.report(KEY, Diagnostic::warning(codes::SCRIPT_VALUE, message));
-                }
-                None
-            }
+        let mode = self.number(KEY, |mode| (0..=2).contains(&mode), "/substitutionMode");
+        if mode.is_none() && self.source.at(KEY).value().and_then(whole_of).is_some() {
+            let message = phrase!("`substituteRegex` must be 0, 1, or 2");
+            self.report(KEY, Diagnostic::warning(codes::SCRIPT_VALUE, message));
         }
+        SUBSTITUTIONS.get(usize::try_from(mode?).ok()?).copied()
     }
 
     fn text<T: for<'t> From<&'t str>>(&mut self, key: &str, to: &'static str) -> Option<T> {
